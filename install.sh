@@ -35,7 +35,7 @@ Controller
   --listen ADDRESS:PORT  where the panel listens             (0.0.0.0:8080; with --domain 127.0.0.1:8080)
   --public-url URL       the address that browsers use       (made from --domain, or from this machine's address)
   --data-dir DIR         database, keys, imported images     (/var/lib/berth)
-  --email EMAIL          the first staff sign-in             (admin@ and this machine's name)
+  --email EMAIL          the first staff sign-in             (admin@ and the name of --domain, or of this machine)
   --name NAME            that person's name, or with --agent the node's
 
 Node
@@ -166,9 +166,23 @@ begin() {
   [ -n "${HOME-}" ] || export HOME=/root
   export DEBIAN_FRONTEND=noninteractive
   unset BUN_OPTIONS BUN_BE_BUN
+  use_network_settings
   exec 4>&2
   trap 'say_failure $?' EXIT
 }
+
+# The operator's proxies, in both spellings: apt and curl read small letters, other tools capitals. Connections of this
+# machine to itself never pass a proxy. Whom the machine trusts, npm and Bun trust.
+use_network_settings() {
+  local name upper
+  for name in http_proxy https_proxy no_proxy; do
+    upper=${name^^}
+    if [ -n "${!name-}" ]; then export "$upper=${!name}"; elif [ -n "${!upper-}" ]; then export "$name=${!upper}"; fi
+  done
+  if [ -n "${http_proxy-}${https_proxy-}" ]; then export no_proxy="localhost,127.0.0.1,::1${no_proxy:+,$no_proxy}"; NO_PROXY=$no_proxy; export NO_PROXY; fi
+  [ -n "${NODE_EXTRA_CA_CERTS-}" ] || [ ! -r "$system_authorities" ] || export NODE_EXTRA_CA_CERTS=$system_authorities
+}
+system_authorities=/etc/ssl/certs/ca-certificates.crt
 
 # step WORDS FUNCTION…: what the function prints goes to the log, what it sets stays; note= says more about how it went.
 step() {
@@ -261,30 +275,34 @@ setting() { sed -n "s/^$2=\"\(.*\)\"$/\1/p" "$settings/$1" 2>/dev/null || true; 
 # A release brings the program beside this script; a checkout builds it.
 install_program() {
   local from=$here/berth
-  if [ ! -x "$from" ] && [ "$mode" = agent ] && [ ! -e "$here/src/main.ts" ]; then
-    from=$program
-    is_enrolled || { from=$library/fetched; step "Program from $controller_url" fetch_program "$from"; }
-  elif [ ! -x "$from" ]; then build; from=$here/dist/berth; fi
-  [ -x "$from" ] || fail "There is no program beside $here/install.sh." 'Put the one of the release there that the controller has, and run this again.'
+  if [ ! -f "$from" ] || [ ! -x "$from" ]; then
+    if [ -e "$here/src/main.ts" ]; then build; from=$here/dist/berth
+    elif [ "$mode" = agent ] && ! is_enrolled; then from=$library/fetched; step "Program from $controller_url" fetch_program "$from"
+    else from=$program; fi # this script alone, as the controller serves it: the program stays
+  fi
+  [ -x "$from" ] || fail "There is no program beside $here/${0##*/}." 'Put the one of the release there, or run this from a checkout.'
   step "Program $program" place_program "$from"
   rm -f $library/fetched
 }
 
 # A new node that has this script alone takes the program from its controller, whose orders it is going to carry out as root anyway.
 fetch_program() {
-  local trust=() kind
+  local trust=() kind digest
   [ -z "$ca" ] || trust=(--cacert "$ca")
   [ -z "$pin" ] || trust+=(--pinnedpubkey "${pin//,/;}")
   kind=$(uname -m); kind=${kind/x86_64/x64}
   mkdir -p $library
   # The token stands in no list of processes.
-  curl -sS --fail-with-body --max-time 900 "${trust[@]}" -H @- -o "$1" "$controller_url/agent/v1/program/$kind" <<<"Authorization: Bearer $token" || {
+  curl -sS --noproxy '*' --fail-with-body --max-time 900 "${trust[@]}" -H @- -D "$1.head" -o "$1" "$controller_url/agent/v1/program/$kind" <<<"Authorization: Bearer $token" || {
     [ ! -e "$1" ] || problem=$(jq -er .error.message "$1" 2>/dev/null) || problem=''
-    rm -f "$1"
+    rm -f "$1" "$1.head"
     fail "The controller gave no program: ${problem:-the connection broke.}" 'What is done already is not done twice: put that right, or put the program of a release beside install.sh, and run this again.'
   }
+  digest=$(sed -n 's/^[Rr]epr-[Dd]igest: *sha-256=:\([^:]*\):.*/\1/p' "$1.head")
+  rm "$1.head"
+  [ "$(sha_of 256 "$1")" = "$digest" ] || { rm -f "$1"; fail 'The program did not arrive as the controller has it (SHA-256 differs).' 'Run the same command again.'; }
   chmod 755 "$1"
-  note=$("$1" version)
+  note="$("$1" version), checksum verified"
 }
 
 place_program() {
@@ -430,14 +448,35 @@ get_bun() {
   integrity=${BUN_INTEGRITY[$arch]-}
   [ -n "$integrity" ] || fail "There is no build of Bun for $(uname -m)."
   mkdir -p "$here/.tools"
-  archive=$here/.tools/$(cd "$here/.tools" && npm pack --silent "@oven/bun-linux-$arch@$BUN_VERSION" | tail -1)
-  [ "$(integrity_of "$archive")" = "$integrity" ] || { rm -f "$archive"; fail "The Bun that npm brought is not the one this script expects (sha512 differs)." 'Check the npm registry that this machine uses.'; }
+  archive=$here/.tools/$(cd "$here/.tools" && npm pack --loglevel=error --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=2000 \
+    "@oven/bun-linux-$arch@$BUN_VERSION" | tail -1) || registry_failed npm
+  [ "sha512-$(sha_of 512 "$archive")" = "$integrity" ] || { rm -f "$archive"; fail "The Bun that npm brought is not the one this script expects (sha512 differs)." 'Check the npm registry that this machine uses.'; }
   tar -xzf "$archive" -C "$here/.tools" --strip-components=2 --no-same-owner package/bin/bun
   rm "$archive"
   note='integrity verified'
 }
 
-integrity_of() { printf 'sha512-%s' "$(printf '%b' "$(sha512sum <"$1" | cut -d' ' -f1 | sed 's/../\\x&/g')" | base64 -w0)"; }
+# registry_failed CLIENT: its last lines are shown; what they say decides the remedy.
+registry_failed() {
+  case $(last_lines) in
+    *CERT* | *certificate*)
+      remedy="$1 does not trust the certificate that it was shown. A proxy that opens TLS has an authority of its own: get that certificate (PEM) and say
+  sudo NODE_EXTRA_CA_CERTS=FILE ./install.sh --$mode …        or, for the whole machine:
+  sudo cp FILE /usr/local/share/ca-certificates/proxy.crt && sudo update-ca-certificates" ;;
+    *ENOTFOUND* | *EAI_AGAIN* | *ECONN* | *ETIMEDOUT* | *EHOSTUNREACH* | *ENETUNREACH* | *ConnectionRefused* | *FailedToOpenSocket* | *Timeout* | *network*)
+      remedy="$1 does not reach its registry. Is there a proxy on the way to the internet? Say it behind sudo, which hides the settings of your shell:
+  sudo HTTPS_PROXY=http://proxy.example.com:3128 ./install.sh --$mode …" ;;
+    *E401* | *E403* | *E407* | *407*)
+      remedy="The registry or the proxy refuses $1. Put the name and password that it wants into .npmrc or HTTPS_PROXY." ;;
+    *) remedy="$1 did not get what it was asked for." ;;
+  esac
+  remedy="$remedy
+Everything is in $log; docs/install.md, \"Behind a proxy\", has all settings. Then run the same command again."
+  exit 1
+}
+
+# sha_of BITS FILE: its checksum in base64.
+sha_of() { printf '%b' "$("sha$1sum" <"$2" | cut -d' ' -f1 | sed 's/../\\x&/g')" | base64 -w0; }
 
 get_npm() {
   operator_npm_settings
@@ -457,8 +496,23 @@ operator_npm_settings() {
 
 # What is there already is only looked at, which takes milliseconds and no network.
 get_modules() {
-  if command -v npm >/dev/null; then export NPM_CONFIG_REGISTRY; NPM_CONFIG_REGISTRY=$(npm config get registry 2>/dev/null); fi
-  (cd "$here" && "$bun" install --frozen-lockfile --ignore-scripts --production)
+  if command -v npm >/dev/null; then npm_settings_for_bun; fi
+  (cd "$here" && "$bun" install --frozen-lockfile --ignore-scripts --production) || registry_failed Bun
+}
+
+# Bun reads the registry, proxies and authority of npm's settings from the environment. What stands there already wins.
+npm_settings_for_bun() {
+  local name value
+  npm config get registry cafile proxy https-proxy noproxy 2>/dev/null | while IFS== read -r name value; do
+    case $name:$value in
+      *: | *:null | *:undefined) ;;
+      registry:*) export NPM_CONFIG_REGISTRY=$value ;;
+      cafile:*) [ "${NODE_EXTRA_CA_CERTS-}" != "$system_authorities" ] || NODE_EXTRA_CA_CERTS=$value ;;
+      proxy:*) export HTTP_PROXY=${HTTP_PROXY:-$value} ;;
+      https-proxy:*) export HTTPS_PROXY=${HTTPS_PROXY:-$value} ;;
+      noproxy:*) export NO_PROXY=${NO_PROXY:-$value} ;;
+    esac
+  done
 }
 
 # ---------------------------------------------------------------- the controller
@@ -482,6 +536,7 @@ configure_controller() {
   public_url=${public_url:-http://$(reachable_host):${listen##*:}}
   data_dir=${data_dir:-$(setting controller.env PANEL_DATA_DIR)}
   data_dir=${data_dir:-/var/lib/berth}
+  [ -n "$domain" ] || [ "$(setting controller.env PANEL_PUBLIC_URL)|$(setting controller.env PANEL_AGENT_CA)" != "$public_url|$lab_ca" ] || lab_certificate=yes
   getent passwd berth >/dev/null || useradd --system --user-group --home-dir "$data_dir" --no-create-home --shell /usr/sbin/nologin berth
   [ -d "$data_dir" ] || install -d -m 700 -o berth -g berth "$data_dir"
   {
@@ -490,6 +545,7 @@ configure_controller() {
     echo "PANEL_LISTEN=\"$listen\""
     echo "PANEL_DATA_DIR=\"$data_dir\""
     [ -z "$domain" ] && [ -z "$(setting controller.env PANEL_TRUSTED_PROXIES)" ] || echo "PANEL_TRUSTED_PROXIES=\"$(proxies)\""
+    [ -z "$lab_certificate" ] || echo "PANEL_AGENT_CA=\"$lab_ca\""
     ! nodes_may_come_in_the_clear || echo 'PANEL_AGENT_INSECURE="1"'
   } | place $settings/controller.env 644
   note=$public_url
@@ -525,7 +581,7 @@ local_url() {
 start_controller() {
   controller_unit | install_service berth
   run_service berth $settings/controller.env
-  wait_until 30 curl -fsS -o /dev/null --max-time 2 "$(local_url)/api/v1/status" ||
+  wait_until 30 curl -fsS --noproxy '*' -o /dev/null --max-time 2 "$(local_url)/api/v1/status" ||
     fail 'The controller was started but does not answer.' "Its journal: $(journal_of berth)"
 }
 
@@ -585,12 +641,12 @@ is_packaged_page() { [ "$(dpkg-query -W -f='${Conffiles}\n' caddy | awk -v f=$ca
 as_caddy() { setpriv --reuid=caddy --regid=caddy --init-groups env HOME=/var/lib/caddy "$@"; }
 
 lab_ca=$settings/lab-ca.crt
-keep_lab_ca() { local pem; pem=$(curl -fsS --max-time 5 http://127.0.0.1:2019/pki/ca/local | jq -er .root_certificate) && printf '%s\n' "${pem%$'\n'}" | place $lab_ca 644; }
+keep_lab_ca() { local pem; pem=$(curl -fsS --noproxy '*' --max-time 5 http://127.0.0.1:2019/pki/ca/local | jq -er .root_certificate) && printf '%s\n' "${pem%$'\n'}" | place $lab_ca 644; }
 
 https_answers() {
   local trust=()
   [ -z "$lab_certificate" ] || trust=(--cacert "$lab_ca")
-  curl -fsS -o /dev/null --max-time 5 --resolve "$domain:443:127.0.0.1" "${trust[@]}" "https://$domain/api/v1/status"
+  curl -fsS --noproxy '*' -o /dev/null --max-time 5 --resolve "$domain:443:127.0.0.1" "${trust[@]}" "https://$domain/api/v1/status"
 }
 
 # berth_admin WORDS…: the program's own administration, as the user who owns the data.
@@ -782,7 +838,8 @@ run=/run/berth
 
 # What NAME runs. It replaces this shell, in the foreground.
 become() {
-  unset BUN_OPTIONS BUN_BE_BUN
+  # As under systemd: nothing of the shell that started it, such as proxies and authorities, counts.
+  unset BUN_OPTIONS BUN_BE_BUN http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY NODE_EXTRA_CA_CERTS SSL_CERT_FILE
   case $1 in
     virtlogd) exec virtlogd ;;
     # libvirt waits for its helpers' end: tini collects them at once, many containers' first process does not.
@@ -958,9 +1015,9 @@ look_at_controller() {
   if [ -n "$ca" ]; then trust=(--cacert "$ca")
   elif [ -e $controller_ca ]; then trust=(--cacert "$controller_ca"); fi
   [ -z "$pin" ] || trust+=(--pinnedpubkey "${pin//,/;}")
-  words=$(curl -sS --max-time 15 "${trust[@]}" -w '\n%{http_code} %{redirect_url}' "$controller_url/api/v1/status" 2>&1) || case $? in
+  words=$(curl -sS --noproxy '*' --max-time 15 "${trust[@]}" -w '\n%{http_code} %{redirect_url}' "$controller_url/api/v1/status" 2>&1) || case $? in
     60) fail "The certificate of $controller_url is not trusted here: $(curl_words "$words")" \
-      "If it is a lab's certificate: copy $lab_ca from the controller to this machine and add --ca lab-ca.crt." ;;
+      "If it is a lab's certificate: make the command anew in the panel, which carries it; or copy $lab_ca from the controller to this machine and add --ca lab-ca.crt." ;;
     90) fail "The certificate of $controller_url has another key than --pin says." 'Nothing was changed. If the certificate was renewed, make a new command in the panel. If it was not, somebody answers in its place.' ;;
     *) fail "The controller at $controller_url cannot be reached: $(curl_words "$words")" 'Nothing was changed. Check the address, its name in DNS and the firewalls between, and run this again.' ;;
   esac
@@ -1103,7 +1160,7 @@ stay_enrolled() {
 
 join() {
   local words
-  words=$(set -a; . $settings/agent.env; exec $program agent enroll "$@" 2>&1 <<<"$token") && { echo "$words"; return; }
+  words=$(unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY; set -a; . $settings/agent.env; exec $program agent enroll "$@" 2>&1 <<<"$token") && { echo "$words"; return; }
   echo "$words"
   words=${words##*$'\n'}
   case $words in
@@ -1119,7 +1176,9 @@ agent_settings() {
   {
     echo '# Written by install.sh. Your own settings go into agent.local.env beside this file.'
     case $controller_url in http://*) echo 'PANEL_AGENT_INSECURE="1"' ;; esac
-    [ ! -e $controller_ca ] || echo "NODE_EXTRA_CA_CERTS=\"$controller_ca\""
+    # As curl above: whom the machine trusts, the agent trusts.
+    if [ -e $controller_ca ]; then echo "NODE_EXTRA_CA_CERTS=\"$controller_ca\""
+    else case $controller_url in https://*) [ ! -r $system_authorities ] || echo "NODE_EXTRA_CA_CERTS=\"$system_authorities\"" ;; esac; fi
   } | place $settings/agent.env 644
 }
 
@@ -1131,8 +1190,8 @@ new_enrolment() {
   berth_admin nodes.enroll "$(jq -n --arg location "$location" --arg bridge "$bridge" '{locationId: $location, bridge: $bridge}')"
 }
 
-# first_of ROOM: the identifier of the first in its list, or nothing.
-first_of() { berth_admin "$1.list" | jq -r '.data[0].id // empty'; }
+# first_of NAME [OPERATION]: the identifier of the first in its list, or nothing.
+first_of() { berth_admin "${2:-$1.list}" | jq -r '.data[0].id // empty'; }
 
 start_agent() {
   agent_unit | install_service berth-agent
@@ -1142,7 +1201,7 @@ start_agent() {
 # ---------------------------------------------------------------- all that a first server needs
 create_staff() {
   if [ -e $settings/staff ]; then email=$(cat $settings/staff); note="$email, made earlier"; return; fi
-  email=${email:-admin@$(hostname -f 2>/dev/null || hostname)}
+  email=${email:-admin@${domain:-$(hostname -f 2>/dev/null || hostname)}}
   case ${email#*@} in *.*) ;; *) email=admin@localhost.localdomain ;; esac
   password=$(head -c 15 /dev/urandom | base64 -w0 | tr '+/' '-_' | sed 's/.\{5\}/&-/g; s/-$//')
   printf '%s\n' "$password" | berth_admin create-staff --email "$email" --name "${name:-Administrator}"
@@ -1194,6 +1253,7 @@ make_customer() {
   local key id
   [ -z "$(first_of customers)" ] || { note='already there'; return; }
   id=$(berth_admin customers.create '{"name":"First customer","email":"customer@example.com"}' | jq -er .id)
+  echo "$id" | place $settings/first-customer 644
   note='First customer'
   for key in "$HOME"/.ssh/*.pub; do
     [ -r "$key" ] || continue
@@ -1203,9 +1263,12 @@ make_customer() {
 
 make_token() {
   [ ! -e $settings/api-token-made ] || { note='made earlier'; return; }
-  api_token=$(berth_admin create-token --account "$email" --name install.sh --preset billing)
+  api_token=$(berth_admin create-token --account "$email" --name install.sh --preset billing --expires $token_days)
   echo "install.sh made an API token for $email. It is shown once and stored nowhere." | place $settings/api-token-made 644
+  note="for $token_days days"
 }
+
+token_days=30
 
 wait_for_node() { wait_until 30 node_connected || fail 'The agent was started but the controller does not see it.' "Its journal: $(journal_of berth-agent)"; }
 node_connected() { berth_admin nodes.list | jq -e --arg id "$(jq -r .nodeId $agent_state/agent.json)" '.data[] | select(.id == $id) | .connected' >/dev/null; }
@@ -1222,24 +1285,54 @@ say_result() {
     else echo 'Until then nodes on other machines are refused; --insecure lets them in, in a lab.'; fi ;;
   esac
   [ -z "$lab_certificate" ] || printf '\n%s\n%s\n' "The certificate is a lab's: browsers warn until they trust the authority in $lab_ca." \
-    'For a node, copy that file to its machine and add to the line that the panel shows: --ca lab-ca.crt'
+    'The command that the panel shows for a node carries it.'
   [ -z "${certificate_missing-}" ] || printf '\n%s\n%s\n' "There is no certificate for $domain yet: the name must point to this machine, and ports 80 and 443 must be open from the internet." \
     "Caddy goes on asking for it; what it says: $(journal_of caddy). For a lab: --lab-certificate."
   has_systemd || printf '\n%s\n' "There is no systemd here: after a restart of this machine run $library/services start"
   [ "$mode" = all-in-one ] && [ -n "$first_guest" ] || return 0
   say_first_server
+  say_token
 }
 
+# The customer that an earlier run made, or the only one there is. With several, the operator knows which.
+first_customer() {
+  local made
+  made=$(cat $settings/first-customer 2>/dev/null) || true
+  [ -n "$made" ] && berth_admin customers.get "{\"id\":\"$made\"}" 2>/dev/null | jq -er .id && return
+  berth_admin customers.list | jq -r 'if .total == 1 then .data[0].id else empty end'
+}
+
+# Nothing is said once there is a server.
 say_first_server() {
   local owner key access='{"mode":"password"}' body
-  owner=$(first_of customers)
+  [ -z "$(first_of servers servers.list-all)" ] || return 0
+  printf '\nCreate your first server:\n\n  %s/admin/servers/new\n' "$public_url"
+  owner=$(first_customer)
+  [ -n "$owner" ] || return 0
   key=$(berth_admin ssh-keys.list "{\"id\":\"$owner\"}" | jq -r '.data[0].id // empty')
   [ -z "$key" ] || access="{\"mode\":\"ssh_keys\",\"sshKeyIds\":[\"$key\"]}"
   body=$(jq -cn --arg owner "$owner" --arg package "$(first_of packages)" --arg group "$(first_of locations)" --arg image "$(first_of images)" \
     --argjson access "$access" '{ownerId: $owner, packageId: $package, nodeGroupId: $group, imageId: $image, hostname: "web01", access: $access}')
-  printf '\nCreate your first server:\n\n  %s/admin/servers/new\n\nor\n\n' "$public_url"
-  printf "  curl -fsS%s -X POST '%s/api/v1/admin/servers' \\\\\n    -H 'Authorization: Bearer %s' \\\\\n    -H 'Content-Type: application/json' \\\\\n    -d '%s'\n" \
-    "${lab_certificate:+ --cacert $lab_ca}" "$public_url" "${api_token:-<the token that was shown at the first run>}" "$body"
+  printf '\nor\n\n  curl -sS --fail-with-body%s -X POST '\''%s/api/v1/admin/servers'\'' \\\n' "$(reaching_the_name)" "$public_url"
+  printf "    -H '%s' \\\\\n" "Authorization: Bearer ${api_token:-TOKEN}" "Idempotency-Key: first-server-$(date +%s)" 'Content-Type: application/json'
+  printf "    -d '%s'\n" "$body"
+}
+
+# Flags of curl for a lab's certificate, and for a name that no name server knows.
+reaching_the_name() {
+  [ -z "$lab_certificate" ] || printf ' --cacert %s' "$lab_ca"
+  [ -z "$lab_certificate" ] || getent hosts "${public_url#https://}" >/dev/null ||
+    printf ' --resolve %s:443:%s' "${public_url#https://}" "$(listen=0.0.0.0:443 reachable_host)"
+}
+
+say_token() {
+  local words='sees and changes customers, and orders, resizes, suspends, reinstalls and terminates their servers'
+  [ -z "${api_token-}" ] || printf '\n%s\n' "The API token
+  $api_token
+is for a billing system: it $words.
+It ends on $(date -u -d "$token_days days" +%F). End it earlier in the panel under Account, API tokens."
+  [ -n "${api_token-}" ] || [ -n "$(first_of servers servers.list-all)" ] || printf '\n%s\n' "For TOKEN, make one that $words:
+  sudo berth admin create-token --account $email --name first-server --preset billing --expires $token_days"
 }
 
 # ---------------------------------------------------------------- uninstall

@@ -11,3 +11,7 @@ declare module '*.svg' {
   const path: string
   export default path
 }
+declare module '*.sh' {
+  const path: string
+  export default path
+}

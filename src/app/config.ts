@@ -16,6 +16,9 @@ export const settings = {
   PANEL_AGENT_PINS:
     'Comma-separated keys (sha256//...) of which the certificate at PANEL_PUBLIC_URL has one: nodes refuse every ' +
     'other. Default none: nodes accept what its authority vouches for.',
+  PANEL_AGENT_CA:
+    'Certificate file of the authority behind PANEL_PUBLIC_URL, if it is none that everybody trusts: the command ' +
+    'that enrolls a node carries it. Default none.',
   PANEL_AGENT_DIR:
     'Where the built programs lie that a joining node fetches: berth-x64, berth-aarch64, or berth for this ' +
     'machine’s kind. Default: the directory of this program.',
@@ -38,6 +41,7 @@ export type Config = {
   tls: { cert: string; key: string } | undefined
   agentInsecure: boolean
   agentPins: readonly string[]
+  agentCa: string | undefined
   agentDir: string
   logRequests: boolean
   webhookAllowPrivate: readonly string[]
@@ -72,6 +76,7 @@ export function configFrom(env: Readonly<Record<string, string | undefined>>): C
     tls,
     agentInsecure: flag('PANEL_AGENT_INSECURE', set('PANEL_AGENT_INSECURE')),
     agentPins: pinsOf(set('PANEL_AGENT_PINS'), publicUrl),
+    agentCa: set('PANEL_AGENT_CA'),
     agentDir: set('PANEL_AGENT_DIR') ?? dirname(process.execPath),
     logRequests: flag('PANEL_LOG_REQUESTS', set('PANEL_LOG_REQUESTS')),
     webhookAllowPrivate: cidrsFrom('PANEL_WEBHOOK_ALLOW_PRIVATE', set('PANEL_WEBHOOK_ALLOW_PRIVATE')),

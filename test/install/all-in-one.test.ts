@@ -1,9 +1,12 @@
 // install.sh on a clean Debian without systemd, as an operator runs it: from nothing to a server that answers SSH,
 // twice, and away again. The machine is made of namespaces (clean-machine.sh); packages come through the registries'
 // ordinary clients.
+
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { CleanMachine, checkout, type Ended, possible, spawn } from './clean-machine.ts'
+import { presets } from '../../src/identity/tokens/presets.ts'
+import { CleanMachine, checkout, type Ended, possible, printed, spawn } from './clean-machine.ts'
 
 setDefaultTimeout(600_000)
 
@@ -83,6 +86,17 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
       expect(first.out).toMatch(/^ {2}Password +\S{20,}/m)
     })
 
+    test('says what the API token may do and when it ends, and that is when it ends', async () => {
+      const [, ends] = /^It ends on (\d{4}-\d\d-\d\d)\. End it earlier in the panel/m.exec(first.out) ?? []
+      expect(first.out).toContain('orders, resizes, suspends, reinstalls and terminates their servers')
+      const db = new Database(join(machine.dir, 'root/var/lib/berth/berth.db'), { readonly: true })
+      const token = db.query('SELECT expires_at AS at, scopes FROM tokens WHERE name = ?').get('install.sh') as any
+      db.close()
+      expect(new Date(token.at).toISOString().slice(0, 10)).toBe(ends!)
+      expect(Math.round((token.at - Date.now()) / 86_400_000)).toBe(30)
+      expect(JSON.parse(token.scopes).toSorted()).toEqual([...presets.billing].toSorted())
+    })
+
     test('the panel answers at the address that was printed, and the sign-in works', async () => {
       const panel = /Panel +(\S+)/.exec(first.out)?.[1] ?? ''
       expect((await fetch(`${panel}/api/v1/status`)).status).toBe(200)
@@ -97,8 +111,15 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
     })
 
     test('the curl line orders a server that answers SSH', async () => {
-      const line = first.out.slice(first.out.indexOf('curl -fsS'))
+      const line = printed(first.out, 'curl')
+      expect(line).toContain('curl -sS --fail-with-body -X POST')
       ordered = JSON.parse(await mustInside(line))
+      // A line that was sent twice, for example because its answer was lost, orders once.
+      expect(JSON.parse(await mustInside(line))).toEqual(ordered)
+      // With another key: what is wrong is shown, beside curl's own failure.
+      const refused = await inside(line.replace('Key: first', 'Key: other').replace('"packageId":"', '"packageId":"x'))
+      expect(refused.code).toBe(22)
+      expect(JSON.parse(refused.out).error.code).toBe('validation_failed')
       expect(ordered.ipv4).toBe('10.88.0.10')
       expect(await guest(ordered.ipv4, 'hostname')).toBe('web01')
       boot = await guest(ordered.ipv4, 'cat /proc/sys/kernel/random/boot_id')
@@ -117,6 +138,7 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
       expect(again.code).toBe(0)
       expect(again.out).not.toMatch(/Password +\S/)
       expect(again.out).not.toContain('pnl_')
+      expect(again.out).not.toMatch(/first server|curl|TOKEN/)
       expect(await untouched()).toBe(before)
       expect(await guest(ordered.ipv4, 'cat /proc/sys/kernel/random/boot_id')).toBe(boot)
     })

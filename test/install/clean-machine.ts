@@ -30,6 +30,10 @@ async function must(what: string, ended: Promise<Ended>): Promise<string> {
   return out.trim()
 }
 
+/** The command that the installation printed, which begins with this word, with all its lines. */
+export const printed = (out: string, word: string) =>
+  new RegExp(`^ +(${word} (?:.*\\\\\n)*.*)$`, 'm').exec(out)?.[1] ?? `no ${word} in ${out}`
+
 export class CleanMachine {
   private constructor(readonly dir: string) {}
 

@@ -124,6 +124,7 @@ describe('the value of a setting', () => {
       trustedProxies: [],
       tls: undefined,
       agentInsecure: false,
+      agentCa: undefined,
       agentDir: dirname(process.execPath),
       logRequests: false,
       webhookAllowPrivate: [],

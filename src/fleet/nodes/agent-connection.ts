@@ -2,7 +2,6 @@
 // it made at enrolment. We keep the public half only, so a stolen database cannot pretend to be a node.
 
 import { createPublicKey, verify } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import {
@@ -29,6 +28,7 @@ import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { isModestJson } from '../../kernel/modest-json.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { Challenges } from './challenges.ts'
+import type { Programs } from './programs.ts'
 import {
   enrollmentByTokenHash,
   insertNode,
@@ -54,8 +54,7 @@ export const ENROLLED = 'nodes.enrolled'
 type Deps = {
   db: Db
   clock: Clock
-  /** Where the programs for nodes lie (PANEL_AGENT_DIR). */
-  agentDir: string
+  programs: Programs
   /** Agents reach us over HTTPS, or the operator said that this is a lab (PANEL_AGENT_INSECURE=1). */
   encrypted: boolean
 }
@@ -133,20 +132,20 @@ export class AgentEndpoints {
    * The program for a machine that is about to join and has none: its token, which this does not use up, says that it
    * was asked to. Throws as `enroll` does, and `not_found` where there is no program for its kind of processor.
    */
-  program(request: IncomingRequest): Response {
-    const { db, clock, agentDir } = this.deps
+  async program(request: IncomingRequest): Promise<Response> {
+    const { db, clock, programs } = this.deps
     this.comesIn(request)
     const token = /^Bearer (\S+)$/.exec(request.headers.get('Authorization') ?? '')?.[1] ?? ''
     openEnrollment(db, token, clock())
     const kind = new URL(request.url).pathname.slice(agentPaths.program.length + 1)
-    const file = programFor(agentDir, kind)
-    if (!file)
+    const found = await programs.program(kind)
+    if (!found)
       throw new ApiError(
         'not_found',
         `The controller has no program for ${/^\w{1,20}$/.test(kind) ? kind : 'this processor'}. Put one into ` +
           'PANEL_AGENT_DIR as berth-x64 or berth-aarch64, or beside install.sh on the node.',
       )
-    return new Response(Bun.file(file), { headers: { 'Content-Type': 'application/octet-stream' } })
+    return found
   }
 
   /**
@@ -221,17 +220,6 @@ function openEnrollment(tx: Db, token: string, now: number) {
       'This enrollment token has expired: it is valid for 60 minutes. Make a new one on the Nodes page.',
     )
   return found
-}
-
-const kinds = ['x64', 'aarch64'] as const
-const ownKind = process.arch === 'arm64' ? 'aarch64' : 'x64'
-
-/** `berth-aarch64`, or for this machine's own kind of processor `berth`. */
-function programFor(dir: string, kind: string): string | undefined {
-  if (!kinds.some((it) => it === kind)) return undefined
-  return [`berth-${kind}`, ...(kind === ownKind ? ['berth'] : [])]
-    .map((name) => `${dir}/${name}`)
-    .find((path) => existsSync(path))
 }
 
 const notKnown = () =>

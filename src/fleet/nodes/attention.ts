@@ -4,6 +4,7 @@ import { type Attention, MOST_SHOWN, type Source } from '../../kernel/attention.
 import { iso } from '../../kernel/db/clock.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { count } from '../../kernel/words.ts'
+import { nodesWithPool } from '../../network/ip-pools/queries.ts'
 import { described } from './misconduct.ts'
 import { AWAY_SHOWN_MS } from './model.ts'
 import { listNodes } from './nodes.ts'
@@ -29,8 +30,9 @@ export const nodesInTrouble: Source = (call) => {
   ]
 }
 
-const troublesOf = (call: ReadContext): Attention[] =>
-  nodesHealth(call.tx).flatMap((n) =>
+function troublesOf(call: ReadContext): Attention[] {
+  const withPool = nodesWithPool(call.tx)
+  return nodesHealth(call.tx).flatMap((n) =>
     n.lostAt !== null
       ? lost(n, n.lostAt)
       : [
@@ -38,10 +40,12 @@ const troublesOf = (call: ReadContext): Attention[] =>
           ...misbehaving(call, n),
           ...asItShouldBe(n),
           ...able(n),
+          ...(withPool.has(n.id) ? [] : withoutPool(call, n)),
           ...space(n),
           ...upToDate(call, n),
         ],
   )
+}
 
 /** A lost node is shown while something of it is left to decide. */
 const lost = (n: NodeHealthRow, lostAt: number): Attention[] => [
@@ -113,6 +117,21 @@ const able = (n: NodeHealthRow): Attention[] =>
           level: 'bad',
           what: `${n.name} cannot run servers.`,
           effect: 'Neither KVM nor emulation works there; `berth agent doctor` on it says why.',
+        },
+      ]
+    : []
+
+/** A node that was enrolled and is to be used. One that is away or closed has no need of addresses. */
+const withoutPool = ({ nodes }: ReadContext, n: NodeHealthRow): Attention[] =>
+  n.open && nodes.connected(n.id)
+    ? [
+        {
+          level: 'warn',
+          what: `${n.name} has no address pool yet.`,
+          effect: 'It takes no orders for servers with addresses.',
+          since: null,
+          action: 'Add address pool',
+          href: '/admin/ip-pools',
         },
       ]
     : []

@@ -1,9 +1,9 @@
 import { Type as t } from 'typebox'
 import { BRIDGE_NAME } from '../../../agent/protocol/bounds.ts'
-import { commandLine, quoted } from '../../../agent/protocol/shell-quote.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import {
   type AppContext,
+  described,
   fields,
   line,
   nullable,
@@ -16,7 +16,9 @@ import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { iso, minute } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
+import { poolsOfNode } from '../../network/ip-pools/queries.ts'
 import { location } from '../locations/model.ts'
+import { enrolCommand } from './enrol-command.ts'
 import { node, nodeResponse, showNode } from './model.ts'
 import { enrollmentById, insertEnrollment, nodeById, updateNode } from './queries.ts'
 import type { Enrollment } from './tables.ts'
@@ -40,15 +42,7 @@ function makeEnrollment({ tx, clock, config }: Pick<AppContext, 'clock' | 'confi
   return {
     id: made.id,
     token,
-    // The token comes by standard input: what stands on a command line is readable by every user of the machine.
-    command: `printf %s ${quoted(token)} | ${commandLine('sudo', [
-      './install.sh',
-      '--agent',
-      ...['--controller', config.publicUrl, '--token-file', '-'],
-      ...(config.agentPins.length ? ['--pin', config.agentPins.join()] : []),
-      ...(made.bridge ? ['--bridge', made.bridge] : []),
-      ...(config.publicUrl.startsWith('http:') && config.agentInsecure ? ['--insecure'] : []),
-    ])}`,
+    command: enrolCommand(config, token, made.bridge),
     expiresAt: iso(made.expiresAt),
   }
 }
@@ -131,7 +125,14 @@ export const getEnrollment = operation({
     id: t.String(),
     state: t.Enum(['waiting', 'used', 'expired']),
     expiresAt: time,
-    node: nullable(t.Object({ id: t.String(), name: t.String(), connected: t.Boolean() })),
+    node: nullable(
+      t.Object({
+        id: t.String(),
+        name: t.String(),
+        connected: t.Boolean(),
+        addressPools: described(t.Integer(), 'Attached to it; without one it takes no servers with addresses.'),
+      }),
+    ),
   }),
   run({ tx, target, clock, nodes: live }) {
     const made = target.nodeId ? nodeById(tx, target.nodeId) : undefined
@@ -144,7 +145,14 @@ export const getEnrollment = operation({
             ? ('expired' as const)
             : ('waiting' as const),
       expiresAt: iso(target.expiresAt),
-      node: made ? { id: made.id, name: made.name, connected: live.connected(made.id) } : null,
+      node: made
+        ? {
+            id: made.id,
+            name: made.name,
+            connected: live.connected(made.id),
+            addressPools: poolsOfNode(tx, made.id).length,
+          }
+        : null,
     }
   },
 })

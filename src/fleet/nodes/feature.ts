@@ -5,9 +5,11 @@ import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { AgentEndpoints } from './agent-connection.ts'
 import { nodesInTrouble, plainHttp } from './attention.ts'
+import { INSTALLER_PATH } from './enrol-command.ts'
 import { enrollNode, getEnrollment, renewEnrollment, revokeCredential } from './enroll.ts'
 import { declareNodeLost } from './lose.ts'
 import { changeNode, getNode, listNodes } from './nodes.ts'
+import { Programs } from './programs.ts'
 import { expiredEnrollments, isAnyNodeLive, nodeById, nodeTarget, searchNodes } from './queries.ts'
 import { removeNode, removeNodeWithWorkloads } from './remove.ts'
 import { noteNotBack } from './report.ts'
@@ -82,6 +84,8 @@ declare module '../../kernel/register.ts' {
   interface Services {
     /** Enrols nodes, checks their signatures, and hands out programs. */
     agents: AgentEndpoints
+    /** Serves install.sh and the program to machines that join. */
+    programs: Programs
   }
   interface ScopeNames extends Scopes {}
   interface PermissionNames extends Permissions {}
@@ -154,15 +158,13 @@ export const nodesFeature = feature({
       href: () => '/admin/nodes/enroll',
     },
   ],
-  services: ({ db, clock, config }) => ({
-    agents: new AgentEndpoints({
-      db,
-      clock,
-      agentDir: config.agentDir,
-      encrypted: config.publicUrl.startsWith('https:') || config.agentInsecure,
-    }),
-  }),
-  routes: ({ app: { agents, nodes: live } }) => [
+  services({ db, clock, config }) {
+    const programs = new Programs(config.agentDir)
+    const encrypted = config.publicUrl.startsWith('https:') || config.agentInsecure
+    return { programs, agents: new AgentEndpoints({ db, clock, programs, encrypted }) }
+  },
+  routes: ({ app: { agents, programs, nodes: live } }) => [
+    ['GET', INSTALLER_PATH, () => programs.installer()],
     ['POST', agentPaths.enroll, (request) => agents.enroll(request, live.disconnect)],
     ['POST', agentPaths.challenge, (request) => agents.challenge(request)],
     ['GET', `${agentPaths.program}/*`, (request) => agents.program(request)],

@@ -105,6 +105,8 @@ type NodeHealthRow = {
   kind: string
   fake: number
   workloads: number
+  /** It takes new servers. */
+  open: number
 }
 
 type Found = { id: string; title: string; detail: string }
@@ -122,7 +124,7 @@ const statements = prepared(({ $client }) => ({
     `SELECT n.id, n.name, n.seen_at AS seenAt, n.lost_at AS lostAt, n.skew_ms AS skewMs, n.differences,
       n.pool_bytes AS poolBytes, n.pool_free_bytes AS poolFreeBytes,
       n.facts ->> '$.agentVersion' AS version, n.facts ->> '$.virtualisation.kind' AS kind,
-      n.facts ->> '$.fake' AS fake,
+      n.facts ->> '$.fake' AS fake, n.open,
       coalesce((SELECT h.workloads FROM node_held h WHERE h.node_id = n.id), 0) AS workloads
      FROM nodes n WHERE n.removed_at IS NULL ORDER BY n.name`,
   ),

@@ -157,6 +157,7 @@ const statements = prepared(({ $client }) => ({
   holders: $client.prepare<{ id: string }, [string]>(
     'SELECT DISTINCT workload_id AS id FROM addresses WHERE pool_id = ? AND workload_id IS NOT NULL',
   ),
+  routing: $client.prepare<{ id: string }, []>('SELECT DISTINCT node_id AS id FROM pool_nodes'),
   anyFree: $client.prepare(
     `SELECT 1 FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id WHERE ${isFree('a')} LIMIT 1`,
   ),
@@ -176,6 +177,14 @@ export const countFreeIpv4 = (tx: Db, nodeIds: readonly string[]): number =>
 export const countAddresses = (tx: Db, poolId: string) => statements(tx).counts.get(poolId)!
 /** IPv4 pools of which less than a twentieth is free, and how many addresses that is. */
 export const poolsNearlyUsedUp = (tx: Db) => statements(tx).nearlyUsedUp.all()
+
+/** The ids of the nodes that route a pool. */
+export const nodesWithPool = (tx: Db): Set<string> =>
+  new Set(
+    statements(tx)
+      .routing.all()
+      .map(({ id }) => id),
+  )
 
 /** The pools that the node routes, by name. */
 export const poolsOfNode = (tx: Db, nodeId: string) => statements(tx).ofNode.all(nodeId)

@@ -124,6 +124,31 @@ describe('the program for a machine that is about to join', () => {
     expect((await enroll(token)).status).toBe(200)
     expect(await ask(own, token)).toBe('401 enrollment_not_valid')
   })
+  test('comes with its checksum, also after it was replaced', async () => {
+    const digestOf = async () => {
+      const headers = { Authorization: `Bearer ${await newToken()}` }
+      const answer = await fetch(`${url}${agentPaths.program}/${own}`, { headers })
+      const sum = new Bun.CryptoHasher('sha256').update(await answer.bytes()).digest('base64')
+      return [answer.headers.get('Repr-Digest'), `sha-256=:${sum}:`]
+    }
+    const [first, expected] = await digestOf()
+    expect(first).toBe(expected!)
+    writeFileSync(`${p.config.agentDir}/berth`, 'of a newer version')
+    const [second, newer] = await digestOf()
+    expect(second).toBe(newer!)
+    expect(second).not.toBe(first)
+    writeFileSync(`${p.config.agentDir}/berth`, 'of this machine')
+  })
+  test('is fetched by a script that everybody may have, with its checksum', async () => {
+    const answer = await fetch(`${url}/install.sh`)
+    const script = await answer.text()
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('Content-Type')).toBe('text/x-shellscript; charset=utf-8')
+    expect(script).toBe(await Bun.file(`${import.meta.dir}/../../../install.sh`).text())
+    const sum = new Bun.CryptoHasher('sha256').update(script).digest('base64')
+    expect(answer.headers.get('Repr-Digest')).toBe(`sha-256=:${sum}:`)
+    expect((await fetch(`${url}/install.sh`, { method: 'POST' })).status).toBe(405)
+  })
   test('is the one for its processor, and nothing else of that directory', async () => {
     const token = await newToken()
     expect(await ask(other, token)).toBe('404 not_found')

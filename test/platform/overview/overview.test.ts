@@ -45,6 +45,35 @@ describe('what needs attention', () => {
     await settled(p)
     expect(await rows(p)).toEqual([])
   })
+  test('is a node without an address pool, from its enrolment until it has one', async () => {
+    using p = await world()
+    const node = p.addNode(p.location, 'fra-02')
+    await settled(p)
+    const { attention } = await overview(p)
+    expect(attention).toMatchObject([
+      {
+        level: 'warn',
+        what: 'fra-02 has no address pool yet.',
+        effect: 'It takes no orders for servers with addresses.',
+        action: 'Add address pool',
+        href: '/admin/ip-pools',
+      },
+    ])
+    const { cookie } = p.owner
+    const nodePage = async () => {
+      const headers = { Cookie: `__Host-panel=${cookie}` }
+      return (
+        await p.controller.router.fetch(new Request(`http://localhost/admin/nodes/${node.id}`, { headers }))
+      ).text()
+    }
+    const page = await nodePage()
+    expect(page).toContain('It has no address pool yet.')
+    expect(page).toMatch(/<a [^>]*href="\/admin\/ip-pools"[^>]*>Add address pool<\/a>/)
+    const [pool] = (await p.admin('GET', '/admin/ip-pools')).data
+    await p.admin('PUT', `/admin/ip-pools/${pool.id}/nodes`, { nodeIds: [p.node.id, node.id] })
+    expect(await rows(p)).toEqual([])
+    expect(await nodePage()).not.toContain('It has no address pool yet.')
+  })
   test('is of many nodes the first twenty, and how many more there are', async () => {
     using p = await world()
     for (let i = 0; i < 30; i++) p.addNode(p.location, `gone-${i}`).agent.disconnect()

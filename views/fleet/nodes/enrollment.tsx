@@ -68,8 +68,8 @@ const NewCommand = () => (
     <div class="stack">
       <code class="secret" data-value="" />
       <p class="muted">
-        It works once, within an hour, and is not shown again. The machine needs Debian 12 or 13, and must be able to
-        reach this address.
+        It works once, within an hour, and is not shown again. The machine needs Debian 12 or 13 or Ubuntu 24.04 or
+        26.04, curl, and a way to this address.
       </p>
     </div>
   </section>
@@ -149,11 +149,23 @@ function Progress({ of: e }: { of: Enrollment }) {
     )
   if (e.node?.connected)
     return (
-      <Note level="info" action={<OpenNode id={e.node.id} />}>
-        <strong>{e.node.name} is enrolled and connected.</strong>
-        <br />
-        Attach an address pool to it, and it can take servers.
-      </Note>
+      <>
+        <Note level="info" action={<OpenNode id={e.node.id} />}>
+          <strong>{e.node.name} is enrolled and connected.</strong>
+        </Note>
+        {e.node.addressPools === 0 && (
+          <Note
+            level="warn"
+            action={
+              <Link class="btn" to="/admin/ip-pools">
+                Add address pool
+              </Link>
+            }
+          >
+            <strong>It has no address pool yet.</strong> With one it can take servers.
+          </Note>
+        )}
+      </>
     )
   return (
     <Note level="info" action={e.node && <OpenNode id={e.node.id} />}>

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { Link } from '../../components/link.tsx'
 import { Note } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
 import { count } from '../../components/words.ts'
@@ -31,6 +32,19 @@ export const Warnings = ({ node: n }: { node: ShownNode }) => (
     {n.agentOutdated && (
       <Note level="warn">
         <strong>Its agent has version {n.agentVersion}.</strong> New features may not work there until it is updated.
+      </Note>
+    )}
+    {n.pools.length === 0 && !n.lostAt && (
+      <Note
+        level="warn"
+        action={
+          <Link class="btn" to="/admin/ip-pools">
+            Add address pool
+          </Link>
+        }
+      >
+        <strong>It has no address pool yet.</strong> It takes no orders for servers with addresses. Add a pool for it,
+        or attach one.
       </Note>
     )}
     {n.facts.bridges.every((b) => b.name !== n.bridge) && (
