@@ -20,6 +20,13 @@ export const vmCommands = {
     return {}
   },
 
+  async 'vm.set-restart-policy'({ workload, restartPolicy }, { hypervisor, state }) {
+    if ((await hypervisor.power(workload)) === 'absent')
+      throw new Failure('no_vm', `${workload} has no virtual machine on this node`)
+    state.keepRestartPolicy(workload, restartPolicy)
+    return {}
+  },
+
   'vm.look': async ({ workload }, { hypervisor }) => ({ power: await hypervisor.power(workload) }),
 
   async 'vm.start'({ workload }, host) {

@@ -71,6 +71,7 @@ const lies: { [N in CommandName]: Output<N> } = {
   'firewall.allow': {},
   'firewall.forget': {},
   'vm.define': {},
+  'vm.set-restart-policy': {},
   'vm.look': { power: 'running' },
   'vm.start': {},
   'vm.stop': {},

@@ -181,6 +181,8 @@ export const commands = {
    * `no_bridge`.
    */
   'vm.define': command(Vm, nothing),
+  /** From now on the node does this when the vm ends by itself. Fails with `no_vm`. */
+  'vm.set-restart-policy': command(t.Object({ workload: workloadId, restartPolicy: RestartPolicy }), nothing),
   /** The vm's power. */
   'vm.look': command(t.Object({ workload: workloadId }), t.Object({ power: Power })),
   /**

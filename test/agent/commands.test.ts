@@ -47,6 +47,17 @@ test('a workload of another kind lives on a node like a server, also after a reb
   expect(booted.host.state.portRules()).toEqual([])
 })
 
+test('the restart policy of a vm is kept from the next moment on, and of no vm it is refused', async () => {
+  const { host, obey, install } = rig()
+  const workload = vmOf(1).workload
+  const set = () => obey('vm.set-restart-policy', { workload, restartPolicy: 'never' })
+  expect(set()).rejects.toMatchObject({ code: 'no_vm' })
+  expect(host.state.wantedOne(workload)).toBeUndefined()
+  await install(vmOf(1))
+  await set()
+  expect(host.state.wantedOne(workload)).toMatchObject({ restart: 'never' })
+})
+
 test('an id that could leave its directory is refused by every command', () => {
   for (const workload of ['../../etc/passwd', 'srv_1', `srv_${'0'.repeat(25)}/`, `SRV_${'0'.repeat(26)}`])
     expect(() => parseCommand('vm.look', { workload })).toThrow('vm.look')

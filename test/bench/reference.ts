@@ -152,6 +152,7 @@ function shown(s: Row) {
     portMbps: s['port_mbps'],
     job: s['job'] ? JSON.parse(s['job']) : null,
     rescue: false,
+    restartPolicy: s['restart_policy'],
     locked: false,
     protected: !!s['protected'],
     nodeConnected: true,

@@ -13,9 +13,10 @@ import { reinstalling, reinstallOptions, reinstallServer, removingDisk } from '.
 import { setupServer } from './install/setup.ts'
 import { exportAllServers, exportServers, getServer, listAllServers, listServers } from './list.ts'
 import { load, serverKind } from './model.ts'
-import { renameServer } from './name.ts'
 import { powering, powerServer } from './power.ts'
 import { serversWithImage, serversWithPackage, serverTarget } from './queries.ts'
+import { renameServer } from './settings/name.ts'
+import { setRestartPolicy, settingRestartPolicy } from './settings/restart-policy.ts'
 import { createServerSignInLink } from './sign-in-link.ts'
 import { suspending, suspendServer, unsuspending, unsuspendServer } from './suspend.ts'
 import { servers } from './tables.ts'
@@ -195,7 +196,17 @@ export const serversFeature = feature({
   workloadKinds: [{ ...serverKind, terminate: (tx, id, asked) => terminate(tx, load(tx, id), asked) }],
   catalogueUse: { ofImage: serversWithImage, ofPackage: serversWithPackage },
   tables: [servers],
-  jobs: [installing, settingUp, reinstalling, removingDisk, powering, suspending, unsuspending, terminating],
+  jobs: [
+    installing,
+    settingUp,
+    reinstalling,
+    removingDisk,
+    powering,
+    settingRestartPolicy,
+    suspending,
+    unsuspending,
+    terminating,
+  ],
   operations: [
     createServer,
     createResellerServer,
@@ -205,6 +216,7 @@ export const serversFeature = feature({
     listServers,
     getServer,
     renameServer,
+    setRestartPolicy,
     setupServer,
     reinstallOptions,
     reinstallServer,

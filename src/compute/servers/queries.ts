@@ -1,6 +1,6 @@
 // The statements about servers: rows of lists with the names beside them, counts, and what needs attention.
 import { eq } from 'drizzle-orm'
-import type { Power } from '../../../agent/protocol/wire.ts'
+import type { Power, RestartPolicy } from '../../../agent/protocol/wire.ts'
 import { imageReference } from '../../catalog/images/queries.ts'
 import { packageReference } from '../../catalog/packages/queries.ts'
 import { locationReference } from '../../fleet/locations/queries.ts'
@@ -55,6 +55,7 @@ export type ServerRow = {
   failure: string | null
   placement: string
   mac: string
+  restartPolicy: RestartPolicy
   vcpus: number
   memoryMb: number
   diskGb: number

@@ -1,6 +1,7 @@
 // The record of a server, as each actor may see it.
 
 import { Type as t } from 'typebox'
+import { RestartPolicy } from '../../../agent/protocol/wire.ts'
 import { statuses, statusOf } from '../../fleet/workloads/status.ts'
 import { type AccessLevel, accessLevel, isLockedFor, rightsWith } from '../../identity/team/access.ts'
 import { roleNames } from '../../identity/team/role.ts'
@@ -61,9 +62,10 @@ export const serverResponse = namedSchema('Server', {
     'The job that holds it now.',
   ),
   rescue: t.Boolean(),
+  restartPolicy: described(RestartPolicy, 'What its node does when it ends by itself.'),
   locked: described(
     t.Boolean(),
-    'Its owner or you are a locked customer, so power, setup and reinstallation are closed to you.',
+    'Its owner or you are a locked customer, so power, setup, reinstallation and its restart policy are closed to you.',
   ),
   protected: described(t.Boolean(), 'It can be neither terminated nor reinstalled.'),
   nodeConnected: described(t.Boolean(), 'While its node is away it runs on, but cannot be changed.'),
@@ -165,6 +167,7 @@ export function serverRecord(
     portMbps: s.portMbps,
     job: s.job ? (JSON.parse(s.job) as { id: string; kind: string; progress: number }) : null,
     rescue: false,
+    restartPolicy: s.restartPolicy,
     locked,
     protected: !!s.protected,
     nodeConnected: nodeSeenAt === undefined,

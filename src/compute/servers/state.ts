@@ -20,6 +20,7 @@ export const actionNames = [
   'unsuspend',
   'terminate',
   'rename',
+  'restart_policy',
 ] as const
 export type Action = (typeof actionNames)[number]
 
@@ -36,6 +37,7 @@ export const table = {
     unsuspend: 'not_suspended',
     terminate: 'allowed',
     rename: 'allowed',
+    restart_policy: 'allowed',
   },
   // A job holds it. Suspending and terminating end that job.
   provisioning: {
@@ -49,6 +51,7 @@ export const table = {
     unsuspend: 'not_suspended',
     terminate: 'allowed',
     rename: 'allowed',
+    restart_policy: 'server_busy',
   },
   running: {
     start: 'already_running',
@@ -61,6 +64,7 @@ export const table = {
     unsuspend: 'not_suspended',
     terminate: 'allowed',
     rename: 'allowed',
+    restart_policy: 'allowed',
   },
   stopped: {
     start: 'allowed',
@@ -73,6 +77,7 @@ export const table = {
     unsuspend: 'not_suspended',
     terminate: 'allowed',
     rename: 'allowed',
+    restart_policy: 'allowed',
   },
   suspended: {
     start: 'server_suspended',
@@ -85,6 +90,7 @@ export const table = {
     unsuspend: 'allowed',
     terminate: 'allowed',
     rename: 'allowed',
+    restart_policy: 'server_suspended',
   },
   failed: {
     start: 'server_failed',
@@ -97,6 +103,7 @@ export const table = {
     unsuspend: 'not_suspended',
     terminate: 'allowed',
     rename: 'allowed',
+    restart_policy: 'server_failed',
   },
   terminated: {
     start: 'server_terminated',
@@ -109,13 +116,22 @@ export const table = {
     unsuspend: 'server_terminated',
     terminate: 'server_terminated',
     rename: 'server_terminated',
+    restart_policy: 'server_terminated',
   },
 } as const satisfies Record<Status, Record<Action, 'allowed' | Code>>
 
 /** A protected server refuses these in every state. */
 const refusedWhenProtected: readonly Action[] = ['terminate', 'reinstall']
 /** A locked customer may not do these in any state; staff and its reseller may. */
-const refusedWhenLocked = ['start', 'shutdown', 'off', 'restart', 'setup', 'reinstall'] as const satisfies Action[]
+const refusedWhenLocked = [
+  'start',
+  'shutdown',
+  'off',
+  'restart',
+  'setup',
+  'reinstall',
+  'restart_policy',
+] as const satisfies Action[]
 type ForLocked = (typeof refusedWhenLocked)[number]
 const isRefusedWhenLocked = (action: Action): action is ForLocked =>
   (refusedWhenLocked as readonly Action[]).includes(action)

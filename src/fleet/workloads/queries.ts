@@ -142,7 +142,7 @@ export function rowsOf<T extends SQLiteTable & { id: SQLiteColumn }>(table: T) {
 
 /** Columns of `workloads w` for rows of a list, by the names of the record. */
 export const workloadColumns = `w.id, w.kind, w.number, w.name, w.hostname, w.lifecycle, w.suspended_at AS suspendedAt,
-  w.suspend_reason AS suspendReason, w.power, w.failure, w.placement, w.mac, w.vcpus,
+  w.suspend_reason AS suspendReason, w.power, w.failure, w.placement, w.mac, w.restart_policy AS restartPolicy, w.vcpus,
   w.memory_mb AS memoryMb, w.disk_gb AS diskGb,
   w.owner_id AS ownerId, w.reseller_id AS resellerId, w.node_id AS nodeId, w.location_id AS locationId,
   w.created_at AS createdAt, w.terminated_at AS terminatedAt`

@@ -29,6 +29,7 @@ const other = (value: unknown, column: string): unknown => {
   if (column === 'lifecycle') return 'failed'
   if (column === 'state') return 'succeeded'
   if (column === 'power') return 'running'
+  if (column === 'restart_policy') return 'never'
   if (column.startsWith('suspend')) return value === null ? (column.endsWith('_at') ? 1 : 'x') : null
   return typeof value === 'number' ? value + 1000 : value === null ? null : `${value}x`
 }

@@ -52,7 +52,7 @@ const suspendedMeanwhile = async (p: World) => {
 }
 
 const whenSuspended = {
-  server_suspended: 'start shutdown off restart setup reinstall',
+  server_suspended: 'start shutdown off restart setup reinstall restart_policy',
   already_suspended: 'suspend',
   allowed: 'unsuspend terminate rename',
 }
@@ -64,7 +64,7 @@ const states: State[] = [
     expected: {
       not_set_up: 'start shutdown off restart reinstall',
       not_suspended: 'unsuspend',
-      allowed: 'setup suspend terminate rename',
+      allowed: 'setup suspend terminate rename restart_policy',
     },
   },
   {
@@ -72,7 +72,7 @@ const states: State[] = [
     status: 'provisioning',
     make: installing,
     expected: {
-      server_busy: 'start shutdown off restart reinstall',
+      server_busy: 'start shutdown off restart reinstall restart_policy',
       already_set_up: 'setup',
       not_suspended: 'unsuspend',
       allowed: 'suspend terminate rename',
@@ -86,7 +86,7 @@ const states: State[] = [
       already_running: 'start',
       already_set_up: 'setup',
       not_suspended: 'unsuspend',
-      allowed: 'shutdown off restart reinstall suspend terminate rename',
+      allowed: 'shutdown off restart reinstall suspend terminate rename restart_policy',
     },
   },
   {
@@ -97,7 +97,7 @@ const states: State[] = [
       already_stopped: 'shutdown off restart',
       already_set_up: 'setup',
       not_suspended: 'unsuspend',
-      allowed: 'start reinstall suspend terminate rename',
+      allowed: 'start reinstall suspend terminate rename restart_policy',
     },
   },
   { name: 'suspended', status: 'suspended', make: suspended(running), expected: whenSuspended },
@@ -124,7 +124,7 @@ const states: State[] = [
     status: 'failed',
     make: failed,
     expected: {
-      server_failed: 'start shutdown off restart',
+      server_failed: 'start shutdown off restart restart_policy',
       already_set_up: 'setup',
       not_suspended: 'unsuspend',
       allowed: 'reinstall suspend terminate rename',
@@ -151,6 +151,7 @@ const calls: Record<Action, readonly [string, string, (p: World) => object | und
   unsuspend: ['POST', '/actions/unsuspend', () => undefined],
   terminate: ['DELETE', '', () => undefined],
   rename: ['PATCH', '/name', () => ({ name: 'Shop' })],
+  restart_policy: ['PUT', '/restart-policy', () => ({ restartPolicy: 'never' })],
 }
 
 /** Every cell begins from a copy of the same panel. */

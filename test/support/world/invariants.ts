@@ -8,6 +8,8 @@ import type { World } from './panel.ts'
 export type Invariants = {
   status: string
   power: string
+  /** The restart policy of the panel's record, and of a vm that should run on the node. */
+  restart: string
   vms: number
   volumes: number
   /** Generations: of the disk in the definition on the node, and of the one that the panel says is in use. */
@@ -34,6 +36,7 @@ export async function invariants(p: World, id: string): Promise<Invariants> {
     power: ours.find((d) => d.id === id)?.power ?? 'absent',
     vms: ours.length,
     volumes: (await host.storage.list()).length,
+    restart: `${workload.restartPolicy} ${host.state.wantedOne(id)?.restart}`,
     seeds: (await host.seeds.path(id)) ? 1 : 0,
     rules: host.state.portRules().length,
     addresses: number('SELECT count(workload_id) AS n FROM addresses'),

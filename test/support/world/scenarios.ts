@@ -165,6 +165,14 @@ export const scenarios: readonly Scenario[] = [
     fails: { ...there, status: 'stopped', power: 'stopped', events: built },
   },
   {
+    name: 'changing the restart policy',
+    kind: 'restart_policy',
+    before: order,
+    start: (p, id) => p.admin('PUT', `/servers/${id}/restart-policy`, { restartPolicy: 'always' }),
+    succeeds: { ...there, status: 'running', power: 'running', events: built, restart: 'always always' },
+    fails: { ...there, status: 'running', power: 'running', events: built, restart: 'on_failure on_failure' },
+  },
+  {
     name: 'suspending',
     kind: 'suspend',
     before: order,

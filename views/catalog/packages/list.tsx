@@ -10,6 +10,7 @@ import { Empty } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { count, size, traffic } from '../../components/words.ts'
+import { restartPolicies } from '../../compute/servers/words.ts'
 
 type Package = Answers<{ p: typeof listPackages }>['p']['data'][number]
 
@@ -195,12 +196,11 @@ const PackageFields = ({ scope, of: p }: FieldsProps) => (
       name="restartPolicy"
       label="When a server stops on its own"
       value={p?.restartPolicy ?? 'on_failure'}
-      options={[
-        { value: 'on_failure', label: 'Start it again after a crash' },
-        { value: 'always', label: 'Always start it again' },
-        { value: 'never', label: 'Leave it off' },
-      ]}
-      hint="Up to three times in ten minutes. A server that was stopped in the panel stays off."
+      options={restartPolicies}
+      hint={
+        'Up to three times in ten minutes. A server that was stopped in the panel stays off. New servers take it ' +
+        'over; each can be given its own.'
+      }
     />
     <Field scope={scope} name="billingProductId" label="Billing product ID" nullable value={p?.billingProductId} />
   </>

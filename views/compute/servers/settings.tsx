@@ -4,9 +4,11 @@ import type { ComponentChildren } from 'preact'
 import { listOfferedImages } from '../../../src/catalog/images/images.ts'
 import { reinstallOptions, reinstallServer } from '../../../src/compute/servers/install/reinstall.ts'
 import { getServer } from '../../../src/compute/servers/list.ts'
-import { renameServer } from '../../../src/compute/servers/name.ts'
+import { renameServer } from '../../../src/compute/servers/settings/name.ts'
+import { setRestartPolicy } from '../../../src/compute/servers/settings/restart-policy.ts'
 import { suspendServer, unsuspendServer } from '../../../src/compute/servers/suspend.ts'
 import { terminateServer } from '../../../src/compute/servers/terminate.ts'
+import { restartPolicyWords } from '../../../src/fleet/workloads/restart-policy.ts'
 import { inviteMember } from '../../../src/identity/team/invite.ts'
 import { listMemberships } from '../../../src/identity/team/memberships.ts'
 import type { Operation } from '../../../src/kernel/api/operation.ts'
@@ -16,7 +18,7 @@ import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { Action } from '../../components/action.tsx'
 import { type Area, inEveryArea } from '../../components/area.ts'
 import { Radios } from '../../components/choices.tsx'
-import { Field } from '../../components/field.tsx'
+import { Field, Select } from '../../components/field.tsx'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { exactGb } from '../../components/words.ts'
@@ -25,7 +27,7 @@ import { AccessFields, defaultImage, imageOptions, NoImages, rootPassword } from
 import { ServerFrame } from './frame.tsx'
 import { away } from './power-buttons.tsx'
 import { keysOf } from './show.tsx'
-import { disabledReason, type Server, whatGoes } from './words.ts'
+import { disabledReason, restartPolicies, type Server, whatGoes } from './words.ts'
 
 const reads = {
   server: getServer,
@@ -62,6 +64,7 @@ export const serverSettingsPages = inEveryArea({
 const Settings = (data: InArea) => (
   <div class="rows wrap">
     <Rename server={data.server} />
+    <RestartPolicy server={data.server} />
     <Share server={data.server} />
     <Suspend server={data.server} />
     {data.images && data.server.status !== 'pending_setup' && <Reinstall {...data} />}
@@ -99,6 +102,31 @@ const Rename = ({ server: s }: { server: Server }) => (
           required
           value={s.name}
           hint="Shown in the panel. The hostname stays."
+        />
+      }
+    />
+  </Setting>
+)
+
+const RestartPolicy = ({ server: s }: { server: Server }) => (
+  <Setting op={setRestartPolicy} title="When it stops on its own" words={restartPolicyWords[s.restartPolicy]}>
+    <Action
+      op={setRestartPolicy}
+      params={{ id: s.id }}
+      label="Change"
+      of="what happens when it stops on its own"
+      title={`When ${s.name} stops on its own`}
+      submit="Save"
+      done="Saved"
+      disabledReason={disabledReason(s, 'restart_policy')}
+      fields={
+        <Select
+          scope={`restart-${s.id}`}
+          name="restartPolicy"
+          label="Restart policy"
+          value={s.restartPolicy}
+          options={restartPolicies}
+          hint="Up to three times in ten minutes. A server that was stopped in the panel stays off."
         />
       }
     />

@@ -1,6 +1,8 @@
 // Why a button of a server is off, and what destroying one destroys, in words.
+
 import type { ComponentChildren } from 'preact'
 import type { getServer } from '../../../src/compute/servers/list.ts'
+import { restartPolicyWords } from '../../../src/fleet/workloads/restart-policy.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { exactGb, list } from '../../components/words.ts'
 
@@ -42,3 +44,6 @@ export const whatGoes = (server: Server): ComponentChildren[] => [
   `${server.owner.name} loses access immediately.`,
   'This cannot be undone.',
 ]
+
+/** For fields: the restart policies with the default first. */
+export const restartPolicies = Object.entries(restartPolicyWords).map(([value, label]) => ({ value, label }))

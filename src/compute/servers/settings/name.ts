@@ -1,10 +1,10 @@
-import { changeWorkload } from '../../fleet/workloads/queries.ts'
-import { fields, operation } from '../../kernel/api/operation.ts'
-import { displayName } from './install/order.ts'
-import { server } from './model.ts'
-import { serverRow } from './queries.ts'
-import { serverResponse, showServer } from './show.ts'
-import { mustAllow, refusalsOf } from './state.ts'
+import { changeWorkload } from '../../../fleet/workloads/queries.ts'
+import { fields, operation } from '../../../kernel/api/operation.ts'
+import { displayName } from '../install/order.ts'
+import { server } from '../model.ts'
+import { serverRow } from '../queries.ts'
+import { serverResponse, showServer } from '../show.ts'
+import { mustAllow, refusalsOf } from '../state.ts'
 
 export const renameServer = operation({
   id: 'servers.rename',
