@@ -82,6 +82,13 @@ const shapes: Record<ShapeName, true> = {
 
 type ColourRole = 'ok' | 'work' | 'warn' | 'bad' | 'idle' | 'hold' | 'muted' | 'who' | 'info' | ''
 
+/** In the middle of a page without content: a pier where nothing is yet, a buoy where something failed. */
+export const Drawing = ({ name }: { name: 'pier' | 'buoy' }) => (
+  <svg viewBox="0 0 200 96" aria-hidden="true">
+    <use href={`${usePageContext().asset('icons.svg')}#d-${name}`} />
+  </svg>
+)
+
 /** Decoration: what it says is said in words beside it. `class` adds a colour role. */
 export function Icon({ name, class: look = '' }: { name: IconName; class?: ColourRole }) {
   // As text of ours: a list draws hundreds, and as elements they take a fifth of its time.

@@ -17,6 +17,8 @@ type ListProps = {
   noun: string
   plural?: string
   filters?: readonly (Filter | false | undefined)[]
+  /** The columns that can be sorted by: on a phone, where the titles of columns are hidden, a choice sorts. */
+  sorts?: readonly { title: string; sort?: string }[]
   /** Fetched again every so many seconds; undefined: it does not change by itself. */
   every?: number
   /** Between the filters and the rows, e.g. tabs. */
@@ -29,19 +31,31 @@ type ListProps = {
   children: ComponentChildren
 }
 
-export function List({ of, noun, plural, filters = [], every, above, empty, emptyWhenFiltered, children }: ListProps) {
+export function List({
+  of,
+  noun,
+  plural,
+  filters = [],
+  every,
+  above,
+  empty,
+  emptyWhenFiltered,
+  children,
+  ...more
+}: ListProps) {
   const { query } = useAt()
+  const narrowed = isFiltered(query)
   const rows = of.data.length ? (
     children
-  ) : isFiltered(query) ? (
+  ) : narrowed ? (
     <NothingFits words={emptyWhenFiltered ?? `No ${noun} matches these filters.`} />
   ) : (
     empty
   )
   return (
     <>
-      {(filters.length > 0 || of.total > of.data.length) && (
-        <Filters of={filters}>
+      {(of.total > 0 || narrowed) && (
+        <Filters of={filters} sorts={more.sorts}>
           <PagerButtons of={of}>
             <b role="status">{rangeOf(of) ?? count(of.total, noun, plural)}</b>
           </PagerButtons>
@@ -106,9 +120,13 @@ export type Filter = Named &
 export const isFiltered = (query: Readonly<Record<string, string>>): boolean =>
   Object.entries(query).some(([name, value]) => !['cursor', 'limit', 'sort'].includes(name) && value)
 
-type FiltersProps = { of: readonly (Filter | false | undefined)[]; children: ComponentChildren }
+type FiltersProps = {
+  of: readonly (Filter | false | undefined)[]
+  sorts?: ListProps['sorts'] | undefined
+  children: ComponentChildren
+}
 /** The form around the filters; each that is on has a link that removes it. `children`: what they leave. */
-export function Filters({ of, children }: FiltersProps) {
+export function Filters({ of, sorts, children }: FiltersProps) {
   const at = useAt()
   const filters = of.filter((filter) => !!filter)
   const { sort } = at.query
@@ -117,7 +135,7 @@ export function Filters({ of, children }: FiltersProps) {
       {filters.map((filter) => (
         <FilterField of={filter} />
       ))}
-      {sort && <input type="hidden" name="sort" value={sort} />}
+      {sorts ? <Sort of={sorts} value={sort} /> : sort && <input type="hidden" name="sort" value={sort} />}
       {filters.some((filter) => !('value' in filter)) && <button class="btn">Filter</button>}
       {isFiltered(at.query) && (
         <a class="btn bare" href={at.path} data-list="">
@@ -186,6 +204,27 @@ const Choice = ({ name, label, options, value }: ChoiceProps) => (
       ))}
     </select>
     {value && <Remove name={name} label={label} />}
+  </span>
+)
+
+/** It is also sent where it is hidden, so that the order stays when a filter changes. */
+const Sort = ({ of, value = '' }: { of: NonNullable<ListProps['sorts']>; value: string | undefined }) => (
+  <span class="bar per">
+    <label class="sr" for="q-sort">
+      Sort by
+    </label>
+    <select id="q-sort" name="sort" class={value ? 'chip on' : 'chip'} autocomplete="off">
+      <option value="">Sort by: default</option>
+      {of.flatMap(({ title, sort }) =>
+        sort
+          ? [sort, sort.startsWith('-') ? sort.slice(1) : `-${sort}`].map((by, reverse) => (
+              <option value={by} selected={by === value}>
+                {`${by === value ? 'Sort by: ' : ''}${title}${reverse ? ', reversed' : ''}`}
+              </option>
+            ))
+          : [],
+      )}
+    </select>
   </span>
 )
 

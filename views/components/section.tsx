@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { Icon } from './icon.tsx'
+import { Drawing, Icon } from './icon.tsx'
 
 type SectionProps = {
   /** Also of its heading, with `-t` behind it. */
@@ -48,9 +48,21 @@ export const Facts = ({ of, pairs }: { of: readonly Pair[]; pairs?: boolean }) =
   </dl>
 )
 
+type EmptyProps = {
+  /** `No packages yet`, with a drawing: where the list is the page. */
+  title?: string
+  action?: ComponentChildren
+  children: ComponentChildren
+}
 /** In place of a list without entries: what it is for, and one button. */
-export const Empty = ({ children, action }: { children: ComponentChildren; action?: ComponentChildren }) => (
+export const Empty = ({ title, action, children }: EmptyProps) => (
   <div class="empty">
+    {title && (
+      <>
+        <Drawing name="pier" />
+        <h2>{title}</h2>
+      </>
+    )}
     <p>{children}</p>
     {action}
   </div>

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { Icon, type IconName } from './icon.tsx'
 import { Time } from './time.tsx'
-import { count } from './words.ts'
+import { count, list } from './words.ts'
 
 export type Tone = 'ok' | 'work' | 'warn' | 'bad' | 'idle' | 'hold'
 
@@ -35,6 +35,24 @@ export const serversIn = (status: string, n: number) =>
   status === 'failed'
     ? count(n, 'installation failed', 'installations failed')
     : `${n.toLocaleString('en')} ${(serverStates[status as ServerStatus] ?? status).toLowerCase()}`
+
+type Counts = Readonly<Record<string, number>>
+/** Counts by state, in which servers whose node is away are `unreachable` and no longer count as running. */
+export function reachable(servers: Counts, unreachable: Counts): Record<string, number> {
+  const counts: Record<string, number> = { running: 0, unreachable: 0, ...servers }
+  for (const status of onNode) {
+    const away = unreachable[status] ?? 0
+    counts[status] = (servers[status] ?? 0) - away
+    counts['unreachable']! += away
+  }
+  return counts
+}
+
+/** `9 running, 4 unreachable and 1 suspended`; undefined where there is none. */
+export function serverCounts(counts: Counts): string | undefined {
+  const words = Object.entries(counts).filter(([, n]) => n > 0)
+  return words.length > 0 ? list(words.map(([status, n]) => serversIn(status, n))) : undefined
+}
 
 const looks: Record<ServerStatus, [Tone, IconName]> = {
   provisioning: ['work', 'work'],
@@ -72,8 +90,13 @@ export function ServerState({ of: { status, job, nodeConnected = true, nodeSeenA
       <>
         <State tone="bad" shape="away" tag={tag}>
           Unreachable
+          {tag && nodeSeenAt && (
+            <span>
+              · last seen {serverStates[status].toLowerCase()} <Time iso={nodeSeenAt} />
+            </span>
+          )}
         </State>
-        {nodeSeenAt && (
+        {!tag && nodeSeenAt && (
           <small>
             last seen {serverStates[status].toLowerCase()} <Time iso={nodeSeenAt} />
           </small>

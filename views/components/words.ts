@@ -18,5 +18,9 @@ export const traffic = (gigabytes: number) =>
 export const size = ({ vcpus, memoryMb, diskGb }: { vcpus: number; memoryMb: number; diskGb: number }) =>
   `${vcpus} vCPU · ${exactMb(memoryMb)} · ${exactGb(diskGb)} disk`
 
+/** For lists, where the disk does not fit. */
+export const smallSize = ({ vcpus, memoryMb }: { vcpus: number; memoryMb: number }) =>
+  `${vcpus} vCPU · ${exactMb(memoryMb)}`
+
 /** The end of an id tells things apart; its start is the time. */
 export const shortId = (id: string) => `…${id.slice(-8)}`

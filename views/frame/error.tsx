@@ -1,7 +1,9 @@
 import { homeOf } from '../../src/identity/accounts/areas.ts'
 import type { Html } from '../../src/kernel/web/html.ts'
 import type { At } from '../../src/kernel/web/page.ts'
-import { Head } from '../components/head.tsx'
+import { Drawing, Icon } from '../components/icon.tsx'
+import { here } from '../components/live.tsx'
+import { Copyable } from '../components/section.tsx'
 
 const titles: Record<number, string> = {
   400: 'This page cannot be shown',
@@ -24,6 +26,9 @@ const next: Record<number, string> = {
   503: 'This page reloads by itself. Servers keep running meanwhile.',
 }
 
+/** These may work a moment later. */
+const retried = new Set([429, 500, 503])
+
 /** The error page: the refusal, the next step and the request id. */
 export function errorPage(
   refusal: { status: number; message: string },
@@ -33,25 +38,28 @@ export function errorPage(
   const visitor = at.actor.accountId === ''
   const title = titles[refusal.status] ?? 'Not possible'
   const body = (
-    <>
-      <Head title={title} />
-      <div class="sec first stack" data-reload={refusal.status === 503 ? '5' : undefined}>
-        <p>
-          <strong>{refusal.message}</strong>
-        </p>
-        <p class="muted">{next[refusal.status] ?? 'Go back and try again.'}</p>
-        <div class="bar">
-          <a class="btn pri" href={visitor ? '/login' : homeOf(at.actor.kind)}>
-            {visitor ? 'Sign in' : 'Go to the start page'}
+    <div class="empty" data-reload={refusal.status === 503 ? '5' : undefined}>
+      <Drawing name="buoy" />
+      <h1>{title}</h1>
+      <p>
+        <strong>{refusal.message}</strong>
+      </p>
+      <p>{next[refusal.status] ?? 'Go back and try again.'}</p>
+      <div class="bar">
+        {retried.has(refusal.status) && (
+          <a class="btn pri" href={here(at)}>
+            <Icon name="refresh" />
+            Try again
           </a>
-        </div>
-        <p class="muted">
-          <small>
-            Request id <code>{requestId}</code>
-          </small>
-        </p>
+        )}
+        <a class={retried.has(refusal.status) ? 'btn' : 'btn pri'} href={visitor ? '/login' : homeOf(at.actor.kind)}>
+          {visitor ? 'Sign in' : 'Go to overview'}
+        </a>
       </div>
-    </>
+      <small class="bar muted">
+        Request id <Copyable text={requestId} what="request id" />
+      </small>
+    </div>
   )
   return { title, body }
 }

@@ -44,6 +44,12 @@ export function countByStatus(tx: Db, { kind }: WorkloadKind, { where, values }:
   return counts
 }
 
+/** Those of `of` that are on one of these nodes. */
+export const onNodes = ({ where, values }: Where, nodeIds: readonly string[]): Where => ({
+  where: `${where} AND w.node_id IN (SELECT value FROM json_each(?))`,
+  values: [...values, JSON.stringify(nodeIds)],
+})
+
 /** For queries that ask about all workloads. */
 export const everyWorkload: Where = { where: '1', values: [] }
 

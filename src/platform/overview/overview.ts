@@ -12,7 +12,7 @@ import { day, iso } from '../../kernel/db/clock.ts'
 import { listJobs } from '../jobs/jobs.ts'
 import { countsSince, visibleJobs } from '../jobs/queries.ts'
 import { checklistFor } from './checklist.ts'
-import { serversByState } from './own-overview.ts'
+import { serversByState, unreachableAnswer, unreachableServers } from './own-overview.ts'
 
 export const getOverview = operation({
   id: 'overview.get',
@@ -27,6 +27,7 @@ export const getOverview = operation({
     attention: t.Array(attention),
     checklist: t.Array(step),
     servers: nullable(t.Record(t.String(), t.Integer())),
+    unreachable: nullable(unreachableAnswer),
     jobs: nullable(t.Object({ running: t.Integer(), failed24h: t.Integer(), done24h: t.Integer() })),
     nodes: nullable(
       t.Object({ total: t.Integer(), connected: t.Integer(), versions: t.Record(t.String(), t.Integer()) }),
@@ -42,6 +43,7 @@ export const getOverview = operation({
       attention: needsAttention(call),
       checklist: checklistFor(call),
       servers: forWho(listAllServers, serversByState),
+      unreachable: forWho(listAllServers, unreachableServers),
       jobs: forWho(listJobs, jobs),
       nodes: forWho(listNodes, nodes),
       locations: forWho(listLocations, listedLocations),

@@ -2,12 +2,18 @@
 // a new account has not done yet.
 import { Type as t } from 'typebox'
 import { serverKind } from '../../compute/servers/model.ts'
-import { countByStatus } from '../../fleet/workloads/reports.ts'
+import { agentVersions } from '../../fleet/nodes/queries.ts'
+import { countByStatus, onNodes } from '../../fleet/workloads/reports.ts'
 import { visible } from '../../identity/team/access.ts'
-import { operation, type ReadContext, time } from '../../kernel/api/operation.ts'
+import { described, operation, type ReadContext, time } from '../../kernel/api/operation.ts'
 import { attention, needsAttention, step } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { checklistFor } from './checklist.ts'
+
+export const unreachableAnswer = described(
+  t.Record(t.String(), t.Integer()),
+  'Those of `servers` whose node is not connected, by the state in which they were last seen.',
+)
 
 export const getOwnOverview = operation({
   id: 'overview.own',
@@ -20,15 +26,31 @@ export const getOwnOverview = operation({
     attention: t.Array(attention),
     checklist: t.Array(step),
     servers: t.Record(t.String(), t.Integer()),
+    unreachable: unreachableAnswer,
   }),
   run: (call) => ({
     checkedAt: iso(call.clock()),
     attention: needsAttention(call),
     checklist: checklistFor(call),
     servers: serversByState(call),
+    unreachable: unreachableServers(call),
   }),
 })
 
 /** How many of the servers that the actor sees are in which state. */
 export const serversByState = ({ tx, actor }: ReadContext): Record<string, number> =>
   countByStatus(tx, serverKind, visible(tx, actor))
+
+/** How many of them are on a node that is not connected. */
+export function unreachableServers({ tx, actor, nodes }: ReadContext): Record<string, number> {
+  const away = agentVersions(tx).filter(({ id }) => !nodes.connected(id))
+  if (!away.length) return {}
+  return countByStatus(
+    tx,
+    serverKind,
+    onNodes(
+      visible(tx, actor),
+      away.map(({ id }) => id),
+    ),
+  )
+}

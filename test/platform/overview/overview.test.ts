@@ -281,7 +281,7 @@ describe('each part is for who may call the operation behind it', () => {
           new Request('http://localhost/admin', { headers: { Cookie: `__Host-panel=${who.cookie}` } }),
         )
       ).text()
-    for (const card of ['id="figures"', 'id="capacity"']) {
+    for (const card of ['href="/admin/nodes"><span>Nodes connected', 'id="capacity"', 'id="changes"']) {
       expect(await page(p.staff([]))).not.toContain(card)
       expect(await page(p.owner)).toContain(card)
     }

@@ -303,6 +303,67 @@ test('the home page counts failed installations in words that fit their number',
   expect(await home()).toContain('2 installations failed')
 })
 
+test('servers whose node is away count as unreachable, and none of them as running', async () => {
+  using p = await world()
+  const spare = p.addNode(p.location, 'fra-02')
+  p.attach(p.pool, spare.id)
+  for (const [hostname, nodeId] of [
+    ['near', p.node.id],
+    ['far1', spare.id],
+    ['far2', spare.id],
+  ])
+    await p.admin('POST', '/admin/servers', { ...p.order, hostname, nodeId })
+  await p.admin('POST', '/admin/servers', {
+    ...p.order,
+    imageId: undefined,
+    hostname: undefined,
+    access: undefined,
+    nodeId: spare.id,
+  })
+  await p.settle()
+  const counts = async (who: Who, path: string) => {
+    const { servers, unreachable } = (await p.call(who, 'GET', path)).body
+    return { servers, unreachable }
+  }
+  const servers = { running: 3, pending_setup: 1 }
+  for (const [who, path] of [
+    [p.customer, '/overview'],
+    [p.owner, '/admin/overview'],
+  ] as const) {
+    expect(await counts(who, path)).toEqual({ servers, unreachable: {} })
+    spare.agent.disconnect()
+    expect(await counts(who, path)).toEqual({ servers, unreachable: { running: 2, pending_setup: 1 } })
+    spare.agent.connect()
+  }
+  spare.agent.disconnect()
+  const pageOf = async ({ cookie }: Who, path: string) =>
+    (
+      await p.controller.router.fetch(
+        new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${cookie}` } }),
+      )
+    ).text()
+  expect(await pageOf(p.customer, '/')).toContain('1 running, 2 unreachable and 1 waiting for setup')
+  const overview = await pageOf(p.owner, '/admin')
+  expect(overview).toContain('<span>Servers running</span><b>1<small> of 4</small></b>')
+  expect(overview).toContain('1 node away')
+  // A stranger's count has none of them.
+  expect(await counts(p.account('customer', 'Eve'), '/overview')).toEqual({ servers: {}, unreachable: {} })
+})
+
+test('of announcements only warnings stand above the servers of the home page', async () => {
+  using p = await world()
+  for (const [text, level] of [
+    ['Prices change in May', 'info'],
+    ['The network is slow', 'warn'],
+  ])
+    await p.admin('POST', '/admin/announcements', { text, level, audience: 'everybody' })
+  const headers = { Cookie: `__Host-panel=${p.customer.cookie}` }
+  const text = await (await p.controller.router.fetch(new Request('http://localhost/', { headers }))).text()
+  const places = ['The network is slow', 'id="servers"', 'Prices change in May'].map((words) => text.indexOf(words))
+  expect(places.every((place) => place > 0)).toBe(true)
+  expect(places).toEqual(places.toSorted((a, b) => a - b))
+})
+
 test('the home page shows attention, servers, first steps; half done these fold, finished they are gone', async () => {
   using p = await world()
   const home = async () => {

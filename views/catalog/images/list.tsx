@@ -41,7 +41,7 @@ export const imagesPage = page({
       <List
         of={images}
         noun="image"
-        empty={<Empty>There are no images yet. Add one from the catalogue below, or import a file.</Empty>}
+        empty={<Empty title="No images yet">Add one from the catalogue below, or import a file.</Empty>}
       >
         <Table label="Images" rows={images.data} columns={columns} idOf={(i) => i.id} />
       </List>

@@ -26,7 +26,16 @@ export const packagesPage = page({
         actions={<AddPackage />}
         sub={<span>Sizes that servers are ordered in. A server keeps the size it was ordered with.</span>}
       />
-      <List of={packages} noun="package" empty={<Empty>There are no packages yet. Every order needs one.</Empty>}>
+      <List
+        of={packages}
+        noun="package"
+        sorts={columns}
+        empty={
+          <Empty title="No packages yet">
+            A package is what you sell: memory, disk and traffic. Every order needs one.
+          </Empty>
+        }
+      >
         <Table label="Packages" rows={packages.data} columns={columns} idOf={(p) => p.id} sortable />
       </List>
     </>

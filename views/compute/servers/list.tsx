@@ -14,7 +14,7 @@ import { Download, List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { serverStates } from '../../components/state.tsx'
 import { Chosen, useTicks } from './bulk.tsx'
-import { type ListedServers, ServerTable } from './table.tsx'
+import { type ListedServers, ServerTable, serverSorts } from './table.tsx'
 
 const exportsOf = { '/admin': exportAllServers, '/reseller': exportServers } as const
 const orders = { '/admin': createServer, '/reseller': createResellerServer } as const
@@ -76,6 +76,7 @@ function ServerList({ servers, packages, locations, area }: ListProps) {
         of={servers}
         noun="server"
         every={4}
+        sorts={Object.values(serverSorts)}
         filters={[
           { name: 'q', label: 'Search servers', placeholder: 'Name, address, owner or srv_…' },
           { name: 'status', label: 'State', options: Object.entries(serverStates) },
@@ -95,9 +96,9 @@ function ServerList({ servers, packages, locations, area }: ListProps) {
 }
 
 export const NoServers = ({ area }: { area: Selling | '' }) => (
-  <Empty action={area && <NewServerButton area={area} />}>
+  <Empty title="No servers yet" action={area && <NewServerButton area={area} />}>
     {area === ''
-      ? 'You have no server yet. Your provider orders servers for you; they appear here automatically.'
+      ? 'Your provider orders servers for you; they appear here automatically.'
       : area === '/admin'
         ? 'A server belongs to a customer and runs on a node with free capacity.'
         : 'A server belongs to you or to one of your customers.'}

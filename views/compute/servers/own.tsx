@@ -11,11 +11,13 @@ import { serverStates } from '../../components/state.tsx'
 import { Chosen, mayPower, useTicks } from './bulk.tsx'
 import { NoServers } from './list.tsx'
 import { PowerButton, quickPower } from './power-buttons.tsx'
-import { type ListedServers, ServerTable } from './table.tsx'
+import { type ListedServers, ServerTable, serverSorts } from './table.tsx'
 
 /** Most servers on one page, and so the most that can be chosen at once. */
 const MOST_CHOSEN = 50
 
+const { owner: _, ...ownSorts } = serverSorts
+const sorts = Object.values(ownSorts)
 const states = Object.entries(serverStates).filter(([status]) => status !== 'terminated')
 
 export const ownServersPage = page({
@@ -31,6 +33,7 @@ export const ownServersPage = page({
         of={servers}
         noun="server"
         every={4}
+        sorts={sorts}
         filters={[
           { name: 'q', label: 'Search servers', placeholder: 'Name or address' },
           { name: 'status', label: 'State', options: states },

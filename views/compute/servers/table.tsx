@@ -6,7 +6,7 @@ import { Link } from '../../components/link.tsx'
 import { Copyable } from '../../components/section.tsx'
 import { ServerState } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { size } from '../../components/words.ts'
+import { size, smallSize } from '../../components/words.ts'
 
 export type ListedServers = Answers<{ servers: typeof listAllServers }>['servers']
 export type ListedServer = ListedServers['data'][number]
@@ -35,11 +35,14 @@ const Name = ({ of: s, area }: { of: ListedServer; area: Area }) => (
     <a href={`${area}/servers/${s.id}`} title={s.name}>
       {s.name}
     </a>
-    {s.name !== s.hostname && <small>{s.hostname}</small>}
-    <small>{s.image?.name ?? 'No image yet'}</small>
+    <small title={about(s)}>{about(s)}</small>
     {s.access !== 'own' && <small>Shared by {s.owner.name}</small>}
   </>
 )
+
+/** One line, so that a row has two: the hostname where the name is another, and the image. */
+const about = ({ name, hostname, image }: ListedServer) =>
+  `${name === hostname ? '' : `${hostname} · `}${image?.name ?? 'No image yet'}`
 
 const Address = ({ of: s }: { of: ListedServer }) => {
   const address = s.ipv4 ?? s.ipv6
@@ -57,6 +60,15 @@ const Place = ({ of: s, node }: { of: ListedServer; node: boolean }) => (
   </>
 )
 
+/** The columns that a list of servers can be sorted by. */
+export const serverSorts = {
+  name: { title: 'Server', sort: 'name' },
+  state: { title: 'State', sort: 'status' },
+  package: { title: 'Package', sort: 'package' },
+  location: { title: 'Location', sort: 'location' },
+  owner: { title: 'Owner', sort: 'owner' },
+} as const
+
 type ServerTableProps = Shown & { servers: readonly ListedServer[]; area: Area }
 /** Owner and node are shown to staff and resellers. */
 export function ServerTable({
@@ -72,12 +84,11 @@ export function ServerTable({
 }: ServerTableProps) {
   const columns: (Column<ListedServer> | false)[] = [
     !!tick && { title: 'Choose', kind: 'tick', head: tick.all, cell: tick.one },
-    { title: 'Server', kind: 'name', width: 24, sort: 'name', cell: (s) => <Name of={s} area={area} /> },
+    { ...serverSorts.name, kind: 'name', width: 24, cell: (s) => <Name of={s} area={area} /> },
     {
-      title: 'State',
+      ...serverSorts.state,
       kind: 'state',
       width: 18,
-      sort: 'status',
       cell: (s) => (
         <>
           <ServerState of={s} />
@@ -87,19 +98,23 @@ export function ServerTable({
     },
     { title: 'Address', kind: 'addr', width: 16, cell: (s) => <Address of={s} /> },
     {
-      title: 'Package',
+      ...serverSorts.package,
       kind: 'a',
       width: 16,
-      sort: 'package',
       cell: (s) => (
         <>
           {s.package.name}
-          <small title={size(s)}>{size(s)}</small>
+          <small title={size(s)}>{smallSize(s)}</small>
         </>
       ),
     },
-    place && { title: 'Location', kind: 'b', width: 12, sort: 'location', cell: (s) => <Place of={s} node={node} /> },
-    owner && { title: 'Owner', kind: 'mid', width: 14, sort: 'owner', cell: (s) => <OwnerLink of={s} area={area} /> },
+    place && { ...serverSorts.location, kind: 'b', width: 12, cell: (s) => <Place of={s} node={node} /> },
+    owner && {
+      ...serverSorts.owner,
+      kind: place ? 'mid' : 'b',
+      width: 14,
+      cell: (s) => <OwnerLink of={s} area={area} />,
+    },
     !!actions && { title: 'Actions', kind: 'more', cell: actions },
   ]
   const shown = columns.filter((c): c is Column<ListedServer> => c !== false)

@@ -29,7 +29,7 @@ export const locationsPage = page({
       {locations.data.length ? (
         <Table label="Locations" rows={locations.data} columns={columns} idOf={(l) => l.id} />
       ) : (
-        <Empty>There are no locations yet. Add one, then enroll a node into it.</Empty>
+        <Empty title="No locations yet">Add one, then enroll a node into it.</Empty>
       )}
     </>
   ),

@@ -25,6 +25,7 @@ export const nodesPage = page({
       <List
         of={nodes}
         noun="node"
+        sorts={columns}
         every={4}
         filters={[
           locations && {
@@ -33,7 +34,11 @@ export const nodesPage = page({
             options: locations.data.map((l) => [l.id, l.name] as const),
           },
         ]}
-        empty={<Empty action={<Enroll />}>A node is a machine that runs servers.</Empty>}
+        empty={
+          <Empty title="No nodes yet" action={<Enroll />}>
+            A node is a machine that runs servers.
+          </Empty>
+        }
       >
         <Table label="Nodes" rows={nodes.data} columns={columns} idOf={(n) => n.id} stick sortable />
       </List>

@@ -6,7 +6,7 @@ import { Head } from '../../components/head.tsx'
 import { Download, List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { AddCustomer, type SellingArea } from './add.tsx'
-import { CustomerTable } from './table.tsx'
+import { CustomerTable, customerSorts } from './table.tsx'
 
 const exportsOf = { '/admin': exportCustomers, '/reseller': exportResellerCustomers } as const
 
@@ -43,13 +43,14 @@ function CustomerList({ customers, area }: ListProps) {
       <List
         of={customers}
         noun="customer"
+        sorts={Object.values(customerSorts)}
         filters={[
           { name: 'q', label: 'Search customers', placeholder: 'Name, organization or e-mail' },
           { name: 'externalId', label: 'External id', placeholder: 'External id' },
           { name: 'locked', label: 'State', options: [['yes', 'Locked']] },
           { name: 'resellerId', label: 'Reseller', value: customers.data[0]?.resellerName ?? query['resellerId'] },
         ]}
-        empty={<Empty>A customer owns servers and signs in to manage them.</Empty>}
+        empty={<Empty title="No customers yet">A customer owns servers and signs in to manage them.</Empty>}
       >
         <CustomerTable customers={customers.data} area={area} sortable />
       </List>

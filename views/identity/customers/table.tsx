@@ -16,21 +16,29 @@ type TableProps = {
   /** They are the list that the page's address asks for. */
   sortable?: boolean
 }
+/** The columns that a list of customers can be sorted by. */
+export const customerSorts = {
+  name: { title: 'Customer', sort: 'name' },
+  state: { title: 'State', sort: '-lockedAt' },
+  email: { title: 'E-mail', sort: 'email' },
+  externalId: { title: 'External id', sort: 'externalId' },
+  since: { title: 'Customer since', sort: '-createdAt' },
+} as const
+
 export function CustomerTable({ customers, area, reseller = true, sortable }: TableProps) {
   const columns: (Column<Customer> | false)[] = [
-    { title: 'Customer', kind: 'name', width: 24, sort: 'name', cell: (c) => <Name of={c} area={area} /> },
-    { title: 'State', kind: 'state', width: 12, sort: '-lockedAt', cell: (c) => <CustomerState of={c} /> },
-    { title: 'E-mail', kind: 'addr', width: 22, sort: 'email', cell: (c) => <span title={c.email}>{c.email}</span> },
+    { ...customerSorts.name, kind: 'name', width: 24, cell: (c) => <Name of={c} area={area} /> },
+    { ...customerSorts.state, kind: 'state', width: 12, cell: (c) => <CustomerState of={c} /> },
+    { ...customerSorts.email, kind: 'addr', width: 22, cell: (c) => <span title={c.email}>{c.email}</span> },
     reseller && area === '/admin' && { title: 'Reseller', kind: 'mid', width: 14, cell: (c) => <Reseller of={c} /> },
     {
-      title: 'External id',
+      ...customerSorts.externalId,
       kind: 'lo',
       width: 12,
-      sort: 'externalId',
       cell: (c) => (c.externalId ? <span class="mono">{c.externalId}</span> : '–'),
     },
     { title: 'Servers', kind: 'a', num: true, width: 10, cell: (c) => <Servers of={c} area={area} /> },
-    { title: 'Customer since', kind: 'b', width: 14, sort: '-createdAt', cell: (c) => <Time iso={c.createdAt} /> },
+    { ...customerSorts.since, kind: 'b', width: 14, cell: (c) => <Time iso={c.createdAt} /> },
   ]
   const shown = columns.filter((c): c is Column<Customer> => c !== false)
   return <Table label="Customers" rows={customers} columns={shown} idOf={(c) => c.id} stick sortable={sortable} />

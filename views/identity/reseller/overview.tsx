@@ -10,6 +10,7 @@ import { Head } from '../../components/head.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
+import { reachable } from '../../components/state.tsx'
 import { Announcements } from '../../platform/announcements/banner.tsx'
 import { Checklist, NeedsAttention } from '../../platform/overview/attention.tsx'
 import { AddCustomer } from '../customers/add.tsx'
@@ -60,18 +61,26 @@ const Ordering = () => (
   </>
 )
 
-const Figures = ({ account: { used }, overview: { servers }, locked }: Data) => (
-  <Stats>
-    <Stat href="/reseller/customers" title="Customers" n={used.customers} />
-    <Stat href="/reseller/customers?locked=yes" title="Customers locked" n={locked.total} />
-    <Stat href="/reseller/servers" title="Servers" n={used.servers} />
-    <Stat href="/reseller/servers?status=running" title="Servers running" n={servers['running'] ?? 0} />
-    <Stat href="/reseller/servers?status=suspended" title="Servers suspended" n={servers['suspended'] ?? 0} />
-    <Stat
-      href="/reseller/servers?status=failed"
-      title="Installations failed"
-      n={servers['failed'] ?? 0}
-      bad={!!servers['failed']}
-    />
-  </Stats>
-)
+const Figures = ({ account: { used }, overview, locked }: Data) => {
+  const servers = reachable(overview.servers, overview.unreachable)
+  return (
+    <Stats>
+      <Stat href="/reseller/customers" title="Customers" n={used.customers} />
+      <Stat href="/reseller/customers?locked=yes" title="Customers locked" n={locked.total} />
+      <Stat href="/reseller/servers" title="Servers" n={used.servers} />
+      <Stat
+        href="/reseller/servers?status=running"
+        title="Servers running"
+        n={servers['running'] ?? 0}
+        words={servers['unreachable'] ? `${servers['unreachable']} unreachable` : undefined}
+      />
+      <Stat href="/reseller/servers?status=suspended" title="Servers suspended" n={servers['suspended'] ?? 0} />
+      <Stat
+        href="/reseller/servers?status=failed"
+        title="Installations failed"
+        n={servers['failed'] ?? 0}
+        bad={!!servers['failed']}
+      />
+    </Stats>
+  )
+}

@@ -7,7 +7,7 @@ import { Link } from '../../components/link.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
-import { Table } from '../../components/table.tsx'
+import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { NewAccountFields } from '../customers/add.tsx'
 
@@ -28,17 +28,18 @@ export const resellersPage = page({
       <List
         of={resellers}
         noun="reseller"
+        sorts={columns}
         filters={[
           { name: 'q', label: 'Search resellers', placeholder: 'Name, organization or e-mail' },
           { name: 'externalId', label: 'External id', placeholder: 'External id' },
         ]}
         empty={
-          <Empty>
+          <Empty title="No resellers yet">
             A reseller sells your servers to customers of its own. You decide which packages, where, and how many.
           </Empty>
         }
       >
-        <ResellerTable resellers={resellers.data} />
+        <Table label="Resellers" rows={resellers.data} columns={columns} idOf={(r) => r.id} stick sortable />
       </List>
     </>
   ),
@@ -101,33 +102,24 @@ const Name = ({ of: r }: { of: Reseller }) => (
   </>
 )
 
-const ResellerTable = ({ resellers }: { resellers: readonly Reseller[] }) => (
-  <Table
-    label="Resellers"
-    rows={resellers}
-    idOf={(r) => r.id}
-    stick
-    sortable
-    columns={[
-      { title: 'Reseller', kind: 'name', width: 20, sort: 'name', cell: (r) => <Name of={r} /> },
-      { title: 'State', kind: 'state', width: 12, cell: (r) => <ResellerState of={r} /> },
-      { title: 'E-mail', kind: 'addr', width: 20, sort: 'email', cell: (r) => <span title={r.email}>{r.email}</span> },
-      {
-        title: 'Customers',
-        kind: 'a',
-        num: true,
-        width: 12,
-        cell: (r) => <Share used={r.used.customers} limit={r.quotas.customers} of="customers" />,
-      },
-      {
-        title: 'Servers',
-        kind: 'b',
-        num: true,
-        width: 12,
-        cell: (r) => <Share used={r.used.servers} limit={r.quotas.servers} of="servers" />,
-      },
-      { title: 'Near a quota', kind: 'mid', width: 14, cell: (r) => <NearQuotas of={r} /> },
-      { title: 'Reseller since', kind: 'lo', width: 10, sort: '-createdAt', cell: (r) => <Time iso={r.createdAt} /> },
-    ]}
-  />
-)
+const columns: readonly Column<Reseller>[] = [
+  { title: 'Reseller', kind: 'name', width: 20, sort: 'name', cell: (r) => <Name of={r} /> },
+  { title: 'State', kind: 'state', width: 12, cell: (r) => <ResellerState of={r} /> },
+  { title: 'E-mail', kind: 'addr', width: 20, sort: 'email', cell: (r) => <span title={r.email}>{r.email}</span> },
+  {
+    title: 'Customers',
+    kind: 'a',
+    num: true,
+    width: 12,
+    cell: (r) => <Share used={r.used.customers} limit={r.quotas.customers} of="customers" />,
+  },
+  {
+    title: 'Servers',
+    kind: 'b',
+    num: true,
+    width: 12,
+    cell: (r) => <Share used={r.used.servers} limit={r.quotas.servers} of="servers" />,
+  },
+  { title: 'Near a quota', kind: 'mid', width: 14, cell: (r) => <NearQuotas of={r} /> },
+  { title: 'Reseller since', kind: 'lo', width: 10, sort: '-createdAt', cell: (r) => <Time iso={r.createdAt} /> },
+]

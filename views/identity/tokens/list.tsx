@@ -33,7 +33,7 @@ export const tokensPage = page({
         <List
           of={tokens}
           noun="token"
-          empty={<Empty>There is no token yet. A program needs one to call the API in your name.</Empty>}
+          empty={<Empty title="No tokens yet">A program needs one to call the API in your name.</Empty>}
         >
           <TokenTable tokens={tokens.data} />
         </List>

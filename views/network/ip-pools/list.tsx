@@ -29,7 +29,8 @@ export const poolsPage = page({
       <List
         of={pools}
         noun="address pool"
-        empty={<Empty>There are no address pools yet. Without one, servers get no address.</Empty>}
+        sorts={columns}
+        empty={<Empty title="No address pools yet">Without one, servers get no address.</Empty>}
       >
         <Table label="Address pools" rows={pools.data} columns={columns} idOf={(p) => p.id} sortable />
       </List>

@@ -36,7 +36,13 @@ export const announcementsPage = page({
         sub={<span>Shown on the overview page of the people they are for.</span>}
         actions={<NewAnnouncement />}
       />
-      <List of={announcements} noun="announcement" empty={<Empty>There are no announcements yet.</Empty>}>
+      <List
+        of={announcements}
+        noun="announcement"
+        empty={
+          <Empty title="No announcements yet">An announcement stands on the first page of everybody it is for.</Empty>
+        }
+      >
         <Table label="Announcements" rows={announcements.data} columns={columns} idOf={(a) => a.id} flow />
       </List>
     </>

@@ -1,12 +1,13 @@
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import type { listServerActivity } from '../../../src/platform/audit/activity.ts'
+import type { listAudit } from '../../../src/platform/audit/audit.ts'
 import type { Area } from '../../components/area.ts'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { State } from '../../components/state.tsx'
 import { Time } from '../../components/time.tsx'
-import { wordsOf } from './table.tsx'
+import { actionOf, TargetLink, wordsOf } from './table.tsx'
 
 type Line = Answers<{ a: typeof listServerActivity }>['a']['data'][number]
 
@@ -15,6 +16,35 @@ export const ActivityRows = ({ lines, area }: { lines: readonly Line[]; area: Ar
   <ul class="rows">
     {lines.map((line) => (
       <Row of={line} area={area} />
+    ))}
+  </ul>
+)
+
+type Change = Answers<{ a: typeof listAudit }>['a']['data'][number]
+/** The newest changes in a narrow column: the action, its target, the person and the time. */
+export const ChangeRows = ({ lines }: { lines: readonly Change[] }) => (
+  <ul class="rows">
+    {lines.map((line) => (
+      <li id={line.id}>
+        <div class="grow">
+          <span class="cut">
+            {line.target !== null && (
+              <>
+                <TargetLink of={line} />
+                {' · '}
+              </>
+            )}
+            {wordsOf(useAt(), line.operation, actionOf(line))}
+          </span>
+          <small>
+            {line.actor.name}
+            {line.result !== 'done' && ` · ${line.result}`}
+          </small>
+        </div>
+        <span class="end muted">
+          <Time iso={line.at} />
+        </span>
+      </li>
     ))}
   </ul>
 )

@@ -48,7 +48,7 @@ export const wordsOf = (at: At, operation: string, action: string | null): strin
   (action && at.registry.operation(operation)?.actionWords?.[action]) ?? summaryOf(at, operation) ?? operation
 
 /** Which of several things an operation did. */
-const actionOf = ({ details }: Line) =>
+export const actionOf = ({ details }: Line) =>
   typeof details === 'object' && details !== null && 'action' in details ? String(details.action) : null
 
 type WhatProps = { operation: string; action: string | null; jobId: string | null }

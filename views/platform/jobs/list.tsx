@@ -7,7 +7,7 @@ import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { Tabs } from '../../components/table.tsx'
 import { count } from '../../components/words.ts'
-import { type Job, JobTable } from './table.tsx'
+import { type Job, JobTable, jobSorts } from './table.tsx'
 
 const none: Record<string, string> = {
   running: 'No job is running.',
@@ -42,11 +42,12 @@ function JobList({ jobs, area }: Answers<{ jobs: typeof listJobs }> & { area: Ar
       <List
         of={jobs}
         noun="job"
+        sorts={Object.values(jobSorts)}
         every={2}
         filters={(['serverId', 'nodeId', 'kind'] as const)
           .filter((name) => query[name])
           .map((name) => ({ name, label: narrowedBy[name], value: nameOf(first, name) ?? query[name] }))}
-        empty={<Empty>A job is work on a node: installing, starting, suspending. There is none yet.</Empty>}
+        empty={<Empty title="No jobs yet">A job is work on a node: installing, starting, suspending.</Empty>}
         emptyWhenFiltered={none[query['state'] ?? '']}
       >
         <JobTable jobs={jobs.data} area={area} sortable />

@@ -25,15 +25,22 @@ const Began = ({ of: j }: { of: Job }) => {
   )
 }
 
+/** The columns that a list of jobs can be sorted by. */
+export const jobSorts = {
+  title: { title: 'Job', sort: 'title' },
+  state: { title: 'State', sort: 'state' },
+  startedBy: { title: 'Started by', sort: 'startedBy' },
+  started: { title: 'Started', sort: '-createdAt' },
+} as const
+
 type JobTableProps = { jobs: readonly Job[]; area: Area; server?: boolean; node?: boolean; sortable?: boolean }
 /** `server`, `node`: false where every job is about the same one. */
 export function JobTable({ jobs, area, server = true, node = true, sortable }: JobTableProps) {
   const columns: (Column<Job> | false)[] = [
     {
-      title: 'Job',
+      ...jobSorts.title,
       kind: 'name',
       width: 34,
-      sort: 'title',
       cell: (j) => (
         <>
           <Link href={`${area}/jobs/${j.id}`} title={j.title}>
@@ -43,7 +50,7 @@ export function JobTable({ jobs, area, server = true, node = true, sortable }: J
         </>
       ),
     },
-    { title: 'State', kind: 'state', width: 16, sort: 'state', cell: (j) => <JobState of={j} /> },
+    { ...jobSorts.state, kind: 'state', width: 16, cell: (j) => <JobState of={j} /> },
     { title: 'Step', kind: 'addr', width: 24, cell: stepOf },
     server &&
       area !== '' && {
@@ -59,8 +66,8 @@ export function JobTable({ jobs, area, server = true, node = true, sortable }: J
         width: 12,
         cell: (j) => (j.nodeId ? <Link href={`/admin/nodes/${j.nodeId}`}>{j.nodeName}</Link> : '–'),
       },
-    { title: 'Started by', kind: 'a', width: 14, sort: 'startedBy', cell: (j) => j.startedBy.name },
-    { title: 'Started', kind: 'b', width: 14, sort: '-createdAt', cell: (j) => <Began of={j} /> },
+    { ...jobSorts.startedBy, kind: 'a', width: 14, cell: (j) => j.startedBy.name },
+    { ...jobSorts.started, kind: 'b', width: 14, cell: (j) => <Began of={j} /> },
   ]
   const shown = columns.filter((c): c is Column<Job> => c !== false)
   return <Table label="Jobs" rows={jobs} columns={shown} idOf={(j) => j.id} sortable={sortable} />
@@ -79,11 +86,11 @@ export const JobRows = ({ jobs, area }: { jobs: readonly Job[]; area: Area }) =>
             <span class="grow">{`Step ${stepOf(j)}`}</span>
             <Time iso={j.createdAt} />
           </small>
-          {j.state === 'running' ? (
+          {j.state === 'running' && (
             <progress max={100} value={j.progress} aria-label={j.title}>{`${j.progress} %`}</progress>
-          ) : null}
+          )}
         </div>
-        <JobState of={j} />
+        {(j.state !== 'running' || j.undoing || j.error) && <JobState of={j} />}
       </li>
     ))}
   </ul>

@@ -1,6 +1,7 @@
 // The top of every overview: rows that need attention, and the set-up steps that are not finished.
 
 import type { Attention, Step } from '../../../src/kernel/attention.ts'
+import type { At } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
@@ -55,30 +56,52 @@ const Ring = ({ done, of }: { done: number; of: number }) => (
   </svg>
 )
 
-/**
- * Steps to take once, folded when some are done. Steps that the reader cannot take are left out; finished, it is
- * nothing.
- */
-export function Checklist({ steps, title }: { steps: readonly Step[]; title: string }) {
-  const at = useAt()
+/** The steps that this reader can take; undefined when all are done. */
+function openSteps(at: At, steps: readonly Step[]) {
   const own = steps.filter((s) => at.leads(s.href))
   const done = own.filter((s) => s.done).length
   const next = own.find((s) => !s.done)
-  if (!next) return null
+  return next && { own, done, next, mostDone: done * 2 >= own.length }
+}
+
+type ChecklistProps = {
+  steps: readonly Step[]
+  title: string
+}
+/**
+ * Steps to take once, folded when most are done. Steps that the reader cannot take are left out; finished, it is
+ * nothing.
+ */
+export function Checklist({ steps, title }: ChecklistProps) {
+  const open = openSteps(useAt(), steps)
+  if (!open) return null
+  const { own, done, next, mostDone } = open
   return (
-    <details class="fold" id="checklist" open={done * 2 < own.length}>
+    <details class="fold" id="checklist" open={!mostDone}>
       <summary>
         <Ring done={done} of={own.length} />
         <h2>{title}</h2>
         <span class="muted">{`${done} of ${own.length} done · next: ${next.title}`}</span>
         <Icon name="chevron-down" />
       </summary>
-      <ol class="rows sec">
+      <ol class="rows sec" id="checklist-steps">
         {own.map((s) => (
           <ChecklistStep of={s} next={s === next} />
         ))}
       </ol>
     </details>
+  )
+}
+
+/** In the header of a page whose list is folded: leads to the list, which browsers then unfold. */
+export function ChecklistChip({ steps, title }: ChecklistProps) {
+  const open = openSteps(useAt(), steps)
+  if (!open?.mostDone) return null
+  return (
+    <a class="chip" href="#checklist-steps">
+      <Ring done={open.done} of={open.own.length} />
+      {`${title} ${open.done} of ${open.own.length} · Continue`}
+    </a>
   )
 }
 

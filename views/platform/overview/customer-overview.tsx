@@ -8,8 +8,7 @@ import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Section } from '../../components/section.tsx'
-import { serversIn } from '../../components/state.tsx'
-import { list } from '../../components/words.ts'
+import { reachable, serverCounts } from '../../components/state.tsx'
 import { NoServers } from '../../compute/servers/list.tsx'
 import { OwnServerTable } from '../../compute/servers/own.tsx'
 import { Announcements } from '../announcements/banner.tsx'
@@ -24,7 +23,7 @@ const reads = {
 }
 type Data = Answers<typeof reads>
 
-/** Attention first, then servers, then the first steps. */
+/** Attention first, then servers, then the first steps; of announcements only warnings come before them. */
 export const ownOverviewPage = page({
   path: '/',
   reads,
@@ -34,13 +33,14 @@ export const ownOverviewPage = page({
   view: ({ announcements, overview, servers, jobs }) => (
     <>
       <Head title="Overview" />
-      <Announcements of={announcements} />
+      <Announcements of={announcements} urgent />
       <Live id="overview" every={5}>
         <NeedsAttention of={overview.attention} checkedAt={overview.checkedAt} />
-        <Servers servers={servers} counted={counted(overview)} />
+        <Servers servers={servers} counted={serverCounts(reachable(overview.servers, overview.unreachable))} />
         {jobs.total > 0 && <RunningJobs jobs={jobs} />}
         <Checklist steps={overview.checklist} title="First steps" />
       </Live>
+      <Announcements of={announcements} urgent={false} />
     </>
   ),
 })
@@ -68,9 +68,3 @@ const RunningJobs = ({ jobs }: { jobs: Data['jobs'] }) => (
     <JobTable jobs={jobs.data} area="" />
   </Section>
 )
-
-/** `3 running, 1 suspended` */
-const counted = ({ servers }: Data['overview']): string | undefined => {
-  const states = Object.entries(servers)
-  return states.length ? list(states.map(([status, n]) => serversIn(status, n))) : undefined
-}

@@ -3,6 +3,7 @@ import { listCustomers } from '../../../src/identity/accounts/customers.ts'
 import { type Answers, ifAllowed, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { listAnnouncements } from '../../../src/platform/announcements/announcements.ts'
+import { listAudit } from '../../../src/platform/audit/audit.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { getOverview } from '../../../src/platform/overview/overview.ts'
 import { Meter, Stat, Stats } from '../../components/figures.tsx'
@@ -11,17 +12,19 @@ import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Empty, Section } from '../../components/section.tsx'
-import { OpenState, serversIn } from '../../components/state.tsx'
+import { OpenState, reachable, State, serverCounts } from '../../components/state.tsx'
 import { Table } from '../../components/table.tsx'
 import { count, gb, list, mb } from '../../components/words.ts'
 import { Announcements } from '../announcements/banner.tsx'
+import { ChangeRows } from '../audit/rows.tsx'
 import { JobRows } from '../jobs/table.tsx'
-import { Checklist, NeedsAttention } from './attention.tsx'
+import { Checklist, ChecklistChip, NeedsAttention } from './attention.tsx'
 
 const reads = {
   overview: reading(getOverview, () => ({})),
   announcements: reading(listAnnouncements, () => ({})),
   jobs: ifAllowed(listJobs, () => ({ query: { state: 'running', limit: '8' } })),
+  changes: ifAllowed(listAudit, () => ({ query: { limit: '6' } })),
 }
 const HTTPS = '/admin#https'
 type Data = Answers<typeof reads>
@@ -32,21 +35,29 @@ export const overviewPage = page({
   reads,
   title: 'Overview',
   nav: 'overview',
-  view: ({ overview, announcements, jobs }) => (
+  view: ({ overview, announcements, jobs, changes }) => (
     <>
-      <Head title="Overview" actions={<NewServer />} />
+      <Head
+        title="Overview"
+        actions={
+          <>
+            <ChecklistChip steps={overview.checklist} title="Setup" />
+            <NewServer />
+          </>
+        }
+      />
       <Announcements of={announcements} />
       <Live id="overview" every={10}>
         <Figures of={overview} />
         <div class="split plain">
           <div>
             <NeedsAttention of={overview.attention} checkedAt={overview.checkedAt} />
-            <Checklist steps={overview.checklist} title="Setup" />
             {overview.locations && <Capacity of={overview.locations} />}
+            <Checklist steps={overview.checklist} title="Setup" />
           </div>
           <div>
             {jobs && <RunningJobs jobs={jobs} />}
-            <Now of={overview} />
+            {changes && <LatestChanges lines={changes.data} />}
           </div>
         </div>
       </Live>
@@ -66,21 +77,21 @@ function NewServer() {
 }
 
 /** Figures of what the reader may see. */
-function Figures({ of: { servers, jobs, nodes } }: { of: Overview }) {
+function Figures({ of: { servers, unreachable, jobs, nodes } }: { of: Overview }) {
   if (!servers && !jobs && !nodes) return null
   const total = Object.values(servers ?? {}).reduce((all, n) => all + n, 0)
+  const { running = 0, ...others } = reachable(servers ?? {}, unreachable ?? {})
+  const versions = Object.entries(nodes?.versions ?? {}).map(([version, n]) => `${version} on ${n}`)
   return (
     <Stats>
       {servers && (
-        <>
-          <Stat href="/admin/servers" title="Servers" n={total} />
-          <Stat
-            href="/admin/servers?status=running"
-            title="Servers running"
-            n={servers['running'] ?? 0}
-            of={`of ${total.toLocaleString('en')}`}
-          />
-        </>
+        <Stat
+          href="/admin/servers"
+          title="Servers running"
+          n={running}
+          of={`of ${total.toLocaleString('en')}`}
+          words={serverCounts(others)}
+        />
       )}
       {nodes && (
         <Stat
@@ -88,6 +99,7 @@ function Figures({ of: { servers, jobs, nodes } }: { of: Overview }) {
           title="Nodes connected"
           n={nodes.connected}
           of={`of ${count(nodes.total, 'node')}`}
+          words={versions.length > 0 && `Agents: ${list(versions)}`}
           bad={nodes.connected < nodes.total}
         />
       )}
@@ -102,22 +114,12 @@ function Figures({ of: { servers, jobs, nodes } }: { of: Overview }) {
   )
 }
 
-/** Servers by state and agents by version, in words. */
-function Now({ of: { servers, nodes } }: { of: Overview }) {
-  if (!servers && !nodes) return null
-  const states = Object.entries(servers ?? {}).map(([status, n]) => serversIn(status, n))
-  const versions = Object.entries(nodes?.versions ?? {}).map(([version, n]) => `${version} on ${n}`)
-  const words = [
-    states.length > 0 && `${list(states)}.`,
-    versions.length > 0 && `Agents: ${list(versions)}.`,
-    servers && nodes && !states.length && !versions.length && 'No server and no node yet.',
-  ].filter(Boolean)
-  return words.length > 0 ? (
-    <Section id="figures" title="Now">
-      <p class="muted">{words.join(' ')}</p>
-    </Section>
-  ) : null
-}
+type Changes = NonNullable<Data['changes']>
+const LatestChanges = ({ lines }: { lines: Changes['data'] }) => (
+  <Section id="changes" title="Latest changes" actions={<Link to="/admin/audit">Audit log</Link>}>
+    {lines.length > 0 ? <ChangeRows lines={lines} /> : <p class="muted">No changes yet.</p>}
+  </Section>
+)
 
 const RunningJobs = ({ jobs }: { jobs: NonNullable<Data['jobs']> }) => (
   <Section
@@ -139,8 +141,8 @@ const Capacity = ({ of: locations }: { of: readonly Location[] }) => (
         label="Capacity by location"
         rows={locations}
         columns={[
-          { title: 'Location', kind: 'name', width: 28, cell: (l) => <LocationName of={l} /> },
-          { title: 'State', kind: 'state', width: 16, cell: (l) => <OpenState open={l.open} /> },
+          { title: 'Location', kind: 'name', width: 24, cell: (l) => <LocationName of={l} /> },
+          { title: 'State', kind: 'state', width: 20, cell: (l) => <LocationState of={l} /> },
           {
             title: 'Memory',
             width: 22,
@@ -194,6 +196,16 @@ const Capacity = ({ of: locations }: { of: readonly Location[] }) => (
 )
 
 const percent = (value: number, total: number) => `${total > 0 ? Math.round((value / total) * 100) : 0} %`
+
+/** Nodes that are away come before whether it is open: nothing can be ordered on them. */
+const LocationState = ({ of: { open, nodes, connectedNodes } }: { of: Location }) =>
+  open && connectedNodes < nodes ? (
+    <State tone="warn" shape="away">
+      {`${count(nodes - connectedNodes, 'node')} away`}
+    </State>
+  ) : (
+    <OpenState open={open} />
+  )
 
 const LocationName = ({ of: l }: { of: Location }) => (
   <>
