@@ -14,6 +14,7 @@ import nodeCredential from './0011_node_credential.sql' with { type: 'text' }
 import defaultImage from './0012_default_image.sql' with { type: 'text' }
 import webhooks from './0013_webhooks.sql' with { type: 'text' }
 import usage from './0014_usage.sql' with { type: 'text' }
+import billingService from './0015_billing_service.sql' with { type: 'text' }
 import pages from './0016_pages.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -31,5 +32,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0012_default_image', sql: defaultImage },
   { name: '0013_webhooks', sql: webhooks },
   { name: '0014_usage', sql: usage },
+  { name: '0015_billing_service', sql: billingService },
   { name: '0016_pages', sql: pages },
 ]

@@ -55,6 +55,7 @@ import { searchPage } from '../../views/platform/search/search-page.tsx'
 import { resellerBrandingPage } from '../../views/platform/settings/brand-form.tsx'
 import { settingsPage } from '../../views/platform/settings/settings.tsx'
 import { eventsFeature } from '../billing/events/feature.ts'
+import { provisioningFeature } from '../billing/provisioning/feature.ts'
 import { usageFeature } from '../billing/usage/feature.ts'
 import { imagesFeature } from '../catalog/images/feature.ts'
 import { packagesFeature } from '../catalog/packages/feature.ts'
@@ -132,6 +133,7 @@ export const features: readonly Feature[] = [
   { ...identityProviderFeature, pages: [providerPage] },
   { ...secondFactorsFeature, pages: [secondFactorPage, securityPage, firstFactorPage] },
   eventsFeature,
+  provisioningFeature,
   { ...tokensFeature, pages: [referencePage, ownReferencePage, tokensPage] },
   { ...auditFeature, pages: [...serverActivityPages, auditPage, auditVerifyPage, activityPage] },
   { ...searchFeature, pages: [searchPage] },

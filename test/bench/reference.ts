@@ -25,7 +25,8 @@ for (const pragma of [
 const status = `CASE WHEN w.lifecycle = 'terminated' THEN 'terminated' WHEN w.suspended_at IS NOT NULL THEN 'suspended'
   WHEN w.lifecycle <> 'active' THEN w.lifecycle
   WHEN w.power IN ('running', 'paused') THEN 'running' ELSE 'stopped' END`
-const select = `SELECT w.*, s.package_id, s.image_id, s.traffic_gb, s.port_mbps, s.protected, ${status} AS status,
+const select = `SELECT w.*, s.package_id, s.image_id, s.traffic_gb, s.port_mbps, s.billing_service_id, s.protected,
+    ${status} AS status,
     n.name AS node_name, o.name AS owner_name, o.email AS owner_email, p.name AS package_name, l.name AS location_name,
     i.name AS image_name,
   (SELECT json_group_array(json_object('address', a.address, 'prefixLength', a.prefix_length, 'version', a.version,
@@ -78,8 +79,8 @@ const put = {
       memory_mb, disk_gb, mac, placement, created_at)
     VALUES (?, 'server', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
   server: row(
-    'INSERT INTO servers (id, package_id, image_id, traffic_gb, port_mbps, pool, format) VALUES (?, ?, ?, ?, ?, ' +
-      "?, 'qcow2')",
+    'INSERT INTO servers (id, package_id, image_id, traffic_gb, port_mbps, pool, format, billing_service_id) VALUES ' +
+      "(?, ?, ?, ?, ?, ?, 'qcow2', ?)",
   ),
   take: row('UPDATE addresses SET workload_id = ?, is_primary = 1 WHERE id = ?'),
   prefix: row(
@@ -158,6 +159,7 @@ function shown(s: Row) {
     nodeConnected: true,
     nodeSeenAt: null,
     allowed: allowed[s['status']] ?? [],
+    billingServiceId: s['billing_service_id'],
     createdAt: iso(s['created_at']),
     terminatedAt: iso(s['terminated_at']),
   }
@@ -211,7 +213,16 @@ const order = db.transaction((by: Row, body: Row) => {
     `${node.name}: most free memory`,
     now,
   )
-  put.server.run(id, body['packageId'], image?.['id'] ?? null, what['traffic_gb'], what['port_mbps'], node.pool)
+  const service = body['billingServiceId'] ?? null
+  put.server.run(
+    id,
+    body['packageId'],
+    image?.['id'] ?? null,
+    what['traffic_gb'],
+    what['port_mbps'],
+    node.pool,
+    service,
+  )
   node.free -= what['memory_mb']
   const ipv4 = find.ipv4.get(node.id)!
   put.take.run(id, ipv4['id'])
@@ -232,6 +243,7 @@ const order = db.transaction((by: Row, body: Row) => {
     package: what['name'],
     location: what['location_name'],
     ipv4: ipv4['address'],
+    billingServiceId: service,
   }
   const customer = {
     id: body['ownerId'],

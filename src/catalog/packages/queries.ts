@@ -1,4 +1,4 @@
-import { count, getTableColumns } from 'drizzle-orm'
+import { asc, count, getTableColumns } from 'drizzle-orm'
 import { ended, type Slice, type Sorts } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
@@ -33,6 +33,8 @@ export function packagesByName(tx: Db, slice: Slice): Package[] {
     .offset(slice.skip)
     .all()
 }
+/** Every package, in the order of their names. */
+export const allPackages = (tx: Db): Package[] => tx.select().from(packages).orderBy(asc(packages.name)).all()
 export const countPackages = (tx: Db): number => tx.select({ n: count() }).from(packages).get()!.n
 
 const onSale = prepared(({ $client }) => $client.prepare('SELECT 1 FROM packages WHERE archived = 0 LIMIT 1'))

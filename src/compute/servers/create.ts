@@ -11,7 +11,16 @@ import { type Account, customer, mustNotBeLocked } from '../../identity/accounts
 import { mustAllowOrder, resellerOf } from '../../identity/resellers/model.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { type Code, invalid } from '../../kernel/api/errors.ts'
-import { type Call, fields, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
+import {
+  type Call,
+  described,
+  fields,
+  isDryRun,
+  namedSchema,
+  nullable,
+  operation,
+  see,
+} from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
@@ -21,6 +30,7 @@ import { installing } from './install/install.ts'
 import {
   access,
   accessFrom,
+  billingServiceId,
   displayName,
   hostname,
   mustBePublished,
@@ -40,6 +50,7 @@ const wanted = {
   hostname: t.Optional(hostname),
   name: t.Optional(displayName),
   access: t.Optional(access),
+  billingServiceId: t.Optional(nullable(billingServiceId)),
 }
 const order = fields(wanted)
 type Order = Static<typeof order>
@@ -49,12 +60,13 @@ const ordering = {
   method: 'POST' as const,
   response: namedSchema('ServerOrdered', {
     jobId: nullable(t.String()),
-    serverId: t.String(),
-    ipv4: nullable(t.String()),
+    serverId: described(nullable(t.String()), 'Null only in the answer to a dry run.'),
+    ipv4: described(nullable(t.String()), 'In the answer to a dry run the address that is next; it is not held.'),
     rootPassword: t.Optional(t.String()),
   }),
   status: 201 as const,
   idempotent: true as const,
+  dryRun: true as const,
   refuses: [
     'disk_too_small',
     'account_locked',
@@ -104,6 +116,7 @@ function accept(
     tx,
     actor,
     body,
+    query,
     clock,
     config,
     secrets,
@@ -148,6 +161,7 @@ function accept(
     portMbps: what.portMbps,
     pool: node.pool,
     format: 'qcow2',
+    billingServiceId: body.billingServiceId || null,
   })
   const { concerning, data } = inEvent(tx, load(tx, id))
   emit(tx, clock(), 'server.created', concerning, { ...data, image: first?.image.id ?? null })
@@ -160,6 +174,7 @@ function accept(
         serverJob({ id, nodeId: node.id }, { by: actor, title: `Install ${hostname}`, now: clock() }),
       )
     : null
+  if (isDryRun(ordering, query)) return { jobId: null, serverId: null, ipv4 }
   return { jobId, serverId: id, ipv4, ...(rootPassword && first ? { rootPassword: rootPassword.tell } : {}) }
 }
 

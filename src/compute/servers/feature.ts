@@ -15,6 +15,7 @@ import { exportAllServers, exportServers, getServer, listAllServers, listServers
 import { load, serverKind } from './model.ts'
 import { powering, powerServer } from './power.ts'
 import { serversWithImage, serversWithPackage, serverTarget } from './queries.ts'
+import { setBillingService } from './settings/billing-service.ts'
 import { renameServer } from './settings/name.ts'
 import { setRestartPolicy, settingRestartPolicy } from './settings/restart-policy.ts'
 import { createServerSignInLink } from './sign-in-link.ts'
@@ -30,6 +31,7 @@ const serverData = t.Object({
   package: t.String(),
   location: t.String(),
   ipv4: nullable(t.String()),
+  billingServiceId: nullable(t.String()),
 })
 const about = { server: serverData, customer: customerData }
 
@@ -185,6 +187,7 @@ export const serversFeature = feature({
     sshCommand: 'ssh root@203.0.113.10',
     placement: 'Most free memory of 3 nodes in Frankfurt.',
     allowed: 'shutdown',
+    billingServiceId: 'service-4711',
     rescue: false,
     protected: false,
     failure: null,
@@ -217,6 +220,7 @@ export const serversFeature = feature({
     getServer,
     renameServer,
     setRestartPolicy,
+    setBillingService,
     setupServer,
     reinstallOptions,
     reinstallServer,

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { workloadFacts } from '../../fleet/workloads/queries.ts'
 import { workloadFits } from '../../fleet/workloads/reports.ts'
 import { type Status, statuses, statusIs } from '../../fleet/workloads/status.ts'
-import { accountContains } from '../../identity/accounts/queries.ts'
+import { accountContains, customerWithExternalId } from '../../identity/accounts/queries.ts'
 import { own, visible } from '../../identity/team/access.ts'
 import { page, paginateJson, sortParameter } from '../../kernel/api/list.ts'
 import { operation, type ReadContext } from '../../kernel/api/operation.ts'
@@ -41,6 +41,11 @@ function listing(call: ReadContext, name: string) {
     ['packageId', 's.package_id'],
   ] as const)
     if (query[parameter]) filters.push([`${column} = +?`, [query[parameter]]])
+  if (query['billingServiceId']) filters.push(['s.billing_service_id = +?', [query['billingServiceId']]])
+  if (query['externalId']) {
+    const among = query['resellerId'] ?? (call.actor.kind === 'reseller' ? call.actor.accountId : null)
+    filters.push(['w.owner_id = +?', [customerWithExternalId(call.tx, among, query['externalId']) ?? '']])
+  }
   if (query['resellerId'])
     filters.push(['(w.owner_id = +? OR w.reseller_id = +?)', [query['resellerId'], query['resellerId']]])
   if (query['q']) {
@@ -56,7 +61,10 @@ function listing(call: ReadContext, name: string) {
   const filter: ServerFilter = {
     where: filters.map(([sql]) => sql).join(' AND '),
     values: filters.flatMap(([, v]) => v),
-    joined: query['packageId'] !== undefined || /^-?package$/.test(query['sort'] ?? ''),
+    joined:
+      query['packageId'] !== undefined ||
+      query['billingServiceId'] !== undefined ||
+      /^-?package$/.test(query['sort'] ?? ''),
     isEverything: where === '1' && Object.keys(query).every((name) => ['limit', 'cursor', 'sort'].includes(name)),
   }
   const { tx, nodes, renderedRows } = call
@@ -89,6 +97,8 @@ const query = {
   nodeId: idOf('nod', 'Only servers on this node.'),
   locationId: idOf('grp', 'Only servers in this location.'),
   packageId: idOf('pkg', 'Only servers with this package.'),
+  billingServiceId: text("Only servers with exactly this identifier of the billing system's own."),
+  externalId: text("Only servers of the customer with exactly this identifier of the billing system's own."),
   sort: sortParameter(serverSorts),
 }
 

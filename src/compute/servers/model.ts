@@ -69,6 +69,7 @@ export function inEvent(tx: Db, it: Server) {
         package: packageById(tx, it.packageId)?.name ?? '',
         location: locationById(tx, it.locationId)?.name ?? '',
         ipv4,
+        billingServiceId: it.billingServiceId,
       },
       customer: customerInEvent(owner),
     },

@@ -62,6 +62,7 @@ export type ServerRow = {
   trafficGb: number | null
   portMbps: number | null
   protected: number
+  billingServiceId: string | null
   createdAt: number
   terminatedAt: number | null
   nodeId: string
@@ -86,7 +87,7 @@ export type ServerRow = {
 // Raw: one statement answers a page of 50. crossJoin pins the order of the joins: with few packages the planner would
 // begin with them and sort all servers for a page.
 const selectServers = `SELECT ${workloadColumns}, s.traffic_gb AS trafficGb, s.port_mbps AS portMbps, s.protected,
-  s.package_id AS packageId, s.image_id AS imageId,
+  s.billing_service_id AS billingServiceId,  s.package_id AS packageId, s.image_id AS imageId,
   ${nodeReference.columns('n', { nodeName: 'name', nodeLostAt: 'lostAt' })},
   ${accountReference.columns('o', { ownerName: 'name', ownerEmail: 'email' })},
   ${packageReference.columns('p', { packageName: 'name' })},

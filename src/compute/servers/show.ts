@@ -74,6 +74,10 @@ export const serverResponse = namedSchema('Server', {
     'When its node, which is away, was last connected; null while it is connected.',
   ),
   allowed: described(t.Array(t.String()), 'What its state allows now, of what you may do with it: for buttons.'),
+  billingServiceId: described(
+    nullable(t.String()),
+    "The billing system's own identifier of it. Only for its owner and those who manage it.",
+  ),
   createdAt: time,
   terminatedAt: nullable(time),
 })
@@ -173,6 +177,7 @@ export function serverRecord(
     nodeConnected: nodeSeenAt === undefined,
     nodeSeenAt: isoOrNull(nodeSeenAt ?? null),
     allowed: actions.filter((action) => !disabledReason(deciding, action)),
+    billingServiceId: access === 'own' ? s.billingServiceId : null,
     createdAt: iso(s.createdAt),
     terminatedAt: isoOrNull(s.terminatedAt),
   }

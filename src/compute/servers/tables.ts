@@ -10,5 +10,7 @@ export const servers = sqliteTable('servers', {
   /** The node's storage pool, and the format in which the disk was made: stored, never detected. */
   pool: text().notNull(),
   format: text().$type<'qcow2' | 'raw'>().notNull(),
+  /** The billing system's own identifier of it. */
+  billingServiceId: text('billing_service_id'),
   protected: integer({ mode: 'boolean' }).notNull().default(false),
 })

@@ -13,27 +13,41 @@ export type Placed = { node: NodeCapacity; reason: string }
 
 const RECONNECTING = 'is reconnecting'
 
-type LackingAddress = ReturnType<typeof lackingAddresses>
+type LackingAddress = (nodeId: string) => string | undefined
 type Judged = { node: NodeCapacity; disabledReason: string | undefined; lacksAddress?: boolean }
+
+/** The reasons why a node cannot take a workload, addresses apart, with their words in a refusal. */
+export const roomReasons = {
+  closed: 'closed',
+  disconnected: 'not connected',
+  memory: 'no memory left',
+  disk: 'no disk left',
+} as const
+export type RoomReason = keyof typeof roomReasons
 
 /** `disabledReason`: why the node cannot take it, as a text; undefined when it can. */
 function judge(node: NodeCapacity, need: Need, nodes: Nodes, lackingAddress: LackingAddress): Judged {
-  const disabledReason = withoutRoom(node, need, nodes)
-  if (disabledReason !== undefined) return { node, disabledReason }
+  const lacksRoom = withoutRoom(node, need, nodes)
+  if (lacksRoom !== undefined) return { node, disabledReason: roomReasons[lacksRoom] }
   const lacking = lackingAddress(node.id)
   if (lacking) return { node, disabledReason: lacking, lacksAddress: true }
   return { node, disabledReason: nodes.connected(node.id) ? undefined : RECONNECTING }
 }
 
-function withoutRoom(node: NodeCapacity, need: Need, nodes: Nodes): string | undefined {
+/** Undefined: the node has capacity, and is connected or will be in a moment. */
+export function withoutRoom(
+  node: NodeCapacity,
+  need: Pick<Need, 'memoryMb' | 'diskGb'>,
+  nodes: Nodes,
+): RoomReason | undefined {
   if (!node.open) return 'closed'
-  if (!nodes.connected(node.id) && !nodes.isReconnecting(node.id)) return 'not connected'
-  if (node.memoryMb - node.heldMemoryMb < need.memoryMb) return 'no memory left'
-  if (node.freeDiskGb < need.diskGb) return 'no disk left'
+  if (!nodes.connected(node.id) && !nodes.isReconnecting(node.id)) return 'disconnected'
+  if (node.memoryMb - node.heldMemoryMb < need.memoryMb) return 'memory'
+  if (node.freeDiskGb < need.diskGb) return 'disk'
   return undefined
 }
 
-type Nodes = Pick<AppContext['nodes'], 'connected' | 'isReconnecting'>
+export type Nodes = Pick<AppContext['nodes'], 'connected' | 'isReconnecting'>
 
 type PlacementOptions = {
   nodes: Nodes
@@ -79,16 +93,21 @@ export function placeIn(
       `${lacks}: ${because}.${code === 'no_addresses' ? ' Add a pool, or attach one to a node with room.' : ''}`,
     )
   }
-  const free = (n: NodeCapacity) => n.memoryMb - n.heldMemoryMb
-  const order =
-    location.placement === 'spread'
-      ? (a: NodeCapacity, b: NodeCapacity) => free(b) - free(a)
-      : (a: NodeCapacity, b: NodeCapacity) => free(a) - free(b)
-  const node = fitting.toSorted((a, b) => order(a, b) || (a.name < b.name ? -1 : 1))[0]!
+  const node = chosenOf(location, fitting)
   const why = wantedId
     ? 'chosen by staff'
     : fitting.length === 1
       ? `the only one of ${judged.length} with room`
       : `${location.placement === 'spread' ? 'most' : 'least'} free memory of ${fitting.length}`
   return { node, reason: `${node.name}: ${why}${others.length ? `; ${others.join(', ')}` : ''}` }
+}
+
+/** The node that the rule of the location takes, of those that fit. */
+export function chosenOf({ placement }: Pick<Location, 'placement'>, fitting: readonly NodeCapacity[]): NodeCapacity {
+  const free = (n: NodeCapacity) => n.memoryMb - n.heldMemoryMb
+  const order =
+    placement === 'spread'
+      ? (a: NodeCapacity, b: NodeCapacity) => free(b) - free(a)
+      : (a: NodeCapacity, b: NodeCapacity) => free(a) - free(b)
+  return fitting.reduce((best, node) => ((order(node, best) || (node.name < best.name ? -1 : 1)) < 0 ? node : best))
 }

@@ -21,6 +21,14 @@ export const accountById = rowBy(accounts, accounts.id)
 export const accountByEmail = (tx: Db, email: string): Account | undefined =>
   tx.select().from(accounts).where(eq(accounts.email, email.toLowerCase())).get()
 
+/** The id of the account with this external id; `resellerId` null: among the house's own customers. */
+export const customerWithExternalId = (tx: Db, resellerId: string | null, externalId: string): string | undefined =>
+  tx
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(and(eq(accounts.externalId, externalId), isIn({ kind: 'customers and resellers', resellerId })))
+    .get()?.id
+
 /** Throws a unique violation when the address or the external id is taken. */
 export const insertAccount = (tx: Tx, row: typeof accounts.$inferInsert): Account =>
   tx.insert(accounts).values(row).returning().get()

@@ -11,7 +11,7 @@ import type { Db, Tx } from '../../kernel/db/open.ts'
 import { type Account, customerResponse, showCustomer } from '../accounts/model.ts'
 import { accountById } from '../accounts/queries.ts'
 import { locationIdsOf, mayPlaceIn, maySell, packageIdsOf, termsById } from './queries.ts'
-import { amountsAnswer, quotasAnswer, takeFromQuota, usedBy, whole } from './quota.ts'
+import { type Amounts, amountsAnswer, quotasAnswer, takeFromQuota, timesWithin, usedBy, whole } from './quota.ts'
 import type { Terms } from './tables.ts'
 
 export type Reseller = Account & { terms: Terms }
@@ -61,13 +61,43 @@ export function mustAllowOrder(tx: Tx, now: number, it: Reseller, what: Package,
       `${it.name} may not place servers in ${where.name}. Choose another location, or have it added to those of ` +
         `${it.name}.`,
     )
-  takeFromQuota(tx, now, holder(it), {
-    servers: 1,
-    vcpus: what.vcpus,
-    memoryMb: what.memoryMb,
-    diskGb: what.diskGb,
-    ipv4: what.ipv4,
-  })
+  takeFromQuota(tx, now, holder(it), takenBy(what))
+}
+
+/** The amounts that a server of this package takes of the quotas. */
+const takenBy = ({ vcpus, memoryMb, diskGb, ipv4 }: Package): Partial<Amounts> => ({
+  servers: 1,
+  vcpus,
+  memoryMb,
+  diskGb,
+  ipv4,
+})
+
+/** How many such orders `mustAllowOrder` accepts one after another; `Infinity` without a quota that binds. */
+export function ordersWithin(
+  tx: Db,
+  it: Reseller,
+  what: Package,
+  where: Location,
+): number | 'not_allowed' | 'suspended' {
+  if (!maySell(tx, it.id, what.id) || !mayPlaceIn(tx, it.id, where.id)) return 'not_allowed'
+  if (it.terms.suspendedAt !== null) return 'suspended'
+  return timesWithin(tx, holder(it), takenBy(what))
+}
+
+/**
+ * Checks the change of a package for a reseller or one of its customers against its terms; an amount that
+ * shrinks needs no quota. Throws `reseller_suspended`, `package_not_allowed` or `quota_exceeded`.
+ */
+export function mustAllowChange(tx: Tx, now: number, it: Reseller, from: Partial<Amounts>, to: Package) {
+  mustNotBeSuspended(it)
+  if (!maySell(tx, it.id, to.id))
+    throw new ApiError(
+      'package_not_allowed',
+      `${it.name} may not sell the package ${to.name}. Choose another, or have it added to what ${it.name} may sell.`,
+    )
+  const more = (name: 'vcpus' | 'memoryMb' | 'diskGb') => Math.max(0, to[name] - (from[name] ?? 0))
+  takeFromQuota(tx, now, holder(it), { vcpus: more('vcpus'), memoryMb: more('memoryMb'), diskGb: more('diskGb') })
 }
 
 /** Throws `reseller_suspended` or `quota_exceeded`. */

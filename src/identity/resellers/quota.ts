@@ -120,3 +120,13 @@ export function takeFromQuota(tx: Tx, now: number, { id, name, quotas }: Holder,
     if (isNear(after, most) && !isNear(used[resource], most)) tellOfNear(tx, now, id, resource, after, most)
   }
 }
+
+/** How often `takeFromQuota` accepts this one after another; `Infinity` when nothing of it is limited. */
+export function timesWithin(tx: Db, { id, quotas }: Holder, added: Partial<Amounts>): number {
+  const used = usedBy(tx, id)
+  const times = quotaResources.map((resource) => {
+    const [most, more] = [quotas[resource] ?? null, added[resource] ?? 0]
+    return most === null || more === 0 ? Number.POSITIVE_INFINITY : Math.floor((most - used[resource]) / more)
+  })
+  return Math.max(0, Math.min(...times))
+}

@@ -5,7 +5,7 @@ import { changesOf } from '../audit/changes.ts'
 import { noteRefusal } from '../audit/refusals.ts'
 import { minute } from '../db/clock.ts'
 import { looksLikeId } from '../db/ids.ts'
-import { type Db, read, type Tx, write } from '../db/open.ts'
+import { type Db, read, rehearse, type Tx, write } from '../db/open.ts'
 import { mailServer } from '../mail/mail-server.ts'
 import { tellOwners } from '../mail/owner-notice.ts'
 import { isScope, type Right, type Rights, type Scope } from './access.ts'
@@ -21,6 +21,7 @@ import {
   fields,
   type Gate,
   isBarredFromSupportSession,
+  isDryRun,
   lacksOwnership,
   lacksSecondFactor,
   mayCall,
@@ -80,8 +81,11 @@ const passing =
       checkBody(app, op, body)
       return target
     }
+    const rehearsed = isDryRun(op, query)
     const memory =
-      op.idempotent && idempotencyKey ? memoryOf(app, who, endpointOf(op, params), idempotencyKey) : undefined
+      op.idempotent && idempotencyKey && !rehearsed
+        ? memoryOf(app, who, endpointOf(op, params), idempotencyKey)
+        : undefined
 
     const answer = (tx: Db, prepared: unknown): CallResult => {
       const target = targetIn(tx)
@@ -103,7 +107,9 @@ const passing =
         memory?.keep(tx, made)
         return made
       })
-    const finish = op.method === 'GET' ? look : change
+    const rehearsal = (prepared: unknown) =>
+      rehearse(db, (tx): CallResult => ({ ...answer(tx, prepared), status: 200 }))
+    const finish = op.method === 'GET' ? look : rehearsed ? rehearsal : change
     if (!op.prepare) return finish(undefined)
 
     const { prepare } = op

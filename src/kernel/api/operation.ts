@@ -17,7 +17,7 @@ import { type AccountKind, isScope, type Right, type Scope } from './access.ts'
 import type { Actor } from './actor.ts'
 import { ApiError, type Code, invalid } from './errors.ts'
 import type { Limit } from './limits.ts'
-import { wholeNumber } from './query.ts'
+import { oneOf, wholeNumber } from './query.ts'
 import { REASON, SEEN_LINE } from './validate.ts'
 
 /** Everything beside the database that an operation may read. Nothing in it changes a row. */
@@ -181,6 +181,11 @@ export type Operation<
   refuses?: readonly Code[]
   /** Honours Idempotency-Key: the response is stored for 24 hours, in the transaction of the change. */
   idempotent?: true
+  /**
+   * Takes `?dryRun=true`: every check and `run` are as ever, and then all of it is rolled back. Nothing is stored,
+   * emitted, audited or remembered under the key, and the status is 200. `run` answers null for ids.
+   */
+  dryRun?: true
   /** For an operation whose body has an `action`: the words of the audit log for each. */
   actionWords?: Readonly<Record<string, string>>
   /** A ready body for the reference page and the curl line. */
@@ -203,9 +208,17 @@ export const operation = <B extends TSchema, A extends TSchema, const M extends 
   o: Operation<Row, B, A, M, P>,
 ): Operation<Row, B, A, M, P> => {
   const pages = o.pages ?? (isPage(o.response) ? usualPages : undefined)
-  const paged = pages ? { ...o, pages, query: { ...o.query, ...pageQuery(pages) } } : o
+  const asked = o.dryRun ? { ...o, query: { ...o.query, ...dryRunQuery } } : o
+  const paged = pages ? { ...asked, pages, query: { ...asked.query, ...pageQuery(pages) } } : asked
   return o.ownerOnly ? { ...paged, requiresSession: true, requiresRecentAuth: true } : paged
 }
+
+const dryRunQuery = {
+  dryRun: oneOf(['true', 'false'], 'With true every check is made and nothing is done.'),
+}
+/** Is it a call that is only checked? */
+export const isDryRun = (op: Pick<Operation, 'dryRun'>, query: Query): boolean =>
+  !!op.dryRun && query['dryRun'] === 'true'
 
 const usualPages: Pages = { usual: 50, most: 200 }
 const isPage = (answer: TSchema): boolean => 'nextCursor' in ((answer as { properties?: object }).properties ?? {})
@@ -291,7 +304,8 @@ const mayNeedNoJob = ({ status, response }: Operation): boolean =>
   status === 202 && 'anyOf' in (response.properties?.jobId ?? {})
 
 /** The statuses of success: an operation that starts a job answers 200 when there is nothing to do on a node. */
-export const statusesOf = (op: Operation): readonly number[] => (mayNeedNoJob(op) ? [202, 200] : [op.status ?? 200])
+export const statusesOf = (op: Operation): readonly number[] =>
+  mayNeedNoJob(op) ? [202, 200] : op.dryRun ? [op.status ?? 200, 200] : [op.status ?? 200]
 
 export const statusOf = (op: Operation, body: any): number =>
   mayNeedNoJob(op) && body.jobId === null ? 200 : (op.status ?? 200)

@@ -121,6 +121,29 @@ export function write<T>(
   return result
 }
 
+/** Thrown at the end of a transaction to roll it back, with its result. */
+class RolledBack {
+  constructor(readonly made: unknown) {}
+}
+
+/**
+ * `write` whose rows are all rolled back at the end; answers the result of `work`. No work that follows a commit is
+ * done. Throws what `write` throws.
+ */
+export function rehearse<T>(
+  db: Db & { readonly [inTransaction]?: never },
+  work: (tx: Tx) => T extends Promise<unknown> ? never : T,
+): T {
+  try {
+    return (db as Db).$client.inOne('IMMEDIATE', (): T => {
+      throw new RolledBack((work as (tx: Tx) => T)(db as Db as Tx))
+    })
+  } catch (error) {
+    if (error instanceof RolledBack) return error.made as T
+    throw error
+  }
+}
+
 /** `write` for a change that a read can do without: nothing is done while the database cannot be written. */
 export function writeIfPossible(db: Db & { readonly [inTransaction]?: never }, work: (tx: Tx) => void) {
   try {

@@ -191,12 +191,12 @@ function operationObject(registry: Registry, op: Operation, components: Named): 
         statusesOf(op).map((status, i) => [
           status,
           {
-            description: i ? 'Done: there was nothing to do on a node, and `jobId` is null.' : said[status],
+            description: i ? (op.dryRun ? ofDryRun : nothingToDo) : said[status],
             headers: { ...requestId, ...(op.idempotent && { 'Idempotency-Replayed': ref('headers', 'Replayed') }) },
             ...json(
               {
                 schema: hoisted(complete(op.response), components),
-                example: i ? { ...example, jobId: null } : example,
+                ...((!i || !op.dryRun) && { example: i ? { ...example, jobId: null } : example }),
               },
               op.produces,
             ),
@@ -248,6 +248,8 @@ function sharedParts(operations: readonly OperationObject[]) {
   }
 }
 
+const nothingToDo = 'Done: there was nothing to do on a node, and `jobId` is null.'
+const ofDryRun = 'With `dryRun=true`: it would be accepted, and nothing was done.'
 const said: Record<number, string> = {
   200: 'Done.',
   201: 'Made.',

@@ -45,6 +45,18 @@ const statements = prepared(({ $client }) => ({
     `SELECT node_id AS nodeId, group_concat(pool_id) AS pools
      FROM (SELECT node_id, pool_id FROM pool_nodes ORDER BY node_id, pool_id) GROUP BY node_id`,
   ),
+  everyPool: $client.prepare<PoolRange & Pick<Pool, 'id' | 'nextOffset'> & { version: number; nodeId: string }, []>(
+    `SELECT p.id, p.version, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset, pn.node_id AS nodeId
+     FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id ORDER BY p.id`,
+  ),
+  freeIn: $client.prepare<{ n: number }, [string]>(
+    `SELECT count(*) AS n FROM addresses INDEXED BY addresses_free
+     WHERE pool_id = +? AND version = 4 AND workload_id IS NULL AND reserved_for IS NULL`,
+  ),
+  freeOfLength: $client.prepare<{ n: number }, [string, number]>(
+    `SELECT count(*) AS n FROM addresses INDEXED BY addresses_free
+     WHERE pool_id = +? AND prefix_length = +? AND workload_id IS NULL AND reserved_for IS NULL`,
+  ),
   // +?: 4 µs; a workload's addresses with their pools take 25.
   primaryIpv4: $client.prepare<{ address: string }, [string]>(
     'SELECT address FROM addresses WHERE workload_id = +? AND version = 4 ORDER BY is_primary DESC, place LIMIT 1',
@@ -78,6 +90,43 @@ function lackingAddress(tx: Db, nodeId: string, { ipv4, ipv6Prefix }: AddressNee
   if (ipv6Prefix === null) return undefined
   const canGive = ipv6Pools.all(nodeId).some((pool) => freed.get(pool.id, ipv6Prefix) || cutFrom(tx, pool, ipv6Prefix))
   return canGive ? undefined : `no free IPv6 prefix of /${ipv6Prefix}`
+}
+
+/** The pools attached to a node, by version, in the order in which addresses are taken from them. */
+export type AttachedPools = { v4: readonly string[]; v6: readonly string[] }
+/** How many addresses, or prefixes of one length, each pool can still give. */
+export type PoolSupply = { attached: ReadonlyMap<string, AttachedPools>; free: Map<string, number> }
+
+/** The supply of every pool for this need. With 20 pools it takes 0.1 ms. */
+export function supplyOf(tx: Db, { ipv4, ipv6Prefix }: AddressNeed): PoolSupply {
+  const { everyPool, freeIn, freeOfLength } = statements(tx)
+  const attached = new Map<string, { v4: string[]; v6: string[] }>()
+  const free = new Map<string, number>()
+  for (const pool of everyPool.all()) {
+    if (pool.version === 4 ? ipv4 === 0 : ipv6Prefix === null) continue
+    const of = attached.get(pool.nodeId) ?? { v4: [], v6: [] }
+    attached.set(pool.nodeId, of)
+    of[pool.version === 4 ? 'v4' : 'v6'].push(pool.id)
+    if (free.has(pool.id)) continue
+    const n =
+      pool.version === 4
+        ? freeIn.get(pool.id)!.n
+        : freeOfLength.get(pool.id, ipv6Prefix!)!.n + prefixesLeft(tx, pool, ipv6Prefix!)
+    free.set(pool.id, n)
+  }
+  return { attached, free }
+}
+
+/** How many prefixes of this length `cutFrom` still cuts from the pool, one after another. */
+function prefixesLeft(tx: Db, pool: PoolRange & Pick<Pool, 'id' | 'nextOffset'>, prefixLength: number): number {
+  const { gateway, first, last } = parsedRange(tx, pool)
+  const next = cutFrom(tx, pool, prefixLength)
+  if (!next) return 0
+  const size = 1n << BigInt(128 - prefixLength)
+  const start = first + BigInt(next.nextOffset) - size
+  const many = (last - start + 1n) / size
+  const isGatewayAhead = gateway >= start + size && gateway < start + many * size
+  return Number(isGatewayAhead ? many - 1n : many)
 }
 
 /**

@@ -30,6 +30,7 @@ describe('GET /events', () => {
           package: expect.any(String),
           location: expect.any(String),
           ipv4: expect.any(String),
+          billingServiceId: null,
         },
         customer: { id: p.customer.id, email: expect.any(String), name: expect.any(String), externalId: null },
         reason: 'Overdue',

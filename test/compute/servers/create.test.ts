@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { type World, world } from '../../support/world/panel.ts'
+import { presets } from '../../../src/identity/tokens/presets.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
 
 /** A key that is somebody's, with an id that is known before. */
 const planted = `key_${'7'.repeat(26)}`
@@ -169,8 +170,50 @@ describe('ordering a server', () => {
       const untouched = p.fingerprint()
       const { status, body } = await p.call(p.owner, 'POST', '/admin/servers', { ...p.order, ...change })
       expect(`${status} ${body.error?.code}`).toBe(expected)
+      const rehearsed = await p.call(p.owner, 'POST', '/admin/servers?dryRun=true', { ...p.order, ...change })
+      expect([rehearsed.status, rehearsed.body]).toEqual([status, body])
       expect(p.fingerprint()).toBe(untouched)
     })
+
+  test('a dry run answers the address that is next, and nothing is held, told or remembered', async () => {
+    using p = await world()
+    const untouched = p.fingerprint()
+    const key = { 'Idempotency-Key': 'order-1' }
+    const rehearsal = () => p.call(p.owner, 'POST', '/admin/servers?dryRun=true', p.order, key)
+    for (const _ of [1, 2]) {
+      const { status, body, headers } = await rehearsal()
+      expect([status, body]).toEqual([200, { jobId: null, serverId: null, ipv4: '203.0.113.10' }])
+      expect(headers.get('Idempotency-Replayed')).toBeNull()
+    }
+    await p.settle()
+    expect(p.fingerprint()).toBe(untouched)
+    const real = await p.call(p.owner, 'POST', '/admin/servers?dryRun=false', p.order, key)
+    expect([real.status, real.body.ipv4]).toEqual([201, '203.0.113.10'])
+    expect((await rehearsal()).body.error.code).toBe('hostname_taken')
+  })
+
+  test("an order keeps the billing system's identifier, by which it is found and which events carry", async () => {
+    using p = await world()
+    const { body } = await p.call(p.owner, 'POST', '/admin/servers', { ...p.order, billingServiceId: 'whmcs:17' })
+    await p.call(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'web02' })
+    const found = async (query: string, who: Who = p.owner) =>
+      (await p.call(who, 'GET', `/admin/servers?${query}`)).body.data.map((s: { id: string }) => s.id)
+    expect(await found('billingServiceId=whmcs:17')).toEqual([body.serverId])
+    expect(await found('billingServiceId=whmcs:1')).toEqual([])
+    await p.admin('PATCH', `/customers/${p.customer.id}`, { externalId: '4711' })
+    expect((await found('externalId=4711')).length).toBe(2)
+    expect(await found('externalId=471')).toEqual([])
+    const event = p.db.$client.query("SELECT data FROM events WHERE data LIKE '%whmcs:17%'").get() as { data: string }
+    expect(JSON.parse(event.data).server).toMatchObject({ id: body.serverId, billingServiceId: 'whmcs:17' })
+    const billing = p.token(p.owner.id, presets.billing)
+    const changed = await p.call(billing, 'PATCH', `/servers/${body.serverId}/billing`, {
+      billingServiceId: 'whmcs:18',
+    })
+    expect([changed.status, changed.body.billingServiceId]).toEqual([200, 'whmcs:18'])
+    expect(await found('billingServiceId=whmcs:18', billing)).toEqual([body.serverId])
+    const removed = await p.admin('PATCH', `/servers/${body.serverId}/billing`, { billingServiceId: null })
+    expect(removed.billingServiceId).toBeNull()
+  })
 
   test(
     'an Idempotency-Key gives one server, and the same answer with its password, however often it is ' + 'sent',

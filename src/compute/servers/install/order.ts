@@ -16,6 +16,8 @@ export const hostname = t.String({
   title: 'letters, numbers and hyphens, like web01 or web01.example.com',
 })
 export const displayName = line(64)
+/** The billing system's own identifier of a server; empty for none. */
+export const billingServiceId = line(100, 0)
 export const access = t.Object(
   {
     mode: t.Enum(['password', 'ssh_keys']),

@@ -1,0 +1,142 @@
+// How many orders of one need placement still accepts in a location, and what refuses the next one. The same functions
+// judge and choose as for an order, so that the number is exact at the moment of the call.
+import type { Code } from '../../kernel/api/errors.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import { type AttachedPools, supplyOf } from '../../network/ip-pools/allocate.ts'
+import type { Location } from '../locations/model.ts'
+import { capacityIn, type NodeCapacity } from '../nodes/queries.ts'
+import { chosenOf, type Need, type Nodes, type RoomReason, withoutRoom } from './placement.ts'
+
+/** The limit that refuses the order behind the last one. */
+export const stockLimits = ['memory', 'disk', 'addresses', 'closed', 'disconnected', 'reconnecting', 'no_node'] as const
+export type StockLimit = (typeof stockLimits)[number]
+/** `orMore`: the counting stopped there. */
+export type Stock = { available: number; orMore: boolean; limit: StockLimit; code: Code }
+
+/** Where nodes share some pools but not all, orders are placed one by one, and no more than this. */
+const MOST_PLACED = 1000
+
+type Supply = ReturnType<typeof supplyOf>
+const none: AttachedPools = { v4: [], v6: [] }
+
+/** The stock of a location for this need. For 20 nodes with the same pools it takes 0.2 ms. */
+export function stockIn(tx: Db, location: Location, need: Need, nodes: Nodes): Stock {
+  const refused = (limit: StockLimit, code: Code): Stock => ({ available: 0, orMore: false, limit, code })
+  if (!location.open) return refused('closed', 'location_closed')
+  const all = capacityIn(tx, location.id)
+  if (!all.length) return refused('no_node', 'no_capacity')
+  const supply = supplyOf(tx, need)
+  const parts = partsOf(all, supply).map((part) => partStock(location, part, need, supply, nodes))
+  const available = parts.reduce((sum, part) => sum + part.available, 0)
+  const orMore = parts.some((part) => part.orMore)
+  if (parts.some((part) => part.reconnects)) return { available, orMore, limit: 'reconnecting', code: 'restarting' }
+  if (parts.some((part) => part.lacksAddress)) return { available, orMore, limit: 'addresses', code: 'no_addresses' }
+  const reasons = new Set(parts.flatMap((part) => part.reasons))
+  const limit = (['memory', 'disk', 'disconnected', 'closed'] as const).find((reason) => reasons.has(reason))
+  return { available, orMore, limit: limit ?? 'memory', code: 'no_capacity' }
+}
+
+/** Nodes that share pools, directly or over another node; what is ordered in one part changes nothing in another. */
+function partsOf(nodes: readonly NodeCapacity[], { attached }: Supply): NodeCapacity[][] {
+  const parts: { pools: Set<string>; nodes: NodeCapacity[] }[] = []
+  for (const node of nodes) {
+    const { v4, v6 } = attached.get(node.id) ?? none
+    const merged = { pools: new Set([...v4, ...v6]), nodes: [node] }
+    for (const part of parts.filter((part) => !part.pools.isDisjointFrom(merged.pools))) {
+      parts.splice(parts.indexOf(part), 1)
+      merged.pools = merged.pools.union(part.pools)
+      merged.nodes.push(...part.nodes)
+    }
+    parts.push(merged)
+  }
+  return parts.map((part) => part.nodes)
+}
+
+type PartStock = {
+  available: number
+  orMore: boolean
+  reasons: RoomReason[]
+  lacksAddress: boolean
+  reconnects: boolean
+}
+
+function partStock(location: Location, part: NodeCapacity[], need: Need, supply: Supply, nodes: Nodes): PartStock {
+  const left = part.map((node) => ({ ...node }))
+  const pools = (node: NodeCapacity) => supply.attached.get(node.id) ?? none
+  const key = ({ v4, v6 }: AttachedPools) => [...v4, '|', ...v6].join(' ')
+  const alike = left.every((node) => key(pools(node)) === key(pools(left[0]!)))
+  const placed = alike
+    ? placedAtOnce(left, need, addressesFor(need, pools(left[0]!), supply), nodes)
+    : placedOneByOne(location, left, need, supply, nodes)
+  const withRoom = left.filter((node) => withoutRoom(node, need, nodes) === undefined)
+  const lacks = (node: NodeCapacity) => placed.addressesLeft(node) < 1
+  return {
+    available: placed.available,
+    orMore: placed.orMore,
+    reasons: left.flatMap((node) => withoutRoom(node, need, nodes) ?? []),
+    lacksAddress: withRoom.some(lacks),
+    reconnects: withRoom.some((node) => !lacks(node) && !nodes.connected(node.id)),
+  }
+}
+
+type Placed = { available: number; orMore: boolean; addressesLeft(node: NodeCapacity): number }
+
+/** Nodes with the same pools: it does not matter which node takes an order. */
+function placedAtOnce(left: NodeCapacity[], need: Need, addresses: number, nodes: Nodes): Placed {
+  let free = addresses
+  for (const node of left) {
+    if (withoutRoom(node, need, nodes) !== undefined || !nodes.connected(node.id)) continue
+    const fits = Math.min(
+      Math.floor((node.memoryMb - node.heldMemoryMb) / need.memoryMb),
+      Math.floor(node.freeDiskGb / need.diskGb),
+    )
+    const taken = Math.min(fits, free)
+    take(node, need, taken)
+    free -= taken
+  }
+  return { available: addresses - free, orMore: false, addressesLeft: () => free }
+}
+
+/** Nodes that share some pools: which node takes an order decides whose addresses end first. */
+function placedOneByOne(
+  location: Location,
+  left: NodeCapacity[],
+  need: Need,
+  { attached, free }: Supply,
+  nodes: Nodes,
+): Placed {
+  const supply = { attached, free: new Map(free) }
+  const addressesLeft = (node: NodeCapacity) => addressesFor(need, attached.get(node.id) ?? none, supply)
+  const fits = (node: NodeCapacity) =>
+    withoutRoom(node, need, nodes) === undefined && nodes.connected(node.id) && addressesLeft(node) > 0
+  let available = 0
+  for (; available < MOST_PLACED; available++) {
+    const fitting = left.filter(fits)
+    if (!fitting.length) break
+    const node = chosenOf(location, fitting)
+    take(node, need, 1)
+    const { v4, v6 } = attached.get(node.id) ?? none
+    for (let i = 0; i < need.ipv4; i++) takeOne(supply.free, v4)
+    if (need.ipv6Prefix !== null) takeOne(supply.free, v6)
+  }
+  return { available, orMore: available === MOST_PLACED, addressesLeft }
+}
+
+function take(node: NodeCapacity, need: Need, times: number) {
+  node.heldMemoryMb += need.memoryMb * times
+  node.freeDiskGb -= need.diskGb * times
+}
+/** From the first pool that has one, as an order does. */
+function takeOne(free: Map<string, number>, pools: readonly string[]) {
+  const pool = pools.find((id) => free.get(id)! > 0)!
+  free.set(pool, free.get(pool)! - 1)
+}
+
+/** For how many orders the pools of a node have addresses. */
+function addressesFor({ ipv4, ipv6Prefix }: Need, { v4, v6 }: AttachedPools, { free }: Supply): number {
+  const sum = (pools: readonly string[]) => pools.reduce((all, id) => all + free.get(id)!, 0)
+  return Math.min(
+    ipv4 === 0 ? Number.MAX_SAFE_INTEGER : Math.floor(sum(v4) / ipv4),
+    ipv6Prefix === null ? Number.MAX_SAFE_INTEGER : sum(v6),
+  )
+}

@@ -1,0 +1,196 @@
+// The stock is exact: as many orders as it says are accepted, and the next is refused with the code that it says.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { shop } from '../../identity/resellers/shop.ts'
+import { quickCount } from '../../support/quick.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
+
+const waiting = ({ order: { imageId: _, hostname: __, access: ___, ...order } }: World) => order
+const stockOf = async (p: World, who: Who = p.owner, query = '') =>
+  (await p.call(who, 'GET', `/stock${query}`)).body.stock as {
+    packageId: string
+    nodeGroupId: string
+    available: number
+    limit: string
+    code: string
+  }[]
+
+/** Orders until one is refused: how many were accepted, and the code of the refusal. */
+async function sellOut(p: World, who: Who, path: string, order: object): Promise<[number, string]> {
+  for (let n = 0; n <= 200; n++) {
+    const { status, body } = await p.call(who, 'POST', path, order)
+    if (status !== 201) return [n, body.error.code]
+  }
+  return [201, 'endless']
+}
+const pool = async (p: World, name: string, network: string, nodeIds: string[]) =>
+  (
+    await p.admin('POST', '/admin/ip-pools', {
+      name,
+      network,
+      gateway: `${network.split('/')[0]!.replace(/\d+$/, '')}1`,
+      nodeIds,
+    })
+  ).id
+
+type Case = [
+  what: string,
+  prepare: (p: World) => Promise<unknown> | unknown,
+  available: number,
+  limit: string,
+  code: string,
+]
+const cases: Case[] = [
+  ['addresses', () => {}, 20, 'addresses', 'no_addresses'],
+  ['memory', (p) => p.db.$client.run('UPDATE nodes SET memory_mb = 7 * 2048 + 100'), 7, 'memory', 'no_capacity'],
+  ['disk', (p) => p.db.$client.run('UPDATE nodes SET pool_bytes = ?', [5 * 20 * 1024 ** 3]), 5, 'disk', 'no_capacity'],
+  [
+    'a closed location',
+    (p) => p.admin('PATCH', `/admin/node-groups/${p.location}`, { open: false }),
+    0,
+    'closed',
+    'location_closed',
+  ],
+  ['a closed node', (p) => p.db.$client.run('UPDATE nodes SET open = 0'), 0, 'closed', 'no_capacity'],
+  ['a node that comes back in a moment', (p) => p.node.agent.disconnect(), 0, 'reconnecting', 'restarting'],
+  [
+    'a node that is away',
+    (p) => {
+      p.node.agent.disconnect()
+      p.turnClock(10 * 60_000)
+    },
+    0,
+    'disconnected',
+    'no_capacity',
+  ],
+  [
+    'two addresses for each',
+    (p) => p.admin('PATCH', `/admin/packages/${p.pack}`, { ipv4: 3 }),
+    6,
+    'addresses',
+    'no_addresses',
+  ],
+  [
+    'IPv6 prefixes, of which the gateway has one',
+    async (p) => {
+      await p.admin('PATCH', `/admin/packages/${p.pack}`, { ipv6Prefix: 64 })
+      await p.admin('POST', '/admin/ip-pools', {
+        name: 'v6',
+        network: '2001:db8:1::/60',
+        gateway: '2001:db8:1:5::1',
+        nodeIds: [p.node.id],
+      })
+    },
+    14,
+    'addresses',
+    'no_addresses',
+  ],
+  [
+    'a second node without addresses',
+    (p) => {
+      p.addNode(p.location, 'fra-02')
+    },
+    20,
+    'addresses',
+    'no_addresses',
+  ],
+  [
+    'a node with addresses of its own and some of another',
+    async (p) => {
+      const two = p.addNode(p.location, 'fra-02')
+      p.attach(p.pool, two.id)
+      await pool(p, 'more', '198.51.100.0/29', [two.id])
+    },
+    25,
+    'addresses',
+    'no_addresses',
+  ],
+]
+
+describe('the stock says how many orders are accepted, and what refuses the next', () => {
+  for (const [what, prepare, available, limit, code] of cases)
+    test(`bound by ${what}`, async () => {
+      using p = await world()
+      await prepare(p)
+      expect(await stockOf(p)).toMatchObject([{ packageId: p.pack, nodeGroupId: p.location, available, limit, code }])
+      expect(await sellOut(p, p.owner, '/admin/servers', waiting(p))).toEqual([available, code])
+      expect(await stockOf(p)).toMatchObject([{ available: 0, code }])
+    })
+
+  test('for a reseller bound by its quota, its packages and its suspension', async () => {
+    using p = await shop({ vcpus: 7 })
+    const order = { ...waiting(p), ownerId: p.client.id }
+    expect(await stockOf(p, p.rita)).toMatchObject([{ available: 3, limit: 'quota', code: 'quota_exceeded' }])
+    expect(await stockOf(p, p.owner, `?ownerId=${p.client.id}`)).toEqual(await stockOf(p, p.rita))
+    expect(await sellOut(p, p.rita, '/reseller/servers', order)).toEqual([3, 'quota_exceeded'])
+    expect(await stockOf(p)).toMatchObject([{ available: 17, limit: 'addresses' }])
+    await p.admin('POST', `/resellers/${p.rita.id}/actions/suspend`, { reason: 'unpaid' })
+    expect(await stockOf(p, p.rita)).toMatchObject([{ available: 0, limit: 'suspended', code: 'reseller_suspended' }])
+    expect(await sellOut(p, p.rita, '/reseller/servers', order)).toEqual([0, 'reseller_suspended'])
+    await p.change({ packageIds: [] })
+    expect(await stockOf(p, p.rita)).toEqual([])
+  })
+
+  test('in any arrangement of nodes and pools', async () => {
+    const node = fc.record({
+      servers: fc.integer({ min: 0, max: 6 }),
+      disks: fc.integer({ min: 0, max: 6 }),
+      pools: fc.subarray([0, 1, 2]),
+      state: fc.constantFrom('open', 'open', 'open', 'closed', 'reconnecting'),
+    })
+    const arrangement = fc.record({
+      nodes: fc.array(node, { minLength: 1, maxLength: 4 }),
+      pools: fc.tuple(...[1, 2, 3].map(() => fc.integer({ min: 0, max: 5 }))),
+      ipv4: fc.integer({ min: 0, max: 2 }),
+      placement: fc.constantFrom('spread', 'fill'),
+    })
+    await fc.assert(
+      fc.asyncProperty(arrangement, async (given) => {
+        using p = await world()
+        await p.admin('PATCH', `/admin/node-groups/${p.location}`, { placement: given.placement })
+        await p.admin('PATCH', `/admin/packages/${p.pack}`, { ipv4: given.ipv4 })
+        p.db.$client.run('UPDATE nodes SET open = 0')
+        const ids = await Promise.all([0, 1, 2].map((i) => pool(p, `p${i}`, `10.0.${i}.0/24`, [])))
+        for (const [i, many] of given.pools.entries())
+          p.db.$client.run(
+            `UPDATE addresses SET reserved_for = 'test' WHERE pool_id = ? AND id NOT IN
+             (SELECT id FROM addresses WHERE pool_id = ? AND reserved_for IS NULL LIMIT ?)`,
+            [ids[i], ids[i], many],
+          )
+        for (const [i, { servers, disks, pools: attached, state }] of given.nodes.entries()) {
+          const made = p.addNode(p.location, `node-${i}`, { memoryMb: 2048 * servers + 1 })
+          p.db.$client.run('UPDATE nodes SET memory_mb = ?, pool_bytes = ?, open = ? WHERE id = ?', [
+            2048 * servers + 1,
+            disks * 20 * 1024 ** 3,
+            state === 'closed' ? 0 : 1,
+            made.id,
+          ])
+          for (const pool of attached) p.attach(ids[pool], made.id)
+          if (state === 'reconnecting') made.agent.disconnect()
+        }
+        const [line] = await stockOf(p)
+        expect(await sellOut(p, p.owner, '/admin/servers', waiting(p))).toEqual([line!.available, line!.code])
+      }),
+      { numRuns: quickCount(40, 4) },
+    )
+  }, 60_000)
+})
+
+test('the stock lists what is on sale, and can be narrowed to a package and a location', async () => {
+  using p = await world()
+  const other = (
+    await p.admin('POST', '/admin/packages', { name: 'A big one', vcpus: 2, memoryMb: 65_536, diskGb: 20 })
+  ).id
+  const old = (await p.admin('POST', '/admin/packages', { name: 'Old', vcpus: 2, memoryMb: 2048, diskGb: 20 })).id
+  await p.admin('PATCH', `/admin/packages/${old}`, { archived: true })
+  const empty = (await p.admin('POST', '/admin/node-groups', { name: 'Oslo' })).id
+  expect((await stockOf(p)).map((s) => [s.packageId, s.nodeGroupId, s.available, s.limit])).toEqual([
+    [other, p.location, 1, 'memory'],
+    [other, empty, 0, 'no_node'],
+    [p.pack, p.location, 20, 'addresses'],
+    [p.pack, empty, 0, 'no_node'],
+  ])
+  expect(await stockOf(p, p.owner, `?packageId=${p.pack}&nodeGroupId=${empty}`)).toHaveLength(1)
+  const nobody = await p.call(p.owner, 'GET', '/stock?ownerId=usr_00000000000000000000000000')
+  expect([nobody.status, nobody.body.error.code]).toEqual([404, 'customer_not_found'])
+})

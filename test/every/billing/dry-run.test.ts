@@ -1,0 +1,32 @@
+// A call that is only checked does nothing: over every operation that promises a dry run.
+import { describe, expect, test } from 'bun:test'
+import { callerOf, everyId, everything, exampleOf } from '../../support/world/everything.ts'
+import { operations } from '../toy-feature/every-feature.ts'
+
+describe('an operation with a dry run', () => {
+  const promised = operations.filter((op) => op.dryRun)
+  test('is an order', () => expect(promised.map((op) => op.id)).toContain('servers.create'))
+
+  for (const op of promised)
+    test(`${op.id}: is answered with 200 without ids, and changes, tells and remembers nothing`, async () => {
+      using p = await everything()
+      const body = exampleOf(p, op, everyId(p))
+      const who = p.people[callerOf(op)]
+      const untouched = p.fingerprint()
+      const key = { 'Idempotency-Key': 'rehearsed' }
+      const checked = await p.call(who, op.method, `${op.path}?dryRun=true`, body, key)
+      await p.settle()
+      expect([checked.status, p.fingerprint()]).toEqual([200, untouched])
+      const ids = Object.entries(checked.body).filter(([name, value]) => /Id$|Password$/.test(name) && value !== null)
+      expect(ids).toEqual([])
+      const real = await p.call(who, op.method, op.path, body, key)
+      expect([real.status, real.headers.get('Idempotency-Replayed')]).toEqual([op.status ?? 200, null])
+      expect(Object.keys(checked.body).every((name) => name in real.body)).toBe(true)
+      const refused = await p.call(who, op.method, op.path, body)
+      await p.settle()
+      const before = p.fingerprint()
+      const again = await p.call(who, op.method, `${op.path}?dryRun=true`, body)
+      if (refused.status >= 400) expect([again.status, again.body]).toEqual([refused.status, refused.body])
+      expect(p.fingerprint()).toBe(before)
+    })
+})
