@@ -1,6 +1,9 @@
 // Every feature there is, and its pages: views import features, and no feature imports views. Whatever is not in this
 // list does not exist: no route, no page, no job, no event.
 
+import { adminReportsPage, resellerReportsPage } from '../../views/billing/usage/accounts.tsx'
+import { usageIntervalPages } from '../../views/billing/usage/intervals.tsx'
+import { usagePages } from '../../views/billing/usage/servers.tsx'
 import { imagesPage } from '../../views/catalog/images/list.tsx'
 import { packagesPage } from '../../views/catalog/packages/list.tsx'
 import { resellerServersPage, serversPage } from '../../views/compute/servers/list.tsx'
@@ -121,7 +124,10 @@ export const features: readonly Feature[] = [
       ownServersPage,
     ],
   },
-  usageFeature,
+  {
+    ...usageFeature,
+    pages: [adminReportsPage, resellerReportsPage, ...usagePages, ...usageIntervalPages],
+  },
   { ...jobsFeature, pages: [...jobsPages, ...jobPages] },
   { ...ipPoolsFeature, pages: [poolsPage, poolPage] },
   { ...imagesFeature, pages: [imagesPage] },

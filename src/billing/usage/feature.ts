@@ -12,4 +12,36 @@ export const usageFeature = feature({
     return {}
   },
   operations: [reportUsage, exportUsage, reportAccounts, reportIntervals, serverUsage],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: '',
+      position: 160,
+      name: 'reports',
+      title: 'Usage',
+      href: '/admin/reports',
+      icon: 'activity',
+      sees: reportAccounts,
+    },
+    {
+      kinds: ['reseller'],
+      group: '',
+      position: 160,
+      name: 'reports',
+      title: 'Usage',
+      href: '/reseller/reports',
+      icon: 'activity',
+      sees: reportAccounts,
+    },
+    {
+      kinds: ['customer'],
+      group: '',
+      position: 160,
+      name: 'reports',
+      title: 'Usage',
+      href: '/usage',
+      icon: 'activity',
+      sees: reportUsage,
+    },
+  ],
 })

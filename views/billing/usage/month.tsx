@@ -1,0 +1,39 @@
+import { monthAfter, monthOf } from '../../../src/billing/usage/period.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { Tabs } from '../../components/table.tsx'
+
+const names = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+/** `November 2026` for `2026-11`. */
+export const nameOfMonth = (month: string) => names.format(Date.parse(`${month}-01T00:00:00Z`))
+
+/** This month, the two before, and an older one that the address names. */
+export function MonthTabs() {
+  const { now, query } = useAt()
+  const [present, asked] = [monthOf(now), query['month']]
+  const recent = [-1, -2].map((by) => monthAfter(present, by))
+  const older = asked && asked !== present && !recent.includes(asked) ? [asked] : []
+  return (
+    <Tabs
+      label="Month"
+      name="month"
+      options={[
+        ['', `${nameOfMonth(present)}, so far`],
+        ...[...recent, ...older].map((m) => [m, nameOfMonth(m)] as const),
+      ]}
+    />
+  )
+}
+
+/** The month of the page, as other pages and files are asked for it. */
+export function useMonth(): Readonly<Record<string, string>> {
+  const { month } = useAt().query
+  return month ? { month } : {}
+}
+
+/** Days to two decimals; the title has the seconds. */
+export const Days = ({ seconds }: { seconds: number }) => (
+  <span title={`${seconds.toLocaleString('en', { maximumFractionDigits: 3 })} seconds`}>
+    {(seconds / 86_400).toLocaleString('en', { maximumFractionDigits: 2, minimumFractionDigits: 2 })}
+    <span class="per"> days</span>
+  </span>
+)

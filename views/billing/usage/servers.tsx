@@ -1,0 +1,109 @@
+import { exportUsage, reportUsage } from '../../../src/billing/usage/report.ts'
+import type { Answers } from '../../../src/kernel/web/page.ts'
+import { type Area, inEveryArea } from '../../components/area.ts'
+import { Head } from '../../components/head.tsx'
+import { Link } from '../../components/link.tsx'
+import { Download, List } from '../../components/list.tsx'
+import { Empty } from '../../components/section.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { Days, MonthTabs, useMonth } from './month.tsx'
+
+type Line = Answers<{ l: typeof reportUsage }>['l']['data'][number]
+
+export const usagePages = inEveryArea({
+  path: '/usage',
+  reads: { lines: reportUsage },
+  title: 'Usage by server',
+  nav: 'reports',
+  view: ({ lines }, area) => (
+    <>
+      <Head
+        title="Usage by server"
+        actions={<Download op={exportUsage} label="CSV" />}
+        sub={
+          <span>
+            Every server of the month, terminated ones too, as it was then. Months are in UTC; a name leads to the
+            intervals that add up.
+          </span>
+        }
+      />
+      <MonthTabs />
+      <List
+        of={lines}
+        noun="server"
+        filters={[
+          { name: 'ownerId', label: 'Account', value: lines.data[0]?.owner.name ?? 'one' },
+          { name: 'resellerId', label: 'Reseller', value: 'one' },
+        ]}
+        empty={<Empty>There was no server in this month.</Empty>}
+        emptyWhenFiltered="There was no server in this month."
+      >
+        <LineTable lines={lines.data} area={area} />
+      </List>
+    </>
+  ),
+})
+
+const Name = ({ of, area }: { of: Line; area: Area }) => {
+  const query = { ...useMonth(), serverId: of.serverId }
+  return (
+    <>
+      <Link to={`${area}/usage/intervals`} query={query}>
+        {of.hostname}
+      </Link>
+      <small class="mono">{of.serverId}</small>
+    </>
+  )
+}
+const Packages = ({ of }: { of: Line['packages'] }) => (
+  <>
+    {of.map(({ name, billingProductId, seconds }) => (
+      <div>
+        {name ?? 'No package'}
+        {billingProductId && <small class="mono"> {billingProductId}</small>}
+        {of.length > 1 && (
+          <>
+            {' '}
+            · <Days seconds={seconds} />
+          </>
+        )}
+      </div>
+    ))}
+  </>
+)
+
+function LineTable({ lines, area }: { lines: readonly Line[]; area: Area }) {
+  const owner: Column<Line> = {
+    title: 'Owner',
+    kind: 'addr',
+    width: 16,
+    cell: ({ owner }) => (
+      <>
+        {owner.name}
+        {owner.externalId && <small class="mono"> {owner.externalId}</small>}
+      </>
+    ),
+  }
+  return (
+    <Table
+      label="Usage by server"
+      rows={lines}
+      idOf={({ serverId, owner }) => `${serverId}-${owner.id}`}
+      stick
+      flow
+      columns={[
+        { title: 'Server', kind: 'name', width: 22, cell: (line) => <Name of={line} area={area} /> },
+        ...(area === '' ? [] : [owner]),
+        { title: 'Package', cell: ({ packages }) => <Packages of={packages} /> },
+        {
+          title: 'Suspended',
+          kind: 'b',
+          num: true,
+          width: 10,
+          cell: (l) => <Days seconds={l.secondsByState.suspended} />,
+        },
+        { title: 'Server-days', kind: 'a', num: true, width: 12, cell: (l) => <Days seconds={l.seconds} /> },
+      ]}
+    />
+  )
+}
