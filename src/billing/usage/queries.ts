@@ -133,16 +133,16 @@ export const countOwners = (tx: Db, { where, values }: Where, period: Period): n
     .get(...values, ...overlapping(period))!.n
 
 type Product = Pick<UsageInterval, 'productId' | 'productName' | 'billingProductId'>
-/** Of one owner, product and state: how many workloads, and how long together in ms. */
-export type OwnerTotal = Product & { ownerId: string; state: UsageState; workloads: number; ms: number }
+/** How many workloads one owner had of one product, and how long together in ms. */
+export type OwnerTotal = Product & { ownerId: string; workloads: number; ms: number }
 export const totalsOf = (tx: Db, owners: readonly string[], { where, values }: Where, period: Period): OwnerTotal[] =>
   tx.$client
     .query<OwnerTotal, (string | number)[]>(
       `SELECT i.owner_id AS ownerId, i.product_id AS productId, i.product_name AS productName,
-        i.billing_product_id AS billingProductId, i.state, count(DISTINCT i.workload_id) AS workloads,
+        i.billing_product_id AS billingProductId, count(DISTINCT i.workload_id) AS workloads,
         sum(min(coalesce(i.until, ?), ?) - max(i.since, ?)) AS ms
        FROM usage_intervals i WHERE i.owner_id IN (SELECT value FROM json_each(?)) AND ${where} AND ${OVERLAPS}
-       GROUP BY i.owner_id, i.product_id, i.product_name, i.billing_product_id, i.state`,
+       GROUP BY i.owner_id, i.product_id, i.product_name, i.billing_product_id`,
     )
     .all(period.to, period.to, period.from, JSON.stringify(owners), ...values, ...overlapping(period))
 

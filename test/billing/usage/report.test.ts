@@ -122,7 +122,7 @@ test('the accounts of a month add up to the lines, by package', async () => {
     expect(Math.round(seconds * 1000)).toBe(sum(packages))
   }
   expect((await report(reseller, '/reports/usage/accounts?month=2027-01')).data).toMatchObject([
-    { account: { id: hers.id }, servers: 1 },
+    { account: { id: hers.id }, servers: 1, packages: [{ id: p.pack, servers: 1 }] },
   ])
 })
 

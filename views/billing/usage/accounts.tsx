@@ -5,6 +5,7 @@ import { Link } from '../../components/link.tsx'
 import { Download, List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { Count, Table } from '../../components/table.tsx'
+import { count } from '../../components/words.ts'
 import { Days, MonthTabs, useMonth } from './month.tsx'
 
 type Area = '/admin' | '/reseller'
@@ -48,8 +49,8 @@ const Packages = ({ of }: { of: Total['packages'] }) => (
     {of.map(({ name, billingProductId, seconds, servers }) => (
       <div>
         {name ?? 'No package'}
-        {billingProductId && <small class="mono"> {billingProductId}</small>} · <Count n={servers} of="server" /> ·{' '}
-        <Days seconds={seconds} />
+        {billingProductId && <small class="mono"> {billingProductId}</small>} · {count(servers, 'server')} ·{' '}
+        <Days seconds={seconds} inText />
       </div>
     ))}
   </>

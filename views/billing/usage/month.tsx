@@ -30,10 +30,10 @@ export function useMonth(): Readonly<Record<string, string>> {
   return month ? { month } : {}
 }
 
-/** Days to two decimals; the title has the seconds. */
-export const Days = ({ seconds }: { seconds: number }) => (
+/** Days to two decimals; the title has the seconds. `inText`: with their unit, also where no column names it. */
+export const Days = ({ seconds, inText }: { seconds: number; inText?: boolean }) => (
   <span title={`${seconds.toLocaleString('en', { maximumFractionDigits: 3 })} seconds`}>
     {(seconds / 86_400).toLocaleString('en', { maximumFractionDigits: 2, minimumFractionDigits: 2 })}
-    <span class="per"> days</span>
+    {inText ? ' days' : <span class="per"> days</span>}
   </span>
 )

@@ -6,6 +6,7 @@ import { Link } from '../../components/link.tsx'
 import { Download, List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { type Column, Table } from '../../components/table.tsx'
+import { shortId } from '../../components/words.ts'
 import { Days, MonthTabs, useMonth } from './month.tsx'
 
 type Line = Answers<{ l: typeof reportUsage }>['l']['data'][number]
@@ -51,7 +52,9 @@ const Name = ({ of, area }: { of: Line; area: Area }) => {
       <Link to={`${area}/usage/intervals`} query={query}>
         {of.hostname}
       </Link>
-      <small class="mono">{of.serverId}</small>
+      <small class="mono" title={of.serverId}>
+        {shortId(of.serverId)}
+      </small>
     </>
   )
 }
@@ -64,7 +67,7 @@ const Packages = ({ of }: { of: Line['packages'] }) => (
         {of.length > 1 && (
           <>
             {' '}
-            · <Days seconds={seconds} />
+            · <Days seconds={seconds} inText />
           </>
         )}
       </div>
