@@ -32,6 +32,7 @@ export const addresses = [
   '/admin/resellers/{id}',
   '/admin/staff',
   '/admin/roles',
+  '/admin/roles/{id}',
   '/admin/nodes',
   '/admin/nodes/enroll',
   '/admin/nodes/enroll/{id}',

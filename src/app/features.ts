@@ -38,6 +38,7 @@ import { secondFactorPage } from '../../views/identity/sign-in/second-factor.tsx
 import { signInPage } from '../../views/identity/sign-in/sign-in.tsx'
 import { ownKeysPage } from '../../views/identity/ssh-keys/own.tsx'
 import { staffPage } from '../../views/identity/staff/list.tsx'
+import { rolePage } from '../../views/identity/staff/role.tsx'
 import { rolesPage } from '../../views/identity/staff/role-list.tsx'
 import { joinPage } from '../../views/identity/team/join.tsx'
 import { teamPage } from '../../views/identity/team/list.tsx'
@@ -145,7 +146,7 @@ export const features: readonly Feature[] = [
   { ...searchFeature, pages: [searchPage] },
   { ...announcementsFeature, pages: [announcementsPage] },
   { ...settingsFeature, pages: [settingsPage, resellerBrandingPage] },
-  { ...staffFeature, pages: [staffPage, rolesPage] },
+  { ...staffFeature, pages: [staffPage, rolesPage, rolePage] },
 ]
 
 /** The registry of the executable. Tests build controllers from other lists: `createController({ features })`. */

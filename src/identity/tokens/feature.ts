@@ -1,5 +1,6 @@
 import { feature } from '../../kernel/feature.ts'
 import { endingTokens } from './attention.ts'
+import { listRoleTokens } from './of-role.ts'
 import { tokens } from './tables.ts'
 import { createToken, grantToken, listTokens, revokeToken, rotateToken } from './tokens.ts'
 
@@ -28,7 +29,7 @@ export const tokensFeature = feature({
   },
   errors,
   tables: [tokens],
-  operations: [grantToken, createToken, listTokens, rotateToken, revokeToken],
+  operations: [grantToken, createToken, listTokens, listRoleTokens, rotateToken, revokeToken],
   attention: [endingTokens],
   nav: [
     {

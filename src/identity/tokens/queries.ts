@@ -1,10 +1,11 @@
-import { and, count, eq, isNull } from 'drizzle-orm'
+import { and, count, eq, inArray, isNull } from 'drizzle-orm'
 import type { AccountKind } from '../../kernel/api/access.ts'
 import { newest } from '../../kernel/api/list.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { accountReference, roleReference } from '../accounts/queries.ts'
+import { accountsWithRole } from '../accounts/staff/queries.ts'
 import { tokens } from './tables.ts'
 
 export type Token = typeof tokens.$inferSelect
@@ -23,6 +24,15 @@ export const ownToken = (tx: Db, accountId: string, id: string): Token | undefin
 /** A page of the account's tokens that are not revoked, newest first. */
 export const pageOfTokens = <Shown>(call: ReadContext, accountId: string, show: (token: Token) => Shown) =>
   newest({ call, name: 'tokens', table: tokens, where: heldBy(accountId), show })
+/** A page of the tokens that are not revoked of everybody with this role, newest first. */
+export const pageOfRoleTokens = <Shown>(call: ReadContext, roleId: string, show: (token: Token) => Shown) =>
+  newest({
+    call,
+    name: 'tokens of a role',
+    table: tokens,
+    where: and(inArray(tokens.accountId, accountsWithRole(call.tx, roleId)), isNull(tokens.revokedAt)),
+    show,
+  })
 export const countTokens = (tx: Db, accountId: string): number =>
   tx.select({ n: count() }).from(tokens).where(heldBy(accountId)).get()!.n
 

@@ -6,6 +6,7 @@ import { Action, Menu } from '../../components/action.tsx'
 import { Checks } from '../../components/choices.tsx'
 import { Check, Field } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
+import { Link } from '../../components/link.tsx'
 import { Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Count, Table } from '../../components/table.tsx'
@@ -41,7 +42,7 @@ export const rolesPage = page({
 function RoleTable({ roles }: { roles: readonly Role[] }) {
   const { may } = useAt()
   const columns: (Column<Role> | false)[] = [
-    { title: 'Role', kind: 'name', width: 24, cell: (r) => <b title={r.name}>{r.name}</b> },
+    { title: 'Role', kind: 'name', width: 24, cell: (r) => <RoleLink of={r} /> },
     { title: 'Second factor', kind: 'state', width: 18, cell: (r) => <SecondFactor of={r} /> },
     { title: 'Members', kind: 'addr', width: 12, cell: (r) => <Count n={r.staff} of="member" /> },
     { title: 'Permissions', kind: 'wide', cell: (r) => <Permissions of={r} /> },
@@ -50,6 +51,12 @@ function RoleTable({ roles }: { roles: readonly Role[] }) {
   const shown = columns.filter((c): c is Column<Role> => c !== false)
   return <Table label="Roles" rows={roles} columns={shown} idOf={(r) => r.id} />
 }
+
+const RoleLink = ({ of: r }: { of: Role }) => (
+  <Link title={r.name} to="/admin/roles/{id}" params={{ id: r.id }}>
+    {r.name}
+  </Link>
+)
 
 const SecondFactor = ({ of: r }: { of: Role }) =>
   r.secondFactor ? (
@@ -60,7 +67,7 @@ const SecondFactor = ({ of: r }: { of: Role }) =>
     <span class="muted">Optional</span>
   )
 
-const inWords = ({ registry }: At, name: string) => registry.permissions[name as Permission]?.words ?? name
+export const inWords = ({ registry }: At, name: string) => registry.permissions[name as Permission]?.words ?? name
 
 function Permissions({ of: r }: { of: Role }) {
   const at = useAt()

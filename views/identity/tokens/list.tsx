@@ -80,8 +80,14 @@ const TokenTable = ({ tokens }: { tokens: readonly Token[] }) => (
 
 /** A scope that the account itself has lost since has no effect, and says so. */
 function Scopes({ of: k }: { of: Token }) {
-  const { registry, actor } = useAt()
-  const has = (name: string) => (actor.scopes as ReadonlySet<string>).has(name)
+  const { actor } = useAt()
+  return <ScopeList of={k} has={(name) => (actor.scopes as ReadonlySet<string>).has(name)} />
+}
+
+type ScopeListProps = { of: Pick<Token, 'id' | 'name' | 'scopes'>; has?: (scope: string) => boolean }
+/** The scopes of a token in words, behind their number. `has`: does the token's account have it? */
+export function ScopeList({ of: k, has = () => true }: ScopeListProps) {
+  const { registry } = useAt()
   return (
     <details class="row" id={`scopes-${k.id}`}>
       <summary>
@@ -100,7 +106,7 @@ function Scopes({ of: k }: { of: Token }) {
   )
 }
 
-const LastUse = ({ of: k }: { of: Token }) =>
+export const LastUse = ({ of: k }: { of: Pick<Token, 'usedAt' | 'usedFrom'> }) =>
   k.usedAt ? (
     <>
       <Time iso={k.usedAt} />
@@ -130,7 +136,7 @@ const Expiry = ({ of: k }: { of: Token }) => (
   </>
 )
 
-function ExpiryTime({ expiresAt }: { expiresAt: string | null }) {
+export function ExpiryTime({ expiresAt }: { expiresAt: string | null }) {
   const { now } = useAt()
   if (expiresAt === null) return 'Never'
   const left = Date.parse(expiresAt) - now

@@ -1,5 +1,5 @@
 import { feature } from '../../../kernel/feature.ts'
-import { changeRole, createRole, listRoles, removeRole } from './roles.ts'
+import { changeRole, createRole, getRole, listRoles, removeRole } from './roles.ts'
 import { changeStaff, createStaff, disableStaff, enableStaff, listStaff } from './staff.ts'
 
 const errors = {
@@ -52,6 +52,7 @@ export const staffFeature = feature({
     disableStaff,
     enableStaff,
     listRoles,
+    getRole,
     createRole,
     changeRole,
     removeRole,

@@ -27,6 +27,14 @@ export const insertRole = (tx: Tx, row: typeof roles.$inferInsert): Role =>
 export const updateRole = (tx: Tx, row: Role, given: Partial<Role>): Role => patched(tx, roles, row, given)
 export const deleteRole = (tx: Tx, id: string) => void tx.delete(roles).where(eq(roles.id, id)).run()
 
+/** The ids of the accounts with this role, disabled ones too. */
+export const accountsWithRole = (tx: Db, roleId: string): string[] =>
+  tx
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(eq(accounts.roleId, roleId))
+    .all()
+    .map(({ id }) => id)
 /** How many members of staff have the role, disabled ones too. */
 export const countStaffWith = (tx: Db, roleId: string): number =>
   tx.select({ n: count() }).from(accounts).where(eq(accounts.roleId, roleId)).get()!.n

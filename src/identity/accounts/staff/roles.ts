@@ -34,6 +34,17 @@ export const listRoles = operation({
     }),
 })
 
+export const getRole = operation({
+  id: 'roles.get',
+  method: 'GET',
+  path: '/admin/roles/{id}',
+  summary: 'One role of staff, with what it may do',
+  access: who,
+  on: role,
+  response: roleAnswer,
+  run: ({ tx, target, registry }) => showRole(tx, registry, target),
+})
+
 export const createRole = operation({
   id: 'roles.create',
   method: 'POST',
