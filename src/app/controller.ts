@@ -41,6 +41,7 @@ import { type Db, openDb, whenHealed } from '../kernel/db/open.ts'
 import { getSetting, LAST_TIME } from '../kernel/db/queries.ts'
 import { RenderedRows } from '../kernel/db/rendered.ts'
 import type { Feature } from '../kernel/feature.ts'
+import { onEvent } from '../kernel/jobs/outbox.ts'
 import type { Failpoints } from '../kernel/jobs/runner/execution.ts'
 import { Runner } from '../kernel/jobs/runner/runner.ts'
 import { log } from '../kernel/log.ts'
@@ -197,6 +198,7 @@ export async function createController({
       },
     },
   }
+  for (const heard of registry.onEvent) onEvent(db, (tx, event) => heard(tx, app, event))
   const heldRights = new HeldRights(registry, 500)
   const tokenUses = new TokenUses(db)
   const httpContext: HttpContext = {
@@ -327,7 +329,7 @@ export async function createController({
     close: (socket: Socket) => hub.closed(socket),
   }
 
-  const deliveries = new DeliveryQueue({ db, secrets: kept, clock, config }, registry.deliveries, failpoints)
+  const deliveries = new DeliveryQueue({ ...app, db }, registry.deliveries, failpoints)
   let schedule: Schedule | undefined
   /** A controller also starts on a full disk: it answers reads, and says this when there is space. */
   let invited = false

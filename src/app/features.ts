@@ -61,6 +61,7 @@ import { settingsPage } from '../../views/platform/settings/settings.tsx'
 import { eventsFeature } from '../billing/events/feature.ts'
 import { provisioningFeature } from '../billing/provisioning/feature.ts'
 import { usageFeature } from '../billing/usage/feature.ts'
+import { webhooksFeature } from '../billing/webhooks/feature.ts'
 import { imagesFeature } from '../catalog/images/feature.ts'
 import { packagesFeature } from '../catalog/packages/feature.ts'
 import { serversFeature } from '../compute/servers/feature.ts'
@@ -141,6 +142,7 @@ export const features: readonly Feature[] = [
   { ...secondFactorsFeature, pages: [secondFactorPage, securityPage, firstFactorPage] },
   eventsFeature,
   provisioningFeature,
+  webhooksFeature,
   { ...tokensFeature, pages: [referencePage, ownReferencePage, tokensPage] },
   { ...auditFeature, pages: [...serverActivityPages, auditPage, auditVerifyPage, activityPage] },
   { ...searchFeature, pages: [searchPage] },

@@ -11,8 +11,8 @@ import type { EncryptedColumn } from './db/encrypted.ts'
 import type { ExpiringRows } from './db/expiring.ts'
 import type { IdDeclaration } from './db/ids.ts'
 import type { Migration } from './db/migrate.ts'
-import type { Db } from './db/open.ts'
-import type { EventDeclaration } from './jobs/outbox.ts'
+import type { Db, Tx } from './db/open.ts'
+import type { EmittedEvent, EventDeclaration } from './jobs/outbox.ts'
 import type { Runner } from './jobs/runner/runner.ts'
 import type { Saga } from './jobs/saga.ts'
 import type { Hub } from './nodes/hub.ts'
@@ -75,6 +75,8 @@ export interface Feature extends FeatureFields {
   jobs?: readonly Saga[]
   /** Events by name; declare them in `EventTypes` too. */
   events?: Readonly<Record<string, EventDeclaration>>
+  /** Called for each event in the transaction that emits it. It has to be quick: every change waits for it. */
+  onEvent?(tx: Tx, app: AppContext, event: EmittedEvent): void
   /** Work that the clock starts. */
   schedule?: readonly ScheduledWork[]
   /** A page that no feature lists is not found. src/app/features.ts joins those of views/ to their features. */

@@ -69,6 +69,7 @@ export function assemble(features: readonly Feature[]) {
     encrypted: all((one) => one.encrypted),
     jobs: all((one) => one.jobs),
     events: merged('event', (one) => one.events),
+    onEvent: features.flatMap(({ onEvent }) => onEvent ?? []),
     schedule: all((one) => one.schedule),
     /** The services of every feature. */
     services: (parts: ServiceParts) => Object.assign({}, ...features.map((one) => one.services?.(parts))) as Services,

@@ -188,6 +188,21 @@ beforeAll(async () => {
       of,
     })
   }
+  const hook = { url: 'https://hooks.example.com/', events: ['*'] }
+  const hookOf = async (of: Name, name: (id: string, delivery: string) => void) => {
+    const { id } = (await p.call(people[of], 'POST', '/webhooks', hook)).body
+    name(id, (await p.call(people[of], 'POST', `/webhooks/${id}/actions/test`)).body.deliveryId)
+  }
+  for (const of of cast.filter((name) => name !== 'reader'))
+    await hookOf(of, (id, delivery) => {
+      add('webhook', { label: `one of ${of}`, id, of })
+      add('delivery', { label: `one of ${of}`, id: delivery, of })
+    })
+  const ended: string[] = []
+  await hookOf('customer', (...ids) => void ended.push(...ids))
+  await p.call(people.customer, 'DELETE', `/webhooks/${ended[0]}`)
+  for (const [i, name] of ['webhook', 'delivery'].entries())
+    add(name, { label: 'one that was removed', id: ended[i]!, never: true, removed: true })
   await more(add)
   await thingsOfAdded(add)
   for (const [name, of] of Object.entries(things)) {
@@ -278,7 +293,16 @@ async function tokenOf(who: Name): Promise<string> {
 }
 
 // ---------------------------------------------------------------- the rule
-const personal = new Set(['token', 'team member', 'membership', 'session', 'passkey', 'identity'])
+const personal = new Set([
+  'webhook',
+  'delivery',
+  'token',
+  'team member',
+  'membership',
+  'session',
+  'passkey',
+  'identity',
+])
 const ofServers = new Set(['server', 'job'])
 const ofAccounts = new Set(['customer', 'SSH key'])
 type By = 'session' | 'token'
@@ -471,6 +495,7 @@ const lists: Readonly<Record<string, List>> = {
   'images.offered': { of: 'image', toAll: true },
   'announcements.list': { of: 'announcement', toAll: true },
   'announcements.list-all': { of: 'announcement' },
+  'webhooks.list': { of: 'webhook' },
   'tokens.list': { of: 'token' },
   'sessions.list': { of: 'session' },
   'identities.list': { of: 'identity' },

@@ -55,8 +55,8 @@ for (const kind of accountKinds)
         const token = p.token(p.people[kind].id, [scope])
         const opened = openedBy(kind)
         const described: string[] = []
-        // The audit log is of everything, by what it is.
-        for (const op of reading.filter((op) => opens(op, kind, scope) && !op.id.startsWith('audit.')))
+        // The audit log and events are of everything, by what they are.
+        for (const op of reading.filter((op) => opens(op, kind, scope) && !/^(audit|events)\./.test(op.id)))
           for (const id of op.on ? targetsOf(p, op, ids) : ['']) {
             const { status, body } = await p.call(token, 'GET', op.path.replace(/\{\w+\}/, id))
             if (status !== 200) continue

@@ -73,6 +73,7 @@ describe('our own code', () => {
       'src/app/commands/admin.ts', // its own controller, over the socket file
       'src/app/commands/data-dir.ts', // the same
       'src/kernel/net/egress.ts',
+      'src/kernel/net/exchange.ts',
     ])
   })
   test('is found', () => expect(files.length).toBeGreaterThan(100))

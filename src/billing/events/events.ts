@@ -86,7 +86,7 @@ export const listEventTypes = operation({
   summary: 'The types of events that you can receive, each with its audience',
   access,
   response: t.Object({
-    data: t.Array(
+    types: t.Array(
       namedSchema('EventType', {
         type: t.String(),
         words: described(t.String(), 'When it happens.'),
@@ -95,7 +95,7 @@ export const listEventTypes = operation({
     ),
   }),
   run: ({ actor, registry }) => ({
-    data: typesFor(registry, actor.kind).map((type) => {
+    types: typesFor(registry, actor.kind).map((type) => {
       const { words, audience } = registry.events[type]!
       return {
         type,

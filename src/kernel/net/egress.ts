@@ -20,6 +20,10 @@ export type Policy = {
   loopback: boolean
   /** CIDRs that are allowed beside the ranges, also only where they are named. */
   local?: readonly string[]
+  /** CIDRs that are allowed beside the ranges, also behind a name. */
+  allowed?: readonly string[]
+  /** Addresses that are not allowed whatever their range, such as those of this host. */
+  refused?: readonly string[]
 }
 /**
  * For addresses that an operator configures: their own network too, but not link-local, multicast or unspecified
@@ -30,7 +34,7 @@ export const chosenByOperator: Policy = {
   loopback: false,
 }
 
-/** For files that the Internet publishes. */
+/** For files that the Internet publishes, and for receivers that a stranger chose. */
 export const publicOnly: Policy = { ranges: ['unicast'], loopback: false }
 
 /** `chosenByOperator`, and the local addresses that the settings of the installation allow. */
@@ -47,13 +51,15 @@ export const isLoopback = (url: URL): boolean => {
   return host === 'localhost' || (isIP(host) !== 0 && ipaddr.parse(host).range() === 'loopback')
 }
 /** Without the brackets of an IPv6 address. */
-const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
+export const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
 
 /** `host`: the name or address that was chosen. */
 function isAllowed(address: string, policy: Policy, host: string): boolean {
   if (!isIP(address)) return false
   const isNamed = isIP(host) !== 0 || host === 'localhost'
   if (isNamed && inside(address, policy.local ?? [])) return true
+  if (inside(address, policy.allowed ?? [])) return true
+  if (policy.refused?.includes(address)) return false
   if (metadata.includes(address)) return false
   const parsed = ipaddr.parse(address)
   const range = parsed.range()

@@ -14,6 +14,7 @@ import {
   type DeliveryKind,
   type Outcome,
 } from './delivery-kind.ts'
+import { type Attempt, InFlight } from './in-flight.ts'
 import { type Claimed, encryptedDeliveries, pruneDeliveries, statements, waitingIn, withoutPayload } from './queries.ts'
 
 /** A kind that is not ready, or whose outcome could not be written, is looked at again after this time. */
@@ -25,11 +26,20 @@ const LONGEST_TIMER_MS = 3600 * second
 const SAMPLE = 200
 const LANES_AT_ONCE = 16
 const LONGEST_ERROR = 300
+/** Groups whose ended deliveries are counted at a time. */
+const MOST_COUNTED = 10_000
 
-type Active = { lane: string; done: Promise<void> }
+/** In a lane whose deliveries leave in order, so many due ones are looked through for one that may leave now. */
+const LOOKED_THROUGH = 2000
+const nothing = { begun: 0, more: false }
+
+type Recorded = { kind: DeliveryKind; claimed: Claimed; attempt: Attempt; done: PromiseWithResolvers<void> }
 
 export class DeliveryQueue {
-  private active = new Map<string, Map<string, Active>>()
+  private active = new Map<string, InFlight>()
+  private outcomes: Recorded[] = []
+  /** By kind and group: deliveries that ended since its log was trimmed. */
+  private ended = new Map<string, number>()
   /** By kind: the lane that was served last. */
   private served = new Map<string, string>()
   private timer: ReturnType<typeof setTimeout> | undefined
@@ -43,7 +53,7 @@ export class DeliveryQueue {
     private kinds: readonly DeliveryKind[],
     private failpoints: Failpoints = () => {},
   ) {
-    for (const { kind } of kinds) this.active.set(kind, new Map())
+    for (const kind of kinds) this.active.set(kind.kind, new InFlight(kind))
     afterWrite(context.db, () => this.afterCommit())
     whenHealed(context.db, () => this.wake())
   }
@@ -76,7 +86,7 @@ export class DeliveryQueue {
   }
 
   private idle = async () => {
-    const all = () => [...this.active.values()].flatMap((of) => [...of.values()].map(({ done }) => done))
+    const all = () => [...this.active.values()].flatMap((active) => active.all())
     while (all().length) await Promise.all(all())
   }
 
@@ -128,36 +138,45 @@ export class DeliveryQueue {
     let begun = 0
     if (this.crashed || this.mustWait() || this.stalledUntil > this.context.clock()) return begun
     for (const kind of this.kinds) {
-      const active = this.active.get(kind.kind)!
       this.expire(kind)
       if (!waitingIn(this.context.db, kind.kind) || !this.isReady(kind)) continue
-      while (active.size < kind.inFlight.total) {
-        const next = this.next(kind, active)
-        if (!next) break
-        begun++
-        const done = this.attempt(kind, next).finally(() => {
-          active.delete(next.id)
-          if (this.running) this.wake()
-        })
-        active.set(next.id, { lane: next.lane, done })
-      }
+      for (let pass = this.pass(kind); pass.begun; pass = pass.more ? this.pass(kind) : nothing) begun += pass.begun
     }
     return begun
   }
 
-  /** The first due delivery of the next lane in turn that is below its limit in flight. */
-  private next(kind: DeliveryKind, active: Map<string, Active>): Claimed | undefined {
+  /** Begins one delivery of each lane that is below its limits. `more`: one of these lanes may begin another. */
+  private pass(kind: DeliveryKind): { begun: number; more: boolean } {
     const { db, clock } = this.context
+    const active = this.active.get(kind.kind)!
     const now = clock()
-    for (const { lane, paused } of this.dueLanes(kind.kind, now)) {
-      const inLane = [...active.values()].filter((other) => other.lane === lane).length
-      if (paused || inLane >= kind.inFlight.perLane) continue
-      const due = statements(db)
-        .dueIn.all(kind.kind, lane, now, inLane + 1)
-        .find(({ id }) => !active.has(id))
-      if (!due) continue
+    let begun = 0
+    let more = false
+    for (const { lane, group, paused } of this.dueLanes(kind.kind, now)) {
+      if (active.size >= kind.inFlight.total) break
+      if (paused || !active.hasRoom(db, lane, group)) continue
+      const next = this.firstDue(kind, active, lane, now)
+      if (!next) continue
       this.served.set(kind.kind, lane)
-      return due
+      begun++
+      const done = this.attempt(kind, next).finally(() => {
+        active.delete(next.id)
+        if (this.running) this.wake()
+      })
+      active.add(next, done)
+      more ||= active.hasRoom(db, lane, group)
+    }
+    return { begun, more: more && active.size < kind.inFlight.total }
+  }
+
+  /** The first due delivery of the lane that waits for none of those under way. */
+  private firstDue(kind: DeliveryKind, active: InFlight, lane: string, now: number): Claimed | undefined {
+    const { dueIn, byId } = statements(this.context.db)
+    for (let limit = active.inLane(lane) + 1; limit < LOOKED_THROUGH; limit = limit * 8) {
+      const due = dueIn.all(kind.kind, lane, now, limit)
+      const free = due.find((one) => !active.blocks(lane, one))
+      if (free) return byId.get(free.id)!
+      if (due.length < limit) return undefined
     }
     return undefined
   }
@@ -196,10 +215,10 @@ export class DeliveryQueue {
 
   /** Never rejects. */
   private async attempt(kind: DeliveryKind, claimed: Claimed): Promise<void> {
-    const { secrets } = this.context
+    const { secrets, clock } = this.context
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(), kind.timeoutMs)
-    let failure: DeliveryFailed | undefined
+    const made: Attempt = { at: clock() }
     try {
       this.failpoints(`delivery/${kind.kind}:before`)
       const payload = JSON.parse(secrets.open(encryptedDeliveries.about(claimed), claimed.encryptedPayload))
@@ -209,23 +228,25 @@ export class DeliveryQueue {
       late.signal.addEventListener('abort', () =>
         timedOut.reject(new Error(`not delivered within ${kind.timeoutMs / second} s`)),
       )
-      await Promise.race([work, timedOut.promise])
+      const record = await Promise.race([work, timedOut.promise])
+      if (typeof record === 'object' && record !== null) made.record = record
       this.failpoints(`delivery/${kind.kind}:answered`)
     } catch (error) {
       if (error instanceof InjectedCrash) return void (this.crashed = true)
-      failure = error instanceof DeliveryFailed ? error : new DeliveryFailed((error as Error).message, { cause: error })
+      made.failure =
+        error instanceof DeliveryFailed ? error : new DeliveryFailed((error as Error).message, { cause: error })
+      made.record = made.failure.record
     } finally {
       clearTimeout(timer)
     }
-    await this.recordWhenPossible(kind, claimed, failure)
+    await this.recordWhenPossible(kind, claimed, made)
   }
 
   /** While the database cannot be written, the delivery stays under way: it is not sent a second time. */
-  private async recordWhenPossible(kind: DeliveryKind, claimed: Claimed, failure: DeliveryFailed | undefined) {
-    const { db, clock } = this.context
+  private async recordWhenPossible(kind: DeliveryKind, claimed: Claimed, attempt: Attempt) {
     for (;;)
       try {
-        return write(db, (tx) => this.record(tx, kind, claimed, failure))
+        return await this.recordSoon(kind, claimed, attempt)
       } catch (error) {
         if (isDatabaseError(error) && this.running) {
           await Bun.sleep(RECORD_AGAIN_MS)
@@ -236,26 +257,68 @@ export class DeliveryQueue {
           kind: kind.kind,
           error,
         })
-        this.stalledUntil = clock() + RECHECK_MS
+        this.stalledUntil = this.context.clock() + RECHECK_MS
         return
       }
   }
 
-  private record(tx: Tx, kind: DeliveryKind, claimed: Claimed, failure: DeliveryFailed | undefined) {
+  /** Outcomes of one turn go into one transaction: each transaction is flushed to the disk. */
+  private recordSoon(kind: DeliveryKind, claimed: Claimed, attempt: Attempt): Promise<void> {
+    const done = Promise.withResolvers<void>()
+    this.outcomes.push({ kind, claimed, attempt, done })
+    if (this.outcomes.length === 1) setImmediate(() => this.recordAll(this.outcomes.splice(0)))
+    return done.promise
+  }
+
+  private recordAll(outcomes: readonly Recorded[]) {
+    const { db } = this.context
+    try {
+      write(db, (tx) => {
+        for (const { kind, claimed, attempt } of outcomes) this.record(tx, kind, claimed, attempt)
+      })
+      for (const { done } of outcomes) done.resolve()
+    } catch (error) {
+      // One outcome that cannot be recorded does not keep the others from it.
+      if (outcomes.length > 1 && !isDatabaseError(error)) for (const one of outcomes) this.recordAll([one])
+      else for (const { done } of outcomes) done.reject(error)
+    }
+  }
+
+  private record(tx: Tx, kind: DeliveryKind, claimed: Claimed, attempt: Attempt) {
+    const { failure, record, at } = attempt
     const attempts = claimed.attempts + 1
+    const isKept = this.outcome(tx, kind, claimed, attempts, failure)
+    if (!isKept || !kind.log) return
+    if (record) statements(tx).addAttempt.run(claimed.id, attempts, at, JSON.stringify(record))
+    if (claimed.group !== null) this.trim(tx, kind, claimed.group)
+  }
+
+  /** False when the delivery was dropped or deleted meanwhile. */
+  private outcome(
+    tx: Tx,
+    kind: DeliveryKind,
+    claimed: Claimed,
+    attempts: number,
+    failure: DeliveryFailed | undefined,
+  ): boolean {
     if (!failure) return this.end(tx, kind, claimed, attempts, { result: 'delivered' })
     const error = failure.message.slice(0, LONGEST_ERROR)
     const about = { deliveryId: claimed.id, kind: kind.kind, ...failure.about, error }
     const pause = kind.retryAfterMs[claimed.attempts]
     if (pause === undefined || failure.permanent || attempts >= claimed.maxAttempts) {
       log.error('a delivery was not taken, and is given up', about)
-      return this.end(tx, kind, claimed, attempts, { result: 'failed', error })
+      return this.end(tx, kind, claimed, attempts, { result: 'failed', error, record: failure.record })
     }
-    log.warning('a delivery was not taken and is tried again', { ...about, againInSeconds: pause / second })
+    const againMs = Math.max(pause, Math.min(failure.notBeforeMs, Math.max(...kind.retryAfterMs)))
+    log.warning('a delivery was not taken and is tried again', { ...about, againInSeconds: againMs / second })
     const now = this.context.clock()
-    const nextAt = now + pause
-    if (statements(tx).retry.run({ id: claimed.id, attempts, nextAt, error }).changes)
-      kind.recorded?.(tx, { ...withoutPayload(claimed), attempts }, { result: 'retried', error, nextAt }, now)
+    const nextAt = now + againMs
+    const { changes } = statements(tx).retry.run({ id: claimed.id, attempts, nextAt, error })
+    if (changes) {
+      const outcome = { result: 'retried', error, nextAt, record: failure.record } as const
+      kind.recorded?.(tx, { ...withoutPayload(claimed), attempts }, outcome, now, this.context)
+    }
+    return changes > 0
   }
 
   private end(
@@ -264,11 +327,24 @@ export class DeliveryQueue {
     claimed: Claimed,
     attempts: number,
     outcome: Extract<Outcome, { result: 'delivered' | 'failed' }>,
-  ) {
+  ): boolean {
     const now = this.context.clock()
     const { result: state } = outcome
     const error = state === 'failed' ? outcome.error : null
-    const { changes } = statements(tx).ended.run({ id: claimed.id, state, attempts, error, now })
-    if (changes) kind.recorded?.(tx, { ...withoutPayload(claimed), attempts }, outcome, now)
+    const logged = kind.log ? 1 : 0
+    const { changes } = statements(tx).ended.run({ id: claimed.id, state, attempts, error, now, logged })
+    if (changes) kind.recorded?.(tx, { ...withoutPayload(claimed), attempts }, outcome, now, this.context)
+    return changes > 0
+  }
+
+  /** Finding the end of a long log takes longer than recording an outcome: it is done for some of them only. */
+  private trim(tx: Tx, kind: DeliveryKind, group: string) {
+    const { logged } = kind.groups?.(group) ?? { logged: Infinity }
+    const key = `${kind.kind} ${group}`
+    const ended = (this.ended.get(key) ?? logged) + 1
+    if (ended < logged / 20) return void this.ended.set(key, ended)
+    statements(tx).trim.run({ kind: kind.kind, group, logged })
+    if (this.ended.size >= MOST_COUNTED) this.ended.clear()
+    this.ended.set(key, 0)
   }
 }

@@ -1,7 +1,7 @@
 import { hour } from '../db/clock.ts'
 import { feature } from '../feature.ts'
 import { encryptedDeliveries } from './queries.ts'
-import { deliveries, deliveryLanes } from './tables.ts'
+import { deliveries, deliveryAttempts, deliveryGroups, deliveryLanes } from './tables.ts'
 
 const ids = {
   delivery: { prefix: 'dlv' },
@@ -14,7 +14,7 @@ declare module '../register.ts' {
 export const deliveriesFeature = feature({
   name: 'deliveries',
   ids,
-  tables: [deliveries, deliveryLanes],
+  tables: [deliveries, deliveryLanes, deliveryGroups, deliveryAttempts],
   encrypted: [encryptedDeliveries],
   schedule: [{ everyMs: hour, words: 'deleting old deliveries', work: (context) => context.deliveries.prune() }],
 })

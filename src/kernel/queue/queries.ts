@@ -18,20 +18,24 @@ export type Claimed = {
   encryptedPayload: string
   attempts: number
   maxAttempts: number
+  group: string | null
+  orderedBy: string | null
 }
 const claimed =
-  'id, lane, recipient, subject, encrypted_payload AS encryptedPayload, attempts, max_attempts AS maxAttempts'
+  'id, lane, recipient, subject, encrypted_payload AS encryptedPayload, attempts, max_attempts AS maxAttempts, ' +
+  'lane_group AS "group", ordered_by AS orderedBy'
 
-type DueLane = { lane: string; paused: number }
+type GroupState = { waiting: number; dropped: number; droppedAt: number | null }
+export type DueLane = { lane: string; group: string | null; paused: number }
 const isPausedSql = (lane: string) =>
   `EXISTS (SELECT 1 FROM delivery_lanes l WHERE l.kind = $kind AND l.lane = ${lane} AND l.paused)`
 
 export const statements = prepared(({ $client }) => ({
   insert: $client.prepare(
     `INSERT INTO deliveries (id, kind, key, lane, recipient, subject, encrypted_payload, state, attempts, max_attempts,
-       next_at, until, created_at)
+       next_at, until, created_at, lane_group, ordered_by, about)
      VALUES ($id, $kind, $key, $lane, $recipient, $subject, $encryptedPayload, 'waiting', 0, $maxAttempts,
-       $now, $until, $now)`,
+       $now, $until, $now, $group, $orderedBy, $about)`,
   ),
   byKey: $client.prepare<{ id: string }, [string, string]>('SELECT id FROM deliveries WHERE kind = ? AND key = ?'),
 
@@ -41,6 +45,15 @@ export const statements = prepared(({ $client }) => ({
   ),
   oldestInLane: $client.prepare<Claimed, [string, string]>(
     `SELECT ${claimed} FROM deliveries WHERE kind = ? AND lane = ? AND state = 'waiting' ORDER BY rowid LIMIT 1`,
+  ),
+  waitingInGroup: $client.prepare<GroupState, [string, string]>(
+    'SELECT waiting, dropped, dropped_at AS droppedAt FROM delivery_groups WHERE kind = ? AND lane_group = ?',
+  ),
+  oldestInGroup: $client.prepare<Claimed, [string, string]>(
+    `SELECT ${claimed} FROM deliveries WHERE kind = ? AND lane_group = ? AND state = 'waiting' ORDER BY rowid LIMIT 1`,
+  ),
+  countDroppedInGroup: $client.prepare(
+    'UPDATE delivery_groups SET dropped = dropped + 1, dropped_at = $now WHERE kind = $kind AND lane_group = $group',
   ),
   oldest: $client.prepare<Claimed, [string]>(
     `SELECT ${claimed} FROM deliveries WHERE kind = ? AND state = 'waiting' ORDER BY rowid LIMIT 1`,
@@ -54,9 +67,9 @@ export const statements = prepared(({ $client }) => ({
    * The lanes of the deliveries that are due the longest, those behind `after` first. `n` says how many were looked at.
    */
   dueSample: $client.prepare<DueLane & { n: number }, { kind: string; after: string; now: number; most: number }>(
-    `SELECT lane, count(*) AS n, (${isPausedSql('due.lane')}) AS paused
-     FROM (SELECT lane FROM deliveries WHERE kind = $kind AND state = 'waiting' AND next_at <= +$now
-       ORDER BY next_at LIMIT +$most) AS due
+    `SELECT lane, "group", count(*) AS n, (${isPausedSql('due.lane')}) AS paused
+     FROM (SELECT lane, lane_group AS "group" FROM deliveries
+       WHERE kind = $kind AND state = 'waiting' AND next_at <= +$now ORDER BY next_at LIMIT +$most) AS due
      GROUP BY lane ORDER BY lane <= +$after, lane`,
   ),
   /** The next due lanes behind `after`. Steps from lane to lane: a lane of thousands costs as much as a lane of one. */
@@ -67,15 +80,18 @@ export const statements = prepared(({ $client }) => ({
        SELECT (SELECT min(lane) FROM deliveries WHERE kind = $kind AND state = 'waiting' AND lane > lanes.lane)
        FROM lanes WHERE lanes.lane IS NOT NULL
      )
-     SELECT lane, (${isPausedSql('lanes.lane')}) AS paused FROM lanes
+     SELECT lane, (${isPausedSql('lanes.lane')}) AS paused,
+       (SELECT lane_group FROM deliveries WHERE kind = $kind AND state = 'waiting' AND lane = lanes.lane) AS "group"
+     FROM lanes
      WHERE lane IS NOT NULL
        AND (SELECT min(next_at) FROM deliveries WHERE kind = $kind AND state = 'waiting' AND lane = lanes.lane) <= +$now
      LIMIT +$most`,
   ),
-  dueIn: $client.prepare<Claimed, [string, string, number, number]>(
-    `SELECT ${claimed} FROM deliveries WHERE kind = ? AND lane = ? AND state = 'waiting' AND next_at <= +?
-     ORDER BY next_at, rowid LIMIT +?`,
+  dueIn: $client.prepare<Pick<Claimed, 'id' | 'orderedBy'>, [string, string, number, number]>(
+    `SELECT id, ordered_by AS orderedBy FROM deliveries
+     WHERE kind = ? AND lane = ? AND state = 'waiting' AND next_at <= +? ORDER BY next_at, rowid LIMIT +?`,
   ),
+  byId: $client.prepare<Claimed, [string]>(`SELECT ${claimed} FROM deliveries WHERE id = ?`),
   nextAt: $client.prepare<{ at: number | null }, [string, number]>(
     "SELECT min(next_at) AS at FROM deliveries WHERE kind = ? AND state = 'waiting' AND next_at > +?",
   ),
@@ -88,14 +104,23 @@ export const statements = prepared(({ $client }) => ({
   expired: $client.prepare<Claimed, [string, number]>(
     `SELECT ${claimed} FROM deliveries WHERE kind = ? AND state = 'waiting' AND until <= +? LIMIT 100`,
   ),
-  // The payload is not needed any more, and what is not stored cannot leak.
+  // Without a log the payload is not needed any more, and what is not stored cannot leak.
   ended: $client.prepare(
-    `UPDATE deliveries SET state = $state, encrypted_payload = '', attempts = $attempts, error = $error, ended_at = $now
+    `UPDATE deliveries SET state = $state, encrypted_payload = iif($logged, encrypted_payload, ''),
+       attempts = $attempts, error = $error, ended_at = $now
      WHERE id = $id AND state = 'waiting'`,
   ),
   retry: $client.prepare(
     `UPDATE deliveries SET attempts = $attempts, next_at = $nextAt, error = $error
      WHERE id = $id AND state = 'waiting'`,
+  ),
+
+  addAttempt: $client.prepare('INSERT INTO delivery_attempts (delivery_id, n, at, record) VALUES (?, ?, ?, ?)'),
+  /** The group's log keeps the newest; what waits is never deleted. */
+  trim: $client.prepare(
+    `DELETE FROM deliveries WHERE kind = $kind AND lane_group = $group AND state <> 'waiting' AND rowid < (
+       SELECT rowid FROM deliveries WHERE kind = $kind AND lane_group = $group ORDER BY rowid DESC
+       LIMIT 1 OFFSET $logged - 1)`,
   ),
 
   setPaused: $client.prepare(
@@ -145,6 +170,14 @@ export type NewDelivery<P> = {
   /** Left out: nothing else is the same delivery. */
   key?: string
   lane: string
+  /** The group whose limits count for the lane, such as an account. */
+  group?: string
+  /** Deliveries of the lane with the same value leave one after another, as far as retries allow. */
+  orderedBy?: string
+  /** The id of the thing that it tells of. */
+  about?: string
+  /** Called in the transaction when an older delivery of the group makes way for this one. */
+  dropped?(): void
   recipient: string
   subject: string
   payload: P
@@ -162,7 +195,7 @@ export function queueDelivery<P>(
   tx: Tx,
   kind: DeliveryKind<P>,
   { secrets, now }: { secrets: Pick<Secrets, 'encrypt'>; now: number },
-  { key, lane, recipient, subject, payload, until = null, retries = true }: NewDelivery<P>,
+  { key, lane, group, orderedBy, about, dropped, recipient, subject, payload, until = null, retries }: NewDelivery<P>,
 ): string {
   if (!lane) throw new Error('a delivery has a lane')
   const known = key === undefined ? undefined : statements(tx).byKey.get(kind.kind, key)
@@ -176,12 +209,19 @@ export function queueDelivery<P>(
     recipient,
     subject,
     encryptedPayload: secrets.encrypt(encryptedDeliveries.about({ id }), JSON.stringify(payload)),
-    maxAttempts: retries ? kind.retryAfterMs.length + 1 : 1,
+    maxAttempts: retries === false ? 1 : kind.retryAfterMs.length + 1,
     now,
     until,
+    group: group ?? null,
+    orderedBy: orderedBy ?? null,
+    about: about ?? null,
   })
-  const { oldestInLane, oldest } = statements(tx)
-  if (waitingIn(tx, kind.kind, lane) > kind.mostWaiting.perLane) drop(tx, kind, oldestInLane.get(kind.kind, lane)!, now)
+  const { oldestInLane, oldestInGroup, oldest } = statements(tx)
+  if (group !== undefined && waitingInGroup(tx, kind.kind, group) > (kind.groups?.(group).mostWaiting ?? Infinity)) {
+    drop(tx, kind, oldestInGroup.get(kind.kind, group)!, now)
+    dropped?.()
+  } else if (waitingIn(tx, kind.kind, lane) > kind.mostWaiting.perLane)
+    drop(tx, kind, oldestInLane.get(kind.kind, lane)!, now)
   else if (waitingIn(tx, kind.kind) > kind.mostWaiting.total) drop(tx, kind, oldest.get(kind.kind)!, now)
   return id
 }
@@ -189,18 +229,27 @@ export function queueDelivery<P>(
 /** How many deliveries wait in the lane, or in all lanes of the kind. */
 export const waitingIn = (db: Db, kind: string, lane = '') => statements(db).waiting.get(kind, lane)?.waiting ?? 0
 
+/** How many deliveries of the group wait, and how many have made way for newer ones since when. */
+export const groupState = (db: Db, kind: string, group: string): GroupState =>
+  statements(db).waitingInGroup.get(kind, group) ?? { waiting: 0, dropped: 0, droppedAt: null }
+const waitingInGroup = (db: Db, kind: string, group: string) => groupState(db, kind, group).waiting
+
 function drop(tx: Tx, kind: DeliveryKind, oldest: Claimed, now: number) {
-  statements(tx).drop.run(oldest.id)
-  statements(tx).countDropped.run({ kind: kind.kind, lane: oldest.lane, now })
-  kind.recorded?.(tx, withoutPayload(oldest), { result: 'dropped' }, now)
+  const { id, attempts, lane, group } = oldest
+  if (kind.log) statements(tx).ended.run({ id, state: 'failed', attempts, error: kind.log.dropped, now, logged: 1 })
+  else statements(tx).drop.run(id)
+  statements(tx).countDropped.run({ kind: kind.kind, lane, now })
+  if (group !== null) statements(tx).countDroppedInGroup.run({ kind: kind.kind, group, now })
+  kind.recorded?.(tx, withoutPayload(oldest), { result: 'dropped' }, now, undefined)
 }
 
-export const withoutPayload = ({ id, lane, recipient, subject, attempts }: Claimed) => ({
+export const withoutPayload = ({ id, lane, recipient, subject, attempts, maxAttempts }: Claimed) => ({
   id,
   lane,
   recipient,
   subject,
   attempts,
+  maxAttempts,
 })
 
 /** Nothing of the lane is attempted until `resumeLane`; attempts under way end. */

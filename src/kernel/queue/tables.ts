@@ -19,7 +19,38 @@ export const deliveries = sqliteTable('deliveries', {
   createdAt: integer('created_at').notNull(),
   endedAt: integer('ended_at'),
   error: text(),
+  /** Lanes of one group, such as those of one account, share limits and a log. */
+  laneGroup: text('lane_group'),
+  /** Deliveries of a lane with the same value leave one after another. */
+  orderedBy: text('ordered_by'),
+  /** The id of the thing that the delivery tells of. */
+  about: text(),
 })
+
+export const deliveryGroups = sqliteTable(
+  'delivery_groups',
+  {
+    kind: text().notNull(),
+    laneGroup: text('lane_group').notNull(),
+    waiting: integer().notNull(),
+    /** Deliveries that were dropped because the group's queue was full. */
+    dropped: integer().notNull(),
+    droppedAt: integer('dropped_at'),
+  },
+  (table) => [primaryKey({ columns: [table.kind, table.laneGroup] })],
+)
+
+export const deliveryAttempts = sqliteTable(
+  'delivery_attempts',
+  {
+    deliveryId: text('delivery_id').notNull(),
+    n: integer().notNull(),
+    at: integer().notNull(),
+    /** JSON of what `deliver` answered or `DeliveryFailed` carried. */
+    record: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.deliveryId, table.n] })],
+)
 
 export const deliveryLanes = sqliteTable(
   'delivery_lanes',

@@ -127,7 +127,7 @@ describe('every event reaches its audience and nobody else', () => {
         expect([key, status]).toEqual([key, mine.includes(id) ? 200 : 404])
         if (status === 404) expect(body.error.code).toBe('event_not_found')
       }
-      const types = (await p.call(people[who], 'GET', '/event-types')).body.data.map((e: { type: string }) => e.type)
+      const types = (await p.call(people[who], 'GET', '/event-types')).body.types.map((e: { type: string }) => e.type)
       expect(types.toSorted()).toEqual(
         Object.keys(events)
           .filter((type) => concerned.some((of) => gets(who, type, of === 'direct' ? who : of)))

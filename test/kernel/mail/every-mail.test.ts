@@ -1,7 +1,10 @@
 // Every mail that Berth writes, taken by a real SMTP server: as text and as HTML, with its link in both, to the one it
 // is for. A call of `mailTo` that is added without a way to it here fails.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { tellOverflow, tellPaused } from '../../../src/billing/webhooks/notices.ts'
+import { webhookById } from '../../../src/billing/webhooks/queries.ts'
 import { mailResetLinks } from '../../../src/identity/auth/links/password-links.ts'
+import { write } from '../../../src/kernel/db/open.ts'
 import { withApp } from '../../support/second-factor.ts'
 import { mailbox } from '../../support/services/mailbox.ts'
 import { provider } from '../../support/services/provider.ts'
@@ -34,6 +37,16 @@ const must = async (who: Who | undefined, method: string, path: string, body?: u
  * one.
  */
 const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?: RegExp]>> = {
+  'src/billing/webhooks/notices.ts paused': async () => {
+    const { body } = await must(p.customer, 'POST', '/webhooks', { url: 'https://hooks.example.com/', events: ['*'] })
+    write(p.db, (tx) => tellPaused(tx, p.controller.app, { ...webhookById(tx, body.id)!, pauseReason: 'gone' }))
+    return ['A webhook was paused', addressOf(p.customer.id), /^\/account\/webhooks$/]
+  },
+  'src/billing/webhooks/notices.ts overflow': async () => {
+    // A second time on one day writes nothing.
+    for (let i = 0; i < 2; i++) write(p.db, (tx) => tellOverflow(tx, p.controller.app, p.customer.id))
+    return ['Webhook deliveries were dropped', addressOf(p.customer.id), /^\/account\/webhooks$/]
+  },
   'src/compute/servers/create.ts': async () => {
     const { imageId: _, hostname: __, access: ___, ...waiting } = p.order
     const { body } = await must(p.owner, 'POST', '/admin/servers', waiting)

@@ -8,7 +8,12 @@ import { day, hour, minute } from '../../../src/kernel/db/clock.ts'
 import { openDb, write } from '../../../src/kernel/db/open.ts'
 import { InjectedCrash } from '../../../src/kernel/jobs/failures.ts'
 import { quieten } from '../../../src/kernel/log.ts'
-import { type Delivery, DeliveryFailed, type DeliveryKind } from '../../../src/kernel/queue/delivery-kind.ts'
+import {
+  type Delivery,
+  type DeliveryContext,
+  DeliveryFailed,
+  type DeliveryKind,
+} from '../../../src/kernel/queue/delivery-kind.ts'
 import { DeliveryQueue } from '../../../src/kernel/queue/delivery-queue.ts'
 import {
   hasDelivered,
@@ -49,7 +54,7 @@ function queue(settings: Partial<DeliveryKind<Note>> = {}) {
     got.push(delivery)
     await deliver(context, delivery, signal)
   }
-  const context = { db, secrets, config: configFrom({}), clock: () => now }
+  const context = { db, secrets, config: configFrom({}), clock: () => now } as DeliveryContext
   const made = {
     db,
     kind,
@@ -91,7 +96,7 @@ describe('a delivery', () => {
     expect(q.rows()[0]!.payload).not.toContain('about')
     await q.queue.settle()
     expect(q.got).toEqual([
-      { id, lane: 'a', recipient: 'r', subject: 'one', attempts: 0, payload: { words: 'about one' } },
+      { id, lane: 'a', recipient: 'r', subject: 'one', attempts: 0, maxAttempts: 3, payload: { words: 'about one' } },
     ])
     expect(q.rows()).toMatchObject([{ state: 'delivered', attempts: 1, payload: '', error: null }])
     expect(q.outcomes).toEqual(['one delivered'])
@@ -275,7 +280,9 @@ describe('the queue', () => {
     const secrets = secretsWith(Buffer.alloc(32, 7))
     const { kind } = queue({ retryAfterMs: [30] })
     const busyOnce = { ...kind, deliver: async () => void (++tries === 1 && fail('busy')) }
-    const live = new DeliveryQueue({ db, secrets, clock: Date.now, config: configFrom({}) }, [busyOnce])
+    const live = new DeliveryQueue({ db, secrets, clock: Date.now, config: configFrom({}) } as DeliveryContext, [
+      busyOnce,
+    ])
     live.start()
     write(db, (tx) => queueDelivery(tx, busyOnce, { secrets, now: Date.now() }, note))
     await until(() => hasDelivered(db, 'note'))

@@ -23,6 +23,7 @@ import type { Feature } from '../../../src/kernel/feature.ts'
 import type { Failpoints } from '../../../src/kernel/jobs/runner/execution.ts'
 import { events, jobs } from '../../../src/kernel/jobs/tables.ts'
 import { quieten } from '../../../src/kernel/log.ts'
+import { keepAliveAgent, type Transport } from '../../../src/kernel/net/exchange.ts'
 import { deliveries } from '../../../src/kernel/queue/tables.ts'
 import { assemble } from '../../../src/kernel/registry.ts'
 import { poolNodes } from '../../../src/network/ip-pools/tables.ts'
@@ -49,6 +50,10 @@ type Options = {
   localServices?: string
   /** Every request is in the journal. */
   logRequests?: boolean
+  /** How webhooks leave; without it no name resolves. */
+  webhooks?: Partial<Transport>
+  /** PANEL_WEBHOOK_ALLOW_PRIVATE. */
+  webhookAllowPrivate?: string
   /** Features beside those of the product, such as one that a test declares. */
   features?: readonly Feature[]
   /** Begins as that panel was. */
@@ -104,6 +109,7 @@ export async function panel(options: Options = {}) {
     PANEL_AGENT_DIR: options.agentDir,
     PANEL_LOCAL_SERVICES: options.localServices ?? '127.0.0.0/8',
     PANEL_LOG_REQUESTS: options.logRequests ? '1' : undefined,
+    PANEL_WEBHOOK_ALLOW_PRIVATE: options.webhookAllowPrivate,
   })
   const features = [...productFeatures, ...(options.features ?? [])]
   const registry = assemble(features)
@@ -121,6 +127,13 @@ export async function panel(options: Options = {}) {
       pauseMs: () => 1,
       services: {
         host: new HostFigures({ ...calmHost, ...options.host }, dir, certificateEndsAt),
+        webhookTransport: {
+          silenceMs: 10_000,
+          totalMs: 15_000,
+          agent: keepAliveAgent(),
+          lookUp: async () => [],
+          ...options.webhooks,
+        },
       },
     })
   let controller = await build()
@@ -351,6 +364,7 @@ export async function panel(options: Options = {}) {
         .select()
         .from(deliveries)
         .all()
+        .filter(({ kind }) => kind === 'mail')
         .map(({ id, recipient, subject, encryptedPayload }) => ({
           to: recipient,
           subject,

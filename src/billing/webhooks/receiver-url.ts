@@ -1,0 +1,46 @@
+// The addresses that webhooks may be sent to. What a name resolves to is checked again at each attempt.
+
+import { isIP } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { invalid } from '../../kernel/api/errors.ts'
+import { disabledReason, hostOf, type Policy, publicOnly } from '../../kernel/net/egress.ts'
+import type { AppConfig } from '../../kernel/register.ts'
+import { PLATFORM } from './model.ts'
+
+/** Names that exist in the networks of this installation at most. */
+const INTERNAL = /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|corp|private|home\.arpa)$/
+const LOWEST_PORT = 1024
+const HTTPS_PORT = 443
+
+/** Addresses of this host: what listens there may be meant for this host alone. */
+const ownAddresses = (): string[] =>
+  Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address))
+
+/** Customers and resellers reach public addresses only; staff also those that PANEL_WEBHOOK_ALLOW_PRIVATE lists. */
+export const policyFor = (owner: string, { webhookAllowPrivate }: AppConfig): Policy =>
+  owner === PLATFORM ? { ...publicOnly, allowed: webhookAllowPrivate } : { ...publicOnly, refused: ownAddresses() }
+
+function problem(url: URL, owner: string, config: AppConfig): string | undefined {
+  const why = disabledReason(url, policyFor(owner, config))
+  if (why) return why
+  const host = hostOf(url)
+  const port = Number(url.port || HTTPS_PORT)
+  if (port !== HTTPS_PORT && port < LOWEST_PORT) return `must have the port 443, or one from ${LOWEST_PORT} on.`
+  const mayBePrivate = owner === PLATFORM && config.webhookAllowPrivate.length > 0
+  if (!isIP(host) && !mayBePrivate && (INTERNAL.test(host) || !host.includes('.')))
+    return 'must be at a host that everybody can reach.'
+  return undefined
+}
+
+const LONGEST_URL = 2000
+/** The address as it is stored, without a fragment. Throws `validation_failed`. */
+export function receiverUrl(text: string, owner: string, config: AppConfig): string {
+  const url = URL.parse(text.trim())
+  if (!url) throw invalid({ field: 'url', message: 'must be an address like https://example.com/webhook.' })
+  url.hash = ''
+  const why = problem(url, owner, config)
+  if (why) throw invalid({ field: 'url', message: why })
+  if (url.href.length > LONGEST_URL)
+    throw invalid({ field: 'url', message: `is longer than ${LONGEST_URL} characters.` })
+  return url.href
+}
