@@ -58,7 +58,7 @@ test('the restart policy of a vm is kept from the next moment on, and of no vm i
   expect(host.state.wantedOne(workload)).toMatchObject({ restart: 'never' })
 })
 
-test('an id that could leave its directory is refused by every command', () => {
+test('S38: an id that could leave its directory is refused by every command', () => {
   for (const workload of ['../../etc/passwd', 'srv_1', `srv_${'0'.repeat(25)}/`, `SRV_${'0'.repeat(26)}`])
     expect(() => parseCommand('vm.look', { workload })).toThrow('vm.look')
 })

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { pinOf, pinsFrom } from '../../agent/protocol/pin.ts'
 import { agentPaths } from '../../agent/protocol/wire.ts'
@@ -81,6 +82,33 @@ test('S36: a node joins by one of its pins, and later speaks to no other host', 
   await agent.stop()
   renewed.close()
 }, 40_000)
+
+test('S36: each connection is checked: that of the socket too, when a challenge went to the right host', async () => {
+  const dir = dataDir()
+  const [real, stranger] = [controller({ tls: ours }), controller({ tls: others })]
+  let toReal = Number.POSITIVE_INFINITY
+  let connections = 0
+  // Somebody on the way, who sees connections and hands each on to whom they like.
+  const between = createServer((from) => {
+    connections++
+    const to = connect(toReal-- > 0 ? real.port : stranger.port, '127.0.0.1')
+    for (const socket of [from, to]) socket.on('error', () => {})
+    from.pipe(to).pipe(from)
+  })
+  await new Promise<void>((listening) => between.listen(0, '127.0.0.1', listening))
+  const { port } = between.address() as AddressInfo
+  await enroll(`https://127.0.0.1:${port}`, dir, '--pin', keyOf(ours))
+  stranger.knows(real.enrolled()!.publicKey)
+  ;[toReal, connections] = [1, 0]
+  const agent = start(dir)
+  await until(() => connections > 1)
+  await Bun.sleep(500)
+  expect(real.requests).toContain(agentPaths.challenge)
+  expect([stranger.requests, stranger.connected()]).toEqual([[], false])
+  await agent.stop()
+  for (const one of [real, stranger]) one.close()
+  between.close()
+}, 20_000)
 
 test('S36: the controller names its next keys, and a list that lacks its present one is not taken', async () => {
   const dir = dataDir()

@@ -7,7 +7,18 @@ import { prefixOf, ruleset } from '../../agent/drivers/firewall/ruleset.ts'
 import { run } from '../../agent/host/exec.ts'
 import { macOf, portRulesOf } from '../agent/examples.ts'
 import { firewallContract } from './firewall.contract.ts'
-import { arp, ethernet, icmp6, openRawSocket, tagged, udp4, udp6 } from './frames.ts'
+import {
+  arp,
+  ethernet,
+  firstFragment,
+  icmp6,
+  icmp6WithOptions,
+  openRawSocket,
+  tagged,
+  udp4,
+  udp6,
+  udp6Fragment,
+} from './frames.ts'
 import { enterOwnNetwork } from './namespace.ts'
 import { missing, note } from './tools.ts'
 
@@ -18,7 +29,7 @@ describe('the fake firewall', () => {
   })
 })
 
-describe('the rules', () => {
+describe('S41: the rules', () => {
   test('equal the stored ones', async () => {
     const all = [
       portRulesOf(2),
@@ -107,6 +118,9 @@ describe.skipIf(note(reason, 'nftables'))('nftables, in a network namespace', ()
     ['the link-local address of a router', udp6(mac, 'fe80::1'), 'link-local address of a router'],
     ['a DHCPv6 server’s answer', udp6(mac, own6, 547), 'DHCPv6 server'],
     ['a router advertisement', icmp6(mac, linkLocal, 134), 'router advertisement'],
+    ['a router advertisement behind options', icmp6WithOptions(mac, linkLocal, 134), 'router advertisement'],
+    ['a message whose header is in a later fragment', firstFragment(mac, linkLocal), 'fragment with options'],
+    ['a fragment of a long message', udp6Fragment(mac, own6), 'passes'],
     ['a redirect', icmp6(mac, linkLocal, 137), 'router advertisement'],
     ['a ping', icmp6(mac, own6, 128), 'passes'],
     ['asking whether its address is free', icmp6(mac, '::', 135, own6), 'passes'],

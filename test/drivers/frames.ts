@@ -95,6 +95,22 @@ export const udp6 = (mac: string, from: string, sourcePort = 1000) => v6(mac, fr
 export const icmp6 = (mac: string, from: string, type: number, about?: string) =>
   v6(mac, from, 58, Buffer.concat([Buffer.from([type, 0, 0, 0, 0, 0, 0, 0]), about ? ipv6(about) : Buffer.alloc(8)]))
 
+/**
+ * The first fragment of a message whose ICMPv6 header comes with the second: options of the destination fill the first.
+ */
+export const firstFragment = (mac: string, from: string) => {
+  const options = Buffer.concat([Buffer.from([58, 0]), hex('01 04 00000000')])
+  return v6(mac, from, 44, Buffer.concat([Buffer.from([60, 0]), u16(1), hex('00000001'), options]))
+}
+
+/** An ICMPv6 message behind options of the destination. */
+export const icmp6WithOptions = (mac: string, from: string, type: number) =>
+  v6(mac, from, 60, Buffer.concat([Buffer.from([58, 0]), hex('01 04 00000000'), Buffer.from([type]), Buffer.alloc(15)]))
+
+/** A fragment of a long UDP message. */
+export const udp6Fragment = (mac: string, from: string) =>
+  v6(mac, from, 44, Buffer.concat([Buffer.from([17, 0]), u16(1), hex('00000001'), udp(1000, 2000)]))
+
 /** The same frame with a VLAN tag. */
 export const tagged = (frame: Buffer, vlan = 7) =>
   Buffer.concat([frame.subarray(0, 12), hex('8100'), u16(vlan), frame.subarray(12)])

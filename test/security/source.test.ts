@@ -76,6 +76,18 @@ describe('our own code', () => {
       'src/kernel/net/exchange.ts',
     ])
   })
+  test('S47: dependencies have one version and a hash each, and run nothing when they are installed', () => {
+    const { dependencies, devDependencies, trustedDependencies } = JSON.parse(
+      readFileSync(`${root}package.json`, 'utf8'),
+    )
+    for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies }))
+      expect([name, version]).toEqual([name, expect.stringMatching(/^\d+\.\d+\.\d+$/)])
+    expect(trustedDependencies).toEqual([])
+    const lock = readFileSync(`${root}bun.lock`, 'utf8')
+    const packages = [...lock.slice(lock.indexOf('"packages": {')).matchAll(/^ {4}"[^"]+": \[(.*)\],?$/gm)]
+    expect(packages.length).toBeGreaterThan(50)
+    for (const [, one] of packages) expect(one).toMatch(/"sha512-[A-Za-z0-9+/]{86}=="$/)
+  })
   test('is found', () => expect(files.length).toBeGreaterThan(100))
   for (const [words, rule, broken] of rules)
     test(words, () => {

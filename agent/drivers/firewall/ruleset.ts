@@ -8,6 +8,8 @@ import { type PortRules, TAP_PREFIX } from '../../protocol/wire.ts'
 
 export const TABLE = 'berth'
 const NEIGHBOUR_DISCOVERY = 'ether type ip6 icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit }'
+/** The numbers of the extension headers that can follow that of a fragment. */
+const EXTENSIONS = ['0', '43', '44', '51', '60', '135', '139', '140']
 const ADVERTISEMENT = 'icmpv6 type nd-neighbor-advert'
 
 /**
@@ -68,6 +70,8 @@ const ipv4Rules = (ipv4: readonly string[]) => [
 const ipv6Rules = (ipv6: readonly string[]) => {
   const own = ['fe80::/10', ...ipv6]
   return [
+    // The options may push the header of the message, which the rules below look at, into a later fragment (RFC 7112).
+    `ether type ip6 exthdr frag exists frag nexthdr ${set(EXTENSIONS)} ${dropped('fragment with options')}`,
     `ether type ip6 udp sport 547 ${dropped('DHCPv6 server')}`,
     `ether type ip6 icmpv6 type { nd-router-advert, nd-redirect } ${dropped('router advertisement')}`,
     // Small link-local addresses are configured by hand on routers. A guest derives its own from its MAC address or at

@@ -113,6 +113,27 @@ describe('S52: a report that the database refuses', () => {
     await settled(p)
     expect(p.server(mine.serverId).status).toBe('stopped')
   })
+  test('leaves nothing of itself behind: what it said beside it is not stored either', async () => {
+    using p = await world()
+    const { serverId } = await built(p)
+    await p.settle()
+    const stored = () => p.db.$client.query('SELECT * FROM nodes WHERE id = ?').get(p.node.id)
+    refuse(p, 'no_workload', 'UPDATE ON workloads', `NEW.id = '${serverId}'`)
+    const before = stored()
+    p.turnClock(2000)
+    say(p, p.node.id, {
+      type: 'heartbeat',
+      at: p.now(),
+      cpuPercent: 1,
+      load1: 1,
+      memoryFreeMb: 1,
+      pools: [{ name: 'local', kind: 'file', path: '/pool', totalBytes: 1e12, freeBytes: 1 }],
+      workloads: [{ id: serverId, power: 'stopped', cpuMs: 0, rxBytes: 0, txBytes: 0 }],
+    })
+    await settled(p)
+    expect(stored()).toEqual(before)
+    expect(await misconduct(p, p.node.id)).toEqual(['Reports of fra-01 could not be stored, 1 time.'])
+  })
 })
 
 describe('reports without end', () => {
@@ -135,7 +156,7 @@ describe('reports without end', () => {
   })
 })
 
-describe('a node that reports on a server of another node', () => {
+describe('S37: a node that reports on a server of another node', () => {
   test('changes nothing, is audited once with the server, and is shown to staff', async () => {
     using p = await world()
     const { serverId } = await built(p)

@@ -157,6 +157,16 @@ describe('a disabled member of staff', () => {
     expect(await tries()).toEqual(['401 not_authenticated', '401 invalid_token', '201'])
     await refused(p, owner, ['POST', `/admin/staff/${bo.id}/actions/enable`], '409 already_done')
   })
+  test('S23: has no token that counts, also one that a command on the host made meanwhile', async () => {
+    using p = await panel()
+    const owner = p.staff()
+    const bo = p.staff()
+    await p.call(owner, 'POST', `/admin/staff/${bo.id}/actions/disable`)
+    const token = p.token(bo.id)
+    expect(code(await p.call(token, 'GET', '/admin/servers'))).toBe('401 invalid_token')
+    await p.call(owner, 'POST', `/admin/staff/${bo.id}/actions/enable`)
+    expect(code(await p.call(token, 'GET', '/admin/servers'))).toBe('200')
+  })
   test('has no link that comes back, either', async () => {
     using p = await panel()
     const owner = p.staff()

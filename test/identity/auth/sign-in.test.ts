@@ -264,7 +264,7 @@ describe('a session', () => {
   })
 })
 
-describe('the set-up link', () => {
+describe('S48: the set-up link', () => {
   const finish = (p: Panel, token: string, more: object = {}) =>
     p.call(undefined, 'POST', '/setup', { token, email: 'ada@example.com', name: 'Ada', password, ...more })
 
