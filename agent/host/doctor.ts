@@ -103,7 +103,7 @@ async function libvirtAnswers(): Promise<Finding> {
   if (code !== 0)
     return fail(
       `libvirt does not answer (${err.trim().split('\n').at(-1)})`,
-      'start libvirtd: systemctl enable --now libvirtd',
+      'start libvirtd: systemctl enable --now libvirtd; without systemd: /usr/local/lib/berth/services start libvirtd',
     )
   return ok(`answers in ${tookMs} ms, ${/Using library: (.*)/.exec(out)?.[1] ?? ''}`)
 }

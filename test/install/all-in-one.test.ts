@@ -108,6 +108,9 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
         body: JSON.stringify({ email, password }),
       })
       expect(signedIn.ok).toBe(true)
+      const Cookie = signedIn.headers.getSetCookie().map((cookie) => cookie.split(';')[0])
+      const overview = await (await fetch(`${panel}/admin`, { headers: { Cookie: Cookie.join('; ') } })).text()
+      expect(overview).toContain('sudo ./install.sh --controller --domain panel.example.com')
     })
 
     test('the curl line orders a server that answers SSH', async () => {

@@ -3,7 +3,7 @@
 // that see each other's own address.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { CleanMachine, checkout, type Ended, possible, spawn } from './clean-machine.ts'
+import { CleanMachine, checkout, type Ended, possible, printed, spawn } from './clean-machine.ts'
 
 setDefaultTimeout(180_000)
 const program = process.env['BERTH_PROGRAM'] ?? join(checkout, 'dist/berth')
@@ -418,9 +418,9 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
 
   test('a web server that is there already is named', async () => {
     await panel.must(
-      "setsid --fork perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalPort => 443, Listen => 5) or " +
-        'die; open P, ">/tmp/taker"; print P $$; close P; sleep 600\' </dev/null >/dev/null 2>&1; until [ -s ' +
-        '/tmp/taker ]; do sleep 0.1; done',
+      "setsid --fork perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalPort => 443, Listen => 5, " +
+        'ReuseAddr => 1) or die; open P, ">/tmp/taker"; print P $$; close P; sleep 600\' </dev/null >/dev/null 2>&1; ' +
+        'until [ -s /tmp/taker ]; do sleep 0.1; done',
     )
     const { code, err } = await panel.install(`--controller --domain ${NAME}`)
     await panel.must('kill $(cat /tmp/taker); rm /tmp/taker')
@@ -466,6 +466,7 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
       await connected(it!.id, true, node)
       const named = await node.install(`--all-in-one --no-first-guest --domain ${NAME}`)
       expect([named.code, named.err]).toEqual([0, ''])
+      expect(named.out).not.toMatch(/first server|API token/)
       const before = await untouched(node)
       const again = await node.install(`--all-in-one --no-first-guest --domain ${NAME}`)
       expect([again.code, again.err]).toEqual([0, ''])
@@ -481,9 +482,53 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
         `https://${NAME}/login`,
       ]
       expect((await spawn(['curl', '-sS', ...signIn])).out).toContain('<title>Sign in')
-      expect((await node.install('--uninstall --purge')).code).toBe(0)
-      expect(await left(node)).toBe('')
-      expect(await node.must('ls /etc/caddy')).toBe('Caddyfile')
     },
   )
+
+  // No name server knows a lab's name. The image is none that boots: these tests end with the order.
+  describe('the first server under the name of a lab', () => {
+    const order = async (line: string) => JSON.parse(await node.must(line)) as { serverId: string }
+    const ownerOf = async (id: string) => (await admin(`servers.get '{"id":"${id}"}'`, node)).owner.id
+    let customerId = ''
+    let ordered = ''
+
+    test('is ordered by the lines that the installation prints, for the customer that it made', async () => {
+      await node.must(`sed -i '/${NAME}$/d' /etc/hosts
+        install -d -m 750 -o berth -g berth /var/lib/berth/incoming
+        qemu-img create -q -f qcow2 /var/lib/berth/incoming/blank.qcow2 100M
+        chown berth:berth /var/lib/berth/incoming/blank.qcow2`)
+      const blank = '{"file":"blank.qcow2","name":"Blank","format":"qcow2","minDiskGb":1,"published":true}'
+      await admin(`images.import '${blank}'`, node)
+      const named = await node.install(`--all-in-one --domain ${NAME}`)
+      expect([named.code, named.err]).toEqual([0, ''])
+      expect(named.out).toContain('orders, resizes, suspends, reinstalls and terminates their servers')
+      const [customer] = (await admin('customers.list', node)).data
+      customerId = customer.id
+      // A later customer is not the one that the installation made.
+      await admin(`customers.create '{"name":"Later","email":"later@example.com"}'`, node)
+      // Without the domain it remembers that the certificate is a lab's.
+      const again = await node.install('--all-in-one')
+      expect([again.code, again.err]).toEqual([0, ''])
+      const line = printed(again.out, 'curl')
+      expect(line).toContain(`--cacert /etc/berth/lab-ca.crt --resolve ${NAME}:443:${nodeAddress} `)
+      expect(JSON.parse(/-d '(.*)'/.exec(line)![1]!).ownerId).toBe(customerId)
+      const refused = await node.run(line)
+      expect([refused.code, JSON.parse(refused.out).error.code]).toEqual([22, 'invalid_token'])
+      const token = await node.must(printed(again.out, 'sudo berth').replace('sudo ', ''))
+      ordered = (await order(line.replace('Bearer TOKEN', `Bearer ${token}`))).serverId
+      expect(await ownerOf(ordered)).toBe(customerId)
+    })
+
+    test('is not spoken of any more once it is ordered', async () => {
+      const again = await node.install(`--all-in-one --domain ${NAME}`)
+      expect([again.code, again.err]).toEqual([0, ''])
+      expect(again.out).not.toMatch(/first server|curl|TOKEN|The API token/)
+    })
+
+    test('goes with its node', async () => {
+      expect((await node.install('--uninstall --purge --force')).code).toBe(0)
+      expect(await left(node)).toBe('')
+      expect(await node.must('ls /etc/caddy')).toBe('Caddyfile')
+    })
+  })
 })

@@ -87,7 +87,9 @@ function Away({ node: n }: { node: ShownNode }): ComponentChildren {
         ? `${count(n.servers, 'server')}, ${count(n.customers, 'customer')} affected: the servers keep running, as ` +
           'far as the panel knows, but cannot be changed.'
         : 'It takes no servers meanwhile.'}{' '}
-      Run <code>systemctl status berth-agent</code> on the node; without systemd look at the agent’s log.
+      Run <code>systemctl status berth-agent</code> on the node; without systemd{' '}
+      <code>/usr/local/lib/berth/services status berth-agent</code>, with its log in{' '}
+      <code>/var/log/berth/berth-agent.log</code>.
     </Note>
   )
 }

@@ -34,6 +34,9 @@ const FindTheLink = () => (
     <p>
       <code>journalctl -u berth | grep setup</code>
     </p>
+    <p>
+      Without systemd: <code>grep setup /var/log/berth/berth.log</code>
+    </p>
     <p class="muted">Each start prints a new link until there is a staff account.</p>
     <a class="btn" href="/login">
       Sign in

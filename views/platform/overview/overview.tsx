@@ -11,7 +11,7 @@ import { Head } from '../../components/head.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
-import { Empty, Section } from '../../components/section.tsx'
+import { Command, Empty, Section } from '../../components/section.tsx'
 import { OpenState, reachable, State, serverCounts } from '../../components/state.tsx'
 import { Table } from '../../components/table.tsx'
 import { count, gb, list, mb } from '../../components/words.ts'
@@ -217,9 +217,7 @@ const LocationName = ({ of: l }: { of: Location }) => (
 const asksForHttps = ({ attention, checklist }: Overview) =>
   attention.some((a) => a.href === HTTPS) || checklist.some((s) => !s.done && s.href === HTTPS)
 
-const httpsSettings = `PANEL_PUBLIC_URL=https://panel.example.com
-PANEL_TLS_CERT=/etc/berth/fullchain.pem   # only without a proxy
-PANEL_TLS_KEY=/etc/berth/privkey.pem      # only without a proxy`
+const HTTPS_COMMAND = 'sudo ./install.sh --controller --domain panel.example.com'
 
 const Https = () => (
   <Section id="https" title="Set up HTTPS">
@@ -229,10 +227,14 @@ const Https = () => (
         HTTPS, and nodes refuse it.
       </p>
       <p>
-        Either put a reverse proxy with a certificate before it, or let Berth answer HTTPS itself. Then restart it with
-        the address that browsers use:
+        Point a name to this machine, open ports 80 and 443, and run this where <code>install.sh</code> is, with that
+        name:
       </p>
-      <pre class="secret">{httpsSettings}</pre>
+      <Command text={HTTPS_COMMAND} what="the command" />
+      <p class="muted">
+        It puts Caddy in front, which gets a certificate and renews it. Data, settings and servers stay. For a proxy or
+        a certificate of your own see <code>docs/proxy.md</code>.
+      </p>
     </div>
   </Section>
 )
