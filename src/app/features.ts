@@ -1,9 +1,12 @@
 // Every feature there is, and its pages: views import features, and no feature imports views. Whatever is not in this
 // list does not exist: no route, no page, no job, no event.
 
+import { eventsPages } from '../../views/billing/events/list.tsx'
 import { adminReportsPage, resellerReportsPage } from '../../views/billing/usage/accounts.tsx'
 import { usageIntervalPages } from '../../views/billing/usage/intervals.tsx'
 import { usagePages } from '../../views/billing/usage/servers.tsx'
+import { webhooksPages } from '../../views/billing/webhooks/list.tsx'
+import { webhookPages } from '../../views/billing/webhooks/show.tsx'
 import { imagesPage } from '../../views/catalog/images/list.tsx'
 import { packagesPage } from '../../views/catalog/packages/list.tsx'
 import { resellerServersPage, serversPage } from '../../views/compute/servers/list.tsx'
@@ -140,9 +143,9 @@ export const features: readonly Feature[] = [
   { ...linksFeature, pages: [welcomePage, forgotPage, resetPage, confirmEmailPage, signInLinkPage] },
   { ...identityProviderFeature, pages: [providerPage] },
   { ...secondFactorsFeature, pages: [secondFactorPage, securityPage, firstFactorPage] },
-  eventsFeature,
+  { ...eventsFeature, pages: eventsPages },
   provisioningFeature,
-  webhooksFeature,
+  { ...webhooksFeature, pages: [...webhooksPages, ...webhookPages] },
   { ...tokensFeature, pages: [referencePage, ownReferencePage, tokensPage] },
   { ...auditFeature, pages: [...serverActivityPages, auditPage, auditVerifyPage, activityPage] },
   { ...searchFeature, pages: [searchPage] },

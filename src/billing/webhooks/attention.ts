@@ -2,7 +2,7 @@ import { mayCall } from '../../kernel/api/operation.ts'
 import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { ownerOf } from './model.ts'
-import { webhooksPath } from './paths.ts'
+import { webhookPath } from './paths.ts'
 import { pausedWebhooks } from './queries.ts'
 import { listWebhooks } from './webhooks.ts'
 
@@ -20,6 +20,6 @@ export const stoppedWebhooks: Source = ({ tx, actor }) =>
               : 'Its receiver failed for more than a day. Nothing more is sent to it until it is resumed.',
           since: pausedAt === null ? null : iso(pausedAt),
           action: 'Open webhook',
-          href: `${webhooksPath[actor.kind]}/${id}`,
+          href: `${webhookPath[actor.kind].one}/${id}`,
         }))
     : []

@@ -3,7 +3,7 @@
 import type { AppContext } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import type { EmittedEvent } from '../../kernel/jobs/outbox.ts'
+import type { EmittedEvent } from '../../kernel/jobs/emitted-event.ts'
 import { queueDelivery } from '../../kernel/queue/queries.ts'
 import { receives } from '../events/model.ts'
 import { type WebhookPayload, webhookDelivery } from './delivery.ts'

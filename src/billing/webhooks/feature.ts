@@ -6,6 +6,7 @@ import { stoppedWebhooks } from './attention.ts'
 import { deliveriesByHand, getDelivery, listDeliveries, redeliver, testWebhook } from './deliveries.ts'
 import { webhookDelivery } from './delivery.ts'
 import { fanOut } from './fan-out.ts'
+import { webhookPath } from './paths.ts'
 import { encryptedPrevious, encryptedSecrets } from './queries.ts'
 import { pauseWebhook, resumeWebhook, rotateSecret } from './state.ts'
 import { webhookOverflows, webhooks } from './tables.ts'
@@ -74,6 +75,47 @@ export const webhooksFeature = feature({
     webhookQueue,
   ],
   attention: [stoppedWebhooks],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Platform',
+      position: 305,
+      name: 'webhooks',
+      title: 'Webhooks & API',
+      href: webhookPath.staff.list,
+      icon: 'webhook',
+      sees: listWebhooks,
+    },
+    {
+      kinds: ['reseller'],
+      group: '',
+      position: 170,
+      name: 'webhooks',
+      title: 'Webhooks',
+      href: webhookPath.reseller.list,
+      icon: 'webhook',
+      sees: listWebhooks,
+    },
+    {
+      kinds: ['customer'],
+      group: 'Account',
+      position: 445,
+      name: 'webhooks',
+      menu: true,
+      title: 'Webhooks',
+      href: webhookPath.customer.list,
+      icon: 'webhook',
+      sees: listWebhooks,
+    },
+  ],
+  actions: (['staff', 'reseller', 'customer'] as const).map((kind) => ({
+    kinds: [kind],
+    position: 310,
+    title: 'Add webhook',
+    page: webhookPath[kind].list,
+    dialog: true as const,
+    does: createWebhook,
+  })),
   async fixture({ call, customer, admin }) {
     const body = { url: 'https://hooks.example.com/berth', events: ['*'] }
     await call(customer, 'POST', '/webhooks', body)

@@ -1,7 +1,7 @@
 // The one place that opens the database. One connection, one writer: every change is one transaction.
 import { Database, type Statement } from 'bun:sqlite'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
-import type { EmittedEvent } from '../jobs/outbox.ts'
+import type { EmittedEvent } from '../jobs/emitted-event.ts'
 import { log } from '../log.ts'
 import { BUSY_TIMEOUT_MS, DatabaseHealth, DatabaseUnavailable, type Trouble } from './health.ts'
 import { type Migration, migrate } from './migrate.ts'

@@ -7,6 +7,7 @@ import { newId } from '../db/ids.ts'
 import { type Db, prepared, type Tx } from '../db/open.ts'
 import { inserting } from '../db/rows.ts'
 import type { EventTypes } from '../register.ts'
+import type { EmittedEvent } from './emitted-event.ts'
 import type { Subject } from './saga.ts'
 import { events } from './tables.ts'
 
@@ -27,18 +28,6 @@ export type EventData<N extends EventName> = EventTypes[N] extends EventDeclarat
 export type Concerning = { subject: Subject; customerId: string | null; resellerId: string | null }
 
 const insert = inserting(events)
-
-/** An event as it is emitted; `data` is what its type declares. */
-export type EmittedEvent = {
-  id: string
-  type: EventName
-  createdAt: number
-  subjectType: string
-  subjectId: string
-  customerId: string | null
-  resellerId: string | null
-  data: unknown
-}
 
 /** Calls `work` for each event, in the transaction that emits it: whatever it writes is true if the event is. */
 export const onEvent = (db: Db, work: (tx: Tx, event: EmittedEvent) => void) => void db.$client.onEvent.push(work)

@@ -25,7 +25,7 @@ const page = async (p: World, path: string, who: Who) =>
 describe('the search', () => {
   test('finds a server by its name, address and id, a customer, a node, a job and a page', async () => {
     using p = await sold()
-    expect(await find(p, p.owner, 'web')).toEqual(['server web01', 'job Install web01'])
+    expect(await find(p, p.owner, 'web0')).toEqual(['server web01', 'job Install web01'])
     expect(await find(p, p.owner, p.ipv4)).toEqual(['server web01'])
     expect(await find(p, p.owner, p.serverId)).toEqual(['server web01'])
     expect(await find(p, p.owner, p.jobId)).toEqual(['job Install web01'])
@@ -96,8 +96,8 @@ describe('the search', () => {
     using p = await sold()
     const places = async (who: Who, q: string) =>
       (await p.call(who, 'GET', `/search?q=${q}`)).body.data.map((f: any) => f.href)
-    expect(await places(p.owner, 'web')).toEqual([`/admin/servers/${p.serverId}`, `/admin/jobs/${p.jobId}`])
-    expect(await places(p.customer, 'web')).toEqual([`/servers/${p.serverId}`, `/jobs/${p.jobId}`])
+    expect(await places(p.owner, 'web0')).toEqual([`/admin/servers/${p.serverId}`, `/admin/jobs/${p.jobId}`])
+    expect(await places(p.customer, 'web0')).toEqual([`/servers/${p.serverId}`, `/jobs/${p.jobId}`])
     for (const href of await places(p.customer, 'a'))
       expect((await page(p, href, p.customer)).includes('<h1>Not found')).toBe(false)
   })
@@ -107,7 +107,7 @@ describe('the search', () => {
     const reseller = p.account('reseller', 'Eve')
     for (const who of [stranger, reseller])
       for (const q of [
-        'web',
+        'web0',
         p.serverId,
         p.ipv4,
         p.jobId,
@@ -121,9 +121,9 @@ describe('the search', () => {
       ])
         expect({ q, found: (await find(p, who, q)).filter((f) => !f.startsWith('page ')) }).toEqual({ q, found: [] })
     expect(await find(p, p.customer, 'fra-01')).toEqual([])
-    expect(await find(p, p.staff(['customers.read']), 'web')).toEqual([])
+    expect(await find(p, p.staff(['customers.read']), 'web0')).toEqual([])
     expect(await find(p, p.staff(['servers.see_all']), 'Cal')).toEqual([])
-    expect(await find(p, p.token(p.owner.id, ['account:read']), 'web')).toEqual([])
+    expect(await find(p, p.token(p.owner.id, ['account:read']), 'web0')).toEqual([])
   })
   test('finds a reseller its own customers, and nobody else’s', async () => {
     using p = await sold()
@@ -142,8 +142,8 @@ describe('the search', () => {
   })
   test('shows twelve at most, some of each kind', async () => {
     using p = await sold()
-    for (let i = 0; i < 15; i++) p.account('customer', `web customer ${i}`)
-    const found = await find(p, p.owner, 'web')
+    for (let i = 0; i < 15; i++) p.account('customer', `web0 customer ${i}`)
+    const found = await find(p, p.owner, 'web0')
     expect(found.length).toBe(12)
     expect(found[0]).toBe('server web01')
     expect(found.at(-1)).toBe('job Install web01')
@@ -157,7 +157,7 @@ describe('the search', () => {
 describe('its page', () => {
   test('works without scripts: the field is a form, what is found are links', async () => {
     using p = await sold()
-    const text = await page(p, '/search?q=web', p.customer)
+    const text = await page(p, '/search?q=web0', p.customer)
     expect(text).toContain('action="/search" method="get"')
     expect(text).toContain(`role="option" id="found-0" href="/servers/${p.serverId}"`)
     expect(await page(p, `/search?q=${encodeURIComponent('<b>')}`, p.customer)).toContain('“&lt;b>”')
@@ -183,6 +183,7 @@ describe('actions', () => {
       'action Add SSH key',
       'action Create API token',
       'action Set up a second factor',
+      'action Add webhook',
       'action Change password',
     ])
     expect(await find(p, p.owner, 'role')).toEqual(['action Roles and permissions'])

@@ -1,0 +1,167 @@
+import { typesFor } from '../../../src/billing/events/model.ts'
+import { testWebhook } from '../../../src/billing/webhooks/deliveries.ts'
+import { EVERY_TYPE } from '../../../src/billing/webhooks/fan-out.ts'
+import { webhookPath } from '../../../src/billing/webhooks/paths.ts'
+import {
+  PREVIOUS_SECRET_HOURS,
+  pauseWebhook,
+  resumeWebhook,
+  rotateSecret,
+} from '../../../src/billing/webhooks/state.ts'
+import { changeWebhook, createWebhook, type getWebhook, removeWebhook } from '../../../src/billing/webhooks/webhooks.ts'
+import type { Answers } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { Action } from '../../components/action.tsx'
+import { Checks } from '../../components/choices.tsx'
+import { Field } from '../../components/field.tsx'
+import { count } from '../../components/words.ts'
+
+export type Webhook = Answers<{ w: typeof getWebhook }>['w']
+type Of = { of: Webhook }
+
+/** Shows a secret, this one time. */
+const shownOnce = {
+  field: 'secret',
+  title: 'The signing secret',
+  words: 'Save it where deliveries are received: each is signed with it. docs/webhooks.md shows how to verify one.',
+}
+
+/** The host alone: paths may be long. */
+export const hostOf = ({ url }: { url: string }) => new URL(url).host
+
+/** `every event`, `3 events` */
+export const eventsInWords = ({ events }: Pick<Webhook, 'events'>) =>
+  events.includes(EVERY_TYPE) ? 'every event' : count(events.length, 'event')
+
+export const CreateWebhook = () => (
+  <Action
+    op={createWebhook}
+    label="Add webhook"
+    icon="plus"
+    tone="pri"
+    wide
+    secret={shownOnce}
+    fields={<WebhookFields scope="webhook" url="" events={[EVERY_TYPE]} />}
+  />
+)
+
+export const ChangeWebhook = ({ of: w }: Of) => (
+  <Action
+    op={changeWebhook}
+    params={{ id: w.id }}
+    label="Edit"
+    icon="pencil"
+    of={hostOf(w)}
+    inMenu
+    wide
+    done="Saved"
+    fields={<WebhookFields scope={`edit-${w.id}`} url={w.url} events={w.events} />}
+  />
+)
+
+function WebhookFields({ scope, url, events }: { scope: string; url: string; events: readonly string[] }) {
+  const { registry, actor } = useAt()
+  return (
+    <>
+      <Field
+        scope={scope}
+        name="url"
+        label="Address"
+        required
+        value={url}
+        type="url"
+        mono
+        placeholder="https://billing.example.com/berth"
+        hint="Begins with https:// and can be reached from the Internet."
+      />
+      <Checks
+        scope={scope}
+        name="events"
+        label="Events"
+        hint="The first means all of them, also those of later versions."
+        values={[...events]}
+        options={[
+          { value: EVERY_TYPE, label: 'Every event' },
+          ...typesFor(registry, actor.kind).map((type) => ({
+            value: type,
+            label: type,
+            hint: registry.events[type]!.words,
+          })),
+        ]}
+      />
+    </>
+  )
+}
+
+export const SendTest = ({ of: w }: Of) => (
+  <Action op={testWebhook} params={{ id: w.id }} label="Send test" icon="webhook" done="A test is on its way" />
+)
+
+export const PauseOrResume = ({ of: w }: Of) =>
+  w.status === 'active' ? (
+    <Action
+      op={pauseWebhook}
+      params={{ id: w.id }}
+      label="Pause"
+      icon="stop"
+      of={hostOf(w)}
+      title={`Pause ${hostOf(w)}?`}
+      done="Paused"
+      confirm={{
+        keep: 'Keep it active',
+        consequences: [
+          'Nothing more is queued for it. What happens meanwhile can be listed with GET /events.',
+          'What waits is held until it is resumed.',
+        ],
+      }}
+    />
+  ) : (
+    <Action op={resumeWebhook} params={{ id: w.id }} label="Resume" icon="play" tone="pri" done="Resumed" />
+  )
+
+export const RotateSecret = ({ of: w }: Of) => (
+  <Action
+    op={rotateSecret}
+    params={{ id: w.id }}
+    label="Rotate secret"
+    icon="refresh"
+    of={hostOf(w)}
+    inMenu
+    title={`Rotate the secret of ${hostOf(w)}?`}
+    secret={shownOnce}
+    confirm={{
+      keep: 'Keep the secret',
+      consequences: [
+        'It gets a new secret, which is shown once.',
+        `For ${PREVIOUS_SECRET_HOURS} hours each delivery is signed with both, the new one first.`,
+        w.previousSecretUntil && 'The secret before the last rotation signs no more from now on.',
+      ],
+    }}
+  />
+)
+
+export function DeleteWebhook({ of: w }: Of) {
+  const { actor } = useAt()
+  return (
+    <Action
+      op={removeWebhook}
+      params={{ id: w.id }}
+      label="Delete"
+      icon="trash"
+      of={hostOf(w)}
+      inMenu
+      tone="bad"
+      title={`Delete ${hostOf(w)}?`}
+      done={`${hostOf(w)} is deleted`}
+      leadsTo={webhookPath[actor.kind].list}
+      confirm={{
+        keep: 'Keep webhook',
+        consequences: [
+          'Nothing more is delivered to it, also not what waits.',
+          'Its log is deleted.',
+          'It cannot be restored.',
+        ],
+      }}
+    />
+  )
+}
