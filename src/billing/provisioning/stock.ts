@@ -4,12 +4,13 @@ import type { Package } from '../../catalog/packages/model.ts'
 import { allPackages } from '../../catalog/packages/queries.ts'
 import type { Location } from '../../fleet/locations/model.ts'
 import { allLocations } from '../../fleet/locations/queries.ts'
-import { type Stock, stockIn, stockLimits } from '../../fleet/placement/stock.ts'
+import { type Stock, stockCounter, stockLimits } from '../../fleet/placement/stock.ts'
 import { customer } from '../../identity/accounts/model.ts'
 import { ordersWithin, type Reseller, resellerOf } from '../../identity/resellers/model.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf } from '../../kernel/api/query.ts'
+import type { Db } from '../../kernel/db/open.ts'
 
 const limits = [...stockLimits, 'quota', 'suspended'] as const
 
@@ -43,8 +44,9 @@ export const getStock = operation({
     const reseller = resellerFor(call)
     const packages = allPackages(tx).filter((p) => !p.archived && (!query['packageId'] || p.id === query['packageId']))
     const locations = allLocations(tx).filter((l) => !query['nodeGroupId'] || l.id === query['nodeGroupId'])
+    const stockIn = stockCounter(tx, call.nodes)
     const lines = packages.flatMap((what) =>
-      locations.map((where) => ({ what, where, stock: stockOf(call, what, where, reseller) })),
+      locations.map((where) => ({ what, where, stock: stockOf(tx, { what, where, reseller, stockIn }) })),
     )
     return {
       stock: lines.flatMap(({ what, where, stock }) =>
@@ -72,17 +74,21 @@ function resellerFor({ tx, actor, query }: ReadContext): Reseller | undefined {
   return resellerOf(tx, owner)
 }
 
+type Line = {
+  what: Package
+  where: Location
+  reseller: Reseller | undefined
+  stockIn: ReturnType<typeof stockCounter>
+}
 /** Undefined for what the reseller may not order at all. */
 function stockOf(
-  { tx, nodes }: ReadContext,
-  what: Package,
-  where: Location,
-  reseller: Reseller | undefined,
+  tx: Db,
+  { what, where, reseller, stockIn }: Line,
 ): (Omit<Stock, 'limit'> & { limit: (typeof limits)[number] }) | undefined {
   const terms = reseller ? ordersWithin(tx, reseller, what, where) : undefined
   if (terms === 'not_allowed') return undefined
   if (terms === 'suspended') return { available: 0, orMore: false, limit: 'suspended', code: 'reseller_suspended' }
-  const placed = stockIn(tx, where, what, nodes)
+  const placed = stockIn(where, what)
   // An order is refused for its quota before it is placed.
   if (terms === undefined || placed.available < terms) return placed
   return { available: terms, orMore: false, limit: 'quota', code: 'quota_exceeded' }

@@ -41,6 +41,11 @@ function listing(call: ReadContext, name: string) {
     ['packageId', 's.package_id'],
   ] as const)
     if (query[parameter]) filters.push([`${column} = +?`, [query[parameter]]])
+  // A shared server does not show these: they find it for those only who could read them.
+  if (query['billingServiceId'] || query['externalId']) {
+    const { where, values } = own(call.actor)
+    filters.push([where, values])
+  }
   if (query['billingServiceId']) filters.push(['s.billing_service_id = +?', [query['billingServiceId']]])
   if (query['externalId']) {
     const among = query['resellerId'] ?? (call.actor.kind === 'reseller' ? call.actor.accountId : null)

@@ -102,12 +102,15 @@ export function placeIn(
   return { node, reason: `${node.name}: ${why}${others.length ? `; ${others.join(', ')}` : ''}` }
 }
 
-/** The node that the rule of the location takes, of those that fit. */
-export function chosenOf({ placement }: Pick<Location, 'placement'>, fitting: readonly NodeCapacity[]): NodeCapacity {
+/** Orders nodes by the rule of the location: the node that it takes comes first. */
+export function byRuleOf({ placement }: Pick<Location, 'placement'>) {
   const free = (n: NodeCapacity) => n.memoryMb - n.heldMemoryMb
-  const order =
-    placement === 'spread'
-      ? (a: NodeCapacity, b: NodeCapacity) => free(b) - free(a)
-      : (a: NodeCapacity, b: NodeCapacity) => free(a) - free(b)
-  return fitting.reduce((best, node) => ((order(node, best) || (node.name < best.name ? -1 : 1)) < 0 ? node : best))
+  const sign = placement === 'spread' ? -1 : 1
+  return (a: NodeCapacity, b: NodeCapacity): number => sign * (free(a) - free(b)) || (a.name < b.name ? -1 : 1)
+}
+
+/** The node that the rule of the location takes, of those that fit. */
+function chosenOf(location: Pick<Location, 'placement'>, fitting: readonly NodeCapacity[]): NodeCapacity {
+  const order = byRuleOf(location)
+  return fitting.reduce((best, node) => (order(node, best) < 0 ? node : best))
 }

@@ -5,7 +5,7 @@ import type { Db } from '../../kernel/db/open.ts'
 import { type AttachedPools, supplyOf } from '../../network/ip-pools/allocate.ts'
 import type { Location } from '../locations/model.ts'
 import { capacityIn, type NodeCapacity } from '../nodes/queries.ts'
-import { chosenOf, type Need, type Nodes, type RoomReason, withoutRoom } from './placement.ts'
+import { byRuleOf, type Need, type Nodes, type RoomReason, withoutRoom } from './placement.ts'
 
 /** The limit that refuses the order behind the last one. */
 export const stockLimits = ['memory', 'disk', 'addresses', 'closed', 'disconnected', 'reconnecting', 'no_node'] as const
@@ -19,13 +19,33 @@ const MOST_PLACED = 1000
 type Supply = ReturnType<typeof supplyOf>
 const none: AttachedPools = { v4: [], v6: [] }
 
-/** The stock of a location for this need. For 20 nodes with the same pools it takes 0.2 ms. */
-export function stockIn(tx: Db, location: Location, need: Need, nodes: Nodes): Stock {
+/**
+ * Counts the stock of a location for a need, in one transaction: what is read for one need counts for the next. For 20
+ * nodes with the same pools it takes 0.2 ms.
+ */
+export function stockCounter(tx: Db, nodes: Nodes): (location: Location, need: Need) => Stock {
+  const capacities = new Map<string, NodeCapacity[]>()
+  const supplies = new Map<string, Supply>()
+  return (location, need) =>
+    stockIn(location, need, nodes, {
+      all: () => remembered(capacities, location.id, () => capacityIn(tx, location.id)),
+      supply: () => remembered(supplies, `${need.ipv4 > 0} ${need.ipv6Prefix}`, () => supplyOf(tx, need)),
+    })
+}
+
+function remembered<V>(known: Map<string, V>, key: string, read: () => V): V {
+  const found = known.get(key) ?? read()
+  known.set(key, found)
+  return found
+}
+
+type Reads = { all(): NodeCapacity[]; supply(): Supply }
+function stockIn(location: Location, need: Need, nodes: Nodes, reads: Reads): Stock {
   const refused = (limit: StockLimit, code: Code): Stock => ({ available: 0, orMore: false, limit, code })
   if (!location.open) return refused('closed', 'location_closed')
-  const all = capacityIn(tx, location.id)
+  const all = reads.all()
   if (!all.length) return refused('no_node', 'no_capacity')
-  const supply = supplyOf(tx, need)
+  const supply = reads.supply()
   const parts = partsOf(all, supply).map((part) => partStock(location, part, need, supply, nodes))
   const available = parts.reduce((sum, part) => sum + part.available, 0)
   const orMore = parts.some((part) => part.orMore)
@@ -109,17 +129,37 @@ function placedOneByOne(
   const addressesLeft = (node: NodeCapacity) => addressesFor(need, attached.get(node.id) ?? none, supply)
   const fits = (node: NodeCapacity) =>
     withoutRoom(node, need, nodes) === undefined && nodes.connected(node.id) && addressesLeft(node) > 0
+  // The node that the rule takes is the last. A node that does not fit once fits never again: nothing is given back.
+  const order = byRuleOf(location)
+  const waiting = left.filter(fits).sort((a, b) => order(b, a))
   let available = 0
-  for (; available < MOST_PLACED; available++) {
-    const fitting = left.filter(fits)
-    if (!fitting.length) break
-    const node = chosenOf(location, fitting)
+  while (available < MOST_PLACED) {
+    const node = waiting.pop()
+    if (!node) break
+    if (!fits(node)) continue
+    available++
     take(node, need, 1)
+    waiting.splice(
+      placeIn(waiting, (other) => order(node, other) < 0),
+      0,
+      node,
+    )
     const { v4, v6 } = attached.get(node.id) ?? none
     for (let i = 0; i < need.ipv4; i++) takeOne(supply.free, v4)
     if (need.ipv6Prefix !== null) takeOne(supply.free, v6)
   }
   return { available, orMore: available === MOST_PLACED, addressesLeft }
+}
+
+/** The index behind the nodes for which `isBehind` holds; these come first in `nodes`. */
+function placeIn(nodes: readonly NodeCapacity[], isBehind: (node: NodeCapacity) => boolean): number {
+  let [low, high] = [0, nodes.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (isBehind(nodes[middle]!)) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 function take(node: NodeCapacity, need: Need, times: number) {

@@ -194,3 +194,29 @@ test('the stock lists what is on sale, and can be narrowed to a package and a lo
   const nobody = await p.call(p.owner, 'GET', '/stock?ownerId=usr_00000000000000000000000000')
   expect([nobody.status, nobody.body.error.code]).toEqual([404, 'customer_not_found'])
 })
+
+test('fifty packages over two hundred nodes that share pools in part are counted in a moment', async () => {
+  using p = await world()
+  const { $client } = p.db
+  const columns = $client.query<{ name: string }, []>('PRAGMA table_info(nodes)').all()
+  const ids = Array.from({ length: 200 }, (_, i) => `nod_${String(i).padStart(26, '0')}`)
+  for (const [i, id] of ids.entries()) {
+    const own: Record<string, string> = { id: `'${id}'`, name: `'n${i}'`, machine_id: 'NULL', memory_mb: '1000000' }
+    const names = columns.map(({ name }) => name)
+    $client.run(
+      `INSERT INTO nodes (${names}) SELECT ${names.map((name) => own[name] ?? name)} FROM nodes WHERE id = ?`,
+      [p.node.id],
+    )
+  }
+  const { connected } = p.controller.app.nodes
+  p.controller.app.nodes.connected = (id) => ids.includes(id) || connected(id)
+  await pool(p, 'a', '10.1.0.0/20', ids.slice(0, 101))
+  await pool(p, 'b', '10.2.0.0/20', ids.slice(100))
+  for (let i = 0; i < 50; i++)
+    await p.admin('POST', '/admin/packages', { name: `p${i}`, vcpus: 1, memoryMb: 1024, diskGb: 5, ipv4: 1 })
+  const began = performance.now()
+  const stock = await stockOf(p)
+  // 0.08 s; placed with a look at every node for each order it took 3.7 s, in which nobody else was served.
+  expect(performance.now() - began).toBeLessThan(1500)
+  expect(stock.map(({ available }) => available)).toEqual(Array(51).fill(1020))
+}, 30_000)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { presets } from '../../../src/identity/tokens/presets.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
+import { share } from '../../support/world/team.ts'
 
 /** A key that is somebody's, with an id that is known before. */
 const planted = `key_${'7'.repeat(26)}`
@@ -211,6 +212,11 @@ describe('ordering a server', () => {
     })
     expect([changed.status, changed.body.billingServiceId]).toEqual([200, 'whmcs:18'])
     expect(await found('billingServiceId=whmcs:18', billing)).toEqual([body.serverId])
+    // A friend sees the server and neither identifier, and cannot guess one by looking for it.
+    const friend = p.account('customer', 'Friend')
+    await share(p, p.customer, friend, 'view', body.serverId)
+    const seen = async (query: string) => (await p.call(friend, 'GET', `/servers?${query}`)).body.data.length
+    expect([await seen(''), await seen('billingServiceId=whmcs:18'), await seen('externalId=4711')]).toEqual([1, 0, 0])
     const removed = await p.admin('PATCH', `/servers/${body.serverId}/billing`, { billingServiceId: null })
     expect(removed.billingServiceId).toBeNull()
   })
