@@ -5,6 +5,8 @@ type HeadProps = {
   title: ComponentChildren
   /** The pages above this one, from the outermost, as [words, address]. */
   trail?: readonly (readonly [string, string])[] | undefined
+  /** Before the title. */
+  tile?: ComponentChildren
   /** Beside the title, e.g. a `<State tag>`. */
   state?: ComponentChildren
   /** Facts below the title; each child stands apart from the next by a dot. */
@@ -13,7 +15,7 @@ type HeadProps = {
 }
 
 /** The header of a page: the way here, the title, and what can be done with the thing. */
-export const Head = ({ title, trail, state, sub, actions }: HeadProps) => (
+export const Head = ({ title, tile, trail, state, sub, actions }: HeadProps) => (
   <div class="head">
     {trail && (
       <nav aria-label="Breadcrumb">
@@ -30,6 +32,7 @@ export const Head = ({ title, trail, state, sub, actions }: HeadProps) => (
       </nav>
     )}
     <div class="title">
+      {tile}
       <h1>{title}</h1>
       {state}
       {actions && <div class="acts wide">{actions}</div>}

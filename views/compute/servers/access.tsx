@@ -3,6 +3,7 @@
 import type { listOfferedImages } from '../../../src/catalog/images/images.ts'
 import { listSshKeys } from '../../../src/identity/ssh-keys/ssh-keys.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
+import { byFamily } from '../../catalog/images/os.tsx'
 import { pathOf } from '../../components/action.tsx'
 import { Radios } from '../../components/choices.tsx'
 import type { Option } from '../../components/field.tsx'
@@ -11,27 +12,16 @@ import { bytes, exactGb } from '../../components/words.ts'
 
 type Image = Answers<{ images: typeof listOfferedImages }>['images']['data'][number]
 
-/** `Debian 13` → family and version; a name without a version is a family of its own. */
-const partsOf = (name: string) => {
-  const words = name.split(/[\s_-]/).filter(Boolean)
-  const at = words.findIndex((word, i) => i > 0 && /^v?\d/.test(word))
-  if (at < 0) return { family: name, version: '' }
-  return { family: words.slice(0, at).join(' '), version: words[at]!.replace(/^v/, '') }
-}
-function byFamily(a: Image, b: Image): number {
-  const [one, other] = [partsOf(a.name), partsOf(b.name)]
-  return (
-    one.family.localeCompare(other.family, 'en') || other.version.localeCompare(one.version, 'en', { numeric: true })
-  )
-}
-
 /** By family, the newest version first. Images that do not fit stay and say why. `diskGb` undefined: no package yet. */
 export const imageOptions = (images: readonly Image[], diskGb: number | undefined): Option[] =>
   images.toSorted(byFamily).map((i) => ({
     value: i.id,
     label: i.name,
     hint: `Needs ${exactGb(i.minDiskGb)} disk${i.sizeBytes > 0 ? ` · ${bytes(i.sizeBytes)}` : ''}.`,
-    why: diskGb !== undefined && i.minDiskGb > diskGb ? `Too large: the disk has ${exactGb(diskGb)}.` : undefined,
+    why:
+      diskGb !== undefined && i.minDiskGb > diskGb
+        ? `Needs ${exactGb(i.minDiskGb)} of disk; there are ${exactGb(diskGb)}.`
+        : undefined,
   }))
 
 /** The default that staff chose, or where it does not fit the image that was added first: never the latest upload. */

@@ -8,6 +8,7 @@ import { mayCallOn } from '../../../src/kernel/api/operation.ts'
 import type { Answers, At } from '../../../src/kernel/web/page.ts'
 import { inContext, useAt, usePageContext } from '../../../src/kernel/web/page-context.ts'
 import type { listJobs } from '../../../src/platform/jobs/jobs.ts'
+import { OsTile } from '../../catalog/images/os.tsx'
 import { Menu } from '../../components/action.tsx'
 import type { Area } from '../../components/area.ts'
 import { Head } from '../../components/head.tsx'
@@ -44,6 +45,7 @@ export function ServerFrame({ children, ...of }: FrameProps) {
       <Live id="server" every={2}>
         <Head
           title={s.name}
+          tile={s.image && <OsTile name={s.image.name} large />}
           trail={[['Servers', `${area}/servers`]]}
           state={<ServerState of={s} tag />}
           actions={<Power server={s} />}

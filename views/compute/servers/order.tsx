@@ -13,6 +13,7 @@ import { Facts, Note, Section } from '../../components/section.tsx'
 import { count, size, traffic } from '../../components/words.ts'
 import { AccessFields, defaultImage, imageOptions, rootPassword } from './access.tsx'
 import type { Package } from './fit.ts'
+import { ImagePicks } from './image-picks.tsx'
 
 export type Sold = Omit<Package, 'servers'>
 type Place = { id: string; name: string }
@@ -90,13 +91,13 @@ const OrderForm = ({ of, choice }: Part) => (
       <Section id="owner" title="Customer">
         <Owner of={of} choice={choice} />
       </Section>
-      <Section id="package" title="Package">
+      <Section id="package" title="Package" count="Smallest first.">
         <Packages of={of} choice={choice} />
       </Section>
       <Section id="place" title="Location">
         <Places of={of} choice={choice} />
       </Section>
-      <Section id="system" title="Image">
+      <Section id="system" title="Image" count="Newest version first in each family.">
         <Images of={of} choice={choice} />
       </Section>
       {choice.image && (
@@ -203,15 +204,14 @@ const Places = ({ of: { places, placeObstacle, aboutPlace, nodePicker, none }, c
 
 const Images = ({ of: { none }, choice }: Part) => (
   <>
-    <Radios
+    <ImagePicks
       scope="new"
-      name="imageId"
       quiet
-      label="Image"
       value={choice.image ?? ''}
-      options={[...choice.images, { value: '', label: 'None yet', hint: 'It waits until its owner or you set it up.' }]}
+      options={choice.images}
+      none={{ value: '', label: 'None yet', hint: 'It waits until its owner or you set it up.' }}
+      empty={none.images}
     />
-    {!choice.images.length && none.images}
   </>
 )
 

@@ -17,7 +17,6 @@ import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { Action } from '../../components/action.tsx'
 import { type Area, inEveryArea } from '../../components/area.ts'
-import { Radios } from '../../components/choices.tsx'
 import { Field, Select } from '../../components/field.tsx'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
@@ -25,6 +24,7 @@ import { exactGb } from '../../components/words.ts'
 import { InviteFields } from '../../identity/team/fields.tsx'
 import { AccessFields, defaultImage, imageOptions, NoImages, rootPassword } from './access.tsx'
 import { ServerFrame } from './frame.tsx'
+import { ImagePicks } from './image-picks.tsx'
 import { away } from './power-buttons.tsx'
 import { keysOf } from './show.tsx'
 import { disabledReason, restartPolicies, type Server, whatGoes } from './words.ts'
@@ -246,14 +246,7 @@ function Reinstall({ server: s, images, reinstallation, area }: InArea) {
         }}
         fields={
           <>
-            <Radios
-              scope={scope}
-              name="imageId"
-              label="Image"
-              value={value}
-              options={options}
-              empty={<NoImages staff={area === '/admin'} />}
-            />
+            <ImagePicks scope={scope} value={value} options={options} empty={<NoImages staff={area === '/admin'} />} />
             <AccessFields scope={scope} ownerId={keysOf(s, at)} />
           </>
         }

@@ -9,7 +9,6 @@ import { listAudit } from '../../../src/platform/audit/audit.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { CallForm } from '../../components/action.tsx'
 import { type Area, inEveryArea } from '../../components/area.ts'
-import { Radios } from '../../components/choices.tsx'
 import { Field } from '../../components/field.tsx'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
@@ -20,6 +19,7 @@ import { ActivityRows } from '../../platform/audit/rows.tsx'
 import { JobRows } from '../../platform/jobs/table.tsx'
 import { AccessFields, defaultImage, imageOptions, NoImages, rootPassword } from './access.tsx'
 import { ServerFrame } from './frame.tsx'
+import { ImagePicks } from './image-picks.tsx'
 import { OwnerLink } from './table.tsx'
 import type { Server } from './words.ts'
 
@@ -90,10 +90,8 @@ function Setup({ server: s, images, area }: InArea) {
         leadsTo={`${area}/servers/${s.id}`}
         secret={rootPassword(s.hostname)}
       >
-        <Radios
+        <ImagePicks
           scope="setup"
-          name="imageId"
-          label="Image"
           value={defaultImage(images.data, options)}
           options={options}
           empty={<NoImages staff={area === '/admin'} />}

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { Note } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
@@ -78,21 +79,64 @@ function Away({ node: n }: { node: ShownNode }): ComponentChildren {
       </Note>
     )
   if (n.connected) return null
-  return (
-    <Note level="bad" action={n.servers > 0 && <Affected node={n} />}>
-      <strong>
-        Not connected; last seen <Time iso={n.seenAt} />.
-      </strong>{' '}
-      {n.servers > 0
-        ? `${count(n.servers, 'server')}, ${count(n.customers, 'customer')} affected: the servers keep running, as ` +
-          'far as the panel knows, but cannot be changed.'
-        : 'It takes no servers meanwhile.'}{' '}
-      Run <code>systemctl status berth-agent</code> on the node; without systemd{' '}
-      <code>/usr/local/lib/berth/services status berth-agent</code>, with its log in{' '}
-      <code>/var/log/berth/berth-agent.log</code>.
-    </Note>
-  )
+  return <NotConnected node={n} />
 }
+
+/** The servers and customers that it concerns come first, then what to try on the machine. */
+const NotConnected = ({ node: n }: { node: ShownNode }) => (
+  <div class="sec first">
+    <section class="fail" aria-labelledby="away-t">
+      <header>
+        <Icon name="unplug" />
+        <div>
+          <h2 id="away-t">
+            Not connected; last seen <Time iso={n.seenAt} />
+          </h2>
+          <p>
+            {n.servers > 0
+              ? 'Its servers keep running, as far as the panel knows, but cannot be changed until it answers.'
+              : 'It takes no servers meanwhile.'}
+          </p>
+        </div>
+      </header>
+      <dl>
+        <div>
+          <dt>Affected</dt>
+          <dd>
+            <b>
+              {count(n.servers, 'server')}, {count(n.customers, 'customer')}
+            </b>
+          </dd>
+        </div>
+        <div>
+          <dt>What to try, in this order</dt>
+          <dd>
+            <ol class="steps">
+              <li>See whether the machine has power and reaches the network.</li>
+              <li>
+                <span>
+                  Run <code>systemctl status berth-agent</code> on it; without systemd{' '}
+                  <code>/usr/local/lib/berth/services status berth-agent</code>, with its log in{' '}
+                  <code>/var/log/berth/berth-agent.log</code>.
+                </span>
+                <small>Restarting the agent leaves its servers running.</small>
+              </li>
+              <li>
+                Restart the machine.
+                <small>Its servers restart with it.</small>
+              </li>
+            </ol>
+          </dd>
+        </div>
+      </dl>
+      {n.servers > 0 && (
+        <div class="bar">
+          <Affected node={n} />
+        </div>
+      )}
+    </section>
+  </div>
+)
 
 function ClockSkew({ ms }: { ms: number }) {
   const seconds = Math.round(Math.abs(ms) / 1000)

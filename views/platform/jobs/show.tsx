@@ -63,6 +63,7 @@ function JobPage({ job, log, server, area }: Data & { area: Area }) {
         </div>
         <div>
           <Live id="facts" every={ended ? undefined : 2}>
+            <Steps job={job} ended={ended} />
             <JobFacts job={job} />
           </Live>
         </div>
@@ -137,11 +138,36 @@ const Trouble = ({ job }: { job: Job }) => (
   </Note>
 )
 
+/** How a step is drawn (panel.css) and read: `n` counts from 1. */
+function lookOf({ state, step }: Job, ended: boolean, n: number, of: Job['steps'][number]['state']): [string, string] {
+  if (state === 'failed' && n === step.n) return ['off', of === 'undone' ? 'failed, undone' : 'failed']
+  if (of === 'started' && !ended) return ['now', 'under way']
+  return of === 'done' ? ['done', ''] : ['', of === 'undone' ? 'undone' : '']
+}
+
+/** The plan of the job; before it is planned, nothing. */
+const Steps = ({ job, ended }: { job: Job; ended: boolean }) =>
+  job.steps.length > 0 ? (
+    <Section id="steps" title="Steps">
+      <ol class="steps">
+        {job.steps.map(({ name, state }, i) => {
+          const [look, words] = lookOf(job, ended, i + 1, state)
+          return (
+            <li class={look || undefined}>
+              {name}
+              {state === 'done' && <span class="sr"> (done)</span>}
+              {words && <small>{words}</small>}
+            </li>
+          )
+        })}
+      </ol>
+    </Section>
+  ) : null
+
 const JobFacts = ({ job }: { job: Job }) => (
   <Section id="about" title="Job">
     <Facts
       of={[
-        ['Step', `${job.state === 'succeeded' ? job.step.of : job.step.n} of ${job.step.of}`],
         ['Started by', job.startedBy.name],
         ['Cancelled by', job.cancelled && <CancelledBy of={job.cancelled} />],
         ['Node', job.nodeId && <Link href={`/admin/nodes/${job.nodeId}`}>{job.nodeName}</Link>],
