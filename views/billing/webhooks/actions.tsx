@@ -23,7 +23,7 @@ type Of = { of: Webhook }
 const shownOnce = {
   field: 'secret',
   title: 'The signing secret',
-  words: 'Save it where deliveries are received: each is signed with it. docs/webhooks.md shows how to verify one.',
+  words: 'Save it where deliveries are received: each is signed with it.',
 }
 
 /** The host alone: paths may be long. */

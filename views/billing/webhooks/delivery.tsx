@@ -50,7 +50,6 @@ export const DeliveryDetail = ({ of: d }: Of) => (
     <Section
       id="about"
       title={d.event}
-      first
       count={<DeliveryState of={d} />}
       actions={
         <>

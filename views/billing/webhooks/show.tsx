@@ -54,7 +54,7 @@ export const webhookPages = (['staff', 'reseller', 'customer'] as const satisfie
 const WebhookPage = ({ webhook, deliveries, delivery, kind }: Data & { kind: AccountKind }) => (
   <>
     <Head
-      title={<span class="cut">{webhook.url}</span>}
+      title={hostOf(webhook)}
       trail={[[kind === 'staff' ? 'Webhooks & API' : 'Webhooks', webhookPath[kind].list]]}
       state={<WebhookState of={webhook} tag />}
       actions={<Actions of={webhook} />}
@@ -118,6 +118,9 @@ const Actions = ({ of }: { of: Webhook }) => (
 
 const About = ({ of: w }: { of: Webhook }) => (
   <>
+    <span class="mono cut" title={w.url}>
+      {w.url}
+    </span>
     <span>Gets {eventsInWords(w)}</span>
     {w.deliveredAt && (
       <span>
