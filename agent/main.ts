@@ -192,12 +192,16 @@ async function live(host: Host, journal: Journal, supervision: Supervision, conn
     void supervision.stay(work.signal)
     void watchFirewall(host, work.signal)
   })
+  void host.metering.stay(work.signal, (error) =>
+    log('error', 'the traffic of the vms cannot be counted; trying again', { error: wordsOf(error) }),
+  )
   const connected = connection.stay(work.signal)
   const pruning = setInterval(() => journal.prune(), DAY_MS)
   await asked
   connection.stopAccepting()
   await journal.quiet(STOP_MS)
   clearInterval(pruning)
+  await Promise.race([host.metering.sample().catch(() => {}), Bun.sleep(2000)])
   work.abort()
   await Promise.race([connected, Bun.sleep(500)])
 }

@@ -50,6 +50,27 @@ BEGIN
 END;
 INSERT INTO usage_due SELECT id FROM workloads WHERE terminated_at IS NULL;
 
+-- Traffic by day: sums that a node reported last, by the meter that added them up, and the parts of them that are billed to an
+-- owner. Only what a sum has grown by is added, so a report that comes twice adds nothing.
+CREATE TABLE traffic_meters (
+  workload_id TEXT NOT NULL,
+  day INTEGER NOT NULL,
+  meter TEXT NOT NULL,
+  rx_bytes INTEGER NOT NULL,
+  tx_bytes INTEGER NOT NULL,
+  measured_seconds INTEGER NOT NULL,
+  PRIMARY KEY (workload_id, day, meter)
+) STRICT;
+CREATE TABLE traffic_days (
+  workload_id TEXT NOT NULL,
+  day INTEGER NOT NULL,
+  owner_id TEXT NOT NULL,
+  rx_bytes INTEGER NOT NULL,
+  tx_bytes INTEGER NOT NULL,
+  measured_seconds INTEGER NOT NULL,
+  PRIMARY KEY (workload_id, day, owner_id)
+) STRICT;
+
 -- What each workload is now. A migration that adds a kind of workload makes this view anew, with what is sold of that kind.
 CREATE VIEW usage_now AS
 SELECT w.id AS workload_id, w.kind, w.owner_id, w.reseller_id, w.hostname, p.id AS product_id, p.name AS product_name,

@@ -17,8 +17,10 @@ import {
   Heartbeat,
   Inventory,
   type LogLevel,
+  MOST_TRAFFIC_DAYS,
   PowerChange,
   ToAgent,
+  Traffic,
 } from '../protocol/wire.ts'
 import { sleep } from '../sleep.ts'
 import { Refused, signedHeaders } from './controller.ts'
@@ -30,6 +32,7 @@ import { trusting } from './pinning.ts'
 const HEARTBEAT_MS = 10_000
 const FACTS_MS = 60_000
 const INVENTORY_MS = 300_000
+const TRAFFIC_MS = 300_000
 /** After this long without a frame or pong the connection counts as broken, even if TCP still holds it open. */
 const SILENCE_MS = 25_000
 const OPENING_MS = 15_000
@@ -126,6 +129,7 @@ export class Connection {
       this.every(HEARTBEAT_MS, over.signal, () => this.beat(socket))
       this.every(FACTS_MS, over.signal, () => this.sendFacts(false))
       this.every(INVENTORY_MS, over.signal, () => this.sendInventory())
+      this.every(TRAFFIC_MS, over.signal, async () => this.sendTraffic())
     })
     socket.addEventListener('pong' as 'message', heard)
     socket.addEventListener('message', ({ data }) => {
@@ -156,7 +160,9 @@ export class Connection {
       this.welcomed(frame.now, frame.controllerVersion)
       if (frame.pins) this.accept(frame.pins)
       for (const crash of this.supervision.recent()) this.send(crash)
+      this.sendTraffic()
     }
+    if (frame.type === 'traffic-stored') return this.trafficStored(frame.seq)
     if (frame.type === 'command') void this.obey(socket, frame)
     else this.report()
   }
@@ -251,6 +257,18 @@ export class Connection {
     const [{ ours, foreign }, volumes] = await Promise.all([this.host.hypervisor.look(), this.host.storage.list()])
     const vms = ours.map(({ id, power }) => ({ workload: id, power }))
     this.send(fitted(Inventory, { type: 'inventory', vms, volumes, foreign }))
+  }
+
+  private sendTraffic() {
+    const report = this.host.metering.report()
+    if (report) this.send(fitted(Traffic, report))
+  }
+
+  /** A report that was full has others behind it. */
+  private trafficStored(seq: number) {
+    const wasFull = this.host.metering.report()?.days.length === MOST_TRAFFIC_DAYS
+    this.host.metering.stored(seq)
+    if (wasFull) this.sendTraffic()
   }
 
   private async beat(socket: WebSocket) {

@@ -10,11 +10,13 @@ import { FakeNetwork } from '../drivers/network/fake.ts'
 import { FakeSeeds } from '../drivers/seed/fake.ts'
 import { FakePool } from '../drivers/storage/fake.ts'
 import { Storage } from '../drivers/storage/storage.ts'
+import { FakeCounters } from '../drivers/traffic/fake.ts'
 import type { Facts } from '../protocol/wire.ts'
 import { openState } from '../state.ts'
 import { VERSION } from '../version.ts'
 import { openFaults } from './faults.ts'
 import type { Host } from './host.ts'
+import { Metering } from './metering.ts'
 import { PortSecurity } from './port-security.ts'
 
 /** The settings that `fake.json` can override. */
@@ -45,13 +47,21 @@ const defaults: FakeSettings = {
 }
 
 /** Opens the fake host in `dataDir`, in the state in which the last agent there left it, also after a crash. */
-export function openFakeHost(dataDir: string, given: Partial<FakeSettings> = {}): Host {
+export function openFakeHost(
+  dataDir: string,
+  given: Partial<FakeSettings> = {},
+  now: () => number = Date.now,
+): Host & { counters: FakeCounters } {
   const settings = { ...defaults, ...given, ...settingsIn(dataDir) }
   const db = openDatabase(join(dataDir, 'fake.db'), 'create table if not exists boots (id text primary key) strict')
   const hypervisor = new FakeHypervisor(db, settings)
   const state = openState(join(dataDir, 'state.db'))
   const bootedAt = Date.now()
-  const host: Host = {
+  const counters = new FakeCounters(db, settings.bootId)
+  const metering = new Metering(join(dataDir, 'traffic.db'), counters, state, now)
+  const host = {
+    counters,
+    metering,
     hypervisor,
     state,
     storage: new Storage([new FakePool(db, 'local', settings.poolBytes)]),
@@ -70,10 +80,11 @@ export function openFakeHost(dataDir: string, given: Partial<FakeSettings> = {})
     }),
     withFaults: openFaults(dataDir, db),
     close: () => {
+      metering.close()
       db.close()
       state.close()
     },
-  }
+  } satisfies Host & { counters: FakeCounters }
   if (db.run('insert or ignore into boots values (?)', [settings.bootId]).changes) hypervisor.powerOff()
   return host
 }

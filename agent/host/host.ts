@@ -7,6 +7,7 @@ import type { Seeds } from '../drivers/seed/seed.ts'
 import type { Storage } from '../drivers/storage/storage.ts'
 import type { CommandName, Facts } from '../protocol/wire.ts'
 import type { State } from '../state.ts'
+import type { Metering } from './metering.ts'
 import type { PortSecurity } from './port-security.ts'
 
 export interface Host {
@@ -16,6 +17,7 @@ export interface Host {
   portSecurity: PortSecurity
   seeds: Seeds
   images: Images
+  metering: Metering
   state: State
   /** How many processes the kernel has killed since the boot because memory ran out. */
   oomKills(): number

@@ -11,11 +11,13 @@ import { Bridges } from '../drivers/network/bridge.ts'
 import { IsoSeeds } from '../drivers/seed/iso.ts'
 import { FilePool } from '../drivers/storage/file.ts'
 import { Storage } from '../drivers/storage/storage.ts'
+import { NftCounters } from '../drivers/traffic/nftables.ts'
 import { Failure } from '../failure.ts'
 import { openState } from '../state.ts'
 import { makePassage } from './directories.ts'
 import { bootIdOfHost, factsOfHost, loadMeter, machineIdOfHost, oomKillsOfHost } from './facts.ts'
 import type { Host } from './host.ts'
+import { Metering } from './metering.ts'
 import { PortSecurity } from './port-security.ts'
 
 export const POOL = 'local'
@@ -33,6 +35,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
   }
   makePassage(join(dataDir, 'pools'))
   const state = openState(join(dataDir, 'state.db'))
+  const metering = new Metering(join(dataDir, 'traffic.db'), new NftCounters(), state)
   return {
     state,
     oomKills: oomKillsOfHost,
@@ -41,12 +44,16 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     network: new Bridges(),
     portSecurity: new PortSecurity(new Nftables(), state),
     seeds: new IsoSeeds(join(dataDir, 'seeds')),
+    metering,
     images: new DownloadedImages(join(dataDir, 'images'), (path) => fromController(identity, path)),
     facts: () => factsOfHost(virtualisation),
     machineId: machineIdOfHost,
     load: loadMeter(),
     withFaults: (_name, _server, work) => work(),
-    close: () => state.close(),
+    close: () => {
+      metering.close()
+      state.close()
+    },
   }
 }
 

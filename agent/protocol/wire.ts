@@ -325,6 +325,32 @@ export const Crash = t.Object({
 })
 export type Crash = Static<typeof Crash>
 
+/** Days of vms that one report of traffic names at most. */
+export const MOST_TRAFFIC_DAYS = 1000
+
+/**
+ * The traffic of vms by day in UTC, as seen from the vm, since the node began to count on that day: sent again until
+ * the controller says `traffic-stored` with this `seq`. `meter` names the counting itself: a node that lost its data
+ * begins another one, whose sums count beside the earlier ones. `measuredSeconds`: how much of the day it covers.
+ */
+export const Traffic = t.Object({
+  type: t.Literal('traffic'),
+  meter: t.String({ pattern: '^[0-9a-f]{16}$' }),
+  seq: counter,
+  days: t.Array(
+    t.Object({
+      workload: workloadId,
+      /** Days since 1970. */
+      day: t.Integer({ minimum: 0, maximum: 2_932_896 }),
+      rxBytes: counter,
+      txBytes: counter,
+      measuredSeconds: counter,
+    }),
+    { maxItems: MOST_TRAFFIC_DAYS },
+  ),
+})
+export type Traffic = Static<typeof Traffic>
+
 export const LogLevel = t.Enum(['info', 'command', 'warning', 'error'])
 export type LogLevel = Static<typeof LogLevel>
 
@@ -337,6 +363,7 @@ export const FromAgent = t.Union([
   Inventory,
   PowerChange,
   Crash,
+  Traffic,
   t.Object({ type: t.Literal('log'), key, level: LogLevel, text: anyText(4096), at: timestamp }),
   t.Object({ type: t.Literal('progress'), key, percent: t.Integer({ minimum: 0, maximum: 100 }) }),
   t.Object({ type: t.Literal('done'), key, output: t.Unknown() }),
@@ -362,6 +389,8 @@ export const ToAgent = t.Union([
   t.Object({ type: t.Literal('command'), key, name: line(60), input: t.Unknown() }),
   /** Requests facts, a heartbeat and the inventory at once. */
   t.Object({ type: t.Literal('report') }),
+  /** The days of a report of traffic are in the database, up to this number. */
+  t.Object({ type: t.Literal('traffic-stored'), seq: counter }),
 ])
 export type ToAgent = Static<typeof ToAgent>
 

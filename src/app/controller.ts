@@ -134,7 +134,17 @@ export async function createController({
   /** As people call it: an id alone helps nobody who reads the journal. */
   const nameOf = (nodeId: unknown) => (typeof nodeId === 'string' ? nodeById(db, nodeId)?.name : undefined)
   const misconduct = new MisconductLog(db, clock, nameOf)
-  const reports = new Reports(db, time, ({ nodeId, offence, details }) => misconduct.note(nodeId, offence, details))
+  const takers = registry.features.flatMap(({ takeTraffic }) => takeTraffic ?? [])
+  const takeTraffic = (...day: Parameters<(typeof takers)[number]>) => {
+    for (const take of takers) take(...day)
+  }
+  const reports = new Reports(
+    db,
+    time,
+    ({ nodeId, offence, details }) => misconduct.note(nodeId, offence, details),
+    takeTraffic,
+    (nodeId, seq) => hub.trafficStored(nodeId, seq),
+  )
   const hub: Hub = new Hub(clock, {
     log: (jobId, line) => runner.log.add(jobId, line),
     progress: (jobId, percent) => runner.log.progress(jobId, percent),

@@ -63,6 +63,7 @@ import { resellerBrandingPage } from '../../views/platform/settings/brand-form.t
 import { settingsPage } from '../../views/platform/settings/settings.tsx'
 import { eventsFeature } from '../billing/events/feature.ts'
 import { provisioningFeature } from '../billing/provisioning/feature.ts'
+import { trafficFeature } from '../billing/traffic/feature.ts'
 import { usageFeature } from '../billing/usage/feature.ts'
 import { webhooksFeature } from '../billing/webhooks/feature.ts'
 import { imagesFeature } from '../catalog/images/feature.ts'
@@ -129,6 +130,7 @@ export const features: readonly Feature[] = [
       ownServersPage,
     ],
   },
+  trafficFeature,
   {
     ...usageFeature,
     pages: [adminReportsPage, resellerReportsPage, ...usagePages, ...usageIntervalPages],

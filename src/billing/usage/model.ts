@@ -7,6 +7,7 @@ import { described, namedSchema, nullable, time } from '../../kernel/api/operati
 import { iso } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
+import type { Sums } from '../traffic/queries.ts'
 import { daysOf, type Period, secondsOf } from './period.ts'
 import { type UsageInterval, type UsageState, usageStates } from './tables.ts'
 
@@ -94,6 +95,22 @@ export const showAccount = (tx: Db, id: string) => {
   return { id, name: account?.name ?? id, externalId: account?.externalId ?? null }
 }
 
+const usedTraffic = namedSchema('UsedTraffic', {
+  inBytes: described(t.Integer(), 'Received by the server.'),
+  outBytes: t.Integer(),
+  measuredSeconds: t.Integer(),
+  gapSeconds: described(t.Integer(), 'For how long it was there and could not be measured.'),
+})
+/** Reports of nodes come later than the traffic by so much. */
+const LATE_SECONDS = 600
+function showTraffic(sums: Sums | undefined, { byState }: Added) {
+  // What was never measured is unknown, and not 0.
+  if (!sums) return null
+  const { rxBytes, txBytes, measuredSeconds } = sums
+  const gap = Math.floor((byState.active + byState.suspended) / 1000) - measuredSeconds
+  return { inBytes: rxBytes, outBytes: txBytes, measuredSeconds, gapSeconds: gap > LATE_SECONDS ? gap : 0 }
+}
+
 export const usageLine = namedSchema('UsageLine', {
   serverId: t.String(),
   kind: t.String(),
@@ -107,12 +124,19 @@ export const usageLine = namedSchema('UsageLine', {
   seconds,
   secondsByState,
   packages: described(t.Array(usedPackage), 'One for each package that it had in the period.'),
+  traffic: nullable(usedTraffic),
 })
 
 /** The line of one workload and owner; `intervals` in the order of time, at least one. */
-export function showLine(intervals: readonly UsageInterval[], owner: ReturnType<typeof showAccount>, period: Period) {
+export function showLine(
+  intervals: readonly UsageInterval[],
+  owner: ReturnType<typeof showAccount>,
+  period: Period,
+  traffic: Sums | undefined,
+) {
   const [first, last] = [intervals[0]!, intervals.at(-1)!]
-  const { ms, byState, byProduct } = addedUp(intervals, period)
+  const added = addedUp(intervals, period)
+  const { ms, byState, byProduct } = added
   return {
     serverId: last.workloadId,
     kind: last.kind,
@@ -126,6 +150,7 @@ export function showLine(intervals: readonly UsageInterval[], owner: ReturnType<
     seconds: secondsOf(ms),
     secondsByState: showStates(byState),
     packages: showPackages(byProduct),
+    traffic: showTraffic(traffic, added),
   }
 }
 

@@ -178,3 +178,13 @@ export const countIntervals = (tx: Db, { where, values }: Where, period: Period)
       `SELECT count(*) AS n FROM usage_intervals i WHERE ${where} AND ${OVERLAPS}`,
     )
     .get(...values, ...overlapping(period))!.n
+
+const owners = prepared(({ $client }) =>
+  $client.prepare<{ ownerId: string }, [string, number, number]>(
+    `SELECT i.owner_id AS ownerId FROM usage_intervals i WHERE i.workload_id = ? AND ${OVERLAPS}
+     ORDER BY i.since DESC LIMIT 1`,
+  ),
+)
+/** The last owner of the workload in the period; undefined where it was not there. */
+export const ownerWithin = (tx: Db, workloadId: string, { from, to }: Period): string | undefined =>
+  owners(tx).get(workloadId, to, from)?.ownerId

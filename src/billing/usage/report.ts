@@ -6,8 +6,10 @@ import { page, paginate } from '../../kernel/api/list.ts'
 import { described, namedSchema, operation, type ReadContext, stream } from '../../kernel/api/operation.ts'
 import { idOf } from '../../kernel/api/query.ts'
 import { csvLines } from '../../kernel/csv.ts'
+import { day as DAY_MS } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
+import { trafficByOwner } from '../traffic/queries.ts'
 import {
   showAccount,
   showInterval,
@@ -70,11 +72,17 @@ function keyFrom(text: string | undefined): LineKey | undefined {
 function linesOf(tx: Db, keys: readonly LineKey[], where: Where, period: Period) {
   const workloads = [...new Set(keys.map(({ workloadId }) => workloadId))]
   const byKey = Map.groupBy(intervalsOf(tx, workloads, where, period), keyText)
+  const traffic = new Map(
+    trafficByOwner(tx, workloads, period.from / DAY_MS, Math.ceil(period.to / DAY_MS)).map((sums) => [
+      keyText(sums),
+      sums,
+    ]),
+  )
   const accounts = new Map<string, ReturnType<typeof showAccount>>()
   return keys.map((key) => {
     let owner = accounts.get(key.ownerId)
     if (!owner) accounts.set(key.ownerId, (owner = showAccount(tx, key.ownerId)))
-    return showLine(byKey.get(keyText(key))!, owner, period)
+    return showLine(byKey.get(keyText(key))!, owner, period, traffic.get(keyText(key)))
   })
 }
 
@@ -128,6 +136,9 @@ export const lineColumns: Readonly<Record<string, (line: Line) => string | numbe
   activeSeconds: (l) => l.secondsByState.active,
   failedSeconds: (l) => l.secondsByState.failed,
   suspendedSeconds: (l) => l.secondsByState.suspended,
+  trafficInBytes: (l) => l.traffic?.inBytes ?? null,
+  trafficOutBytes: (l) => l.traffic?.outBytes ?? null,
+  trafficGapSeconds: (l) => l.traffic?.gapSeconds ?? null,
   packages: (l) =>
     l.packages.map(({ name, billingProductId, days }) => `${name} (${billingProductId ?? '-'}): ${days}`).join(', '),
 }

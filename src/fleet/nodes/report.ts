@@ -21,6 +21,7 @@ import type { Hub, Report } from '../../kernel/nodes/hub.ts'
 import type { Offence } from '../../kernel/nodes/offences.ts'
 import { noteCrash } from '../workloads/crashes.ts'
 import { notePower, type Workload, workloadById, workloadsOn } from '../workloads/queries.ts'
+import { type ReportedDay, WaitingTraffic } from '../workloads/traffic-reports.ts'
 import { connectedBefore, nodeById, reportNode } from './queries.ts'
 import type { Difference, Node } from './tables.ts'
 
@@ -47,6 +48,7 @@ type Pending = {
   power: Map<string, Seen>
   /** By workload and time: a node repeats those of a day whenever it connects. */
   crashes: Map<string, Crash>
+  traffic: WaitingTraffic
 }
 const nothing = (): Pending => ({
   columns: {},
@@ -54,6 +56,7 @@ const nothing = (): Pending => ({
   inventory: undefined,
   power: new Map(),
   crashes: new Map(),
+  traffic: new WaitingTraffic(),
 })
 /** The heartbeat as pages show it, with the time of its arrival. */
 export type Beat = Omit<Heartbeat, 'type' | 'workloads'>
@@ -102,6 +105,9 @@ export class Reports {
     private db: Db,
     private time: MonotonicClock,
     private found: (finding: Finding) => void = () => {},
+    private takeTraffic: (tx: Tx, day: ReportedDay, now: number) => void = () => {},
+    /** Told after the transaction that stored a node's traffic up to this number. */
+    private trafficStored: (nodeId: string, seq: number) => void = () => {},
   ) {}
 
   heartbeat = (nodeId: string): Beat | undefined => this.beats.get(nodeId)
@@ -124,6 +130,7 @@ export class Reports {
         Object.assign(pending.columns, { facts, memoryMb: facts.memoryMb, threads: facts.cpu.threads })
       } else if (report.type === 'inventory') pending.inventory = report
       else if (report.type === 'crash') addCrash(pending, report)
+      else if (report.type === 'traffic') pending.traffic.add(report)
       else addPower(pending, report.workload, { power: report.power, at: this.time.now() })
     })
   }
@@ -200,6 +207,7 @@ export class Reports {
         inventory: later.inventory ?? before.inventory,
         power: new Map([...before.power, ...later.power]),
         crashes: new Map([...before.crashes, ...later.crashes]),
+        traffic: before.traffic.before(later.traffic),
       })
     }
     clearTimeout(this.pause)
@@ -257,6 +265,13 @@ export class Reports {
       if (workload?.nodeId === nodeId) noteCrash(tx, this.time.now, workload, crash)
       else if (workload) foreign.push(crash.workload)
     }
+    const { seq, days } = pending.traffic
+    for (const { workload: id, ...day } of days.values()) {
+      const workload = workloadById(tx, id)
+      if (workload?.nodeId === nodeId) this.takeTraffic(tx, { ...day, workload }, this.time.now())
+      else if (workload) foreign.push(id)
+    }
+    if (seq !== undefined) changes.push(() => this.trafficStored(nodeId, seq))
     if (foreign.length)
       findings.push({
         nodeId,

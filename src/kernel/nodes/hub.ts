@@ -27,7 +27,7 @@ import type { Offence } from './offences.ts'
 export type Socket = ServerWebSocket<{ nodeId: string }>
 type Frame = Static<typeof FromAgent>
 /** The frames in which agents describe themselves and their host. */
-export type Report = Extract<Frame, { type: 'facts' | 'heartbeat' | 'inventory' | 'power' | 'crash' }>
+export type Report = Extract<Frame, { type: 'facts' | 'heartbeat' | 'inventory' | 'power' | 'crash' | 'traffic' }>
 type Waiting = {
   key: string
   nodeCommand: NodeCommand
@@ -185,6 +185,11 @@ export class Hub implements Nodes {
   private end(w: Waiting, error: Error) {
     this.waiting.delete(w.key)
     w.reject(error)
+  }
+
+  /** Tells the node that its report of traffic is in the database; one that is away sends it again. */
+  trafficStored(nodeId: string, seq: number) {
+    this.sockets.get(nodeId)?.send(JSON.stringify({ type: 'traffic-stored', seq } satisfies ToAgent))
   }
 
   /** A function that closes the socket that the node has now, and no later one: its credential was revoked. */

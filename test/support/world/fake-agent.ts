@@ -27,12 +27,13 @@ export type FakeAgent = ReturnType<typeof fakeAgent>
 /** Connects when told to. */
 export function fakeAgent({ nodeId, home, settings, hub, now, crash }: Options) {
   mkdirSync(home, { recursive: true })
-  let host = openFakeHost(home, { bootMs: 0, imageBytes: 1024 ** 3, ...settings })
+  let host = openFakeHost(home, { bootMs: 0, imageBytes: 1024 ** 3, ...settings }, now)
   let journal = openJournal(`${home}/journal.db`, crash)
   let life = 0
   let socket: any
   const say = (from: any, frame: unknown) => from === socket && hub().message(from, JSON.stringify(frame))
   async function hear(from: any, frame: ToAgent, myLife: number) {
+    if (frame.type === 'traffic-stored') return host.metering.stored(frame.seq)
     if (frame.type !== 'command') return
     const { key } = frame
     try {
@@ -83,10 +84,19 @@ export function fakeAgent({ nodeId, home, settings, hub, now, crash }: Options) 
       life++
       host.close()
       journal.close()
-      host = openFakeHost(home, { bootMs: 0, imageBytes: 1024 ** 3, ...settings })
+      host = openFakeHost(home, { bootMs: 0, imageBytes: 1024 ** 3, ...settings }, now)
       journal = openJournal(`${home}/journal.db`, crash)
       agent.disconnect()
       agent.connect()
+    },
+    /** So many bytes go through the port of the vm with this number. */
+    flow: (number: number, sentBytes: number, receivedBytes: number) =>
+      host.counters.flow(`bth${number}`, { sentBytes, receivedBytes }),
+    /** Counts the traffic, and reports it as the agent does every five minutes. */
+    async meter() {
+      await host.metering.sample()
+      const report = host.metering.report()
+      if (report) say(socket, report)
     },
     fault(...faults: Fault[]) {
       writeFileSync(`${home}/faults.json`, JSON.stringify(faults))

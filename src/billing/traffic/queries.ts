@@ -1,0 +1,70 @@
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { ExpiringRows } from '../../kernel/db/expiring.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { trafficDays, trafficMeters } from './tables.ts'
+
+/** Bytes as seen from the workload, and how many seconds they cover. */
+export type Sums = { rxBytes: number; txBytes: number; measuredSeconds: number }
+
+const SUMS = 'rx_bytes AS rxBytes, tx_bytes AS txBytes, measured_seconds AS measuredSeconds'
+const statements = prepared(({ $client }) => ({
+  reported: $client.prepare<Sums, [string, number, string]>(
+    `SELECT ${SUMS} FROM traffic_meters WHERE workload_id = ? AND day = ? AND meter = ?`,
+  ),
+  note: $client.prepare(
+    `INSERT INTO traffic_meters VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (workload_id, day, meter) DO UPDATE
+     SET rx_bytes = ?4, tx_bytes = ?5, measured_seconds = ?6`,
+  ),
+  add: $client.prepare(
+    `INSERT INTO traffic_days VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (workload_id, day, owner_id) DO UPDATE
+     SET rx_bytes = rx_bytes + ?4, tx_bytes = tx_bytes + ?5, measured_seconds = measured_seconds + ?6`,
+  ),
+  total: $client.prepare<Sums, [string, number, number]>(
+    `SELECT coalesce(sum(rx_bytes), 0) AS rxBytes, coalesce(sum(tx_bytes), 0) AS txBytes,
+      coalesce(sum(measured_seconds), 0) AS measuredSeconds
+     FROM traffic_days WHERE workload_id = ? AND day >= ? AND day < ?`,
+  ),
+}))
+
+/** The sums that this meter reported last of the day; zeros before its first report. */
+export const reportedSums = (tx: Db, workloadId: string, day: number, meter: string): Sums =>
+  statements(tx).reported.get(workloadId, day, meter) ?? { rxBytes: 0, txBytes: 0, measuredSeconds: 0 }
+export const noteReported = (tx: Tx, workloadId: string, day: number, meter: string, sums: Sums) =>
+  void statements(tx).note.run(workloadId, day, meter, sums.rxBytes, sums.txBytes, sums.measuredSeconds)
+export const addTraffic = (tx: Tx, workloadId: string, day: number, ownerId: string, sums: Sums) =>
+  void statements(tx).add.run(workloadId, day, ownerId, sums.rxBytes, sums.txBytes, sums.measuredSeconds)
+
+/** All traffic of a workload from one day up to, and without, another. */
+export const trafficOf = (tx: Db, workloadId: string, fromDay: number, toDay: number): Sums =>
+  statements(tx).total.get(workloadId, fromDay, toDay)!
+
+type LineSums = Sums & { workloadId: string; ownerId: string }
+/** The traffic of each of these workloads and its owners; none of what was never measured. */
+export const trafficByOwner = (tx: Db, workloadIds: readonly string[], fromDay: number, toDay: number): LineSums[] =>
+  tx.$client
+    .query<LineSums, [string, number, number]>(
+      `SELECT workload_id AS workloadId, owner_id AS ownerId, sum(rx_bytes) AS rxBytes, sum(tx_bytes) AS txBytes,
+        sum(measured_seconds) AS measuredSeconds
+       FROM traffic_days WHERE workload_id IN (SELECT value FROM json_each(?)) AND day >= ? AND day < ?
+       GROUP BY workload_id, owner_id`,
+    )
+    .all(JSON.stringify(workloadIds), fromDay, toDay)
+
+/** Rows come nearly in the order of their days, so the oldest are at the start of the table: no index is needed. */
+const oldest = (table: SQLiteTable, name: string, keptDays: number): ExpiringRows => ({
+  table,
+  deleteExpired: (tx, now, most) =>
+    tx.$client
+      .query(
+        `DELETE FROM ${name} WHERE rowid IN (SELECT rowid FROM (SELECT rowid, day FROM ${name} ORDER BY rowid LIMIT ?)
+         WHERE day < ?)`,
+      )
+      .run(most, Math.floor(now / 86_400_000) - keptDays).changes,
+})
+/** A report of an older day is not taken; a bill can be asked about for 400 days. */
+export const METER_KEPT_DAYS = 62
+const TRAFFIC_KEPT_DAYS = 400
+export const expiringTraffic = [
+  oldest(trafficMeters, 'traffic_meters', METER_KEPT_DAYS + 2),
+  oldest(trafficDays, 'traffic_days', TRAFFIC_KEPT_DAYS),
+]

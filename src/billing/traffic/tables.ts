@@ -1,0 +1,21 @@
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+/** Bytes as seen from the workload (`rx` is received by it); days are counted since 1970, in UTC. */
+const sums = {
+  rxBytes: integer('rx_bytes').notNull(),
+  txBytes: integer('tx_bytes').notNull(),
+  /** How much of the day the sums cover. */
+  measuredSeconds: integer('measured_seconds').notNull(),
+}
+/** The sums of a day that a node reported last, by the meter that added them up. */
+export const trafficMeters = sqliteTable(
+  'traffic_meters',
+  { workloadId: text('workload_id').notNull(), day: integer().notNull(), meter: text().notNull(), ...sums },
+  (t) => [primaryKey({ columns: [t.workloadId, t.day, t.meter] })],
+)
+/** The traffic of a day, by the owner to whom it is billed. */
+export const trafficDays = sqliteTable(
+  'traffic_days',
+  { workloadId: text('workload_id').notNull(), day: integer().notNull(), ownerId: text('owner_id').notNull(), ...sums },
+  (t) => [primaryKey({ columns: [t.workloadId, t.day, t.ownerId] })],
+)

@@ -1,0 +1,128 @@
+// Traffic from the counters of a node to the report: exactly once, whatever breaks on the way.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { write } from '../../../src/kernel/db/open.ts'
+import { type World, world } from '../../support/world/panel.ts'
+
+const MB = 1_000_000
+const DAY = 86_400_000
+let p: World
+let id = ''
+let number = 0
+beforeEach(async () => {
+  p = await world()
+  id = (await p.admin('POST', '/admin/servers', p.order)).serverId
+  await p.settle()
+  number = p.server(id).number
+  await p.node.agent.meter()
+})
+afterEach(() => p.close())
+
+const settle = async () => {
+  await Bun.sleep(60)
+  await p.settle()
+}
+const flow = async (sent: number, received = 0) => {
+  p.node.agent.flow(number, sent, received)
+  p.turnClock(30_000)
+  await p.node.agent.meter()
+  await settle()
+}
+const trafficOf = async (who: object = p.token(p.owner.id)) =>
+  (await p.call(who, 'GET', '/reports/usage')).body.data.find((l: any) => l.serverId === id).traffic
+
+describe('traffic', () => {
+  test('of both directions is in the report of its owner', async () => {
+    await flow(3 * MB, 7 * MB)
+    expect(await trafficOf(p.customer)).toMatchObject({ outBytes: 3 * MB, inBytes: 7 * MB, gapSeconds: 0 })
+  })
+  test('is unknown, and not 0, where nothing was ever measured', async () => {
+    const { serverId } = await p.admin('POST', '/admin/servers', { ...p.order, hostname: 'web02' })
+    await p.settle()
+    const { data } = (await p.call(p.owner, 'GET', '/reports/usage')).body
+    expect(data.find((l: any) => l.serverId === serverId).traffic).toBeNull()
+  })
+  test('counts once when a report is sent twice, and when the controller dies before it says that it has it', async () => {
+    await flow(MB)
+    const { metering } = p.node.agent.host
+    p.node.agent.flow(number, 2 * MB, 0)
+    await metering.sample()
+    const report = metering.report()!
+    for (let i = 0; i < 3; i++)
+      p.controller.hub.message({ data: { nodeId: p.node.id } } as never, JSON.stringify(report))
+    await p.crash()
+    await p.node.agent.meter()
+    await settle()
+    expect((await trafficOf()).outBytes).toBe(3 * MB)
+  })
+  test('goes on over restarts of the agent, of the guest, and a reinstallation', async () => {
+    await flow(MB)
+    p.node.agent.restart()
+    await flow(MB)
+    await p.admin('POST', `/servers/${id}/actions/power`, { action: 'off' })
+    await p.settle()
+    await p.admin('POST', `/servers/${id}/actions/power`, { action: 'start' })
+    await p.settle()
+    await flow(MB)
+    await p.admin('POST', `/servers/${id}/actions/reinstall`, { imageId: p.image, access: { mode: 'password' } })
+    await p.settle()
+    await flow(MB)
+    expect((await trafficOf()).outBytes).toBe(4 * MB)
+  })
+  test('of a time in which the node was away comes when it is back', async () => {
+    p.node.agent.disconnect()
+    p.node.agent.flow(number, 5 * MB, 0)
+    p.turnClock(3_600_000)
+    await p.node.agent.host.metering.sample()
+    expect((await trafficOf())?.outBytes ?? 0).toBe(0)
+    p.node.agent.connect()
+    await flow(MB)
+    expect(await trafficOf()).toMatchObject({ outBytes: 6 * MB, gapSeconds: 0 })
+  })
+  test('of a day belongs to the last owner on that day, however late its report comes', async () => {
+    const other = p.account('customer', 'Otto')
+    p.node.agent.disconnect()
+    p.node.agent.flow(number, 5 * MB, 0)
+    p.turnClock(60_000)
+    await p.node.agent.host.metering.sample()
+    p.turnClock(DAY)
+    await p.node.agent.host.metering.sample()
+    write(p.db, ({ $client }) => void $client.run('UPDATE workloads SET owner_id = ? WHERE id = ?', [other.id, id]))
+    p.node.agent.connect()
+    await flow(MB)
+    const { data } = (await p.call(p.token(p.owner.id), 'GET', '/reports/usage')).body
+    const of = (owner: { id: string }) => data.find((l: any) => l.owner.id === owner.id).traffic.outBytes
+    expect([of(p.customer), of(other)]).toEqual([5 * MB, MB])
+  })
+  test('that was never measured for a while shows as a gap', async () => {
+    await flow(MB)
+    const { host } = p.node.agent
+    // The node loses its counters, as in a reboot, and comes back after two hours.
+    p.turnClock(2 * 3_600_000)
+    host.counters.flow(`bth${number}`, { sentBytes: 0, receivedBytes: 0 })
+    p.node.agent.settings.bootId = 'second'
+    p.node.agent.restart()
+    await flow(MB)
+    const traffic = await trafficOf()
+    expect(traffic.outBytes).toBe(2 * MB)
+    expect(traffic.gapSeconds).toBeGreaterThanOrEqual(7200)
+  })
+  test('of a server on another node is not taken, and is told to the operator', async () => {
+    const other = p.addNode(p.location, 'fra-02')
+    const day = Math.floor(p.now() / DAY)
+    const days = [{ workload: id, day, rxBytes: MB, txBytes: MB, measuredSeconds: 60 }]
+    const report = { type: 'traffic', meter: '0123456789abcdef', seq: 1, days }
+    p.controller.reports.take(other.id, report as never)
+    await settle()
+    expect(p.db.$client.query('SELECT coalesce(sum(tx_bytes), 0) AS n FROM traffic_days').get()).toEqual({ n: 0 })
+    expect(p.auditLines().some(({ details }) => JSON.stringify(details).includes('not_its_workload'))).toBe(true)
+  })
+  test('of a day that is long past or far ahead is not taken', async () => {
+    const today = Math.floor(p.now() / DAY)
+    for (const day of [today + 2, today - 63, 0]) {
+      const days = [{ workload: id, day, rxBytes: MB, txBytes: MB, measuredSeconds: 60 }]
+      p.controller.reports.take(p.node.id, { type: 'traffic', meter: '0123456789abcdef', seq: 1, days } as never)
+      await settle()
+    }
+    expect(p.db.$client.query('SELECT coalesce(sum(tx_bytes), 0) AS n FROM traffic_days').get()).toEqual({ n: 0 })
+  })
+})
