@@ -2,8 +2,8 @@
 export type PortCounters = { sentBytes: number; receivedBytes: number }
 
 /**
- * The counters of frames that were let through, by tap. They go on while a vm is off, restarts or gets another disk, and
- * while the agent is away; `epoch` changes when they begin at 0 again.
+ * The counters of frames that were let through by tap. They go on while a vm is off, restarts or gets another disk, or
+ * the agent is away; `epoch` changes when they begin at 0 again.
  */
 export interface TrafficCounters {
   /** Sets the counters up where they are missing. Throws `tool_failed`. */

@@ -104,7 +104,7 @@ const usedTraffic = namedSchema('UsedTraffic', {
 /** Reports of nodes come later than the traffic by so much. */
 const LATE_SECONDS = 600
 function showTraffic(sums: Sums | undefined, { byState }: Added) {
-  // What was never measured is unknown, and not 0.
+  // Traffic that was never measured is unknown, and not 0.
   if (!sums) return null
   const { rxBytes, txBytes, measuredSeconds } = sums
   const gap = Math.floor((byState.active + byState.suspended) / 1000) - measuredSeconds

@@ -28,7 +28,7 @@ export class WaitingTraffic {
     this.seq = seq
   }
 
-  /** What waited before `later` came, and `later`. */
+  /** Both together: `later` replaces the sums of this one. */
   before(later: WaitingTraffic): WaitingTraffic {
     const both = new WaitingTraffic()
     for (const [key, day] of [...this.days, ...later.days]) both.days.set(key, day)

@@ -41,7 +41,7 @@ describe('traffic', () => {
     const { data } = (await p.call(p.owner, 'GET', '/reports/usage')).body
     expect(data.find((l: any) => l.serverId === serverId).traffic).toBeNull()
   })
-  test('counts once when a report is sent twice, and when the controller dies before it says that it has it', async () => {
+  test('counts once when a report is sent twice, and when the controller dies before it confirms it', async () => {
     await flow(MB)
     const { metering } = p.node.agent.host
     p.node.agent.flow(number, 2 * MB, 0)

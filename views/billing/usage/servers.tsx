@@ -6,6 +6,7 @@ import { Link } from '../../components/link.tsx'
 import { Download, List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { type Column, Table } from '../../components/table.tsx'
+import { span } from '../../components/time.tsx'
 import { shortId } from '../../components/words.ts'
 import { Days, MonthTabs, useMonth } from './month.tsx'
 
@@ -75,6 +76,18 @@ const Packages = ({ of }: { of: Line['packages'] }) => (
   </>
 )
 
+/** Traffic is counted in thousands. */
+const gigabytes = (bytes: number) => `${(bytes / 1e9).toLocaleString('en', { maximumFractionDigits: 2 })} GB`
+const Traffic = ({ of }: { of: Line['traffic'] }) =>
+  of ? (
+    <>
+      {gigabytes(of.inBytes)} · {gigabytes(of.outBytes)}
+      {of.gapSeconds > 0 && <small>not measured for {span(of.gapSeconds * 1000)}</small>}
+    </>
+  ) : (
+    <span class="muted">not measured</span>
+  )
+
 function LineTable({ lines, area }: { lines: readonly Line[]; area: Area }) {
   const owner: Column<Line> = {
     title: 'Owner',
@@ -98,6 +111,7 @@ function LineTable({ lines, area }: { lines: readonly Line[]; area: Area }) {
         { title: 'Server', kind: 'name', width: 22, cell: (line) => <Name of={line} area={area} /> },
         ...(area === '' ? [] : [owner]),
         { title: 'Package', cell: ({ packages }) => <Packages of={packages} /> },
+        { title: 'Traffic in and out', kind: 'mid', width: 18, cell: ({ traffic }) => <Traffic of={traffic} /> },
         {
           title: 'Suspended',
           kind: 'b',
