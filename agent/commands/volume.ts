@@ -24,6 +24,19 @@ export const volumeCommands = {
     return {}
   },
 
+  async 'volume.grow'({ volume, sizeBytes }, { storage, hypervisor }) {
+    const pool = storage.pool(volume.pool)
+    const there = await pool.sizeBytes(volume)
+    if (there === undefined) throw new Failure('no_volume', `${volume.workload} has no disk on this node`)
+    if (there >= sizeBytes) return {}
+    const power = await hypervisor.power(volume.workload)
+    // While a vm has the disk open, only its hypervisor may change it.
+    if (power === 'running' || power === 'paused')
+      await hypervisor.growDisk(volume.workload, pool.disk(volume), sizeBytes)
+    else await pool.grow(volume, sizeBytes)
+    return {}
+  },
+
   async 'volume.remove'(volume, { storage }) {
     await storage.pool(volume.pool).remove(volume)
     return {}

@@ -65,6 +65,7 @@ const lies: { [N in CommandName]: Output<N> } = {
   'image.remove': {},
   'volume.look': { sizeBytes: null },
   'volume.create': {},
+  'volume.grow': {},
   'volume.remove': {},
   'seed.write': {},
   'seed.remove': {},

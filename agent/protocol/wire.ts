@@ -166,6 +166,14 @@ export const commands = {
     }),
     nothing,
   ),
+  /**
+   * Enlarges the disk, also under a running vm, which sees it at once. A disk that is that large or larger stays as it
+   * is: none ever shrinks. Fails with `no_volume`.
+   */
+  'volume.grow': command(
+    t.Object({ volume: Volume, sizeBytes: t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) }),
+    nothing,
+  ),
   /** Deletes the disk of this generation; without one it does nothing. */
   'volume.remove': command(Volume, nothing),
   /** Writes the seed of a vm and replaces an earlier one. */

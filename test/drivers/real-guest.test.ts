@@ -115,6 +115,26 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
     const figures = (await host.hypervisor.look()).ours.find((vm) => vm.id === id)
     expect(figures?.txBytes).toBeGreaterThan(1000)
 
+    // A larger package: the guest sees the disk at once, and the memory after a restart.
+    const sizes = () =>
+      ssh("cat /sys/block/vda/size; awk '/MemTotal/ {print $2}' /proc/meminfo")
+        .stdout.toString()
+        .split('\n')
+        .map(Number)
+    const [sectors, memoryKb] = sizes()
+    expect(sectors).toBe((512 * 2 ** 20) / 512)
+    await obey('vm.define', vmOf(n, { memoryMb: 256, seeded: false, network: { bridge, tap, mac, portMbps: 100 } }))
+    for (const _ of [1, 2]) await obey('volume.grow', { volume: volumeOf(n), sizeBytes: 640 * 2 ** 20 })
+    await obey('volume.grow', { volume: volumeOf(n), sizeBytes: 2 ** 20 })
+    expect(sizes().slice(0, 2)).toEqual([(640 * 2 ** 20) / 512, memoryKb!])
+    await obey('vm.stop', { workload: id, graceSeconds: 30 })
+    await obey('volume.grow', { volume: volumeOf(n), sizeBytes: 768 * 2 ** 20 })
+    await obey('vm.start', { workload: id })
+    await sshAnswers()
+    const [grown, more] = sizes()
+    expect(grown).toBe((768 * 2 ** 20) / 512)
+    expect(more!).toBeGreaterThan(memoryKb! + 100_000)
+
     // A second system on a disk of its own, while the first keeps its disk.
     const definition = vmOf(n, { memoryMb: 128, network: { bridge, tap, mac, portMbps: 100 } })
     expect(ssh('echo first > /root/marker && sync').exitCode).toBe(0)

@@ -27,6 +27,17 @@ export function storageContract(make: () => Promise<{ pool: Pool; image: Image }
     expect(pool.create(volumeOf(1), image, 128 * MiB)).rejects.toMatchObject({ code: 'volume_differs' })
     expect(await pool.sizeBytes(volumeOf(1))).toBe(64 * MiB)
   })
+  for (const format of ['qcow2', 'raw'] as const)
+    test(`a ${format} disk grows once, and never shrinks`, async () => {
+      const { pool, image } = await make()
+      const volume = volumeOf(1, format)
+      await pool.create(volume, image, 64 * MiB)
+      await pool.grow(volume, 96 * MiB)
+      await pool.grow(volume, 96 * MiB)
+      await pool.grow(volume, 48 * MiB)
+      expect(await pool.sizeBytes(volume)).toBe(96 * MiB)
+      expect(pool.grow(volumeOf(2, format), 96 * MiB)).rejects.toMatchObject({ code: 'no_volume' })
+    })
   test('a disk that does not exist has no size, and removing it succeeds', async () => {
     const { pool } = await make()
     expect(await pool.sizeBytes(volumeOf(2))).toBeUndefined()

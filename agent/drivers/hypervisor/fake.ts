@@ -67,6 +67,11 @@ export class FakeHypervisor implements Hypervisor {
     this.db.run(`update vms set power = 'stopped', off = 'destroyed' where workload = ?`, [workload])
   }
 
+  async growDisk(workload: string, { path }: Disk, sizeBytes: number) {
+    if (this.row(workload)?.power !== 'running') throw new Failure('tool_failed', `${workload} is not running`)
+    this.db.run('update volumes set sizeBytes = ? where path = ?', [sizeBytes, path])
+  }
+
   async eject(workload: string) {
     this.db.run('update vms set seed = null where workload = ?', [workload])
   }

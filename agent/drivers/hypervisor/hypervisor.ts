@@ -34,6 +34,11 @@ export interface Hypervisor {
    * Asks the guest to shut down, waits up to `graceSeconds`, then switches it off; 0: at once. Throws `does_not_stop`.
    */
   stop(workload: string, graceSeconds: number): Promise<void>
+  /**
+   * Enlarges a disk of a running or paused vm, whose guest sees it at once. The caller makes sure that it does not
+   * shrink: the hypervisor would do that too.
+   */
+  growDisk(workload: string, disk: Disk, sizeBytes: number): Promise<void>
   /** Removes the seed's CD-ROM from the running vm and from its definition. */
   eject(workload: string): Promise<void>
   /** Switches the vm off and deletes its definition; its disk stays. */

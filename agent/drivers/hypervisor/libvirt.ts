@@ -57,6 +57,10 @@ export class Libvirt implements Hypervisor {
     if (!isOff(power)) throw new Failure('does_not_stop', `${workload} is ${power} after it was switched off`)
   }
 
+  async growDisk(workload: string, { path }: Disk, sizeBytes: number) {
+    await virsh(['blockresize', uuidOf(workload), path, `${sizeBytes}B`])
+  }
+
   async eject(workload: string) {
     const power = await this.power(workload)
     if (power === 'absent') return

@@ -43,6 +43,12 @@ export class FakePool implements Pool {
     )
   }
 
+  async grow(volume: Volume, sizeBytes: number) {
+    const { path } = this.disk(volume)
+    if ((await this.sizeBytes(volume)) === undefined) throw new Failure('no_volume', `there is no disk ${path}`)
+    this.db.run('update volumes set sizeBytes = max(sizeBytes, ?) where path = ?', [sizeBytes, path])
+  }
+
   async remove(volume: Volume) {
     this.db.run('delete from volumes where path = ?', [this.disk(volume).path])
   }

@@ -43,6 +43,15 @@ export class FilePool implements Pool {
       throw new Failure('volume_differs', `${path} exists with ${there} bytes, not ${sizeBytes}; it is left as it is`)
   }
 
+  async grow(volume: Volume, sizeBytes: number) {
+    const { path, format } = this.disk(volume)
+    const there = await this.sizeBytes(volume)
+    if (there === undefined) throw new Failure('no_volume', `there is no disk ${path}`)
+    if (there >= sizeBytes) return
+    await run('qemu-img', ['resize', '-f', format, '--', path, String(sizeBytes)])
+    await toDisk(path)
+  }
+
   async remove(volume: Volume) {
     const { path } = this.disk(volume)
     rmSync(`${path}.part`, { force: true })

@@ -21,6 +21,10 @@ export interface Pool {
    * `volume_differs` is thrown when it is smaller than `sizeBytes`.
    */
   create(volume: Volume, image: Image, sizeBytes: number): Promise<void>
+  /**
+   * Enlarges a disk that no vm has open. One that is that large or larger stays as it is. Throws `no_volume`.
+   */
+  grow(volume: Volume, sizeBytes: number): Promise<void>
   /** Deletes the disk and what an interrupted `create` left of it; without one it does nothing. */
   remove(volume: Volume): Promise<void>
   /** Every finished volume of the pool, sorted by workload and generation. */

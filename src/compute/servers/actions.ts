@@ -3,6 +3,7 @@ import type { Operation } from '../../kernel/api/operation.ts'
 import { reinstallServer } from './install/reinstall.ts'
 import { setupServer } from './install/setup.ts'
 import { powerServer } from './power.ts'
+import { changeServerPackage } from './settings/change-package.ts'
 import { setRestartPolicy } from './settings/restart-policy.ts'
 import type { Action } from './state.ts'
 import { suspendServer, unsuspendServer } from './suspend.ts'
@@ -20,5 +21,6 @@ export const actions: Record<Exclude<Action, 'rename'>, Operation> = {
   unsuspend: unsuspendServer,
   terminate: terminateServer,
   restart_policy: setRestartPolicy,
+  change_package: changeServerPackage,
 }
 export const allActions = Object.keys(actions) as (keyof typeof actions)[]

@@ -16,6 +16,7 @@ import { load, serverKind } from './model.ts'
 import { powering, powerServer } from './power.ts'
 import { serversWithImage, serversWithPackage, serverTarget } from './queries.ts'
 import { setBillingService } from './settings/billing-service.ts'
+import { changeServerPackage, resizing } from './settings/change-package.ts'
 import { renameServer } from './settings/name.ts'
 import { setRestartPolicy, settingRestartPolicy } from './settings/restart-policy.ts'
 import { createServerSignInLink } from './sign-in-link.ts'
@@ -206,6 +207,7 @@ export const serversFeature = feature({
     removingDisk,
     powering,
     settingRestartPolicy,
+    resizing,
     suspending,
     unsuspending,
     terminating,
@@ -220,6 +222,7 @@ export const serversFeature = feature({
     getServer,
     renameServer,
     setRestartPolicy,
+    changeServerPackage,
     setBillingService,
     setupServer,
     reinstallOptions,

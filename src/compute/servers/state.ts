@@ -21,6 +21,7 @@ export const actionNames = [
   'terminate',
   'rename',
   'restart_policy',
+  'change_package',
 ] as const
 export type Action = (typeof actionNames)[number]
 
@@ -38,6 +39,7 @@ export const table = {
     terminate: 'allowed',
     rename: 'allowed',
     restart_policy: 'allowed',
+    change_package: 'not_set_up',
   },
   // A job holds it. Suspending and terminating end that job.
   provisioning: {
@@ -52,6 +54,7 @@ export const table = {
     terminate: 'allowed',
     rename: 'allowed',
     restart_policy: 'server_busy',
+    change_package: 'server_busy',
   },
   running: {
     start: 'already_running',
@@ -65,6 +68,7 @@ export const table = {
     terminate: 'allowed',
     rename: 'allowed',
     restart_policy: 'allowed',
+    change_package: 'allowed',
   },
   stopped: {
     start: 'allowed',
@@ -78,6 +82,7 @@ export const table = {
     terminate: 'allowed',
     rename: 'allowed',
     restart_policy: 'allowed',
+    change_package: 'allowed',
   },
   suspended: {
     start: 'server_suspended',
@@ -91,6 +96,7 @@ export const table = {
     terminate: 'allowed',
     rename: 'allowed',
     restart_policy: 'server_suspended',
+    change_package: 'server_suspended',
   },
   failed: {
     start: 'server_failed',
@@ -104,6 +110,7 @@ export const table = {
     terminate: 'allowed',
     rename: 'allowed',
     restart_policy: 'server_failed',
+    change_package: 'server_failed',
   },
   terminated: {
     start: 'server_terminated',
@@ -117,6 +124,7 @@ export const table = {
     terminate: 'server_terminated',
     rename: 'server_terminated',
     restart_policy: 'server_terminated',
+    change_package: 'server_terminated',
   },
 } as const satisfies Record<Status, Record<Action, 'allowed' | Code>>
 
@@ -131,13 +139,14 @@ const refusedWhenLocked = [
   'setup',
   'reinstall',
   'restart_policy',
+  'change_package',
 ] as const satisfies Action[]
 type ForLocked = (typeof refusedWhenLocked)[number]
 const isRefusedWhenLocked = (action: Action): action is ForLocked =>
   (refusedWhenLocked as readonly Action[]).includes(action)
 
 /** A server whose node was lost refuses these in every state: nothing is sent to that node any more. */
-const refusedWhenLost = ['reinstall'] as const satisfies Action[]
+const refusedWhenLost = ['reinstall', 'change_package'] as const satisfies Action[]
 type ForLost = (typeof refusedWhenLost)[number]
 const isRefusedWhenLost = (action: Action): action is ForLost => (refusedWhenLost as readonly Action[]).includes(action)
 
@@ -163,7 +172,7 @@ const words: Record<Refused, (hostname: string) => string> = {
   not_suspended: (s) => `${s} is not suspended.`,
   server_failed: (s) => `The installation of ${s} failed. Reinstall or terminate it.`,
   server_terminated: (s) => `${s} was terminated.`,
-  node_lost: (s) => `The node of ${s} was lost, so it cannot be installed there again. Terminate it.`,
+  node_lost: (s) => `The node of ${s} was lost, so nothing can be done with it there. Terminate it.`,
   account_locked: (s) => `The account is locked, so ${s} cannot be changed. Ask your provider.`,
   server_protected: (s) => `${s} is protected. Take the protection off first.`,
   not_possible: (s) => `${s} is in a state that this version of Berth does not know. Nothing can be done with it.`,

@@ -84,6 +84,7 @@ const causes: Record<string, string> = {
   no_seed: 'The data for the first boot is missing on the host machine.',
   no_virtualisation: 'The host machine cannot run virtual machines.',
   no_vm: 'The virtual machine is missing on the host machine.',
+  no_volume: 'The disk is not on the host machine.',
   node_removed: 'The host machine was removed.',
   node_unreachable: 'The host machine could not be reached for 15 minutes.',
   pool_full: 'The storage of the host machine is full.',

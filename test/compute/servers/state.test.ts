@@ -52,7 +52,7 @@ const suspendedMeanwhile = async (p: World) => {
 }
 
 const whenSuspended = {
-  server_suspended: 'start shutdown off restart setup reinstall restart_policy',
+  server_suspended: 'start shutdown off restart setup reinstall restart_policy change_package',
   already_suspended: 'suspend',
   allowed: 'unsuspend terminate rename',
 }
@@ -62,7 +62,7 @@ const states: State[] = [
     status: 'pending_setup',
     make: waiting,
     expected: {
-      not_set_up: 'start shutdown off restart reinstall',
+      not_set_up: 'start shutdown off restart reinstall change_package',
       not_suspended: 'unsuspend',
       allowed: 'setup suspend terminate rename restart_policy',
     },
@@ -72,7 +72,7 @@ const states: State[] = [
     status: 'provisioning',
     make: installing,
     expected: {
-      server_busy: 'start shutdown off restart reinstall restart_policy',
+      server_busy: 'start shutdown off restart reinstall restart_policy change_package',
       already_set_up: 'setup',
       not_suspended: 'unsuspend',
       allowed: 'suspend terminate rename',
@@ -86,7 +86,7 @@ const states: State[] = [
       already_running: 'start',
       already_set_up: 'setup',
       not_suspended: 'unsuspend',
-      allowed: 'shutdown off restart reinstall suspend terminate rename restart_policy',
+      allowed: 'shutdown off restart reinstall suspend terminate rename restart_policy change_package',
     },
   },
   {
@@ -97,7 +97,7 @@ const states: State[] = [
       already_stopped: 'shutdown off restart',
       already_set_up: 'setup',
       not_suspended: 'unsuspend',
-      allowed: 'start reinstall suspend terminate rename restart_policy',
+      allowed: 'start reinstall suspend terminate rename restart_policy change_package',
     },
   },
   { name: 'suspended', status: 'suspended', make: suspended(running), expected: whenSuspended },
@@ -124,7 +124,7 @@ const states: State[] = [
     status: 'failed',
     make: failed,
     expected: {
-      server_failed: 'start shutdown off restart restart_policy',
+      server_failed: 'start shutdown off restart restart_policy change_package',
       already_set_up: 'setup',
       not_suspended: 'unsuspend',
       allowed: 'reinstall suspend terminate rename',
@@ -152,6 +152,7 @@ const calls: Record<Action, readonly [string, string, (p: World) => object | und
   terminate: ['DELETE', '', () => undefined],
   rename: ['PATCH', '/name', () => ({ name: 'Shop' })],
   restart_policy: ['PUT', '/restart-policy', () => ({ restartPolicy: 'never' })],
+  change_package: ['POST', '/actions/change-package', (p) => ({ packageId: p.pack })],
 }
 
 /** Every cell begins from a copy of the same panel. */
@@ -215,7 +216,7 @@ test('a protected server is neither terminated nor reinstalled, and whatever els
     expect([answer.status, answer.body.error.code]).toEqual([409, 'server_protected'])
   }
   const { allowed } = await p.admin('GET', `/servers/${id}`)
-  expect(allowed.sort()).toEqual(['off', 'restart', 'shutdown', 'suspend'])
+  expect(allowed.sort()).toEqual(['change_package', 'off', 'restart', 'restart_policy', 'shutdown', 'suspend'])
 })
 
 test('a locked customer has no power actions, setup or reinstallation; staff and the reseller have', async () => {

@@ -15,6 +15,9 @@ export type Invariants = {
   /** Generations: of the disk in the definition on the node, and of the one that the panel says is in use. */
   disk: { onNode: number | null; inUse: number | null }
   spareDiskGb: number
+  /** Held by the workload, and of its definition on the node. */
+  size: string
+  onNode: string
   seeds: number
   rules: number
   addresses: number
@@ -33,6 +36,8 @@ export async function invariants(p: World, id: string): Promise<Invariants> {
     status: statusOf(workload),
     disk: { onNode: definedDisk(p.node.agent.home, id), inUse: workload.diskGeneration },
     spareDiskGb: workload.spareDiskGb,
+    size: `${workload.vcpus} vCPU ${workload.memoryMb} MB ${workload.diskGb} GB`,
+    onNode: definedSize(p.node.agent.home, id),
     power: ours.find((d) => d.id === id)?.power ?? 'absent',
     vms: ours.length,
     volumes: (await host.storage.list()).length,
@@ -46,6 +51,15 @@ export async function invariants(p: World, id: string): Promise<Invariants> {
       "SELECT count(*) AS n FROM jobs WHERE state IN ('queued', 'running', 'undoing') OR undo_node_id IS NOT NULL",
     ),
   }
+}
+
+function definedSize(home: string, id: string): string {
+  const db = new Database(`${home}/fake.db`, { readonly: true })
+  const row = db.query<{ definition: string }, [string]>('select definition from vms where workload = ?').get(id)
+  db.close()
+  if (!row) return 'none'
+  const { vcpus, memoryMb } = JSON.parse(row.definition)
+  return `${vcpus} vCPU ${memoryMb} MB`
 }
 
 /** The generation of the disk in the vm's definition on the fake host; null without a definition. */

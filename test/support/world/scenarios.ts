@@ -43,6 +43,19 @@ const reinstall =
   (p: World, id: string) =>
     act('reinstall', { imageId: p.image, access: { mode: 'password' }, ...more })(p, id)
 const there = { vms: 1, volumes: 1, spareDiskGb: 0, seeds: 0, rules: 1, addresses: 1, held: 1, openJobs: 0 }
+/** To a package with more of everything. */
+const toLarger = async (p: World, id: string) => {
+  const { id: packageId } = await p.admin('POST', '/admin/packages', {
+    name: 'KVM 4G',
+    vcpus: 4,
+    memoryMb: 4096,
+    diskGb: 30,
+  })
+  return act('change-package', { packageId })(p, id)
+}
+const larger = { size: '4 vCPU 4096 MB 30 GB', onNode: '4 vCPU 4096 MB' }
+const grown = { size: '2 vCPU 2048 MB 30 GB', onNode: '2 vCPU 2048 MB' }
+const smaller = { size: '2 vCPU 2048 MB 20 GB', onNode: '2 vCPU 2048 MB' }
 const gone = { power: 'absent', vms: 0, volumes: 0, spareDiskGb: 0, seeds: 0, rules: 0, openJobs: 0 }
 const first = { onNode: 1, inUse: 1 }
 const second = { onNode: 2, inUse: 2 }
@@ -163,6 +176,40 @@ export const scenarios: readonly Scenario[] = [
     start: act('power', { action: 'start' }),
     succeeds: { ...there, status: 'running', power: 'running', events: built },
     fails: { ...there, status: 'stopped', power: 'stopped', events: built },
+  },
+  {
+    name: 'changing the package of a running server',
+    kind: 'resize',
+    before: order,
+    start: toLarger,
+    succeeds: { ...there, ...larger, status: 'running', power: 'running', events: [...built, 'server.resized'] },
+    // A disk that has grown stays so: what is recorded is never less than what is there.
+    fails: ({ size }: Invariants) => ({
+      ...there,
+      ...(/ 30 GB/.test(size) ? grown : smaller),
+      status: 'running',
+      power: 'running',
+      events: built,
+    }),
+  },
+  {
+    name: 'changing the package of a stopped server',
+    kind: 'resize',
+    before: async (p) => {
+      const id = await order(p)
+      await act('power', { action: 'off' })(p, id)
+      await p.settle()
+      return id
+    },
+    start: toLarger,
+    succeeds: { ...there, ...larger, status: 'stopped', power: 'stopped', events: [...built, 'server.resized'] },
+    fails: ({ size }: Invariants) => ({
+      ...there,
+      ...(/ 30 GB/.test(size) ? grown : smaller),
+      status: 'stopped',
+      power: 'stopped',
+      events: built,
+    }),
   },
   {
     name: 'changing the restart policy',

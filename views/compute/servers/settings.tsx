@@ -1,7 +1,7 @@
 // Changes to a server beyond its power. Each entry says what it does before it is pressed.
 
-import type { ComponentChildren } from 'preact'
 import { listOfferedImages } from '../../../src/catalog/images/images.ts'
+import { listPackages } from '../../../src/catalog/packages/packages.ts'
 import { reinstallOptions, reinstallServer } from '../../../src/compute/servers/install/reinstall.ts'
 import { getServer } from '../../../src/compute/servers/list.ts'
 import { renameServer } from '../../../src/compute/servers/settings/name.ts'
@@ -9,9 +9,9 @@ import { setRestartPolicy } from '../../../src/compute/servers/settings/restart-
 import { suspendServer, unsuspendServer } from '../../../src/compute/servers/suspend.ts'
 import { terminateServer } from '../../../src/compute/servers/terminate.ts'
 import { restartPolicyWords } from '../../../src/fleet/workloads/restart-policy.ts'
+import { getResellerAccount } from '../../../src/identity/resellers/own.ts'
 import { inviteMember } from '../../../src/identity/team/invite.ts'
 import { listMemberships } from '../../../src/identity/team/memberships.ts'
-import type { Operation } from '../../../src/kernel/api/operation.ts'
 import { type Answers, allIfAllowed, ifAllowed, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
@@ -23,9 +23,11 @@ import { Live } from '../../components/live.tsx'
 import { exactGb } from '../../components/words.ts'
 import { InviteFields } from '../../identity/team/fields.tsx'
 import { AccessFields, defaultImage, imageOptions, NoImages, rootPassword } from './access.tsx'
+import { ChangePackage } from './change-package.tsx'
 import { ServerFrame } from './frame.tsx'
 import { ImagePicks } from './image-picks.tsx'
 import { away } from './power-buttons.tsx'
+import { Setting } from './setting.tsx'
 import { keysOf } from './show.tsx'
 import { disabledReason, restartPolicies, type Server, whatGoes } from './words.ts'
 
@@ -35,6 +37,8 @@ const reads = {
   images: allIfAllowed(listOfferedImages),
   reinstallation: ifAllowed(reinstallOptions),
   memberships: allIfAllowed(listMemberships),
+  packages: allIfAllowed(listPackages),
+  terms: ifAllowed(getResellerAccount),
 }
 type InArea = Answers<typeof reads> & { area: Area }
 
@@ -64,6 +68,7 @@ export const serverSettingsPages = inEveryArea({
 const Settings = (data: InArea) => (
   <div class="rows wrap">
     <Rename server={data.server} />
+    <ChangePackage server={data.server} offered={data.packages?.data ?? data.terms?.packages ?? []} />
     <RestartPolicy server={data.server} />
     <Share server={data.server} />
     <Suspend server={data.server} />
@@ -71,19 +76,6 @@ const Settings = (data: InArea) => (
     <Terminate {...data} />
   </div>
 )
-
-type SettingProps = { op: Operation; title: string; words: ComponentChildren; children: ComponentChildren }
-/** Nothing for readers who may not call it. */
-const Setting = ({ op, title, words, children }: SettingProps) =>
-  useAt().may(op) ? (
-    <div>
-      <div class="grow">
-        <b>{title}</b>
-        <small>{words}</small>
-      </div>
-      {children}
-    </div>
-  ) : null
 
 const Rename = ({ server: s }: { server: Server }) => (
   <Setting op={renameServer} title="Name" words={s.name}>

@@ -8,7 +8,7 @@ import { addressesOf } from '../../../network/ip-pools/allocate.ts'
 import type { Server } from '../model.ts'
 import { type Access, seedFor } from './seed.ts'
 
-const GIB = 1024 ** 3
+export const GIB = 1024 ** 3
 /** Seconds a guest may take until it answers. Real images take half a minute, emulated ones several minutes. */
 export const BOOT_LIMIT_SECONDS = 300
 

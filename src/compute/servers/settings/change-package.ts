@@ -1,0 +1,165 @@
+// The change of a server's package, up or down, on the node where it stands. The larger of the old and the new amounts
+// is held from the call until the job has ended. Addresses stay as they are.
+import { Type as t } from 'typebox'
+import { nodeCommand, type Vm, type Volume } from '../../../../agent/protocol/wire.ts'
+import { packageOnSale } from '../../../catalog/packages/model.ts'
+import { packageById } from '../../../catalog/packages/queries.ts'
+import { capacityOf } from '../../../fleet/nodes/queries.ts'
+import { changeWorkload } from '../../../fleet/workloads/queries.ts'
+import { accountById } from '../../../identity/accounts/queries.ts'
+import { mustAllowChange, resellerOf } from '../../../identity/resellers/model.ts'
+import { ApiError, invalid } from '../../../kernel/api/errors.ts'
+import { described, fields, namedSchema, nullable, operation, see } from '../../../kernel/api/operation.ts'
+import type { Tx } from '../../../kernel/db/open.ts'
+import { emit } from '../../../kernel/jobs/outbox.ts'
+import { saga } from '../../../kernel/jobs/saga.ts'
+import { startJob } from '../../../kernel/jobs/start.ts'
+import { GIB, vmOf, volumeOf } from '../install/plan.ts'
+import { inEvent, load, type Server, server, serverJob } from '../model.ts'
+import { updateServer } from '../queries.ts'
+import { mustAllowFor, refusalsOf } from '../state.ts'
+
+/** The part of a package that a server takes over when it changes to it. */
+type Sizes = {
+  packageId: string
+  vcpus: number
+  memoryMb: number
+  diskGb: number
+  trafficGb: number | null
+  portMbps: number | null
+}
+const sizesOf = ({ packageId, vcpus, memoryMb, diskGb, trafficGb, portMbps }: Sizes): Sizes => ({
+  packageId,
+  vcpus,
+  memoryMb,
+  diskGb,
+  trafficGb,
+  portMbps,
+})
+const isSame = (a: Sizes, b: Sizes) => JSON.stringify(sizesOf(a)) === JSON.stringify(sizesOf(b))
+
+export const changeServerPackage = operation({
+  id: 'servers.change-package',
+  method: 'POST',
+  path: '/servers/{id}/actions/change-package',
+  summary: 'Give a server another package: the disk only grows, and addresses stay',
+  access: { staff: ['servers:resize'], reseller: ['reseller:servers'] },
+  on: server,
+  body: fields({ packageId: t.String({ minLength: 1, maxLength: 40 }) }),
+  response: namedSchema('PackageChange', {
+    jobId: described(nullable(t.String()), 'The job that was started; null where the server has this package already.'),
+    serverId: t.String(),
+    takesEffect: described(
+      t.Enum(['now', 'at_restart']),
+      'at_restart: it runs, so memory and vCPUs change when it is restarted in the panel or by `servers.power`; a ' +
+        'reboot from inside is not enough. The disk grows at once.',
+    ),
+  }),
+  status: 202,
+  idempotent: true,
+  refuses: [
+    ...refusalsOf('change_package'),
+    'server_busy',
+    'no_capacity',
+    'reseller_suspended',
+    'package_not_allowed',
+    'quota_exceeded',
+  ],
+  example: { packageId: '<package_id>' },
+  run({ tx, actor, target, body, clock }) {
+    const chosen = see(tx, actor, packageOnSale, body.packageId, 'packageId')
+    const [from, to] = [sizesOf(target), sizesOf({ ...chosen, packageId: chosen.id })]
+    if (to.diskGb < from.diskGb)
+      throw invalid({
+        field: 'packageId',
+        message:
+          `has a disk of ${to.diskGb} GB, and the server has one of ${from.diskGb} GB. A disk cannot shrink: choose ` +
+          'a package with one at least as large.',
+      })
+    const isNew = chosen.id !== target.packageId
+    if (isNew && chosen.archived) throw invalid({ field: 'packageId', message: 'is archived. Choose another package.' })
+    mustAllowFor(tx, actor, target, 'change_package')
+    if (isSame(from, to)) return { jobId: null, serverId: target.id, takesEffect: 'now' as const }
+    const reseller = resellerOf(tx, accountById(tx, target.ownerId)!)
+    if (reseller) mustAllowChange(tx, clock(), reseller, from, chosen)
+    mustHaveCapacity(tx, target, to, actor.kind === 'staff')
+    const title = `Change the package of ${target.hostname} to ${chosen.name}`
+    const input = { serverId: target.id, nodeId: target.nodeId, from, to }
+    const jobId = startJob(tx, resizing, input, serverJob(target, { by: actor, title, now: clock() }))
+    // The job's first step can be undone even if it never began, and returns these.
+    changeWorkload(tx, target.id, larger(from, to))
+    const waits = target.power === 'running' && (from.vcpus !== to.vcpus || from.memoryMb !== to.memoryMb)
+    return { jobId, serverId: target.id, takesEffect: waits ? ('at_restart' as const) : ('now' as const) }
+  },
+})
+
+const larger = (a: Sizes, b: Sizes) => ({
+  vcpus: Math.max(a.vcpus, b.vcpus),
+  memoryMb: Math.max(a.memoryMb, b.memoryMb),
+  diskGb: Math.max(a.diskGb, b.diskGb),
+})
+
+/** Throws `no_capacity`: the server stays on its node. */
+function mustHaveCapacity(tx: Tx, target: Server, to: Sizes, namesNode: boolean) {
+  const node = capacityOf(tx, target.nodeId)
+  const [memoryMb, diskGb] = [to.memoryMb - target.memoryMb, to.diskGb - target.diskGb]
+  const lacksMemory = memoryMb > 0 && node.memoryMb - node.heldMemoryMb < memoryMb
+  if (!lacksMemory && !(diskGb > 0 && node.freeDiskGb < diskGb)) return
+  const where = namesNode ? node.name : 'The node of the server'
+  throw new ApiError(
+    'no_capacity',
+    `${where} has ${lacksMemory ? 'no memory' : 'no disk space'} left for this package. Choose a smaller one, or ` +
+      'have the server moved.',
+  )
+}
+
+type Resizing = { serverId: string; nodeId: string; from: Sizes; to: Sizes }
+type Plan = { before: Vm; after: Vm; volume: Volume }
+
+function plan(tx: Tx, { serverId, from, to }: Resizing): Plan {
+  const target = load(tx, serverId)
+  const volume = volumeOf(target, target.diskGeneration!)
+  return {
+    before: vmOf(tx, { ...target, ...from }, volume, false),
+    after: vmOf(tx, { ...target, ...to }, volume, false),
+    volume,
+  }
+}
+
+export const resizing = saga<Resizing>('resize')
+  .record('hold', 'Holding the larger of both packages', {
+    do: (tx, { input }) => plan(tx, input),
+    // The operation holds the amounts. A disk that has grown stays as it is.
+    undo: (tx, { input: { serverId, from, to }, out }) => {
+      const { vcpus, memoryMb } = from
+      const { diskGb } = (out as { grow?: unknown }).grow ? to : from
+      changeWorkload(tx, serverId, { vcpus, memoryMb, diskGb })
+    },
+  })
+  .command('look', 'Checking whether it runs', {
+    abandonable: true,
+    do: ({ input }) => nodeCommand(input.nodeId, 'vm.look', { workload: input.serverId }),
+  })
+  .command('define', 'Changing the virtual machine', {
+    do: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.hold.after),
+    undo: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.hold.before),
+  })
+  // After everything that can fail: a disk cannot shrink, so nothing can undo it.
+  .command('grow', 'Enlarging its disk', {
+    do: ({ input: { nodeId, from, to }, out }) =>
+      to.diskGb > from.diskGb
+        ? nodeCommand(nodeId, 'volume.grow', { volume: out.hold.volume, sizeBytes: to.diskGb * GIB })
+        : undefined,
+  })
+  .record('tell', 'Recording the package', {
+    do: (tx, { input: { serverId, from, to }, out, now, log }) => {
+      const { packageId, vcpus, memoryMb, diskGb, trafficGb, portMbps } = to
+      changeWorkload(tx, serverId, { vcpus, memoryMb, diskGb })
+      updateServer(tx, serverId, { packageId, trafficGb, portMbps })
+      if (out.look.power === 'running' && (from.vcpus !== vcpus || from.memoryMb !== memoryMb))
+        log('Memory and vCPUs change when the server is restarted in the panel. A reboot from inside is not enough.')
+      const { concerning, data } = inEvent(tx, load(tx, serverId))
+      const nameOf = (id: string) => packageById(tx, id)?.name ?? id
+      emit(tx, now, 'server.resized', concerning, { ...data, from: nameOf(from.packageId), to: nameOf(packageId) })
+    },
+  })

@@ -1,0 +1,17 @@
+// One entry of a server's settings.
+import type { ComponentChildren } from 'preact'
+import type { Operation } from '../../../src/kernel/api/operation.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+
+type SettingProps = { op: Operation; title: string; words: ComponentChildren; children: ComponentChildren }
+/** Nothing for readers who may not call it. */
+export const Setting = ({ op, title, words, children }: SettingProps) =>
+  useAt().may(op) ? (
+    <div>
+      <div class="grow">
+        <b>{title}</b>
+        <small>{words}</small>
+      </div>
+      {children}
+    </div>
+  ) : null
