@@ -36,6 +36,11 @@ const PLATFORM_IN_FLIGHT = { one: 16, all: 64 }
 const ACCOUNT_IN_FLIGHT = 2
 const GONE = 410
 
+/**
+ * A stranger's webhook that reaches no address fails after this share of the silence that is allowed: how long our
+ * resolver takes would tell which names exist in the networks here.
+ */
+const UNREACHABLE_SHARE = 0.2
 export const UNREACHABLE = 'The address is not reachable from the platform.'
 
 export const webhookDelivery: DeliveryKind<WebhookPayload> = {
@@ -69,8 +74,13 @@ export const webhookDelivery: DeliveryKind<WebhookPayload> = {
     const url = new URL(webhook.url)
     const sent = { url: webhook.url, headers: Object.entries(headers) }
     const policy = policyFor(webhook.owner, config)
-    const made = await exchange(webhookTransport, { url, policy, headers, body, signal }).catch((error) => {
-      const { exchange } = error as ExchangeFailed
+    const began = performance.now()
+    const made = await exchange(webhookTransport, { url, policy, headers, body, signal }).catch(async (error) => {
+      const exchange = { ...(error as ExchangeFailed).exchange }
+      if (webhook.owner !== PLATFORM && exchange.address === null) {
+        exchange.durationMs = Math.round(webhookTransport.silenceMs * UNREACHABLE_SHARE)
+        await Bun.sleep(Math.max(0, exchange.durationMs - (performance.now() - began)))
+      }
       const message = reason(error, webhook.owner)
       throw new DeliveryFailed(message, {
         permanent: exchange.answer?.status === GONE,
@@ -120,7 +130,10 @@ function reason(error: Error, owner: string): string {
   const { cause } = error
   if (owner !== PLATFORM && error instanceof ExchangeFailed && error.exchange.address === null) return UNREACHABLE
   if (cause instanceof ForbiddenAddress || cause instanceof NotReachable) return `${UNREACHABLE} ${cause.message}`
-  return cause instanceof NoAnswer ? cause.message : error.message
+  const message = cause instanceof NoAnswer ? cause.message : error.message
+  // The library's words may have the address in them.
+  const details = (cause as Error | undefined)?.cause
+  return owner === PLATFORM && details instanceof Error ? `${message} ${details.message.slice(0, 160)}` : message
 }
 
 /** `Retry-After` as seconds or as a date, in ms from now; 0 without one. */

@@ -104,6 +104,7 @@ export const changeWebhook = operation({
   path: '/webhooks/{id}',
   summary: 'Change the address or the events of a webhook; what is not sent stays as it is',
   access,
+  requiresRecentAuth: ['url'],
   on: webhook,
   body: fields({ url: t.Optional(url), events: t.Optional(events) }),
   response: webhookResponse,

@@ -48,6 +48,8 @@ const KEPT_BYTES = 16_384
 const MOST_BYTES = 1_000_000
 const KEPT_HEADERS = 60
 const LONGEST_HEADER = 1000
+/** Of all headers that are kept: a log of many answers must not fill the disk. */
+const MOST_HEADER_CHARACTERS = 8000
 const CONTROL = /[^\P{Cc}\t\n\r]/gu
 
 type Sent = { url: URL; policy: Policy; headers: Readonly<Record<string, string>>; body: string; signal: AbortSignal }
@@ -185,11 +187,18 @@ function send(
   })
 }
 
-const headersOf = (headers: Readonly<Record<string, string | string[] | undefined>>): [string, string][] =>
-  Object.entries(headers)
-    .flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one]))
-    .slice(0, KEPT_HEADERS)
-    .map(([name, value]) => [name.slice(0, LONGEST_HEADER), textOf(Buffer.from(value)).slice(0, LONGEST_HEADER)])
+function headersOf(headers: Readonly<Record<string, string | string[] | undefined>>): [string, string][] {
+  const kept: [string, string][] = []
+  let left = MOST_HEADER_CHARACTERS
+  for (const [name, values] of Object.entries(headers))
+    for (const value of [values ?? []].flat()) {
+      const text = textOf(Buffer.from(value)).slice(0, LONGEST_HEADER)
+      left -= name.length + text.length
+      if (kept.length === KEPT_HEADERS || left < 0) return kept
+      kept.push([name.slice(0, LONGEST_HEADER), text])
+    }
+  return kept
+}
 
 const textOf = (bytes: Buffer): string => bytes.toString('utf8').replace(CONTROL, '\uFFFD')
 
@@ -209,4 +218,4 @@ const words: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The certificate of the receiver is signed by nobody that is trusted.',
 }
 const inWords = (error: Error & { code?: string }): string =>
-  words[error.code ?? ''] ?? `The receiver could not be called: ${error.message.slice(0, 160)}.`
+  words[error.code ?? ''] ?? 'The receiver could not be called.'
