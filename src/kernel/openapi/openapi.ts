@@ -9,37 +9,46 @@ import { ref, shared } from './shared.ts'
 
 const kindsOf = ({ access }: Operation) => (access === 'anyone' ? [] : (Object.keys(access) as AccountKind[]))
 
-/** Codes that the gate itself may answer, whatever the operation. */
+/** Operations of one kind have the same common codes. */
+type CallKind = { change: boolean; anyone: boolean }
+const callKind = (op: Operation): CallKind => ({ change: op.method !== 'GET', anyone: op.access === 'anyone' })
+
+/** The codes of every operation of this kind, apart from those of 403 and 404. */
+const commonCodes = ({ change, anyone }: CallKind): Code[] => [
+  'invalid_token', // also where none is needed
+  ...(anyone ? [] : (['not_authenticated'] as const)),
+  'method_not_allowed',
+  'rate_limited',
+  'internal_error',
+  'invalid_request', // for a query parameter that it does not know
+  ...(change
+    ? ([
+        'csrf_failed',
+        'bad_origin',
+        'restarting',
+        'invalid_idempotency_key',
+        'unsupported_media_type',
+        'too_large',
+        'invalid_json',
+        'validation_failed', // a body where none is asked for, too
+      ] as const)
+    : []),
+]
+
+/** All codes that the operation may answer: those of its kind, of who may call it, of its target, and its own. */
 export function codesOf(op: Operation): Code[] {
-  const change = op.method !== 'GET'
   const gate: Code[] = [
-    'invalid_token', // also where none is needed
+    ...commonCodes(callKind(op)),
     'ip_not_allowed',
-    ...(op.access === 'anyone' ? [] : (['not_authenticated', 'forbidden'] as const)),
+    ...(op.access === 'anyone' ? [] : (['forbidden'] as const)),
     ...(kindsOf(op).every((kind) => needsPerson(op, kind)) ? [] : (['missing_scope'] as const)),
     ...(kindsOf(op).some((kind) => needsPerson(op, kind)) ? (['token_not_allowed'] as const) : []),
-    'method_not_allowed',
-    'rate_limited',
-    'internal_error',
-    'invalid_request', // for a query parameter that it does not know
     ...(op.access !== 'anyone' && !isAllowedInSupportSession(op) ? (['support_session'] as const) : []),
     ...(op.requiresRecentAuth ? (['confirmation_required'] as const) : []),
     ...(op.access !== 'anyone' && op.access.staff && !op.withoutSecondFactor
       ? (['second_factor_required'] as const)
       : []),
     ...(op.on ? [op.on.notFound] : []),
-    ...(change
-      ? ([
-          'csrf_failed',
-          'bad_origin',
-          'restarting',
-          'invalid_idempotency_key',
-          'unsupported_media_type',
-          'too_large',
-          'invalid_json',
-          'validation_failed', // a body where none is asked for, too
-        ] as const)
-      : []),
   ]
   return [...new Set([...gate, ...(op.refuses ?? [])])]
 }
@@ -48,8 +57,8 @@ const json = (content: object, type = 'application/json') => ({ content: { [type
 
 const headers = {
   RequestId: { description: 'To quote when you ask about this call.', schema: { type: 'string', format: 'uuid' } },
-  RetryAfter: { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
-  Allow: { description: 'The methods that the path has.', schema: { type: 'string' } },
+  RetryAfter: { description: 'Seconds to wait; with 429 and 503.', schema: { type: 'integer', minimum: 1 } },
+  Allow: { description: 'The methods that the path has; with 405.', schema: { type: 'string' } },
   Replayed: {
     description: '`true`: the answer is the remembered one, and nothing was done again.',
     schema: { const: 'true' },
@@ -70,6 +79,42 @@ const errorResponse = (status: number, list: readonly Code[]) => ({
     examples: Object.fromEntries(list.map((code) => [code, ref('examples', code)])),
   }),
 })
+
+/** These codes by their status, in the order of the table of errors. */
+const byStatus = ({ errors }: Registry, codes: readonly Code[]): Map<number, Code[]> =>
+  Map.groupBy(
+    (Object.keys(errors) as Code[]).filter((code) => codes.includes(code)),
+    (code) => errors[code].status,
+  )
+
+/**
+ * The response of every status that an operation does not list itself: it says once what hundreds of operations share.
+ * `x-codes` has its codes by their status.
+ */
+function commonResponse(registry: Registry, kind: CallKind) {
+  const codes = byStatus(registry, commonCodes(kind))
+  const all = [...codes].flatMap(([, list]) => list)
+  const words = [...codes].map(([status, list]) => `${status} ${list.map((code) => `\`${code}\``).join(', ')}`)
+  const { description: _, ...response } = errorResponse(0, all)
+  return {
+    description: `The refusals of every such call, by status: ${words.join('; ')}.`,
+    'x-codes': Object.fromEntries(codes),
+    ...response,
+    headers: { ...requestId, 'Retry-After': ref('headers', 'RetryAfter'), Allow: ref('headers', 'Allow') },
+  }
+}
+
+/** The statuses whose codes are not those of every call of its kind, and `default` for the others. */
+function refusals(registry: Registry, op: Operation) {
+  const common = byStatus(registry, commonCodes(callKind(op)))
+  const own = [...byStatus(registry, codesOf(op))].filter(
+    ([status, list]) => list.join() !== common.get(status)?.join(),
+  )
+  return {
+    ...Object.fromEntries(own.map(([status, list]) => [status, errorResponse(status, list)])),
+    default: commonResponse(registry, callKind(op)),
+  }
+}
 
 /** A token, or a browser's session; changes of a session also carry its CSRF token. */
 function securityOf(op: Operation) {
@@ -152,8 +197,7 @@ const isWords = (values: unknown) => Array.isArray(values) && values.every((it) 
 /** The job that continues after the response. */
 const afterwards = ({ response }: Operation): string =>
   'jobId' in ((response as { properties?: object }).properties ?? {})
-    ? ' It answers at once. Where there is a `jobId`, that job continues: follow `GET /jobs/{jobId}` until its state ' +
-      'is `succeeded` or `failed`.'
+    ? ' It answers at once: where there is a `jobId`, follow it at `GET /jobs/{jobId}`.'
     : ''
 
 type Ref = { $ref: string }
@@ -166,14 +210,9 @@ type OperationObject = Named & {
 }
 
 function operationObject(registry: Registry, op: Operation, components: Named): OperationObject {
-  const { errors, complete, examples } = registry
+  const { complete, examples } = registry
   const parameters = hoisted(complete(parametersOf(registry, op) as any), components) as Parameter[]
   const example: any = examples.sample(complete(op.response), op.on?.name ?? op.id.split('.')[0]!)
-  const codes = new Set(codesOf(op))
-  const byStatus = Map.groupBy(
-    (Object.keys(errors) as Code[]).filter((code) => codes.has(code)),
-    (code) => errors[code].status,
-  )
   return {
     operationId: op.id,
     summary: op.summary,
@@ -203,7 +242,7 @@ function operationObject(registry: Registry, op: Operation, components: Named): 
           },
         ]),
       ),
-      ...Object.fromEntries([...byStatus].map(([status, list]) => [status, errorResponse(status, list)])),
+      ...refusals(registry, op),
     },
   }
 }
@@ -212,6 +251,13 @@ function operationObject(registry: Registry, op: Operation, components: Named): 
 function onlyCode({ content }: Named): string | undefined {
   const examples = Object.keys((content as Record<string, { examples?: object }>)['application/json']?.examples ?? {})
   return examples.length === 1 ? examples[0] : undefined
+}
+
+/** The kind of calls that share this response, by its codes. */
+const commonName = ({ 'x-codes': codes }: Named): string => {
+  const known = Object.values(codes as Record<string, Code[]>).flat()
+  const who = known.includes('not_authenticated') ? 'signed-in' : 'open'
+  return `${who}-${known.includes('invalid_json') ? 'change' : 'read'}`
 }
 
 /** Ids of different things are parameters of one name: the thing is in the component's name. */
@@ -232,7 +278,7 @@ function sharedParts(operations: readonly OperationObject[]) {
   const responses = operations.flatMap((op) =>
     Object.entries(op.responses).map(([status, value]) => ({
       value,
-      name: onlyCode(value) ?? `${status}.${op.operationId}`,
+      name: status === 'default' ? commonName(value) : (onlyCode(value) ?? `${status}.${op.operationId}`),
       refer: (to: Ref) => void (op.responses[status] = to),
     })),
   )

@@ -58,7 +58,7 @@ test('compiles, and types what is sent and what is answered', async () => {
     export const next = (page: Answer<'jobs.list', 200>): string | null => page.nextCursor
     export const job = (done: Answer<'servers.suspend', 202>): string | null => done.jobId
     export const code = (refused: Answer<'servers.create', 409>): string => refused.error.code
-    export const limited = (refused: Answer<'servers.get', 429>): string => refused.error.message
+    export const limited = (refused: Answer<'servers.get', 'default'>): string => refused.error.message
     export const path: keyof paths = '/servers/{id}'`)
   expect(errors).toEqual([])
 }, 60_000)

@@ -52,13 +52,21 @@ export function textOf(document: Json): string {
         .filter((one: Json) => one.in !== 'path')
         .map((one: Json) => `${one.in} ${one.name}${one.required ? '' : '?'}: ${typeOf(one.schema)}`)
       const body = op.requestBody && follow(document, op.requestBody).content['application/json'].schema
-      const responses = Object.entries<Json>(op.responses).flatMap(([status, response]) => {
-        if (everywhere.has(Number(status))) return []
-        const { content } = follow(document, response)
-        const json = content['application/json']
-        if (!json) return `${status} ${Object.keys(content)}`
-        return `${status} ${Number(status) < 400 ? typeOf(json.schema) : Object.keys(json.examples).join(' ')}`
-      })
+      const { default: others, ...own } = op.responses
+      const ofAll = Object.entries<string[]>(follow(document, others)?.['x-codes'] ?? {})
+      const responses = [
+        ...ofAll.filter(([status]) => !(status in own)).map(([status, codes]) => [status, codes] as const),
+        ...Object.entries<Json>(own),
+      ]
+        .toSorted(([a], [b]) => Number(a) - Number(b))
+        .flatMap(([status, response]) => {
+          if (everywhere.has(Number(status))) return []
+          if (Array.isArray(response)) return `${status} ${response.join(' ')}`
+          const { content } = follow(document, response)
+          const json = content['application/json']
+          if (!json) return `${status} ${Object.keys(content)}`
+          return `${status} ${Number(status) < 400 ? typeOf(json.schema) : Object.keys(json.examples).join(' ')}`
+        })
       const parts = [...parameters, ...(body ? [`body ${typeOf(body)}`] : []), ...responses]
       return `${method.toUpperCase()} ${path} ${op.operationId} · ${parts.join(' · ')}`
     }),
