@@ -5,7 +5,8 @@ import { changesOf } from '../audit/changes.ts'
 import { noteRefusal } from '../audit/refusals.ts'
 import { minute } from '../db/clock.ts'
 import { looksLikeId } from '../db/ids.ts'
-import { type Db, read, rehearse, type Tx, write } from '../db/open.ts'
+import { type Db, read, rehearse, type Tx } from '../db/open.ts'
+import { writeTogether } from '../db/together.ts'
 import { mailServer } from '../mail/mail-server.ts'
 import { tellOwners } from '../mail/owner-notice.ts'
 import { isScope, type Right, type Rights, type Scope } from './access.ts'
@@ -95,7 +96,7 @@ const passing =
     }
     const look = (prepared: unknown) => read(db, (tx) => answer(tx, prepared))
     const change = (prepared: unknown) =>
-      write(db, (tx): CallResult => {
+      writeTogether(db, (tx): CallResult => {
         const stored = memory?.recall(tx)
         if (stored) return stored
         const before = watched(op, tx, app, who, params)

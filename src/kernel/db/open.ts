@@ -1,7 +1,6 @@
 // The one place that opens the database. One connection, one writer: every change is one transaction.
 import { Database, type Statement } from 'bun:sqlite'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
-import type { EmittedEvent } from '../jobs/emitted-event.ts'
 import { log } from '../log.ts'
 import { BUSY_TIMEOUT_MS, DatabaseHealth, DatabaseUnavailable, type Trouble } from './health.ts'
 import { type Migration, migrate } from './migrate.ts'
@@ -19,6 +18,7 @@ const pragmas = [
   'synchronous=FULL', // an acknowledged change survives a power cut
   'foreign_keys=ON',
   'trusted_schema=OFF',
+  'temp_store=MEMORY', // what a savepoint may have to roll back would be written to a temporary file page by page
   'cache_size=-32000', // KiB
 ]
 
@@ -35,10 +35,9 @@ Database.MAX_QUERY_CACHE_SIZE = 500
 export class DatabaseFile extends Database {
   /** Results of `prepared`, by the function that builds them. */
   readonly statements = new Map<(db: Db) => unknown, unknown>()
+  readonly beforeWrite: (() => void)[] = []
   readonly beforeCommit: ((tx: Tx) => void)[] = []
   readonly afterWrite: (() => void)[] = []
-  /** Filled by `onEvent` of the outbox. */
-  readonly onEvent: ((tx: Tx, event: EmittedEvent) => void)[] = []
   /** Set once the schema is up to date. */
   health!: DatabaseHealth
   /** Inside `write`, where rows are read that may still be rolled back. */
@@ -86,6 +85,9 @@ export function openDb(path: string, migrations?: readonly Migration[]): Db {
   return drizzle(file) as unknown as Whole
 }
 
+/** `work` runs before each transaction of `write` begins: it may write what must be there when that one commits. */
+export const beforeWrite = (db: Db, work: () => void) => void db.$client.beforeWrite.push(work)
+
 /**
  * `work` runs at the end of each transaction and is part of it. Small notes that wait go to disk with the change of
  * another, because a transaction of their own would cost a flush. What it throws takes the change back.
@@ -106,6 +108,7 @@ export function write<T>(
 ): T {
   const { $client } = db as Db
   const tx = db as Db as Tx
+  for (const before of $client.beforeWrite) before()
   const result = $client.inOne('IMMEDIATE', () => {
     const made = (work as (tx: Tx) => T)(tx)
     for (const join of $client.beforeCommit) join(tx)
@@ -141,6 +144,21 @@ export function rehearse<T>(
   } catch (error) {
     if (error instanceof RolledBack) return error.made as T
     throw error
+  }
+}
+
+/**
+ * One transaction that is not flushed to the disk by itself: the next `write` flushes it too, because both are in one
+ * log. A power cut before that may lose it, a crash of the process does not. For what nobody was promised, such as
+ * lines of a log. It takes nothing of others along. Throws `DatabaseUnavailable`.
+ */
+export function writeUnflushed(db: Db & { readonly [inTransaction]?: never }, work: (tx: Tx) => void): void {
+  const { $client } = db as Db
+  $client.run('PRAGMA synchronous=NORMAL')
+  try {
+    $client.inOne('IMMEDIATE', () => work(db as Db as Tx))
+  } finally {
+    $client.run('PRAGMA synchronous=FULL')
   }
 }
 

@@ -7,7 +7,7 @@ import { escaped } from '../../../agent/protocol/text.ts'
 import type { LogLevel } from '../../../agent/protocol/wire.ts'
 import { minute, second } from '../db/clock.ts'
 import { isDatabaseError } from '../db/health.ts'
-import { type Db, isInTransaction, prepared, savepoint, type Tx, write } from '../db/open.ts'
+import { type Db, isInTransaction, prepared, savepoint, type Tx, writeUnflushed } from '../db/open.ts'
 import { log } from '../log.ts'
 import { Repeated } from '../repeated.ts'
 
@@ -103,7 +103,7 @@ export class JobLog {
     const batch = this.waiting
     this.waiting = new Map()
     try {
-      write(this.db, (tx) => {
+      writeUnflushed(this.db, (tx) => {
         for (const [jobId, said] of batch) this.keep(tx, jobId, said)
       })
     } catch (error) {

@@ -29,8 +29,9 @@ export type Concerning = { subject: Subject; customerId: string | null; reseller
 
 const insert = inserting(events)
 
+const listeners = prepared((): ((tx: Tx, event: EmittedEvent) => void)[] => [])
 /** Calls `work` for each event, in the transaction that emits it: whatever it writes is true if the event is. */
-export const onEvent = (db: Db, work: (tx: Tx, event: EmittedEvent) => void) => void db.$client.onEvent.push(work)
+export const onEvent = (db: Db, work: (tx: Tx, event: EmittedEvent) => void) => void listeners(db).push(work)
 
 /** Queues an event in the caller's transaction. */
 export function emit<N extends EventName>(
@@ -50,7 +51,7 @@ export function emit<N extends EventName>(
     data,
   }
   insert(tx, emitted)
-  for (const work of tx.$client.onEvent) work(tx, emitted)
+  for (const work of listeners(tx)) work(tx, emitted)
 }
 
 export type StoredEvent = {

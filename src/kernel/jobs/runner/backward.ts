@@ -13,14 +13,14 @@ export class Backward {
   async run(going: Going, saga: Saga, error: Failure | undefined): Promise<string | undefined> {
     const { job } = going
     for (const step of saga.steps.toReversed()) {
-      const at = this.execution.notes.of(job.id)[step.name]
+      const at = going.noted[step.name]
       if (!at || at.state === 'undone') continue
       for (let tries = 1; ; tries++) {
         this.execution.mustGoOn()
         try {
           const waitsFor = await this.undoStep(going, step, at.output, tries, error)
           if (waitsFor) return waitsFor
-          this.execution.forgetTries(job, tries)
+          await this.execution.forgetTries(going, tries)
           break
         } catch (cause) {
           if (isInterruption(cause)) throw cause
@@ -29,6 +29,7 @@ export class Backward {
           await this.execution.tryLater(going, step, this.execution.errorFrom(cause, job, step), tries, 'back')
         }
       }
+      going.noted[step.name] = { ...at, state: 'undone' }
       this.execution.failpoint(`${job.kind}/${step.name}:undone`)
     }
     return undefined
@@ -43,7 +44,7 @@ export class Backward {
     error: Failure | undefined,
   ): Promise<string | undefined> {
     const { job } = going
-    const ctx = { ...this.execution.ctx(job), error }
+    const ctx = { ...this.execution.ctx(job, going.noted), error }
     if (step.kind === 'record') {
       write(this.execution.db, (tx) => {
         step.undo?.(tx, ctx)

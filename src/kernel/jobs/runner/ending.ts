@@ -13,17 +13,22 @@ export class Ending {
     private backward: Backward,
   ) {}
 
-  async end(job: Job, state: 'succeeded' | 'failed', error?: Failure) {
+  async end(going: Going, state: 'succeeded' | 'failed', error?: Failure) {
+    const { job } = going
     if (state === 'succeeded') this.execution.say(job.id, 'info', 'Done.')
     else if (error) this.execution.say(job.id, 'warning', `${error.message} It stopped where it was.`)
     else this.execution.say(job.id, 'error', lastLines.undone)
-    await this.execution.notes.together((tx) => {
-      this.ended(tx, job, {
-        state,
-        ...(error ? { errorCode: error.code, errorMessage: error.message } : {}),
-      })
-      this.execution.notes.hasEnded(tx)
-    }, true)
+    await this.execution.together(
+      going,
+      (tx) => {
+        this.ended(tx, job, {
+          state,
+          ...(error ? { errorCode: error.code, errorMessage: error.message } : {}),
+        })
+        this.execution.notes.hasEnded(tx)
+      },
+      true,
+    )
     this.execution.lanes.unlock(job.holds, job.id)
     this.execution.failpoint(`${job.kind}:ended`)
   }
@@ -35,7 +40,7 @@ export class Ending {
     const first = saga.steps[0]
     write(this.execution.db, (tx) => {
       if (first?.kind === 'record' && !saga.options.neverGivesUp)
-        first.undo?.(tx, { ...this.execution.ctx(job), error })
+        first.undo?.(tx, { ...this.execution.ctx(job, {}), error })
       this.ended(tx, job, { state: 'failed', errorCode: error.code, errorMessage: error.message })
     })
     this.execution.lanes.unlock(job.holds, job.id)
@@ -43,14 +48,14 @@ export class Ending {
   }
 
   /** The job has failed for everybody who asks. It keeps its lock, so that nothing is done to what is half undone. */
-  endWithUndoLeft(job: Job, saga: Saga, nodeId: string, error: Failure | undefined) {
+  endWithUndoLeft({ job, noted: ofSteps }: Going, saga: Saga, nodeId: string, error: Failure | undefined) {
     this.execution.say(job.id, 'error', lastLines.undoLeft)
     this.execution.log.flush()
-    const ctx = { ...this.execution.ctx(job), error }
+    const ctx = { ...this.execution.ctx(job, ofSteps), error }
     write(this.execution.db, (tx) => {
       for (const step of saga.steps.toReversed()) {
         if (step.kind !== 'record' || !step.undoAtOnce) continue
-        const noted = this.execution.notes.of(job.id)[step.name]
+        const noted = ofSteps[step.name]
         if (!noted || noted.state === 'undone') continue
         step.undo?.(tx, ctx)
         this.execution.notes.note(tx, job.id, step.name, 'undone', noted.output)

@@ -3,13 +3,13 @@ import type { NodeCommand } from '../../../../agent/protocol/wire.ts'
 import { ApiError } from '../../api/errors.ts'
 import { type Clock, minute, second } from '../../db/clock.ts'
 import { isDatabaseError } from '../../db/health.ts'
-import type { Db } from '../../db/open.ts'
+import { type Db, type Tx, write } from '../../db/open.ts'
 import { CommandFailed, ExternalFailed, type Failure, InjectedCrash, Parked, Stopped } from '../failures.ts'
 import { JobLog } from '../log.ts'
 import type { Ctx, Saga, Step } from '../saga.ts'
 import type { Job } from '../tables.ts'
 import { Lanes } from './lanes.ts'
-import { Notes } from './notes.ts'
+import { type Noted, Notes } from './notes.ts'
 
 const LONGEST_PAUSE_MS = 10 * minute
 
@@ -33,6 +33,10 @@ export type Failpoints = (moment: string) => void
 export type Going = {
   job: Job
   promise: Promise<void>
+  /** How far each step is, by its name; the rows say the same as soon as `carried` is written. */
+  noted: Record<string, Noted>
+  /** Notes of the job that its next transaction takes along. */
+  carried: ((tx: Tx) => void)[]
   /** Why it must stop before its next step. */
   stop: Failure | undefined
   /** Has it a place in its lane? While it waits for a node that is away, others have it. */
@@ -109,6 +113,34 @@ export class Execution {
     else this.lanes.give(going.job)
   }
 
+  /**
+   * Writes the notes that the job carries and runs `work`, in one transaction with the notes of other jobs. Resolves
+   * with what `work` answered when it is on disk. `ends`: it ends the job.
+   */
+  async together<T>(going: Going, work: (tx: Tx) => T, ends = false): Promise<T> {
+    const made = await this.notes.together((tx) => {
+      for (const note of going.carried) note(tx)
+      return work(tx)
+    }, ends)
+    going.carried = []
+    return made
+  }
+
+  /** Writes what the job carries along, if the transaction that should have taken it did not come about. */
+  async writeCarried(going: Going) {
+    if (going.carried.length) await this.together(going, () => {})
+  }
+
+  /** A transaction of its own for what the job carries along and `work`. */
+  writeWith<T>(going: Going, work: (tx: Tx) => T): T {
+    const made = write(this.db, ((tx: Tx) => {
+      for (const note of going.carried) note(tx)
+      return work(tx)
+    }) as (tx: Tx) => never)
+    going.carried = []
+    return made
+  }
+
   /** `mustEnd`: a node that is gone counts as done, because nothing is left there to clean up. */
   async sendOrGone(
     going: Going,
@@ -144,8 +176,11 @@ export class Execution {
   }
 
   /** The next step starts counting anew; kept in step with the row, so that keys stay the same after a crash. */
-  forgetTries(job: Job, tries: number) {
+  async forgetTries(going: Going, tries: number) {
+    const { job } = going
     if (tries === 1 && job.tries === 0) return
+    // While the row says that the step has only started, its key must stay that of this try.
+    await this.writeCarried(going)
     job.tries = 0
     this.notes.set(job.id, { tries: 0 })
   }
@@ -212,12 +247,10 @@ export class Execution {
     return this.notes.statements
   }
 
-  ctx(job: Job): Ctx<any, any> {
-    const out = Object.fromEntries(
-      Object.entries(this.notes.of(job.id))
-        .filter(([, s]) => s.output !== null)
-        .map(([name, s]) => [name, s.output]),
-    )
+  /** `noted`: how far each step is, with the outputs that the steps read. */
+  ctx(job: Job, noted: Readonly<Record<string, Noted>>): Ctx<any, any> {
+    const out: Record<string, unknown> = {}
+    for (const name in noted) if (noted[name]!.output !== null) out[name] = noted[name]!.output
     return {
       jobId: job.id,
       input: job.input,

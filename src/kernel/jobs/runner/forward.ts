@@ -1,10 +1,8 @@
 // The way of a job forward, step by step.
 import { ApiError } from '../../api/errors.ts'
-import { write } from '../../db/open.ts'
 import { CommandFailed, ExternalFailed, type Failure } from '../failures.ts'
 import type { CommandStep, ExternalStep, JobsStep, RecordStep, Saga, Step } from '../saga.ts'
 import { startChild } from '../start.ts'
-import type { Job } from '../tables.ts'
 import { type At, again, type Execution, type Going, isInterruption } from './execution.ts'
 
 /** Ends a step's forward way without being its failure. */
@@ -16,20 +14,20 @@ export class Forward {
   /** Undefined when every step is done; else where it stopped and why. */
   async run(going: Going, saga: Saga): Promise<{ at: Step | undefined; error: Failure } | undefined> {
     const { job } = going
-    const noted = this.execution.notes.of(job.id)
     for (const [i, step] of saga.steps.entries()) {
-      if (noted[step.name]?.state === 'done') continue
+      if (going.noted[step.name]?.state === 'done') continue
       for (let tries = 1; ; tries++) {
         this.execution.mustGoOn()
         try {
           this.mustNotStop(going)
           await this.take(going, saga, step, i, tries)
-          this.execution.forgetTries(job, tries)
+          await this.execution.forgetTries(going, tries)
           break
         } catch (cause) {
           if (isInterruption(cause)) throw cause
           // A stop fails what is under way; the next start asks the node again.
           this.execution.mustGoOn()
+          await this.execution.writeCarried(going)
           // Of a job that is stopped before anything of it began, the first undo says that it failed.
           const first = i === 0 && step.kind === 'record' ? step : undefined
           if (going.stop) return { at: cause instanceof StopAsked ? first : step, error: going.stop }
@@ -52,29 +50,31 @@ export class Forward {
     const { job } = going
     const at = { stepN: i + 1, stepName: step.words, progress: Math.round((i / saga.steps.length) * 100) }
     this.execution.failpoint(`${job.kind}/${step.name}:before`)
-    if (step.kind === 'record') await this.takeRecord(job, step, at, tries)
+    if (step.kind === 'record') await this.takeRecord(going, step, at, tries)
     else if (step.kind === 'command') await this.takeCommand(going, saga, step, at, tries)
     else if (step.kind === 'external') await this.takeExternal(going, step, at, tries)
     else await this.takeJobs(going, step, at, tries)
     this.execution.failpoint(`${job.kind}/${step.name}:noted`)
   }
 
-  private async takeRecord(job: Job, step: RecordStep, at: At, tries: number) {
+  private async takeRecord(going: Going, step: RecordStep, at: At, tries: number) {
+    const { job } = going
     if (tries === 1) this.execution.say(job.id, 'info', step.words)
-    await this.execution.notes.together((tx) => {
-      const output = step.do(tx, this.execution.ctx(job)) ?? null
-      this.execution.notes.note(tx, job.id, step.name, 'done', output)
+    const output = await this.execution.together(going, (tx) => {
+      const made = step.do(tx, this.execution.ctx(job, going.noted)) ?? null
+      this.execution.notes.note(tx, job.id, step.name, 'done', made)
       this.execution.statements.at.run(at.stepN, at.stepName, at.progress, job.id)
       this.execution.statements.clear.run(job.id)
+      return made
     })
+    going.noted[step.name] = { state: 'done', output: asStored(output) }
   }
 
   private async takeCommand(going: Going, saga: Saga, step: CommandStep, at: At, tries: number) {
     const { job } = going
-    const nodeCommand = step.do(this.execution.ctx(job))
-    if (!nodeCommand)
-      return await this.execution.notes.together((tx) => this.execution.notes.note(tx, job.id, step.name, 'done', null))
-    await this.noteStarted(job, step, at, tries)
+    const nodeCommand = step.do(this.execution.ctx(job, going.noted))
+    if (!nodeCommand) return this.carryDone(going, step, null, false)
+    await this.noteStarted(going, step, at, tries)
     // A key is answered once: trying again after a failure is a new command.
     const key = `${job.id}/${step.name}${again(job, tries)}`
     const output = await this.execution.sendOrGone(
@@ -86,61 +86,82 @@ export class Forward {
     )
     this.execution.failpoint(`${job.kind}/${step.name}:answered`)
     this.execution.mustGoOn()
-    await this.noteDone(job, step, output, !!saga.options.neverGivesUp)
+    this.carryDone(going, step, output, !!saga.options.neverGivesUp)
   }
 
   private async takeExternal(going: Going, step: ExternalStep, at: At, tries: number) {
     const { job } = going
-    await this.noteStarted(job, step, at, tries)
+    await this.noteStarted(going, step, at, tries)
     const output = await this.execution.call(going, (signal) =>
-      step.do(this.execution.ctx(job), { key: `${job.id}/${step.name}`, signal }),
+      step.do(this.execution.ctx(job, going.noted), { key: `${job.id}/${step.name}`, signal }),
     )
     this.execution.failpoint(`${job.kind}/${step.name}:answered`)
     this.execution.mustGoOn()
-    await this.noteDone(job, step, output ?? null, true)
+    await this.noteDone(going, step, output ?? null)
   }
 
-  private async takeJobs({ job }: Going, step: JobsStep, at: At, tries: number) {
-    let ids = this.execution.notes.of(job.id)[step.name]?.output as string[] | null | undefined
+  private async takeJobs(going: Going, step: JobsStep, at: At, tries: number) {
+    const { job } = going
+    let ids = going.noted[step.name]?.output as string[] | null | undefined
     if (!ids) {
       if (tries === 1) this.execution.say(job.id, 'info', step.words)
-      ids = write(this.execution.db, (tx) => {
+      ids = this.execution.writeWith(going, (tx) => {
         const started = step
-          .start(tx, this.execution.ctx(job))
+          .start(tx, this.execution.ctx(job, going.noted))
           .map((child) => startChild(tx, job, child, this.execution.clock()))
         this.execution.notes.note(tx, job.id, step.name, 'started', started)
         this.execution.statements.at.run(at.stepN, at.stepName, at.progress, job.id)
         return started
       })
+      going.noted[step.name] = { state: 'started', output: ids }
       this.execution.failpoint(`${job.kind}/${step.name}:started`)
     }
     if (this.execution.hasOpenChildren(job.id)) this.execution.park(job)
     this.execution.failpoint(`${job.kind}/${step.name}:answered`)
     const failed = ids.map((id) => this.execution.statements.job.get({ id })!).find((child) => child.state === 'failed')
-    if (!failed) return await this.noteDone(job, step, ids, true)
+    if (!failed) return await this.noteDone(going, step, ids)
     // The next try starts new ones.
-    await this.execution.notes.together((tx) => this.execution.notes.note(tx, job.id, step.name, 'started', null))
+    await this.execution.together(going, (tx) => this.execution.notes.note(tx, job.id, step.name, 'started', null))
+    going.noted[step.name] = { state: 'started', output: null }
     throw new CommandFailed(
       'child_failed',
       `“${failed.title}” failed: ${failed.errorMessage ?? 'no reason was given.'}`,
     )
   }
 
-  private async noteStarted(job: Job, step: Step, at: At, tries: number) {
+  private async noteStarted(going: Going, step: Step, at: At, tries: number) {
+    const { job } = going
     if (tries === 1) this.execution.say(job.id, 'info', step.words)
-    await this.execution.notes.together((tx) => {
+    await this.execution.together(going, (tx) => {
       this.execution.notes.note(tx, job.id, step.name, 'started', null)
       this.execution.statements.at.run(at.stepN, at.stepName, at.progress, job.id)
     })
+    going.noted[step.name] = { state: 'started', output: null }
   }
 
-  private noteDone = (job: Job, step: Step, output: unknown, clearsError: boolean) =>
-    this.execution.notes.together((tx) => {
+  /**
+   * The next transaction of the job notes it, so that a step costs one flush and not two. After a crash before that the
+   * command is sent again, and the node answers the same from its journal.
+   */
+  private carryDone(going: Going, step: Step, output: unknown, clearsError: boolean) {
+    const { job } = going
+    going.carried.push((tx) => {
       this.execution.notes.note(tx, job.id, step.name, 'done', output)
       if (clearsError) this.execution.statements.clear.run(job.id)
     })
+    going.noted[step.name] = { state: 'done', output: asStored(output) }
+  }
+
+  /** At once: the other side may not answer the same again. */
+  private async noteDone(going: Going, step: Step, output: unknown) {
+    this.carryDone(going, step, output, true)
+    await this.execution.writeCarried(going)
+  }
 
   private mustNotStop(going: Going) {
     if (going.stop) throw new StopAsked()
   }
 }
+
+/** As a later start reads it from its row. */
+const asStored = (output: unknown): unknown => (output === null ? null : JSON.parse(JSON.stringify(output)))

@@ -1,7 +1,7 @@
 // The tables of the runner: prepared once, with the notes of which steps are started, done and undone.
 import { eq, inArray, sql } from 'drizzle-orm'
 import { isDatabaseError } from '../../db/health.ts'
-import { afterWrite, beforeCommit, type Db, savepoint, type Tx, write } from '../../db/open.ts'
+import { afterWrite, beforeCommit, beforeWrite, type Db, savepoint, type Tx, write } from '../../db/open.ts'
 import { jobLog, jobSteps, jobs } from '../tables.ts'
 import type { Queued } from './lanes.ts'
 
@@ -113,6 +113,9 @@ export class Notes {
     private beforeEnds: () => void,
   ) {
     this.statements = prepareStatements(db)
+    beforeWrite(db, () => {
+      if (this.waiting.some(({ ends }) => ends)) this.beforeEnds()
+    })
     beforeCommit(db, (tx) => this.takeAlong(tx))
     afterWrite(db, () => this.settle())
   }
@@ -142,7 +145,7 @@ export class Notes {
    * The writes of many jobs go to disk together, so that eighty jobs cost one flush and not eighty: with the next
    * transaction of another, such as an order, or in one of their own at the end of this turn of the loop. Resolves
    * with what `work` answered when it is there. `work` that throws takes back what it wrote itself, and nothing of the
-   * others. `ends`: it ends a job, so it goes in a transaction of the runner's own.
+   * others. `ends`: it ends a job, so its log is written before.
    */
   async together<T>(work: (tx: Tx) => T, ends = false): Promise<T> {
     if (this.going() <= FEW) {
@@ -163,8 +166,7 @@ export class Notes {
     if (!this.waiting.length) return
     this.isWriting = true
     try {
-      if (this.waiting.some(({ ends }) => ends)) this.beforeEnds()
-      if (this.waiting.length) write(this.db, () => {})
+      write(this.db, () => {})
     } catch (error) {
       for (const { reject } of this.waiting.splice(0)) reject(error)
     } finally {
@@ -177,7 +179,6 @@ export class Notes {
     this.taken.clear()
     const endedBefore = this.ended
     for (const waiting of this.waiting) {
-      if (waiting.ends && !this.isWriting) continue
       try {
         const value = savepoint(tx, () => waiting.work(tx))
         this.taken.set(waiting, () => waiting.resolve(value))

@@ -13,7 +13,7 @@
 // An error of the database, or of Berth itself outside the steps, interrupts a job where it stands: the tables still
 // say how far it is. It is begun again with growing pauses, and at once when the database can be written again.
 import { asc, eq, inArray } from 'drizzle-orm'
-import { whenHealed, write } from '../../db/open.ts'
+import { whenHealed } from '../../db/open.ts'
 import { CommandFailed, type Failure, InjectedCrash, type Interrupted, Parked, Stopped } from '../failures.ts'
 import type { JobLog } from '../log.ts'
 import type { Saga, Step } from '../saga.ts'
@@ -169,6 +169,8 @@ export class Runner {
       place,
       stop: stop ?? (job.cancelRequestedAt === null ? undefined : cancelled(job)),
       promise: Promise.resolve(),
+      noted: {},
+      carried: [],
       inFlight: undefined,
       waited: job.waitingSince !== null,
       wake: undefined,
@@ -215,25 +217,27 @@ export class Runner {
     const { job } = going
     const saga = this.sagas.get(job.kind)
     if (!saga) throw new Error(`no saga of kind ${job.kind}`)
+    if (job.state !== 'queued') going.noted = this.execution.notes.of(job.id)
     let error = job.errorCode ? { code: job.errorCode, message: job.errorMessage ?? '' } : undefined
     if (job.undoNodeId !== null) return await this.ending.finishUndo(going, saga, error)
     if (job.state !== 'undoing') {
       if (job.state === 'queued') {
         if (going.stop) return this.ending.endUnbegun(job, saga, going.stop)
-        await this.execution.notes.together(() => this.execution.statements.begun.run(this.execution.clock(), job.id))
+        const begunAt = this.execution.clock()
+        going.carried.push(() => void this.execution.statements.begun.run(begunAt, job.id))
         job.state = 'running'
       }
       const stopped = await this.forward.run(going, saga)
-      if (!stopped) return await this.ending.end(job, 'succeeded')
+      if (!stopped) return await this.ending.end(going, 'succeeded')
       error = stopped.error
       // Nothing of it can be undone; what supersedes it brings the node to where it should be.
-      if (saga.options.neverGivesUp) return await this.ending.end(job, 'failed', error)
-      this.turnBack(job, stopped.at, error)
+      if (saga.options.neverGivesUp) return await this.ending.end(going, 'failed', error)
+      this.turnBack(going, stopped.at, error)
       this.execution.failpoint(`${job.kind}:failing`)
     }
     const waitsFor = await this.backward.run(going, saga, error)
-    if (waitsFor) return this.ending.endWithUndoLeft(job, saga, waitsFor, error)
-    await this.ending.end(job, 'failed')
+    if (waitsFor) return this.ending.endWithUndoLeft(going, saga, waitsFor, error)
+    await this.ending.end(going, 'failed')
     if (error?.code !== 'cancelled')
       this.execution.tell('error', 'a job failed', { ...ofJob(job), code: error?.code, reason: error?.message })
   }
@@ -242,16 +246,18 @@ export class Runner {
    * The step that failed is undone like the others, also when it is a record step and nothing of it was kept: its undo
    * may say that the whole has failed.
    */
-  private turnBack(job: Job, failed: Step | undefined, error: Failure) {
+  private turnBack(going: Going, failed: Step | undefined, error: Failure) {
+    const { job } = going
     this.execution.say(job.id, error.code === 'cancelled' ? 'warning' : 'error', error.message)
-    write(this.execution.db, (tx) => {
-      if (failed && !this.execution.notes.of(job.id)[failed.name])
-        this.execution.notes.note(tx, job.id, failed.name, 'started', null)
+    const isNew = failed && !going.noted[failed.name]
+    this.execution.writeWith(going, (tx) => {
+      if (isNew) this.execution.notes.note(tx, job.id, failed.name, 'started', null)
       tx.update(jobs)
         .set({ state: 'undoing', errorCode: error.code, errorMessage: error.message, tries: 0 })
         .where(eq(jobs.id, job.id))
         .run()
     })
+    if (isNew) going.noted[failed.name] = { state: 'started', output: null }
     job.tries = 0
     job.state = 'undoing'
   }
