@@ -89,7 +89,7 @@ export function ServerState({ of: { status, job, nodeConnected = true, nodeSeenA
     return (
       <>
         <State tone="bad" shape="away" tag={tag}>
-          Unreachable
+          Unreachable{' '}
           {tag && nodeSeenAt && (
             <span>
               · last seen {serverStates[status].toLowerCase()} <Time iso={nodeSeenAt} />

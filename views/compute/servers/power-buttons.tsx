@@ -4,8 +4,9 @@ import { Action } from '../../components/action.tsx'
 import type { IconName } from '../../components/icon.tsx'
 import { disabledReason, type Server } from './words.ts'
 
-/** Why nothing can be changed while the node is away. */
-export const away = (s: Pick<Server, 'nodeConnected'>) => (s.nodeConnected ? undefined : 'Its node is not connected.')
+/** Why nothing can be changed while the node is away; customers do not know of nodes. */
+export const away = (s: Pick<Server, 'nodeConnected'>) =>
+  s.nodeConnected ? undefined : 'The panel cannot reach it now.'
 
 /** Those that ask nothing first. */
 export const quickPower = ['start', 'shutdown', 'restart'] as const satisfies readonly PowerAction[]
