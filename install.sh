@@ -1396,13 +1396,17 @@ delete_guests() {
   done
 }
 
+# One that is a file system of its own is emptied.
+delete_directory() { if mountpoint -q "$1"; then find "$1" -xdev -mindepth 1 -delete; else rm -rf "$1"; fi; }
+
 purge_all() {
-  local table
+  local table directory
   if has_systemd; then systemctl disable --now --quiet berth-network 2>/dev/null || true; rm -f /etc/systemd/system/berth-network.service; systemctl daemon-reload
   elif [ -x $library/services ]; then ! grep -qsx caddy $settings/services || unserved=yes; $library/services stop; fi
   [ ! -x $library/network ] || $library/network down
   for table in $(nft list tables 2>/dev/null | awk '$3 ~ /^berth/ { print $2 ":" $3 }'); do nft delete table "${table%:*}" "${table#*:}"; done
-  rm -rf "$data_dir" $agent_state $settings $library /run/berth
+  for directory in "$data_dir" $agent_state; do delete_directory "$directory"; done
+  rm -rf $settings $library /run/berth
   userdel berth 2>/dev/null || true
   rm -rf $logs
 }

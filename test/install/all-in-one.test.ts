@@ -45,9 +45,32 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
     let first: Ended
     let ordered: { serverId: string; ipv4: string }
     let boot = ''
+    /** Printed at the end. */
+    const figures: string[] = []
+    const seconds = (began: number) => `${((performance.now() - began) / 1000).toFixed(1)} s`
+    const admin = async (words: string) => JSON.parse(await mustInside(`berth admin ${words}`))
+    const addresses: string[] = []
+    const orderOf = (hostname: string) =>
+      printed(first.out, 'curl').replace('Key: first', `Key: ${hostname}`).replace('"web01"', `"${hostname}"`)
+    // Six guests that boot at a time share two processors.
+    const bootOf = (address: string) => guest(address, 'cat /proc/sys/kernel/random/boot_id', 240)
+    const answersAnew = async (address: string, before: string) => {
+      const until = Date.now() + 240_000
+      while ((await bootOf(address)) === before)
+        if (Date.now() > until) throw new Error(`${address} has not started anew\n${await state()}`)
+        else await Bun.sleep(300)
+    }
+    /** Waits for what the node reports every ten seconds. */
+    async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
+      for (const end = Date.now() + 60_000; ; await Bun.sleep(500)) {
+        const found = await look()
+        if (found) return found
+        if (Date.now() > end) throw new Error(`${what}\n${await state()}`)
+      }
+    }
 
     beforeAll(async () => {
-      machine = await CleanMachine.make(suite)
+      machine = await CleanMachine.make(suite, 200)
       await machine.bringCheckout()
       const ssh = join(machine.dir, 'root/root/.ssh')
       await spawn([
@@ -55,12 +78,15 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
         '-c',
         `mkdir -m 700 ${ssh} && ssh-keygen -q -t ed25519 -N '' -C operator -f ${ssh}/id_ed25519`,
       ])
+      const began = performance.now()
       first = await install('--all-in-one')
+      figures.push(`install ${seconds(began)}`)
       console.log(first.out + first.err)
     })
 
     afterAll(async () => {
       await machine?.remove()
+      console.log(`${suite}: ${figures.join(', ')}`)
     })
 
     test('prints each step and ends with the address, the staff sign-in and how to create the first server', () => {
@@ -124,7 +150,9 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
       expect(refused.code).toBe(22)
       expect(JSON.parse(refused.out).error.code).toBe('validation_failed')
       expect(ordered.ipv4).toBe('10.88.0.10')
+      const began = performance.now()
       expect(await guest(ordered.ipv4, 'hostname')).toBe('web01')
+      figures.push(`order to SSH ${seconds(began)}`)
       boot = await guest(ordered.ipv4, 'cat /proc/sys/kernel/random/boot_id')
     })
 
@@ -167,6 +195,57 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
       const panel = /Panel +(\S+)/.exec(first.out)?.[1] ?? ''
       expect((await fetch(`${panel}/api/v1/status`)).status).toBe(200)
       expect(await guest(ordered.ipv4, 'cat /proc/sys/kernel/random/boot_id')).toBe(boot)
+    })
+
+    test('six guests start anew after a restart of the container, whose boot id is the same', async () => {
+      addresses.push(ordered.ipv4)
+      for (const n of [2, 3, 4, 5, 6]) addresses.push(JSON.parse(await mustInside(orderOf(`web0${n}`))).ipv4)
+      const ordering = performance.now()
+      const boots = await Promise.all(addresses.map(bootOf))
+      figures.push(`five more to SSH ${seconds(ordering)}`)
+      const kernel = await mustInside('cat /proc/sys/kernel/random/boot_id')
+      await machine.restart()
+      const began = performance.now()
+      expect(await mustInside('cat /proc/sys/kernel/random/boot_id; virsh list --name 2>/dev/null; true')).toBe(kernel)
+      await mustInside('/usr/local/lib/berth/services start')
+      await Promise.all(addresses.map((address, i) => answersAnew(address, boots[i]!)))
+      figures.push(`restart of the container to SSH on six guests ${seconds(began)}`)
+    })
+
+    test('a guest whose QEMU is killed starts again, and its activity says so', async () => {
+      const before = await bootOf(ordered.ipv4)
+      const began = performance.now()
+      await mustInside(`for p in /proc/[0-9]*; do
+        case $(readlink $p/exe) in */qemu*) ! grep -qs ${ordered.serverId} $p/cmdline || kill -9 \${p#/proc/};; esac; done`)
+      await answersAnew(ordered.ipv4, before)
+      figures.push(`QEMU killed to SSH ${seconds(began)}`)
+      const lines = await until('a line in the activity', async () => {
+        const { data } = await admin(`servers.activity '{"id":"${ordered.serverId}"}'`)
+        const found = data.filter((line: any) => JSON.stringify(line).includes('crash'))
+        return found.length > 0 && found
+      })
+      expect(lines).toHaveLength(1)
+      boot = await bootOf(ordered.ipv4)
+    })
+
+    test('a disk that something else fills is warned of, then takes no orders, and guests go on', async () => {
+      const fill = '/var/lib/berth-agent/something-else'
+      const leave = (percent: number) =>
+        mustInside(`rm -f ${fill}
+          read -r size free unit < <(stat -fc '%b %a %S' /var/lib/berth-agent)
+          fallocate -l $(((free - size * ${percent} / 100) * unit)) ${fill}`)
+      const attention = (words: string) =>
+        until(words, async () => (await admin('overview.get')).attention.find((a: any) => a.effect.includes(words)))
+      await leave(8)
+      expect(await attention('Soon it will take no new servers')).toMatchObject({ level: 'warn' })
+      await leave(3)
+      expect(await attention('It takes no new servers')).toMatchObject({ level: 'bad' })
+      const refused = await inside(orderOf('web07'))
+      expect([refused.code, JSON.parse(refused.out).error.code]).toEqual([22, 'no_capacity'])
+      for (const address of addresses) await guest(address, 'sync')
+      expect(await bootOf(ordered.ipv4)).toBe(boot)
+      await mustInside(`rm ${fill}`)
+      await until('an order', async () => (await inside(orderOf('web07'))).code === 0)
     })
 
     test('the lines of docs/backup.md make a backup and put it back, and the controller can read it', async () => {
@@ -222,7 +301,9 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
       const left =
         'ls -d /usr/local/bin/berth /usr/local/lib/berth /etc/berth /var/lib/berth /var/lib/berth-agent ' +
         '/var/log/berth /sys/class/net/berthbr0 2>/dev/null; nft list tables; getent passwd berth; true'
-      expect(await mustInside(left)).toBe('')
+      // A file system of its own is left, empty.
+      expect(await mustInside(left)).toBe('/var/lib/berth-agent')
+      expect(await mustInside('ls -A /var/lib/berth-agent')).toBe('')
     })
   },
 )

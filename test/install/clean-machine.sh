@@ -1,8 +1,9 @@
 #!/bin/bash
-# clean-machine.sh make DIR SUITE | run DIR COMMAND… | remove DIR
+# clean-machine.sh make DIR SUITE [DISK_GB] | run DIR COMMAND… | restart DIR | remove DIR
 #
 # A clean machine without systemd, for proving install.sh: a minimal Debian with namespaces of its own for processes,
-# mounts, network and control groups, and a way out to the package registries that this machine is set to. Needs root,
+# mounts, network and control groups, and a way out to the package registries that this machine is set to. With DISK_GB
+# servers' disks have a file system of their own. `restart` is that of a container: the boot id stays. Needs root,
 # debootstrap, tini.
 set -euo pipefail
 export PATH=$PATH:/usr/sbin:/sbin
@@ -10,7 +11,9 @@ action=$1 machine=$2 root=$2/root
 cache=${XDG_CACHE_HOME:-/var/cache}/berth
 
 make_room() {
-  local suite=$1 started
+  local suite=$1 disk_gb=${2-}
+  echo "$suite" >"$machine/suite"
+  [ -z "$disk_gb" ] || { truncate -s "${disk_gb}G" "$machine/disk"; mkfs.ext4 -q -F -m 0 -T largefile4 -J size=64 "$machine/disk"; }
   mkdir -p "$root" "$cache/debs-$suite"
   [ -e "$cache/root-$suite.tar" ] || bootstrap "$suite"
   tar -xf "$cache/root-$suite.tar" -C "$root"
@@ -19,6 +22,14 @@ make_room() {
   printf '127.0.0.1 localhost\n127.0.1.1 node-under-test\n' >"$root/etc/hosts"
   echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/machine" # a machine is not kept, so its packages need not reach the disk
   cp "$(command -v tini-static)" "$root/.init"
+  cat /proc/sys/net/ipv4/ip_forward >"$machine/ip_forward"
+  boot
+}
+
+# Its first process, in new namespaces, with the address that it had before.
+boot() {
+  local suite started
+  suite=$(cat "$machine/suite")
   connect
   started=$(mktemp -u "$machine/started.XXXX")
   (
@@ -58,7 +69,8 @@ prepare_cpuset() {
 # A point-to-point link: to the outside behind this machine's own address, to other machines as it is.
 connect() {
   local n third; n=$(name)
-  until third=$((RANDOM % 250)) && [ -z "$(ip -4 address show to "10.213.$third.0/30")" ]; do :; done
+  if [ -e "$machine/address" ]; then IFS=. read -r _ _ third _ <"$machine/address"
+  else until third=$((RANDOM % 250)) && [ -z "$(ip -4 address show to "10.213.$third.0/30")" ]; do :; done; fi
   ip netns add "$n"
   ip link add "${n:0:13}-h" type veth peer name up0 netns "$n"
   ip address add "10.213.$third.1/30" dev "${n:0:13}-h"; ip link set "${n:0:13}-h" up
@@ -66,7 +78,7 @@ connect() {
   ip -n "$n" link set lo up; ip -n "$n" link set up0 up
   ip -n "$n" route add default via "10.213.$third.1"
   echo "10.213.$third.2" >"$machine/address"
-  cat /proc/sys/net/ipv4/ip_forward >"$machine/ip_forward"; echo 1 >/proc/sys/net/ipv4/ip_forward
+  echo 1 >/proc/sys/net/ipv4/ip_forward
   nft -f - <<RULES
 table ip $n {
   chain out {
@@ -100,6 +112,7 @@ inside() {
   [ ! -e /dev/kvm ] || mknod -m 600 "$root/dev/kvm" c 10 232
   ln -s /proc/self/fd "$root/dev/fd"
   for file in stdin:0 stdout:1 stderr:2; do ln -s "/proc/self/fd/${file#*:}" "$root/dev/${file%:*}"; done
+  [ ! -e "$machine/disk" ] || { mkdir -p "$root/var/lib/berth-agent"; mount -o loop "$machine/disk" "$root/var/lib/berth-agent"; }
   mkdir -p "$root/var/cache/apt/archives"; mount --bind "$debs" "$root/var/cache/apt/archives"
   # Machines share what was downloaded, and install at the same time.
   touch "$debs/lock" "$root/.apt-lock"; mount --bind "$root/.apt-lock" "$root/var/cache/apt/archives/lock"
@@ -117,7 +130,8 @@ run_in() {
   exec nsenter --target "$(cat "$machine/pid")" --all -- env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "${keep[@]}" "$@"
 }
 
-remove_room() {
+# Every process is killed, and the network goes with its links and rules.
+halt() {
   local n pids; n=$(name)
   for _ in $(seq 20); do
     pids=$(ip netns pids "$n" 2>/dev/null) && [ -n "$pids" ] || break
@@ -128,6 +142,10 @@ remove_room() {
   ip link delete "${n:0:13}-h" 2>/dev/null || true
   ip netns delete "$n" 2>/dev/null || true
   nft delete table ip "$n" 2>/dev/null || true
+}
+
+remove_room() {
+  halt
   [ ! -e "$machine/ip_forward" ] || cat "$machine/ip_forward" >/proc/sys/net/ipv4/ip_forward
   for group in $(control_groups); do find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || true; done
   rm -rf --one-file-system "$machine"
@@ -138,5 +156,6 @@ case $action in
   make) make_room "$@" ;;
   inside) inside "$@" ;;
   run) run_in "$@" ;;
+  restart) halt; boot ;;
   remove) remove_room ;;
 esac

@@ -37,11 +37,16 @@ export const printed = (out: string, word: string) =>
 export class CleanMachine {
   private constructor(readonly dir: string) {}
 
-  static async make(suite: string): Promise<CleanMachine> {
+  /** `diskGb`: servers' disks have a file system of their own, of this size. */
+  static async make(suite: string, diskGb?: number): Promise<CleanMachine> {
     const machine = new CleanMachine(mkdtempSync(join(tmpdir(), 'berth-machine-')))
-    await must('clean-machine.sh make', spawn([script, 'make', machine.dir, suite]))
+    const size = diskGb === undefined ? [] : [`${diskGb}`]
+    await must('clean-machine.sh make', spawn([script, 'make', machine.dir, suite, ...size]))
     return machine
   }
+
+  /** As a container engine restarts a container: every process is killed, and the boot id of the kernel stays. */
+  restart = () => must('clean-machine.sh restart', spawn([script, 'restart', this.dir]))
 
   remove = () => spawn([script, 'remove', this.dir])
   run = (command: string) => spawn([script, 'run', this.dir, 'bash', '-c', command])
