@@ -10,7 +10,7 @@ CREATE TABLE roles (
 CREATE TABLE accounts (
   id TEXT PRIMARY KEY,
   kind TEXT NOT NULL CHECK (kind IN ('staff', 'reseller', 'customer')),
-  email TEXT NOT NULL UNIQUE COLLATE NOCASE,
+  email TEXT NOT NULL COLLATE NOCASE,
   name TEXT NOT NULL,
   organization TEXT,
   external_id TEXT,

@@ -8,6 +8,7 @@ import { isNodeIn } from '../../fleet/nodes/queries.ts'
 import { reserve } from '../../fleet/workloads/reserve.ts'
 import { areas } from '../../identity/accounts/areas.ts'
 import { type Account, customer, mustNotBeLocked } from '../../identity/accounts/model.ts'
+import { sendWelcome } from '../../identity/auth/passwords/change.ts'
 import { mustAllowOrder, resellerOf } from '../../identity/resellers/model.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { type Code, invalid } from '../../kernel/api/errors.ts'
@@ -165,7 +166,10 @@ function accept(
   })
   const { concerning, data } = inEvent(tx, load(tx, id))
   emit(tx, clock(), 'server.created', concerning, { ...data, image: first?.image.id ?? null })
-  if (!first) mailTo(tx, { secrets, clock, config, brandFor }, owner, invitation(hostname, owner, id))
+  const mails = { secrets, clock, config, brandFor }
+  // An account that was made without an invitation: this is the first that its holder hears of it.
+  if (owner.passwordHash === null && owner.welcomedAt === null) sendWelcome(tx, mails, owner)
+  if (!first) mailTo(tx, mails, owner, invitation(hostname, owner, id))
   const jobId = first
     ? startJob(
         tx,
@@ -183,11 +187,10 @@ const invitation = (host: string, { kind, email, passwordHash }: Account, id: st
   subject: `${host} is ready to be set up`,
   paragraphs: [`Your new server ${host} is ready: choose an operating system and how you sign in to it.`],
   button: { words: 'Set it up', path: `${areas[kind]}/servers/${id}` },
-  // An account that was made without an invitation has no other mail that lets its holder in.
   ...(passwordHash === null && {
     closing:
-      'You have not chosen a password yet. On the sign-in page, open "Forgot your password?" and enter this ' +
-      `address, ${email}: you get a link to choose one.`,
+      'You have not chosen a password yet: the mail "Your account is ready" has a link for that. If the link has ' +
+      `expired, open "Forgot your password?" on the sign-in page and enter this address, ${email}.`,
   }),
 })
 

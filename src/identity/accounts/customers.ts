@@ -112,7 +112,7 @@ export const changeCustomer = operation({
   example,
   run(call) {
     const { tx, target, body } = call
-    return showCustomer(tx, tellOldAddress(tx, call, target, changeAccount(tx, target, body)))
+    return showCustomer(tx, tellOldAddress(tx, call, target, changeAccount(tx, target, body, call.actor)))
   },
 })
 

@@ -13,7 +13,15 @@ import { type Db, isUniqueViolation, type Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { lastSeenAt } from '../auth/queries.ts'
 import { factorsOf } from '../auth/second-factors/factors.ts'
-import { accountById, accountSorts, insertAccount, updateAccount, type VisibilityRow, visibilityOf } from './queries.ts'
+import {
+  accountByEmail,
+  accountById,
+  accountSorts,
+  insertAccount,
+  updateAccount,
+  type VisibilityRow,
+  visibilityOf,
+} from './queries.ts'
 import type { Account, Allowance } from './tables.ts'
 
 /** A customer as events carry it. */
@@ -188,15 +196,24 @@ export const accountChanges = {
 }
 
 type Given = { name: string; email: string; organization?: string | null; externalId?: string | null }
-type Whose = { kind: 'customer' | 'reseller'; resellerId?: string | null; now: number }
+/** `byReseller`: the reseller itself adds it, and does not learn whether other accounts have the address. */
+type Whose = { kind: 'customer' | 'reseller'; resellerId?: string | null; byReseller?: boolean; now: number }
+
+/** Does an account that the reseller knows nothing of have the address? The reseller and its customers it knows. */
+function isTakenElsewhere(tx: Db, email: string, { resellerId, id }: { resellerId: string | null; id?: string }) {
+  const holder = accountByEmail(tx, email)
+  return holder !== undefined && holder.id !== id && holder.id !== resellerId && holder.resellerId !== resellerId
+}
 
 /** Throws `email_taken` or `external_id_taken`. */
 export function addAccount(
   tx: Tx,
   { name, email, organization, externalId }: Given,
-  { kind, resellerId = null, now }: Whose,
+  { kind, resellerId = null, byReseller = false, now }: Whose,
 ): Account {
-  const row = { id: newId('usr'), kind, name, email: mailAddress(email), resellerId, createdAt: now }
+  const address = mailAddress(email)
+  const emailPending = byReseller && isTakenElsewhere(tx, address, { resellerId })
+  const row = { id: newId('usr'), kind, name, email: address, emailPending, resellerId, createdAt: now }
   try {
     return insertAccount(tx, { ...row, organization: organization || null, externalId: externalId ?? null })
   } catch (error) {
@@ -204,12 +221,20 @@ export function addAccount(
   }
 }
 
-/** Throws `email_taken` or `external_id_taken`. */
-export function changeAccount(tx: Tx, it: Account, { name, email, organization, externalId }: Partial<Given>): Account {
+/** Throws `email_taken` or `external_id_taken`. `by`: a reseller does not learn which addresses are taken elsewhere. */
+export function changeAccount(
+  tx: Tx,
+  it: Account,
+  { name, email, organization, externalId }: Partial<Given>,
+  by: Pick<Actor, 'kind'>,
+): Account {
+  const address = email === undefined ? it.email : mailAddress(email)
+  const emailPending =
+    address === it.email ? it.emailPending : by.kind === 'reseller' && isTakenElsewhere(tx, address, it)
   try {
     return updateAccount(tx, it, {
       ...(name !== undefined && { name }),
-      ...(email !== undefined && { email: mailAddress(email) }),
+      ...(address !== it.email && { email: address, emailPending, ...(emailPending && { welcomedAt: null }) }),
       ...(organization !== undefined && { organization: organization || null }),
       ...(externalId !== undefined && { externalId }),
     })

@@ -222,7 +222,7 @@ export const confirmEmail = operation({
     const { tx, body, clock } = call
     const { account, data } = consumeLink(tx, ['email'], body.token, clock())
     try {
-      tellOldAddress(tx, call, account, updateAccount(tx, account, { email: data! }))
+      tellOldAddress(tx, call, account, updateAccount(tx, account, { email: data!, emailPending: false }))
     } catch (error) {
       refuseTaken(error)
     }

@@ -18,8 +18,28 @@ export const accountTarget: AuditTarget = {
 }
 
 export const accountById = rowBy(accounts, accounts.id)
+const withEmail = (email: string) => eq(accounts.email, email.toLowerCase())
+// As literals: SQLite uses a partial index for a condition that it can read.
+const isInForce = sql`${accounts.emailPending} = 0`
+const isPending = sql`${accounts.emailPending} = 1`
+/** The account to which somebody signs in by this address. */
 export const accountByEmail = (tx: Db, email: string): Account | undefined =>
-  tx.select().from(accounts).where(eq(accounts.email, email.toLowerCase())).get()
+  tx
+    .select()
+    .from(accounts)
+    .where(and(withEmail(email), isInForce))
+    .get()
+/** It, and those that wait for another address. */
+export const accountsWithEmail = (tx: Db, email: string): Account[] =>
+  tx.select().from(accounts).where(withEmail(email)).orderBy(accounts.emailPending, accounts.id).all()
+/** Accounts that wait for another address and whose holders have not been told yet. */
+export const pendingToTell = (tx: Db, limit: number): Account[] =>
+  tx
+    .select()
+    .from(accounts)
+    .where(and(isPending, isNull(accounts.welcomedAt)))
+    .limit(limit)
+    .all()
 
 /** The id of the account with this external id; `resellerId` null: among the house's own customers. */
 export const customerWithExternalId = (tx: Db, resellerId: string | null, externalId: string): string | undefined =>

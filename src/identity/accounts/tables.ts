@@ -18,6 +18,8 @@ export const accounts = sqliteTable('accounts', {
   id: text().primaryKey(),
   kind: text().$type<AccountKind>().notNull(),
   email: text().notNull(),
+  /** Another account has the address: nobody signs in to this one by it, until its holder chooses another. */
+  emailPending: integer('email_pending', { mode: 'boolean' }).notNull().default(false),
   name: text().notNull(),
   organization: text(),
   externalId: text('external_id'),
@@ -26,6 +28,8 @@ export const accounts = sqliteTable('accounts', {
   passwordHash: text('password_hash'),
   lockedAt: integer('locked_at'),
   lockReason: text('lock_reason'),
+  /** When its holder was last mailed a link to a first password. */
+  welcomedAt: integer('welcomed_at'),
   /** Resources bought beside the packages. */
   allowance: text({ mode: 'json' }).$type<Allowance>(),
   preferences: text({ mode: 'json' }).$type<UiPreferences>(),

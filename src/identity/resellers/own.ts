@@ -50,7 +50,12 @@ export const createResellerCustomer = operation({
     const { tx, actor, clock } = call
     const body = { ...call.body, email: mailAddress(call.body.email) } // before what is only wrong now
     mustAllowCustomer(tx, clock(), itself(tx, actor))
-    const it = addAccount(tx, body, { kind: 'customer', resellerId: actor.accountId, now: clock() })
+    const it = addAccount(tx, body, {
+      kind: 'customer',
+      resellerId: actor.accountId,
+      byReseller: true,
+      now: clock(),
+    })
     tellCreated(tx, clock(), it)
     if (body.invite) sendWelcome(tx, call, it)
     return showCustomer(tx, it)

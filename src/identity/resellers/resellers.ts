@@ -103,7 +103,7 @@ export const changeReseller = operation({
   },
   run(call) {
     const { tx, actor, target, body, clock } = call
-    const changed = tellOldAddress(tx, call, target, changeAccount(tx, target, body))
+    const changed = tellOldAddress(tx, call, target, changeAccount(tx, target, body, call.actor))
     return showReseller(tx, agree(tx, clock(), actor, { ...changed, terms: target.terms }, body))
   },
 })

@@ -19,7 +19,14 @@ test('a server page has for each role the buttons that the role opens, and the w
   const expected = {
     view: ['sessions.end', 'team.leave'],
     operate: ['servers.power', 'sessions.end', 'team.leave'],
-    manage: ['servers.power', 'servers.reinstall', 'servers.rename', 'sessions.end', 'team.leave'],
+    manage: [
+      'servers.power',
+      'servers.reinstall',
+      'servers.rename',
+      'servers.restart-policy',
+      'sessions.end',
+      'team.leave',
+    ],
   }
   const shown = async (who: Who) =>
     (await Promise.all(['', '/settings'].map((tab) => pageOf(p, who, `/servers/${serverId}${tab}`))))
@@ -41,6 +48,7 @@ test('a server page has for each role the buttons that the role opens, and the w
     'servers.power',
     'servers.reinstall',
     'servers.rename',
+    'servers.restart-policy',
     'sessions.end',
     'team.invite',
   ])

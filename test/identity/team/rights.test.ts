@@ -78,15 +78,15 @@ describe('what a server says of itself', () => {
     expect(await seen('manage')).toMatchObject({
       access: 'manage',
       owner,
-      allowed: ['shutdown', 'off', 'restart', 'reinstall'],
+      allowed: ['shutdown', 'off', 'restart', 'reinstall', 'restart_policy'],
     })
   })
   test('to its owner and to staff: that it is theirs, and what each may do', async () => {
     expect(await shown(p.customer)).toMatchObject({
       access: 'own',
-      allowed: ['shutdown', 'off', 'restart', 'reinstall'],
+      allowed: ['shutdown', 'off', 'restart', 'reinstall', 'restart_policy'],
     })
-    const all = ['shutdown', 'off', 'restart', 'reinstall', 'suspend', 'terminate']
+    const all = ['shutdown', 'off', 'restart', 'reinstall', 'suspend', 'terminate', 'restart_policy']
     const staff = await shown(p.owner)
     expect(staff).toMatchObject({ access: 'own', allowed: all, owner: { email: expect.stringContaining('@') } })
     expect((await shown(p.staff(['servers.see_all', 'servers.suspend']))).allowed).toEqual(['suspend'])

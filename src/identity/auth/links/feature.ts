@@ -1,6 +1,6 @@
 import { second } from '../../../kernel/db/clock.ts'
 import { feature } from '../../../kernel/feature.ts'
-import { inviteCustomer, mailResetLinks, requestReset, setPassword } from './password-links.ts'
+import { inviteCustomer, mailResetLinks, mailSecondAccounts, requestReset, setPassword } from './password-links.ts'
 import { expiredLinks, expiredResetRequests } from './queries.ts'
 import { createSignInLink, useSignInLink } from './sign-in-links.ts'
 
@@ -31,5 +31,10 @@ export const linksFeature = feature({
   expiring: [expiredLinks, expiredResetRequests],
   schedule: [
     { everyMs: 2 * second, words: 'mailing links to new passwords', work: ({ db, app }) => mailResetLinks(db, app) },
+    {
+      everyMs: 10 * second,
+      words: 'telling the holders of addresses of second accounts',
+      work: ({ db, app }) => mailSecondAccounts(db, app),
+    },
   ],
 })

@@ -6,7 +6,7 @@ import { hour } from '../../../kernel/db/clock.ts'
 import { type Db, write } from '../../../kernel/db/open.ts'
 import type { MailContext } from '../../../kernel/mail/mail.ts'
 import { customer } from '../../accounts/model.ts'
-import { accountByEmail } from '../../accounts/queries.ts'
+import { accountsWithEmail, pendingToTell } from '../../accounts/queries.ts'
 import { completeSignIn, signedIn } from '../complete-sign-in.ts'
 import { sendReset, sendWelcome, storePassword } from '../passwords/change.ts'
 import { hashPassword, mustBeGood } from '../passwords/hash.ts'
@@ -66,16 +66,24 @@ export function mailResetLinks(db: Db, app: MailContext) {
   if (!isAnyResetRequest(db)) return
   write(db, (tx) => {
     for (const { id, email } of resetRequestsInOrder(tx, 100)) {
-      const account = accountByEmail(tx, email)
-      if (
-        account &&
-        account.disabledAt === null &&
-        linksSince(tx, account.id, 'reset', app.clock() - hour) < RESETS_PER_HOUR
-      )
-        sendReset(tx, app, account)
+      for (const account of accountsWithEmail(tx, email))
+        if (account.disabledAt === null && linksSince(tx, account.id, 'reset', app.clock() - hour) < RESETS_PER_HOUR)
+          sendReset(tx, app, account)
       deleteResetRequest(tx, id)
     }
   })
+}
+
+/**
+ * Mails those whose address a reseller gave to a second account. Not with the reseller's call, whose time would tell
+ * that the address is taken.
+ */
+export function mailSecondAccounts(db: Db, app: MailContext) {
+  const waiting = pendingToTell(db, 100)
+  if (waiting.length)
+    write(db, (tx) => {
+      for (const account of waiting) sendWelcome(tx, app, account)
+    })
 }
 
 // ---------------------------------------------------------------- the password itself

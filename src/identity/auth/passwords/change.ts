@@ -4,18 +4,27 @@ import type { Tx } from '../../../kernel/db/open.ts'
 import { type MailContext, mailTo } from '../../../kernel/mail/mail.ts'
 import type { Account } from '../../accounts/model.ts'
 import { withPassword } from '../../accounts/model.ts'
+import { updateAccount } from '../../accounts/queries.ts'
 import { makeLink } from '../links/links.ts'
 import { endLinks } from '../links/queries.ts'
 import { endSessionsOf } from '../sessions.ts'
 
-/** Mails a link to choose the first password with. */
+/**
+ * Mails a link to choose the first password with. The holder of an address that another account has too learns how to
+ * choose another one; who made the account does not learn of it.
+ */
 export function sendWelcome(tx: Tx, app: MailContext, account: Account) {
-  const link = makeLink(tx, { purpose: 'welcome', account, now: app.clock() })
+  const now = app.clock()
+  const link = makeLink(tx, { purpose: 'welcome', account, now })
+  updateAccount(tx, account, { welcomedAt: now })
   mailTo(tx, app, account, {
     subject: 'Your account is ready',
-    paragraphs: [
-      `An account was created for you. Sign in with this address, ${account.email}, once you have chosen a password.`,
-    ],
+    paragraphs: account.emailPending
+      ? secondAccount(account)
+      : [
+          `An account was created for you. Sign in with this address, ${account.email}, once you have chosen a ` +
+            'password.',
+        ],
     button: { words: 'Choose a password', ...link },
     closing:
       'The link works once, for 7 days. After that, "Forgot your password?" on the sign-in page ' +
@@ -23,12 +32,22 @@ export function sendWelcome(tx: Tx, app: MailContext, account: Account) {
   })
 }
 
+const secondAccount = ({ email }: Account) => [
+  `A second account was created for you with this address, ${email}. You already sign in to another account with it, ` +
+    'and that account stays as it is.',
+  'To use the new account, choose a password for it here. Then choose another e-mail address for it on its page ' +
+    'Account: from then on you sign in with that one.',
+]
+
 /** Mails a link to choose a new password with. */
 export function sendReset(tx: Tx, app: MailContext, account: Account) {
   const link = makeLink(tx, { purpose: 'reset', account, now: app.clock() })
   mailTo(tx, app, account, {
     subject: 'Choose a new password',
-    paragraphs: ['Someone, probably you, asked for a new password for your account.'],
+    paragraphs: [
+      'Someone, probably you, asked for a new password for your account.',
+      ...(account.emailPending ? secondAccount(account) : []),
+    ],
     button: { words: 'Choose a new password', ...link },
     closing: 'The link works once, for an hour. If this was not you, ignore this mail: your password stays as it is.',
   })
