@@ -10,7 +10,7 @@ const url = 'https://hooks.example.com/berth'
 const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).filter((one) => one.family === 'IPv4'))
 const hook = async (p: World, who: Who, body: object = {}) =>
   (await p.call(who, 'POST', '/webhooks', { url, events: ['*'], ...body })).body
-/** What a test of the webhook came to, as its owner reads it. */
+/** The delivery of one test of the webhook, as its owner reads it. */
 async function attempt(p: World, who: Who, id: string) {
   p.turnClock(10_000)
   const { deliveryId } = (await p.call(who, 'POST', `/webhooks/${id}/actions/test`)).body
