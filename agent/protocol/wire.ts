@@ -333,8 +333,12 @@ export const Crash = t.Object({
 })
 export type Crash = Static<typeof Crash>
 
-/** Days of vms that one report of traffic names at most. */
-export const MOST_TRAFFIC_DAYS = 1000
+/** Days of vms that one report of traffic names at most: to store them takes some 10 ms. */
+export const MOST_TRAFFIC_DAYS = 250
+/** 1.1 PB: what 100 Gbit/s carry in a day. Sums of a year of such days still fit the database. */
+const bytesOfDay = t.Integer({ minimum: 0, maximum: 2 ** 50 })
+/** More than a year: a node that was not looked at for long has one sum for all of it. */
+const secondsMeasured = t.Integer({ minimum: 0, maximum: 40_000_000 })
 
 /**
  * The traffic of vms by day in UTC, as seen from the vm, since the node began to count on that day: sent again until
@@ -350,9 +354,9 @@ export const Traffic = t.Object({
       workload: workloadId,
       /** Days since 1970. */
       day: t.Integer({ minimum: 0, maximum: 2_932_896 }),
-      rxBytes: counter,
-      txBytes: counter,
-      measuredSeconds: counter,
+      rxBytes: bytesOfDay,
+      txBytes: bytesOfDay,
+      measuredSeconds: secondsMeasured,
     }),
     { maxItems: MOST_TRAFFIC_DAYS },
   ),

@@ -11,6 +11,9 @@ const statements = prepared(({ $client }) => ({
   reported: $client.prepare<Sums, [string, number, string]>(
     `SELECT ${SUMS} FROM traffic_meters WHERE workload_id = ? AND day = ? AND meter = ?`,
   ),
+  meters: $client.prepare<{ n: number }, [string, number]>(
+    'SELECT count(*) AS n FROM traffic_meters WHERE workload_id = ? AND day = ?',
+  ),
   note: $client.prepare(
     `INSERT INTO traffic_meters VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (workload_id, day, meter) DO UPDATE
      SET rx_bytes = ?4, tx_bytes = ?5, measured_seconds = ?6`,
@@ -26,9 +29,12 @@ const statements = prepared(({ $client }) => ({
   ),
 }))
 
-/** The sums that this meter reported last of the day; zeros before its first report. */
-export const reportedSums = (tx: Db, workloadId: string, day: number, meter: string): Sums =>
-  statements(tx).reported.get(workloadId, day, meter) ?? { rxBytes: 0, txBytes: 0, measuredSeconds: 0 }
+/** The sums that this meter reported last of the day; undefined before its first report. */
+export const reportedSums = (tx: Db, workloadId: string, day: number, meter: string): Sums | undefined =>
+  statements(tx).reported.get(workloadId, day, meter) ?? undefined
+/** How many meters have reported of the day. */
+export const countMeters = (tx: Db, workloadId: string, day: number): number =>
+  statements(tx).meters.get(workloadId, day)!.n
 export const noteReported = (tx: Tx, workloadId: string, day: number, meter: string, sums: Sums) =>
   void statements(tx).note.run(workloadId, day, meter, sums.rxBytes, sums.txBytes, sums.measuredSeconds)
 export const addTraffic = (tx: Tx, workloadId: string, day: number, ownerId: string, sums: Sums) =>

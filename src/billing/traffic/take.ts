@@ -3,16 +3,20 @@ import type { ReportedDay } from '../../fleet/workloads/traffic-reports.ts'
 import { day as DAY_MS } from '../../kernel/db/clock.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { ownerWithin } from '../usage/queries.ts'
-import { addTraffic, METER_KEPT_DAYS, noteReported, reportedSums } from './queries.ts'
+import { addTraffic, countMeters, METER_KEPT_DAYS, noteReported, reportedSums } from './queries.ts'
 
 /** A node whose clock is ahead reports of tomorrow. */
 const AHEAD_DAYS = 1
+/** A node begins another meter when it lost its data. One that names a new meter each time would fill the disk. */
+const MOST_METERS = 4
 
 /** The bytes of a day belong to its last owner on that day, also where the report comes after the next change. */
 export function takeTraffic(tx: Tx, { workload, day, meter, ...sums }: ReportedDay, now: number) {
   const today = Math.floor(now / DAY_MS)
   if (day > today + AHEAD_DAYS || day < today - METER_KEPT_DAYS) return
-  const before = reportedSums(tx, workload.id, day, meter)
+  const known = reportedSums(tx, workload.id, day, meter)
+  if (!known && countMeters(tx, workload.id, day) >= MOST_METERS) return
+  const before = known ?? { rxBytes: 0, txBytes: 0, measuredSeconds: 0 }
   const grown = {
     rxBytes: Math.max(0, sums.rxBytes - before.rxBytes),
     txBytes: Math.max(0, sums.txBytes - before.txBytes),

@@ -1,5 +1,5 @@
 // Reports of traffic, taken in with the other reports of a node; what becomes of them decides the feature of traffic.
-import type { Traffic } from '../../../agent/protocol/wire.ts'
+import { MOST_TRAFFIC_DAYS, type Traffic } from '../../../agent/protocol/wire.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import type { Workload } from './queries.ts'
 
@@ -13,8 +13,11 @@ declare module '../../kernel/feature.ts' {
   }
 }
 
-/** Days that wait for the turn of their node; the node sends again what finds no place. */
-const MOST_DAYS_WAITING = 5000
+/**
+ * Days that wait for the turn of their node, and are stored in one go; the node sends again what finds no place. An
+ * agent sends one report and waits until it is stored.
+ */
+const MOST_DAYS_WAITING = 2 * MOST_TRAFFIC_DAYS
 
 /** The reports of traffic since a node's last turn: sums are cumulative, so the last of each day stands for all. */
 export class WaitingTraffic {

@@ -1,5 +1,10 @@
 // Traffic from the counters of a node to the report: exactly once, whatever breaks on the way.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { FromAgent, MOST_TRAFFIC_DAYS, type Traffic } from '../../../agent/protocol/wire.ts'
+import { takeTraffic } from '../../../src/billing/traffic/take.ts'
+import { workloadById } from '../../../src/fleet/workloads/queries.ts'
+import { WaitingTraffic } from '../../../src/fleet/workloads/traffic-reports.ts'
+import { fits } from '../../../src/kernel/api/validate.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
@@ -115,6 +120,63 @@ describe('traffic', () => {
     await settle()
     expect(p.db.$client.query('SELECT coalesce(sum(tx_bytes), 0) AS n FROM traffic_days').get()).toEqual({ n: 0 })
     expect(p.auditLines().some(({ details }) => JSON.stringify(details).includes('not_its_workload'))).toBe(true)
+  })
+  test('S53: of a node that names a new meter each time fills no disk', async () => {
+    const day = Math.floor(p.now() / DAY)
+    const days = [{ workload: id, day, rxBytes: MB, txBytes: MB, measuredSeconds: 60 }]
+    const rows = () => (p.db.$client.query('SELECT count(*) AS n FROM traffic_meters').get() as { n: number }).n
+    for (let i = 0; i < 40; i++) {
+      const meter = i.toString(16).padStart(16, 'f')
+      p.controller.reports.take(p.node.id, { type: 'traffic', meter, seq: i + 1, days } as never)
+      if (i % 8 === 7) await settle()
+    }
+    await settle()
+    expect(rows()).toBeLessThanOrEqual(4)
+    expect(rows()).toBeGreaterThan(1)
+  })
+  test('S53: of more days than a report may name waits for no place, and the agent sends it again', () => {
+    const waiting = new WaitingTraffic()
+    const report = (meter: string): Traffic => ({
+      type: 'traffic',
+      meter: meter.repeat(16),
+      seq: 1,
+      days: Array.from({ length: MOST_TRAFFIC_DAYS }, (_, day) => ({
+        workload: id,
+        day,
+        rxBytes: 1,
+        txBytes: 1,
+        measuredSeconds: 1,
+      })),
+    })
+    for (const meter of ['1', '2', '3', '4']) waiting.add(report(meter))
+    expect(waiting.days.size).toBe(2 * MOST_TRAFFIC_DAYS)
+  })
+  test('S52: of a node that claims all there is breaks no report', async () => {
+    const today = Math.floor(p.now() / DAY)
+    const most = { rxBytes: 2 ** 50, txBytes: 2 ** 50, measuredSeconds: 40_000_000 }
+    for (let back = 0; back < 40; back++)
+      for (const meter of ['a', 'b', 'c', 'd'])
+        write(p.db, (tx) =>
+          takeTraffic(
+            tx,
+            { meter: meter.repeat(16), day: today - back, workload: workloadById(tx, id)!, ...most },
+            p.now(),
+          ),
+        )
+    expect((await trafficOf()).inBytes).toBeGreaterThan(2 ** 53)
+    const { status } = await p.call(p.token(p.owner.id), 'GET', '/reports/usage')
+    expect(status).toBe(200)
+    expect(
+      fits(FromAgent, { type: 'traffic', meter: 'a'.repeat(16), seq: 1, days: [{ workload: id, day: 1, ...most }] }),
+    ).toBe(true)
+    expect(
+      fits(FromAgent, {
+        type: 'traffic',
+        meter: 'a'.repeat(16),
+        seq: 1,
+        days: [{ workload: id, day: 1, ...most, rxBytes: 2 ** 50 + 1 }],
+      }),
+    ).toBe(false)
   })
   test('of a day that is long past or far ahead is not taken', async () => {
     const today = Math.floor(p.now() / DAY)
