@@ -215,8 +215,8 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
     test('a guest whose QEMU is killed starts again, and its activity says so', async () => {
       const before = await bootOf(ordered.ipv4)
       const began = performance.now()
-      await mustInside(`for p in /proc/[0-9]*; do
-        case $(readlink $p/exe) in */qemu*) ! grep -qs ${ordered.serverId} $p/cmdline || kill -9 \${p#/proc/};; esac; done`)
+      await mustInside(`for p in /proc/[0-9]*; do case $(readlink $p/exe) in
+        */qemu*) ! grep -qs ${ordered.serverId} $p/cmdline || kill -9 \${p#/proc/};; esac; done`)
       await answersAnew(ordered.ipv4, before)
       figures.push(`QEMU killed to SSH ${seconds(began)}`)
       const lines = await until('a line in the activity', async () => {

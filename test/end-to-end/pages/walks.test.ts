@@ -1,4 +1,4 @@
-// What goes wrong, and a phone, as people meet them in Chromium: a node that is away, a job that failed, lists by thumb.
+// Chromium walks through a node that is away and a job that failed, and through lists on a phone.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { launch, look, open, type Screen, screens, sticksOut } from '../../support/browser.ts'
