@@ -1,8 +1,8 @@
 // The reference for the product: the same answers from the same rows, written by hand with Elysia and bun:sqlite. It
 // does the least that is honest (who asks, may they, one query, JSON; an order in one transaction that has reached the
 // disk) and none of the rest: no registry, no rate limit, no addresses of tokens, no job that runs afterwards. It uses
-// every trick of the product: values hidden from the planner (+?), a pinned order of joins, and the bytes of a row's
-// JSON kept with the row's version.
+// every trick of the product: values hidden from the planner (+?), a pinned order of joins, the bytes of a row's JSON
+// kept with the row's version, and one flush for the orders of a turn of the event loop, each in a savepoint.
 //
 //   bun test/bench/reference.ts DATABASE PORT
 import { Database } from 'bun:sqlite'
@@ -18,6 +18,7 @@ for (const pragma of [
   'journal_mode=WAL',
   'synchronous=FULL',
   'foreign_keys=ON',
+  'temp_store=MEMORY',
   'cache_size=-32000',
 ])
   db.run(`PRAGMA ${pragma}`)
@@ -114,8 +115,8 @@ function who(request: Request, scope: string): Row {
 }
 
 const allowed: Record<string, string[]> = {
-  running: ['shutdown', 'off', 'restart', 'reinstall', 'suspend', 'terminate'],
-  stopped: ['start', 'reinstall', 'suspend', 'terminate'],
+  running: ['shutdown', 'off', 'restart', 'reinstall', 'suspend', 'terminate', 'change_package'],
+  stopped: ['start', 'reinstall', 'suspend', 'terminate', 'change_package'],
   suspended: ['unsuspend', 'terminate'],
   pending_setup: ['setup', 'suspend', 'terminate'],
   provisioning: [],
@@ -288,6 +289,27 @@ const order = db.transaction((by: Row, body: Row) => {
   return { jobId, serverId: id, ipv4: ipv4['address'] }
 })
 
+type Ordered = ReturnType<typeof order>
+const waiting: { by: Row; body: Row; resolve(made: Ordered): void; reject(error: unknown): void }[] = []
+const orderAll = db.transaction((all: typeof waiting) =>
+  all.map(({ by, body, resolve, reject }) => {
+    try {
+      const made = order(by, body)
+      return () => resolve(made)
+    } catch (error) {
+      return () => reject(error)
+    }
+  }),
+)
+const ordered = (by: Row, body: Row) =>
+  new Promise<Ordered>((resolve, reject) => {
+    if (!waiting.length)
+      setImmediate(() => {
+        for (const settle of orderAll.immediate(waiting.splice(0))) settle()
+      })
+    waiting.push({ by, body, resolve, reject })
+  })
+
 new Elysia()
   .get('/api/v1/status', () => 'up')
   .get('/api/v1/servers/:id', ({ request, params }) => {
@@ -308,7 +330,7 @@ new Elysia()
     parts.push(Buffer.from(`],"nextCursor":${JSON.stringify(nextCursor)},"total":${total}}`))
     return answer(Buffer.concat(parts))
   })
-  .post('/api/v1/admin/servers', ({ request, body }) =>
-    json(order.immediate(who(request, 'servers:create'), body as Row), 201),
+  .post('/api/v1/admin/servers', async ({ request, body }) =>
+    json(await ordered(who(request, 'servers:create'), body as Row), 201),
   )
   .listen({ hostname: '127.0.0.1', port: Number(process.argv[3]) })

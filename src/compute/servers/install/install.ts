@@ -1,16 +1,14 @@
 // The first installation of a server, at its order or when its owner sets it up. The two differ in the state to which a
 // failure returns the server. A reinstallation is a saga of its own (reinstall.ts), because there a system exists that
 // must survive a failure.
-import { type ImageSource, nodeCommand } from '../../../../agent/protocol/wire.ts'
+import { nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import { plainCause } from '../../../kernel/jobs/failures.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { inEvent, load } from '../model.ts'
-import { BOOT_LIMIT_SECONDS, NO_ANSWER, planInstallation } from './plan.ts'
-import type { Access } from './seed.ts'
-
-export type Installing = { serverId: string; nodeId: string; image: ImageSource; access: Access }
+import { type Installing, NO_ANSWER, planInstallation } from './plan.ts'
+import { awaitBoot, fetchImage, makeDisk, removeSeed, startVm, writeSeed } from './steps.ts'
 
 const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup') =>
   saga<Installing>(kind, {
@@ -35,24 +33,9 @@ const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup
       },
       undoAtOnce: true,
     })
-    // The image stays on the node when the job fails, for the next server that uses it.
-    .command('image', 'Fetching the image, unless the node has it', {
-      abandonable: true,
-      do: ({ input }) => nodeCommand(input.nodeId, 'image.ensure', input.image),
-    })
-    .command('disk', 'Making the disk', {
-      do: ({ input, out }) =>
-        nodeCommand(input.nodeId, 'volume.create', {
-          volume: out.plan.volume,
-          image: input.image.id,
-          sizeBytes: out.plan.sizeBytes,
-        }),
-      undo: ({ input, out }) => nodeCommand(input.nodeId, 'volume.remove', out.plan.volume),
-    })
-    .command('seed', 'Writing the data for its first boot', {
-      do: ({ input, out }) => nodeCommand(input.nodeId, 'seed.write', out.plan.seed),
-      undo: ({ input }) => nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId }),
-    })
+    .command('image', ...fetchImage)
+    .command('disk', 'Making the disk', makeDisk)
+    .command('seed', ...writeSeed)
     // Before the vm's tap exists, so that it can never send with the address of another.
     .command('firewall', 'Loading its network rules', {
       do: ({ input, out }) => nodeCommand(input.nodeId, 'firewall.allow', out.plan.portRules),
@@ -62,27 +45,9 @@ const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup
       do: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.vm),
       undo: ({ input }) => nodeCommand(input.nodeId, 'vm.remove', { workload: input.serverId }),
     })
-    .command('start', 'Starting it', {
-      do: ({ input }) => nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }),
-      undo: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 0 }),
-    })
-    .command('boot', 'Waiting until it answers', {
-      abandonable: true,
-      do: ({ input, out }) =>
-        nodeCommand(input.nodeId, 'vm.await', {
-          workload: input.serverId,
-          address: out.plan.address,
-          limitSeconds: BOOT_LIMIT_SECONDS,
-        }),
-    })
-    // An image without guest agent and SSH may boot and never answer: its seed stays for as long as it may still be
-    // read.
-    .command('unseed', 'Removing the data for its first boot', {
-      do: ({ input, out }) =>
-        out.boot.answered === 'agent' || out.boot.answered === 'ssh'
-          ? nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId })
-          : undefined,
-    })
+    .command('start', ...startVm)
+    .command('boot', ...awaitBoot)
+    .command('unseed', ...removeSeed)
     // The last step: nothing can fail after the event, so it needs no undo.
     .record('tell', 'Ready', {
       do: (tx, { input, out, now, log }) => {

@@ -1,6 +1,13 @@
 // The plan of an installation: every value that its commands send to the node, worked out once from the row, so that a
 // repeated step sends the same values.
-import { type PortRules, type Seed, TAP_PREFIX, type Vm, type Volume } from '../../../../agent/protocol/wire.ts'
+import {
+  type ImageSource,
+  type PortRules,
+  type Seed,
+  TAP_PREFIX,
+  type Vm,
+  type Volume,
+} from '../../../../agent/protocol/wire.ts'
 import { nodeById } from '../../../fleet/nodes/queries.ts'
 import { takeDiskGeneration } from '../../../fleet/workloads/queries.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
@@ -11,6 +18,9 @@ import { type Access, seedFor } from './seed.ts'
 export const GIB = 1024 ** 3
 /** Seconds a guest may take until it answers. Real images take half a minute, emulated ones several minutes. */
 export const BOOT_LIMIT_SECONDS = 300
+
+/** The input of the jobs that install a system. */
+export type Installing = { serverId: string; nodeId: string; image: ImageSource; access: Access }
 
 export type Plan = {
   volume: Volume

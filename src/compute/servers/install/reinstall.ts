@@ -18,10 +18,10 @@ import { startJob } from '../../../kernel/jobs/start.ts'
 import { inEvent, load, type Server, server, serverJob } from '../model.ts'
 import { updateServer } from '../queries.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
-import type { Installing } from './install.ts'
 import { access, hostname, rootPasswordFor } from './order.ts'
-import { BOOT_LIMIT_SECONDS, NO_ANSWER, type Plan, planInstallation, vmOf, volumeOf } from './plan.ts'
+import { type Installing, NO_ANSWER, type Plan, planInstallation, vmOf, volumeOf } from './plan.ts'
 import { imageFor, installationOf, installationStarted, who } from './setup.ts'
+import { awaitBoot, fetchImage, makeDisk, removeSeed, startVm, writeSeed } from './steps.ts'
 
 /** Seconds for the old system to shut down, so that it is consistent if it has to come back. */
 const GRACE_SECONDS = 60
@@ -187,11 +187,7 @@ export const reinstalling = saga<Reinstalling>('reinstall', {
     abandonable: true,
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.look', { workload: input.serverId }),
   })
-  // The image stays on the node when the job fails, for the next server that uses it.
-  .command('image', 'Fetching the image, unless the node has it', {
-    abandonable: true,
-    do: ({ input }) => nodeCommand(input.nodeId, 'image.ensure', input.image),
-  })
+  .command('image', ...fetchImage)
   // Before the new vm starts, so that it can never send with the address of another. The old system has the same rules.
   .command('firewall', 'Loading its network rules', {
     do: ({ input, out }) => nodeCommand(input.nodeId, 'firewall.allow', out.plan.portRules),
@@ -224,15 +220,7 @@ export const reinstalling = saga<Reinstalling>('reinstall', {
   .command('clear-disk', 'Deleting the old disk', {
     do: ({ input, out }) => removeOldDisk(input, out),
   })
-  .command('disk', 'Making the new disk', {
-    do: ({ input, out }) =>
-      nodeCommand(input.nodeId, 'volume.create', {
-        volume: out.plan.volume,
-        image: input.image.id,
-        sizeBytes: out.plan.sizeBytes,
-      }),
-    undo: ({ input, out }) => nodeCommand(input.nodeId, 'volume.remove', out.plan.volume),
-  })
+  .command('disk', 'Making the new disk', makeDisk)
   // After the copy, which may take minutes in which the old system still runs.
   .command('stop-kept', 'Shutting down the old system', {
     do: ({ input, out }) =>
@@ -241,10 +229,7 @@ export const reinstalling = saga<Reinstalling>('reinstall', {
         : undefined,
     undo: ({ input, out }) => (out.hold.fate === 'kept' ? bringBack(input, out) : undefined),
   })
-  .command('seed', 'Writing the data for its first boot', {
-    do: ({ input, out }) => nodeCommand(input.nodeId, 'seed.write', out.plan.seed),
-    undo: ({ input }) => nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId }),
-  })
+  .command('seed', ...writeSeed)
   .command('define', 'Defining the virtual machine', {
     do: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.vm),
     undo: ({ input, out }) =>
@@ -252,26 +237,9 @@ export const reinstalling = saga<Reinstalling>('reinstall', {
         ? nodeCommand(input.nodeId, 'vm.define', out.plan.old)
         : nodeCommand(input.nodeId, 'vm.remove', { workload: input.serverId }),
   })
-  .command('start', 'Starting it', {
-    do: ({ input }) => nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }),
-    undo: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 0 }),
-  })
-  .command('boot', 'Waiting until it answers', {
-    abandonable: true,
-    do: ({ input, out }) =>
-      nodeCommand(input.nodeId, 'vm.await', {
-        workload: input.serverId,
-        address: out.plan.address,
-        limitSeconds: BOOT_LIMIT_SECONDS,
-      }),
-  })
-  // An image without guest agent and SSH may boot and never answer: its seed stays for as long as it may still be read.
-  .command('unseed', 'Removing the data for its first boot', {
-    do: ({ input, out }) =>
-      out.boot.answered === 'agent' || out.boot.answered === 'ssh'
-        ? nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId })
-        : undefined,
-  })
+  .command('start', ...startVm)
+  .command('boot', ...awaitBoot)
+  .command('unseed', ...removeSeed)
   // The last step: nothing can fail after it, so it needs no undo.
   .record('switch', 'Taking the new system into use', {
     do: (tx, { input, out, now, log }) => {
