@@ -16,6 +16,7 @@ import webhooks from './0013_webhooks.sql' with { type: 'text' }
 import usage from './0014_usage.sql' with { type: 'text' }
 import billingService from './0015_billing_service.sql' with { type: 'text' }
 import pages from './0016_pages.sql' with { type: 'text' }
+import usageService from './0018_usage_service.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -34,4 +35,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0014_usage', sql: usage },
   { name: '0015_billing_service', sql: billingService },
   { name: '0016_pages', sql: pages },
+  { name: '0018_usage_service', sql: usageService },
 ]

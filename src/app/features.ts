@@ -63,6 +63,7 @@ import { resellerBrandingPage } from '../../views/platform/settings/brand-form.t
 import { settingsPage } from '../../views/platform/settings/settings.tsx'
 import { eventsFeature } from '../billing/events/feature.ts'
 import { provisioningFeature } from '../billing/provisioning/feature.ts'
+import { reconciliationFeature } from '../billing/reconciliation/feature.ts'
 import { trafficFeature } from '../billing/traffic/feature.ts'
 import { usageFeature } from '../billing/usage/feature.ts'
 import { webhooksFeature } from '../billing/webhooks/feature.ts'
@@ -131,6 +132,7 @@ export const features: readonly Feature[] = [
     ],
   },
   trafficFeature,
+  reconciliationFeature,
   {
     ...usageFeature,
     pages: [adminReportsPage, resellerReportsPage, ...usagePages, ...usageIntervalPages],

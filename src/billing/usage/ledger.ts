@@ -44,8 +44,18 @@ function record(tx: Tx, { present, open, closedAt }: DueWorkload, now: number) {
 }
 
 type Facts = NonNullable<DueWorkload['present']> | OpenInterval
-const facts = ({ kind, ownerId, resellerId, hostname, productId, productName, billingProductId, state }: Facts) =>
-  [kind, ownerId, resellerId, hostname, productId, productName, billingProductId, state] as const
+const facts = (of: Facts) =>
+  [
+    of.kind,
+    of.ownerId,
+    of.resellerId,
+    of.hostname,
+    of.productId,
+    of.productName,
+    of.billingProductId,
+    of.billingServiceId,
+    of.state,
+  ] as const
 
 /** When the row itself says that it changed, in ms. */
 function changedAt(open: OpenInterval, present: DueWorkload['present']): number | null {

@@ -22,13 +22,14 @@ export type DueWorkload = {
 
 const intervalColumns = `i.id, i.workload_id AS workloadId, i.kind, i.owner_id AS ownerId, i.reseller_id AS resellerId,
   i.hostname, i.product_id AS productId, i.product_name AS productName, i.billing_product_id AS billingProductId,
-  i.state, i.since, i.until`
+  i.billing_service_id AS billingServiceId, i.state, i.since, i.until`
 
 const dueStatements = prepared(({ $client }) => ({
   ids: $client.prepare<{ id: string }, []>('SELECT workload_id AS id FROM usage_due'),
   present: $client.prepare<Present, [string]>(
     `SELECT workload_id AS workloadId, kind, owner_id AS ownerId, reseller_id AS resellerId, hostname,
-      product_id AS productId, product_name AS productName, billing_product_id AS billingProductId, state,
+      product_id AS productId, product_name AS productName, billing_product_id AS billingProductId,
+      billing_service_id AS billingServiceId, state,
       created_at AS createdAt, suspended_at AS suspendedAt, terminated_at AS terminatedAt
      FROM usage_now WHERE workload_id = ?`,
   ),
@@ -55,14 +56,15 @@ export function dueWorkloads(tx: Db): DueWorkload[] {
 }
 export const settled = (tx: Tx) => void dueStatements(tx).settle.run()
 
-const factColumns = 'kind, owner_id, reseller_id, hostname, product_id, product_name, billing_product_id, state'
+const factColumns = `kind, owner_id, reseller_id, hostname, product_id, product_name, billing_product_id,
+  billing_service_id, state`
 export const usageStatements = prepared(({ $client }) => ({
   insert: $client.prepare(
-    `INSERT INTO usage_intervals (workload_id, ${factColumns}, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO usage_intervals (workload_id, ${factColumns}, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   ),
   close: $client.prepare('UPDATE usage_intervals SET until = ? WHERE id = ?'),
   amend: $client.prepare(
-    `UPDATE usage_intervals SET (${factColumns}) = (?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ? AND until IS NULL`,
+    `UPDATE usage_intervals SET (${factColumns}) = (?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ? AND until IS NULL`,
   ),
   withdraw: $client.prepare('DELETE FROM usage_intervals WHERE id = ? AND until IS NULL'),
 }))
@@ -188,3 +190,31 @@ const owners = prepared(({ $client }) =>
 /** The last owner of the workload in the period; undefined where it was not there. */
 export const ownerWithin = (tx: Db, workloadId: string, { from, to }: Period): string | undefined =>
   owners(tx).get(workloadId, to, from)?.ownerId
+
+// ---------------------------------------------------------------- services as a billing system knows them
+export type CurrentService = Pick<
+  UsageInterval,
+  'workloadId' | 'ownerId' | 'hostname' | 'billingProductId' | 'billingServiceId' | 'state'
+>
+/** Every server that is there. */
+export const currentServices = (tx: Db, { where, values }: Where): CurrentService[] =>
+  tx.$client
+    .query<CurrentService, string[]>(
+      `SELECT i.workload_id AS workloadId, i.owner_id AS ownerId, i.hostname, i.billing_product_id AS billingProductId,
+        i.billing_service_id AS billingServiceId, i.state
+       FROM usage_intervals i WHERE i.until IS NULL AND i.kind = 'server' AND ${where} ORDER BY i.workload_id`,
+    )
+    .all(...values)
+
+/** When a server that is gone ended, in ms; undefined where the ledger has none of these identifiers. */
+export const endOfService = (
+  tx: Db,
+  { where, values }: Where,
+  { serverId, billingServiceId }: { serverId: string; billingServiceId: string },
+): number | undefined =>
+  tx.$client
+    .query<{ at: number | null }, string[]>(
+      `SELECT max(i.until) AS at FROM usage_intervals i
+       WHERE (i.workload_id = ? OR i.billing_service_id = ?) AND ${where}`,
+    )
+    .get(serverId, billingServiceId, ...values)?.at ?? undefined

@@ -124,6 +124,7 @@ export const lineColumns: Readonly<Record<string, (line: Line) => string | numbe
   owner: (l) => l.owner.name,
   externalId: (l) => l.owner.externalId,
   resellerId: (l) => l.resellerId,
+  billingServiceId: (l) => l.billingServiceId,
   packageId: (l) => l.package.id,
   package: (l) => l.package.name,
   billingProductId: (l) => l.package.billingProductId,

@@ -18,6 +18,8 @@ export const usageIntervals = sqliteTable(
     productId: text('product_id'),
     productName: text('product_name'),
     billingProductId: text('billing_product_id'),
+    /** The billing system's own identifier of it. */
+    billingServiceId: text('billing_service_id'),
     state: text().$type<UsageState>().notNull(),
     since: integer().notNull(),
     until: integer(),

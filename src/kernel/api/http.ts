@@ -341,7 +341,7 @@ async function bodyOf(request: IncomingRequest, op: Operation): Promise<unknown>
   if (Number(length) > most) throw tooLarge(most)
   const text = await textOf(request, most)
   if (text.trim() === '') return op.body ? {} : undefined
-  mustBeModest(text)
+  mustBeModest(text, op.mostValues ?? MOST_VALUES)
   try {
     return JSON.parse(text)
   } catch {
@@ -361,12 +361,12 @@ const MOST_NESTED = 32
 export const MOST_VALUES = 5000
 
 /** Runs before JSON.parse, which is the expensive part. Throws `invalid_json` and `too_large`. */
-function mustBeModest(text: string) {
-  const excess = excessOf(text, MOST_NESTED, MOST_VALUES)
+function mustBeModest(text: string, mostValues: number) {
+  const excess = excessOf(text, MOST_NESTED, mostValues)
   if (excess === 'depth')
     throw new ApiError('invalid_json', 'The body is nested too deeply. Send one JSON object in UTF-8.')
   if (excess === 'values')
-    throw new ApiError('too_large', `The body is too large: it may have ${MOST_VALUES} values at most.`)
+    throw new ApiError('too_large', `The body is too large: it may have ${mostValues} values at most.`)
 }
 
 const tooLarge = (most: number) =>

@@ -172,6 +172,8 @@ export type Operation<
   /** Rows per page of a list where 50 and 200 do not fit. Adds the parameters `cursor` and `limit`. */
   pages?: Pages
   body?: B
+  /** The most values in the body, where the usual 5,000 are too few. */
+  mostValues?: number
   response: A
   /** A file instead of JSON: `run` returns an iterable of text, read as fast as the client takes it. */
   produces?: 'text/csv' | 'application/jsonl'

@@ -51,6 +51,7 @@ const intervalsOf = (events: readonly Moment[]): UsageInterval[] =>
             productId,
             productName: productId,
             billingProductId: null,
+            billingServiceId: null,
             state,
             since: at,
             until: events[i + 1]?.at ?? null,

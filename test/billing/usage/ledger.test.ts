@@ -88,6 +88,7 @@ describe('the ledger of usage', () => {
       `UPDATE workloads SET owner_id = '${other.id}' WHERE id = ?`,
       `UPDATE servers SET package_id = '${pack}' WHERE id = ?`,
       `UPDATE workloads SET hostname = 'renamed' WHERE id = ?`,
+      `UPDATE servers SET billing_service_id = 'service-1' WHERE id = ?`,
     ]) {
       p.turnClock(1000)
       write(p.db, (tx) => void tx.$client.query(sql).run(id))
@@ -96,6 +97,7 @@ describe('the ledger of usage', () => {
       { ownerId: p.customer.id, product: 'KVM 2G' },
       { ownerId: other.id, product: 'KVM 2G' },
       { ownerId: other.id, product: 'Big' },
+      { ownerId: other.id, product: 'Big', hostname: 'renamed' },
       { ownerId: other.id, product: 'Big', hostname: 'renamed' },
     ])
     expect(ledgerFaults(p.db)).toEqual([])
