@@ -17,7 +17,8 @@ export function ledgerFaults({ $client }: Pick<Db, '$client'>): string[] {
        WHERE (w.lifecycle = 'terminated') <> (i.id IS NULL) OR (i.id IS NOT NULL AND (
          i.state <> iif(w.suspended_at IS NULL, w.lifecycle, 'suspended') OR i.owner_id <> w.owner_id
          OR i.reseller_id IS NOT w.reseller_id OR i.hostname <> w.hostname OR i.product_id IS NOT s.package_id
-         OR i.product_name IS NOT p.name OR i.billing_service_id IS NOT s.billing_service_id OR i.billing_product_id IS NOT p.billing_product_id))`,
+         OR i.product_name IS NOT p.name
+         OR i.billing_service_id IS NOT s.billing_service_id OR i.billing_product_id IS NOT p.billing_product_id))`,
     ),
     ...faults(
       'is in the ledger twice at one time',

@@ -1,5 +1,5 @@
-// Compares a billing system's list with the servers. It changes nothing; it is a POST because a list of thousands fits in
-// no address.
+// Compares a billing system's list with the servers. It changes nothing; it is a POST because no address has the space
+// for a list of thousands.
 import { parse } from 'csv-parse/sync'
 import { Type as t } from 'typebox'
 import { accountById } from '../../identity/accounts/queries.ts'
