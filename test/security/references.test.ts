@@ -180,6 +180,12 @@ const ways: readonly Way[] = [
   },
   { ...byStaff, field: 'servers.create nodeId', body: () => ({ ...byStaff.body(), nodeId: p.node.id }) },
   {
+    who: () => p.owner,
+    field: 'announcements.create nodeId',
+    body: () => ({ text: 'Fault', audience: 'customers', nodeId: p.node.id }),
+    may: () => there.nodes,
+  },
+  {
     ...byReseller,
     field: 'reseller.create-server ownerId',
     body: bare(() => of.customer),

@@ -7,7 +7,7 @@ import { visible } from '../../identity/team/access.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
-import { ApiError, invalid } from '../../kernel/api/errors.ts'
+import { invalid } from '../../kernel/api/errors.ts'
 import { page, paginateAll } from '../../kernel/api/list.ts'
 import {
   type AppContext,
@@ -19,6 +19,7 @@ import {
   nullable,
   operation,
   type Resource,
+  see,
   time,
   timeFrom,
 } from '../../kernel/api/operation.ts'
@@ -69,7 +70,12 @@ const show = (tx: Db, { nodeId, ...it }: Announcement) => ({
   createdAt: iso(it.createdAt),
 })
 
-/** Throws `validation_failed`, `node_not_found`. */
+/** For actors who may read nodes. */
+const readableNode: typeof node = {
+  ...node,
+  find: (tx, actor, id) => (actor.scopes.has('nodes:read') ? node.find(tx, actor, id) : undefined),
+}
+/** Throws `validation_failed`. */
 function mustFitNode(
   { tx, actor, nodes }: { tx: Db; actor: Actor } & Pick<AppContext, 'nodes'>,
   given: Pick<Announcement, 'nodeId' | 'audience' | 'untilConnected'>,
@@ -79,8 +85,7 @@ function mustFitNode(
     if (untilConnected) throw invalid({ field: 'untilConnected', message: 'needs a node.' })
     return
   }
-  if (!actor.scopes.has('nodes:read') || !node.find(tx, actor, nodeId))
-    throw new ApiError(node.notFound, 'There is no such node.')
+  see(tx, actor, readableNode, nodeId, 'nodeId')
   if (audience === 'staff')
     throw invalid({ field: 'audience', message: 'must be customers, resellers or everybody: only they have servers.' })
   if (untilConnected && nodes.connected(nodeId))
@@ -124,7 +129,6 @@ export const createAnnouncement = operation({
   }),
   response,
   status: 201,
-  refuses: ['node_not_found'],
   example,
   run(call) {
     const { tx, body, clock } = call

@@ -77,8 +77,8 @@ describe('an announcement about a node', () => {
       [{ audience: 'staff' }, p.owner, 'validation_failed'],
       [{ untilConnected: true }, p.owner, 'validation_failed'],
       [{ nodeId: null, untilConnected: true }, p.owner, 'validation_failed'],
-      [{ nodeId: `nod_${'0'.repeat(26)}` }, p.owner, 'node_not_found'],
-      [{}, p.staff(['settings.write']), 'node_not_found'],
+      [{ nodeId: `nod_${'0'.repeat(26)}` }, p.owner, 'validation_failed'],
+      [{}, p.staff(['settings.write']), 'validation_failed'],
     ] as const)
       expect((await announce(p, body, who)).body.error.code).toBe(code)
     const changed = await p.call(p.owner, 'PATCH', `/admin/announcements/${id}`, { audience: 'staff' })
