@@ -21,6 +21,7 @@ const warn = (found: string, remedy: string): Finding => ({ verdict: 'warn', fou
 const fail = (found: string, remedy: string): Finding => ({ verdict: 'fail', found, remedy })
 
 const SLOW_DEFINE_MS = 2000
+const GIB = 1024 ** 3
 const LITTLE_SPACE_BYTES = 10e9
 const SKEW_SECONDS = 30
 const QEMU_CONF = '/etc/libvirt/qemu.conf'
@@ -184,7 +185,7 @@ async function bridges(settings: Settings | undefined): Promise<Finding> {
 
 async function storageSpace(dataDir: string): Promise<Finding> {
   const { path, freeBytes, totalBytes } = await new FilePool(POOL, poolRoot(dataDir)).capacity()
-  const words = `${(freeBytes / 1e9).toFixed(0)} of ${(totalBytes / 1e9).toFixed(0)} GB free in ${path}`
+  const words = `${(freeBytes / GIB).toFixed(0)} of ${(totalBytes / GIB).toFixed(0)} GiB free in ${path}`
   return freeBytes < LITTLE_SPACE_BYTES ? warn(words, 'put a larger file system there') : ok(words)
 }
 

@@ -148,7 +148,7 @@ function space(n: NodeHealthRow): Attention[] {
     {
       ...at(n),
       level: isFull ? 'bad' : 'warn',
-      what: `The storage of ${n.name} is nearly full: ${gib(n.poolFreeBytes)} of ${gib(n.poolBytes)} GB are left.`,
+      what: `The storage of ${n.name} is nearly full: ${gib(n.poolFreeBytes)} of ${gib(n.poolBytes)} GiB are left.`,
       effect: isFull
         ? 'It takes no new servers, and servers pause when nothing is left. Free or add space on it.'
         : 'Soon it will take no new servers. Free or add space on it.',

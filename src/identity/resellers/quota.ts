@@ -6,7 +6,7 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { namedSchema, nullable } from '../../kernel/api/operation.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
-import { exactGb, exactMb } from '../../kernel/words.ts'
+import { exactGb, exactMb, units } from '../../kernel/words.ts'
 import { countCustomers } from '../accounts/queries.ts'
 
 /** The resources that are counted, in words. */
@@ -14,8 +14,8 @@ export const resources = {
   customers: 'customers',
   servers: 'servers',
   vcpus: 'vCPUs',
-  memoryMb: 'MB of memory',
-  diskGb: 'GB of disk',
+  memoryMb: 'MiB of memory',
+  diskGb: 'GiB of disk',
   ipv4: 'IPv4 addresses',
   gpus: 'GPUs',
 } as const
@@ -82,8 +82,8 @@ export const quotaWords: Record<QuotaResource, { label: string; say(n: number): 
   customers: { label: 'Customers', say: plain },
   servers: { label: 'Servers', say: plain },
   vcpus: { label: 'vCPUs', say: plain },
-  memoryMb: { label: 'Memory', say: exactMb, unit: 'MB' },
-  diskGb: { label: 'Disk', say: exactGb, unit: 'GB' },
+  memoryMb: { label: 'Memory', say: exactMb, unit: units.memoryMb },
+  diskGb: { label: 'Disk', say: exactGb, unit: units.diskGb },
   ipv4: { label: 'IPv4 addresses', say: plain },
   gpus: { label: 'GPUs', say: plain },
 }

@@ -165,7 +165,7 @@ test('the page shows them and asks again every 10 seconds', async () => {
   ).text()
   expect(text).toContain('hx-trigger="every 10s"')
   expect(text).toContain('20 % of 2 CPUs')
-  expect(text).toContain('400 kB of 1,000 kB, 40 %')
+  expect(text).toContain('400 KiB of 1,000 KiB, 40 %')
   expect(text).toContain(`<code>${p.dir}</code>`)
   expect(text).toContain('href="/admin/controller" aria-current="page"')
 })

@@ -15,7 +15,7 @@ import { List } from '../../components/list.tsx'
 import { Empty, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { bytes, count, gb } from '../../components/words.ts'
+import { bytes, count, gb, units } from '../../components/words.ts'
 
 const reads = { images: listImages }
 type Images = Answers<typeof reads>['images']
@@ -134,7 +134,7 @@ const Import = () => (
 
 type MinimumDiskProps = { scope: string; value: number; required?: boolean; hint?: string }
 const MinimumDisk = (props: MinimumDiskProps) => (
-  <Field name="minDiskGb" label="Minimum disk" as="number" unit="GB" {...props} />
+  <Field name="minDiskGb" label="Minimum disk" as="number" unit={units.diskGb} {...props} />
 )
 
 /** Nothing for readers who may only look. */

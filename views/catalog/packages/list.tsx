@@ -9,7 +9,7 @@ import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { count, size, traffic } from '../../components/words.ts'
+import { count, size, traffic, units } from '../../components/words.ts'
 import { restartPolicies } from '../../compute/servers/words.ts'
 
 type Package = Answers<{ p: typeof listPackages }>['p']['data'][number]
@@ -173,8 +173,24 @@ const PackageFields = ({ scope, of: p }: FieldsProps) => (
     <Field scope={scope} name="name" label="Name" required value={p?.name} placeholder="KVM 2G" />
     <div class="pair">
       <Field scope={scope} name="vcpus" label="vCPUs" as="number" required value={p?.vcpus ?? 2} />
-      <Field scope={scope} name="memoryMb" label="Memory" as="number" unit="MB" required value={p?.memoryMb ?? 2048} />
-      <Field scope={scope} name="diskGb" label="Disk" as="number" unit="GB" required value={p?.diskGb ?? 40} />
+      <Field
+        scope={scope}
+        name="memoryMb"
+        label="Memory"
+        as="number"
+        unit={units.memoryMb}
+        required
+        value={p?.memoryMb ?? 2048}
+      />
+      <Field
+        scope={scope}
+        name="diskGb"
+        label="Disk"
+        as="number"
+        unit={units.diskGb}
+        required
+        value={p?.diskGb ?? 40}
+      />
     </div>
     <div class="pair">
       <Field
@@ -183,7 +199,7 @@ const PackageFields = ({ scope, of: p }: FieldsProps) => (
         label="Monthly traffic"
         as="number"
         nullable
-        unit="GB"
+        unit={units.trafficGb}
         value={p?.trafficGb}
       />
       <Field scope={scope} name="portMbps" label="Port speed" as="number" nullable unit="Mbit/s" value={p?.portMbps} />

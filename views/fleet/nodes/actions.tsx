@@ -6,7 +6,7 @@ import { removeNode, removeNodeWithWorkloads } from '../../../src/fleet/nodes/re
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, Menu } from '../../components/action.tsx'
 import { Field, Select } from '../../components/field.tsx'
-import { count } from '../../components/words.ts'
+import { count, units } from '../../components/words.ts'
 import { AnnounceOnNode } from '../../platform/announcements/list.tsx'
 import type { ShownNode } from './load.tsx'
 
@@ -76,7 +76,7 @@ const Edit = ({ node: n }: NodeProps) => (
           name="reservedMemoryMb"
           label="Memory reserved for the host"
           as="number"
-          unit="MB"
+          unit={units.memoryMb}
           required
           value={n.reservedMemoryMb}
           hint="Servers cannot use it."

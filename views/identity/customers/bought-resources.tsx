@@ -3,7 +3,7 @@ import type { getCustomer } from '../../../src/identity/accounts/customers.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { Action } from '../../components/action.tsx'
 import { Field } from '../../components/field.tsx'
-import { count, exactGb, exactMb, traffic } from '../../components/words.ts'
+import { count, exactGb, exactMb, traffic, units } from '../../components/words.ts'
 
 type Customer = Answers<{ customer: typeof getCustomer }>['customer']
 type Amounts = Customer['allowance']
@@ -21,9 +21,9 @@ const inWords = (a: Amounts) =>
 
 const amounts: readonly (readonly [name: keyof Amounts, label: string, unit?: string])[] = [
   ['vcpus', 'vCPU'],
-  ['memoryMb', 'Memory', 'MB'],
-  ['diskGb', 'Disk', 'GB'],
-  ['trafficGb', 'Traffic', 'GB'],
+  ['memoryMb', 'Memory', units.memoryMb],
+  ['diskGb', 'Disk', units.diskGb],
+  ['trafficGb', 'Traffic', units.trafficGb],
   ['ipv4', 'IPv4 addresses'],
 ]
 

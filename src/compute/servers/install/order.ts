@@ -1,4 +1,5 @@
 // Hostname, access and refusals that orders, setups and reinstallations have in common.
+
 import { Type as t } from 'typebox'
 import type { Image } from '../../../catalog/images/model.ts'
 import { publicKeysOf } from '../../../identity/ssh-keys/model.ts'
@@ -6,6 +7,7 @@ import { ApiError, invalid } from '../../../kernel/api/errors.ts'
 import { line } from '../../../kernel/api/operation.ts'
 import { newRootPassword, sha512Crypt } from '../../../kernel/crypto/sha512-crypt.ts'
 import type { Db } from '../../../kernel/db/open.ts'
+import { exactGb } from '../../../kernel/words.ts'
 import type { Access } from './seed.ts'
 
 /** Letters, numbers and hyphens; short or full. */
@@ -55,7 +57,7 @@ export function mustFit(image: Image, diskGb: number) {
   if (image.minDiskGb > diskGb)
     throw new ApiError(
       'disk_too_small',
-      `${image.name} needs a disk of ${image.minDiskGb} GB; this package has ${diskGb} GB. ` +
+      `${image.name} needs a disk of ${exactGb(image.minDiskGb)}; this package has ${exactGb(diskGb)}. ` +
         'Choose another image or a bigger package.',
     )
 }

@@ -2,6 +2,7 @@
 // the old one, and the last step takes it into use; the old disk is removed after that, by a job of its own. Until then
 // every undo leads back to the old disk, definition and power. Where the node has no space for two disks, the old one
 // is removed first, if the caller agrees.
+
 import { Type as t } from 'typebox'
 import { nodeCommand, type Power, type Vm, type Volume } from '../../../../agent/protocol/wire.ts'
 import { capacityOf } from '../../../fleet/nodes/queries.ts'
@@ -15,6 +16,7 @@ import { CommandFailed, plainCause } from '../../../kernel/jobs/failures.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
+import { exactGb } from '../../../kernel/words.ts'
 import { inEvent, load, type Server, server, serverJob } from '../model.ts'
 import { updateServer } from '../queries.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
@@ -39,8 +41,8 @@ function fateOfOldSystem(tx: Db, target: Server): Fate {
 const noRoom = (target: Server) =>
   new ApiError(
     'no_room_to_reinstall',
-    `There is no space for a second disk of ${target.diskGb} GB beside the one of ${target.hostname}, so its system ` +
-      'would be deleted first: if the installation fails, nothing is left. To accept that, send discardFirst: true.',
+    `There is no space for a second disk of ${exactGb(target.diskGb)} beside the one of ${target.hostname}, so its ` +
+      'system would be deleted first: if the installation fails, nothing is left. To accept that, send discardFirst: true.',
     { neededGb: target.diskGb },
   )
 

@@ -1,5 +1,6 @@
 // The change of a server's package, up or down, on the node where it stands. The larger of the old and the new amounts
 // is held from the call until the job has ended. Addresses stay as they are.
+
 import { Type as t } from 'typebox'
 import { nodeCommand, type Vm, type Volume } from '../../../../agent/protocol/wire.ts'
 import { packageOnSale } from '../../../catalog/packages/model.ts'
@@ -14,6 +15,7 @@ import type { Tx } from '../../../kernel/db/open.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
+import { exactGb } from '../../../kernel/words.ts'
 import { GIB, vmOf, volumeOf } from '../install/plan.ts'
 import { inEvent, load, type Server, server, serverJob } from '../model.ts'
 import { updateServer } from '../queries.ts'
@@ -73,8 +75,8 @@ export const changeServerPackage = operation({
       throw invalid({
         field: 'packageId',
         message:
-          `has a disk of ${to.diskGb} GB, and the server has one of ${from.diskGb} GB. A disk cannot shrink: choose ` +
-          'a package with one at least as large.',
+          `has a disk of ${exactGb(to.diskGb)}, and the server has one of ${exactGb(from.diskGb)}. A disk cannot shrink: ` +
+          'choose a package with one at least as large.',
       })
     const isNew = chosen.id !== target.packageId
     if (isNew && chosen.archived) throw invalid({ field: 'packageId', message: 'is archived. Choose another package.' })
