@@ -14,3 +14,6 @@ CREATE UNIQUE INDEX accounts_email_of_reseller ON accounts (reseller_id, email) 
 CREATE INDEX accounts_every_email ON accounts (email);
 -- When its holder was last mailed a link to a first password.
 ALTER TABLE accounts ADD COLUMN welcomed_at INTEGER;
+
+-- Where customers ask for help: a web address or an e-mail address.
+ALTER TABLE branding ADD COLUMN support_link TEXT;

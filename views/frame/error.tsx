@@ -55,6 +55,11 @@ export function errorPage(
         <a class={retried.has(refusal.status) ? 'btn' : 'btn pri'} href={visitor ? '/login' : homeOf(at.actor.kind)}>
           {visitor ? 'Sign in' : 'Go to overview'}
         </a>
+        {at.brand.support && (
+          <a class="btn bare" href={at.brand.support}>
+            Contact support
+          </a>
+        )}
       </div>
       <small class="bar muted">
         Request id <Copyable text={requestId} what="request id" />

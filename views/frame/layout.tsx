@@ -117,6 +117,7 @@ const SignedOut = ({ children }: { children: ComponentChildren }) => (
       <div class="stack l" id="sign-in">
         {children}
       </div>
+      <SupportFooter />
     </main>
     <aside aria-hidden="true">
       <svg viewBox="0 0 720 900" preserveAspectRatio="xMidYMid slice">
@@ -125,6 +126,15 @@ const SignedOut = ({ children }: { children: ComponentChildren }) => (
     </aside>
   </div>
 )
+
+function SupportFooter() {
+  const { support } = useAt().brand
+  return support ? (
+    <footer>
+      <a href={support}>Contact support</a>
+    </footer>
+  ) : null
+}
 
 function Mark({ href }: { href: string }) {
   const { brand } = useAt()

@@ -66,6 +66,12 @@ export function AccountMenu({ current }: { current: string | undefined }) {
               {e.title}
             </a>
           ))}
+        {at.brand.support && (
+          <a href={at.brand.support}>
+            <Icon name="mail" />
+            Contact support
+          </a>
+        )}
         <hr />
         <Action op={signOut} label="Sign out" icon="out" leadsTo="/login" inMenu />
       </div>

@@ -1,4 +1,4 @@
-// A brand: name, logo, colour, and the sender of mails. Features decide which account sees which brand.
+// A brand: name, logo, colour, support link, and the sender of mails. Features decide which account sees which brand.
 
 export type Brand = {
   name: string
@@ -6,6 +6,8 @@ export type Brand = {
   accent: string | null
   /** The logo's digest, which is in its address. */
   logo: string | null
+  /** Where readers ask for help, with `https:`, `http:` or `mailto:`; null: nowhere. */
+  support: string | null
   /** Null: the address of the mail server's settings. */
   sender: { name: string; address: string | null }
 }

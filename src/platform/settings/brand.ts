@@ -5,6 +5,8 @@ import type { Brand } from '../../kernel/web/brand.ts'
 import { brandCss } from './brand-style.ts'
 import { type BrandRow, brandRowsFor, isAccentInUse, logoByHash } from './queries.ts'
 
+const supportHref = (link: string | null) => (link?.includes(':') ? link : link && `mailto:${link}`)
+
 /** The brand of the account's reseller, completed by the installation's; `''` is a visitor. */
 export function brandFor(db: Db, accountId: string): Brand {
   const rows = brandRowsFor(db, accountId)
@@ -16,6 +18,8 @@ export function brandFor(db: Db, accountId: string): Brand {
     name,
     accent: first('accent'),
     logo: first('logo'),
+    // Never the provider's where a reseller has a brand of its own: its customers do not know the provider.
+    support: supportHref(rows[0]?.supportLink ?? null),
     sender: { name: sender?.senderName ?? sender?.name ?? name, address: first('senderAddress') },
   }
 }

@@ -27,6 +27,7 @@ const brandAnswer = namedSchema('Branding', {
   accent: nullable(t.String()),
   senderName: nullable(t.String()),
   senderAddress: nullable(t.String()),
+  supportLink: described(nullable(t.String()), 'A web address or an e-mail address; on the sign-in page, too.'),
   logo: described(nullable(t.String()), 'Where it is served; null without one.'),
 })
 
@@ -37,6 +38,7 @@ const brandBody = fields({
   ),
   senderName: t.Optional(nullable(line(60))),
   senderAddress: t.Optional(nullable(t.String({ maxLength: 254 }))),
+  supportLink: t.Optional(nullable(line(254))),
 })
 
 function show(tx: Db, owner: BrandOwner): Static<typeof brandAnswer> {
@@ -56,6 +58,15 @@ function mustBeRead(accent: string | null): string | null {
         `${LEAST_CONTRAST} or more. Choose a darker one.`,
     })
   return accent.toLowerCase()
+}
+
+/** Throws `validation_failed` for what is neither a web address nor an e-mail address. */
+function supportLink(link: string | null): string | null {
+  if (link === null || !link.includes(':')) return link && mailAddress(link, 'supportLink')
+  const url = URL.parse(link)
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password)
+    throw invalid({ field: 'supportLink', message: 'must begin with https://, or be an e-mail address.' })
+  return url.href
 }
 
 const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
@@ -114,7 +125,7 @@ function brandingFor({ id, path, whose, may, owner }: For) {
       id: `${id}.get`,
       method: 'GET',
       path,
-      summary: `Name, logo, colour and mail sender of ${whose}; null is inherited`,
+      summary: `Name, logo, colour, support link and mail sender of ${whose}; null is inherited`,
       access: may,
       response: brandAnswer,
       run: ({ tx, actor }) => show(tx, owner(actor)),
@@ -123,7 +134,7 @@ function brandingFor({ id, path, whose, may, owner }: For) {
       id: `${id}.set`,
       method: 'PUT',
       path,
-      summary: `Set name, colour and mail sender of ${whose}; what is null or left out is inherited`,
+      summary: `Set name, colour, support link and mail sender of ${whose}; what is null or left out is inherited`,
       access: may,
       body: brandBody,
       response: brandAnswer,
@@ -132,6 +143,7 @@ function brandingFor({ id, path, whose, may, owner }: For) {
         accent: '#1d4ed8',
         senderName: 'Example Hosting',
         senderAddress: 'support@example.com',
+        supportLink: 'https://help.example.com',
       },
       auditSnapshot,
       run(call) {
@@ -144,6 +156,7 @@ function brandingFor({ id, path, whose, may, owner }: For) {
           accent: mustBeRead(body.accent ?? null),
           senderName: body.senderName ?? null,
           senderAddress,
+          supportLink: supportLink(body.supportLink ?? null),
         })
         return show(tx, whose)
       },

@@ -13,12 +13,14 @@ export type BrandRow = {
   logo: string | null
   senderName: string | null
   senderAddress: string | null
+  supportLink: string | null
 }
 
 // Raw and prepared: every page and every mail runs the first.
 const statements = prepared(({ $client }) => ({
   seenBy: $client.prepare<BrandRow, [string]>(
-    `SELECT name, accent, logo_hash AS logo, sender_name AS senderName, sender_address AS senderAddress FROM branding
+    `SELECT name, accent, logo_hash AS logo, sender_name AS senderName, sender_address AS senderAddress,
+       support_link AS supportLink FROM branding
      WHERE account_id IS NULL OR account_id = (${resellerOfCustomer}) ORDER BY account_id IS NULL`,
   ),
   logo: $client.prepare<{ logo: Uint8Array; logoType: string }, [string]>(
@@ -49,9 +51,10 @@ const columns = {
   accent: branding.accent,
   senderName: branding.senderName,
   senderAddress: branding.senderAddress,
+  supportLink: branding.supportLink,
   logoHash: branding.logoHash,
 }
-const nothing = { name: null, accent: null, senderName: null, senderAddress: null, logoHash: null }
+const nothing = { name: null, accent: null, senderName: null, senderAddress: null, supportLink: null, logoHash: null }
 /** The owner's own settings; nulls are inherited. */
 export const brandingOf = (tx: Db, owner: BrandOwner) =>
   tx.select(columns).from(branding).where(of(owner)).get() ?? nothing

@@ -8,6 +8,7 @@ export const branding = sqliteTable('branding', {
   accent: text(),
   senderName: text('sender_name'),
   senderAddress: text('sender_address'),
+  supportLink: text('support_link'),
   logo: blob({ mode: 'buffer' }),
   logoType: text('logo_type'),
   logoHash: text('logo_hash'),

@@ -90,6 +90,7 @@ function fitting(p: Everything, body: any, field: string, n: number) {
       .get(p.customer.id)!.email
   if (there('role')) body.role = 'Owner'
   delete body.senderAddress
+  delete body.supportLink
   return body
 }
 /** An Ed25519 key before its 32 bytes (RFC 8709): its type and its length. */

@@ -203,3 +203,52 @@ describe("a reseller's brand", () => {
       expect((await p.call(reed, 'PUT', '/reseller/branding', { senderAddress })).status).toBe(200)
   })
 })
+
+describe('the support link', () => {
+  const support = /href="([^"]+)"[^>]*>(?:<svg[^>]*><use[^>]*><\/svg>)?Contact support/
+  test('stands where people sign in, in their menu, and where something failed', async () => {
+    using p = await world()
+    expect(await text(p, '/login')).not.toMatch(support)
+    await p.admin('PUT', own, { supportLink: 'https://help.example.com/tickets' })
+    p.node.agent.fault({ command: 'vm.start', mode: 'fail', times: 1 })
+    const { jobId } = await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    for (const [path, who] of [
+      ['/login'],
+      ['/', p.customer],
+      ['/servers/nothing', p.customer],
+      [`/jobs/${jobId}`, p.customer],
+    ] as [string, Who?][])
+      expect([path, support.exec(await text(p, path, who))?.[1]]).toEqual([path, 'https://help.example.com/tickets'])
+    await p.admin('PUT', own, { supportLink: 'Help@Example.com' })
+    expect(support.exec(await text(p, '/login'))?.[1]).toBe('mailto:help@example.com')
+  })
+  for (const link of [
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'https://',
+    'ftp://a.example',
+    'https://u:p@a.example',
+    'nobody',
+  ])
+    test(`is never ${link}`, async () => {
+      using p = await world()
+      const before = p.fingerprint(['audit'])
+      const { status, body } = await p.call(p.owner, 'PUT', own, { supportLink: link })
+      expect([status, body.error.details.fields[0].field]).toEqual([422, 'supportLink'])
+      expect(p.fingerprint(['audit'])).toBe(before)
+    })
+  test("of a provider is not shown to a reseller's customers once the reseller has a brand of its own", async () => {
+    using p = await world()
+    const reseller = p.account('reseller', 'Rex')
+    const customer = p.account('customer', 'Rita', reseller.id)
+    await p.admin('PUT', own, { supportLink: 'https://provider.example' })
+    const shown = async (who: Who) => support.exec(await text(p, '/', who))?.[1]
+    expect(await shown(customer)).toBe('https://provider.example/')
+    await p.call(reseller, 'PUT', '/reseller/branding', { name: 'Rex Hosting' })
+    expect(await shown(customer)).toBeUndefined()
+    await p.call(reseller, 'PUT', '/reseller/branding', { name: 'Rex Hosting', supportLink: 'help@rex.example' })
+    expect(await shown(customer)).toBe('mailto:help@rex.example')
+    expect(await shown(p.customer)).toBe('https://provider.example/')
+  })
+})

@@ -100,8 +100,8 @@ const fresh: Readonly<Record<string, Made>> = {
   'servers.create': called,
   'reseller.create-server': called,
   'servers.setup': called,
-  'branding.set': () => ({ senderAddress: 'panel@berth.test' }),
-  'reseller-branding.set': () => ({ senderAddress: 'panel@berth.test' }),
+  'branding.set': () => ({ senderAddress: 'panel@berth.test', supportLink: 'https://berth.test/help' }),
+  'reseller-branding.set': () => ({ senderAddress: 'panel@berth.test', supportLink: 'help@berth.test' }),
   'branding.set-logo': () => ({ image: png }),
   'reseller-branding.set-logo': () => ({ image: png }),
 }

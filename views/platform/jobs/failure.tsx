@@ -53,6 +53,7 @@ export const Failure = ({ job, server, area }: FailureProps) => (
             <Icon name="server" />
             Open server
           </Link>
+          {area === '' && <AskSupport />}
         </div>
       )}
       {area === '/admin' && <TechnicalDetails job={job} />}
@@ -100,6 +101,15 @@ function Next({ retry, server: s, area }: { retry: Job['retry']; server: Server;
       done="Started again"
       leadsTo={page}
     />
+  ) : null
+}
+
+function AskSupport() {
+  const { support } = useAt().brand
+  return support ? (
+    <a class="btn bare" href={support}>
+      Contact support
+    </a>
   ) : null
 }
 

@@ -42,6 +42,15 @@ const BrandForm = ({ calls, brand, inherits }: BrandProps & { inherits: string }
       placeholder="#1d4ed8"
       hint={`For buttons and links. White text on it needs a contrast of ${LEAST_CONTRAST} or more.`}
     />
+    <Field
+      scope="brand"
+      name="supportLink"
+      label="Support link"
+      nullable
+      value={brand.supportLink}
+      placeholder="https://help.example.com"
+      hint="A web page or an e-mail address. People find it where they sign in, in their menu and beside failures."
+    />
     <div class="pair">
       <Field
         scope="brand"
