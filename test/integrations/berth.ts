@@ -54,12 +54,10 @@ export async function berth() {
     larger,
     calls,
     port: (server.address() as AddressInfo).port,
-    /** The next calls that fit are answered so. */
+    /** Answers the next calls that fit in this way. */
     fault(when: (call: Omit<Call, 'status'>) => boolean, fault: () => Fault, times = 1) {
       faults.push({ when, fault, times })
     },
-    /** Nobody listens any more. */
-    hangUp: () => void server.close(),
     servers: () => (p.db.$client.query('SELECT count(*) AS n FROM servers').get() as { n: number }).n,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

@@ -1,12 +1,12 @@
 // The entry “Package” of a server's settings: what it has, and the packages that it can change to.
-import { changeServerPackage } from '../../../src/compute/servers/settings/change-package.ts'
-import { Action } from '../../components/action.tsx'
-import { Radios } from '../../components/choices.tsx'
-import type { Option } from '../../components/field.tsx'
-import { exactGb, size } from '../../components/words.ts'
-import { away } from './power-buttons.tsx'
+import { changeServerPackage } from '../../../../src/compute/servers/settings/change-package.ts'
+import { Action } from '../../../components/action.tsx'
+import { Radios } from '../../../components/choices.tsx'
+import type { Option } from '../../../components/field.tsx'
+import { exactGb, size } from '../../../components/words.ts'
+import { away } from '../power-buttons.tsx'
+import { disabledReason, type Server } from '../words.ts'
 import { Setting } from './setting.tsx'
-import { disabledReason, type Server } from './words.ts'
 
 type Offered = { id: string; name: string; vcpus: number; memoryMb: number; diskGb: number; archived: boolean }
 
