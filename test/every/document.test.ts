@@ -9,6 +9,8 @@ import { presets } from '../../src/identity/tokens/presets.ts'
 import type { Scope } from '../../src/kernel/api/access.ts'
 import { checksOf } from '../../src/kernel/api/http.ts'
 import { jobFailures } from '../../src/kernel/jobs/failures.ts'
+import { openapi } from '../../src/kernel/openapi/openapi.ts'
+import { clientTypes } from '../integrations/client-types.ts'
 import { golden } from '../support/golden.ts'
 import { permissions, scopes, scopesOf } from '../support/world/rights.ts'
 
@@ -107,4 +109,8 @@ describe('docs/api.md', () => {
     for (const [, , path] of text.matchAll(/(GET|POST|DELETE|PUT|PATCH) "?(\/[^\s`"?)]+)/g))
       expect([path, paths.some((p) => p.test(path!.replace(/\{\w+\}|\$\w+/g, 'x')))]).toEqual([path, true])
   })
+})
+
+test('the TypeScript client has every operation as the document describes it', () => {
+  golden('integrations/client-ts/api.ts', clientTypes(openapi(registry, { version: '0', root: '' })))
 })
