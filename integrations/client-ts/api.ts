@@ -187,11 +187,27 @@ export type BillingConnection = {
   missingScopes: (string)[]
 }
 
+export type BillingDifference = {
+  kind: "missing_here" | "missing_there" | "listed_twice" | "other_state" | "other_product" | "other_owner"
+  /** The line of the list, from 1; null where it has none. */
+  line: number | null
+  serverId: string | null
+  hostname: string | null
+  billingServiceId: string | null
+  /** The value in the list. */
+  there: string | null
+  /** The value here. */
+  here: string | null
+  words: string
+}
+
 export type Branding = {
   name: string | null
   accent: string | null
   senderName: string | null
   senderAddress: string | null
+  /** A web address or an e-mail address; on the sign-in page, too. */
+  supportLink: string | null
   /** Where it is served; null without one. */
   logo: string | null
 }
@@ -412,6 +428,14 @@ export type JobStarted = {
   serverId: string
 }
 
+export type ListedService = {
+  serverId?: string | null
+  billingServiceId?: string | null
+  ownerExternalId?: string | null
+  billingProductId?: string | null
+  state?: "active" | "suspended" | "terminated" | null
+}
+
 export type Location = {
   id: string
   name: string
@@ -598,6 +622,8 @@ export type OneLineOfVisibleText1To100 = string
 
 export type OneLineOfVisibleText1To200 = string
 
+export type OneLineOfVisibleText1To254 = string
+
 export type OneLineOfVisibleText1To500 = string
 
 export type OneLineOfVisibleText1To60 = string
@@ -705,6 +731,14 @@ export type Quotas = {
   diskGb: number | null
   ipv4: number | null
   gpus: number | null
+}
+
+export type Reconciliation = {
+  /** Lines of the list. */
+  listed: number
+  /** Servers that are here. */
+  servers: number
+  differences: (BillingDifference)[]
 }
 
 export type ReinstallOptions = {
@@ -1086,6 +1120,7 @@ export type UsageLine = {
   hostname: string
   owner: UsageOwner
   resellerId: string | null
+  billingServiceId: string | null
   package: SoldPackage
   /** When it began in the period. */
   from: string
@@ -1423,7 +1458,7 @@ export interface Operations {
   'billing.test-connection': {
     result: BillingConnection
   }
-  /** Name, logo, colour and mail sender of this installation; null is inherited */
+  /** Name, logo, colour, support link and mail sender of this installation; null is inherited */
   'branding.get': {
     result: Branding
   }
@@ -1431,13 +1466,14 @@ export interface Operations {
   'branding.remove-logo': {
     result: Done
   }
-  /** Set name, colour and mail sender of this installation; what is null or left out is inherited */
+  /** Set name, colour, support link and mail sender of this installation; what is null or left out is inherited */
   'branding.set': {
     body: {
       name?: OneLineOfVisibleText1To60 | null
       accent?: string | null
       senderName?: OneLineOfVisibleText1To60 | null
       senderAddress?: string | null
+      supportLink?: OneLineOfVisibleText1To254 | null
     }
     result: Branding
   }
@@ -2112,7 +2148,7 @@ export interface Operations {
       recoveryCodes: (string)[]
     }
   }
-  /** Name, logo, colour and mail sender of the reseller, as its own customers see it; null is inherited */
+  /** Name, logo, colour, support link and mail sender of the reseller, as its own customers see it; null is inherited */
   'reseller-branding.get': {
     result: Branding
   }
@@ -2120,13 +2156,14 @@ export interface Operations {
   'reseller-branding.remove-logo': {
     result: Done
   }
-  /** Set name, colour and mail sender of the reseller, as its own customers see it; what is null or left out is inherited */
+  /** Set name, colour, support link and mail sender of the reseller, as its own customers see it; what is null or left out is inherited */
   'reseller-branding.set': {
     body: {
       name?: OneLineOfVisibleText1To60 | null
       accent?: string | null
       senderName?: OneLineOfVisibleText1To60 | null
       senderAddress?: string | null
+      supportLink?: OneLineOfVisibleText1To254 | null
     }
     result: Branding
   }
@@ -2918,6 +2955,15 @@ export interface Operations {
     query?: { from?: string; to?: string }
     result: ServerUsage
   }
+  /** Compare a billing system’s list of services with the servers, and answer what differs */
+  'usage.reconcile': {
+    body: {
+      services?: (ListedService)[]
+      /** In place of services: lines with a head that names columns of serverId, billingServiceId, ownerExternalId, billingProductId, state. */
+      csv?: string
+    }
+    result: Reconciliation
+  }
   /** The usage of a month: a line for each server and owner, terminated servers included */
   'usage.report': {
     query?: { month?: string; ownerId?: string; resellerId?: string; cursor?: string; limit?: number }
@@ -3228,6 +3274,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'usage.export': ['GET', '/reports/usage.csv', false],
   'usage.intervals': ['GET', '/reports/usage/intervals', false],
   'usage.of-server': ['GET', '/servers/{id}/usage', false],
+  'usage.reconcile': ['POST', '/usage/reconciliation', false],
   'usage.report': ['GET', '/reports/usage', false],
   'webhooks.create': ['POST', '/webhooks', false],
   'webhooks.deliveries': ['GET', '/webhooks/{id}/deliveries', false],

@@ -44,7 +44,7 @@ export function clientTypes(document: Schema): string {
       ...(body ? [`body${body['required'] ? '' : '?'}: ${contentOf(body)}`] : []),
       `result: ${resultOf(of, found)}`,
     ]
-    return `  /** ${summary} */\n  '${id}': {\n${lines.map((line) => `    ${line.replaceAll('\n', '\n    ')}\n`).join('')}  }`
+    return `  /** ${summary} */\n  '${id}': {\n${lines.map((line) => `    ${indented(line, 4)}\n`).join('')}  }`
   })
 
   const routes = operations.map(({ id, method, path, parameters }) => {
@@ -68,6 +68,8 @@ export function clientTypes(document: Schema): string {
     '',
   ].join('\n\n')
 }
+
+const indented = (text: string, by: number) => text.replaceAll('\n', `\n${' '.repeat(by)}`)
 
 const comment = ({ description }: Schema) => (description ? `/** ${description.replaceAll('*/', '* /')} */\n` : '')
 
@@ -106,7 +108,8 @@ function typeOf(schema: Schema): string {
 function objectOf({ properties, required = [] }: Schema): string {
   const fields = Object.entries<Schema>(properties).map(([name, schema]) => {
     const key = /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name)
-    return `  ${comment(schema).replaceAll('\n', '\n  ')}${key}${required.includes(name) ? '' : '?'}: ${typeOf(schema).replaceAll('\n', '\n  ')}`
+    const optional = required.includes(name) ? '' : '?'
+    return `  ${indented(comment(schema), 2)}${key}${optional}: ${indented(typeOf(schema), 2)}`
   })
   return fields.length ? `{\n${fields.join('\n')}\n}` : 'Record<string, never>'
 }
