@@ -1,15 +1,9 @@
 <?php
 // Calls one function of the WHMCS module as WHMCS does, and holds its answer to the documentation.
+require __DIR__ . '/hold.php';
 require __DIR__ . '/whmcs-standin.php';
 require getenv('MODULE') . '/berth.php';
 
-function hold(bool $is, string $promise): void
-{
-    if (!$is) {
-        fwrite(STDERR, "the module breaks its contract: $promise\n");
-        exit(1);
-    }
-}
 $texts = fn (array $values) => count(array_filter($values, 'is_string')) === count($values);
 
 ['function' => $function, 'params' => $params] = json_decode(stream_get_contents(STDIN), true);

@@ -1,0 +1,25 @@
+<?php
+$lang['Berth.name'] = 'Berth';
+$lang['Berth.description'] = 'Orders and manages virtual servers in Berth.';
+$lang['Berth.module_row'] = 'Panel';
+$lang['Berth.module_row_plural'] = 'Panels';
+$lang['Berth.module_group'] = 'Group of panels';
+$lang['Berth.row.panel_name'] = 'Name';
+$lang['Berth.row.address'] = 'Address of the panel, such as https://panel.example.com';
+$lang['Berth.row.token'] = 'API token';
+$lang['Berth.row.save'] = 'Save';
+$lang['Berth.row.add'] = 'Add panel';
+$lang['Berth.package.package'] = 'Package';
+$lang['Berth.package.location'] = 'Location';
+$lang['Berth.package.image'] = 'Image';
+$lang['Berth.package.no_image'] = 'None: the client chooses it';
+$lang['Berth.service.hostname'] = 'Hostname';
+$lang['Berth.tab.panel'] = 'Panel';
+$lang['Berth.tab.server'] = 'Server';
+$lang['Berth.panel.open'] = 'Open the panel';
+$lang['Berth.panel.failed'] = 'The panel cannot be opened now. Try again in a moment.';
+$lang['Berth.!error.panel_name'] = 'Enter a name for the panel.';
+$lang['Berth.!error.address'] = 'Enter the address of the panel.';
+$lang['Berth.!error.token'] = 'Enter an API token.';
+$lang['Berth.!error.hostname'] = 'The hostname has letters, numbers and hyphens, like web01 or web01.example.com.';
+$lang['Berth.!error.row'] = 'Add a panel to the module first.';
