@@ -55,3 +55,40 @@ BEGIN
   INSERT INTO workload_counts SELECT NEW.kind, 1 WHERE NEW.terminated_at IS NULL
     ON CONFLICT (kind) DO UPDATE SET listed = listed + 1;
 END;
+
+-- How many workloads of a node are in which state: an overview of 60 000 reads a few rows for each node, not an index of
+-- all workloads, which takes 10 ms. The power '' is unknown.
+CREATE TABLE workload_states (
+  kind TEXT NOT NULL,
+  node_id TEXT NOT NULL,
+  lifecycle TEXT NOT NULL,
+  suspended INTEGER NOT NULL,
+  power TEXT NOT NULL,
+  workloads INTEGER NOT NULL,
+  PRIMARY KEY (kind, node_id, lifecycle, suspended, power)
+) STRICT, WITHOUT ROWID;
+INSERT INTO workload_states SELECT kind, node_id, lifecycle, suspended_at IS NOT NULL, coalesce(power, ''), count(*)
+  FROM workloads GROUP BY 1, 2, 3, 4, 5;
+CREATE TRIGGER workloads_state_insert AFTER INSERT ON workloads
+BEGIN
+  INSERT INTO workload_states
+    VALUES (NEW.kind, NEW.node_id, NEW.lifecycle, NEW.suspended_at IS NOT NULL, coalesce(NEW.power, ''), 1)
+    ON CONFLICT DO UPDATE SET workloads = workloads + 1;
+END;
+CREATE TRIGGER workloads_state_delete AFTER DELETE ON workloads
+BEGIN
+  UPDATE workload_states SET workloads = workloads - 1
+    WHERE kind = OLD.kind AND node_id = OLD.node_id AND lifecycle = OLD.lifecycle
+      AND suspended = (OLD.suspended_at IS NOT NULL) AND power = coalesce(OLD.power, '');
+END;
+CREATE TRIGGER workloads_state_update AFTER UPDATE OF kind, node_id, lifecycle, suspended_at, power ON workloads
+  WHEN OLD.kind <> NEW.kind OR OLD.node_id <> NEW.node_id OR OLD.lifecycle <> NEW.lifecycle
+    OR (OLD.suspended_at IS NULL) <> (NEW.suspended_at IS NULL) OR OLD.power IS NOT NEW.power
+BEGIN
+  UPDATE workload_states SET workloads = workloads - 1
+    WHERE kind = OLD.kind AND node_id = OLD.node_id AND lifecycle = OLD.lifecycle
+      AND suspended = (OLD.suspended_at IS NOT NULL) AND power = coalesce(OLD.power, '');
+  INSERT INTO workload_states
+    VALUES (NEW.kind, NEW.node_id, NEW.lifecycle, NEW.suspended_at IS NOT NULL, coalesce(NEW.power, ''), 1)
+    ON CONFLICT DO UPDATE SET workloads = workloads + 1;
+END;

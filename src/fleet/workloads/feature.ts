@@ -1,10 +1,10 @@
 import { feature } from '../../kernel/feature.ts'
 import { workloadById, workloadElsewhere } from './queries.ts'
-import { workloadCounts, workloadCrashes, workloads } from './tables.ts'
+import { workloadCounts, workloadCrashes, workloadStates, workloads } from './tables.ts'
 
 export const workloadsFeature = feature({
   name: 'workloads',
-  tables: [workloads, workloadCounts, workloadCrashes],
+  tables: [workloads, workloadCounts, workloadStates, workloadCrashes],
   poolUsers: {
     holder(tx, id) {
       const workload = workloadById(tx, id)

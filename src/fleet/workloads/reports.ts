@@ -30,25 +30,43 @@ const owned = prepared(({ $client }) =>
 export const serversOfOwner = (tx: Db, ownerId: string): number => owned(tx).get(ownerId)!.n
 
 type Group = Pick<Workload, 'lifecycle' | 'suspendedAt' | 'power'> & { n: number }
-/** How many workloads of this kind have which status; terminated ones are left out. */
-export function countByStatus(tx: Db, { kind }: WorkloadKind, { where, values }: Where): Record<string, number> {
-  // Raw, grouped by the columns of an index: 1.3 ms for 10,000 servers; by the expression of the status it takes 8.
-  const groups = tx.$client
-    .query<Group, string[]>(
+/** Null without a filter by nodes, which is one parameter: a JSON array of ids. */
+const ON_NODES = (column: string) => `(? IS NULL OR ${column} IN (SELECT value FROM json_each(?)))`
+
+const counted = prepared(({ $client }) =>
+  $client.prepare<Group, [string, string | null, string | null]>(
+    `SELECT lifecycle, nullif(suspended, 0) AS suspendedAt, power, sum(workloads) AS n FROM workload_states
+     WHERE kind = ? AND ${ON_NODES('node_id')} AND lifecycle <> 'terminated'
+     GROUP BY lifecycle, suspended, power HAVING n > 0`,
+  ),
+)
+/** Grouped by columns of the row: by the expression of the status it takes six times as long. */
+const grouped = (tx: Db, kind: string, { where, values }: Where, nodes: string | null): Group[] =>
+  tx.$client
+    .query<Group, (string | null)[]>(
       `SELECT w.lifecycle, w.suspended_at AS suspendedAt, w.power, count(*) AS n ${fromWorkloads}
-       WHERE w.kind = ? AND ${where} AND w.lifecycle <> 'terminated' GROUP BY w.lifecycle, w.suspended_at, w.power`,
+       WHERE w.kind = ? AND ${where} AND ${ON_NODES('w.node_id')} AND w.lifecycle <> 'terminated'
+       GROUP BY w.lifecycle, w.suspended_at, w.power`,
     )
-    .all(kind, ...values)
+    .all(kind, ...values, nodes, nodes)
+
+/**
+ * How many workloads of this kind have which status; terminated ones are left out. `nodeIds`: only those on these
+ * nodes. The counts of all workloads are stored (0008_record_versions.sql).
+ */
+export function countByStatus(
+  tx: Db,
+  { kind }: WorkloadKind,
+  where: Where,
+  nodeIds?: readonly string[],
+): Record<string, number> {
+  const nodes = nodeIds ? JSON.stringify(nodeIds) : null
+  const isEverything = where.where === everyWorkload.where
   const counts: Record<string, number> = {}
-  for (const group of groups) counts[statusOf(group)] = (counts[statusOf(group)] ?? 0) + group.n
+  for (const group of isEverything ? counted(tx).all(kind, nodes, nodes) : grouped(tx, kind, where, nodes))
+    counts[statusOf(group)] = (counts[statusOf(group)] ?? 0) + group.n
   return counts
 }
-
-/** Those of `of` that are on one of these nodes. */
-export const onNodes = ({ where, values }: Where, nodeIds: readonly string[]): Where => ({
-  where: `${where} AND w.node_id IN (SELECT value FROM json_each(?))`,
-  values: [...values, JSON.stringify(nodeIds)],
-})
 
 /** For queries that ask about all workloads. */
 export const everyWorkload: Where = { where: '1', values: [] }

@@ -57,6 +57,20 @@ export const workloadCounts = sqliteTable('workload_counts', {
   listed: integer().notNull(),
 })
 
+/** How many workloads of a node are in which state, counted by triggers. `power` is `''` where it is unknown. */
+export const workloadStates = sqliteTable(
+  'workload_states',
+  {
+    kind: text().notNull(),
+    nodeId: text('node_id').notNull(),
+    lifecycle: text().$type<Workload['lifecycle']>().notNull(),
+    suspended: integer({ mode: 'boolean' }).notNull(),
+    power: text().$type<NonNullable<Workload['power']> | ''>().notNull(),
+    workloads: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.kind, t.nodeId, t.lifecycle, t.suspended, t.power] })],
+)
+
 /** Workloads that ended although they should run, as their nodes reported it. The audit log keeps them for longer. */
 export const workloadCrashes = sqliteTable(
   'workload_crashes',

@@ -3,7 +3,7 @@
 import { Type as t } from 'typebox'
 import { serverKind } from '../../compute/servers/model.ts'
 import { agentVersions } from '../../fleet/nodes/queries.ts'
-import { countByStatus, onNodes } from '../../fleet/workloads/reports.ts'
+import { countByStatus } from '../../fleet/workloads/reports.ts'
 import { visible } from '../../identity/team/access.ts'
 import { described, operation, type ReadContext, time } from '../../kernel/api/operation.ts'
 import { attention, needsAttention, step } from '../../kernel/attention.ts'
@@ -48,9 +48,7 @@ export function unreachableServers({ tx, actor, nodes }: ReadContext): Record<st
   return countByStatus(
     tx,
     serverKind,
-    onNodes(
-      visible(tx, actor),
-      away.map(({ id }) => id),
-    ),
+    visible(tx, actor),
+    away.map(({ id }) => id),
   )
 }
