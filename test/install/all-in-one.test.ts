@@ -335,6 +335,24 @@ describe('what install.sh refuses', () => {
     expect(err).toContain(words)
   })
 
+  test.each([
+    ['', 'panel.example.com', 'admin@panel.example.com'],
+    ['me@example.com', 'panel.example.com', 'me@example.com'],
+    ['', '', 'admin@localhost.localdomain'],
+  ])('with --email "%s" and --domain "%s" the first staff sign-in is %s', async (email, domain, made) => {
+    // The functions of the script without its last line, which runs them; the program is a stand-in.
+    const { out } = await spawn([
+      'bash',
+      '-c',
+      `. <(sed '$d' ${join(checkout, 'install.sh')})
+       settings=$(mktemp -d) changed='' name='' email='${email}' domain='${domain}'
+       hostname() { echo machine; }
+       berth_admin() { cat >/dev/null; echo "$*"; }
+       create_staff; cat $settings/staff; rm -r $settings`,
+    ])
+    expect(out).toBe(`create-staff --email ${made} --name Administrator\n${made}\n`)
+  })
+
   test('--help names every flag', async () => {
     const { code, out } = await spawn([join(checkout, 'install.sh'), '--help'])
     expect(code).toBe(0)
