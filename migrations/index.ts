@@ -17,6 +17,7 @@ import usage from './0014_usage.sql' with { type: 'text' }
 import billingService from './0015_billing_service.sql' with { type: 'text' }
 import pages from './0016_pages.sql' with { type: 'text' }
 import usageService from './0018_usage_service.sql' with { type: 'text' }
+import trafficAllowance from './0019_traffic_allowance.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -36,4 +37,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0015_billing_service', sql: billingService },
   { name: '0016_pages', sql: pages },
   { name: '0018_usage_service', sql: usageService },
+  { name: '0019_traffic_allowance', sql: trafficAllowance },
 ]

@@ -119,6 +119,8 @@ export const features: readonly Feature[] = [
   { ...nodesFeature, pages: [nodesPage, enrollPage, enrollmentPage, nodePage] },
   { ...locationsFeature, pages: [locationsPage] },
   workloadsFeature,
+  // It stores the traffic that the feature of servers then compares with what a server may use.
+  trafficFeature,
   {
     ...serversFeature,
     pages: [
@@ -131,7 +133,6 @@ export const features: readonly Feature[] = [
       ownServersPage,
     ],
   },
-  trafficFeature,
   reconciliationFeature,
   {
     ...usageFeature,

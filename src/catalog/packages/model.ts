@@ -2,6 +2,7 @@ import { Type as t } from 'typebox'
 import { RestartPolicy } from '../../../agent/protocol/wire.ts'
 import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
 import { type UseContext, useOfPackage } from '../in-use.ts'
+import { overTrafficPolicies } from './over-traffic.ts'
 import { packageById } from './queries.ts'
 import type { Package } from './tables.ts'
 
@@ -29,6 +30,10 @@ export const packageAnswer = namedSchema('Package', {
   restartPolicy: described(
     RestartPolicy,
     'A server that ends by itself starts again: `on_failure` after a crash, `always` after a shutdown too.',
+  ),
+  overTraffic: described(
+    t.Enum([...overTrafficPolicies]),
+    'What becomes of a server that has used its traffic of the month.',
   ),
   billingProductId: described(nullable(t.String()), 'Free text, such as vendor:number.'),
   archived: described(t.Boolean(), 'It can no longer be ordered.'),

@@ -6,6 +6,7 @@ import { named } from '../../kernel/api/named.ts'
 import { fields, line, nullable, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { packageAnswer, packageOnSale, showPackage } from './model.ts'
+import { overTrafficPolicies } from './over-traffic.ts'
 import { countPackages, insertPackage, packageSorts, packagesByName, updatePackage } from './queries.ts'
 import type { Package } from './tables.ts'
 
@@ -21,6 +22,7 @@ const properties = {
   ipv4: t.Optional(t.Integer({ minimum: 0, maximum: 16 })),
   ipv6Prefix: t.Optional(nullable(t.Integer({ minimum: 56, maximum: 128 }))),
   restartPolicy: t.Optional(RestartPolicy),
+  overTraffic: t.Optional(t.Enum([...overTrafficPolicies])),
   billingProductId: t.Optional(nullable(line(100, 0))),
 }
 const example = {

@@ -1,5 +1,6 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { RestartPolicy } from '../../../agent/protocol/wire.ts'
+import type { OverTraffic } from './over-traffic.ts'
 
 export const packages = sqliteTable('packages', {
   id: text().primaryKey(),
@@ -14,6 +15,8 @@ export const packages = sqliteTable('packages', {
   ipv6Prefix: integer('ipv6_prefix'),
   /** The reaction of a node to a server that ends although nobody stopped it. */
   restartPolicy: text('restart_policy').$type<RestartPolicy>().notNull().default('on_failure'),
+  /** See `overTrafficPolicies`. */
+  overTraffic: text('over_traffic').$type<OverTraffic>().notNull().default('nothing'),
   billingProductId: text('billing_product_id'),
   archived: integer({ mode: 'boolean' }).notNull().default(false),
   createdAt: integer('created_at').notNull(),

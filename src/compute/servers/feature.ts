@@ -4,6 +4,7 @@ import { areas } from '../../identity/accounts/areas.ts'
 import { customerData } from '../../identity/accounts/model.ts'
 import { visible } from '../../identity/team/access.ts'
 import { nullable } from '../../kernel/api/operation.ts'
+import { minute } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { awayServers, crashedServers, failedServers, waitingServers } from './attention.ts'
@@ -23,6 +24,10 @@ import { createServerSignInLink } from './sign-in-link.ts'
 import { suspending, suspendServer, unsuspending, unsuspendServer } from './suspend.ts'
 import { servers } from './tables.ts'
 import { terminate, terminateServer, terminating } from './terminate.ts'
+import { noteShares } from './traffic/allowance.ts'
+import { settleTraffic } from './traffic/limits.ts'
+import { trafficMarks, trafficSuspensions, trafficTopUps } from './traffic/tables.ts'
+import { addBandwidth, getBandwidth } from './traffic/top-up.ts'
 
 /** A server as events carry it. */
 const serverData = t.Object({
@@ -197,9 +202,13 @@ export const serversFeature = feature({
     job: null,
   },
   errors,
+  takeTraffic: noteShares,
+  schedule: [
+    { everyMs: minute, words: 'acting on the traffic of servers', work: ({ db, app }) => settleTraffic(db, app) },
+  ],
   workloadKinds: [{ ...serverKind, terminate: (tx, id, asked) => terminate(tx, load(tx, id), asked) }],
   catalogueUse: { ofImage: serversWithImage, ofPackage: serversWithPackage },
-  tables: [servers],
+  tables: [servers, trafficTopUps, trafficMarks, trafficSuspensions],
   jobs: [
     installing,
     settingUp,
@@ -231,6 +240,8 @@ export const serversFeature = feature({
     suspendServer,
     unsuspendServer,
     terminateServer,
+    getBandwidth,
+    addBandwidth,
     createServerSignInLink,
   ],
   events,

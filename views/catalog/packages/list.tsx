@@ -1,3 +1,4 @@
+import { overTrafficPolicies, overTrafficWords } from '../../../src/catalog/packages/over-traffic.ts'
 import { changePackage, createPackage, listPackages } from '../../../src/catalog/packages/packages.ts'
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
@@ -216,6 +217,14 @@ const PackageFields = ({ scope, of: p }: FieldsProps) => (
         hint="56 to 128. Leave empty for no IPv6."
       />
     </div>
+    <Select
+      scope={scope}
+      name="overTraffic"
+      label="When a server has used its traffic"
+      value={p?.overTraffic ?? 'nothing'}
+      options={overTrafficPolicies.map((value) => ({ value, label: overTrafficWords[value] }))}
+      hint="Its owner is told at 80 % and at 100 %. Both directions count."
+    />
     <Select
       scope={scope}
       name="restartPolicy"

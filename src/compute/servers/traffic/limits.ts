@@ -1,0 +1,81 @@
+// What follows when a server reaches a share of its traffic: its owner is told once, and the package may have it
+// suspended. Such a suspension ends with the month, with a top-up, or when somebody else suspends the server.
+import { monthOf } from '../../../billing/usage/period.ts'
+import { areas } from '../../../identity/accounts/areas.ts'
+import { accountById } from '../../../identity/accounts/queries.ts'
+import { system } from '../../../kernel/api/actor.ts'
+import type { AppContext } from '../../../kernel/api/operation.ts'
+import { type Db, type Tx, write } from '../../../kernel/db/open.ts'
+import { mailTo } from '../../../kernel/mail/mail.ts'
+import { type Server, serverById } from '../model.ts'
+import { suspend, unsuspend } from '../suspend.ts'
+import { type Allowance, allowanceOf } from './allowance.ts'
+import {
+  endTrafficSuspension,
+  type Mark,
+  markTold,
+  noteTrafficSuspension,
+  suspendedBefore,
+  untoldMarks,
+} from './queries.ts'
+
+/** A transaction of so many keeps others waiting for a few milliseconds. */
+const AT_ONCE = 50
+
+/** One turn: tells of shares that were reached, and ends suspensions of months that are over. */
+export function settleTraffic(db: Db, app: AppContext) {
+  const marks = untoldMarks(db, AT_ONCE)
+  if (marks.length)
+    write(db, (tx) => {
+      for (const mark of marks) act(tx, app, mark)
+    })
+  const now = app.clock()
+  const over = suspendedBefore(db, monthOf(now), AT_ONCE)
+  if (over.length)
+    write(db, (tx) => {
+      for (const id of over) release(tx, id, now)
+    })
+}
+
+/** Ends the suspension of a server that is suspended for its traffic alone; answers the job's id where there is one. */
+export function release(tx: Tx, id: string, now: number): string | null {
+  if (!endTrafficSuspension(tx, id)) return null
+  const server = serverById(tx, id)
+  if (!server || server.lifecycle === 'terminated' || server.suspendedAt === null) return null
+  return unsuspend(tx, server, { by: system, now })
+}
+
+function act(tx: Tx, app: AppContext, mark: Mark) {
+  const now = app.clock()
+  markTold(tx, mark, now)
+  const server = serverById(tx, mark.workloadId)
+  if (!server || server.lifecycle === 'terminated' || mark.month !== monthOf(now)) return
+  const allowance = allowanceOf(tx, server, now)
+  const isOver = (allowance.percent ?? 0) >= 100
+  const isSuspended = isOver && allowance.overTraffic === 'suspend' && server.suspendedAt === null
+  tell(tx, app, server, mark, allowance, isSuspended)
+  if (!isSuspended) return
+  suspend(tx, server, { by: system, reason: `Its traffic of ${mark.month} is used up`, now })
+  noteTrafficSuspension(tx, server.id, mark.month, now)
+}
+
+function tell(tx: Tx, app: AppContext, server: Server, { percent }: Mark, of: Allowance, isSuspended: boolean) {
+  const owner = accountById(tx, server.ownerId)
+  if (!owner) return
+  const all = (of.allowanceGb ?? 0) + of.addedGb
+  const used = (of.usedBytes / 1e9).toLocaleString('en', { maximumFractionDigits: 1 })
+  mailTo(tx, app, owner, {
+    subject: `${server.hostname} has used ${percent} % of its traffic`,
+    paragraphs: [
+      `${server.hostname} has used ${used} GB of the ${all.toLocaleString('en')} GB that it has in ${of.month} (UTC).`,
+      isSuspended
+        ? 'It is suspended now. It starts again by itself when the month ends, or as soon as more traffic is added.'
+        : percent >= 100 && of.overTraffic === 'nothing'
+          ? 'It goes on. Ask your provider what traffic beyond its package costs.'
+          : of.overTraffic === 'suspend'
+            ? 'When all of it is used, the server is suspended until the month ends or more traffic is added.'
+            : 'It goes on when all of it is used.',
+    ],
+    button: { words: 'Look at it', path: `${areas[owner.kind]}/servers/${server.id}` },
+  })
+}

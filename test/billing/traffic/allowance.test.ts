@@ -1,0 +1,133 @@
+// What a server may use in a month, and what follows when it has.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { settleTraffic } from '../../../src/compute/servers/traffic/limits.ts'
+import { type World, world } from '../../support/world/panel.ts'
+
+const GB = 1e9
+let p: World
+let id = ''
+let number = 0
+beforeEach(async () => {
+  p = await world()
+  await p.admin('PATCH', `/admin/packages/${p.pack}`, { trafficGb: 100, overTraffic: 'suspend' })
+  id = (await p.admin('POST', '/admin/servers', p.order)).serverId
+  await p.settle()
+  number = p.server(id).number
+  await p.node.agent.meter()
+})
+afterEach(() => p.close())
+
+/** So much is sent, reported and acted on. */
+const send = async (gb: number) => {
+  p.node.agent.flow(number, gb * GB, 0)
+  p.turnClock(30_000)
+  await p.node.agent.meter()
+  await Bun.sleep(60)
+  settleTraffic(p.db, p.controller.app)
+  await p.settle()
+}
+const bandwidth = async () => (await p.call(p.token(p.customer.id), 'GET', `/servers/${id}/bandwidth`)).body
+const add = (gb: number, who: object = p.owner) =>
+  p.call(who, 'POST', `/servers/${id}/bandwidth`, { action: 'add', gb })
+const mails = () =>
+  p
+    .mailed()
+    .map(({ subject }) => subject)
+    .filter((subject) => subject.includes('traffic'))
+const status = () => p.server(id).status
+const nextMonth = () => {
+  p.turnClock(20 * 86_400_000)
+  settleTraffic(p.db, p.controller.app)
+}
+
+describe('the traffic of a month', () => {
+  test('is told to the owner at 80 and at 100 percent, once each', async () => {
+    await send(79)
+    expect(mails()).toEqual([])
+    await send(2)
+    await send(1)
+    expect(mails()).toEqual(['web01 has used 80 % of its traffic'])
+    await send(20)
+    await send(1)
+    expect(mails().toSorted()).toEqual(['web01 has used 100 % of its traffic', 'web01 has used 80 % of its traffic'])
+  })
+  test('suspends the server when the package says so, with the reason, and not a moment before', async () => {
+    await send(99)
+    expect(status()).toBe('running')
+    await send(1)
+    expect([status(), p.server(id).suspendReason]).toEqual(['suspended', 'Its traffic of 2027-01 is used up'])
+    expect(await bandwidth()).toMatchObject({ usedBytes: 100 * GB, percent: 100, suspendedForTraffic: true })
+    expect(p.events().filter((type) => type === 'server.suspended')).toHaveLength(1)
+  })
+  test('does nothing else where the package says so, or has no limit', async () => {
+    await p.admin('PATCH', `/admin/packages/${p.pack}`, { overTraffic: 'nothing' })
+    await send(500)
+    expect([status(), mails()]).toEqual(['running', ['web01 has used 100 % of its traffic']])
+    p.db.$client.run('UPDATE servers SET traffic_gb = NULL')
+    expect(await bandwidth()).toMatchObject({ allowanceGb: null, percent: null })
+  })
+  test('begins anew with the month: a server that was suspended for it starts by itself', async () => {
+    await send(100)
+    expect(status()).toBe('suspended')
+    nextMonth()
+    await p.settle()
+    expect(status()).toBe('running')
+    expect(await bandwidth()).toMatchObject({ month: '2027-02', usedBytes: 0, suspendedForTraffic: false })
+  })
+})
+
+describe('a top-up', () => {
+  test('counts for this month, and starts a server that was suspended for its traffic', async () => {
+    await send(100)
+    const { status: code, body } = await add(50)
+    expect([code, body.serverId, body.addedGb, body.percent]).toEqual([202, id, 50, 66])
+    await p.settle()
+    expect(status()).toBe('running')
+    await send(49)
+    expect(status()).toBe('running')
+    await send(1)
+    expect(status()).toBe('suspended')
+  })
+  test('that is too small leaves it suspended', async () => {
+    await send(200)
+    expect((await add(50)).body).toMatchObject({ jobId: null, suspendedForTraffic: true })
+    expect(status()).toBe('suspended')
+  })
+  test('comes once with an Idempotency-Key, and is for billing alone', async () => {
+    for (let i = 0; i < 2; i++)
+      await p.call(p.owner, 'POST', `/servers/${id}/bandwidth`, { action: 'add', gb: 5 }, { 'Idempotency-Key': 'a' })
+    expect((await bandwidth()).addedGb).toBe(5)
+    expect((await add(5, p.customer)).status).toBe(403)
+    expect((await p.call(p.owner, 'POST', `/servers/${id}/bandwidth`, { action: 'add', gb: 0 })).status).toBe(422)
+    expect((await bandwidth()).addedGb).toBe(5)
+  })
+})
+
+describe('a suspension by somebody else', () => {
+  const suspend = () => p.call(p.token(p.owner.id), 'POST', `/servers/${id}/actions/suspend`, { reason: 'overdue' })
+  test('of a server that is suspended for its traffic stays when the month ends and when traffic is added', async () => {
+    await send(100)
+    expect((await suspend()).status).toBe(200)
+    expect(p.server(id).suspendReason).toBe('overdue')
+    expect((await add(500)).body.jobId).toBeNull()
+    nextMonth()
+    await p.settle()
+    expect(status()).toBe('suspended')
+    expect((await suspend()).body.error.code).toBe('already_suspended')
+  })
+  test('that was there before is left alone', async () => {
+    await suspend()
+    await p.settle()
+    await send(100)
+    nextMonth()
+    await p.settle()
+    expect([status(), p.server(id).suspendReason]).toEqual(['suspended', 'overdue'])
+  })
+  test('ends with an unsuspension, and the traffic of this month does not suspend it again', async () => {
+    await send(100)
+    await p.call(p.owner, 'POST', `/servers/${id}/actions/unsuspend`)
+    await p.settle()
+    await send(10)
+    expect(status()).toBe('running')
+  })
+})
