@@ -2,7 +2,7 @@
 import type { CurrentService } from '../usage/queries.ts'
 
 export const listedStates = ['active', 'suspended', 'terminated'] as const
-/** A line of the billing system's list. `serverId` or `billingServiceId` names the server; other fields are optional. */
+/** A line of the billing system's list. `serverId` or `billingServiceId` names the server; the rest is optional. */
 export type ListedService = {
   serverId?: string | null
   billingServiceId?: string | null

@@ -1,4 +1,4 @@
-/** The policies for a server that has used its traffic of the month: it goes on, or is suspended until the month ends. */
+/** Policies for a server that has used its traffic of the month: it goes on, or is suspended until the month ends. */
 export const overTrafficPolicies = ['nothing', 'suspend'] as const
 export type OverTraffic = (typeof overTrafficPolicies)[number]
 

@@ -1,4 +1,4 @@
-// What a server may use in a month, and what follows when it has.
+// The traffic that a server may use in a month, and the consequences when it is used up.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { settleTraffic } from '../../../src/compute/servers/traffic/limits.ts'
 import { type World, world } from '../../support/world/panel.ts'
@@ -105,7 +105,7 @@ describe('a top-up', () => {
 
 describe('a suspension by somebody else', () => {
   const suspend = () => p.call(p.token(p.owner.id), 'POST', `/servers/${id}/actions/suspend`, { reason: 'overdue' })
-  test('of a server that is suspended for its traffic stays when the month ends and when traffic is added', async () => {
+  test('of a server that is suspended for its traffic stays with the end of the month and with a top-up', async () => {
     await send(100)
     expect((await suspend()).status).toBe(200)
     expect(p.server(id).suspendReason).toBe('overdue')

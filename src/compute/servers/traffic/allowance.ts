@@ -11,7 +11,7 @@ import { addedGb, markReached } from './queries.ts'
 
 /** Shares of the allowance, in percent, at which the owner is told. */
 export const TOLD_AT = [80, 100] as const
-const GB = 1e9
+const BYTES_PER_GIGABYTE = 1e9
 
 export type Allowance = {
   month: string
@@ -33,7 +33,7 @@ export function allowanceOf(tx: Db, { id, trafficGb, packageId }: Server, now: n
     usedBytes,
     allowanceGb: trafficGb,
     addedGb: added,
-    percent: trafficGb === null ? null : Math.floor((usedBytes * 100) / ((trafficGb + added) * GB)),
+    percent: trafficGb === null ? null : Math.floor((usedBytes * 100) / ((trafficGb + added) * BYTES_PER_GIGABYTE)),
     overTraffic: packageById(tx, packageId)?.overTraffic ?? 'nothing',
   }
 }

@@ -1,5 +1,5 @@
-// What follows when a server reaches a share of its traffic: its owner is told once, and the package may have it
-// suspended. Such a suspension ends with the month, with a top-up, or when somebody else suspends the server.
+// A server that reaches a share of its traffic: its owner is notified once, and the package may have it suspended. Such
+// a suspension ends with the month, with a top-up, or when somebody else suspends the server.
 import { monthOf } from '../../../billing/usage/period.ts'
 import { areas } from '../../../identity/accounts/areas.ts'
 import { accountById } from '../../../identity/accounts/queries.ts'
@@ -7,6 +7,7 @@ import { system } from '../../../kernel/api/actor.ts'
 import type { AppContext } from '../../../kernel/api/operation.ts'
 import { type Db, type Tx, write } from '../../../kernel/db/open.ts'
 import { mailTo } from '../../../kernel/mail/mail.ts'
+import { traffic } from '../../../kernel/words.ts'
 import { type Server, serverById } from '../model.ts'
 import { suspend, unsuspend } from '../suspend.ts'
 import { type Allowance, allowanceOf } from './allowance.ts'
@@ -63,11 +64,11 @@ function tell(tx: Tx, app: AppContext, server: Server, { percent }: Mark, of: Al
   const owner = accountById(tx, server.ownerId)
   if (!owner) return
   const all = (of.allowanceGb ?? 0) + of.addedGb
-  const used = (of.usedBytes / 1e9).toLocaleString('en', { maximumFractionDigits: 1 })
+  const used = Math.round(of.usedBytes / 1e8) / 10
   mailTo(tx, app, owner, {
     subject: `${server.hostname} has used ${percent} % of its traffic`,
     paragraphs: [
-      `${server.hostname} has used ${used} GB of the ${all.toLocaleString('en')} GB that it has in ${of.month} (UTC).`,
+      `${server.hostname} has used ${traffic(used)} of the ${traffic(all)} that it has in ${of.month} (UTC).`,
       isSuspended
         ? 'It is suspended now. It starts again by itself when the month ends, or as soon as more traffic is added.'
         : percent >= 100 && of.overTraffic === 'nothing'

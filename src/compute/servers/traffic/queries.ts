@@ -33,7 +33,7 @@ export const markReached = (tx: Tx, { workloadId, month, percent }: Mark, now: n
 /** Forgets the shares above this one: they can be reached again. */
 export const unmarkAbove = (tx: Tx, { workloadId, month, percent }: Mark) =>
   void statements(tx).unmark.run(workloadId, month, percent)
-/** The highest share of each server that nobody was told of. */
+/** The highest share of each server of which its owner was not notified. */
 export const untoldMarks = (tx: Db, most: number): Mark[] => statements(tx).untold.all(most)
 export const markTold = (tx: Tx, { workloadId, month }: Mark, now: number) =>
   void statements(tx).told.run(now, workloadId, month)
