@@ -190,7 +190,7 @@ function berth_UsageUpdate(array $params): string
 {
     return berth_try(function () use ($params) {
         $client = berth_client($params);
-        $usage = $client->usage(gmdate('Y-m'));
+        $usage = $client->usage();
         foreach ($client->servers() as $server) {
             if (!preg_match('/^whmcs:(\d+)$/', (string) $server['billingServiceId'], $found)) {
                 continue;

@@ -206,11 +206,11 @@ if (!class_exists('BerthError', false)) {
             return $this->call('POST', "/servers/$serverId/sign-in-links", [])['url'];
         }
 
-        /** The lines of a month's usage by server. `$month` is like 2026-11. */
-        public function usage(string $month): array
+        /** The lines of a month's usage by server. `$month` is like 2026-11; without it Berth's present month, in UTC. */
+        public function usage(?string $month = null): array
         {
             $lines = [];
-            foreach ($this->all('/reports/usage?limit=1000&month=' . rawurlencode($month)) as $line) {
+            foreach ($this->all('/reports/usage?limit=1000' . ($month === null ? '' : '&month=' . rawurlencode($month))) as $line) {
                 $lines[$line['serverId']] = $line;
             }
             return $lines;
