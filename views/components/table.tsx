@@ -19,8 +19,8 @@ export type Column<Row> = {
   cell(row: Row): ComponentChildren
   kind?: Kind
   num?: boolean
-  /** Share of the width, in percent; 8 to 34 in steps that panel.css knows. */
-  width?: 8 | 10 | 12 | 14 | 15 | 16 | 18 | 20 | 22 | 24 | 28 | 34
+  /** Share of the width, in percent. */
+  width?: number
   /** In place of the title in the head of the column, e.g. a box that ticks all rows. */
   head?: ComponentChildren
   /** The first order when the title is pressed: a value of the list's parameter `sort`. */
@@ -49,10 +49,13 @@ const lookOf = <Row,>({ kind = 'wide', num }: Column<Row>) =>
   [kind === 'mid' || kind === 'lo' ? `hide ${kind}` : kind === 'tick' ? 'hide' : kind, num && 'num']
     .filter(Boolean)
     .join(' ')
-const shareOf = <Row,>({ kind = 'wide', width }: Column<Row>) =>
-  [kind === 'tick' ? 'w-tick' : kind === 'more' ? 'w-menu' : width && `w${width}`, /mid|lo/.test(kind) && kind]
-    .filter(Boolean)
-    .join(' ')
+/** Boxes and menus have a width of their own (panel.css). */
+const Share = <Row,>({ of: { kind = 'wide', width } }: { of: Column<Row> }) => (
+  <col
+    class={kind === 'tick' ? 'w-tick' : kind === 'more' ? 'w-menu' : /mid|lo/.test(kind) ? kind : undefined}
+    width={width && `${width}%`}
+  />
+)
 
 export const Table = <Row,>({ label, rows, columns, idOf, flow, stick, keep, sortable }: TableProps<Row>) => (
   <table class={`t${flow ? ' flow' : ''}${stick ? ' stick' : ''}`}>
@@ -60,7 +63,7 @@ export const Table = <Row,>({ label, rows, columns, idOf, flow, stick, keep, sor
     {(!flow || columns.some(({ width }) => width)) && (
       <colgroup>
         {columns.map((c) => (
-          <col class={shareOf(c) || undefined} />
+          <Share of={c} />
         ))}
       </colgroup>
     )}

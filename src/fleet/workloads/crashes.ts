@@ -16,6 +16,13 @@ export const crashWords: Record<Crash['cause'], string> = {
   shutdown: 'Its guest shut down.',
   not_started: 'It could not be started.',
 }
+/** The same for a log, where the line says first that it ended. */
+export const crashActions: Record<Crash['cause'], string> = {
+  ended: 'Ended unexpectedly',
+  out_of_memory: 'Ended: the host ran out of memory',
+  shutdown: 'Its guest shut down',
+  not_started: 'Could not be started',
+}
 /** Crashes of this last day are shown under Needs attention. */
 export const CRASHES_SHOWN_MS = day
 
@@ -37,7 +44,7 @@ export function noteCrash(
       from: '',
       requestId: '',
       result: 'done',
-      details: { cause, outcome },
+      details: { action: cause, cause, outcome },
     },
   )
 }

@@ -1,7 +1,7 @@
 // A line of the audit log as the API shows it, and the filters by which lines are found.
 import { Type as t } from 'typebox'
 import { ENROLLED } from '../../fleet/nodes/agent-connection.ts'
-import { CRASHED } from '../../fleet/workloads/crashes.ts'
+import { CRASHED, crashActions } from '../../fleet/workloads/crashes.ts'
 import { accountKinds } from '../../identity/accounts/kinds.ts'
 import { described, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
 import { moment, text } from '../../kernel/api/query.ts'
@@ -85,3 +85,8 @@ export const otherLines = {
   [MISCONDUCT]: 'A node did what no node should',
   [CRASHED]: 'Ended unexpectedly',
 } as const
+
+/** Of those that are one of several things, by its `action`. */
+export const otherActions: Readonly<Record<string, Readonly<Record<string, string>>>> = { [CRASHED]: crashActions }
+/** Lines of something that went wrong, although no call was refused. */
+export const mishaps: ReadonlySet<string> = new Set([CRASHED])

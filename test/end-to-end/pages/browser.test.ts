@@ -67,10 +67,16 @@ async function people(): Promise<Person[]> {
     await visit.context.close()
     return cookies
   }
+  const hook = { url: 'https://billing.example.com/berth', events: ['*'] }
+  const webhookOf = async (account: string) => {
+    const scopes = ['webhooks:write']
+    const { token } = await live.admin('tokens.grant', { account, name: 'webhooks', scopes })
+    return (await live.api(token, 'POST', '/webhooks', hook)).body.id
+  }
   const own = { servers: server, jobs: (await live.admin('jobs.list')).data.find((j: any) => j.serverId === server).id }
   made = [
     {
-      area: /^\/(admin|account(?!\/ssh-keys)|login|search)/,
+      area: /^\/(admin|account(?!\/(ssh-keys|webhooks|events))|login|search)/,
       cookies: await page.context().cookies(),
       ids: {
         ...own,
@@ -78,18 +84,25 @@ async function people(): Promise<Person[]> {
         resellers: rita,
         nodes: await first('nodes.list'),
         'ip-pools': await first('pools.list'),
+        roles: await first('roles.list'),
+        webhooks: (await live.admin('webhooks.create', hook)).id,
         enroll: (await live.admin('nodes.enroll', { locationId: location })).id,
       },
     },
     {
       area: /^\/reseller/,
       cookies: await cookiesOf('rita@example.com'),
-      ids: { servers: sold.serverId, jobs: sold.jobId, customers: clara },
+      ids: {
+        servers: sold.serverId,
+        jobs: sold.jobId,
+        customers: clara,
+        webhooks: await webhookOf('rita@example.com'),
+      },
     },
     {
-      area: /^\/($|servers|jobs|team|account\/ssh-keys|api-reference)/,
+      area: /^\/($|servers|jobs|team|usage|account\/(ssh-keys|webhooks|events)|api-reference)/,
       cookies: await cookiesOf('cal@example.com'),
-      ids: own,
+      ids: { ...own, webhooks: await webhookOf('cal@example.com') },
     },
   ]
   return made
@@ -206,8 +219,8 @@ describe('a person at a new installation', () => {
     await page.keyboard.press('Control+k')
     // Before anything is typed it shows what can be done.
     await page.locator('#found a', { hasText: 'Create server' }).waitFor()
-    await page.keyboard.type('web')
-    await page.locator('#found[data-for=web] a').first().waitFor()
+    await page.keyboard.type('web01')
+    await page.locator('#found[data-for=web01] a').first().waitFor()
     await page.keyboard.press('ArrowDown')
     expect(await page.locator('dialog[open] input').getAttribute('aria-activedescendant')).toBe('found-0')
     await clean('palette')

@@ -1,5 +1,6 @@
 // Activity: every owner sees the changes to their own things.
 import { describe, expect, test } from 'bun:test'
+import { noteCrash } from '../../../src/fleet/workloads/crashes.ts'
 import { appendLine } from '../../../src/kernel/audit/chain.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
 import { write } from '../../../src/kernel/db/open.ts'
@@ -181,6 +182,21 @@ describe('the page of it', () => {
     await p.admin('DELETE', `/servers/${p.serverId}`)
     await p.settle()
     expect(await links(p.customer, '/account/activity')).toEqual(new Set())
+  })
+  test('a crash stands in the log of the server with its cause, and not as something that was done', async () => {
+    using p = await sold()
+    const crash = { at: p.now(), cause: 'out_of_memory', detail: '', outcome: 'restarts' } as const
+    write(p.db, (tx) => noteCrash(tx, p.now, { id: p.serverId }, crash))
+    for (const [who, path] of [
+      [p.customer, `/servers/${p.serverId}/activity`],
+      [p.customer, `/servers/${p.serverId}`],
+      [p.owner, `/admin/audit?target=${p.serverId}`],
+    ] as const) {
+      const text = await (await page(p, who, path)).text()
+      const line = text.match(/<(?:tr|li) id="aud_[\s\S]*?<\/(?:tr|li)>/g)!.find((row) => row.includes('Ended'))
+      expect([path, line]).toEqual([path, expect.stringContaining('Ended: the host ran out of memory')])
+      expect([path, line]).toEqual([path, expect.not.stringContaining('Done')])
+    }
   })
   test('a node that enrolled stands in the log in words', async () => {
     using p = await sold()

@@ -10,7 +10,7 @@ import { Radios } from '../../components/choices.tsx'
 import { Field, type Option } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { Facts, Note, Section } from '../../components/section.tsx'
-import { count, size, traffic } from '../../components/words.ts'
+import { count, exactGb, size, smallSize, traffic } from '../../components/words.ts'
 import { AccessFields, defaultImage, imageOptions, rootPassword } from './access.tsx'
 import type { Package } from './fit.ts'
 import { ImagePicks } from './image-picks.tsx'
@@ -148,12 +148,8 @@ function Owner({ of: { customers, itself, none }, choice: { customer } }: Part) 
   )
 }
 
-const aboutPackage = (p: Sold) =>
-  [
-    p.ipv4 ? count(p.ipv4, 'IPv4 address', 'IPv4 addresses') : 'No IPv4',
-    p.ipv6Prefix && `IPv6 /${p.ipv6Prefix}`,
-    p.trafficGb && `${traffic(p.trafficGb)} traffic`,
-  ]
+const addressesOf = (p: Sold) =>
+  [p.ipv4 ? count(p.ipv4, 'IPv4 address', 'IPv4 addresses') : 'No IPv4', p.ipv6Prefix && `IPv6 /${p.ipv6Prefix}`]
     .filter(Boolean)
     .join(' · ')
 
@@ -171,9 +167,11 @@ const Packages = ({ of: { packages, packageObstacle, none }, choice: { what } }:
       label: p.name,
       hint: (
         <>
-          {size(p)}
+          {smallSize(p)}
           <br />
-          {aboutPackage(p)}
+          {exactGb(p.diskGb)} disk{p.trafficGb ? ` · ${traffic(p.trafficGb)} traffic` : ''}
+          <br />
+          {addressesOf(p)}
         </>
       ),
       why: packageObstacle(p),

@@ -72,7 +72,7 @@ export function KeyList({ keys, mayChange }: { keys: Keys; mayChange: boolean })
       <Pager of={keys} />
     </>
   ) : (
-    <Empty title="No SSH keys yet">An SSH key lets its holder sign in to servers that are installed with it.</Empty>
+    <Empty>No SSH keys yet. An SSH key lets its holder sign in to servers that are installed with it.</Empty>
   )
 }
 

@@ -4,7 +4,7 @@ import type { Answers, At } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import type { listActivity } from '../../../src/platform/audit/activity.ts'
 import type { listAudit } from '../../../src/platform/audit/audit.ts'
-import { otherLines } from '../../../src/platform/audit/line.ts'
+import { mishaps, otherActions, otherLines } from '../../../src/platform/audit/line.ts'
 import { areaOf } from '../../components/area.ts'
 import { Link } from '../../components/link.tsx'
 import { State } from '../../components/state.tsx'
@@ -45,7 +45,9 @@ const summaryOf = ({ registry }: At, id: string): string | undefined =>
 
 /** The operation in words; where one operation does several things, the one that was done. */
 export const wordsOf = (at: At, operation: string, action: string | null): string =>
-  (action && at.registry.operation(operation)?.actionWords?.[action]) ?? summaryOf(at, operation) ?? operation
+  ((action && (at.registry.operation(operation)?.actionWords?.[action] ?? otherActions[operation]?.[action])) ||
+    summaryOf(at, operation)) ??
+  operation
 
 /** Which of several things an operation did. */
 export const actionOf = ({ details }: Line) =>
@@ -96,14 +98,18 @@ const Origin = ({ via, from }: OriginProps) => (
   </>
 )
 
-const Result = ({ of: text }: { of: string }) =>
-  text === 'done' ? (
+const Result = ({ of: { operation, result } }: { of: Pick<Line, 'operation' | 'result'> }) =>
+  mishaps.has(operation) ? (
+    <State tone="warn" shape="away">
+      Noticed
+    </State>
+  ) : result === 'done' ? (
     <State tone="ok" shape="tick">
       Done
     </State>
   ) : (
     <State tone="bad" shape="fail">
-      {text === 'sign_in_failed' ? 'Refused' : text}
+      {result === 'sign_in_failed' ? 'Refused' : result}
     </State>
   )
 
@@ -120,7 +126,7 @@ const activityColumns: readonly Column<Activity>[] = [
     width: 34,
     cell: (l) => <What operation={l.operation} action={l.action} jobId={l.jobId} />,
   },
-  { title: 'Result', kind: 'state', width: 14, cell: (l) => <Result of={l.result} /> },
+  { title: 'Result', kind: 'state', width: 14, cell: (l) => <Result of={l} /> },
   { title: 'When', kind: 'addr', width: 16, cell: (l) => <Moment iso={l.at} /> },
   {
     title: 'Who',
@@ -161,7 +167,7 @@ const auditColumns: readonly Column<Line>[] = [
     width: 14,
     cell: (l) => (
       <>
-        <Result of={l.result} />
+        <Result of={l} />
         <More of={l} />
       </>
     ),
