@@ -42,7 +42,8 @@ const noRoom = (target: Server) =>
   new ApiError(
     'no_room_to_reinstall',
     `There is no space for a second disk of ${exactGb(target.diskGb)} beside the one of ${target.hostname}, so its ` +
-      'system would be deleted first: if the installation fails, nothing is left. To accept that, send discardFirst: true.',
+      'system would be deleted first: if the installation fails, nothing is left. To accept that, send ' +
+      'discardFirst: true.',
     { neededGb: target.diskGb },
   )
 
