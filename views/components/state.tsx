@@ -63,8 +63,13 @@ const looks: Record<ServerStatus, [Tone, IconName]> = {
   failed: ['bad', 'fail'],
   terminated: ['idle', 'fail'],
 }
-const works: Record<string, string> = {
+/** The state of a server while a job of this kind changes it. */
+export const works: Readonly<Record<string, string>> = {
   install: 'Installing',
+  setup: 'Installing',
+  reinstall: 'Reinstalling',
+  resize: 'Changing package',
+  restart_policy: 'Changing settings',
   power: 'Changing power',
   suspend: 'Suspending',
   unsuspend: 'Unsuspending',

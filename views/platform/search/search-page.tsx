@@ -95,7 +95,7 @@ export const searchPage = page({
 export const SearchButton = () => (
   <a class="find" href="/search" data-dialog="palette">
     <Icon name="search" />
-    <span>Search</span>
+    <span>Search or go to…</span>
     <kbd>Ctrl K</kbd>
   </a>
 )
