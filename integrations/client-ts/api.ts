@@ -167,6 +167,39 @@ export type AuditLinePage = {
   total: number
 }
 
+export type Bandwidth = {
+  /** This month in UTC. */
+  month: string
+  /** In both directions together. */
+  usedBytes: number
+  /** Of its package; null: not limited. */
+  allowanceGb: number | null
+  /** Bought beside it for this month. */
+  addedGb: number
+  /** Used of both together; null: not limited. */
+  percent: number | null
+  overTraffic: "nothing" | "suspend"
+  suspendedForTraffic: boolean
+}
+
+export type BandwidthAdded = {
+  /** The job that starts it again; null where it was not suspended for it. */
+  jobId: string | null
+  serverId: string
+  /** This month in UTC. */
+  month: string
+  /** In both directions together. */
+  usedBytes: number
+  /** Of its package; null: not limited. */
+  allowanceGb: number | null
+  /** Bought beside it for this month. */
+  addedGb: number
+  /** Used of both together; null: not limited. */
+  percent: number | null
+  overTraffic: "nothing" | "suspend"
+  suspendedForTraffic: boolean
+}
+
 export type BillingConnection = {
   product: string
   version: string
@@ -661,6 +694,8 @@ export type Package = {
   ipv6Prefix: number | null
   /** A server that ends by itself starts again: `on_failure` after a crash, `always` after a shutdown too. */
   restartPolicy: "always" | "on_failure" | "never"
+  /** What becomes of a server that has used its traffic of the month. */
+  overTraffic: "nothing" | "suspend"
   /** Free text, such as vendor:number. */
   billingProductId: string | null
   /** It can no longer be ordered. */
@@ -690,6 +725,8 @@ export type PackageSold = {
   ipv6Prefix: number | null
   /** A server that ends by itself starts again: `on_failure` after a crash, `always` after a shutdown too. */
   restartPolicy: "always" | "on_failure" | "never"
+  /** What becomes of a server that has used its traffic of the month. */
+  overTraffic: "nothing" | "suspend"
   /** Free text, such as vendor:number. */
   billingProductId: string | null
   /** It can no longer be ordered. */
@@ -2005,6 +2042,7 @@ export interface Operations {
       ipv4?: number
       ipv6Prefix?: number | null
       restartPolicy?: "always" | "on_failure" | "never"
+      overTraffic?: "nothing" | "suspend"
       billingProductId?: OneLineOfVisibleText0To100 | null
     }
     result: Package
@@ -2032,6 +2070,7 @@ export interface Operations {
       ipv4?: number
       ipv6Prefix?: number | null
       restartPolicy?: "always" | "on_failure" | "never"
+      overTraffic?: "nothing" | "suspend"
       billingProductId?: OneLineOfVisibleText0To100 | null
       archived?: boolean
     }
@@ -2308,7 +2347,7 @@ export interface Operations {
     path: { id: string }
     result: Done
   }
-  /** The API tokens of those who have a role, each with its last use */
+  /** The API tokens of the members of a role */
   'roles.tokens': {
     path: { id: string }
     query?: { cursor?: string; limit?: number }
@@ -2363,6 +2402,20 @@ export interface Operations {
     path: { id: string }
     query?: { cursor?: string; limit?: number }
     result: ActivityPage
+  }
+  /** Add traffic to a server for this month; one that is suspended for its traffic starts again */
+  'servers.add-bandwidth': {
+    path: { id: string }
+    body: {
+      action: "add"
+      gb: number
+    }
+    result: BandwidthAdded
+  }
+  /** The traffic of a server in this month, and what it may use */
+  'servers.bandwidth': {
+    path: { id: string }
+    result: Bandwidth
   }
   /** Give a server another package: the disk only grows, and addresses stay */
   'servers.change-package': {
@@ -2456,7 +2509,6 @@ export interface Operations {
   'servers.restart-policy': {
     path: { id: string }
     body: {
-      /** In force at once; a server that somebody stopped stays off. */
       restartPolicy: "always" | "on_failure" | "never"
     }
     result: JobStarted
@@ -3200,6 +3252,8 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'search.find': ['GET', '/search', false],
   'second-factor.get': ['GET', '/account/second-factor', false],
   'servers.activity': ['GET', '/servers/{id}/activity', false],
+  'servers.add-bandwidth': ['POST', '/servers/{id}/bandwidth', true],
+  'servers.bandwidth': ['GET', '/servers/{id}/bandwidth', false],
   'servers.change-package': ['POST', '/servers/{id}/actions/change-package', true],
   'servers.create': ['POST', '/admin/servers', true],
   'servers.export': ['GET', '/servers.csv', false],

@@ -151,9 +151,9 @@ const mailPattern = new RegExp(`^[a-z0-9](?:[a-z0-9._+-]{0,62}[a-z0-9_+-])?@(?:$
  * An address in a body, in capitals or not and with spaces around it, so that a wrong one is refused together with the
  * other wrong fields. `mailAddress` is stricter.
  */
-const mailField = t.String({
+export const mailField = t.String({
   maxLength: 254,
-  pattern: '^\\s*[A-Za-z0-9][\\w.+-]*@[A-Za-z0-9.-]+\\s*$',
+  pattern: '^\\s*[^\\W_][\\w.+-]*@[\\w.-]+\\s*$',
   title: 'an e-mail address',
 })
 

@@ -23,7 +23,7 @@ import { storePassword } from '../auth/passwords/change.ts'
 import { accountIfPasswordUnchanged, hashPassword, mustBeGood, passwordFits } from '../auth/passwords/hash.ts'
 import { mustStillBeOpen, ownSessionId } from '../auth/sessions.ts'
 import { sessionThrottleKey, throttled } from '../auth/sign-in-throttle.ts'
-import { mailAddress, ownAccount, refuseTaken } from './model.ts'
+import { mailAddress, mailField, ownAccount, refuseTaken } from './model.ts'
 import { tellOldAddress } from './new-address.ts'
 import { accountByEmail, updateAccount } from './queries.ts'
 import type { Account } from './tables.ts'
@@ -166,7 +166,7 @@ export const changeEmail = operation({
   access: everybody('account:write'),
   requiresSession: true,
   authAttempt: true,
-  body: fields({ email: t.String({ maxLength: 254 }), password: typed }),
+  body: fields({ email: mailField, password: typed }),
   response: done,
   refuses: ['rate_limited'],
   example: { email: 'ada@example.net', password: 'correct horse battery staple' },

@@ -7,6 +7,7 @@ import { type Db, write } from '../../kernel/db/open.ts'
 import { getSetting, putSetting, removeSetting } from '../../kernel/db/queries.ts'
 import { completeSignIn, signedIn } from '../auth/complete-sign-in.ts'
 import { hashPassword, mustBeGood } from '../auth/passwords/hash.ts'
+import { mailField } from './model.ts'
 import { hasStaff } from './queries.ts'
 import { addStaff } from './staff/staff-member.ts'
 
@@ -36,7 +37,7 @@ export const setUp = operation({
   authAttempt: true,
   body: fields({
     token: secret(t.String({ minLength: 1, maxLength: 100 })),
-    email: t.String({ maxLength: 254 }),
+    email: mailField,
     name: line(100),
     password: secret(t.String({ maxLength: 1000 })),
   }),

@@ -6,7 +6,7 @@ import { newId } from '../../kernel/db/ids.ts'
 import { isUniqueViolation, type Tx } from '../../kernel/db/open.ts'
 import { type MailContext, mailTo } from '../../kernel/mail/mail.ts'
 import type { Account } from '../accounts/model.ts'
-import { mailAddress } from '../accounts/model.ts'
+import { mailAddress, mailField } from '../accounts/model.ts'
 import { accountById } from '../accounts/queries.ts'
 import {
   changes,
@@ -31,7 +31,7 @@ export const inviteMember = operation({
   summary: 'Invite someone by mail to one of your servers, or to all of them',
   ...changes,
   body: fields({
-    email: t.String({ maxLength: 254 }),
+    email: mailField,
     role,
     serverId: t.Optional(nullable(t.String({ minLength: 1, maxLength: 40 }))),
   }),

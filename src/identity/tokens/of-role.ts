@@ -11,7 +11,7 @@ export const listRoleTokens = operation({
   id: 'roles.tokens',
   method: 'GET',
   path: '/admin/roles/{id}/tokens',
-  summary: 'The API tokens of those who have a role, each with its last use',
+  summary: 'The API tokens of the members of a role',
   access: { staff: ['staff.write'] },
   on: role,
   response: page(

@@ -29,7 +29,7 @@ import { holderElsewhere, holderOf, type PoolContext } from './users.ts'
 /** Every IPv4 address of a pool is a row from the start; a /16 is 65,536 rows. */
 const SMALLEST_IPV4_PREFIX = 16
 
-const addressText = t.String({ maxLength: 45 })
+const addressText = t.String({ minLength: 1, maxLength: 45 })
 
 export const createPool = operation({
   id: 'pools.create',
@@ -39,7 +39,7 @@ export const createPool = operation({
   access: { staff: ['network:write'] },
   body: fields({
     name: line(60),
-    network: t.String({ maxLength: 49 }),
+    network: t.String({ minLength: 1, maxLength: 49 }),
     gateway: addressText,
     first: t.Optional(addressText),
     last: t.Optional(addressText),

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { mailAddress } from '../../identity/accounts/model.ts'
+import { mailAddress, mailField } from '../../identity/accounts/model.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
 import { idOf } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
@@ -61,7 +61,7 @@ export const configureMail = operation({
     plain: t.Optional(t.Boolean()),
     user: t.Optional(nullable(t.String({ maxLength: 200 }))),
     password: t.Optional(nullable(secret(t.String({ maxLength: 200 })))),
-    from: t.String({ maxLength: 254 }),
+    from: mailField,
   }),
   response: done,
   example: { host: 'mail.example.com', port: 587, user: 'berth', password: '<password>', from: 'panel@example.com' },

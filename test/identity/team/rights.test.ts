@@ -86,7 +86,7 @@ describe('what a server says of itself', () => {
       access: 'own',
       allowed: ['shutdown', 'off', 'restart', 'reinstall', 'restart_policy'],
     })
-    const all = ['shutdown', 'off', 'restart', 'reinstall', 'suspend', 'terminate', 'restart_policy']
+    const all = ['shutdown', 'off', 'restart', 'reinstall', 'suspend', 'terminate', 'restart_policy', 'change_package']
     const staff = await shown(p.owner)
     expect(staff).toMatchObject({ access: 'own', allowed: all, owner: { email: expect.stringContaining('@') } })
     expect((await shown(p.staff(['servers.see_all', 'servers.suspend']))).allowed).toEqual(['suspend'])

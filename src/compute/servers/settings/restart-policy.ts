@@ -3,7 +3,7 @@
 import { nodeCommand, RestartPolicy } from '../../../../agent/protocol/wire.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import { restartPolicyWords } from '../../../fleet/workloads/restart-policy.ts'
-import { described, fields, operation } from '../../../kernel/api/operation.ts'
+import { fields, operation } from '../../../kernel/api/operation.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { jobResponse, server, serverJob } from '../model.ts'
@@ -16,9 +16,7 @@ export const setRestartPolicy = operation({
   summary: 'Choose what happens when the server ends by itself: start it again always, after a crash, or never',
   access: { staff: ['servers:settings'], reseller: ['servers:settings'], customer: ['servers:settings'] },
   on: server,
-  body: fields({
-    restartPolicy: described(RestartPolicy, 'In force at once; a server that somebody stopped stays off.'),
-  }),
+  body: fields({ restartPolicy: RestartPolicy }),
   response: jobResponse,
   status: 202,
   idempotent: true,

@@ -9,7 +9,7 @@ import { sendWelcome } from '../../auth/passwords/change.ts'
 import { hashPassword, mustBeGood } from '../../auth/passwords/hash.ts'
 import { endSessionsOf, rotateToken, SESSION_SECONDS } from '../../auth/sessions.ts'
 import { revokeTokensOf } from '../../tokens/queries.ts'
-import { mailAddress, refuseTaken } from '../model.ts'
+import { mailAddress, mailField, refuseTaken } from '../model.ts'
 import { tellOldAddress } from '../new-address.ts'
 import { pageOfAccounts, updateAccount } from '../queries.ts'
 import type { Account } from '../tables.ts'
@@ -39,7 +39,7 @@ export const createStaff = operation({
   requiresSession: true,
   requiresRecentAuth: true,
   body: fields({
-    email: t.String({ maxLength: 254 }),
+    email: mailField,
     name: line(100),
     role: t.Optional(line(60)),
     password: t.Optional(secret(t.String({ maxLength: 1000 }))),
@@ -76,7 +76,7 @@ export const changeStaff = operation({
   on: staffMember,
   body: fields({
     name: t.Optional(line(100)),
-    email: t.Optional(t.String({ maxLength: 254 })),
+    email: t.Optional(mailField),
     role: t.Optional(line(60)),
   }),
   response: staffAnswer,
