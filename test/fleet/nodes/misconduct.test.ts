@@ -165,7 +165,7 @@ describe('S37: a node that reports on a server of another node', () => {
     await settled(p)
     const before = p.server(serverId)
     const journal = await journalOf(async () => {
-      for (let i = 0; i < 50; i++) {
+      for (let i = 0; i < 15; i++) {
         say(p, other.id, power(serverId, 'stopped'))
         await settled(p)
       }
