@@ -2,7 +2,7 @@ import { Type as t } from 'typebox'
 import { everyWorkload, firstToSetUp, isAnySetUp, searchWorkloads } from '../../fleet/workloads/reports.ts'
 import { areas } from '../../identity/accounts/areas.ts'
 import { customerData } from '../../identity/accounts/model.ts'
-import { visible } from '../../identity/team/access.ts'
+import { own, visible } from '../../identity/team/access.ts'
 import { nullable } from '../../kernel/api/operation.ts'
 import { minute } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
@@ -15,7 +15,7 @@ import { setupServer } from './install/setup.ts'
 import { exportAllServers, exportServers, getServer, listAllServers, listServers } from './list.ts'
 import { load, serverKind } from './model.ts'
 import { powering, powerServer } from './power.ts'
-import { serversWithImage, serversWithPackage, serverTarget } from './queries.ts'
+import { billingServiceFits, serversWithImage, serversWithPackage, serverTarget } from './queries.ts'
 import { setBillingService } from './settings/billing-service.ts'
 import { changeServerPackage, resizing } from './settings/change-package.ts'
 import { renameServer } from './settings/name.ts'
@@ -257,7 +257,13 @@ export const serversFeature = feature({
       type: 'server',
       position: 10,
       place: ({ actor }) => (actor.scopes.has('servers:read') ? `${areas[actor.kind]}/servers/` : undefined),
-      find: ({ tx, actor }, _, text, most) => searchWorkloads(tx, serverKind, visible(tx, actor), text, most),
+      find({ tx, actor }, _, text, most) {
+        const [theirs, called] = [own(actor), billingServiceFits(text)]
+        return searchWorkloads(tx, serverKind, visible(tx, actor), text, most, {
+          where: `(${theirs.where} AND ${called.where})`,
+          values: [...theirs.values, ...called.values],
+        })
+      },
     },
   ],
   checklist: [

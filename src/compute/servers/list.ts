@@ -10,7 +10,7 @@ import { idOf, oneOf, text } from '../../kernel/api/query.ts'
 import { csvOf } from '../../kernel/csv.ts'
 import { partOf } from '../../kernel/db/rows.ts'
 import { seenServer } from './model.ts'
-import { countServers, type ServerFilter, serverKeys, serverRow, serverSorts } from './queries.ts'
+import { billingServiceFits, countServers, type ServerFilter, serverKeys, serverRow, serverSorts } from './queries.ts'
 import { serverReaders, serverRecord, serverResponse, showServer } from './show.ts'
 
 export const getServer = operation({
@@ -58,9 +58,10 @@ function listing(call: ReadContext, name: string) {
     const fits = workloadFits(query['q'])
     // Not the address of who shares a server: it could be guessed letter by letter.
     const theirs = own(call.actor)
+    const called = billingServiceFits(query['q'])
     filters.push([
-      `(${fits.where} OR ${accountContains('w.owner_id', theirs.where)})`,
-      [...fits.values, part, part, ...theirs.values],
+      `(${fits.where} OR ${accountContains('w.owner_id', theirs.where)} OR (${theirs.where} AND ${called.where}))`,
+      [...fits.values, part, part, ...theirs.values, ...theirs.values, ...called.values],
     ])
   }
   const filter: ServerFilter = {
@@ -93,7 +94,7 @@ function listing(call: ReadContext, name: string) {
 
 const pages = { usual: 50, most: 100 }
 const query = {
-  q: text('Part of a hostname, name, address, MAC address or owner, or an id.'),
+  q: text("Part of a hostname, name, address, MAC address or owner, an id, or the billing system's identifier."),
   status: oneOf(
     statuses,
     'Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff.',

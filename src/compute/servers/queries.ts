@@ -42,6 +42,12 @@ const counts = prepared(({ $client }) => {
 export const serversWithPackage = (tx: Db, packageId: string): number => counts(tx).withPackage.get(packageId)!.n
 export const serversWithImage = (tx: Db, imageId: string): number => counts(tx).withImage.get(imageId)!.n
 
+/** Over `workloads w`: the server that a billing system calls so. For those only who may read that. */
+export const billingServiceFits = (billingServiceId: string): Where => ({
+  where: 'w.id IN (SELECT id FROM servers WHERE billing_service_id = +?)',
+  values: [billingServiceId],
+})
+
 // ---------------------------------------------------------------- rows of lists
 export type ServerRow = {
   id: string

@@ -104,12 +104,15 @@ export const searchWorkloads = (
   { where, values }: Where,
   text: string,
   limit: number,
+  /** Another condition that finds one, such as an identifier that only its kind has. */
+  also: Where,
 ): Found[] => {
   const fits = workloadFits(text)
   return tx.$client
     .query<Found, (string | number)[]>(
       `SELECT w.id, w.hostname AS title, ${addressesText('w.id')} AS detail ${fromWorkloads}
-       WHERE w.kind = ? AND ${where} AND w.terminated_at IS NULL AND ${fits.where} ORDER BY w.id DESC LIMIT ?`,
+       WHERE w.kind = ? AND ${where} AND w.terminated_at IS NULL AND (${fits.where} OR ${also.where})
+       ORDER BY w.id DESC LIMIT ?`,
     )
-    .all(kind, ...values, ...fits.values, limit)
+    .all(kind, ...values, ...fits.values, ...also.values, limit)
 }

@@ -229,7 +229,7 @@ describe('nothing more goes to', () => {
     expect([at.received.length, waitingOf(p, p.customer.id)]).toEqual([0, 0])
     expect((await p.call(p.customer, 'GET', '/webhook-queue')).body.waiting).toBe(0)
   })
-  test('somebody else: a webhook gets the events of its owner only, of its audience and of the types it chose', async () => {
+  test('somebody else: a webhook gets the events of its owner only, of its audience and its types', async () => {
     const at = await receiver()
     using p = await world({ webhooks: at.transport })
     const [rex, eve] = [p.account('reseller', 'Rex'), p.account('reseller', 'Eve')]

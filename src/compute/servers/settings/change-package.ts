@@ -75,9 +75,8 @@ export const changeServerPackage = operation({
       throw invalid({
         field: 'packageId',
         message:
-          `has a disk of ${exactGb(to.diskGb)}, and the server has one of ${exactGb(from.diskGb)}. ` +
-          'A disk cannot shrink: ' +
-          'choose a package with one at least as large.',
+          `has a disk of ${exactGb(to.diskGb)}, and the server has one of ${exactGb(from.diskGb)}. A disk cannot ` +
+          'shrink: choose a package with one at least as large.',
       })
     const isNew = chosen.id !== target.packageId
     if (isNew && chosen.archived) throw invalid({ field: 'packageId', message: 'is archived. Choose another package.' })

@@ -4,6 +4,7 @@ import { listOfferedImages } from '../../../../src/catalog/images/images.ts'
 import { listPackages } from '../../../../src/catalog/packages/packages.ts'
 import { reinstallOptions, reinstallServer } from '../../../../src/compute/servers/install/reinstall.ts'
 import { getServer } from '../../../../src/compute/servers/list.ts'
+import { setBillingService } from '../../../../src/compute/servers/settings/billing-service.ts'
 import { renameServer } from '../../../../src/compute/servers/settings/name.ts'
 import { setRestartPolicy } from '../../../../src/compute/servers/settings/restart-policy.ts'
 import { suspendServer, unsuspendServer } from '../../../../src/compute/servers/suspend.ts'
@@ -69,6 +70,7 @@ const Settings = (data: InArea) => (
   <div class="rows wrap">
     <Rename server={data.server} />
     <ChangePackage server={data.server} offered={data.packages?.data ?? data.terms?.packages ?? []} />
+    <BillingService server={data.server} />
     <RestartPolicy server={data.server} />
     <Share server={data.server} />
     <Suspend server={data.server} />
@@ -94,6 +96,38 @@ const Rename = ({ server: s }: { server: Server }) => (
           required
           value={s.name}
           hint="Shown in the panel. The hostname stays."
+        />
+      }
+    />
+  </Setting>
+)
+
+const BillingService = ({ server: s }: { server: Server }) => (
+  <Setting
+    op={setBillingService}
+    title="Billing identifier"
+    words={s.billingServiceId ?? 'None: a billing system sets it with its order.'}
+  >
+    <Action
+      op={setBillingService}
+      params={{ id: s.id }}
+      label="Change"
+      of="the billing identifier"
+      title={`Billing identifier of ${s.name}`}
+      submit="Save"
+      done="Saved"
+      fields={
+        <Field
+          scope={`billing-${s.id}`}
+          name="billingServiceId"
+          label="Billing identifier"
+          value={s.billingServiceId}
+          nullable
+          mono
+          hint={
+            'As the billing system knows the service, for example whmcs:4711: an order with this identifier takes over ' +
+            'this server.'
+          }
         />
       }
     />
