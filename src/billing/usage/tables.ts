@@ -1,4 +1,4 @@
-import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /** The states of a workload while it is there. A suspension counts before the rest. */
 export const usageStates = ['pending_setup', 'provisioning', 'active', 'failed', 'suspended'] as const
@@ -25,7 +25,7 @@ export const usageIntervals = sqliteTable(
     until: integer(),
   },
   (t) => [
-    uniqueIndex('usage_intervals_line').on(t.workloadId, t.since, t.until, t.ownerId),
+    index('usage_intervals_line').on(t.workloadId, t.ownerId, t.since, t.until),
     index('usage_intervals_owner').on(t.ownerId, t.workloadId, t.since, t.until),
   ],
 )
