@@ -74,7 +74,7 @@ async function change(n: number, server: string, number: number) {
   }
 }
 
-test(`${events} events arrive in the order of each server, though the controller is killed ${kills} times`, async () => {
+test(`${events} events arrive, in the order of each server, though it is killed ${kills} times`, async () => {
   const load = Promise.all(servers.map((id, i) => change(events / SERVERS, id, i)))
   while (killed < kills) {
     await Bun.sleep(60 + Math.random() * 300)

@@ -32,7 +32,7 @@ export type AttemptRecord = {
 export const FAILURES_TO_PAUSE = 50
 export const FAILING_MS_TO_PAUSE = day
 /** Of one webhook of staff, and of all of them. */
-const PLATFORM_IN_FLIGHT = { one: 16, all: 64 }
+const PLATFORM_IN_FLIGHT = { one: 32, all: 128 }
 const ACCOUNT_IN_FLIGHT = 2
 const GONE = 410
 

@@ -15,7 +15,15 @@ import {
   type Outcome,
 } from './delivery-kind.ts'
 import { type Attempt, InFlight } from './in-flight.ts'
-import { type Claimed, encryptedDeliveries, pruneDeliveries, statements, waitingIn, withoutPayload } from './queries.ts'
+import {
+  type Claimed,
+  type DueLane,
+  encryptedDeliveries,
+  pruneDeliveries,
+  statements,
+  waitingIn,
+  withoutPayload,
+} from './queries.ts'
 
 /** A kind that is not ready, or whose outcome could not be written, is looked at again after this time. */
 const RECHECK_MS = 5 * second
@@ -26,18 +34,24 @@ const LONGEST_TIMER_MS = 3600 * second
 const SAMPLE = 200
 const LANES_AT_ONCE = 16
 const LONGEST_ERROR = 300
+/** A delivery is under way for so much longer at most, so that its outcome is recorded with others. */
+const MOST_GATHERED_MS = 20
+const LEAST_GATHERED_MS = 2
+const FEW_IN_FLIGHT = 4
 /** Groups whose ended deliveries are counted at a time. */
 const MOST_COUNTED = 10_000
 
 /** In a lane whose deliveries leave in order, so many due ones are looked through for one that may leave now. */
 const LOOKED_THROUGH = 2000
-const nothing = { begun: 0, more: false }
 
 type Recorded = { kind: DeliveryKind; claimed: Claimed; attempt: Attempt; done: PromiseWithResolvers<void> }
 
 export class DeliveryQueue {
   private active = new Map<string, InFlight>()
   private outcomes: Recorded[] = []
+  private gathering: ReturnType<typeof setTimeout> | undefined
+  /** How long the last transaction of outcomes took. */
+  private recordMs = 0
   /** By kind and group: deliveries that ended since its log was trimmed. */
   private ended = new Map<string, number>()
   /** By kind: the lane that was served last. */
@@ -140,45 +154,52 @@ export class DeliveryQueue {
     for (const kind of this.kinds) {
       this.expire(kind)
       if (!waitingIn(this.context.db, kind.kind) || !this.isReady(kind)) continue
-      for (let pass = this.pass(kind); pass.begun; pass = pass.more ? this.pass(kind) : nothing) begun += pass.begun
+      begun += this.beginOf(kind)
     }
     return begun
   }
 
-  /** Begins one delivery of each lane that is below its limits. `more`: one of these lanes may begin another. */
-  private pass(kind: DeliveryKind): { begun: number; more: boolean } {
+  /** Begins one delivery of each due lane in turn, and again of those that may begin another. */
+  private beginOf(kind: DeliveryKind): number {
     const { db, clock } = this.context
     const active = this.active.get(kind.kind)!
     const now = clock()
     let begun = 0
-    let more = false
-    for (const { lane, group, paused } of this.dueLanes(kind.kind, now)) {
-      if (active.size >= kind.inFlight.total) break
-      if (paused || !active.hasRoom(db, lane, group)) continue
-      const next = this.firstDue(kind, active, lane, now)
-      if (!next) continue
-      this.served.set(kind.kind, lane)
+    const mayBegin = ({ lane, group }: DueLane) => active.size < kind.inFlight.total && active.hasRoom(db, lane, group)
+    type Turn = { due: DueLane; free: Iterator<Claimed> }
+    const beginOne = ({ due, free }: Turn): boolean => {
+      const { value: next } = free.next()
+      if (!next) return false
+      this.served.set(kind.kind, due.lane)
       begun++
       const done = this.attempt(kind, next).finally(() => {
         active.delete(next.id)
         if (this.running) this.wake()
       })
       active.add(next, done)
-      more ||= active.hasRoom(db, lane, group)
+      return mayBegin(due)
     }
-    return { begun, more: more && active.size < kind.inFlight.total }
+    let left: Turn[] = []
+    for (const due of this.dueLanes(kind.kind, now)) {
+      if (active.size >= kind.inFlight.total) return begun
+      if (due.paused || !mayBegin(due)) continue
+      const turn = { due, free: this.freeIn(kind.kind, active, due.lane, now) }
+      if (beginOne(turn)) left.push(turn)
+    }
+    while (left.length) left = left.filter((turn) => mayBegin(turn.due) && beginOne(turn))
+    return begun
   }
 
-  /** The first due delivery of the lane that waits for none of those under way. */
-  private firstDue(kind: DeliveryKind, active: InFlight, lane: string, now: number): Claimed | undefined {
+  /** The due deliveries of the lane that wait for none of those under way. */
+  private *freeIn(kind: string, active: InFlight, lane: string, now: number) {
     const { dueIn, byId } = statements(this.context.db)
-    for (let limit = active.inLane(lane) + 1; limit < LOOKED_THROUGH; limit = limit * 8) {
-      const due = dueIn.all(kind.kind, lane, now, limit)
-      const free = due.find((one) => !active.blocks(lane, one))
-      if (free) return byId.get(free.id)!
-      if (due.length < limit) return undefined
+    let seen = 0
+    for (let limit = active.inLane(lane) + 2; limit < LOOKED_THROUGH; limit *= 4) {
+      const due = dueIn.all(kind, lane, now, limit)
+      for (const one of due.slice(seen)) if (!active.blocks(lane, one)) yield byId.get(one.id)!
+      if (due.length < limit) return
+      seen = due.length
     }
-    return undefined
   }
 
   /** Every due lane once, beginning behind the lane that was served last. */
@@ -262,12 +283,37 @@ export class DeliveryQueue {
       }
   }
 
-  /** Outcomes of one turn go into one transaction: each transaction is flushed to the disk. */
+  /**
+   * Outcomes go into one transaction, because each transaction is flushed to the disk: they are gathered for as long as
+   * the last one took, or until nothing else is under way; not where few are.
+   */
   private recordSoon(kind: DeliveryKind, claimed: Claimed, attempt: Attempt): Promise<void> {
     const done = Promise.withResolvers<void>()
     this.outcomes.push({ kind, claimed, attempt, done })
-    if (this.outcomes.length === 1) setImmediate(() => this.recordAll(this.outcomes.splice(0)))
+    let inFlight = 0
+    for (const active of this.active.values()) inFlight += active.size
+    const isWorthIt = inFlight > FEW_IN_FLIGHT && this.outcomes.length < inFlight
+    if (!isWorthIt) {
+      clearTimeout(this.gathering)
+      this.gathering = undefined
+      setImmediate(() => this.recordGathered())
+    } else
+      this.gathering ??= setTimeout(
+        () => {
+          this.gathering = undefined
+          this.recordGathered()
+        },
+        Math.min(MOST_GATHERED_MS, Math.max(LEAST_GATHERED_MS, this.recordMs)),
+      )
     return done.promise
+  }
+
+  private recordGathered() {
+    const outcomes = this.outcomes.splice(0)
+    if (!outcomes.length) return
+    const began = performance.now()
+    this.recordAll(outcomes)
+    this.recordMs = performance.now() - began
   }
 
   private recordAll(outcomes: readonly Recorded[]) {

@@ -30,6 +30,9 @@ export type DueLane = { lane: string; group: string | null; paused: number }
 const isPausedSql = (lane: string) =>
   `EXISTS (SELECT 1 FROM delivery_lanes l WHERE l.kind = $kind AND l.lane = ${lane} AND l.paused)`
 
+const groupSql = (lane: string) =>
+  `(SELECT lane_group FROM deliveries WHERE kind = $kind AND state = 'waiting' AND lane = ${lane} LIMIT 1)`
+
 export const statements = prepared(({ $client }) => ({
   insert: $client.prepare(
     `INSERT INTO deliveries (id, kind, key, lane, recipient, subject, encrypted_payload, state, attempts, max_attempts,
@@ -67,9 +70,9 @@ export const statements = prepared(({ $client }) => ({
    * The lanes of the deliveries that are due the longest, those behind `after` first. `n` says how many were looked at.
    */
   dueSample: $client.prepare<DueLane & { n: number }, { kind: string; after: string; now: number; most: number }>(
-    `SELECT lane, "group", count(*) AS n, (${isPausedSql('due.lane')}) AS paused
-     FROM (SELECT lane, lane_group AS "group" FROM deliveries
-       WHERE kind = $kind AND state = 'waiting' AND next_at <= +$now ORDER BY next_at LIMIT +$most) AS due
+    `SELECT lane, count(*) AS n, (${isPausedSql('due.lane')}) AS paused, ${groupSql('due.lane')} AS "group"
+     FROM (SELECT lane FROM deliveries WHERE kind = $kind AND state = 'waiting' AND next_at <= +$now
+       ORDER BY next_at LIMIT +$most) AS due
      GROUP BY lane ORDER BY lane <= +$after, lane`,
   ),
   /** The next due lanes behind `after`. Steps from lane to lane: a lane of thousands costs as much as a lane of one. */
@@ -81,7 +84,7 @@ export const statements = prepared(({ $client }) => ({
        FROM lanes WHERE lanes.lane IS NOT NULL
      )
      SELECT lane, (${isPausedSql('lanes.lane')}) AS paused,
-       (SELECT lane_group FROM deliveries WHERE kind = $kind AND state = 'waiting' AND lane = lanes.lane) AS "group"
+       ${groupSql('lanes.lane')} AS "group"
      FROM lanes
      WHERE lane IS NOT NULL
        AND (SELECT min(next_at) FROM deliveries WHERE kind = $kind AND state = 'waiting' AND lane = lanes.lane) <= +$now
