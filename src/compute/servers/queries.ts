@@ -1,5 +1,4 @@
 // The statements about servers: rows of lists with the names beside them, counts, and what needs attention.
-import { eq } from 'drizzle-orm'
 import type { Power, RestartPolicy } from '../../../agent/protocol/wire.ts'
 import { imageReference } from '../../catalog/images/queries.ts'
 import { packageReference } from '../../catalog/packages/queries.ts'
@@ -18,8 +17,8 @@ import { statusIs, statusSql } from '../../fleet/workloads/status.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
 import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
-import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
-import { inserting, type Where } from '../../kernel/db/rows.ts'
+import { type Db, prepared } from '../../kernel/db/open.ts'
+import { inserting, updating, type Where } from '../../kernel/db/rows.ts'
 import { openJobJson } from '../../kernel/jobs/queries.ts'
 import { addressesJson } from '../../network/ip-pools/queries.ts'
 import { servers } from './tables.ts'
@@ -28,8 +27,7 @@ export const serverTarget: AuditTarget = { ...auditTargetOf('srv'), scope: 'serv
 
 export const insertServer = inserting(servers)
 /** Changes what only servers have; their workload is changed through the feature workloads. */
-export const updateServer = (tx: Tx, id: string, values: Partial<typeof servers.$inferInsert>) =>
-  void tx.update(servers).set(values).where(eq(servers.id, id)).run()
+export const updateServer = updating(servers, servers.id)
 
 const counts = prepared(({ $client }) => {
   const where = (column: string) =>

@@ -6,7 +6,7 @@ import { day } from '../../kernel/db/clock.ts'
 import { expiring } from '../../kernel/db/expiring.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { HAS, rowBy } from '../../kernel/db/rows.ts'
+import { HAS, rowBy, updating } from '../../kernel/db/rows.ts'
 import { locationReference } from '../locations/queries.ts'
 import { type Enrollment, enrollments, type Node, nodes } from './tables.ts'
 
@@ -17,6 +17,10 @@ export const nodeTarget: AuditTarget = {
   isGone: (id) => `(SELECT removed_at IS NOT NULL FROM nodes WHERE id = ${id})`,
 }
 export const nodeById = rowBy(nodes, nodes.id)
+type Placed = { bridge: string; pool: string }
+/** Bridge and pool of a node alone: to parse its facts takes most of the time of `nodeById`. */
+export const bridgeAndPoolOf = (tx: Db, id: string): Placed | undefined =>
+  statements(tx).bridgeAndPool.get(id) ?? undefined
 const ofMachine = prepared((db) =>
   db
     .select()
@@ -116,6 +120,7 @@ const statements = prepared(({ $client }) => ({
   inLocation: $client.prepare<CapacityRow, [string]>(
     `${capacities} WHERE n.location_id = +? AND n.removed_at IS NULL ORDER BY n.name`,
   ),
+  bridgeAndPool: $client.prepare<Placed, [string]>('SELECT bridge, pool FROM nodes WHERE id = ?'),
   ofNode: $client.prepare<CapacityRow, [string]>(`${capacities} WHERE n.id = +?`),
   isIn: $client.prepare<{ id: string }, [string, string]>(
     'SELECT id FROM nodes WHERE id = ? AND location_id = ? AND removed_at IS NULL',
@@ -183,7 +188,6 @@ export const enrollmentByTokenHash = rowBy(enrollments, enrollments.tokenHash)
 export const useEnrollment = (tx: Tx, id: string, nodeId: string, now: number) =>
   void tx.update(enrollments).set({ usedAt: now, nodeId }).where(eq(enrollments.id, id)).run()
 /** Keeps what a node reported. */
-export const reportNode = (tx: Tx, id: string, values: Partial<typeof nodes.$inferInsert>) =>
-  void tx.update(nodes).set(values).where(eq(nodes.id, id)).run()
+export const reportNode = updating(nodes, nodes.id)
 export const insertNode = (tx: Tx, row: typeof nodes.$inferInsert): Node =>
   tx.insert(nodes).values(row).returning().get()

@@ -13,7 +13,7 @@ import {
 } from '../../../agent/protocol/wire.ts'
 import { minute, second } from '../../kernel/db/clock.ts'
 import { isDatabaseError } from '../../kernel/db/health.ts'
-import { type Db, isInTransaction, savepoint, type Tx, write } from '../../kernel/db/open.ts'
+import { type Db, isInTransaction, savepoint, type Tx, write, writeUnflushed } from '../../kernel/db/open.ts'
 import { hasEndedSince, isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { log } from '../../kernel/log.ts'
 import { Budget } from '../../kernel/nodes/budget.ts'
@@ -22,7 +22,7 @@ import type { Offence } from '../../kernel/nodes/offences.ts'
 import { noteCrash } from '../workloads/crashes.ts'
 import { notePower, type Workload, workloadById, workloadsOn } from '../workloads/queries.ts'
 import { type ReportedDay, WaitingTraffic } from '../workloads/traffic-reports.ts'
-import { connectedBefore, nodeById, reportNode } from './queries.ts'
+import { bridgeAndPoolOf, connectedBefore, nodeById, reportNode } from './queries.ts'
 import type { Difference, Node } from './tables.ts'
 
 /** How stale `seen_at` may get on disk: a write per heartbeat of each of 500 nodes would be most of all writes. */
@@ -178,8 +178,11 @@ export class Reports {
     const findings: Finding[] = []
     let nodeId = due.next().value
     if (nodeId === undefined) return
+    // A node repeats what it is at each connect. Its traffic and crashes it forgets once they are stored.
+    const isRepeated = !this.waiting.values().some(({ crashes, traffic }) => crashes.size || traffic.seq !== undefined)
+    const put = isRepeated ? writeUnflushed : write<void>
     try {
-      write(this.db, (tx) => {
+      put(this.db, (tx) => {
         for (; nodeId !== undefined; nodeId = due.next().value) {
           const pending = this.waiting.get(nodeId)!
           this.waiting.delete(nodeId)
@@ -228,7 +231,7 @@ export class Reports {
 
   /** Answers the changes of memory that follow the commit. */
   private storeIn(tx: Tx, nodeId: string, pending: Pending, findings: Finding[]): (() => void)[] {
-    const node = nodeById(tx, nodeId)
+    const node = bridgeAndPoolOf(tx, nodeId)
     if (!node) return []
     const { columns, pools = [], inventory } = pending
     const pool = pools.find((p) => p.name === node.pool) ?? pools[0]

@@ -5,7 +5,7 @@ import type { Power } from '../../../agent/protocol/wire.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { columnList, columnSql, decoding, inserting, rowBy, type Where } from '../../kernel/db/rows.ts'
+import { columnList, columnSql, decoding, inserting, rowBy, updating, type Where } from '../../kernel/db/rows.ts'
 import type { WorkloadKind } from './kind.ts'
 import { type Status, statusOf } from './status.ts'
 import { type Lifecycle, type Workload, type workloadCrashes, workloads } from './tables.ts'
@@ -99,8 +99,7 @@ export const nextNumber = (tx: Tx): number => statements(tx).number.get()!.n
 export const listedWorkloads = (tx: Db, kind: string): number => statements(tx).listed.get(kind)?.listed ?? 0
 
 export const insertWorkload = inserting(workloads)
-export const changeWorkload = (tx: Tx, id: string, values: Partial<typeof workloads.$inferInsert>) =>
-  void tx.update(workloads).set(values).where(eq(workloads.id, id)).run()
+export const changeWorkload = updating(workloads, workloads.id)
 
 /**
  * Stores the power that a node reported. A guest that started or stopped by itself, with no job open and not suspended,

@@ -1,4 +1,5 @@
 // Statements that every feature needs: a row by one of its columns, a new row, rows that contain a text.
+import type { Statement } from 'bun:sqlite'
 import { Column, getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type Db, prepared, type Tx } from './open.ts'
@@ -76,14 +77,36 @@ export function inserting<T extends SQLiteTable>(table: T) {
   })
   return (tx: Tx, row: T['$inferInsert']): void => {
     const given = row as Record<string, unknown>
-    insert(tx).run(
-      ...columns.map(([key, column]) => {
-        const value = given[key] ?? column.default ?? null
-        return value === null ? null : (column.mapToDriverValue(value) as string)
-      }),
-    )
+    insert(tx).run(...columns.map(([key, column]) => encoded(column, given[key] ?? column.default ?? null)))
   }
 }
+
+/**
+ * `const update = updating(servers, servers.id)`, then `update(tx, id, { packageId })`: changes the columns that the
+ * values name in the row with this key, and leaves those that are undefined. A statement is prepared once for each set
+ * of columns: drizzle builds and prepares it anew at each call, three times the cost of the change.
+ */
+export function updating<T extends SQLiteTable>(table: T, key: SQLiteColumn) {
+  const columns = getTableColumns(table) as Columns
+  const statements = prepared(() => new Map<string, Statement>())
+  return (tx: Tx, keyValue: string, values: Partial<T['$inferInsert']>): void => {
+    const given = values as Record<string, unknown>
+    const names = Object.keys(given).filter((name) => given[name] !== undefined)
+    const known = statements(tx)
+    let statement = known.get(names.join())
+    if (!statement) {
+      if (!names.length) throw new Error(`no column of ${getTableName(table)} to change`)
+      const set = names.map((name) => `"${columns[name]!.name}" = ?`)
+      statement = tx.$client.prepare(`UPDATE "${getTableName(table)}" SET ${set} WHERE "${key.name}" = ?`)
+      known.set(names.join(), statement)
+    }
+    statement.run(...names.map((name) => encoded(columns[name]!, given[name])), keyValue)
+  }
+}
+
+/** As the database stores the value. */
+const encoded = (column: SQLiteColumn, value: unknown): string | null =>
+  value === null ? null : (column.mapToDriverValue(value) as string)
 
 /** A condition as SQL text, and the values of its parameters in their order. */
 export type Where = { where: string; values: string[] }

@@ -8,7 +8,7 @@ import {
   type Vm,
   type Volume,
 } from '../../../../agent/protocol/wire.ts'
-import { nodeById } from '../../../fleet/nodes/queries.ts'
+import { bridgeAndPoolOf } from '../../../fleet/nodes/queries.ts'
 import { takeDiskGeneration } from '../../../fleet/workloads/queries.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import { addressesOf } from '../../../network/ip-pools/allocate.ts'
@@ -41,7 +41,7 @@ export const volumeOf = (server: Server, generation: number): Volume => ({
 
 /** The vm of a server on this volume. `seeded`: its first boot is ahead. */
 export function vmOf(tx: Tx, server: Server, volume: Volume, seeded: boolean): Vm {
-  const { bridge } = nodeById(tx, server.nodeId)!
+  const { bridge } = bridgeAndPoolOf(tx, server.nodeId)!
   return {
     workload: server.id,
     hostname: server.hostname,
