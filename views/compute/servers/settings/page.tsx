@@ -125,8 +125,8 @@ const BillingService = ({ server: s }: { server: Server }) => (
           nullable
           mono
           hint={
-            'As the billing system knows the service, for example whmcs:4711: an order with this identifier takes over ' +
-            'this server.'
+            'As the billing system knows the service, for example whmcs:4711. An order with this identifier takes ' +
+            'over this server.'
           }
         />
       }
