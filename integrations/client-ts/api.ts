@@ -210,8 +210,8 @@ export type BillingConnection = {
     name: string
     kind: string
   }
-  /** Null for a person who is signed in. */
-  token: {
+  /** The API token of the call; null for a person who is signed in. */
+  calledWith: {
     name: string
     expiresAt: string | null
   } | null
@@ -1603,7 +1603,7 @@ export interface Operations {
   }
   /** Events of the last 30 days that you may receive, in the order in which they happened */
   'events.list': {
-    query?: { after?: string; type?: string; sort?: "-created_at"; cursor?: string; limit?: number }
+    query?: { after?: string; type?: string; sort?: "created_at" | "-created_at"; cursor?: string; limit?: number }
     result: EventPage
   }
   /** The types of events that you can receive, each with its audience */

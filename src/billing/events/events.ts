@@ -34,7 +34,7 @@ export const listEvents = operation({
   query: {
     after: idOf('evt', 'Only events that happened after this one.'),
     type: text('Only events of these types, with commas between them.', 1000),
-    sort: oneOf(['-created_at'], 'The newest first. Without it: in the order in which they happened.'),
+    sort: oneOf(['created_at', '-created_at'], 'In the order in which they happened, or the newest first.'),
   },
   response: page(eventResponse),
   run(call) {
@@ -49,7 +49,7 @@ export const listEvents = operation({
       types: wanted ?? (actor.kind === 'staff' ? undefined : mine),
       after: placeAfter(call, query['after']),
     }
-    const newestFirst = query['sort'] !== undefined
+    const newestFirst = query['sort'] === '-created_at'
     return paginate({
       call,
       name: newestFirst ? 'events, newest first' : 'events',

@@ -17,9 +17,9 @@ export const testConnection = operation({
     version: t.String(),
     time: described(time, 'The time here: signatures and retries depend on clocks that agree.'),
     account: t.Object({ id: t.String(), name: t.String(), kind: t.String() }),
-    token: described(
+    calledWith: described(
       nullable(t.Object({ name: t.String(), expiresAt: nullable(time) })),
-      'Null for a person who is signed in.',
+      'The API token of the call; null for a person who is signed in.',
     ),
     preset: t.Enum(Object.keys(presets) as (keyof typeof presets)[]),
     missingScopes: described(t.Array(t.String()), 'Scopes of the preset that this token lacks; empty: it is ready.'),
@@ -32,7 +32,7 @@ export const testConnection = operation({
       version: VERSION,
       time: iso(wallClock()),
       account: { id: actor.accountId, name: actor.name, kind: actor.kind },
-      token: token ? { name: token.name, expiresAt: isoOrNull(token.expiresAt) } : null,
+      calledWith: token ? { name: token.name, expiresAt: isoOrNull(token.expiresAt) } : null,
       preset,
       missingScopes: presets[preset].filter((scope) => !actor.scopes.has(scope)),
     }

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { INVITATION_MS, PEOPLE_PER_ACCOUNT } from '../../../src/identity/team/model.ts'
 import { minute } from '../../../src/kernel/db/clock.ts'
+import { write } from '../../../src/kernel/db/open.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 import { addressOf, invite, linkIn, share } from '../../support/world/team.ts'
 
@@ -479,7 +480,8 @@ describe('a server', () => {
     const serverId = await order(p, p.customer.id, 'web01')
     await share(p, p.customer, friend, 'manage', serverId)
     const { token } = await invite(p, p.customer, addressOf(p, eve), 'manage', serverId)
-    const move = (to: string) => p.db.$client.run('UPDATE workloads SET owner_id = ? WHERE id = ?', [to, serverId])
+    const move = (to: string) =>
+      write(p.db, () => p.db.$client.run('UPDATE workloads SET owner_id = ? WHERE id = ?', [to, serverId]))
     move(eve.id)
     await refused(p, friend, ['GET', `/servers/${serverId}`], '404 server_not_found')
     move(p.customer.id)

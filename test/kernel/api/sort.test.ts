@@ -28,6 +28,7 @@ async function walk(op: Operation, sort: string, limit: number) {
 test('the lists that people sort can be sorted', () =>
   expect(sorted.map((op) => op.id).toSorted()).toEqual([
     'customers.list',
+    'events.list',
     'jobs.list',
     'nodes.list',
     'packages.list',

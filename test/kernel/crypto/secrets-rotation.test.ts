@@ -62,6 +62,9 @@ async function encryptedWorld() {
   const otpApp = await withApp(p, cal)
   const { body: answered } = await p.call(p.owner, 'POST', '/admin/servers', p.order, once)
   await p.settle()
+  const webhook = { url: 'https://hooks.example.com/berth', events: ['*'] }
+  const { body: hook } = await p.call(p.owner, 'POST', '/webhooks', webhook)
+  await p.call(p.owner, 'POST', `/webhooks/${hook.id}/actions/rotate-secret`, {})
   await post.deliver(p)
   write(p.db, (tx) =>
     mailTo(
