@@ -186,18 +186,7 @@ export type BandwidthAdded = {
   /** The job that starts it again; null where it was not suspended for it. */
   jobId: string | null
   serverId: string
-  /** This month in UTC. */
-  month: string
-  /** In both directions together. */
-  usedBytes: number
-  /** Of its package; null: not limited. */
-  allowanceGb: number | null
-  /** Bought beside it for this month. */
-  addedGb: number
-  /** Used of both together; null: not limited. */
-  percent: number | null
-  overTraffic: "nothing" | "suspend"
-  suspendedForTraffic: boolean
+  bandwidth: Bandwidth
 }
 
 export type BillingConnection = {

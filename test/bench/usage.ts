@@ -37,8 +37,8 @@ try {
   timed('writing the intervals', () =>
     write(db, ({ $client }) => {
       const insert = $client.prepare(
-        `INSERT INTO usage_intervals (workload_id, kind, owner_id, hostname, product_id, product_name, state, since, until)
-         VALUES (?, 'server', ?, ?, 'pkg_1', 'KVM', ?, ?, ?)`,
+        `INSERT INTO usage_intervals (workload_id, kind, owner_id, hostname, product_id, product_name, state, since,
+          until) VALUES (?, 'server', ?, ?, 'pkg_1', 'KVM', ?, ?, ?)`,
       )
       const states = ['active', 'suspended']
       for (let i = 0; i < INTERVALS; i++) {

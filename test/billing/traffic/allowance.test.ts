@@ -80,7 +80,7 @@ describe('a top-up', () => {
   test('counts for this month, and starts a server that was suspended for its traffic', async () => {
     await send(100)
     const { status: code, body } = await add(50)
-    expect([code, body.serverId, body.addedGb, body.percent]).toEqual([202, id, 50, 66])
+    expect([code, body.serverId, body.bandwidth.addedGb, body.bandwidth.percent]).toEqual([202, id, 50, 66])
     await p.settle()
     expect(status()).toBe('running')
     await send(49)
@@ -90,7 +90,7 @@ describe('a top-up', () => {
   })
   test('that is too small leaves it suspended', async () => {
     await send(200)
-    expect((await add(50)).body).toMatchObject({ jobId: null, suspendedForTraffic: true })
+    expect((await add(50)).body).toMatchObject({ jobId: null, bandwidth: { suspendedForTraffic: true } })
     expect(status()).toBe('suspended')
   })
   test('comes once with an Idempotency-Key, and is for billing alone', async () => {

@@ -7,7 +7,7 @@ import { allowanceOf, TOLD_AT } from './allowance.ts'
 import { release } from './limits.ts'
 import { addGb, isSuspendedForTraffic, unmarkAbove } from './queries.ts'
 
-const allowance = {
+const bandwidth = namedSchema('Bandwidth', {
   month: described(t.String(), 'This month in UTC.'),
   usedBytes: described(t.Integer(), 'In both directions together.'),
   allowanceGb: described(nullable(t.Integer()), 'Of its package; null: not limited.'),
@@ -15,7 +15,7 @@ const allowance = {
   percent: described(nullable(t.Integer()), 'Used of both together; null: not limited.'),
   overTraffic: t.Enum([...overTrafficPolicies]),
   suspendedForTraffic: t.Boolean(),
-}
+})
 
 export const getBandwidth = operation({
   id: 'servers.bandwidth',
@@ -24,7 +24,7 @@ export const getBandwidth = operation({
   summary: 'The traffic of a server in this month, and what it may use',
   access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
   on: server,
-  response: namedSchema('Bandwidth', allowance),
+  response: bandwidth,
   run: ({ tx, target, clock }) => ({
     ...allowanceOf(tx, target, clock()),
     suspendedForTraffic: isSuspendedForTraffic(tx, target.id),
@@ -43,7 +43,7 @@ export const addBandwidth = operation({
   response: namedSchema('BandwidthAdded', {
     jobId: described(nullable(t.String()), 'The job that starts it again; null where it was not suspended for it.'),
     serverId: t.String(),
-    ...allowance,
+    bandwidth,
   }),
   status: 202,
   idempotent: true,
@@ -61,8 +61,7 @@ export const addBandwidth = operation({
     return {
       jobId,
       serverId: target.id,
-      ...after,
-      suspendedForTraffic: isSuspendedForTraffic(tx, target.id),
+      bandwidth: { ...after, suspendedForTraffic: isSuspendedForTraffic(tx, target.id) },
     }
   },
 })
