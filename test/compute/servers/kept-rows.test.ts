@@ -35,6 +35,21 @@ test('a reader without the right to see customers gets no link to one, also afte
   expect(await pageOf(p, p.owner.cookie)).toContain(link)
 })
 
+test('a list names the nodes that are away to staff, once each, and not to the owners of their servers', async () => {
+  using p = await world()
+  for (const hostname of ['one', 'two']) await p.admin('POST', '/admin/servers', { ...p.order, hostname })
+  await p.settle()
+  const note = 'fra-01 is not connected.'
+  expect(await pageOf(p, p.owner.cookie)).not.toContain(note)
+  p.node.agent.disconnect()
+  const staff = await pageOf(p, p.owner.cookie)
+  expect(staff.split(note)).toHaveLength(2)
+  expect(staff).toContain(`href="/admin/nodes/${p.node.id}"`)
+  const own = await pageOf(p, p.customer.cookie, '/servers')
+  expect(own).toContain('Unreachable')
+  expect(own).not.toContain('fra-01')
+})
+
 test('kept markup is rendered again when its record changes, and the oldest makes room', () => {
   const kept = new KeptMarkup(2)
   let rendered = 0

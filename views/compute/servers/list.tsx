@@ -11,7 +11,7 @@ import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import type { Filter } from '../../components/list.tsx'
 import { Download, List } from '../../components/list.tsx'
-import { Empty } from '../../components/section.tsx'
+import { Empty, Note } from '../../components/section.tsx'
 import { serverStates } from '../../components/state.tsx'
 import { Chosen, useTicks } from './bulk.tsx'
 import { type ListedServers, ServerTable, serverSorts } from './table.tsx'
@@ -88,9 +88,24 @@ function ServerList({ servers, packages, locations, area }: ListProps) {
         ]}
         empty={<NoServers area={area} />}
       >
+        <NodesAway of={servers.data} />
         <ServerTable servers={servers.data} area={area} records={recordsOf(servers)} tick={tick} sortable />
       </List>
       {tick && <Chosen />}
+    </>
+  )
+}
+
+/** For staff, who see nodes: those of the servers on this page that are away. */
+function NodesAway({ of }: { of: ListedServers['data'] }) {
+  const away = new Map(of.flatMap(({ node, nodeConnected }) => (node && !nodeConnected ? [[node.id, node.name]] : [])))
+  return (
+    <>
+      {[...away].map(([id, name]) => (
+        <Note level="bad" action={<Link href={`/admin/nodes/${id}`}>Open node</Link>}>
+          <strong>{name} is not connected.</strong> Its servers have the state that was last seen.
+        </Note>
+      ))}
     </>
   )
 }
