@@ -167,7 +167,6 @@ const permissions = {
   'servers.power': { words: 'Power servers', opens: ['servers:power'] },
   'servers.reinstall': { words: 'Reinstall servers', opens: ['servers:reinstall'] },
   'servers.settings': { words: 'Settings, root password and rescue', opens: ['servers:settings'] },
-  'servers.move': { words: 'Move servers', opens: [] },
 } as const
 type Permissions = typeof permissions
 declare module '../../kernel/register.ts' {

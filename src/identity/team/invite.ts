@@ -84,9 +84,9 @@ export const resendInvitation = operation({
   response: memberAnswer,
   refuses: ['scope_not_allowed', 'already_done', 'rate_limited'],
   run(call) {
-    const { tx, actor, target, clock } = call
+    const { tx, target, clock } = call
     if (target.acceptedAt !== null) throw new ApiError('already_done', 'They have already accepted.')
-    mustHold(actor, target.role)
+    mustHold(call, target.role)
     const now = clock()
     const { token, stored } = newLink(now)
     const invited = updateMember(tx, target, stored)

@@ -3,9 +3,16 @@ import { Type as t } from 'typebox'
 import type { Workload } from '../../fleet/workloads/queries.ts'
 import { workloadById } from '../../fleet/workloads/queries.ts'
 import type { Scope } from '../../kernel/api/access.ts'
-import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
-import { described, mustHave, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
+import {
+  described,
+  mustHave,
+  namedSchema,
+  nullable,
+  type ReadContext,
+  type Resource,
+  time,
+} from '../../kernel/api/operation.ts'
 import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { day, iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
@@ -43,7 +50,7 @@ export const ownWorkload: Resource<Workload> = {
 }
 
 /** Throws `scope_not_allowed`: a token cannot give others a scope that it lacks. */
-export const mustHold = (actor: Actor, wanted: Role) => mustHave(actor, opens(wanted))
+export const mustHold = (call: Pick<ReadContext, 'actor' | 'registry'>, wanted: Role) => mustHave(call, opens(wanted))
 
 /** The scopes that an operation gives with a role. */
 export const grantsRole = {

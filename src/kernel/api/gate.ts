@@ -214,7 +214,11 @@ function permit({ clock, registry }: AppContext, op: Operation, actor: Actor | u
       throw new ApiError('forbidden', 'Only an owner may do this: it decides where passwords and links go. Ask one.')
     if (actor.via.type === 'token') {
       const scopes = accepted.filter(isScope)
-      throw new ApiError('missing_scope', `This token needs the scope ${scopes.join(' or ')}.`, { scopes })
+      throw new ApiError(
+        'missing_scope',
+        `This token needs the scope ${scopes.join(' or ')}: ${inWords(registry, scopes)}.`,
+        { scopes },
+      )
     }
     throw new ApiError(
       'forbidden',
@@ -222,7 +226,7 @@ function permit({ clock, registry }: AppContext, op: Operation, actor: Actor | u
     )
   }
   mustHave(
-    actor,
+    { actor, registry },
     grantedBy(op, body).filter((name): name is Scope => Object.hasOwn(registry.scopes, name)),
   )
   const session = sessionOf(actor)

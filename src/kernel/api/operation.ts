@@ -13,7 +13,8 @@ import type { Interrupted } from '../jobs/failures.ts'
 import type { Misconduct } from '../nodes/offences.ts'
 import type { AppConfig, Services } from '../register.ts'
 import type { Brand } from '../web/brand.ts'
-import { type AccountKind, isScope, type Right, type Scope } from './access.ts'
+import { list } from '../words.ts'
+import { type AccountKind, isScope, type Right, type Rights, type Scope } from './access.ts'
 import type { Actor } from './actor.ts'
 import { ApiError, type Code, invalid } from './errors.ts'
 import type { Limit } from './limits.ts'
@@ -319,13 +320,22 @@ export function see<Row>(tx: Db, actor: Actor, resource: Resource<Row>, id: stri
   return row
 }
 
+/** “See servers” and “Reinstall servers”; each right once. */
+export const rightsInWords = ({ scopes, permissions }: Rights, rights: readonly Right[]): string =>
+  list(
+    [...new Set(rights.map((right) => (isScope(right) ? scopes[right] : permissions[right]).words))].map(
+      (words) => `“${words}”`,
+    ),
+  )
+
 /** Throws `scope_not_allowed`: nobody gives what they do not have. */
-export function mustHave(actor: Actor, wanted: Iterable<Scope>) {
+export function mustHave({ actor, registry }: { actor: Actor; registry: Rights }, wanted: Iterable<Scope>) {
   const lacking = [...new Set(wanted)].filter((name) => !actor.scopes.has(name))
   if (lacking.length)
     throw new ApiError(
       'scope_not_allowed',
-      `You cannot grant more than you have: ${lacking.join(', ')} is missing. Leave it out, or ask someone who has it.`,
+      `You cannot grant more than you have: ${rightsInWords(registry, lacking)} ${lacking.length === 1 ? 'is' : 'are'} ` +
+        'missing. Leave out what you lack, or ask someone who has it.',
       {
         scopes: lacking,
       },

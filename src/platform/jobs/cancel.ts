@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { ApiError } from '../../kernel/api/errors.ts'
-import { fields, line, operation } from '../../kernel/api/operation.ts'
+import { fields, line, operation, rightsInWords } from '../../kernel/api/operation.ts'
 import { cancelJob as cancel } from '../../kernel/jobs/start.ts'
 import { job, jobRecord, mayCancel, notCancellable, showJob } from './model.ts'
 import { jobRow, visibleJobs } from './queries.ts'
@@ -20,14 +20,18 @@ export const cancelJob = operation({
   status: 202,
   refuses: ['job_ended', 'job_not_cancellable'],
   example: { reason: 'The wrong image was chosen' },
-  run({ tx, actor, target, body, clock }) {
+  run({ tx, actor, target, body, clock, registry }) {
     const refused = notCancellable(target)
     if (refused) throw refused
     if (!mayCancel(tx, actor, target))
       throw actor.via.type === 'token'
-        ? new ApiError('missing_scope', `Cancelling this job needs ${target.cancelScope}.`, {
-            scopes: [target.cancelScope],
-          })
+        ? new ApiError(
+            'missing_scope',
+            `Cancelling this job needs ${rightsInWords(registry, target.cancelScope ? [target.cancelScope] : [])}.`,
+            {
+              scopes: [target.cancelScope],
+            },
+          )
         : new ApiError('forbidden', 'Only somebody who may start such a job may cancel it.')
     cancel(tx, target.id, { by: actor, reason: body.reason ?? '', now: clock() })
     return showJob(tx, actor, jobRow(tx, visibleJobs(tx, actor), target.id)!)

@@ -18,22 +18,12 @@ const ids = {
 } as const
 type Ids = typeof ids
 
-// Also the rights of features that are to come: roles and tokens may hold them already.
-const scopes = {
-  'gpu:write': { words: 'Manage GPU hosts and offers' },
-  'imports:write': { words: 'Run imports from other panels' },
-} as const
-type Scopes = typeof scopes
-
 const permissions = {
   'staff.write': { words: 'Manage staff and roles', opens: [] },
-  'gpu.write': { words: 'Manage GPU hosts and offers', opens: ['gpu:write'] },
-  imports: { words: 'Run imports', opens: ['imports:write'] },
   'reports.read': { words: 'Read reports', opens: [] },
 } as const
 type Permissions = typeof permissions
 declare module '../../../kernel/register.ts' {
-  interface ScopeNames extends Scopes {}
   interface PermissionNames extends Permissions {}
   interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
@@ -41,7 +31,6 @@ declare module '../../../kernel/register.ts' {
 
 export const staffFeature = feature({
   name: 'staff',
-  scopes,
   permissions,
   ids,
   errors,
