@@ -39,7 +39,9 @@ const statements = prepared(({ $client }) => ({
     'SELECT count(*) AS n FROM webhooks WHERE owner = +? AND paused_at IS NULL',
   ),
   succeeded: $client.prepare(
-    'UPDATE webhooks SET failures = 0, failing_since = NULL, delivered_at = $now WHERE id = $id',
+    // Once a second is enough: a busy receiver has a thousand deliveries in it.
+    `UPDATE webhooks SET failures = 0, failing_since = NULL, delivered_at = $now
+     WHERE id = $id AND (failures > 0 OR coalesce(delivered_at, 0) <= $now - 1000)`,
   ),
   failed: $client.prepare<{ failures: number; failingSince: number; owner: string }, { id: string; now: number }>(
     `UPDATE webhooks SET failures = failures + 1, failing_since = coalesce(failing_since, $now), failed_at = $now
