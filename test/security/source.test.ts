@@ -48,6 +48,7 @@ const readsHostClock: Readonly<Record<string, string>> = {
   'agent/drivers/hypervisor/libvirt.ts': 'the time of an event that has none',
   'agent/drivers/hypervisor/fake.ts': 'the start of a vm, over restarts',
   'agent/host/fake-host.ts': 'the boot of a fake host',
+  'agent/host/metering.ts': 'days of traffic are those of the calendar, over restarts',
   'agent/host/doctor.ts': 'checks it',
 }
 

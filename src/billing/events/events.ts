@@ -57,7 +57,7 @@ export const listEvents = operation({
         eventsFor(tx, filter, { ...(after !== undefined && { behind: Number(after) }), skip, limit, newestFirst }),
       keyOf: ({ seq }) => String(seq),
       total: () => countEvents(tx, filter),
-      show: (row: StoredEvent) => showEvent(row),
+      show: (row: StoredEvent) => showEvent(row, actor.kind),
     })
   },
 })
@@ -75,7 +75,7 @@ export const getEvent = operation({
     // The same answer as for an event of another account.
     if (!canSee(registry, actor, target))
       throw new ApiError('event_not_found', 'There is no such event, or it is not yours. Check the id.')
-    return showEvent(target)
+    return showEvent(target, actor.kind)
   },
 })
 

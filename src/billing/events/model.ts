@@ -59,12 +59,24 @@ export const eventResponse = namedSchema('Event', {
 })
 
 /** The body of a webhook delivery and the answer of the API are the same. */
-export const showEvent = ({ id, type, createdAt, data }: Pick<StoredEvent, 'id' | 'type' | 'createdAt' | 'data'>) => ({
-  id,
-  type,
-  created_at: iso(createdAt),
-  data: JSON.parse(data) as Record<string, unknown>,
-})
+export const showEvent = (event: Omit<Shown, 'data'> & { data: string }, kind: AccountKind) =>
+  eventFor(kind, { ...event, data: JSON.parse(event.data) as Record<string, unknown> })
+
+type Shown = Pick<StoredEvent, 'id' | 'type' | 'createdAt' | 'resellerId'> & { data: Record<string, unknown> }
+/**
+ * The event as a kind of account gets it. The identifiers of a reseller's billing system are not for that of the house,
+ * which would take them for its own services.
+ */
+export function eventFor(kind: AccountKind, { id, type, createdAt, resellerId, data }: Shown) {
+  const { server } = data as { server?: { billingServiceId?: unknown } }
+  const isForeign = kind === 'staff' && resellerId !== null && server?.billingServiceId != null
+  return {
+    id,
+    type,
+    created_at: iso(createdAt),
+    data: isForeign ? { ...data, server: { ...server, billingServiceId: null } } : data,
+  }
+}
 
 /** The events that concern the caller; `getEvent` also holds them against the audience of their type. */
 export const eventResource: Resource<StoredEvent> = {

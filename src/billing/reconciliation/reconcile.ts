@@ -76,7 +76,12 @@ export const reconcileUsage = operation({
       }
       return found
     }
-    const here = currentServices(tx, visible).map((one) => ({ ...one, ...ownerOf(one.ownerId) }))
+    const here = currentServices(tx, visible).map(({ billingServiceId, ...one }) => ({
+      ...one,
+      ...ownerOf(one.ownerId),
+      // A reseller's billing system has identifiers of its own, which may be the same as the house's.
+      billingServiceId: actor.kind === 'staff' && accountById(tx, one.ownerId)?.resellerId ? null : billingServiceId,
+    }))
     const differences = compare(list, here, (one) =>
       endOfService(tx, visible, { serverId: one.serverId ?? '', billingServiceId: one.billingServiceId ?? '' }),
     )

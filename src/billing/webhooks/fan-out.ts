@@ -1,11 +1,11 @@
 // Each event is queued for its webhooks in the transaction of the event: none is lost, and none is sent that did not
 // happen.
+import type { AccountKind } from '../../kernel/api/access.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
-import { iso } from '../../kernel/db/clock.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import type { EmittedEvent } from '../../kernel/jobs/emitted-event.ts'
 import { queueDelivery } from '../../kernel/queue/queries.ts'
-import { receives } from '../events/model.ts'
+import { eventFor, receives } from '../events/model.ts'
 import { type WebhookPayload, webhookDelivery } from './delivery.ts'
 import { PLATFORM, receiverKind } from './model.ts'
 import { tellOverflow } from './notices.ts'
@@ -16,12 +16,17 @@ export const EVERY_TYPE = '*'
 
 /** Without webhooks an event costs one look into an index. */
 export function fanOut(tx: Tx, app: AppContext, event: EmittedEvent) {
-  const { id, type, createdAt, data, customerId, resellerId } = event
+  const { id, type, customerId, resellerId } = event
   const candidates = receivingOf(tx, [PLATFORM, resellerId ?? '', customerId ?? ''])
   const chosen = candidates.filter((webhook) => wants(webhook, type) && mayReceive(tx, app, webhook, event))
   if (!chosen.length) return
-  const body = JSON.stringify({ id, type, created_at: iso(createdAt), data })
-  for (const webhook of chosen) queueFor(tx, app, webhook, { eventId: id, type, body }, event)
+  const bodyFor = (kind: AccountKind) =>
+    JSON.stringify(eventFor(kind, { ...event, data: event.data as Record<string, unknown> }))
+  const [ofPlatform, ofAccounts] = [bodyFor('staff'), bodyFor('customer')]
+  for (const webhook of chosen) {
+    const body = webhook.owner === PLATFORM ? ofPlatform : ofAccounts
+    queueFor(tx, app, webhook, { eventId: id, type, body }, event)
+  }
 }
 
 function wants({ events }: Receiving, type: string): boolean {

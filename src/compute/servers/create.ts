@@ -36,6 +36,7 @@ import {
   hostname,
   mustBePublished,
   mustFit,
+  mustNameOwnService,
   type RootPassword,
   rootPasswordFor,
 } from './install/order.ts'
@@ -135,6 +136,7 @@ function accept(
     body.imageId === undefined ? noImage(body) : withImage(tx, actor, body, body.imageId, owner.id, rootPassword)
   if (first) mustFit(first.image, what.diskGb)
   if (nodeId) mustStandIn(tx, nodeId, where.id)
+  mustNameOwnService(actor, owner.id, body.billingServiceId)
   mustNotBeLocked(owner)
   const reseller = resellerOf(tx, owner)
   if (reseller) mustAllowOrder(tx, clock(), reseller, what, where)

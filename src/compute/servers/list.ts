@@ -46,7 +46,11 @@ function listing(call: ReadContext, name: string) {
     const { where, values } = own(call.actor)
     filters.push([where, values])
   }
-  if (query['billingServiceId']) filters.push(['s.billing_service_id = +?', [query['billingServiceId']]])
+  if (query['billingServiceId']) {
+    filters.push(['s.billing_service_id = +?', [query['billingServiceId']]])
+    // A reseller's billing system has identifiers of its own, which may be the same.
+    if (call.actor.kind === 'staff' && !query['resellerId']) filters.push(['w.reseller_id IS NULL', []])
+  }
   if (query['externalId']) {
     const among = query['resellerId'] ?? (call.actor.kind === 'reseller' ? call.actor.accountId : null)
     filters.push(['w.owner_id = +?', [customerWithExternalId(call.tx, among, query['externalId']) ?? '']])

@@ -3,6 +3,7 @@
 import { Type as t } from 'typebox'
 import type { Image } from '../../../catalog/images/model.ts'
 import { publicKeysOf } from '../../../identity/ssh-keys/model.ts'
+import type { Actor } from '../../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../../kernel/api/errors.ts'
 import { line } from '../../../kernel/api/operation.ts'
 import { newRootPassword, sha512Crypt } from '../../../kernel/crypto/sha512-crypt.ts'
@@ -20,6 +21,14 @@ export const hostname = t.String({
 export const displayName = line(64)
 /** The billing system's own identifier of a server; empty for none. */
 export const billingServiceId = line(100, 0)
+/**
+ * Throws `validation_failed` for a reseller that names a server of its own: there the identifier is the house's, whose
+ * billing system would take it for one of its services.
+ */
+export function mustNameOwnService(actor: Actor, ownerId: string, given: string | null | undefined) {
+  if (given && actor.kind === 'reseller' && ownerId === actor.accountId)
+    throw invalid({ field: 'billingServiceId', message: 'is for servers of your customers. Leave it out.' })
+}
 export const access = t.Object(
   {
     mode: t.Enum(['password', 'ssh_keys']),

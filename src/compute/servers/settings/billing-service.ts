@@ -1,5 +1,5 @@
 import { fields, nullable, operation } from '../../../kernel/api/operation.ts'
-import { billingServiceId } from '../install/order.ts'
+import { billingServiceId, mustNameOwnService } from '../install/order.ts'
 import { server } from '../model.ts'
 import { serverRow, updateServer } from '../queries.ts'
 import { serverResponse, showServer } from '../show.ts'
@@ -15,7 +15,8 @@ export const setBillingService = operation({
   response: serverResponse,
   example: { billingServiceId: 'service-4711' },
   run(call) {
-    const { tx, target, body } = call
+    const { tx, actor, target, body } = call
+    mustNameOwnService(actor, target.ownerId, body.billingServiceId)
     updateServer(tx, target.id, { billingServiceId: body.billingServiceId || null })
     return showServer(call, serverRow(tx, target.id))
   },
