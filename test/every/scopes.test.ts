@@ -32,6 +32,11 @@ const neighbours: Record<string, readonly string[]> = {
   'pools.list': ['nod'],
   'pools.get': ['nod'],
   'pools.addresses': ['srv'],
+  // The specification opens the report of usage, with its servers and accounts, by customers:read.
+  'usage.report': ['srv', 'usr'],
+  'usage.accounts': ['usr'],
+  'usage.intervals': ['srv', 'usr'],
+  'usage.of-server': ['usr'],
 }
 
 /** By the start of its id, the scopes that open a thing to this kind of account. */
