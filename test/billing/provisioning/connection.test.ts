@@ -12,7 +12,7 @@ test('a billing system learns whose its token is, and that it may do everything 
     product: 'Berth',
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     account: { id: p.owner.id, name: 'Ada', kind: 'staff' },
-    token: { name: 'test', expiresAt: null },
+    calledWith: { name: 'test', expiresAt: null },
     preset: 'billing',
     missingScopes: [],
   })
