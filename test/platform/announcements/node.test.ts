@@ -99,6 +99,7 @@ describe('an announcement about a node', () => {
     expect(html).toContain('Announce to them')
     expect(html).toContain('One of our hosts in Frankfurt cannot be reached at the moment.')
     expect(html).toContain('name="untilConnected"')
+    expect(html).toContain('>Customers and resellers</option>')
     expect(await page(p, `/admin/nodes/${p.node.id}`, p.staff(['nodes.read']))).not.toContain('Announce to them')
   })
 })

@@ -20,6 +20,8 @@ import { Exact } from '../../components/time.tsx'
 type Announcement = Answers<{ a: typeof listAllAnnouncements }>['a']['data'][number]
 
 const audienceNames = { everybody: 'Everyone', customers: 'Customers', resellers: 'Resellers', staff: 'Staff' } as const
+/** Announcements about a node are not for staff. */
+const ofNodeNames = { ...audienceNames, everybody: 'Customers and resellers' } as const
 /** Only they have servers. */
 const ofNode = ['everybody', 'customers', 'resellers'] as const
 const levels = { info: 'Information', warn: 'Warning', bad: 'Outage' } as const
@@ -70,7 +72,7 @@ const columns: readonly Column<Announcement>[] = [
 const Readers = ({ of: { audience, node, untilConnected } }: { of: Announcement }) =>
   node ? (
     <>
-      {audienceNames[audience]} with servers on{' '}
+      {ofNodeNames[audience]} with servers on{' '}
       <Link to="/admin/nodes/{id}" params={{ id: node.id }}>
         {node.name}
       </Link>
@@ -229,7 +231,7 @@ const AnnouncementFields = ({ scope, of: a, prepared, audiences: offered = audie
         name="audience"
         label="For"
         value={a?.audience ?? 'everybody'}
-        options={offered.map((value) => ({ value, label: audienceNames[value] }))}
+        options={offered.map((value) => ({ value, label: (offered === ofNode ? ofNodeNames : audienceNames)[value] }))}
       />
       <Select
         scope={scope}
