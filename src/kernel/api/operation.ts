@@ -334,8 +334,9 @@ export function mustHave({ actor, registry }: { actor: Actor; registry: Rights }
   if (lacking.length)
     throw new ApiError(
       'scope_not_allowed',
-      `You cannot grant more than you have: ${rightsInWords(registry, lacking)} ${lacking.length === 1 ? 'is' : 'are'} ` +
-        'missing. Leave out what you lack, or ask someone who has it.',
+      `You cannot grant more than you have: ${rightsInWords(registry, lacking)} ` +
+        `${lacking.length === 1 ? 'is' : 'are'} missing. ` +
+        'Leave out what you lack, or ask someone who has it.',
       {
         scopes: lacking,
       },
