@@ -33,6 +33,8 @@ const LONGEST_TIMER_MS = 3600 * second
 /** That many due deliveries are looked through for their lanes. Where there are more, the lanes are stepped through. */
 const SAMPLE = 200
 const LANES_AT_ONCE = 16
+const LANES_KNOWN_MS = 50
+const MOST_LANES_KNOWN = 64
 const LONGEST_ERROR = 300
 /** A delivery is under way for so much longer at most, so that its outcome is recorded with others. */
 const MOST_GATHERED_MS = 20
@@ -56,6 +58,8 @@ export class DeliveryQueue {
   private ended = new Map<string, number>()
   /** By kind: the lane that was served last. */
   private served = new Map<string, string>()
+  /** By kind: the lanes that are due until a time in ms. */
+  private lanes = new Map<string, { from: number; until: number; list: readonly DueLane[] }>()
   private timer: ReturnType<typeof setTimeout> | undefined
   private running = false
   private crashed = false
@@ -105,12 +109,12 @@ export class DeliveryQueue {
   }
 
   private afterCommit() {
-    if (!this.running) return
     const { id, changes } = statements(this.context.db).newest.get()!
     const seen = `${id} ${changes}`
     if (seen === this.seen) return
     this.seen = seen
-    this.wake()
+    this.lanes.clear()
+    if (this.running) this.wake()
   }
 
   /** In a turn of its own: whoever committed is answered first. */
@@ -180,7 +184,7 @@ export class DeliveryQueue {
       return mayBegin(due)
     }
     let left: Turn[] = []
-    for (const due of this.dueLanes(kind.kind, now)) {
+    for (const due of this.lanesInTurn(kind.kind, now)) {
       if (active.size >= kind.inFlight.total) return begun
       if (due.paused || !mayBegin(due)) continue
       const turn = { due, free: this.freeIn(kind.kind, active, due.lane, now) }
@@ -200,6 +204,27 @@ export class DeliveryQueue {
       if (due.length < limit) return
       seen = due.length
     }
+  }
+
+  /**
+   * The due lanes as `dueLanes` finds them. Where they are few they are remembered for a moment, unless something is
+   * queued, paused or due meanwhile: looking for them takes longer than everything else about a delivery.
+   */
+  private *lanesInTurn(kind: string, now: number): Generator<DueLane> {
+    const known = this.lanes.get(kind)
+    if (known && now >= known.from && now < known.until) {
+      const behind = known.list.findIndex(({ lane }) => lane === this.served.get(kind)) + 1
+      yield* known.list.slice(behind)
+      return yield* known.list.slice(0, behind)
+    }
+    const list: DueLane[] = []
+    for (const due of this.dueLanes(kind, now)) {
+      list.push(due)
+      yield due
+    }
+    if (list.length > MOST_LANES_KNOWN) return
+    const { at } = statements(this.context.db).nextAt.get(kind, now)!
+    this.lanes.set(kind, { from: now, until: Math.min(now + LANES_KNOWN_MS, at ?? Infinity), list })
   }
 
   /** Every due lane once, beginning behind the lane that was served last. */
@@ -360,6 +385,7 @@ export class DeliveryQueue {
     const now = this.context.clock()
     const nextAt = now + againMs
     const { changes } = statements(tx).retry.run({ id: claimed.id, attempts, nextAt, error })
+    this.lanes.delete(kind.kind)
     if (changes) {
       const outcome = { result: 'retried', error, nextAt, record: failure.record } as const
       kind.recorded?.(tx, { ...withoutPayload(claimed), attempts }, outcome, now, this.context)
