@@ -44,6 +44,7 @@ describe('a token that somebody makes', () => {
       'scope_not_allowed',
       ['nodes:read', 'servers:terminate'],
     ])
+    expect(body.error.message).toStartWith('You cannot grant more than you have: “See nodes and locations” and “')
     expect(p.fingerprint()).toBe(before)
   })
 
