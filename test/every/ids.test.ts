@@ -5,7 +5,7 @@ import { fits } from '../../src/kernel/api/validate.ts'
 import { added, operations } from './toy-feature/every-feature.ts'
 
 /** Texts that people choose, or that another system calls by a name like an id. */
-const noIdsOfOurs = new Set(['clientId', 'externalId', 'billingProductId'])
+const noIdsOfOurs = new Set(['clientId', 'externalId', 'ownerExternalId', 'billingProductId', 'billingServiceId'])
 
 type Schema = TSchema & { properties?: Record<string, Schema>; items?: Schema; anyOf?: Schema[] }
 /** Every schema of an id inside a schema, by the path of its field. */

@@ -15,7 +15,7 @@ const COLUMNS = ['serverId', 'billingServiceId', 'ownerExternalId', 'billingProd
 const name = t.Optional(nullable(t.String({ maxLength: 200 })))
 const listed = t.Object(
   {
-    serverId: name,
+    serverId: t.Optional(nullable(t.String({ minLength: 1, maxLength: 200 }))),
     billingServiceId: name,
     ownerExternalId: name,
     billingProductId: name,

@@ -122,7 +122,10 @@ export const createAnnouncement = operation({
     audience,
     level: t.Optional(level),
     nodeId: t.Optional(
-      described(nullable(t.String()), 'Only for customers with a server on this node, and their resellers.'),
+      described(
+        nullable(t.String({ minLength: 1 })),
+        'Only for customers with a server on this node, and their resellers.',
+      ),
     ),
     untilConnected: t.Optional(t.Boolean()),
     ...span,

@@ -70,7 +70,7 @@ describe('declaring a node lost', () => {
     const refused = await p.call(p.customer, 'POST', `/servers/${p.serverId}/actions/reinstall`, body)
     expect([refused.status, refused.body.error?.code]).toEqual([409, 'node_lost'])
     expect(refused.body.error.message).toBe(
-      'The node of web01 was lost, so it cannot be installed there again. Terminate it.',
+      'The node of web01 was lost, so nothing can be done with it there. Terminate it.',
     )
     expect(p.fingerprint()).toBe(before)
     expect((await serverOf(p)).allowed).toEqual(expect.not.arrayContaining(['reinstall']))

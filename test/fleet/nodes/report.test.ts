@@ -251,6 +251,7 @@ describe('a node that reports', () => {
     await settled(p)
     expect(p.server(it)).toMatchObject({ power: 'stopped', status: 'stopped', wantedPower: 'running' })
     p.node.agent.connect()
+    p.controller.runner.sweep()
     await p.settle()
     expect(p.server(it)).toMatchObject({ power: 'stopped', status: 'stopped', wantedPower: 'stopped' })
   })

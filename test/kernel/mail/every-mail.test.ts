@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { tellOverflow, tellPaused } from '../../../src/billing/webhooks/notices.ts'
 import { webhookById } from '../../../src/billing/webhooks/queries.ts'
+import { settleTraffic } from '../../../src/compute/servers/traffic/limits.ts'
 import { mailResetLinks } from '../../../src/identity/auth/links/password-links.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { withApp } from '../../support/second-factor.ts'
@@ -51,6 +52,19 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     const { imageId: _, hostname: __, access: ___, ...waiting } = p.order
     const { body } = await must(p.owner, 'POST', '/admin/servers', waiting)
     return ['server1 is ready to be set up', addressOf(p.customer.id), new RegExp(`^/servers/${body.serverId}$`)]
+  },
+  'src/compute/servers/traffic/limits.ts': async () => {
+    await must(p.owner, 'PATCH', `/admin/packages/${p.pack}`, { trafficGb: 2000 })
+    const { body } = await must(p.owner, 'POST', '/admin/servers', p.order)
+    await p.settle()
+    const { number } = p.server(body.serverId)
+    await p.node.agent.meter()
+    p.node.agent.flow(number, 1700e9, 0)
+    p.turnClock(30_000)
+    await p.node.agent.meter()
+    await Bun.sleep(60)
+    settleTraffic(p.db, p.controller.app)
+    return ['web01 has used 80 % of its traffic', addressOf(p.customer.id), new RegExp(`^/servers/${body.serverId}$`)]
   },
   'src/identity/auth/passwords/change.ts welcome': async () => {
     await must(p.owner, 'POST', '/admin/customers', { name: 'Dee', email: 'dee@example.com', invite: true })
