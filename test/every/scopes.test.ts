@@ -37,6 +37,11 @@ const neighbours: Record<string, readonly string[]> = {
   'usage.accounts': ['usr'],
   'usage.intervals': ['srv', 'usr'],
   'usage.of-server': ['usr'],
+  // Each line names what the account itself has changed.
+  'account.activity': ['whk'],
+  // A delivery holds its event; who makes webhooks has events sent to any address anyhow.
+  'webhooks.deliveries': ['evt'],
+  'webhooks.delivery': ['evt', 'srv', 'usr'],
 }
 
 /** By the start of its id, the scopes that open a thing to this kind of account. */

@@ -19,8 +19,8 @@ function placeAfter({ tx, actor, registry, clock }: ReadContext, id: string | un
   if (!found || !canSee(registry, actor, found) || found.seq <= before)
     throw new ApiError(
       'invalid_request',
-      `There is no event ${id} among yours of the last ${REPLAY_MS / day} days. List them without \`after\`, and ` +
-        'compare what you hold with the API: older events are not listed any more.',
+      `The query parameter after names no event of yours of the last ${REPLAY_MS / day} days. List them without it, ` +
+        'and compare what you hold with the API: older events are not listed any more.',
     )
   return found.seq
 }
@@ -41,9 +41,11 @@ export const listEvents = operation({
     const { tx, actor, registry, query } = call
     const mine = typesFor(registry, actor.kind)
     const wanted = query['type']?.split(',')
-    const unknown = wanted?.find((type) => !mine.includes(type))
-    if (unknown !== undefined)
-      throw new ApiError('invalid_request', `There is no type of event "${unknown}" for you. See GET /event-types.`)
+    if (wanted?.some((type) => !mine.includes(type)))
+      throw new ApiError(
+        'invalid_request',
+        'The query parameter type names a type of event that does not exist for you. See GET /event-types.',
+      )
     const filter = {
       accounts: accountsOf(actor),
       types: wanted ?? (actor.kind === 'staff' ? undefined : mine),

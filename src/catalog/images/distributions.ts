@@ -3,6 +3,7 @@
 import { second } from '../../kernel/db/clock.ts'
 import { egressAcross, publicOnly, type RawResponse } from '../../kernel/net/egress.ts'
 
+/** Of one read with its redirects; adding an image makes two, one after the other. */
 const TIMEOUT_MS = 10 * second
 /** Distributions redirect to mirrors. */
 const MOST_REDIRECTS = 3

@@ -75,18 +75,18 @@ export function reserve(
       createdAt: clock(),
     })
   } catch (error) {
-    return refuseHostnameTaken(error, hostname)
+    return refuseHostnameTaken(error)
   }
   const [ipv4 = null] = takeIpv4(tx, id, node.id, held.ipv4)
   if (held.ipv6Prefix) takeIpv6(tx, id, node.id, held.ipv6Prefix)
   return { id, hostname, node, ipv4 }
 }
 
-export const hostnameTaken = (hostname: string) =>
-  new ApiError('hostname_taken', `${hostname} is used by another server of this customer. Choose another hostname.`)
+export const hostnameTaken = () =>
+  new ApiError('hostname_taken', 'Another server of this customer has this hostname. Choose another hostname.')
 /** Throws `hostname_taken` for a violation of the index on hostnames, and any other error as it is. */
-export function refuseHostnameTaken(error: unknown, hostname: string): never {
-  throw isUniqueViolation(error, 'workloads.hostname') ? hostnameTaken(hostname) : error
+export function refuseHostnameTaken(error: unknown): never {
+  throw isUniqueViolation(error, 'workloads.hostname') ? hostnameTaken() : error
 }
 
 /** Locally administered (02), with 40 random bits: the unique index refuses the one that is taken. */

@@ -26,12 +26,19 @@ export function writeTogether<T>(
   })
 }
 
+/** Thrown to roll back a transaction in which every change was refused: there is nothing to flush. */
+class NothingChanged extends Error {}
+
 function writeGathered(db: Db) {
   const { $client } = db
   const all = gatheredIn(db)
   if (!all.length) return
   const taken: { change: Gathered; settle(): void }[] = []
   const until = performance.now() + GATHERING_MS
+  let accepted = 0
+  const settleAll = () => {
+    for (const { settle } of taken) settle()
+  }
   try {
     write(db, (tx) => {
       do {
@@ -41,16 +48,19 @@ function writeGathered(db: Db) {
         try {
           const made = savepoint(tx, () => work(tx))
           taken.at(-1)!.settle = () => resolve(made)
+          accepted++
         } catch (error) {
           // It is no refusal of this change alone: the whole transaction is rolled back.
           if (isDatabaseError(error) || !$client.inTransaction) throw error
           taken.at(-1)!.settle = () => reject(error)
         }
       } while (all.length && performance.now() < until)
+      if (!accepted) throw new NothingChanged()
     })
-    for (const { settle } of taken) settle()
+    settleAll()
   } catch (error) {
-    for (const { change } of taken.length ? taken : [{ change: all.shift()! }]) change.reject(error)
+    if (error instanceof NothingChanged) settleAll()
+    else for (const { change } of taken.length ? taken : [{ change: all.shift()! }]) change.reject(error)
   }
   if (all.length) setImmediate(() => writeGathered(db))
 }

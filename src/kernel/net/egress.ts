@@ -80,6 +80,8 @@ export function disabledReason(url: URL, policy: Policy): string | undefined {
   return undefined
 }
 
+const USUAL_TIMEOUT_MS = 5 * second
+
 type EgressRequest = {
   method?: 'GET' | 'POST'
   headers?: Record<string, string>
@@ -104,29 +106,35 @@ export async function egress(url: URL, policy: Policy, request: EgressRequest = 
   return { status, text: body.toString('utf8'), contentType: headers['content-type'] ?? '' }
 }
 
-/** For files of mirrors: follows up to `redirects` redirects, and each address passes the policy. Throws `NoAnswer`. */
+/**
+ * For files of mirrors: follows up to `redirects` redirects, and each address passes the policy. `timeoutMs` is for all
+ * of them together. Throws `NoAnswer`.
+ */
 export async function egressAcross(
   redirects: number,
   url: URL,
   policy: Policy,
   request: EgressRequest = {},
 ): Promise<RawResponse> {
+  const { timeoutMs = USUAL_TIMEOUT_MS } = request
+  const began = performance.now()
   const response = await rawEgress(url, policy, request)
   const { location } = response.headers
   if (response.status < 300 || response.status >= 400 || !location) return response
   if (redirects < 1) throw new NoAnswer(`${url.host} redirects too often.`)
   const next = URL.parse(location, url)
   if (!next) throw new NoAnswer(`${url.host} redirects to no address.`)
-  return egressAcross(redirects - 1, next, policy, request)
+  const leftMs = Math.max(0, timeoutMs - (performance.now() - began))
+  return egressAcross(redirects - 1, next, policy, { ...request, timeoutMs: leftMs })
 }
 
 /** `egress` with all headers and the bytes of the body. */
 async function rawEgress(url: URL, policy: Policy, request: EgressRequest): Promise<RawResponse> {
-  const { timeoutMs = 5 * second } = request
+  const { timeoutMs = USUAL_TIMEOUT_MS } = request
   const late = Promise.withResolvers<never>()
   const gone = new AbortController()
   const timer = setTimeout(() => {
-    late.reject(new NoAnswer(`${url.host} did not answer within ${timeoutMs / second} s.`))
+    late.reject(new NoAnswer(`${url.host} did not answer within ${Number((timeoutMs / second).toFixed(1))} s.`))
     gone.abort()
   }, timeoutMs)
   try {

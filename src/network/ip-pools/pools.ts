@@ -69,7 +69,7 @@ export const createPool = operation({
     })
     const nodeIds = body.nodeIds ?? []
     mustBeNodes(call, nodeIds)
-    mustOverlapNone(tx, network, body.network)
+    mustOverlapNone(tx, network)
     const it = named('pool', () =>
       insertPool(tx, {
         id: newId('pool'),
@@ -107,12 +107,12 @@ function networkFrom(text: string): Network {
 }
 
 /** Throws `pool_overlaps`. */
-function mustOverlapNone(tx: Db, network: Network, text: string) {
+function mustOverlapNone(tx: Db, network: Network) {
   const other = allPools(tx).find((p) => overlap(toNetwork(p.network)!, network))
   if (other)
     throw new ApiError(
       'pool_overlaps',
-      `${text} overlaps with ${other.network} of the pool ${other.name}. Choose another network.`,
+      `The network overlaps with ${other.network} of the pool ${other.name}. Choose another network.`,
     )
 }
 

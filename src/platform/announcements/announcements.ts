@@ -123,7 +123,7 @@ export const createAnnouncement = operation({
     level: t.Optional(level),
     nodeId: t.Optional(
       described(
-        nullable(t.String({ minLength: 1 })),
+        nullable(t.String({ minLength: 1, maxLength: 40 })),
         'Only for customers with a server on this node, and their resellers.',
       ),
     ),

@@ -47,6 +47,22 @@ test('what one throws takes back nothing of the others, and reaches only who ask
   expect([marks('b'), transactions - before]).toEqual([['b1', 'b3'], 1])
 })
 
+test('a transaction in which every change is refused is rolled back, and nothing is committed', async () => {
+  const before = transactions
+  const refused = ['r1', 'r2'].map((name) =>
+    writeTogether(db, (tx) => {
+      mark(name)(tx)
+      throw new Error(`${name} is refused`)
+    }),
+  )
+  const ended = await Promise.allSettled(refused)
+  expect(ended.map((each) => each.status === 'rejected' && each.reason.message)).toEqual([
+    'r1 is refused',
+    'r2 is refused',
+  ])
+  expect([marks('r'), transactions - before, db.$client.inTransaction]).toEqual([[], 0, false])
+})
+
 test('a later one sees what an earlier one did', async () => {
   const unique = ['c1', 'c1'].map((name) => writeTogether(db, mark(name)))
   expect((await Promise.allSettled(unique)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])

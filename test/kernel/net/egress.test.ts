@@ -184,6 +184,17 @@ describe('S10 S12 a file that its server keeps on a mirror', () => {
     expect(await across(1, `http://127.0.0.1:${server.port}/`)).toEqual([200, 'cont'])
     expect(await across(0, `http://127.0.0.1:${server.port}/`)).toBe(`127.0.0.1:${server.port} redirects too often.`)
   })
+  test('is given up when all redirects together take longer than the time of one read', async () => {
+    using server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: () => Bun.sleep(150).then(() => Response.redirect('/next', 302)),
+    })
+    const began = performance.now()
+    const read = egressAcross(20, new URL(`http://127.0.0.1:${server.port}/`), lab, { timeoutMs: 400 })
+    await expect(read).rejects.toThrow('did not answer within')
+    expect(performance.now() - began).toBeLessThan(2000)
+  })
   test('is not read where the policy forbids the address of the mirror', async () => {
     let to = ''
     using server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => Response.redirect(to, 307) })

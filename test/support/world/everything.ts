@@ -39,6 +39,20 @@ async function make(features: readonly Feature[]) {
   const people: Record<AccountKind, Person> = { staff, reseller, customer }
   for (const { id } of Object.values(people)) givePassword(p, id)
 
+  const call = async (who: { id: string }, method: string, path: string, body?: unknown) => {
+    const reply = await p.call(who as Who, method, path, body)
+    if (reply.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(reply.body)}`)
+    return reply.body
+  }
+  // Webhooks come first, so that every later event is queued for them.
+  for (const who of Object.values(people)) {
+    const webhook = { url: `https://hooks.example.com/${who.id}`, events: ['*'] }
+    const { id } = await call(who, 'POST', '/webhooks', webhook)
+    await call(who, 'POST', `/webhooks/${id}/actions/test`)
+    const paused = await call(who, 'POST', '/webhooks', webhook)
+    await call(who, 'POST', `/webhooks/${paused.id}/actions/pause`)
+  }
+
   // Servers: at work, off, suspended, waiting for their owners.
   const order = async (body: object) =>
     (await p.admin('POST', '/admin/servers', { ...p.order, ...body })).serverId as string
@@ -51,12 +65,6 @@ async function make(features: readonly Feature[]) {
   await p.admin('POST', `/servers/${stopped}/actions/power`, { action: 'off' })
   await p.admin('POST', `/servers/${suspended}/actions/suspend`, { reason: 'overdue' })
   await p.settle()
-
-  const call = async (who: { id: string }, method: string, path: string, body?: unknown) => {
-    const reply = await p.call(who as Who, method, path, body)
-    if (reply.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(reply.body)}`)
-    return reply.body
-  }
   for (const { fixture } of features) await fixture?.({ customer, call, admin: p.admin })
 
   // Things of a person.
@@ -146,7 +154,7 @@ export function everyId(p: Everything): string[] {
   return tables.flatMap(({ name }) =>
     p.db.$client
       .query<{ id: unknown }, []>(
-        `SELECT id FROM "${name}" LIMIT ${/^(accounts|servers|addresses)$/.test(name) ? 12 : 6}`,
+        `SELECT id FROM "${name}" LIMIT ${/^(accounts|servers|addresses|deliveries)$/.test(name) ? 12 : 6}`,
       )
       .all()
       .map(({ id }) => String(id)),

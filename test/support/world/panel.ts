@@ -6,6 +6,7 @@ import type { FakeSettings } from '../../../agent/host/fake-host.ts'
 import { configFrom } from '../../../src/app/config.ts'
 import { createController } from '../../../src/app/controller.ts'
 import { features as productFeatures } from '../../../src/app/features.ts'
+import { distributionsOver } from '../../../src/catalog/images/distributions.ts'
 import { images } from '../../../src/catalog/images/tables.ts'
 import { load, type Server } from '../../../src/compute/servers/model.ts'
 import { nodes } from '../../../src/fleet/nodes/tables.ts'
@@ -23,6 +24,7 @@ import type { Feature } from '../../../src/kernel/feature.ts'
 import type { Failpoints } from '../../../src/kernel/jobs/runner/execution.ts'
 import { events, jobs } from '../../../src/kernel/jobs/tables.ts'
 import { quieten } from '../../../src/kernel/log.ts'
+import { NoAnswer } from '../../../src/kernel/net/egress.ts'
 import { keepAliveAgent, type Transport } from '../../../src/kernel/net/exchange.ts'
 import { deliveries } from '../../../src/kernel/queue/tables.ts'
 import { assemble } from '../../../src/kernel/registry.ts'
@@ -50,6 +52,8 @@ type Options = {
   localServices?: string
   /** Every request is in the journal. */
   logRequests?: boolean
+  /** The servers of distributions; without it none answers. */
+  distributions?: Parameters<typeof distributionsOver>[0]
   /** How webhooks leave; without it no name resolves. */
   webhooks?: Partial<Transport>
   /** PANEL_WEBHOOK_ALLOW_PRIVATE. */
@@ -76,6 +80,10 @@ export const calmHost: HostSource = {
   disk: () => ({ bsize: 4096, blocks: 1000, bfree: 600, bavail: 600 }),
   fileBytes: () => 1024,
   ownBytes: () => 2048,
+}
+
+const unreachable = async () => {
+  throw new NoAnswer('The tests have no internet.')
 }
 
 /**
@@ -127,6 +135,7 @@ export async function panel(options: Options = {}) {
       pauseMs: () => 1,
       services: {
         host: new HostFigures({ ...calmHost, ...options.host }, dir, certificateEndsAt),
+        distributions: distributionsOver(options.distributions ?? unreachable),
         webhookTransport: {
           silenceMs: 10_000,
           totalMs: 15_000,

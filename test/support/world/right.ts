@@ -93,8 +93,8 @@ const fresh: Readonly<Record<string, Made>> = {
   'pools.create': (_, __, n) => ({
     network: `10.9.${n % 256}.0/29`,
     gateway: `10.9.${n % 256}.1`,
-    first: '',
-    last: '',
+    first: `10.9.${n % 256}.2`,
+    last: `10.9.${n % 256}.6`,
     name: `Right ${n}`,
   }),
   'servers.create': called,

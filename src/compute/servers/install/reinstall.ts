@@ -98,7 +98,7 @@ export const reinstallServer = operation({
       discardFirst: body.discardFirst === true,
     }
     mustAllowFor(tx, actor, target, 'reinstall')
-    if (!isHostnameFree(tx, target, input.hostname)) throw hostnameTaken(input.hostname)
+    if (!isHostnameFree(tx, target, input.hostname)) throw hostnameTaken()
     if (fateOfOldSystem(tx, target) === 'deleted_first' && !input.discardFirst) throw noRoom(target)
     const about = serverJob(target, { by: actor, title: `Reinstall ${input.hostname}`, now: clock() })
     const jobId = startJob(tx, reinstalling, input, about)
@@ -285,7 +285,7 @@ function takeIntoUse(tx: Tx, { serverId, imageId, hostname }: Reinstalling, disk
       diskGeneration,
     })
   } catch (error) {
-    refuseHostnameTaken(error, hostname)
+    refuseHostnameTaken(error)
   }
   updateServer(tx, serverId, { imageId })
 }

@@ -87,7 +87,7 @@ export const setupServer = operation({
       })
       updateServer(tx, target.id, { imageId: chosen.id })
     } catch (error) {
-      refuseHostnameTaken(error, host)
+      refuseHostnameTaken(error)
     }
     return { jobId, serverId: target.id, ...(password ? { rootPassword: password.tell } : {}) }
   },
