@@ -13,7 +13,10 @@ cache=${XDG_CACHE_HOME:-/var/cache}/berth
 make_room() {
   local suite=$1 disk_gb=${2-}
   echo "$suite" >"$machine/suite"
-  [ -z "$disk_gb" ] || { truncate -s "${disk_gb}G" "$machine/disk"; mkfs.ext4 -q -F -m 0 -T largefile4 -J size=64 "$machine/disk"; }
+  if [ -n "$disk_gb" ]; then
+    truncate -s "${disk_gb}G" "$machine/disk"
+    mkfs.ext4 -q -F -m 0 -T largefile4 -J size=64 "$machine/disk"
+  fi
   mkdir -p "$root" "$cache/debs-$suite"
   [ -e "$cache/root-$suite.tar" ] || bootstrap "$suite"
   tar -xf "$cache/root-$suite.tar" -C "$root"
@@ -112,7 +115,10 @@ inside() {
   [ ! -e /dev/kvm ] || mknod -m 600 "$root/dev/kvm" c 10 232
   ln -s /proc/self/fd "$root/dev/fd"
   for file in stdin:0 stdout:1 stderr:2; do ln -s "/proc/self/fd/${file#*:}" "$root/dev/${file%:*}"; done
-  [ ! -e "$machine/disk" ] || { mkdir -p "$root/var/lib/berth-agent"; mount -o loop "$machine/disk" "$root/var/lib/berth-agent"; }
+  if [ -e "$machine/disk" ]; then
+    mkdir -p "$root/var/lib/berth-agent"
+    mount -o loop "$machine/disk" "$root/var/lib/berth-agent"
+  fi
   mkdir -p "$root/var/cache/apt/archives"; mount --bind "$debs" "$root/var/cache/apt/archives"
   # Machines share what was downloaded, and install at the same time.
   touch "$debs/lock" "$root/.apt-lock"; mount --bind "$root/.apt-lock" "$root/var/cache/apt/archives/lock"

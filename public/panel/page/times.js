@@ -53,7 +53,7 @@ export const isoOf = (/** @type {string} */ local) => {
 
 function localTimes() {
   if (zone) return
-  // What somebody has typed stays: only the value that the page came with is drawn again.
+  // The text that somebody typed stays: only the value that the page came with is drawn again.
   for (const input of /** @type {HTMLInputElement[]} */ ($$('input[data-iso]')))
     input.defaultValue = localMinute(Date.parse(input.dataset['iso'] ?? ''), zone)
   for (const it of /** @type {HTMLTimeElement[]} */ ($$('time'))) {

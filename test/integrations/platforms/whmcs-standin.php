@@ -3,7 +3,7 @@
 // may use, over a JSON file. It is none of WHMCS's code.
 
 namespace WHMCS\Database {
-    /** Rows of a table, with the few verbs of the query builder that the module uses. */
+    /** Rows of a table, with the few methods of the query builder that the module uses. */
     final class Query
     {
         private array $conditions = [];
