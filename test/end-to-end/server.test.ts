@@ -77,7 +77,7 @@ describe.skipIf(!!why)('a real server', () => {
       await run(['virsh', '-c', 'qemu:///system', 'undefine', serverId])
     await live?.close()
     await lan?.remove()
-    await run(['nft', 'delete', 'table', 'bridge', 'berth'])
+    for (const table of ['berth', 'berth_traffic']) await run(['nft', 'delete', 'table', 'bridge', table])
   })
 
   const ended = (jobId: string, seconds = 240) =>

@@ -1,7 +1,7 @@
 // The clock of the host is set back and forward under the compiled program, by libfaketime; its monotonic clock goes
 // on.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { emptyQcow2 } from '../../support/guest.ts'
 import { type Installation, installation } from '../../support/world/processes.ts'
 
@@ -21,6 +21,9 @@ const attention = async () =>
   (await live.admin('overview.get')).attention.map(({ what }: { what: string }) => what) as string[]
 const clockRows = async () => (await attention()).filter((what) => what.includes('clock'))
 
+const sharedByFaketime = () => readdirSync('/dev/shm').filter((name) => name.includes('faketime_'))
+const sharedBefore = new Set(sharedByFaketime())
+
 beforeAll(async () => {
   live = await installation()
   setClock(0)
@@ -34,7 +37,11 @@ beforeAll(async () => {
   await live.serve(faked)
   token = await live.ownerToken()
 }, 60_000)
-afterAll(() => live.close())
+afterAll(async () => {
+  await live.close()
+  // A program that is killed leaves the memory of libfaketime, which is named by its pid.
+  for (const name of sharedByFaketime()) if (!sharedBefore.has(name)) rmSync(`/dev/shm/${name}`, { force: true })
+})
 
 test('sessions, limits, jobs and nodes do not notice that the clock is set, and staff are told until it is ' +
   'right', async () => {
@@ -78,7 +85,7 @@ test('sessions, limits, jobs and nodes do not notice that the clock is set, and 
   ] as const) {
     setClock(seconds)
     // The host's clock is compared every five seconds.
-    await live.until(words, async () => (await clockRows()).some((what) => what.includes(words)), 20)
+    await live.until(words, async () => (await clockRows()).some((what) => what.includes(words)), 45)
     expect(await isSignedIn()).toBe(true)
     // 40 calls of a token and 5 sign-ins: a bucket that is not refilled by time that went back refuses none of them.
     for (let i = 0; i < 40; i++) expect((await live.api(token, 'GET', '/admin/nodes')).status).toBe(200)
