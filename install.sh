@@ -386,7 +386,7 @@ Section: admin
 Priority: optional
 Depends: libc6, passwd, ca-certificates
 Recommends: systemd
-Suggests: qemu-system-x86 | qemu-system-arm, qemu-utils, libvirt-daemon-system, nftables, iproute2, xorriso
+Suggests: qemu-system-x86 | qemu-system-arm, qemu-utils, libvirt-daemon-system, nftables, iproute2, xorriso, ovmf, swtpm-tools, restic, libnbd-bin, openssh-client
 Description: control panel for virtual private servers
  One program: the controller with its pages and its API, and the agent of a node.
 CONTROL
@@ -1032,8 +1032,8 @@ look_at_controller() {
 curl_words() { sed -n 's/^curl: ([0-9]*) //p' <<<"$1" | head -1; }
 
 install_node() {
-  local list=(qemu-utils libvirt-daemon-system libvirt-clients nftables iproute2 kmod xorriso openssh-client ca-certificates curl jq)
-  if [ "$(uname -m)" = x86_64 ]; then list+=(qemu-system-x86); else list+=(qemu-system-arm qemu-efi-aarch64); fi
+  local list=(qemu-utils libvirt-daemon-system libvirt-clients nftables iproute2 kmod xorriso openssh-client ca-certificates curl jq swtpm swtpm-tools restic libnbd-bin)
+  if [ "$(uname -m)" = x86_64 ]; then list+=(qemu-system-x86 ovmf); else list+=(qemu-system-arm qemu-efi-aarch64); fi
   has_systemd || list+=(tini)
   step 'Packages for a node' packages "${list[@]}"
   step 'Network of the guests' make_network
@@ -1176,6 +1176,8 @@ agent_settings() {
   {
     echo '# Written by install.sh. Your own settings go into agent.local.env beside this file.'
     case $controller_url in http://*) echo 'PANEL_AGENT_INSECURE="1"' ;; esac
+    # The panel of an all-in-one machine: its servers reach no other port of the machine.
+    [ "$mode" = agent ] || echo "PANEL_AGENT_HOST_PORTS=\"80,443,${listen##*:}\""
     # As curl above: whom the machine trusts, the agent trusts.
     if [ -e $controller_ca ]; then echo "NODE_EXTRA_CA_CERTS=\"$controller_ca\""
     else case $controller_url in https://*) [ ! -r $system_authorities ] || echo "NODE_EXTRA_CA_CERTS=\"$system_authorities\"" ;; esac; fi

@@ -161,7 +161,12 @@ async function runHere(given: Given): Promise<number> {
   controllerUrl(identity.controller)
   const fake = given.fake || identity.fake
   const host = fake
-    ? openFakeHost(dataDir, { hostname: identity.name, ...(identity.bridge && { bridge: identity.bridge }) })
+    ? openFakeHost(
+        dataDir,
+        { hostname: identity.name, ...(identity.bridge && { bridge: identity.bridge }) },
+        hostTime.wall,
+        identity.key,
+      )
     : openRealHost(dataDir, identity)
   const time = new MonotonicClock(hostTime)
   const journal = openJournal(join(dataDir, 'journal.db'), crashInjection(dataDir), time.now)
@@ -191,6 +196,7 @@ async function live(host: Host, journal: Journal, supervision: Supervision, conn
   void startVms(host, supervision, work.signal).then(() => {
     void supervision.stay(work.signal)
     void watchFirewall(host, work.signal)
+    void host.privateNetworking.stay(work.signal)
   })
   void host.metering.stay(work.signal, (error) =>
     log('error', 'the traffic of the vms cannot be counted; trying again', { error: wordsOf(error) }),

@@ -2,35 +2,79 @@
 // whether it shall run, and its crashes. A stop is written before it is done and a start after it, so that a crash
 // between is safe.
 import { openDatabase } from './database.ts'
-import type { Crash, PortRules, RestartPolicy } from './protocol/wire.ts'
+import type { PortPolicy } from './protocol/firewall.ts'
+import type { Crash, PortRules, PrivateNetwork, RestartPolicy, Speed } from './protocol/wire.ts'
 
 export type State = ReturnType<typeof openState>
-/** A vm's network port and its speed limit in megabit per second; null is no limit. */
-export type Port = { tap: string; mbps: number | null }
+/** A vm's network port, and its limits. */
+export type Port = { tap: string; speed: Speed }
 /** A vm that should run. `leftOff`: 1 after too many crashes, or one that its policy does not mend. */
 export type Wanted = { workload: string; restart: RestartPolicy; leftOff: number; startAt: number | null }
 const WANTED = 'workload, restart, left_off as leftOff, start_at as startAt'
 
 const SCHEMA = `
   create table if not exists port_rules (workload text primary key, rules text not null) strict;
+  create table if not exists early_policies (workload text primary key, policy text not null) strict;
   create table if not exists guests (
     workload text primary key, restart text not null default 'on_failure', wanted integer not null default 0,
     left_off integer not null default 0, start_at integer) strict;
+  create table if not exists private_networks (network text primary key, spec text not null) strict;
   create table if not exists crashes (
     workload text not null, at integer not null, cause text not null, detail text not null, outcome text not null,
     primary key (workload, at)) strict;
-  create table if not exists ports (workload text primary key, tap text not null, mbps integer) strict;
+  create table if not exists floating (address text primary key, workload text not null) strict;
+  create table if not exists firewall_digest (digest text not null) strict;
+  create table if not exists frozen (workload text primary key) strict;
+  create table if not exists ports (workload text primary key, tap text not null, speed text not null) strict;
 `
 
 export function openState(path: string) {
   const db = openDatabase(path, SCHEMA)
   const parse = (row: { rules: string }) => JSON.parse(row.rules) as PortRules
+  const floating = (workload: string) =>
+    db
+      .query<{ address: string }, [string]>('select address from floating where workload = ? order by address')
+      .all(workload)
+      .map(({ address }) => address)
   return {
+    /** The vm's floating addresses count also while it has no rules. */
+    keepFloating: (workload: string, addresses: readonly string[]) =>
+      db.transaction(() => {
+        for (const address of addresses) db.run('insert or replace into floating values (?, ?)', [address, workload])
+      })(),
+    dropFloating: (workload: string, addresses: readonly string[]) =>
+      db.transaction(() => {
+        for (const address of addresses)
+          db.run('delete from floating where address = ? and workload = ?', [address, workload])
+      })(),
+    floating,
+
     keepPortRules: (rules: PortRules) =>
       void db.run('insert or replace into port_rules values (?, ?)', [rules.workload, JSON.stringify(rules)]),
     forgetPortRules: (workload: string) => void db.run('delete from port_rules where workload = ?', [workload]),
+    /** A policy that came before the rules of its vm. */
+    keepEarlyPolicy: (workload: string, policy: PortPolicy) =>
+      void db.run('insert or replace into early_policies values (?, ?)', [workload, JSON.stringify(policy)]),
+    earlyPolicy(workload: string): PortPolicy | undefined {
+      const row = db
+        .query<{ policy: string }, [string]>('select policy from early_policies where workload = ?')
+        .get(workload)
+      return row ? (JSON.parse(row.policy) as PortPolicy) : undefined
+    },
+    dropEarlyPolicy: (workload: string) => void db.run('delete from early_policies where workload = ?', [workload]),
     portRules: () => db.query<{ rules: string }, []>('select rules from port_rules order by workload').all().map(parse),
+    portRulesOf(workload: string): PortRules | undefined {
+      const row = db.query<{ rules: string }, [string]>('select rules from port_rules where workload = ?').get(workload)
+      return row ? parse(row) : undefined
+    },
     hasPortRules: (workload: string) => db.query('select 1 from port_rules where workload = ?').get(workload) !== null,
+    /** Tells the rules in force after a restart of the agent, see `Memory` of the firewall. */
+    firewallDigest: () => db.query<{ digest: string }, []>('select digest from firewall_digest').get()?.digest,
+    keepFirewallDigest: (digest: string) =>
+      db.transaction(() => {
+        db.run('delete from firewall_digest')
+        db.run('insert into firewall_digest values (?)', [digest])
+      })(),
 
     keepRestartPolicy: (workload: string, restart: RestartPolicy) =>
       void db.run(
@@ -58,6 +102,15 @@ export function openState(path: string) {
     leaveOff: (workload: string) =>
       void db.run('update guests set left_off = 1, start_at = null where workload = ?', [workload]),
 
+    keepPrivateNetwork: (spec: PrivateNetwork) =>
+      void db.run('insert or replace into private_networks values (?, ?)', [spec.network, JSON.stringify(spec)]),
+    forgetPrivateNetwork: (network: string) => void db.run('delete from private_networks where network = ?', [network]),
+    privateNetworks: () =>
+      db
+        .query<{ spec: string }, []>('select spec from private_networks order by network')
+        .all()
+        .map(({ spec }) => JSON.parse(spec) as PrivateNetwork),
+
     keepCrash: ({ workload, at, cause, detail, outcome }: Crash) =>
       void db.run('insert or replace into crashes values (?, ?, ?, ?, ?)', [workload, at, cause, detail, outcome]),
     /** Crashes after `since`, oldest first. */
@@ -70,10 +123,25 @@ export function openState(path: string) {
         .map((crash): Crash => ({ type: 'crash', ...crash })),
     forgetCrashes: (before: number) => void db.run('delete from crashes where at < ?', [before]),
 
+    /** Guests that were asked to freeze and did not say yet that they write again. */
+    noteFrozen: (workload: string) => void db.run('insert or ignore into frozen values (?)', [workload]),
+    noteThawed: (workload: string) => void db.run('delete from frozen where workload = ?', [workload]),
+    /** Guests that are frozen on purpose at this moment. */
+    freezing: new Set<string>(),
+    frozen: () =>
+      db
+        .query<{ workload: string }, []>('select workload from frozen order by workload')
+        .all()
+        .map(({ workload }) => workload),
+
     keepPort: (workload: string, port: Port) =>
-      void db.run('insert or replace into ports values (?, ?, ?)', [workload, port.tap, port.mbps]),
-    port: (workload: string) =>
-      db.query<Port, [string]>('select tap, mbps from ports where workload = ?').get(workload) ?? undefined,
+      void db.run('insert or replace into ports values (?, ?, ?)', [workload, port.tap, JSON.stringify(port.speed)]),
+    port(workload: string): Port | undefined {
+      const row = db
+        .query<{ tap: string; speed: string }, [string]>('select tap, speed from ports where workload = ?')
+        .get(workload)
+      return row ? { tap: row.tap, speed: JSON.parse(row.speed) as Speed } : undefined
+    },
     forgetPort: (workload: string) => void db.run('delete from ports where workload = ?', [workload]),
 
     close: () => db.close(),

@@ -16,8 +16,28 @@ import webhooks from './0013_webhooks.sql' with { type: 'text' }
 import usage from './0014_usage.sql' with { type: 'text' }
 import billingService from './0015_billing_service.sql' with { type: 'text' }
 import pages from './0016_pages.sql' with { type: 'text' }
+import notices from './0017_notices.sql' with { type: 'text' }
 import usageService from './0018_usage_service.sql' with { type: 'text' }
 import trafficAllowance from './0019_traffic_allowance.sql' with { type: 'text' }
+import life from './0020_life.sql' with { type: 'text' }
+import setup from './0021_setup.sql' with { type: 'text' }
+import hardware from './0022_hardware.sql' with { type: 'text' }
+import firewall from './0024_firewall.sql' with { type: 'text' }
+import addresses from './0025_addresses.sql' with { type: 'text' }
+import speed from './0026_speed.sql' with { type: 'text' }
+import metrics from './0027_metrics.sql' with { type: 'text' }
+import privateNetworks from './0028_private_networks.sql' with { type: 'text' }
+import savedFilters from './0029_saved_filters.sql' with { type: 'text' }
+import windows from './0030_windows.sql' with { type: 'text' }
+import firewallLimits from './0031_firewall_limits.sql' with { type: 'text' }
+import snapshots from './0032_snapshots.sql' with { type: 'text' }
+import backupTargets from './0033_backup_targets.sql' with { type: 'text' }
+import nodeMetrics from './0035_node_metrics.sql' with { type: 'text' }
+import lostNode from './0036_lost_node.sql' with { type: 'text' }
+import backups from './0037_backups.sql' with { type: 'text' }
+import backupPlans from './0038_backup_plans.sql' with { type: 'text' }
+import storagePools from './0039_storage_pools.sql' with { type: 'text' }
+import restoreDrills from './0041_restore_drills.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -36,6 +56,26 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0014_usage', sql: usage },
   { name: '0015_billing_service', sql: billingService },
   { name: '0016_pages', sql: pages },
+  { name: '0017_notices', sql: notices },
   { name: '0018_usage_service', sql: usageService },
   { name: '0019_traffic_allowance', sql: trafficAllowance },
+  { name: '0020_life', sql: life },
+  { name: '0021_setup', sql: setup },
+  { name: '0022_hardware', sql: hardware },
+  { name: '0024_firewall', sql: firewall },
+  { name: '0025_addresses', sql: addresses },
+  { name: '0026_speed', sql: speed },
+  { name: '0027_metrics', sql: metrics },
+  { name: '0028_private_networks', sql: privateNetworks },
+  { name: '0029_saved_filters', sql: savedFilters },
+  { name: '0030_windows', sql: windows },
+  { name: '0031_firewall_limits', sql: firewallLimits },
+  { name: '0032_snapshots', sql: snapshots },
+  { name: '0033_backup_targets', sql: backupTargets },
+  { name: '0035_node_metrics', sql: nodeMetrics },
+  { name: '0036_lost_node', sql: lostNode },
+  { name: '0037_backups', sql: backups },
+  { name: '0038_backup_plans', sql: backupPlans },
+  { name: '0039_storage_pools', sql: storagePools },
+  { name: '0041_restore_drills', sql: restoreDrills },
 ]

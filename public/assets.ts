@@ -1,7 +1,9 @@
 // The files for browsers, under the names that views use. Each import is the file's path, on disk or in the executable.
 import alpine from '@alpinejs/csp/dist/cdn.min.js' with { type: 'file' }
 import font from '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2' with { type: 'file' }
+import xtermCss from '@xterm/xterm/css/xterm.css' with { type: 'file' }
 import htmx from 'htmx.org/dist/htmx.min.js' with { type: 'file' }
+import uplot from 'uplot/dist/uPlot.iife.min.js' with { type: 'file' }
 import type { AssetSource } from '../src/kernel/web/assets.ts'
 import { bundle, styles } from './bundle.ts' with { type: 'macro' }
 import icons from './icons.svg' with { type: 'file' }
@@ -12,9 +14,28 @@ export const files = {
   'panel.css': { text: styles('panel.css') },
   'inter.woff2': font,
   'panel.js': { text: bundle('panel/main.js') },
+  /** Loaded with lists of servers that can be ticked. */
+  'rows.mjs': { text: bundle('panel/page/rows.js') },
+  /** Loaded where access by SSH keys can be chosen. */
+  'ssh-keys.mjs': { text: bundle('panel/forms/ssh-keys.js') },
+  /** Loaded in the reference. */
+  'try.mjs': { text: bundle('panel/calls/try.js') },
   /** Loaded where somebody uses a passkey or sets up a second factor. */
   'security.js': { text: bundle('security.js') },
+  /** Loaded when a list of a billing system was compared. */
+  'reconciliation.js': { text: bundle('reconciliation.js') },
+  /** Loaded on pages with charts, in this order. */
+  'metrics.css': { text: styles('metrics.css') },
+  'uplot.js': uplot,
+  'metrics.js': { text: bundle('metrics.js') },
+  /** Of the page of a console; the last two are loaded for the screen and for the serial line. */
+  'console.css': { text: styles('console/console.css') },
+  'xterm.css': xtermCss,
+  'console.mjs': { text: bundle('console/main.js') },
+  'console-screen.mjs': { text: bundle('console/screen.js') },
+  'console-serial.mjs': { text: bundle('console/serial.js') },
   'htmx.js': htmx,
+  /** Loaded on the page of a job, for its log. */
   'alpine.js': alpine,
   'icons.svg': icons,
   'mark.svg': mark,

@@ -7,3 +7,8 @@ declare module '*.woff2' {
   const path: string
   export default path
 }
+declare module '*.css' {
+  const path: string
+  export default path
+}
+declare module '@novnc/novnc'

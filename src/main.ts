@@ -9,6 +9,10 @@ const usage = `Berth ${VERSION}: virtual servers and GPU instances, for hosting 
   berth admin …               do any API operation on this host, as System (berth admin --help)
   berth backup create FILE    copy the database to FILE while the controller runs
   berth backup restore FILE   put such a copy in place while the controller is stopped
+  berth restore …             restore the database from its replica, at any time (berth restore --help)
+  berth serve --standby       follow the replica of another controller, to take over from it
+  berth takeover              make the standby of this host the controller
+  berth backup-server …       an append-only place for backups of servers (berth backup-server --help)
   berth secrets rotate        encrypt the secrets in the database with a new key
   berth version               print the version
 `
@@ -20,19 +24,30 @@ async function run(args: readonly string[]): Promise<number> {
     case 'serve': {
       if (asksForHelp) {
         const { settings } = await import('./app/config.ts')
-        console.log('berth serve runs the controller until SIGTERM. Settings come from the environment:\n')
+        console.log(
+          'berth serve runs the controller until SIGTERM; with --standby it follows the replica of another one until ' +
+            'berth takeover. Settings come from the environment:\n',
+        )
         for (const [name, words] of Object.entries(settings)) console.log(`  ${name.padEnd(28)} ${words}`)
         return 0
       }
-      if (rest.length) return wrongUse(`berth serve takes no arguments; its settings come from the environment.`)
-      return (await import('./app/commands/serve.ts')).serve()
+      const asStandby = rest[0] === '--standby'
+      if (rest.length > Number(asStandby))
+        return wrongUse('berth serve takes no arguments but --standby; its settings come from the environment.')
+      return (await import('./app/commands/serve.ts')).serve({ asStandby })
     }
+    case 'takeover':
+      return (await import('./app/commands/takeover.ts')).takeover(rest)
+    case 'restore':
+      return (await import('./app/commands/restore.ts')).restore(rest)
     case 'agent':
       return (await import('../agent/main.ts')).agentCommand([...rest])
     case 'admin':
       return (await import('./app/commands/admin.ts')).admin(rest)
     case 'backup':
       return (await import('./app/commands/backup.ts')).backup(rest)
+    case 'backup-server':
+      return (await import('./app/backup-server/command.ts')).backupServerCommand(rest)
     case 'secrets':
       return (await import('./app/commands/secrets.ts')).secrets(rest)
     case 'version':

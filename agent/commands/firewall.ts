@@ -1,18 +1,42 @@
+import { say } from '../controller-link/job-log.ts'
 import { wordsOf } from '../failure.ts'
+import type { Routing } from '../host/routing.ts'
+import { announceFloating } from '../host/start-vm.ts'
 import { log } from '../log.ts'
 import type { Commands } from './commands.ts'
 
 export const firewallCommands = {
-  async 'firewall.allow'(rules, { portSecurity }) {
+  async 'firewall.allow'(rules, { portSecurity, routing }) {
     await portSecurity.allow(rules)
+    await routeOrWarn(routing)
     return {}
   },
-  async 'firewall.forget'({ workload }, { portSecurity, metering }) {
+  async 'firewall.float'({ workload, addresses, on }, host) {
+    await host.portSecurity.float(workload, addresses, on)
+    if (on) await announceFloating(host, workload, addresses)
+    return {}
+  },
+  async 'firewall.set-policy'({ workload, policy }, { portSecurity }) {
+    await portSecurity.setPolicy(workload, policy)
+    return {}
+  },
+  'firewall.look': ({ workload }, { portSecurity }) => portSecurity.look(workload),
+  async 'firewall.forget'({ workload }, { portSecurity, metering, routing }) {
     // Traffic that cannot be counted any more keeps no vm from going.
     await metering
       .forget(workload)
       .catch((error) => log('warning', 'the last traffic of a vm is not counted', { workload, error: wordsOf(error) }))
     await portSecurity.forget(workload)
+    await routeOrWarn(routing)
     return {}
   },
 } satisfies Partial<Commands>
+
+/** The first address of a prefix works without its route, and the routes are looked at again within a minute. */
+async function routeOrWarn(routing: Routing) {
+  try {
+    await routing.ensure()
+  } catch (error) {
+    say('warning', `Its IPv6 prefix could not be routed yet: ${wordsOf(error)}`)
+  }
+}

@@ -9,4 +9,12 @@ export const imageCommands = {
     await images.remove(id)
     return {}
   },
+  async 'iso.ensure'(source, { isos }) {
+    const { virtualSizeBytes } = await isos.ensure(source)
+    return { sizeBytes: virtualSizeBytes }
+  },
+  async 'iso.remove'({ id }, { isos }) {
+    await isos.remove(id)
+    return {}
+  },
 } satisfies Partial<Commands>

@@ -3,9 +3,14 @@ import { Compile } from 'typebox/compile'
 import { Failure } from '../failure.ts'
 import type { Host } from '../host/host.ts'
 import { type CommandName, commands } from '../protocol/wire.ts'
+import { backupCommands } from './backup.ts'
 import type { Commands } from './commands.ts'
+import { drillCommands } from './drill.ts'
 import { firewallCommands } from './firewall.ts'
+import { guestCommands } from './guest.ts'
+import { guestAddressCommands } from './guest-addresses.ts'
 import { imageCommands } from './image.ts'
+import { privateNetworkCommands } from './private-network.ts'
 import { seedCommands } from './seed.ts'
 import { vmCommands } from './vm.ts'
 import { volumeCommands } from './volume.ts'
@@ -16,7 +21,12 @@ export const run: Commands = {
   ...volumeCommands,
   ...seedCommands,
   ...firewallCommands,
+  ...guestAddressCommands,
   ...vmCommands,
+  ...privateNetworkCommands,
+  ...guestCommands,
+  ...backupCommands,
+  ...drillCommands,
 }
 
 const checks = new Map(Object.entries(commands).map(([name, { input }]) => [name, Compile(input as TSchema)]))
@@ -49,10 +59,28 @@ export function parseCommand(
   }
 }
 
-/** Commands that change nothing. `vm.await` may take minutes and ends when the vm is stopped: nothing waits for it. */
-const looking: ReadonlySet<CommandName> = new Set(['volume.look', 'vm.look', 'vm.await'])
+/**
+ * Commands that change nothing of the vm. `vm.await` and `drill.await` may take minutes and end when the vm is stopped,
+ * and `backup.make` takes hours, so nothing waits for them. Those of the firewall wait for its rules alone: they also
+ * reach a vm that is shutting down.
+ */
+const looking: ReadonlySet<CommandName> = new Set([
+  'volume.look',
+  'vm.look',
+  'vm.await',
+  'drill.await',
+  'firewall.float',
+  'guest.look',
+  'firewall.look',
+  'firewall.set-policy',
+  'backup.make',
+])
 
 function workloadOf(input: unknown): string | undefined {
-  const { workload, volume } = input as { workload?: string; volume?: { workload: string } }
-  return workload ?? volume?.workload
+  const { workload, volume, vm } = input as {
+    workload?: string
+    volume?: { workload: string }
+    vm?: { workload: string }
+  }
+  return workload ?? volume?.workload ?? vm?.workload
 }

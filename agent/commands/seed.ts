@@ -1,8 +1,13 @@
+import { purposeOf } from '../protocol/wire.ts'
 import type { Commands } from './commands.ts'
 
 export const seedCommands = {
-  async 'seed.write'(seed, { seeds }) {
-    await seeds.write(seed)
+  async 'seed.write'(seed, { seeds, decrypt }) {
+    if ('form' in seed) {
+      const { adminPassword, ...drive } = seed
+      const password = adminPassword && decrypt(purposeOf(seed.workload), adminPassword)
+      await seeds.write({ ...drive, ...(password !== undefined && { password }) })
+    } else await seeds.write(seed)
     return {}
   },
   /** Ejects before it deletes: a vm whose definition names a missing file does not start. */

@@ -1,8 +1,8 @@
 import { say } from '../controller-link/job-log.ts'
 import { Failure } from '../failure.ts'
 import type { Host } from '../host/host.ts'
-import { startVm } from '../host/start-vm.ts'
-import type { Output } from '../protocol/wire.ts'
+import { limitVm, startVm } from '../host/start-vm.ts'
+import type { Output, Vm } from '../protocol/wire.ts'
 import type { Commands } from './commands.ts'
 
 const POLL_MS = 200
@@ -11,12 +11,7 @@ const POWER_EVERY_MS = 5000
 
 export const vmCommands = {
   async 'vm.define'(vm, host) {
-    await host.network.mustHaveBridge(vm.network.bridge)
-    const seedPath = vm.seeded ? await mustHaveSeed(host, vm.workload) : undefined
-    const disk = host.storage.pool(vm.volume.pool).disk(vm.volume)
-    host.state.keepPort(vm.workload, { tap: vm.network.tap, mbps: vm.network.portMbps })
-    await host.hypervisor.define(vm, disk, seedPath)
-    host.state.keepRestartPolicy(vm.workload, vm.restartPolicy)
+    await defineVm(vm, host)
     return {}
   },
 
@@ -24,6 +19,20 @@ export const vmCommands = {
     if ((await hypervisor.power(workload)) === 'absent')
       throw new Failure('no_vm', `${workload} has no virtual machine on this node`)
     state.keepRestartPolicy(workload, restartPolicy)
+    return {}
+  },
+
+  async 'vm.set-iso'({ workload, iso }, host) {
+    await host.hypervisor.insert(workload, await mustHaveIso(host, iso))
+    return {}
+  },
+
+  async 'vm.set-speed'({ workload, speed }, host) {
+    const port = host.state.port(workload)
+    const power = await host.hypervisor.power(workload)
+    if (!port || power === 'absent') throw new Failure('no_vm', `${workload} has no virtual machine on this node`)
+    host.state.keepPort(workload, { ...port, speed })
+    if (power === 'running' || power === 'paused') await limitVm(host, workload, { ...port, speed })
     return {}
   },
 
@@ -44,9 +53,10 @@ export const vmCommands = {
     return {}
   },
 
-  async 'vm.remove'({ workload }, { hypervisor, network, seeds, state }) {
+  async 'vm.remove'({ workload }, { consoles, hypervisor, network, seeds, state }) {
     state.wantStopped(workload)
     await hypervisor.remove(workload)
+    await consoles.forget(workload)
     await seeds.remove(workload)
     const port = state.port(workload)
     if (port) await network.unlimit(port.tap)
@@ -65,10 +75,29 @@ export const vmCommands = {
   },
 } satisfies Partial<Commands>
 
+/** Creates the definition of a vm or replaces it. */
+export async function defineVm(vm: Vm, host: Host) {
+  await host.network.mustHaveBridge(vm.network.bridge)
+  const seedPath = vm.seeded ? await mustHaveSeed(host, vm.workload) : undefined
+  const disk = await host.storage.pool(vm.volume.pool).disk(vm.volume)
+  const rescue = vm.rescue ? await host.storage.pool(vm.rescue.pool).disk(vm.rescue) : undefined
+  const iso = await mustHaveIso(host, vm.iso)
+  host.state.keepPort(vm.workload, { tap: vm.network.tap, speed: vm.speed })
+  await host.hypervisor.define(vm, disk, seedPath, { rescue, iso, nics: host.privateNetworking.nicsOf(vm.workload) })
+  host.state.keepRestartPolicy(vm.workload, vm.restartPolicy)
+}
+
 async function mustHaveSeed(host: Host, workload: string): Promise<string> {
   const path = await host.seeds.path(workload)
   if (!path) throw new Failure('no_seed', `${workload} has no seed on this node; seed.write comes before vm.define`)
   return path
+}
+
+async function mustHaveIso(host: Host, id: string | null): Promise<string | undefined> {
+  if (id === null) return undefined
+  const iso = await host.isos.find(id)
+  if (!iso) throw new Failure('no_iso', `ISO ${id} is not on this node; iso.ensure comes before it is attached`)
+  return iso.path
 }
 
 /**

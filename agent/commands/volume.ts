@@ -1,5 +1,10 @@
+import { whileFrozen } from '../drivers/guest-agent/freezing.ts'
+import { atLayer } from '../drivers/storage/storage.ts'
 import { Failure } from '../failure.ts'
+import type { Host } from '../host/host.ts'
+import type { Power, Volume } from '../protocol/wire.ts'
 import type { Commands } from './commands.ts'
+import { defineVm } from './vm.ts'
 
 export const volumeCommands = {
   'volume.look': async (volume, { storage }) => ({
@@ -28,17 +33,82 @@ export const volumeCommands = {
     const pool = storage.pool(volume.pool)
     const there = await pool.sizeBytes(volume)
     if (there === undefined) throw new Failure('no_volume', `${volume.workload} has no disk on this node`)
-    if (there >= sizeBytes) return {}
-    const power = await hypervisor.power(volume.workload)
-    // While a vm has the disk open, only its hypervisor may change it.
-    if (power === 'running' || power === 'paused')
-      await hypervisor.growDisk(volume.workload, pool.disk(volume), sizeBytes)
-    else await pool.grow(volume, sizeBytes)
+    const disk = await pool.disk(volume)
+    const on = isOn(await hypervisor.power(volume.workload))
+    // While a vm has a file open, only its hypervisor may change it.
+    const byHypervisor = on && disk.kind === 'file'
+    if (there < sizeBytes && !byHypervisor) await pool.grow(volume, sizeBytes)
+    // A device may have grown in a call before that a crash ended, and the vm does not know it.
+    if (on && (there < sizeBytes || !byHypervisor))
+      await hypervisor.growDisk(volume.workload, disk, Math.max(there, sizeBytes))
     return {}
   },
 
-  async 'volume.remove'(volume, { storage }) {
+  async 'volume.snapshot'({ vm, from }, host) {
+    const { workload, volume } = vm
+    const pool = host.storage.pool(volume.pool)
+    const below = atLayer(volume, from)
+    const sizeBytes = await pool.sizeBytes(below)
+    if (sizeBytes === undefined)
+      throw new Failure('no_volume', `${workload} has no disk ${(await pool.disk(below)).path}`)
+    const power = await host.hypervisor.power(workload)
+    const consistent = isOn(power) ? await addLayer(host, volume, from, sizeBytes) : power === 'stopped'
+    if (!isOn(power)) await pool.fork(volume, from, sizeBytes)
+    await defineVm(vm, host)
+    return { consistent, usedBytes: await pool.usedBytes(below) }
+  },
+
+  async 'volume.fork'({ volume, from, sizeBytes }, { storage }) {
+    await storage.pool(volume.pool).fork(volume, from, sizeBytes)
+    return {}
+  },
+
+  async 'volume.merge'({ vm, from, into }, host) {
+    const { workload, volume } = vm
+    const pool = host.storage.pool(volume.pool)
+    const [upper, lower] = [atLayer(volume, from), atLayer(volume, into)]
+    if ((await pool.sizeBytes(upper)) !== undefined) {
+      const [from_, into_] = [(await pool.disk(upper)).path, (await pool.disk(lower)).path]
+      const isLive = pool.layering === 'hypervisor' && isOn(await host.hypervisor.power(workload))
+      const layers = isLive ? await host.hypervisor.layers(workload) : []
+      if (layers.includes(from_)) await host.hypervisor.commitLayer(workload, from_, into_)
+      // A running vm that has the lower layer alone was changed before a crash, and has it open.
+      else if (!layers.includes(into_)) await pool.merge(volume, from, into)
+      await pool.rebase(volume, from, into, layers)
+    }
+    await defineVm(vm, host)
+    await pool.removeLayer(volume, from)
+    return { usedBytes: await pool.usedBytes(lower) }
+  },
+
+  async 'volume.remove-layer'({ volume, layer }, { storage, hypervisor }) {
+    const pool = storage.pool(volume.pool)
+    const { path } = await pool.disk(atLayer(volume, layer))
+    if (isOn(await hypervisor.power(volume.workload)) && (await hypervisor.layers(volume.workload)).includes(path))
+      throw new Failure('layer_in_use', `${volume.workload} runs on ${path}`)
+    await pool.removeLayer(volume, layer)
+    return {}
+  },
+
+  async 'volume.remove'(volume, { storage, hypervisor, backupRuns }) {
+    await backupRuns.release(volume)
+    await hypervisor.forgetFirmware(volume)
     await storage.pool(volume.pool).remove(volume)
     return {}
   },
 } satisfies Partial<Commands>
+
+const isOn = (power: Power) => power === 'running' || power === 'paused'
+
+/** After a crash the layer may be there already; whether the vm was frozen is then not known. */
+async function addLayer(host: Host, volume: Volume, from: number, sizeBytes: number): Promise<boolean> {
+  const { workload, pool: name } = volume
+  const pool = host.storage.pool(name)
+  const disk = await pool.disk(volume)
+  if (pool.layering === 'pool') {
+    if ((await pool.sizeBytes(volume)) !== undefined) return false
+    return whileFrozen(host, workload, () => pool.fork(volume, from, sizeBytes))
+  }
+  if ((await host.hypervisor.layers(workload)).includes(disk.path)) return false
+  return whileFrozen(host, workload, () => host.hypervisor.addLayer(workload, disk))
+}

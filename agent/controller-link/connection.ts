@@ -3,9 +3,11 @@
 // answers them.
 import { Compile } from 'typebox/compile'
 import { parseCommand } from '../commands/index.ts'
+import { ConsoleLink } from '../console/console-link.ts'
 import type { Figures, Seen } from '../drivers/hypervisor/hypervisor.ts'
 import { failureOf, wordsOf } from '../failure.ts'
 import type { Host } from '../host/host.ts'
+import { Measuring } from '../host/metrics/measuring.ts'
 import type { Supervision } from '../host/supervision.ts'
 import { log } from '../log.ts'
 import { fitted } from '../protocol/bounds.ts'
@@ -17,6 +19,8 @@ import {
   Heartbeat,
   Inventory,
   type LogLevel,
+  Metrics,
+  MOST_SAMPLES,
   MOST_TRAFFIC_DAYS,
   PowerChange,
   ToAgent,
@@ -55,8 +59,10 @@ export class Connection {
   private heardAt = 0
   private factsSent = ''
   private stopping = false
+  private measuring = new Measuring()
   /** The key of the certificate of the last connection; undefined where there was no TLS. */
   private pinSeen: string | undefined
+  private consoles: ConsoleLink
 
   constructor(
     private identity: Identity,
@@ -67,6 +73,7 @@ export class Connection {
     private keepPins: (pins: readonly string[]) => void,
   ) {
     supervision.onCrash = (crash) => this.send(crash)
+    this.consoles = new ConsoleLink(host.consoles)
   }
 
   /** Connects, and reconnects whenever the connection breaks, until `signal` aborts. */
@@ -126,7 +133,7 @@ export class Connection {
       openedAt = performance.now()
       heard()
       this.socket = socket
-      this.every(HEARTBEAT_MS, over.signal, () => this.beat(socket))
+      this.every(this.host.heartbeatMs ?? HEARTBEAT_MS, over.signal, () => this.beat(socket))
       this.every(FACTS_MS, over.signal, () => this.sendFacts(false))
       this.every(INVENTORY_MS, over.signal, () => this.sendInventory())
       this.every(TRAFFIC_MS, over.signal, async () => this.sendTraffic())
@@ -163,6 +170,7 @@ export class Connection {
       this.sendTraffic()
     }
     if (frame.type === 'traffic-stored') return this.trafficStored(frame.seq)
+    if (frame.type === 'console') return void this.consoles.open(frame, this.identity)
     if (frame.type === 'command') void this.obey(socket, frame)
     else this.report()
   }
@@ -242,7 +250,8 @@ export class Connection {
     this.send({ type: 'facts', facts: fitted(Facts, facts) })
   }
 
-  private async sendHeartbeat() {
+  /** Answers the vms as they were found. */
+  private async sendHeartbeat(): Promise<readonly Seen[]> {
     const [load, pools, { ours }] = await Promise.all([
       this.host.load(),
       this.host.storage.capacities(),
@@ -251,6 +260,15 @@ export class Connection {
     this.send(
       fitted(Heartbeat, { type: 'heartbeat', at: Date.now(), ...load, pools, workloads: ours.map(figuresOnly) }),
     )
+    return ours
+  }
+
+  private async sendMetrics(seen: readonly Seen[]) {
+    const samples = await this.measuring.turn(seen, () => this.host.hypervisor.usage())
+    const host = this.measuring.hostTurn(this.host.hostCounters())
+    this.send(fitted(Metrics, { type: 'metrics', ...(host && { host }), samples: samples.slice(0, MOST_SAMPLES) }))
+    for (let first = MOST_SAMPLES; first < samples.length; first += MOST_SAMPLES)
+      this.send(fitted(Metrics, { type: 'metrics', samples: samples.slice(first, first + MOST_SAMPLES) }))
   }
 
   private async sendInventory() {
@@ -274,7 +292,7 @@ export class Connection {
   private async beat(socket: WebSocket) {
     if (performance.now() - this.heardAt > SILENCE_MS) return (socket as WebSocket & { terminate(): void }).terminate()
     ;(socket as WebSocket & { ping(): void }).ping()
-    await this.sendHeartbeat()
+    await this.sendMetrics(await this.sendHeartbeat())
   }
 
   /** Sends changes of power as they happen. When their source breaks off, a heartbeat reports what was missed. */
@@ -303,9 +321,9 @@ export class Connection {
   }
 }
 
-const figuresOnly = ({ off: _, ...figures }: Seen): Figures => figures
+const figuresOnly = ({ off: _, rxPackets: __, txPackets: ___, ...figures }: Seen): Figures => figures
 
-const tried = (report: Promise<void>) =>
+const tried = (report: Promise<unknown>) =>
   report.catch((error) => log('error', 'this host cannot be reported on', { error: wordsOf(error) }))
 
 function frameIn(text: string): ToAgent | undefined {

@@ -2,9 +2,10 @@ import { chmodSync, mkdirSync } from 'node:fs'
 
 /**
  * Makes a directory that the hypervisor's user can pass through to a disk and that only root can list or change. Its
- * mode is set by chmod, because the agent's umask restricts the mode of mkdir.
+ * mode is set by chmod, because the agent's umask restricts the mode of mkdir. Returns `path`.
  */
-export function makePassage(path: string) {
+export function makePassage(path: string): string {
   mkdirSync(path, { recursive: true, mode: 0o711 })
   chmodSync(path, 0o711)
+  return path
 }

@@ -2,16 +2,19 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { controllerUrl, skewSeconds } from '../controller-link/controller.ts'
 import { isEnrolled, makeDataDir, readIdentity, type Settings } from '../controller-link/identity.ts'
+import { resticVersion } from '../drivers/backup/restic.ts'
+import { ruleset } from '../drivers/firewall/ruleset.ts'
 import { domainXml, uuidOf } from '../drivers/hypervisor/domain-xml.ts'
+import { hardwareOfHost } from '../drivers/hypervisor/firmware.ts'
 import { probe } from '../drivers/hypervisor/kvm-probe.ts'
 import { addressesOfHost } from '../drivers/network/bridge.ts'
-import { FilePool } from '../drivers/storage/file.ts'
+import { LOCAL_POOL, openPools, poolsFile } from '../drivers/storage/pools-file.ts'
+import { type Pool, Storage } from '../drivers/storage/storage.ts'
 import { wordsOf } from '../failure.ts'
-import { PROTOCOL } from '../protocol/wire.ts'
+import { type PortRules, PROTOCOL, usualMachine } from '../protocol/wire.ts'
 import { VERSION } from '../version.ts'
 import { find, type Program, run } from './exec.ts'
 import { bootIdOfHost, osName } from './facts.ts'
-import { POOL, poolRoot } from './real-host.ts'
 
 type Finding = { verdict: 'ok' | 'warn' | 'fail'; found: string; remedy?: string }
 type Check = { what: string; look(): Promise<Finding> | Finding }
@@ -67,9 +70,12 @@ function realChecks(dataDir: string, settings: Settings | undefined): Check[] {
     { what: 'define time', look: defineTime },
     { what: 'nftables', look: nftablesWorks },
     { what: 'xorriso', look: () => tool('xorriso', ['-version'], 'install xorriso') },
+    { what: 'uefi', look: uefi },
+    { what: 'tpm', look: tpm },
+    { what: 'backups', look: backups },
     { what: 'bridge', look: () => bridges(settings) },
     { what: 'speed limits', look: () => tool('tc', ['-V'], 'install iproute2; without it ports are not limited') },
-    { what: 'storage', look: () => storageSpace(dataDir) },
+    ...poolChecks(dataDir),
     { what: 'clock', look: clock },
     { what: 'controller', look: () => controllerAnswers(settings) },
   ]
@@ -134,16 +140,18 @@ function configured(name: string): string | undefined {
 /** Defines a vm, which is never started, and removes it again. */
 async function defineTime(): Promise<Finding> {
   const workload = `srv_${'d'.repeat(26)}`
-  const network = { bridge: 'none', tap: 'bth0', mac: '52:54:00:00:00:00', portMbps: null }
+  const network = { bridge: 'none', tap: 'bth0', mac: '52:54:00:00:00:00' }
   const vm = {
     workload,
     hostname: 'doctor',
     vcpus: 1,
     memoryMb: 64,
-    volume: { workload, generation: 0, pool: POOL, format: 'raw' as const },
+    volume: { workload, generation: 0, pool: LOCAL_POOL, format: 'raw' as const },
     network,
+    speed: { inMbps: null, outMbps: null, cpuPercent: null },
     seeded: false,
     restartPolicy: 'never' as const,
+    ...usualMachine,
   }
   const xml = domainXml(vm, { kind: 'file', path: '/nonexistent', format: 'raw' }, undefined, 'emulation')
   const { code, err, tookMs } = await virsh(['define', '--file', '/dev/stdin'], xml)
@@ -158,17 +166,58 @@ async function defineTime(): Promise<Finding> {
 
 async function nftablesWorks(): Promise<Finding> {
   if (!find('nft')) return fail('nft is not installed', 'install nftables')
-  const rules =
-    'table bridge berth_doctor { chain c { type filter hook prerouting priority -300; policy accept; ' +
-    'iifname "bth*" counter drop; }; }'
-  // --check lets the kernel check the rules and changes nothing.
-  const { code, err } = await run('nft', ['--check', '-f', '-'], { stdin: rules, mayFail: true, quietly: true })
+  // --check lets the kernel check the rules, those of a vm with a firewall among them, and changes nothing.
+  const { code, err } = await run('nft', ['--check', '-f', '-'], {
+    stdin: ruleset([portOfDoctor]),
+    mayFail: true,
+    quietly: true,
+  })
   return code === 0
-    ? ok('works in the bridge family')
+    ? ok('the kernel takes the rules; firewalls need neither nf_conntrack_bridge nor br_netfilter')
     : fail(
-        `does not work in the bridge family (${err.trim().split('\n')[0]})`,
-        'a kernel with nf_tables_bridge is needed',
+        `the kernel does not take the rules (${err.trim().split('\n')[0]})`,
+        'a kernel from 5.10 with nf_tables_bridge, nf_tables_inet and nft_limit, and nftables from 1.0, are needed',
       )
+}
+
+const portOfDoctor: PortRules = {
+  workload: `srv_${'d'.repeat(26)}`,
+  tap: 'bth0',
+  mac: '52:54:00:00:00:00',
+  ipv4: ['192.0.2.1'],
+  ipv6: ['2001:db8::/64'],
+  policy: {
+    revision: 0,
+    closedPorts: [25],
+    newConnectionsPerSecond: 1,
+    packetsPerSecond: 1,
+    firewall: { in: 'drop', out: 'drop', rules: [] },
+  },
+}
+
+function uefi(): Finding {
+  const { firmware } = hardwareOfHost()
+  return firmware.includes('uefi') && firmware.includes('uefi_secure')
+    ? ok('with and without Secure Boot')
+    : warn('its firmware is missing, so images that need UEFI cannot run here', 'install ovmf')
+}
+
+const tpm = () =>
+  hardwareOfHost().tpm
+    ? ok('vms can have one')
+    : warn('images that need a TPM cannot run here', 'install swtpm and swtpm-tools')
+
+/** 0.14 is that of Debian 12. */
+async function backups(): Promise<Finding> {
+  if (!find('restic'))
+    return warn('restic is not installed, so servers here cannot be backed up', 'install restic and openssh-client')
+  if (!find('nbdcopy'))
+    return warn('nbdcopy is not installed, so servers here cannot be backed up', 'install libnbd-bin')
+  const version = await resticVersion()
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major > 0 || minor >= 14
+    ? ok(`restic ${version}`)
+    : warn(`restic ${version} is too old`, 'install restic 0.14 or newer')
 }
 
 async function bridges(settings: Settings | undefined): Promise<Finding> {
@@ -183,10 +232,25 @@ async function bridges(settings: Settings | undefined): Promise<Finding> {
   return ok(there.join(', '))
 }
 
-async function storageSpace(dataDir: string): Promise<Finding> {
-  const { path, freeBytes, totalBytes } = await new FilePool(POOL, poolRoot(dataDir)).capacity()
-  const words = `${(freeBytes / GIB).toFixed(0)} of ${(totalBytes / GIB).toFixed(0)} GiB free in ${path}`
-  return freeBytes < LITTLE_SPACE_BYTES ? warn(words, 'put a larger file system there') : ok(words)
+/** A line for each pool, or one for a file of pools that is not right. */
+function poolChecks(dataDir: string): Check[] {
+  try {
+    return openPools(dataDir).map((pool) => ({ what: `pool ${pool.name}`, look: () => poolFinding(pool) }))
+  } catch (error) {
+    return [{ what: 'pools', look: () => fail(wordsOf(error), `put ${poolsFile(dataDir)} right`) }]
+  }
+}
+
+async function poolFinding(pool: Pool): Promise<Finding> {
+  const [it] = await new Storage([pool]).capacities()
+  const { kind, path, totalBytes, freeBytes, warnings = [] } = it!
+  const remedy = 'docs/storage.md says how such a pool is made'
+  if (!totalBytes) return fail(`${kind} ${path}: ${warnings.join(' ')}`, remedy)
+  const { class: label } = pool.described
+  const what = `${kind}${label ? ` (${label})` : ''}`
+  const words = `${what}, ${(freeBytes / GIB).toFixed(0)} of ${(totalBytes / GIB).toFixed(0)} GiB free in ${path}`
+  if (warnings.length) return warn(words, warnings.join(' '))
+  return freeBytes < LITTLE_SPACE_BYTES ? warn(words, 'enlarge it') : ok(words)
 }
 
 function clock(): Finding {

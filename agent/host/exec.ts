@@ -1,28 +1,66 @@
 // The only place where the agent starts processes. No shell: a program from the list below, an argument list, an
-// environment of two variables, a time limit and a cap on the output. Programs that run for a command are written to
-// its log.
+// environment of three variables and those that a driver adds, a time limit and a cap on the output. Programs that run
+// for a command are written to its log.
 
+import { chmodSync, chownSync, closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { say } from '../controller-link/job-log.ts'
 import { Failure } from '../failure.ts'
 import { commandLine } from '../protocol/shell-quote.ts'
 
 /** The programs that the agent may start. A name that is not here does not compile. */
-const programs = ['virsh', 'qemu-img', 'qemu-system-x86_64', 'xorriso', 'nft', 'ip', 'tc'] as const
+const programs = [
+  'virsh',
+  'qemu-img',
+  'qemu-system-x86_64',
+  'xorriso',
+  'nft',
+  'ip',
+  'tc',
+  'bridge',
+  'swtpm',
+  'swtpm_setup',
+  'restic',
+  'ssh',
+  'qemu-nbd',
+  'nbdcopy',
+  'nbdinfo',
+  'mkfifo',
+  'lvs',
+  'lvcreate',
+  'lvchange',
+  'lvextend',
+  'lvrename',
+  'lvremove',
+  'zfs',
+  'zpool',
+  'rbd',
+  'ceph',
+] as const
 export type Program = (typeof programs)[number]
 
 /** Fixed, so that the environment's PATH does not decide what root runs. */
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
-const env = { PATH, LC_ALL: 'C' }
+/** virsh stores what it reads from standard input, passwords too, in a file of root’s unless its history is 0 long. */
+const env = { PATH, LC_ALL: 'C', VIRSH_HISTSIZE: '0' }
 
 export type Options = {
   stdin?: string
+  /** Variables beside the usual ones. Never a secret: every user of the host may learn them. */
+  env?: Readonly<Record<string, string>>
   limitSeconds?: number
   outputCapBytes?: number
   /** True: returns the result of a program that fails instead of throwing. */
   mayFail?: boolean
   /** True: stays out of the job's log. For queries that repeat. */
   quietly?: boolean
+  confined?: Confinement
 }
+/**
+ * For a program that reads what a stranger made. It runs as `nobody`, without capabilities and without network, and
+ * reaches two files alone, which are open before it starts: `reads`, and `writes`, which exists. Both are among its
+ * arguments. `mostFileBytes` is the size to which it may write a file.
+ */
+export type Confinement = { reads?: string; writes: string; mostFileBytes: number }
 export type Ran = { code: number; out: string; err: string; tookMs: number }
 
 const pathsFound = new Map<Program, string>()
@@ -55,7 +93,9 @@ export async function run(program: Program, args: string[], options: Options = {
   const { limitSeconds = 60, outputCapBytes = 8 << 20 } = options
   const began = performance.now()
   if (!options.quietly) say('command', commandLine(program, args))
-  const child = start(program, args, options.stdin)
+  const child = options.confined
+    ? startConfined(program, args, options.confined, limitSeconds)
+    : start(program, args, options.stdin, options.env)
   let overdue = false
   const timer = setTimeout(() => {
     overdue = true
@@ -71,7 +111,7 @@ export async function run(program: Program, args: string[], options: Options = {
     if (overdue)
       throw new Failure(
         'tool_timeout',
-        `${program} ${args[0] ?? ''} did not end within ${limitSeconds} s and was stopped`,
+        `${program} ${args[0] ?? ''} did not end within ${limitSeconds} s and was stopped${lastWords(err)}`,
       )
     if (code !== 0 && !options.mayFail) throw failed(program, args, ran)
     return ran
@@ -104,10 +144,10 @@ export async function* lines(program: Program, args: string[], signal: AbortSign
   }
 }
 
-function start(program: Program, args: string[], stdin?: string) {
+function start(program: Program, args: string[], stdin?: string, more: Options['env'] = {}) {
   // A process group of its own, so that the time limit also ends the processes that it started.
   return Bun.spawn([mustFind(program), ...args], {
-    env,
+    env: { ...env, ...more },
     cwd: '/',
     stdin: stdin === undefined ? 'ignore' : new TextEncoder().encode(stdin),
     stdout: 'pipe',
@@ -116,9 +156,112 @@ function start(program: Program, args: string[], stdin?: string) {
   })
 }
 
-function killGroup(pid: number) {
+/** A program that works beside others. It never outlives the agent, not even one that was killed. */
+export type Begun = { pid: number; ended: Promise<Ran>; stop(signal?: 'SIGTERM' | 'SIGKILL'): void }
+/** Open files for its input and output; left out: no input, and output that `ended` has. */
+export type Ends = { stdin?: number; stdout?: number; env?: Options['env'] }
+
+/** Starts a program. Its end, with whatever code, is for the caller to judge. */
+export function begin(program: Program, args: string[], { stdin, stdout, env: more = {} }: Ends = {}): Begun {
+  say('command', commandLine(program, args))
+  const began = performance.now()
+  const around = ['setpriv', '--pdeathsig', 'KILL', '--'].map(mustFindTool)
+  const child = Bun.spawn([...around, mustFind(program), ...args], {
+    env: { ...env, ...more },
+    cwd: '/',
+    stdin: stdin ?? 'ignore',
+    stdout: stdout ?? 'pipe',
+    stderr: 'pipe',
+    detached: true,
+  })
+  const all = async (): Promise<Ran> => {
+    const [out, err, code] = await Promise.all([
+      stdout === undefined ? capped(child.stdout as ReadableStream<Uint8Array>, 8 << 20) : '',
+      capped(child.stderr, 64 << 10),
+      child.exited,
+    ])
+    return { code, out, err, tookMs: Math.round(performance.now() - began) }
+  }
+  return { pid: child.pid, ended: all(), stop: (signal = 'SIGKILL') => killGroup(child.pid, signal) }
+}
+
+/**
+ * Ends every program that has `word`, which is this agent's own, in its arguments: one that a killed agent had only
+ * just begun does not know yet that it shall not outlive it.
+ */
+export function endAll(word: string) {
+  for (const pid of readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name) && Number(name) !== process.pid))
+    try {
+      if (readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0').slice(1).join('\0').includes(word))
+        process.kill(Number(pid), 'SIGKILL')
+    } catch {
+      // It has ended meanwhile.
+    }
+}
+
+/** `nobody` and `nogroup`, which own no file. */
+const NOBODY = 65_534
+/** qemu-img takes some 100 MB beside its threads, whatever the image; with less than 500 MB it does not start. */
+const CONFINED_MEMORY_BYTES = 2 ** 31
+const CONFINED_FILES = 64
+
+/** An image is decompressed by several threads at a time, so it may take more processor time than time. */
+const limitsFor = ({ mostFileBytes }: Confinement, limitSeconds: number) => [
+  `--as=${CONFINED_MEMORY_BYTES}`,
+  `--cpu=${Math.ceil(limitSeconds * 2)}`,
+  `--fsize=${mostFileBytes}`,
+  `--nofile=${CONFINED_FILES}`,
+  '--core=0',
+]
+const withoutRights = [
+  ...['unshare', '--net', '--ipc', '--'],
+  ...['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs'],
+  ...['--inh-caps=-all', '--bounding-set=-all', '--'],
+]
+
+/** An agent that is not root has no rights to give up: there the limits alone hold. */
+function startConfined(program: Program, args: string[], confined: Confinement, limitSeconds: number) {
+  const isRoot = process.getuid?.() === 0
+  const { reads, writes } = confined
+  const opened: number[] = []
+  const open = (path: string, flags: string) => {
+    opened.push(openSync(path, flags))
+    return opened.at(-1)!
+  }
   try {
-    process.kill(-pid, 'SIGKILL')
+    // The program opens its descriptors anew, so that the rights of the files count and those of their directories do
+    // not.
+    if (isRoot && reads !== undefined) {
+      chownSync(reads, 0, NOBODY)
+      chmodSync(reads, 0o640)
+    }
+    if (isRoot) chownSync(writes, NOBODY, NOBODY)
+    const given = reads === undefined ? ('ignore' as const) : open(reads, 'r')
+    const made = open(writes, 'r+')
+    const words = args.map((word) => (word === reads ? '/proc/self/fd/0' : word === writes ? '/proc/self/fd/3' : word))
+    const around = [...(isRoot ? withoutRights : []), 'prlimit', ...limitsFor(confined, limitSeconds), '--']
+    return Bun.spawn([...around.map(mustFindTool), mustFind(program), ...words], {
+      env,
+      cwd: '/',
+      stdio: [given, 'pipe', 'pipe', made],
+      detached: true,
+    })
+  } finally {
+    for (const fd of opened) closeSync(fd)
+  }
+}
+
+/** The absolute path where the word is one of the programs that confine another, which belong to every Debian. */
+function mustFindTool(word: string): string {
+  if (!['unshare', 'setpriv', 'prlimit'].includes(word)) return word
+  const path = Bun.which(word, { PATH })
+  if (!path) throw new Failure('tool_missing', `${word} of the package util-linux is not installed on this host`)
+  return path
+}
+
+function killGroup(pid: number, signal: NodeJS.Signals = 'SIGKILL') {
+  try {
+    process.kill(-pid, signal)
   } catch {
     // The process has already ended.
   }
@@ -133,6 +276,11 @@ async function capped(stream: ReadableStream<Uint8Array>, capBytes: number, tooM
     else tooMuch?.()
   }
   return new TextDecoder().decode(Buffer.concat(kept))
+}
+
+const lastWords = (err: string) => {
+  const last = err.trim().split('\n').at(-1)
+  return last ? `; it last said: ${last.slice(0, 500)}` : ''
 }
 
 function failed(program: Program, args: string[], { code, err, out }: Ran): Failure {

@@ -1,15 +1,22 @@
 // Facts and load of the host, read from the kernel's files.
+
+import { lookup } from 'node:dns/promises'
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname, release } from 'node:os'
+import { hardwareOfHost } from '../drivers/hypervisor/firmware.ts'
 import { qemuVersion, type Virtualisation } from '../drivers/hypervisor/kvm-probe.ts'
 import { addressesOfHost } from '../drivers/network/bridge.ts'
 import type { Facts } from '../protocol/wire.ts'
 import { VERSION } from '../version.ts'
 import { find, type Program, run } from './exec.ts'
 import type { Load } from './host.ts'
+import { cpuTicks, kibOf } from './metrics/counters.ts'
 
 /** The facts that the controller receives about this host. Starts a few processes. */
-export async function factsOfHost(virtualisation: () => Promise<Virtualisation>): Promise<Facts> {
+export async function factsOfHost(
+  virtualisation: () => Promise<Virtualisation>,
+  controller: string | undefined,
+): Promise<Facts> {
   const [found, versions, network] = await Promise.all([virtualisation(), versionsOfHost(), addressesOfHost()])
   return {
     hostname: hostname(),
@@ -21,9 +28,26 @@ export async function factsOfHost(virtualisation: () => Promise<Virtualisation>)
     cpu: { model: field('/proc/cpuinfo', /^model name\s*:\s*(.+)$/m).slice(0, 200), threads: threads() },
     memoryMb: kibOf('MemTotal') >> 10,
     virtualisation: found,
+    hardware: hardwareOfHost(),
     versions,
     ...network,
+    ...(await managementAddressOf(controller, network.addresses)),
   }
+}
+
+/**
+ * The address from which this host reaches its controller; on the controller's own host, or without a controller, its
+ * first one.
+ */
+async function managementAddressOf(controller: string | undefined, own: readonly string[]) {
+  const first = own[0]?.split('/')[0]
+  const target = controller && (await lookup(new URL(controller).hostname).catch(() => undefined))?.address
+  const { code, out } = target
+    ? await run('ip', ['-json', 'route', 'get', target], { mayFail: true, quietly: true })
+    : { code: 1, out: '' }
+  const source = code === 0 ? (JSON.parse(out) as { prefsrc?: string }[])[0]?.prefsrc : undefined
+  const managementAddress = source && !/^(127\.|::1$)/.test(source) ? source : first
+  return managementAddress ? { managementAddress } : {}
 }
 
 /** An id that changes at every boot of the host. */
@@ -82,11 +106,3 @@ function field(file: string, pattern: RegExp): string {
 }
 
 const threads = () => Math.max(1, readFileSync('/proc/cpuinfo', 'utf8').match(/^processor\s*:/gm)?.length ?? 1)
-const kibOf = (name: string) => Number(field('/proc/meminfo', new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm')))
-
-function cpuTicks() {
-  const ticks = field('/proc/stat', /^cpu\s+(.+)$/m)
-    .split(/\s+/)
-    .map(Number)
-  return { total: ticks.slice(0, 8).reduce((sum, n) => sum + n, 0), idle: (ticks[3] ?? 0) + (ticks[4] ?? 0) }
-}

@@ -1,23 +1,35 @@
 // `berth agent run --fake`: a node without vms. Its state is in <data>/fake.db, its settings are in <data>/fake.json.
+import type { KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../database.ts'
+import { BackupRuns } from '../drivers/backup/backup-runs.ts'
+import { FakeBackups } from '../drivers/backup/fake.ts'
+import { FakeConsoles } from '../drivers/console/fake.ts'
 import { FakeFirewall } from '../drivers/firewall/fake.ts'
+import { FakeGuestAgent } from '../drivers/guest-agent/fake.ts'
 import { FakeHypervisor } from '../drivers/hypervisor/fake.ts'
 import { FakeImages } from '../drivers/images/fake.ts'
 import { FakeNetwork } from '../drivers/network/fake.ts'
+import { FakePrivateNetworks } from '../drivers/private-network/fake.ts'
 import { FakeSeeds } from '../drivers/seed/fake.ts'
 import { FakePool } from '../drivers/storage/fake.ts'
 import { Storage } from '../drivers/storage/storage.ts'
 import { FakeCounters } from '../drivers/traffic/fake.ts'
-import type { Facts } from '../protocol/wire.ts'
+import { decrypting } from '../protocol/for-node.ts'
+import { type Facts, firmwares, type PoolCapacity } from '../protocol/wire.ts'
 import { openState } from '../state.ts'
 import { VERSION } from '../version.ts'
 import { openFaults } from './faults.ts'
 import type { Host } from './host.ts'
 import { Metering } from './metering.ts'
+import type { HostCounters } from './metrics/counters.ts'
 import { PortSecurity } from './port-security.ts'
+import { PrivateNetworking } from './private-networking.ts'
+import { Routing } from './routing.ts'
+
+type FakePoolSettings = Pick<PoolCapacity, 'name' | 'totalBytes'> & Partial<PoolCapacity>
 
 /** The settings that `fake.json` can override. */
 export type FakeSettings = {
@@ -25,11 +37,16 @@ export type FakeSettings = {
   threads: number
   memoryMb: number
   bridge: string
+  firmware: NonNullable<Facts['hardware']>['firmware']
+  tpm: boolean
   addresses: string[]
   poolBytes: number
+  /** Pools beside the one that is called local; what they name beside name and size is what they report. */
+  pools: FakePoolSettings[]
   imageBytes: number
   /** Milliseconds from a vm's start until its guest answers. */
   bootMs: number
+  heartbeatMs: number
   /** A new value counts as a reboot of the host: every vm is off. */
   bootId: string
 }
@@ -39,10 +56,14 @@ const defaults: FakeSettings = {
   threads: 32,
   memoryMb: 131_072,
   bridge: 'br0',
+  firmware: [...firmwares],
+  tpm: true,
   addresses: ['203.0.113.10/24', '2001:db8::10/64'],
   poolBytes: 2e12,
+  pools: [],
   imageBytes: 2 * 1024 ** 3,
   bootMs: 20,
+  heartbeatMs: 10_000,
   bootId: 'first-boot',
 }
 
@@ -51,7 +72,8 @@ export function openFakeHost(
   dataDir: string,
   given: Partial<FakeSettings> = {},
   now: () => number = Date.now,
-): Host & { counters: FakeCounters } {
+  key?: KeyObject,
+): Host & { counters: FakeCounters; guestAgent: FakeGuestAgent; consoles: FakeConsoles; seeds: FakeSeeds } {
   const settings = { ...defaults, ...given, ...settingsIn(dataDir) }
   const db = openDatabase(join(dataDir, 'fake.db'), 'create table if not exists boots (id text primary key) strict')
   const hypervisor = new FakeHypervisor(db, settings)
@@ -59,18 +81,35 @@ export function openFakeHost(
   const bootedAt = Date.now()
   const counters = new FakeCounters(db, settings.bootId)
   const metering = new Metering(join(dataDir, 'traffic.db'), counters, state, now)
+  const network = new FakeNetwork([settings.bridge])
+  const consoles = new FakeConsoles(join(dataDir, 'c'), hypervisor.power)
+  const guestAgent = new FakeGuestAgent(db, hypervisor)
+  const storage = new Storage(
+    [{ name: 'local', totalBytes: settings.poolBytes }, ...settings.pools].map(
+      (pool) => new FakePool(db, pool.name, pool.totalBytes, pool),
+    ),
+  )
+  const backups = new FakeBackups(db)
   const host = {
     counters,
+    consoles,
     metering,
     hypervisor,
+    guestAgent,
     state,
-    storage: new Storage([new FakePool(db, 'local', settings.poolBytes)]),
-    network: new FakeNetwork([settings.bridge]),
+    storage,
+    network,
+    routing: new Routing(network, state),
     portSecurity: new PortSecurity(new FakeFirewall(db), state),
+    privateNetworking: new PrivateNetworking(new FakePrivateNetworks(), state, { hypervisor, guestAgent }),
+    backups,
+    backupRuns: new BackupRuns({ hypervisor, guestAgent, state, storage, backups }, join(dataDir, 'backups')),
     seeds: new FakeSeeds(db),
     images: new FakeImages(db, settings.imageBytes),
+    isos: new FakeImages(db, settings.imageBytes, 'isos'),
     oomKills: () => 0,
     facts: async () => factsOf(settings, bootedAt),
+    decrypt: decrypting(key),
     // Many fake hosts live on one machine.
     machineId: () => undefined,
     load: async () => ({
@@ -78,13 +117,16 @@ export function openFakeHost(
       load1: 0.4,
       memoryFreeMb: Math.round(settings.memoryMb * 0.8),
     }),
+    heartbeatMs: settings.heartbeatMs,
+    hostCounters: () => countersOf(settings, performance.now()),
     withFaults: openFaults(dataDir, db),
     close: () => {
+      consoles.close()
       metering.close()
       db.close()
       state.close()
     },
-  } satisfies Host & { counters: FakeCounters }
+  } satisfies Host & { counters: FakeCounters; guestAgent: FakeGuestAgent; consoles: FakeConsoles; seeds: FakeSeeds }
   if (db.run('insert or ignore into boots values (?)', [settings.bootId]).changes) hypervisor.powerOff()
   return host
 }
@@ -94,6 +136,20 @@ function settingsIn(dataDir: string): Partial<FakeSettings> {
     return JSON.parse(readFileSync(join(dataDir, 'fake.json'), 'utf8')) as Partial<FakeSettings>
   } catch {
     return {}
+  }
+}
+
+/** A host that does as much at every moment. */
+const countersOf = ({ threads, memoryMb }: FakeSettings, ms: number): HostCounters => {
+  const of = (perSecond: number) => Math.round((ms * perSecond) / 1000)
+  return {
+    cpuMs: of(90 * threads),
+    rxBytes: of(2_400_000),
+    txBytes: of(7_200_000),
+    rxPackets: of(3000),
+    txPackets: of(6500),
+    disk: { readBytes: of(900_000), writtenBytes: of(3_600_000), reads: of(40), writes: of(210) },
+    memoryUsedMb: Math.round(memoryMb * 0.2),
   }
 }
 
@@ -107,7 +163,9 @@ const factsOf = (it: FakeSettings, bootedAt: number): Facts => ({
   cpu: { model: 'Fake CPU', threads: it.threads },
   memoryMb: it.memoryMb,
   virtualisation: { kind: 'none', reason: 'a fake host runs no vms' },
+  hardware: { firmware: it.firmware, tpm: it.tpm },
   versions: { berth: VERSION, bun: Bun.version },
   bridges: [{ name: it.bridge, addresses: it.addresses }],
   addresses: it.addresses,
+  ...(it.addresses[0] && { managementAddress: it.addresses[0].split('/')[0]! }),
 })

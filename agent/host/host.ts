@@ -1,5 +1,9 @@
 // A host as the commands use it: one driver of each kind, and the state. The real and the fake host have the same type,
 // so that commands, connection and journal are the same code for both.
+import type { Backups } from '../drivers/backup/backup.ts'
+import type { BackupRuns } from '../drivers/backup/backup-runs.ts'
+import type { Consoles } from '../drivers/console/consoles.ts'
+import type { GuestAgent } from '../drivers/guest-agent/guest-agent.ts'
 import type { Hypervisor } from '../drivers/hypervisor/hypervisor.ts'
 import type { Images } from '../drivers/images/images.ts'
 import type { Network } from '../drivers/network/network.ts'
@@ -8,23 +12,40 @@ import type { Storage } from '../drivers/storage/storage.ts'
 import type { CommandName, Facts } from '../protocol/wire.ts'
 import type { State } from '../state.ts'
 import type { Metering } from './metering.ts'
+import type { HostCounters } from './metrics/counters.ts'
 import type { PortSecurity } from './port-security.ts'
+import type { PrivateNetworking } from './private-networking.ts'
+import type { Routing } from './routing.ts'
 
 export interface Host {
   hypervisor: Hypervisor
+  guestAgent: GuestAgent
+  consoles: Consoles
   storage: Storage
   network: Network
   portSecurity: PortSecurity
+  privateNetworking: PrivateNetworking
+  routing: Routing
   seeds: Seeds
   images: Images
+  /** ISOs are downloaded and kept as images are, and attached as they are. */
+  isos: Images
+  backups: Backups
+  backupRuns: BackupRuns
   metering: Metering
   state: State
   /** How many processes the kernel has killed since the boot because memory ran out. */
   oomKills(): number
   facts(): Promise<Facts>
+  /** Opens a text that was encrypted for this node. Throws `encrypted_for_another`. */
+  decrypt(about: string, encrypted: string): string
   /** See `EnrollRequest.machineId`. */
   machineId(): string | undefined
   load(): Promise<Load>
+  /** Milliseconds between two heartbeats with their metrics, on a fake host that sends more of them. */
+  heartbeatMs?: number
+  /** The use of the host itself since its boot, for its metrics. */
+  hostCounters(): HostCounters
   /** Runs a command's work; the fake host injects faults here. */
   withFaults(name: CommandName, workload: string | undefined, work: () => Promise<unknown>): Promise<unknown>
   close(): void

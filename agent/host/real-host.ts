@@ -3,25 +3,31 @@ import { join } from 'node:path'
 import { signedHeaders } from '../controller-link/controller.ts'
 import type { Identity } from '../controller-link/identity.ts'
 import { trusting } from '../controller-link/pinning.ts'
+import { BackupRuns } from '../drivers/backup/backup-runs.ts'
+import { Restic } from '../drivers/backup/restic.ts'
+import { LibvirtConsoles } from '../drivers/console/libvirt.ts'
 import { Nftables } from '../drivers/firewall/nftables.ts'
+import { LibvirtGuestAgent } from '../drivers/guest-agent/libvirt.ts'
 import { probe, type Virtualisation } from '../drivers/hypervisor/kvm-probe.ts'
 import { Libvirt } from '../drivers/hypervisor/libvirt.ts'
 import { DownloadedImages } from '../drivers/images/download.ts'
 import { Bridges } from '../drivers/network/bridge.ts'
+import { Vxlans } from '../drivers/private-network/vxlan.ts'
 import { IsoSeeds } from '../drivers/seed/iso.ts'
-import { FilePool } from '../drivers/storage/file.ts'
+import { openPools } from '../drivers/storage/pools-file.ts'
 import { Storage } from '../drivers/storage/storage.ts'
 import { NftCounters } from '../drivers/traffic/nftables.ts'
 import { Failure } from '../failure.ts'
+import { decrypting } from '../protocol/for-node.ts'
 import { openState } from '../state.ts'
 import { makePassage } from './directories.ts'
 import { bootIdOfHost, factsOfHost, loadMeter, machineIdOfHost, oomKillsOfHost } from './facts.ts'
 import type { Host } from './host.ts'
 import { Metering } from './metering.ts'
+import { countersOfHost } from './metrics/counters.ts'
 import { PortSecurity } from './port-security.ts'
-
-export const POOL = 'local'
-export const poolRoot = (dataDir: string) => join(dataDir, 'pools', POOL)
+import { PrivateNetworking } from './private-networking.ts'
+import { Routing } from './routing.ts'
 
 /**
  * Opens the real host with its data in `dataDir`. Without an identity, before enrolment, it cannot download from the
@@ -34,21 +40,40 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     return found
   }
   makePassage(join(dataDir, 'pools'))
+  const serialDir = join(dataDir, 'serial')
   const state = openState(join(dataDir, 'state.db'))
   const metering = new Metering(join(dataDir, 'traffic.db'), new NftCounters(), state)
+  const hypervisor = new Libvirt(async () => accelerationOf(await virtualisation()), serialDir)
+  const guestAgent = new LibvirtGuestAgent()
+  const network = new Bridges()
+  const storage = new Storage(openPools(dataDir))
+  const backups = new Restic(dataDir)
+  const backupRuns = new BackupRuns(
+    { hypervisor, guestAgent, state, storage, backups },
+    makePassage(join(dataDir, 'backups')),
+  )
   return {
     state,
     oomKills: oomKillsOfHost,
-    hypervisor: new Libvirt(async () => accelerationOf(await virtualisation())),
-    storage: new Storage([new FilePool(POOL, poolRoot(dataDir))]),
-    network: new Bridges(),
-    portSecurity: new PortSecurity(new Nftables(), state),
+    hypervisor,
+    consoles: new LibvirtConsoles(serialDir),
+    guestAgent,
+    storage,
+    network,
+    routing: new Routing(network, state),
+    portSecurity: new PortSecurity(new Nftables(state, hostPortsFrom(process.env['PANEL_AGENT_HOST_PORTS'])), state),
+    privateNetworking: new PrivateNetworking(new Vxlans(), state, { hypervisor, guestAgent }),
     seeds: new IsoSeeds(join(dataDir, 'seeds')),
+    backups,
+    backupRuns,
     metering,
     images: new DownloadedImages(join(dataDir, 'images'), (path) => fromController(identity, path)),
-    facts: () => factsOfHost(virtualisation),
+    isos: new DownloadedImages(makePassage(join(dataDir, 'isos')), (path) => fromController(identity, path)),
+    facts: () => factsOfHost(virtualisation, identity?.controller),
+    decrypt: decrypting(identity?.key),
     machineId: machineIdOfHost,
     load: loadMeter(),
+    hostCounters: countersOfHost,
     withFaults: (_name, _server, work) => work(),
     close: () => {
       metering.close()
@@ -60,6 +85,12 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
 function accelerationOf({ kind, reason }: Virtualisation) {
   if (kind === 'none') throw new Failure('no_virtualisation', reason)
   return kind
+}
+
+/** Ports from `PANEL_AGENT_HOST_PORTS`, such as `80,443`; what is no port is left out. */
+function hostPortsFrom(text = ''): number[] {
+  const ports = text.split(',').map((part) => Number(part.trim()))
+  return ports.filter((port) => Number.isInteger(port) && port > 0 && port < 65_536)
 }
 
 async function fromController(identity: Identity | undefined, path: string) {

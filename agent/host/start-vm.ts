@@ -3,19 +3,48 @@ import { wordsOf } from '../failure.ts'
 import type { Port } from '../state.ts'
 import type { Host } from './host.ts'
 
-/** Loads the rules, starts the vm and limits its port. Used by `vm.start` and after a boot of the host. */
+/** Loads the rules, starts the vm and limits it. Used by `vm.start` and after a boot of the host. */
 export async function startVm(host: Host, workload: string) {
-  await host.portSecurity.ensure()
-  await host.hypervisor.start(workload)
+  await host.portSecurity.ensureFor(workload)
+  await host.backupRuns.whileStarting(workload, () => host.hypervisor.start(workload))
   const port = host.state.port(workload)
-  if (port) await limitOrWarn(host, port)
+  if (port) {
+    await limitOrWarn(() => host.network.limit(port))
+    const { cpuPercent } = port.speed
+    if (cpuPercent !== null) await limitOrWarn(() => host.hypervisor.limitCpu(workload, cpuPercent))
+  }
+  await announceFloating(host, workload, host.state.floating(workload))
+}
+
+/** Limits the port, the processor time and the disks of a running vm. Throws `tool_failed` where the kernel cannot. */
+export async function limitVm(host: Host, workload: string, port: Port) {
+  const results = await Promise.allSettled([
+    host.network.limit(port),
+    host.hypervisor.limitCpu(workload, port.speed.cpuPercent),
+    host.hypervisor.limitDisks(workload, port.speed.disk),
+  ])
+  for (const result of results) if (result.status === 'rejected') throw result.reason
 }
 
 /** Not every kernel can limit a port, and a vm without a limit is better than a vm that does not start. */
-async function limitOrWarn(host: Host, port: Port) {
+async function limitOrWarn(limit: () => Promise<void>) {
   try {
-    await host.network.limit(port)
+    await limit()
   } catch (error) {
-    say('warning', `The port's speed could not be limited: ${wordsOf(error)}`)
+    say('warning', `Its speed could not be limited: ${wordsOf(error)}`)
+  }
+}
+
+/**
+ * Tells the neighbours that these floating addresses of the vm are here. Without it they find it out when their caches
+ * end, so a failure is a warning.
+ */
+export async function announceFloating(host: Host, workload: string, addresses: readonly string[]) {
+  const rules = host.state.portRulesOf(workload)
+  if (!rules || !addresses.length) return
+  try {
+    await host.network.announce(rules, addresses)
+  } catch (error) {
+    say('warning', `The floating address is in force but could not be announced: ${wordsOf(error)}`)
   }
 }

@@ -1,4 +1,6 @@
 // The start of the agent, before it connects to the controller: first the rules, then the vms.
+
+import { sweepBackups } from '../drivers/backup/backup-runs.ts'
 import { wordsOf } from '../failure.ts'
 import { log } from '../log.ts'
 import { sleep } from '../sleep.ts'
@@ -15,6 +17,9 @@ export async function startVms(host: Host, supervision: Supervision, signal: Abo
   while (!signal.aborted) {
     try {
       await host.portSecurity.ensure()
+      await host.privateNetworking.ensure()
+      await ensureRoutes(host)
+      void sweepBackups(host)
       return await supervision.check()
     } catch (error) {
       log('error', 'the vms of this host cannot be started yet; trying again in 5 s', { error: wordsOf(error) })
@@ -23,11 +28,18 @@ export async function startVms(host: Host, supervision: Supervision, signal: Abo
   }
 }
 
+/** Servers start also where a route cannot be set. */
+const ensureRoutes = (host: Host) =>
+  host.routing
+    .ensure()
+    .catch((error) => log('error', 'the IPv6 prefixes of vms cannot be routed', { error: wordsOf(error) }))
+
 /** Checks every `everyMs` that the rules are in force, because other programs may flush them, and loads them again. */
 export async function watchFirewall(host: Host, signal: AbortSignal, everyMs = 60_000) {
   while (!signal.aborted) {
     await sleep(everyMs, signal)
     if (signal.aborted) return
+    await ensureRoutes(host)
     try {
       if (await host.portSecurity.ensure())
         log('warning', 'another program changed the port rules; they are loaded again')

@@ -1,6 +1,7 @@
 // Keeps the vms running that should run, also while the controller is away: after a boot of the host, after a restart
 // of the container that it lives in, and after a vm's process was killed. The hypervisor starts no vm by itself, so no
 // vm ever runs without its rules.
+import { thawLeftOver } from '../drivers/guest-agent/freezing.ts'
 import type { OffReason, Seen } from '../drivers/hypervisor/hypervisor.ts'
 import { wordsOf } from '../failure.ts'
 import { log } from '../log.ts'
@@ -75,6 +76,7 @@ export class Supervision {
   }
 
   private async checkOnce() {
+    await thawLeftOver(this.host, this.inTurn)
     const { ours } = await this.host.hypervisor.look()
     const off = new Map(ours.filter((vm) => vm.off).map((vm) => [vm.id, vm as Seen & { off: OffReason }]))
     for (const id of this.offSince.keys()) if (!off.has(id)) this.offSince.delete(id)

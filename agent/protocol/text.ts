@@ -19,5 +19,9 @@ export const escaped = (text: string): string =>
     code(found).length > 2 ? `\\u${code(found).padStart(4, '0')}` : `\\x${code(found).padStart(2, '0')}`,
   )
 
+/** As `escaped`, of text with lines: line feeds and tabs stay. */
+export const escapedLines = (text: string): string =>
+  text.replace(unreadable, (found) => (found === '\n' || found === '\t' ? found : escaped(found)))
+
 /** The text with a question mark in place of each unreadable character; it is as long as before. */
 export const printable = (text: string): string => text.replace(unreadable, '?')

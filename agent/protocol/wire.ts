@@ -1,7 +1,22 @@
 // The protocol between controller and agent; both import this file and nothing else of each other.
 // PROTOCOL is raised when a message changes its meaning. A new command or an optional field does not raise it.
 import { type Static, type TSchema, Type as t } from 'typebox'
+import {
+  BackupCheckResult,
+  BackupForget,
+  BackupMade,
+  BackupsForgotten,
+  BackupTarget,
+  BackupTestResult,
+  backupId,
+  drillProofs,
+  MOST_PARTS,
+  snapshotId,
+} from './backup.ts'
 import { anyText, bridgeName, counter, line, megabytes, timestamp } from './bounds.ts'
+import { consoleKinds } from './console.ts'
+import { FirewallReport, PortPolicy } from './firewall.ts'
+import { ENCRYPTED } from './for-node.ts'
 import { MOST_PINS, PIN } from './pin.ts'
 
 /**
@@ -16,6 +31,8 @@ export const agentPaths = {
   enroll: '/agent/v1/enroll',
   challenge: '/agent/v1/challenge',
   connect: '/agent/v1/connect',
+  /** One WebSocket per viewer of a console. Signed as the upgrade of `connect` is, with `agentHeaders.console`. */
+  console: '/agent/v1/console/',
   /** `/agent/v1/images/{id}`: an image that was imported into the controller. Signed as the upgrade is. */
   images: '/agent/v1/images',
   /** `/agent/v1/program/{x64|aarch64}`: the program, for a machine that joins. Needs an enrolment token. */
@@ -28,6 +45,8 @@ export const agentHeaders = {
   nonce: 'X-Berth-Nonce',
   signature: 'X-Berth-Signature',
   protocol: 'X-Berth-Protocol',
+  /** The session of a console, as the frame `console` named it. Works once. */
+  console: 'X-Berth-Console',
 } as const
 
 /** Codes with which the controller closes an agent's socket, beside those of WebSocket itself. */
@@ -53,6 +72,7 @@ export const signedText = (nodeId: string, nonce: string) => `berth-agent-v1\n${
 export const WORKLOAD_ID = '[a-z]{2,8}_[0-9a-z]{26}'
 const workloadId = t.String({ pattern: `^${WORKLOAD_ID}$` })
 const imageId = t.String({ pattern: '^img_[0-9a-z]{26}$' })
+const isoId = t.String({ pattern: '^iso_[0-9a-z]{26}$' })
 const nothing = t.Object({})
 const mac = t.String({ pattern: '^([0-9a-f]{2}:){5}[0-9a-f]{2}$' })
 /** A tap is `bth<workload number>`; Linux allows 15 characters. Every interface with this prefix is Berth's. */
@@ -71,6 +91,11 @@ export const Volume = t.Object({
   generation: t.Integer({ minimum: 0, maximum: 999_999 }),
   pool: t.String({ pattern: '^[a-z0-9][a-z0-9-]{0,31}$' }),
   format: t.Enum(['qcow2', 'raw']),
+  /**
+   * The layer in use, always qcow2; left out: the first, which was made from the image. A snapshot is a layer that
+   * nothing writes any more, with the next one on top. All layers of a generation are deleted with it.
+   */
+  layer: t.Optional(t.Integer({ minimum: 1, maximum: 999_999 })),
 })
 export type Volume = Static<typeof Volume>
 
@@ -81,8 +106,43 @@ export const ImageSource = t.Object({
   format: t.Enum(['qcow2', 'raw']),
   /** Checksum of the downloaded file; distributions publish one of the two kinds. */
   checksum: t.String({ pattern: '^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$' }),
+  /** A customer chose the address: it is downloaded from public addresses alone. */
+  publicOnly: t.Optional(t.Boolean()),
 })
 export type ImageSource = Static<typeof ImageSource>
+
+/** The source of an ISO and the checksum of its file, which may have `mostBytes`. */
+export const IsoSource = t.Object({
+  ...ImageSource.properties,
+  id: isoId,
+  format: t.Literal('raw'),
+  mostBytes: counter,
+})
+export type IsoSource = Static<typeof IsoSource>
+
+export const machines = ['q35', 'pc'] as const
+/** `uefi_secure` is UEFI with Secure Boot and Microsoft's keys. */
+export const firmwares = ['bios', 'uefi', 'uefi_secure'] as const
+/** Windows expects another clock and other devices than Linux, and reads another seed. */
+export const osFamilies = ['linux', 'windows'] as const
+export type OsFamily = (typeof osFamilies)[number]
+/**
+ * The machine that a system was installed on. UEFI needs `q35`, the newer machine. `tpm`: it has a TPM 2.0. `os` is the
+ * family of the system, Linux where it is left out.
+ */
+export const Hardware = t.Object(
+  { machine: t.Enum(machines), firmware: t.Enum(firmwares), tpm: t.Boolean(), os: t.Optional(t.Enum(osFamilies)) },
+  { title: 'Hardware' },
+)
+export type Hardware = Static<typeof Hardware>
+/** The device that a vm tries first when it starts; the other one follows. */
+export const bootFirsts = ['disk', 'cd'] as const
+export type BootFirst = (typeof bootFirsts)[number]
+
+/** The hardware of a vm whose image asks for nothing else. */
+export const usualHardware: Hardware = { machine: 'q35', firmware: 'bios', tpm: false }
+/** The fields of a vm with that hardware, without ISO, and not in rescue. */
+export const usualMachine = { hardware: usualHardware, bootFirst: 'disk', iso: null, rescue: null } as const
 
 /**
  * The reaction of a node to a vm that ends although no command stopped it. `on_failure`: it is started again after a
@@ -92,6 +152,31 @@ export const restartPolicies = ['always', 'on_failure', 'never'] as const
 export const RestartPolicy = t.Enum(restartPolicies)
 export type RestartPolicy = (typeof restartPolicies)[number]
 
+const mbps = t.Union([t.Integer({ minimum: 1, maximum: 10_000_000 }), t.Null()])
+const perSecond = t.Union([t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), t.Null()])
+/** The limits of each disk of a vm, per second; null: none. */
+export const DiskSpeed = t.Object({
+  reads: perSecond,
+  writes: perSecond,
+  readBytes: perSecond,
+  writtenBytes: perSecond,
+})
+export type DiskSpeed = Static<typeof DiskSpeed>
+/**
+ * The limits of a running vm; null: none. `inMbps` is traffic to the vm and `outMbps` from it, in megabit per second;
+ * `cpuPercent` is processor time, 100 for one processor. Without `disk` its disks are not limited.
+ */
+export const Speed = t.Object({
+  inMbps: mbps,
+  outMbps: mbps,
+  cpuPercent: t.Union([t.Integer({ minimum: 1, maximum: 51_200 }), t.Null()]),
+  disk: t.Optional(DiskSpeed),
+})
+export type Speed = Static<typeof Speed>
+
+/** A layer of a disk by its number; 0 is the one that was made from the image. */
+const layerNumber = t.Integer({ minimum: 0, maximum: 999_999 })
+
 const MANY = { maxItems: 1000 }
 /** The frames that a vm may send. Addresses are the controller's allocation and are never learned. */
 export const PortRules = t.Object({
@@ -100,8 +185,29 @@ export const PortRules = t.Object({
   mac,
   ipv4: t.Array(address, MANY),
   ipv6: t.Array(cidr, MANY),
+  /** Left out: the node keeps the policy that it has for the workload. */
+  policy: t.Optional(PortPolicy),
 })
 export type PortRules = Static<typeof PortRules>
+
+/** A private tap is `btp<number>`. */
+const privateTap = t.String({ pattern: '^btp[0-9]{1,11}$' })
+const networkId = t.String({ pattern: '^net_[0-9a-z]{26}$' })
+/**
+ * A private network on one node, all of it: its ports there, and the other nodes that have ports, with the MAC
+ * addresses behind each. `vni` is unique over all networks; `local` is this node's address between the nodes.
+ */
+export const PrivateNetwork = t.Object({
+  network: networkId,
+  vni: t.Integer({ minimum: 1, maximum: 2 ** 24 - 1 }),
+  local: address,
+  peers: t.Array(t.Object({ address, macs: t.Array(mac, MANY) }), { maxItems: 500 }),
+  /** `addresses` are the vm's own in the network, with its prefix length. */
+  ports: t.Array(t.Object({ workload: workloadId, tap: privateTap, mac, addresses: t.Array(cidr, { maxItems: 8 }) }), {
+    maxItems: 500,
+  }),
+})
+export type PrivateNetwork = Static<typeof PrivateNetwork>
 
 /** A vm's hardware, independent of the hypervisor, and what the node does when it ends by itself. */
 export const Vm = t.Object({
@@ -110,12 +216,18 @@ export const Vm = t.Object({
   vcpus: t.Integer({ minimum: 1, maximum: 512 }),
   memoryMb: t.Integer({ minimum: 32, maximum: 2 ** 30 }),
   volume: Volume,
+  hardware: Hardware,
+  bootFirst: t.Enum(bootFirsts),
+  /** The ISO in its CD drive. */
+  iso: t.Union([isoId, t.Null()]),
+  /** The disk of a rescue system: the vm boots from it, and its own disk is the second. */
+  rescue: t.Union([Volume, t.Null()]),
   network: t.Object({
     bridge: bridgeName,
     tap,
     mac,
-    portMbps: t.Union([t.Integer({ minimum: 1, maximum: 10_000_000 }), t.Null()]),
   }),
+  speed: Speed,
   /** True until the guest has booted once: the seed is attached as a CD-ROM. */
   seeded: t.Boolean(),
   /** In force at once, also for a running vm. */
@@ -133,12 +245,43 @@ export const Seed = t.Object({
   metaData: jsonObject,
   userData: jsonObject,
   networkConfig: jsonObject,
+  /** The owner's own cloud-config or script, beside `userData`, whose single values win. */
+  ownUserData: t.Optional(anyText(32 << 10)),
 })
 export type Seed = Static<typeof Seed>
+
+const encryptedPassword = t.String({ pattern: ENCRYPTED })
+/**
+ * The seed of Windows, which cloudbase-init reads: OpenStack's config drive. The password of its administrator is
+ * encrypted for the node (`purposeOf`), because Windows takes none but in the clear.
+ */
+export const ConfigDrive = t.Object({
+  form: t.Literal('config-drive'),
+  workload: workloadId,
+  metaData: jsonObject,
+  networkData: jsonObject,
+  /** The owner's own script or cloud-config. */
+  userData: t.Optional(anyText(32 << 10)),
+  adminPassword: t.Optional(encryptedPassword),
+})
+export type ConfigDrive = Static<typeof ConfigDrive>
+/** The purpose for which passwords of a workload's guest are encrypted. */
+export const purposeOf = (workload: string) => `password in ${workload}`
 
 /** A vm's power as the node reports it; `absent`: not defined on the node. */
 export const Power = t.Enum(['running', 'stopped', 'paused', 'crashed', 'absent'])
 export type Power = Static<typeof Power>
+
+/** The system of a guest in its own words; empty where it names none. */
+export const GuestSystem = t.Object({ osId: line(40), osName: line(100), osVersion: line(100), kernel: line(100) })
+export type GuestSystem = Static<typeof GuestSystem>
+/** The result of a startup script: its exit code and the beginning of what it wrote, which may be any text. */
+export const StartupResult = t.Object({
+  exitCode: t.Integer({ minimum: 0, maximum: 255 }),
+  output: anyText(64 << 10),
+  truncated: t.Boolean(),
+})
+export type StartupResult = Static<typeof StartupResult>
 
 // ---------------------------------------------------------------- commands
 const command = <I extends TSchema, O extends TSchema>(input: I, output: O) => ({ input, output })
@@ -151,6 +294,10 @@ export const commands = {
   /** Downloads the image unless the node has it, checks its checksum and header, and stores it for later volumes. */
   'image.ensure': command(ImageSource, t.Object({ virtualSizeBytes: counter })),
   'image.remove': command(t.Object({ id: imageId }), nothing),
+  /** Downloads the ISO unless the node has it, and checks its checksum. */
+  'iso.ensure': command(IsoSource, t.Object({ sizeBytes: counter })),
+  /** Deletes the ISO; without one it does nothing. A vm whose definition names it does not start any more. */
+  'iso.remove': command(t.Object({ id: isoId }), nothing),
   /** The disk's size as the guest sees it; null: there is no such volume. */
   'volume.look': command(Volume, t.Object({ sizeBytes: t.Union([counter, t.Null()]) })),
   /**
@@ -174,23 +321,100 @@ export const commands = {
     t.Object({ volume: Volume, sizeBytes: t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) }),
     nothing,
   ),
-  /** Deletes the disk of this generation; without one it does nothing. */
+  /** Deletes the disk of this generation with all its layers; without one it does nothing. */
   'volume.remove': command(Volume, nothing),
-  /** Writes the seed of a vm and replaces an earlier one. */
-  'seed.write': command(Seed, nothing),
+  /**
+   * Takes a snapshot of the layer `from`, on which `vm.volume` becomes a new one, and defines the vm with it. The vm
+   * may run: where its guest agent answers, file systems are frozen meanwhile. `consistent`: they were, or the vm was
+   * shut down. `usedBytes`: what the snapshot takes on the host. Fails with `no_volume`.
+   */
+  'volume.snapshot': command(
+    t.Object({ vm: Vm, from: layerNumber }),
+    t.Object({ consistent: t.Boolean(), usedBytes: counter }),
+  ),
+  /**
+   * Makes the layer of `volume` on the layer `from`, whose state it has, with `sizeBytes` as its size. No vm uses it
+   * yet. Fails with `no_volume`.
+   */
+  'volume.fork': command(
+    t.Object({
+      volume: Volume,
+      from: layerNumber,
+      sizeBytes: t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    }),
+    nothing,
+  ),
+  /**
+   * Writes the layer `from` into the layer `into` below it and deletes it, also under a running vm, and defines the vm
+   * as `vm`. Layers on `from` stand on `into` afterwards, and the state that `into` had before is gone. Without `from`
+   * only the definition is set. `usedBytes`: of `into`. Fails with `no_volume`.
+   */
+  'volume.merge': command(
+    t.Object({ vm: Vm, from: t.Integer({ minimum: 1, maximum: 999_999 }), into: layerNumber }),
+    t.Object({ usedBytes: counter }),
+  ),
+  /** Deletes one layer, which must not be in use. Without it nothing happens. Fails with `layer_in_use`. */
+  'volume.remove-layer': command(t.Object({ volume: Volume, layer: layerNumber }), nothing),
+  /** Writes the seed of a vm and replaces an earlier one. Fails with `encrypted_for_another`. */
+  'seed.write': command(t.Union([ConfigDrive, Seed]), nothing),
   /** Ejects the seed from the vm and deletes it. Without vm or seed it does nothing. */
   'seed.remove': command(t.Object({ workload: workloadId }), nothing),
   /** Loads the vm's rules, which replace its earlier ones, and stores them for reboots of the host. */
   'firewall.allow': command(PortRules, nothing),
+  /**
+   * Puts the policy of the vm's port into force. A policy older than the one in force changes nothing, nor does one of
+   * a vm without rules: `firewall.allow` brings it.
+   */
+  'firewall.set-policy': command(t.Object({ workload: workloadId, policy: PortPolicy }), nothing),
+  /** The counters of the vm's firewall. Fails with `no_port_rules`. */
+  'firewall.look': command(t.Object({ workload: workloadId }), FirewallReport),
   /** Removes the vm's rules: its tap then sends nothing. */
   'firewall.forget': command(t.Object({ workload: workloadId }), nothing),
   /**
+   * Lets the vm use floating addresses beside those of its `firewall.allow`, or not any more; they last until they are
+   * taken away, also while the vm has no rules. On: another vm of this node that had one loses it, and the neighbours
+   * learn where the address is. Fails with `no_port_rules`.
+   */
+  'firewall.float': command(
+    t.Object({ workload: workloadId, addresses: t.Array(address, { maxItems: 100 }), on: t.Boolean() }),
+    nothing,
+  ),
+  /**
+   * Adds addresses to the running guest's interface with this MAC address and removes others, by its guest agent, until
+   * its next boot. `silent`: no agent answers or it refuses; `off`: the vm does not run.
+   */
+  'guest.addresses': command(
+    t.Object({
+      workload: workloadId,
+      mac,
+      add: t.Array(cidr, MANY),
+      remove: t.Array(cidr, MANY),
+      /** Left out: Linux. Windows keeps the change over its boots. */
+      os: t.Optional(t.Enum(osFamilies)),
+    }),
+    t.Object({ guest: t.Enum(['applied', 'silent', 'off']) }),
+  ),
+  /**
+   * Sets a private network on this node, or replaces it: devices, rules, and the cards of its vms, also of running
+   * ones. `waiting`: vms whose card comes or goes at their next start, because they cannot change while they run.
+   */
+  'network.set': command(PrivateNetwork, t.Object({ waiting: t.Array(workloadId, { maxItems: 500 }) })),
+  /** Removes a private network from this node, and the cards of its vms. Without it nothing happens. */
+  'network.remove': command(t.Object({ network: networkId }), nothing),
+  /**
    * Creates the definition or replaces it for the next start; a running vm is not touched. Fails with `no_seed`,
-   * `no_bridge`.
+   * `no_iso`, `no_bridge`, and with `no_firmware` when the node cannot run the hardware.
    */
   'vm.define': command(Vm, nothing),
   /** From now on the node does this when the vm ends by itself. Fails with `no_vm`. */
   'vm.set-restart-policy': command(t.Object({ workload: workloadId, restartPolicy: RestartPolicy }), nothing),
+  /**
+   * Puts the ISO into the CD drive or, with null, empties it, in the definition and at once in a running vm. Fails with
+   * `no_vm`, `no_iso`.
+   */
+  'vm.set-iso': command(t.Object({ workload: workloadId, iso: t.Union([isoId, t.Null()]) }), nothing),
+  /** Limits the vm from now on: at once when it runs, without a gap in its traffic. Fails with `no_vm`. */
+  'vm.set-speed': command(t.Object({ workload: workloadId, speed: Speed }), nothing),
   /** The vm's power. */
   'vm.look': command(t.Object({ workload: workloadId }), t.Object({ power: Power })),
   /**
@@ -219,6 +443,98 @@ export const commands = {
       limitSeconds: t.Integer({ minimum: 1, maximum: 900 }),
     }),
     t.Object({ answered: t.Enum(['agent', 'ssh', 'no', 'off']) }),
+  ),
+  /**
+   * Sets the password of a user of the running guest, from its crypt(3) hash or, for Windows, from the password that is
+   * encrypted for the node. `set` is false where no guest agent does it: none answers, it is frozen or refuses. Fails
+   * with `encrypted_for_another`.
+   */
+  'guest.set-password': command(
+    t.Object({
+      workload: workloadId,
+      user: t.String({ pattern: '^[A-Za-z_][a-z0-9_-]{0,31}$' }),
+      hash: t.Union([t.String({ pattern: '^\\$[0-9a-zA-Z]{1,16}\\$[^:\\s]{1,200}$' }), encryptedPassword]),
+    }),
+    t.Object({ set: t.Boolean() }),
+  ),
+  /**
+   * Asks the running guest for its system, and with `script` for the result of its startup script. All of it is the
+   * guest's claim. `answers` is false where no guest agent does; `script` is null until the script has ended.
+   */
+  'guest.look': command(
+    t.Object({ workload: workloadId, script: t.Boolean() }),
+    t.Object({
+      answers: t.Boolean(),
+      system: t.Union([GuestSystem, t.Null()]),
+      script: t.Union([StartupResult, t.Null()]),
+    }),
+  ),
+  /**
+   * Tries a place for backups as a backup does. What is wrong with it is the answer and no failure. It leaves a few
+   * bytes in a repository of its own there.
+   */
+  'backup-target.test': command(BackupTarget, BackupTestResult),
+  /**
+   * Saves the disk as it is at one moment, while its vm runs on; where the guest agent answers, file systems are frozen
+   * at that moment. Sent again, it answers what it made before. Other commands of the workload do not wait for it.
+   * Fails with `no_volume`, `pool_full`, and `backup_…`: see `BackupTrouble`.
+   */
+  'backup.make': command(
+    t.Object({
+      backup: backupId,
+      volume: Volume,
+      target: BackupTarget,
+      limitBytesPerSecond: t.Optional(t.Integer({ minimum: 1024, maximum: 2 ** 40 })),
+    }),
+    BackupMade,
+  ),
+  /**
+   * Makes a disk of `sizeBytes` with what a snapshot holds. A disk that exists stays as it is. Fails with
+   * `disk_too_small`, `pool_full`, `volume_differs`, `backup_no_snapshot`, `backup_damaged` and others of `backup_…`.
+   */
+  'backup.restore': command(
+    t.Object({
+      snapshot: snapshotId,
+      volume: Volume,
+      sizeBytes: t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+      target: BackupTarget,
+    }),
+    nothing,
+  ),
+  /**
+   * Defines a vm without any network card on a disk that was restored, and starts it. It is not started again when it
+   * ends. Fails with `no_volume`, `no_firmware`, `no_virtualisation`.
+   */
+  'drill.start': command(
+    t.Object({
+      workload: workloadId,
+      vcpus: t.Integer({ minimum: 1, maximum: 64 }),
+      memoryMb: t.Integer({ minimum: 32, maximum: 65_536 }),
+      volume: Volume,
+      hardware: Hardware,
+    }),
+    nothing,
+  ),
+  /**
+   * Waits for a proof that the system of that vm works, at most `limitSeconds`. Fails with `drill_no_answer`,
+   * `drill_off` and `drill_panic`.
+   */
+  'drill.await': command(
+    t.Object({ workload: workloadId, limitSeconds: t.Integer({ minimum: 1, maximum: 900 }) }),
+    t.Object({ proof: t.Enum([...drillProofs]) }),
+  ),
+  /** Forgets snapshots; what they alone took is free after `backup.prune`. Fails with `backup_…`. */
+  'backup.forget': command(BackupForget, BackupsForgotten),
+  /** Frees what no snapshot needs any more. Fails with `backup_append_only` and others of `backup_…`. */
+  'backup.prune': command(t.Object({ target: BackupTarget }), t.Object({ freedBytes: counter })),
+  /** Reads the part `part` of `of` of all that the repository holds. What is wrong is the answer and no failure. */
+  'backup.check': command(
+    t.Object({
+      target: BackupTarget,
+      part: t.Integer({ minimum: 1, maximum: MOST_PARTS }),
+      of: t.Integer({ minimum: 1, maximum: MOST_PARTS }),
+    }),
+    BackupCheckResult,
   ),
 }
 
@@ -250,6 +566,10 @@ export const Facts = t.Object({
     { kind: t.Enum(['kvm', 'emulation', 'none']), reason: line(500) },
     { title: 'Virtualisation' },
   ),
+  /** The firmware that vms can have here, and whether they can have a TPM; left out: BIOS only. */
+  hardware: t.Optional(
+    t.Object({ firmware: t.Array(t.Enum(firmwares), { maxItems: 8 }), tpm: t.Boolean() }, { title: 'NodeHardware' }),
+  ),
   versions: t.Record(t.String({ pattern: '^[a-z0-9._-]{1,40}$' }), line(100), {
     maxProperties: 50,
     additionalProperties: false,
@@ -257,10 +577,22 @@ export const Facts = t.Object({
   bridges: t.Array(t.Object({ name: bridgeName, addresses: t.Array(cidr, { maxItems: 64 }) }), { maxItems: 256 }),
   /** Addresses of the host itself, with prefix lengths. */
   addresses: t.Array(cidr, { maxItems: 256 }),
+  /** The host's address between the nodes: that from which it reaches its controller. */
+  managementAddress: t.Optional(address),
 })
 export type Facts = Static<typeof Facts>
 
-/** Size and free space of a storage pool, in bytes. */
+/** The kinds of storage pools that an agent of this version can have; `fake` is that of a fake node. */
+export const poolKinds = ['file', 'lvm-thin', 'zfs', 'rbd', 'fake'] as const
+export type PoolKind = (typeof poolKinds)[number]
+/** A label of the operator's for how fast a pool is, such as `nvme` or `hdd`. */
+export const POOL_CLASS = '^[a-z0-9][a-z0-9-]{0,19}$'
+
+/**
+ * Size and free space of a storage pool, in bytes, and what is wrong with it in words. `kind` is one of `poolKinds`, or
+ * one that a newer agent has. Disks in pools of the kinds `lvm-thin`, `zfs` and `rbd` are always raw. `path` is where
+ * the pool is on the host: a directory, a thin pool, a data set, or a pool of Ceph's.
+ */
 export const PoolCapacity = t.Object(
   {
     name: line(32),
@@ -268,6 +600,11 @@ export const PoolCapacity = t.Object(
     path: line(400),
     totalBytes: counter,
     freeBytes: counter,
+    class: t.Optional(line(20)),
+    /** Of a thin pool, whose metadata can be full before its data is. */
+    metadataTotalBytes: t.Optional(counter),
+    metadataFreeBytes: t.Optional(counter),
+    warnings: t.Optional(t.Array(line(300), { maxItems: 8 })),
   },
   { title: 'StoragePool' },
 )
@@ -363,6 +700,39 @@ export const Traffic = t.Object({
 })
 export type Traffic = Static<typeof Traffic>
 
+/** Vms that one frame of metrics names at most; a node with more sends several frames. */
+export const MOST_SAMPLES = 1000
+/** The longest time that one sample covers, in ms. The agent drops a longer one: it becomes a gap. */
+export const LONGEST_SAMPLE_MS = 120_000
+const sampleMs = t.Integer({ minimum: 1, maximum: LONGEST_SAMPLE_MS })
+
+/**
+ * The use of one vm since the sample before, as increments: a lost frame, a restart of the vm or of the agent is a gap
+ * and never a negative value. `ms` is the time that the increments cover.
+ */
+const sample = {
+  ms: sampleMs,
+  /** Processor time in ms; bytes received and sent; packets received and sent, as seen from the vm. */
+  fast: t.Array(counter, { minItems: 5, maxItems: 5 }),
+  /** Each 60 s: bytes read and written; reads and writes. */
+  disk: t.Optional(t.Object({ ms: sampleMs, sums: t.Array(counter, { minItems: 4, maxItems: 4 }) })),
+  /** Each 60 s: memory in use, as the guest's balloon driver tells it. */
+  memory: t.Optional(t.Object({ ms: sampleMs, usedMb: megabytes })),
+}
+export const MetricsSample = t.Object({ id: workloadId, ...sample })
+export type MetricsSample = Static<typeof MetricsSample>
+/** The use of the host itself: its processors, all its network devices and all its drives together. */
+export const HostSample = t.Object(sample)
+export type HostSample = Static<typeof HostSample>
+
+/** Sent each 10 s for the vms that run, and for the host. Nothing of it is sent again. */
+export const Metrics = t.Object({
+  type: t.Literal('metrics'),
+  host: t.Optional(HostSample),
+  samples: t.Array(MetricsSample, { maxItems: MOST_SAMPLES }),
+})
+export type Metrics = Static<typeof Metrics>
+
 export const LogLevel = t.Enum(['info', 'command', 'warning', 'error'])
 export type LogLevel = Static<typeof LogLevel>
 
@@ -376,6 +746,7 @@ export const FromAgent = t.Union([
   PowerChange,
   Crash,
   Traffic,
+  Metrics,
   t.Object({ type: t.Literal('log'), key, level: LogLevel, text: anyText(4096), at: timestamp }),
   t.Object({ type: t.Literal('progress'), key, percent: t.Integer({ minimum: 0, maximum: 100 }) }),
   t.Object({ type: t.Literal('done'), key, output: t.Unknown() }),
@@ -403,6 +774,13 @@ export const ToAgent = t.Union([
   t.Object({ type: t.Literal('report') }),
   /** The days of a report of traffic are in the database, up to this number. */
   t.Object({ type: t.Literal('traffic-stored'), seq: counter }),
+  /** A viewer waits: the node opens `agentPaths.console` for this session at once. */
+  t.Object({
+    type: t.Literal('console'),
+    session: t.String({ pattern: '^[A-Za-z0-9_-]{43}$' }),
+    workload: workloadId,
+    kind: t.Enum(consoleKinds),
+  }),
 ])
 export type ToAgent = Static<typeof ToAgent>
 

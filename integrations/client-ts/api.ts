@@ -40,6 +40,13 @@ export type ActivityPage = {
   total: number
 }
 
+export type AddressAdded = {
+  /** The job that brings it to the node and into the running guest, by its guest agent. Its log says when no agent answers: the guest then has it when the server is restarted in the panel. Null: nothing is installed. */
+  jobId: string | null
+  serverId: string
+  address: ServerAddress
+}
+
 export type AddressPool = {
   id: string
   name: string
@@ -62,6 +69,29 @@ export type AddressPool = {
 
 export type AddressPoolPage = {
   data: (AddressPool)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type Alert = {
+  id: string
+  serverId: string
+  kind: "cpu" | "memory" | "disk_io" | "network" | "traffic" | "down"
+  /** In the unit of its kind; null for down. */
+  threshold: number | null
+  /** It fires after so many measured minutes in a row, and recovers likewise. */
+  minutes: number
+  description: string
+  firing: boolean
+  /** Since when it fires. */
+  firedAt: string | null
+  createdAt: string
+}
+
+export type AlertPage = {
+  data: (Alert)[]
   /** Null on the last page. */
   nextCursor: string | null
   /** Of all pages together. */
@@ -167,6 +197,279 @@ export type AuditLinePage = {
   total: number
 }
 
+export type Backup = {
+  id: string
+  serverId: string
+  /** Its hostname when the backup was made. */
+  serverName: string
+  /** The owner of the server when the backup was made. */
+  ownerId: string
+  /** manual: somebody asked for it. scheduled: a plan. */
+  kind: "manual" | "scheduled"
+  planId: string | null
+  /** Only a ready one can be restored. */
+  state: "running" | "ready" | "failed" | "deleting"
+  /** Where it lies. */
+  targetName: string
+  /** Null for one that a plan could not begin. */
+  jobId: string | null
+  /** The disk of the server when it was made. */
+  diskGb: number
+  diskBytes: number | null
+  /** What was new in it, and sent. */
+  addedBytes: number | null
+  /** True: the guest had written everything to its disk. False: it starts as after a power failure. */
+  consistent: boolean | null
+  seconds: number | null
+  /** Why it failed; in words for everybody. */
+  error: {
+    code: string
+    message: string
+  } | null
+  startedAt: string
+  /** Null while it is made. */
+  endedAt: string | null
+  /** When it is deleted by itself. Null: when somebody deletes it, or its plan. */
+  keepUntil: string | null
+  /** When its target, which is append-only, last refused to delete it. */
+  keptAt: string | null
+  verifiedAt: string | null
+  /** When its system last answered in a restore drill. */
+  provenAt: string | null
+  /** agent: its guest agent answered. console: its serial line did. disk: it ran and read its disk, a weak proof. */
+  proof: "agent" | "console" | "disk" | null
+  /** Why the last restore drill failed; null: it did not. */
+  drillError: string | null
+  /** Why it cannot be restored in place now, in words; null: it can. */
+  notRestorable: string | null
+  /** Why it cannot be deleted now, in words; null: it can. */
+  notDeletable: string | null
+}
+
+export type BackupCalendar = {
+  month: string
+  /** Of its plan; UTC without one. */
+  timeZone: string
+  today: string
+  /** The day of its next backup by plan. */
+  nextDate: string | null
+  /** Days without a backup are left out. */
+  days: (BackupDay)[]
+}
+
+export type BackupDay = {
+  /** Like 2026-11-23. */
+  date: string
+  ready: number
+  failed: number
+  /** Being made or deleted. */
+  running: number
+}
+
+export type BackupDrillStarted = {
+  jobId: string
+}
+
+export type BackupPlan = {
+  id: string
+  name: string
+  target: TargetOfBackupPlan
+  every: "six_hours" | "twelve_hours" | "day" | "sunday" | "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday"
+  /** A local time of the time zone, as 02:30. */
+  startsAt: string
+  timeZone: string
+  /** Servers begin spread over so many minutes, each always at its own moment. */
+  windowMinutes: number
+  /** When its next window begins. */
+  nextAt: string
+  /** So many of the newest backups of a server are kept. */
+  keepLast: number
+  /** Beside them the newest of each of so many days that have one. */
+  keepDaily: number
+  /** The same of weeks, from Monday on. */
+  keepWeekly: number
+  /** The same of months. */
+  keepMonthly: number
+  /** Free text, such as vendor:number. */
+  billingProductId: string | null
+  /** No further server can be put on it; those that are stay. */
+  archived: boolean
+  servers: number
+  /** When one of its backups was last proven by a restore drill. */
+  provenAt: string | null
+}
+
+export type BackupPlanOfServer = {
+  id: string
+  name: string
+  every: "six_hours" | "twelve_hours" | "day" | "sunday" | "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday"
+  /** A local time of the time zone, as 02:30. */
+  startsAt: string
+  timeZone: string
+  /** Servers begin spread over so many minutes, each always at its own moment. */
+  windowMinutes: number
+  /** So many of the newest backups of a server are kept. */
+  keepLast: number
+  /** Beside them the newest of each of so many days that have one. */
+  keepDaily: number
+  /** The same of weeks, from Monday on. */
+  keepWeekly: number
+  /** The same of months. */
+  keepMonthly: number
+  /** For staff; null for others. */
+  billingProductId: string | null
+}
+
+export type BackupPlanPage = {
+  data: (BackupPlan)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type BackupRecord = {
+  id: string
+  serverId: string
+  /** Its hostname when the backup was made. */
+  serverName: string
+  /** The owner of the server when the backup was made. */
+  ownerId: string
+  /** manual: somebody asked for it. scheduled: a plan. */
+  kind: "manual" | "scheduled"
+  planId: string | null
+  /** Only a ready one can be restored. */
+  state: "running" | "ready" | "failed" | "deleting"
+  /** Where it lies. */
+  targetName: string
+  /** Null for one that a plan could not begin. */
+  jobId: string | null
+  /** The disk of the server when it was made. */
+  diskGb: number
+  diskBytes: number | null
+  /** What was new in it, and sent. */
+  addedBytes: number | null
+  /** True: the guest had written everything to its disk. False: it starts as after a power failure. */
+  consistent: boolean | null
+  seconds: number | null
+  /** Why it failed; in words for everybody. */
+  error: {
+    code: string
+    message: string
+  } | null
+  startedAt: string
+  /** Null while it is made. */
+  endedAt: string | null
+  /** When it is deleted by itself. Null: when somebody deletes it, or its plan. */
+  keepUntil: string | null
+  /** When its target, which is append-only, last refused to delete it. */
+  keptAt: string | null
+  verifiedAt: string | null
+  /** When its system last answered in a restore drill. */
+  provenAt: string | null
+  /** agent: its guest agent answered. console: its serial line did. disk: it ran and read its disk, a weak proof. */
+  proof: "agent" | "console" | "disk" | null
+  /** Why the last restore drill failed; null: it did not. */
+  drillError: string | null
+}
+
+export type BackupRecordPage = {
+  data: (BackupRecord)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type BackupRepository = {
+  target: {
+    id: string
+    name: string
+  }
+  owner: {
+    id: string
+    name: string
+  }
+  /** The last job that checked or tidied it. */
+  jobId: string | null
+  /** Null before the first check. */
+  checkedAt: string | null
+  /** Of the last check. */
+  finding: "works" | "restic_missing" | "not_prepared" | "unreachable" | "certificate" | "host_key" | "login_refused" | "not_writable" | "wrong_password" | "locked" | "full" | "slow" | "unreliable" | "failed" | "damaged" | null
+  detail: string | null
+  /** Since when it is known to be damaged; null: it is not. */
+  damagedAt: string | null
+  /** Of its data, in this round. A round begins when all parts were read. */
+  partsRead: number
+  parts: number
+  /** When space was last freed. Null: never, as of an append-only target. */
+  prunedAt: string | null
+  freedBytes: number | null
+}
+
+export type BackupRepositoryPage = {
+  data: (BackupRepository)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type BackupRestoredToServer = {
+  jobId: string
+  serverId: string
+  ipv4: string | null
+}
+
+export type BackupStarted = {
+  jobId: string
+  serverId: string
+  backupId: string
+}
+
+export type BackupTarget = {
+  id: string
+  name: string
+  kind: "local" | "sftp" | "s3" | "rest"
+  address: string
+  login: string | null
+  /** The host key of SFTP, or the certificate of its authority. */
+  trust: string | null
+  /** Backups that no plan makes go to it. */
+  isDefault: boolean
+  createdAt: string
+  changedAt: string
+  /** The last test. Null before the first, and after a change. */
+  test: BackupTargetTest | null
+}
+
+export type BackupTargetPage = {
+  data: (BackupTarget)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type BackupTargetTest = {
+  jobId: string
+  node: {
+    id: string
+    name: string
+  }
+  startedAt: string
+  /** Null while it runs. */
+  endedAt: string | null
+  finding: "works" | "restic_missing" | "not_prepared" | "unreachable" | "certificate" | "host_key" | "login_refused" | "not_writable" | "wrong_password" | "locked" | "full" | "slow" | "unreliable" | "failed" | "not_tested" | null
+  /** The finding in words, with what to do. */
+  message: string | null
+  /** What the target or restic said. */
+  detail: string | null
+  seconds: number | null
+  /** yes: nobody with the login of the nodes can erase a backup. unknown: the target does not tell. */
+  appendOnly: "yes" | "no" | "unknown" | null
+}
+
 export type Bandwidth = {
   /** This month in UTC. */
   month: string
@@ -178,12 +481,14 @@ export type Bandwidth = {
   addedGb: number
   /** Used of both together; null: not limited. */
   percent: number | null
-  overTraffic: "nothing" | "suspend"
+  overTraffic: "nothing" | "suspend" | "throttle"
   suspendedForTraffic: boolean
+  /** It is slowed down for its traffic; null: it is not. */
+  throttledToMbps: number | null
 }
 
 export type BandwidthAdded = {
-  /** The job that starts it again; null where it was not suspended for it. */
+  /** The job that starts it again or gives it its speed back; null where neither is needed. */
   jobId: string | null
   serverId: string
   bandwidth: Bandwidth
@@ -223,6 +528,57 @@ export type BillingDifference = {
   words: string
 }
 
+export type Brake = {
+  id: string
+  /** The account that asked for the destruction. */
+  actor: {
+    id: string
+    name: string
+  }
+  openedAt: string
+  /** So many were held in all. */
+  count: number
+  /** So many still wait. */
+  waiting: number
+  /** The first 200 that wait. */
+  held: ({
+    serverId: string
+    hostname: string
+    owner: {
+      id: string
+      name: string
+    }
+    kind: "terminate" | "reinstall" | "restore"
+    at: string
+  })[]
+  decidedAt: string | null
+  decision: "released" | "refused" | null
+  decidedBy: string | null
+  /** You asked for it yourself: somebody else decides. */
+  own: boolean
+}
+
+export type BrakeDecided = {
+  /** So many were decided by this call. */
+  settled: number
+  /** So many of the case still wait. */
+  waiting: number
+  /** Those that could not be brought back; they stay held. */
+  failed: ({
+    serverId: string
+    code: string
+    message: string
+  })[]
+}
+
+export type BrakePage = {
+  data: (Brake)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
 export type Branding = {
   name: string | null
   accent: string | null
@@ -232,6 +588,35 @@ export type Branding = {
   supportLink: string | null
   /** Where it is served; null without one. */
   logo: string | null
+}
+
+export type ConsoleTicket = {
+  serverId: string
+  /** vnc: the screen. serial: the first serial line. */
+  kind: "vnc" | "serial"
+  /** Open a WebSocket here, with the credentials of this call. */
+  path: string
+  /** For Sec-WebSocket-Protocol; the second one is the ticket. */
+  protocols: (string)[]
+  /** It works once, within 30 seconds. */
+  expiresAt: string
+}
+
+export type ControllerBackups = {
+  /** Of each day, in UTC. */
+  hour: number
+  keepDays: number
+  targets: ({
+    id: string
+    name: string
+    address: string
+    lastAt: string | null
+    lastGoodAt: string | null
+    /** Of the last; null when it succeeded. */
+    error: string | null
+    bytes: number
+    seconds: number
+  })[]
 }
 
 export type Customer = {
@@ -305,6 +690,108 @@ export type EventType = {
   audience: ("staff" | "reseller" | "customer")[]
 }
 
+export type Firewall = {
+  id: string
+  ownerId: string
+  name: string
+  rules: (FirewallRule)[]
+  /** The servers that have it. */
+  serverIds: (string)[]
+  createdAt: string
+}
+
+export type FirewallChanged = {
+  /** The job that brings it to the node; null: nothing is installed. */
+  jobId: string | null
+  firewall: ServerFirewall
+}
+
+export type FirewallCounters = {
+  at: string
+  rules: ({
+    id: string
+    packets: number
+    bytes: number
+  })[]
+  dropped: ({
+    reason: string
+    packets: number
+  })[]
+  drops: ({
+    direction: "in" | "out"
+    remote: string
+    protocol: number
+    port: number | null
+    packets: number
+    secondsAgo: number
+  })[]
+}
+
+export type FirewallPage = {
+  data: (Firewall)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type FirewallRule = {
+  id: string
+  name: string
+  direction: "in" | "out"
+  action: "accept" | "drop"
+  protocol: "any" | "tcp" | "udp" | "icmp" | "icmpv6" | number
+  ports: (string)[]
+  remotes: (string)[]
+}
+
+export type FirewallRuleBody = {
+  name?: OneLineOfVisibleText0To100
+  direction: "in" | "out"
+  action: "accept" | "drop"
+  /** A number is one of the protocol numbers of IP; any without one. */
+  protocol?: "any" | "tcp" | "udp" | "icmp" | "icmpv6" | number
+  /** Destination ports and ranges, such as 80 or 8000-8080, of TCP and UDP; every port without them. */
+  ports?: (string)[]
+  /** Addresses or CIDRs of the other side, of both versions; everybody without them. */
+  remotes?: (string)[]
+}
+
+export type FloatingIp = {
+  id: string
+  name: string
+  address: string
+  version: 4 | 6
+  location: string
+  locationId: string
+  owner: {
+    id: string
+    name: string
+  }
+  /** The server that it points to; null: none. */
+  server: {
+    id: string
+    hostname: string
+  } | null
+  /** The job that moves it now. */
+  jobId: string | null
+  createdAt: string
+}
+
+export type FloatingIpMoved = {
+  /** The job that moves it. While the node of the server that has it is away, the address cannot be taken from it: the job waits up to 15 minutes, or until staff declare the node lost. Null: it points there already. */
+  jobId: string | null
+  floatingIpId: string
+}
+
+export type FloatingIpPage = {
+  data: (FloatingIp)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
 export type Image = {
   id: string
   name: string
@@ -321,6 +808,16 @@ export type Image = {
   published: boolean
   /** An order form chooses it first; at most one image is. */
   isDefault: boolean
+  /** Rescue systems start from it; at most one image is. */
+  isRescue: boolean
+  /** q35 is the newer one. */
+  machine: "q35" | "pc"
+  /** uefi_secure: UEFI with Secure Boot and the keys of Microsoft. */
+  firmware: "bios" | "uefi" | "uefi_secure"
+  /** It has a TPM 2.0. */
+  tpm: boolean
+  /** windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator. */
+  os: "linux" | "windows"
   createdAt: string
   servers: number
 }
@@ -329,6 +826,31 @@ export type InstallationStarted = {
   jobId: string
   serverId: string
   rootPassword?: string
+}
+
+export type Iso = {
+  id: string
+  name: string
+  /** Null: it is in the library of the provider, for everybody. */
+  owner: {
+    id: string
+    name: string
+  } | null
+  /** Only for its owner and staff. */
+  url: string | null
+  checksum: string
+  sizeBytes: number
+  /** In the drives of how many servers it is. */
+  servers: number
+  createdAt: string
+}
+
+export type IsoPage = {
+  data: (Iso)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
 }
 
 export type Job = {
@@ -450,6 +972,11 @@ export type JobStarted = {
   serverId: string
 }
 
+export type Labels = {
+  serverId: string
+  labels: (string)[]
+}
+
 export type ListedService = {
   serverId?: string | null
   billingServiceId?: string | null
@@ -512,6 +1039,45 @@ export type MembershipPage = {
   total: number
 }
 
+/** One value per step; null where nothing was measured. */
+export type MetricValues = {
+  /** Processor time in percent of all its vCPUs or threads. */
+  cpuPercent: (number | null)[]
+  /** The highest of the shorter values behind one value of cpuPercent. */
+  cpuPeakPercent: (number | null)[]
+  /** Memory in use in MiB; of a server as its guest tells it, and null where it does not. */
+  memoryMb: (number | null)[]
+  /** Of all its disks together. */
+  diskReadBytesPerSecond: (number | null)[]
+  /** Of all its disks together. */
+  diskWrittenBytesPerSecond: (number | null)[]
+  /** Read operations of all its disks together. */
+  diskReadsPerSecond: (number | null)[]
+  /** Write operations of all its disks together. */
+  diskWritesPerSecond: (number | null)[]
+  /** Received. */
+  rxBytesPerSecond: (number | null)[]
+  /** Sent. */
+  txBytesPerSecond: (number | null)[]
+  /** Received. */
+  rxPacketsPerSecond: (number | null)[]
+  /** Sent. */
+  txPacketsPerSecond: (number | null)[]
+}
+
+export type Metrics = {
+  serverId: string
+  /** The start of the first step. */
+  from: string
+  /** The end of the last step. */
+  to: string
+  /** The length of a step. */
+  resolutionSeconds: number
+  memoryMb: number
+  series: MetricValues
+  vcpus: number
+}
+
 export type Named = {
   id: string
   name: string
@@ -572,17 +1138,22 @@ export type Node = {
   /** Kept for the host itself. */
   reservedMemoryMb: number
   heldMemoryMb: number
-  /** The storage in which new disks are made. */
-  pool: string
+  /** Of all its storage pools together. */
   diskGb: number
   /** Promised to servers. */
   heldDiskGb: number
-  /** Left for orders; 5 % of the storage stays in reserve. */
+  /** Left for orders in all pools together; 5 % of each stays in reserve. */
   freeDiskGb: number
+  storagePools: (PoolOfNode)[]
   /** Between what should be on it and what is. */
   differences: number
   /** Measured now; null while the node is away. */
   load: NodeLoad | null
+}
+
+export type NodeHardware = {
+  firmware: ("bios" | "uefi" | "uefi_secure")[]
+  tpm: boolean
 }
 
 export type NodeLoad = {
@@ -593,8 +1164,92 @@ export type NodeLoad = {
   pools: (StoragePool)[]
 }
 
+export type NodeMetrics = {
+  nodeId: string
+  /** The start of the first step. */
+  from: string
+  /** The end of the last step. */
+  to: string
+  /** The length of a step. */
+  resolutionSeconds: number
+  memoryMb: number
+  series: MetricValues
+  threads: number
+}
+
 export type NodePage = {
   data: (Node)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type NodeStoragePool = {
+  id: string
+  nodeId: string
+  name: string
+  /** file, lvm-thin, zfs or rbd; fake on a simulated node. */
+  kind: string
+  /** What packages ask for; null: the node names none. */
+  class: string | null
+  /** Where it is on the node. */
+  path: string
+  totalBytes: number
+  /** Null before the first report. */
+  freeBytes: number | null
+  /** Of its size; null before the first report. */
+  usedPercent: number | null
+  /** Of its space for metadata; null where it has none of its own. */
+  metadataPercent: number | null
+  /** Promised to disks and snapshots. */
+  heldDiskGb: number
+  /** So much may be promised. */
+  limitGb: number
+  /** The largest disk that fits. */
+  freeDiskGb: number
+  /** So much of its size may be promised. */
+  overcommitPercent: number
+  /** It takes the disks of new servers. */
+  open: boolean
+  /** full: 90 % of its data or its metadata are in use, so it takes no new disks. missing: its node does not report it any more. */
+  state: "open" | "closed" | "full" | "missing"
+  missingSince: string | null
+  /** What the node says is wrong with it. */
+  warnings: (string)[]
+}
+
+export type NodeStoragePoolPage = {
+  data: (NodeStoragePool)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type Notice = {
+  id: string
+  kind: string
+  subject: string
+  /** Paragraphs, a line each. */
+  words: string
+  /** The page of the panel that it leads to. */
+  href: string
+  createdAt: string
+  readAt: string | null
+}
+
+export type NoticeChoice = {
+  kind: string
+  /** Completes "Mail me when …". */
+  when: string
+  mail: boolean
+  /** False where whoever misses its mail loses something. */
+  mayTurnOff: boolean
+}
+
+export type NoticePage = {
+  data: (Notice)[]
   /** Null on the last page. */
   nextCursor: string | null
   /** Of all pages together. */
@@ -607,7 +1262,11 @@ export type OfferedImage = {
   minDiskGb: number
   sizeBytes: number
   user: string
+  /** windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator. */
+  os: "linux" | "windows"
   isDefault: boolean
+  /** An image of your account, which others do not see. */
+  own: boolean
 }
 
 export type OfferedImagePage = {
@@ -626,6 +1285,8 @@ export type OneLineOfText0To200 = string
 
 export type OneLineOfText0To253 = string
 
+export type OneLineOfText0To300 = string
+
 export type OneLineOfText0To32 = string
 
 export type OneLineOfText0To400 = string
@@ -640,11 +1301,15 @@ export type OneLineOfVisibleText0To200 = string
 
 export type OneLineOfVisibleText0To60 = string
 
+export type OneLineOfVisibleText0To64 = string
+
 export type OneLineOfVisibleText1To100 = string
 
 export type OneLineOfVisibleText1To200 = string
 
 export type OneLineOfVisibleText1To254 = string
+
+export type OneLineOfVisibleText1To40 = string
 
 export type OneLineOfVisibleText1To500 = string
 
@@ -669,6 +1334,30 @@ export type OwnAccount = {
   createdAt: string
 }
 
+export type OwnImage = {
+  id: string
+  ownerId: string
+  name: string
+  url: string
+  checksum: string
+  sizeBytes: number
+  /** The smallest disk that it fits on. */
+  minDiskGb: number
+  /** windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator. */
+  os: "linux" | "windows"
+  createdAt: string
+  /** How many servers were installed with it. */
+  servers: number
+}
+
+export type OwnImagePage = {
+  data: (OwnImage)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
 export type Package = {
   id: string
   name: string
@@ -684,7 +1373,26 @@ export type Package = {
   /** A server that ends by itself starts again: `on_failure` after a crash, `always` after a shutdown too. */
   restartPolicy: "always" | "on_failure" | "never"
   /** What becomes of a server that has used its traffic of the month. */
-  overTraffic: "nothing" | "suspend"
+  overTraffic: "nothing" | "suspend" | "throttle"
+  /** The speed in each direction of a server that `throttle` slows down; null with another `overTraffic`. */
+  throttleMbps: number | null
+  /** Its servers may connect to mail servers, on TCP port 25. */
+  smtpAllowed: boolean
+  /** TCP connections that a server may begin; null: as the settings say. */
+  newConnectionsPerSecond: number | null
+  /** Packets that a server may send; null: as the settings say. */
+  packetsPerSecond: number | null
+  /** Snapshots that a server may have at a time; 0: none. */
+  snapshotLimit: number
+  /** Disks are made in storage of this class; null: of any. */
+  storageClass: string | null
+  /** Of each disk, per second; null, as for the next three: not limited. */
+  diskReadIops: number | null
+  diskWriteIops: number | null
+  /** MiB. */
+  diskReadMbPerSecond: number | null
+  /** MiB. */
+  diskWriteMbPerSecond: number | null
   /** Free text, such as vendor:number. */
   billingProductId: string | null
   /** It can no longer be ordered. */
@@ -715,7 +1423,26 @@ export type PackageSold = {
   /** A server that ends by itself starts again: `on_failure` after a crash, `always` after a shutdown too. */
   restartPolicy: "always" | "on_failure" | "never"
   /** What becomes of a server that has used its traffic of the month. */
-  overTraffic: "nothing" | "suspend"
+  overTraffic: "nothing" | "suspend" | "throttle"
+  /** The speed in each direction of a server that `throttle` slows down; null with another `overTraffic`. */
+  throttleMbps: number | null
+  /** Its servers may connect to mail servers, on TCP port 25. */
+  smtpAllowed: boolean
+  /** TCP connections that a server may begin; null: as the settings say. */
+  newConnectionsPerSecond: number | null
+  /** Packets that a server may send; null: as the settings say. */
+  packetsPerSecond: number | null
+  /** Snapshots that a server may have at a time; 0: none. */
+  snapshotLimit: number
+  /** Disks are made in storage of this class; null: of any. */
+  storageClass: string | null
+  /** Of each disk, per second; null, as for the next three: not limited. */
+  diskReadIops: number | null
+  diskWriteIops: number | null
+  /** MiB. */
+  diskReadMbPerSecond: number | null
+  /** MiB. */
+  diskWriteMbPerSecond: number | null
   /** Free text, such as vendor:number. */
   billingProductId: string | null
   /** It can no longer be ordered. */
@@ -724,6 +1451,17 @@ export type PackageSold = {
 
 export type PasskeyOptions = {
   options: unknown
+}
+
+export type PasswordReset = {
+  jobId: string
+  serverId: string
+  /** In this answer only. */
+  rootPassword: string
+  /** The user whose password it is. */
+  user: string
+  /** now: its guest agent answers. next_boot: when it is started or restarted in the panel or by `servers.power`. The log of the job says what was done. */
+  applies: "now" | "next_boot"
 }
 
 export type PoolAddress = {
@@ -748,6 +1486,62 @@ export type PoolAddressPage = {
   total: number
 }
 
+export type PoolOfNode = {
+  id: string
+  name: string
+  class: string | null
+  open: boolean
+  /** The largest disk that fits. */
+  freeDiskGb: number
+}
+
+export type PrivateNetwork = {
+  id: string
+  name: string
+  ipv4: string
+  ipv6: string | null
+  location: string
+  locationId: string
+  owner: {
+    id: string
+    name: string
+  }
+  members: (PrivateNetworkMember)[]
+  createdAt: string
+}
+
+export type PrivateNetworkChanged = {
+  /** The job on the server's node. A node that is away follows when it is back. */
+  jobId: string | null
+  serverId: string
+  networkId: string
+}
+
+export type PrivateNetworkMember = {
+  server: {
+    id: string
+    hostname: string
+  }
+  ipv4: string
+  ipv6: string | null
+  mac: string
+  /** The running machine could not take the card: it comes at the next start. */
+  atNextStart: boolean
+}
+
+export type PrivateNetworkPage = {
+  data: (PrivateNetwork)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type Protection = {
+  serverId: string
+  protected: boolean
+}
+
 /** Null: not limited. */
 export type Quotas = {
   customers: number | null
@@ -767,11 +1561,49 @@ export type Reconciliation = {
   differences: (BillingDifference)[]
 }
 
+export type RecoverySheet = {
+  /** A text to print. Whoever has it can read your backups. */
+  sheet: string
+  /** The folder of your repository in each backup target. */
+  repository: string
+}
+
 export type ReinstallOptions = {
   /** kept: until the new system is in use. deleted_first: there is no space for both disks, and nothing is left if the installation fails. none: nothing is installed. */
   oldSystem: "kept" | "deleted_first" | "none"
   /** The space that a second disk takes. */
   neededGb: number
+  /** So many snapshots are deleted with the disk. */
+  snapshots: number
+}
+
+export type Replica = {
+  /** Null where PANEL_REPLICA is not set. */
+  address: string | null
+  /** Changes are confirmed when they are in the replica. */
+  waits: boolean
+  /** So far back any time can be restored. */
+  days: number
+  /** Every change before is in the replica. */
+  shippedAt: string | null
+  /** The last whole copy. */
+  baseAt: string | null
+  error: string | null
+  errorSince: string | null
+}
+
+export type RescueOptions = {
+  /** The name of the rescue image; null: staff have chosen none. */
+  image: string | null
+  /** Does its firewall, which applies in rescue too, let SSH in from somewhere? */
+  sshOpen: boolean
+}
+
+export type RescueStarted = {
+  jobId: string
+  serverId: string
+  /** Of root in the rescue system. It is not shown again. */
+  rootPassword: string
 }
 
 export type Reseller = {
@@ -814,6 +1646,36 @@ export type ResellerPage = {
   total: number
 }
 
+export type RestoreDrills = {
+  /** Each night one backup is drilled. */
+  on: boolean
+  /** In UTC. */
+  hour: number
+  runningJobId: string | null
+  /** The last restore that worked; null: none yet. */
+  lastProven: {
+    backupId: string
+    serverId: string
+    serverName: string
+    at: string
+    /** From its begin until all of it was removed again. */
+    seconds: number | null
+  } | null
+  /** The last night, where none could begin. Null: it began. */
+  skipped: {
+    at: string
+    reason: string
+  } | null
+}
+
+export type ReverseName = {
+  address: string
+  name: string
+  /** waiting: the name server is told soon, or again. refused: it does not take it; staff see why. */
+  state: "waiting" | "set" | "refused"
+  updatedAt: string
+}
+
 export type Role = {
   id: string
   name: string
@@ -854,6 +1716,50 @@ export type RoleTokenPage = {
   total: number
 }
 
+export type SavedFilter = {
+  id: string
+  list: string
+  name: string
+  /** As in the address of the list, such as `status=running&label=shop`. */
+  query: string
+  createdAt: string
+}
+
+export type SavedFilterPage = {
+  data: (SavedFilter)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type Script = {
+  id: string
+  ownerId: string
+  name: string
+  sizeBytes: number
+  createdAt: string
+  changedAt: string
+}
+
+export type ScriptPage = {
+  data: (Script)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type ScriptWithContent = {
+  id: string
+  ownerId: string
+  name: string
+  sizeBytes: number
+  createdAt: string
+  changedAt: string
+  content: string
+}
+
 export type SecondsByState = {
   pending_setup: number
   provisioning: number
@@ -887,6 +1793,10 @@ export type Server = {
   node: Named | null
   /** Why it is on this node. Staff only. */
   placement: string | null
+  /** The node's storage pool that holds its disk. Staff only. */
+  storagePool: string | null
+  /** The class of the storage that holds its disk; null: it has none. */
+  storageClass: string | null
   /** Null: it waits for its setup. */
   image: Named | null
   /** The first of its addresses. */
@@ -899,22 +1809,65 @@ export type Server = {
     version: number
     gateway: string
   })[]
+  /** Null on Windows, except in rescue. */
   sshCommand: string | null
+  /** Of the image with which it was installed. windows: by Remote Desktop. */
+  osFamily: "linux" | "windows"
+  /** The user whose password an order and a reset make. */
+  user: string
   mac: string
   vcpus: number
   memoryMb: number
   diskGb: number
   /** A month; null: not limited. */
   trafficGb: number | null
-  /** Null: not limited. */
+  /** Of its package, in each direction; null: not limited. */
   portMbps: number | null
+  /** In force now. */
+  speed: {
+    /** Traffic to the server; null: not limited. */
+    portInMbps: number | null
+    /** Traffic from the server; null: not limited. */
+    portOutMbps: number | null
+    /** Of the processor time of all its vCPUs; null: not limited. */
+    cpuPercent: number | null
+    /** Set instead of its package's; null: its package's. */
+    override: {
+      /** Traffic to the server; null: not limited. */
+      portInMbps: number | null
+      /** Traffic from the server; null: not limited. */
+      portOutMbps: number | null
+      /** Of the processor time of all its vCPUs; null: not limited. */
+      cpuPercent: number | null
+    }
+    /** It has used its traffic of the month; null: it has not. */
+    throttledToMbps: number | null
+  }
+  /** Of each disk, from its package, in operations and MiB per second; null: not limited. */
+  diskLimits: {
+    readIops: number | null
+    writeIops: number | null
+    readMbPerSecond: number | null
+    writeMbPerSecond: number | null
+  }
   /** The job that holds it now. */
   job: {
     id: string
     kind: string
     progress: number
   } | null
+  /** It runs the rescue system; its own disk is the second one there. */
   rescue: boolean
+  /** The system as its guest agent names it; null until one has answered. The guest can claim anything. */
+  os: {
+    id: string
+    name: string
+    version: string
+    kernel: string
+    detectedAt: string
+  } | null
+  /** A root password that was reset applies when it is started next. */
+  passwordPending: boolean
   /** What its node does when it ends by itself. */
   restartPolicy: "always" | "on_failure" | "never"
   /** Its owner or you are a locked customer, so power, setup, reinstallation and its restart policy are closed to you. */
@@ -929,8 +1882,89 @@ export type Server = {
   allowed: (string)[]
   /** The billing system's own identifier of it. Only for its owner and those who manage it. */
   billingServiceId: string | null
+  /** Its owner's words for it. */
+  labels: (string)[]
+  /** Staff only. */
+  staffLabels: (string)[] | null
   createdAt: string
   terminatedAt: string | null
+  /** Until when it can be brought back; null once its disk is deleted, and while it is not terminated. */
+  purgeAt: string | null
+}
+
+export type ServerAddress = {
+  id: string
+  /** An IPv4 address, or the first address of an IPv6 prefix. */
+  address: string
+  prefixLength: number
+  version: 4 | 6
+  gateway: string
+  /** primary: the server keeps it until it is terminated. extra: it can be removed. floating: it points here now. */
+  kind: "primary" | "extra" | "floating"
+  /** How the system inside the server has it, with the prefix length. */
+  inGuest: string
+  /** To which every address of the IPv6 prefix is routed; null for one address. */
+  nextHop: string | null
+}
+
+export type ServerAddressPage = {
+  data: (ServerAddress)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type ServerBackupPlan = {
+  serverId: string
+  /** Null: no backups are made of it by themselves. */
+  plan: BackupPlanOfServer | null
+  /** When its next backup begins; null without a plan, and while it is suspended or terminated. */
+  nextAt: string | null
+}
+
+export type ServerBackupPlanSet = {
+  /** No node has to work for it. */
+  jobId: null
+  serverId: string
+  /** Null: no backups are made of it by themselves. */
+  plan: BackupPlanOfServer | null
+  /** When its next backup begins; null without a plan, and while it is suspended or terminated. */
+  nextAt: string | null
+}
+
+export type ServerFirewall = {
+  serverId: string
+  enabled: boolean
+  defaultIn: "accept" | "drop"
+  defaultOut: "accept" | "drop"
+  /** The first rule that fits decides; those of the shared firewalls come after. */
+  rules: (FirewallRule)[]
+  shared: (SharedFirewall)[]
+  /** False while the last change is on its way to the node. */
+  inForce: boolean
+  /** It may connect to mail servers, on TCP port 25. */
+  smtpAllowed: boolean
+  /** The latest answer of the node; null: never. */
+  counters: FirewallCounters | null
+}
+
+export type ServerHardware = {
+  /** q35 is the newer one. */
+  machine: "q35" | "pc"
+  /** uefi_secure: UEFI with Secure Boot and the keys of Microsoft. */
+  firmware: "bios" | "uefi" | "uefi_secure"
+  /** It has a TPM 2.0. */
+  tpm: boolean
+  /** windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator. */
+  os: "linux" | "windows"
+  /** The device that it tries first when it starts; the other follows. */
+  bootFirst: "disk" | "cd"
+  /** In its CD drive; null: it is empty. */
+  iso: {
+    id: string
+    name: string
+  } | null
 }
 
 export type ServerOrdered = {
@@ -940,6 +1974,8 @@ export type ServerOrdered = {
   /** In the answer to a dry run the address that is next; it is not held. */
   ipv4: string | null
   rootPassword?: string
+  /** Beside `rootPassword`: the user whose password it is. */
+  user?: string
 }
 
 export type ServerPage = {
@@ -962,11 +1998,68 @@ export type ServerUsage = {
   intervals: (UsageInterval)[]
 }
 
+export type Setting = {
+  name: string
+  title: string
+  words: string
+  unit: string | null
+  /** Null: as `defaultWords` says. */
+  value: number | boolean | null
+  default: number | boolean | null
+  defaultWords: string | null
+  minimum: number | null
+  maximum: number | null
+}
+
+export type Settings = {
+  settings: (Setting)[]
+}
+
+export type SharedFirewall = {
+  id: string
+  name: string
+  rules: (FirewallRule)[]
+  /** How many other servers have it. */
+  otherServers: number
+}
+
 export type SignedIn = {
   accountId: string
   kind: string
   home: string
   secondFactor?: ("totp" | "passkey" | "recovery")[]
+}
+
+export type SmtpChanged = {
+  /** Null: nothing is installed. */
+  jobId: string | null
+  smtpAllowed: boolean
+}
+
+export type Snapshot = {
+  id: string
+  serverId: string
+  name: string
+  comment: string
+  /** taking: its job is not done yet. */
+  state: "taking" | "ready"
+  /** The disk when it was taken. So much space is held for it. */
+  diskGb: number
+  /** What it took on the node when it was taken. */
+  usedBytes: number | null
+  /** True: the guest had written everything to its disk. False: it starts as after a power failure. */
+  consistent: boolean | null
+  createdAt: string
+  /** Why it cannot be restored now, in words; null: it can. */
+  notRestorable: string | null
+  /** Why it cannot be deleted now, in words; null: it can. */
+  notDeletable: string | null
+}
+
+export type SnapshotStarted = {
+  jobId: string
+  serverId: string
+  snapshotId: string
 }
 
 export type SoldPackage = {
@@ -1015,6 +2108,23 @@ export type StaffMemberPage = {
   total: number
 }
 
+export type StartupScript = {
+  /** Null: it was installed without one. */
+  script: {
+    name: string
+    /** As it ran. */
+    content: string
+    /** waiting: it has not ended yet, or no guest agent answers. unknown: no end was seen within a day. */
+    state: "waiting" | "ended" | "unknown"
+    exitCode: number | null
+    /** The first 64 KiB, any text; control and invisible characters by their codes. */
+    output: string | null
+    truncated: boolean
+    startedAt: string
+    endedAt: string | null
+  } | null
+}
+
 export type Step = {
   title: string
   words: string
@@ -1037,9 +2147,24 @@ export type StockLine = {
   /** Counting stopped there; there may be more. */
   orMore: boolean
   /** What binds the number. */
-  limit: "memory" | "disk" | "addresses" | "closed" | "disconnected" | "reconnecting" | "no_node" | "quota" | "suspended"
+  limit: "memory" | "disk" | "storage_class" | "addresses" | "closed" | "disconnected" | "reconnecting" | "no_node" | "quota" | "suspended"
   /** The code that refuses the order behind the last one. */
   code: string
+}
+
+export type StorageFill = {
+  nodeId: string
+  /** The start of the first step. */
+  from: string
+  /** The length of a step. */
+  resolutionSeconds: number
+  storagePools: ({
+    id: string
+    /** One value per step; null where nothing was measured. */
+    usedPercent: (number | null)[]
+    /** The same of its space for metadata. */
+    metadataPercent: (number | null)[]
+  })[]
 }
 
 export type StoragePool = {
@@ -1048,6 +2173,16 @@ export type StoragePool = {
   path: OneLineOfText0To400
   totalBytes: number
   freeBytes: number
+  class?: OneLineOfText0To20
+  metadataTotalBytes?: number
+  metadataFreeBytes?: number
+  warnings?: (OneLineOfText0To300)[]
+}
+
+/** Where its backups are stored; without a name when it was removed. */
+export type TargetOfBackupPlan = {
+  id: string
+  name: string
 }
 
 export type TeamMember = {
@@ -1070,6 +2205,36 @@ export type TeamMember = {
 
 export type TeamMemberPage = {
   data: (TeamMember)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type TimelineEntry = {
+  id: string
+  at: string
+  kind: "change" | "job" | "alert" | "crash"
+  /** The operation that was called. */
+  operation: string | null
+  /** Which of several things it did: `off` of `servers.power`. */
+  action: string | null
+  /** A sentence, where no operation says it. */
+  title: string | null
+  /** Null where nobody did it. */
+  who: {
+    name: string
+    you: boolean
+  } | null
+  /** The address; null where you may not know it. */
+  from: string | null
+  /** done, fired, recovered, the state of a job, or the code of a refusal. */
+  result: string
+  jobId: string | null
+}
+
+export type TimelineEntryPage = {
+  data: (TimelineEntry)[]
   /** Null on the last page. */
   nextCursor: string | null
   /** Of all pages together. */
@@ -1397,6 +2562,38 @@ export interface Operations {
     }
     result: OwnAccount
   }
+  /** Add an alert to a server; its owner is told when the server uses too much, or is off */
+  'alerts.create': {
+    path: { id: string }
+    body: {
+      kind: "cpu" | "memory" | "disk_io" | "network" | "traffic" | "down"
+      /** cpu and memory: percent. disk_io: MiB/s. network: Mbit/s. traffic: gigabytes in the month. down: none. */
+      threshold?: number | null
+      minutes?: number
+    }
+    result: Alert
+  }
+  /** The alerts of a server */
+  'alerts.list': {
+    path: { id: string }
+    query?: { cursor?: string; limit?: number }
+    result: AlertPage
+  }
+  /** Remove an alert; one that fires says nothing more */
+  'alerts.remove': {
+    path: { id: string }
+    result: Done
+  }
+  /** Change the threshold of an alert, or how long it must be exceeded */
+  'alerts.update': {
+    path: { id: string }
+    body: {
+      /** cpu and memory: percent. disk_io: MiB/s. network: Mbit/s. traffic: gigabytes in the month. down: none. */
+      threshold?: number | null
+      minutes?: number
+    }
+    result: Alert
+  }
   /** Add an announcement for customers, resellers, staff or everybody, from now or from a given time */
   'announcements.create': {
     body: {
@@ -1452,17 +2649,17 @@ export interface Operations {
   }
   /** The audit log as a spreadsheet, newest first */
   'audit.export-csv': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "setup_link_invalid" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_lost" | "already_enrolled" | "protocol_mismatch" | "location_not_found" | "location_closed" | "server_not_found" | "hostname_taken" | "no_capacity" | "disk_too_small" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "no_room_to_reinstall" | "already_set_up" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "package_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "staff_not_found" | "role_not_found" | "last_owner"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "setup_link_invalid" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_lost" | "already_enrolled" | "protocol_mismatch" | "storage_pool_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "hostname_taken" | "no_capacity" | "disk_too_small" | "image_not_supported" | "no_rescue_image" | "already_in_rescue" | "not_in_rescue" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "no_room_to_reinstall" | "address_stays" | "already_set_up" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "package_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "staff_not_found" | "role_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** The audit log as a file of JSON lines, newest first */
   'audit.export-jsonl': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "setup_link_invalid" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_lost" | "already_enrolled" | "protocol_mismatch" | "location_not_found" | "location_closed" | "server_not_found" | "hostname_taken" | "no_capacity" | "disk_too_small" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "no_room_to_reinstall" | "already_set_up" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "package_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "staff_not_found" | "role_not_found" | "last_owner"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "setup_link_invalid" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_lost" | "already_enrolled" | "protocol_mismatch" | "storage_pool_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "hostname_taken" | "no_capacity" | "disk_too_small" | "image_not_supported" | "no_rescue_image" | "already_in_rescue" | "not_in_rescue" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "no_room_to_reinstall" | "address_stays" | "already_set_up" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "package_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "staff_not_found" | "role_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** Every change, who made it, from where, and every refused sign-in */
   'audit.list': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "setup_link_invalid" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_lost" | "already_enrolled" | "protocol_mismatch" | "location_not_found" | "location_closed" | "server_not_found" | "hostname_taken" | "no_capacity" | "disk_too_small" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "no_room_to_reinstall" | "already_set_up" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "package_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "staff_not_found" | "role_not_found" | "last_owner"; since?: string; until?: string; cursor?: string; limit?: number }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "setup_link_invalid" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_lost" | "already_enrolled" | "protocol_mismatch" | "storage_pool_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "hostname_taken" | "no_capacity" | "disk_too_small" | "image_not_supported" | "no_rescue_image" | "already_in_rescue" | "not_in_rescue" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "no_room_to_reinstall" | "address_stays" | "already_set_up" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "package_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "staff_not_found" | "role_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
     result: AuditLinePage
   }
   /** Check that the audit log is as it was written and ends where it ended; names the first line that is not */
@@ -1480,9 +2677,258 @@ export interface Operations {
       } | null
     }
   }
+  /** Add a backup plan that servers can be put on */
+  'backup-plans.create': {
+    body: {
+      name: OneLineOfVisibleText1To60
+      targetId: string
+      every: "six_hours" | "twelve_hours" | "day" | "sunday" | "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday"
+      startsAt: string
+      /** A name such as Europe/Berlin. */
+      timeZone: string
+      windowMinutes: number
+      keepLast: number
+      keepDaily?: number
+      keepWeekly?: number
+      keepMonthly?: number
+      billingProductId?: OneLineOfVisibleText0To100 | null
+    }
+    result: BackupPlan
+  }
+  /** Backup plans by name, with their identifiers: what servers can be put on */
+  'backup-plans.list': {
+    query?: { cursor?: string; limit?: number }
+    result: BackupPlanPage
+  }
+  /** Change a backup plan; its servers follow it from their next backup on */
+  'backup-plans.update': {
+    path: { id: string }
+    body: {
+      name?: OneLineOfVisibleText1To60
+      targetId?: string
+      every?: "six_hours" | "twelve_hours" | "day" | "sunday" | "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday"
+      startsAt?: string
+      /** A name such as Europe/Berlin. */
+      timeZone?: string
+      windowMinutes?: number
+      keepLast?: number
+      keepDaily?: number
+      keepWeekly?: number
+      keepMonthly?: number
+      billingProductId?: OneLineOfVisibleText0To100 | null
+      archived?: boolean
+    }
+    result: BackupPlan
+  }
+  /** The repository of each account in each place for backups, damaged ones first: what the daily check found */
+  'backup-repositories.list': {
+    query?: { cursor?: string; limit?: number }
+    result: BackupRepositoryPage
+  }
+  /** Add a folder on nodes for backups; on each node root makes the file .berth-backups in it */
+  'backup-targets.add-local': {
+    body: {
+      name: OneLineOfVisibleText1To80
+      /** Like /srv/backups. */
+      address: string
+    }
+    result: BackupTarget
+  }
+  /** Add a REST server of restic for backups, such as `berth backup-server`; nothing is written there yet */
+  'backup-targets.add-rest': {
+    body: {
+      name: OneLineOfVisibleText1To80
+      /** Like https://backups.example.com:8000/node1/. */
+      address: string
+      login?: string
+      /** Its password. */
+      secret?: string
+      /** The certificate of an authority that not everybody trusts. */
+      trust?: string
+    }
+    result: BackupTarget
+  }
+  /** Add a bucket of S3 for backups; nothing is written there yet */
+  'backup-targets.add-s3': {
+    body: {
+      name: OneLineOfVisibleText1To80
+      /** Like https://s3.example.com/bucket/folder. */
+      address: string
+      /** The access key. */
+      login: string
+      /** The secret key. */
+      secret: string
+      /** The certificate of an authority that not everybody trusts. */
+      trust?: string
+    }
+    result: BackupTarget
+  }
+  /** Add a folder that SFTP reaches for backups; nothing is written there yet */
+  'backup-targets.add-sftp': {
+    body: {
+      name: OneLineOfVisibleText1To80
+      /** Like sftp://backups.example.com:22/home/backups. */
+      address: string
+      /** The user. */
+      login: string
+      /** The private key of SSH, without a passphrase. */
+      secret: string
+      /** The host key like ssh-ed25519 AAAA…, one a line. */
+      trust: string
+    }
+    result: BackupTarget
+  }
+  /** The places for backups of servers, each with its last test, without secrets */
+  'backup-targets.list': {
+    query?: { cursor?: string; limit?: number }
+    result: BackupTargetPage
+  }
+  /** Let backups that no plan makes go to this target from now on; those that are made stay where they are */
+  'backup-targets.make-default': {
+    path: { id: string }
+    result: BackupTarget
+  }
+  /** Forget a place for backups; what lies there stays */
+  'backup-targets.remove': {
+    path: { id: string }
+    query?: { forgetBackups?: "true" | "false" }
+    result: Done
+  }
+  /** Try a place for backups from a node: store a few bytes, read them back, find whether they could be erased */
+  'backup-targets.test': {
+    path: { id: string }
+    body: {
+      nodeId: string
+    }
+    result: {
+      jobId: string
+    }
+  }
+  /** Change a place for backups; without a secret the one that is kept stays, as long as it goes to the same host */
+  'backup-targets.update': {
+    path: { id: string }
+    body: {
+      name?: OneLineOfVisibleText1To80
+      address?: string
+      login?: string
+      secret?: string
+      trust?: string
+    }
+    result: BackupTarget
+  }
+  /** The days of a month on which backups of a server began, in the time zone of its plan */
+  'backups.calendar': {
+    path: { id: string }
+    query?: { month?: string }
+    result: BackupCalendar
+  }
+  /** Back up the disk of a server, which may run, to the usual backup target */
+  'backups.create': {
+    path: { id: string }
+    body: {
+      /** Deleted after so many days. Without it: not by itself. */
+      keepDays?: number
+    }
+    result: BackupStarted
+  }
+  /** Restore a backup into a machine without network, wait until its system answers, and remove it again */
+  'backups.drill': {
+    path: { id: string }
+    result: BackupDrillStarted
+  }
+  /** The restore drill: the last restore that worked, and whether one is under way */
+  'backups.drills': {
+    result: RestoreDrills
+  }
+  /** One backup, also of a server that is terminated */
+  'backups.get': {
+    path: { id: string }
+    result: BackupRecord
+  }
+  /** The backups of a server under its present owner, newest first */
+  'backups.list': {
+    path: { id: string }
+    query?: { cursor?: string; limit?: number }
+    result: {
+      data: (Backup)[]
+      nextCursor: string | null
+      total: number
+      /** The newest backup, when it failed and nobody had cancelled it. Null: the newest one worked, or there is none. */
+      lastFailure: BackupRecord | null
+      /** So many snapshots go with the present disk when a backup is restored in place. */
+      snapshots: number
+      /** Why none can be made now, in words; null: one can. */
+      notTakeable: string | null
+    }
+  }
+  /** Every backup that you own or have in your care, also of servers that are terminated, newest first */
+  'backups.list-all': {
+    query?: { serverId?: string; cursor?: string; limit?: number }
+    result: BackupRecordPage
+  }
+  /** The backup plan of a server, and when its next backup begins */
+  'backups.plan': {
+    path: { id: string }
+    result: ServerBackupPlan
+  }
+  /** The key of your backups, and how to get a disk back with restic alone */
+  'backups.recovery-sheet': {
+    result: RecoverySheet
+  }
+  /** Delete a backup; a target that is append-only keeps it, and it stays listed */
+  'backups.remove': {
+    path: { id: string; backupId: string }
+    result: JobStarted
+  }
+  /** Replace the disk of a server by that of a backup; everything written since is lost, as are its snapshots */
+  'backups.restore': {
+    path: { id: string; backupId: string }
+    result: JobStarted
+  }
+  /** Order a server for the owner of a backup, with the disk of the backup */
+  'backups.restore-to-new-server': {
+    path: { id: string }
+    body: {
+      packageId: string
+      nodeGroupId: string
+      hostname?: string
+    }
+    result: BackupRestoredToServer
+  }
+  /** Put a server on a backup plan; null takes it off, and its backups of the plan are kept for a while */
+  'backups.set-plan': {
+    path: { id: string }
+    body: {
+      planId: string | null
+    }
+    result: ServerBackupPlanSet
+  }
   /** Whether a billing system can work with its token: whose it is, what it may do and what it lacks */
   'billing.test-connection': {
     result: BillingConnection
+  }
+  /** Destructions that wait for a second person, by the account that asked for them, newest first */
+  'brakes.list': {
+    query?: { cursor?: string; limit?: number }
+    result: BrakePage
+  }
+  /** Refuse what was held: terminated servers are brought back, and held jobs are cancelled */
+  'brakes.refuse': {
+    path: { id: string }
+    body: {
+      /** Only these; without it, all. */
+      serverIds?: (string)[]
+    }
+    result: BrakeDecided
+  }
+  /** Release what was held: disks are deleted when their undelete window ends, and held jobs begin */
+  'brakes.release': {
+    path: { id: string }
+    body: {
+      /** Only these; without it, all. */
+      serverIds?: (string)[]
+    }
+    result: BrakeDecided
   }
   /** Name, logo, colour, support link and mail sender of this installation; null is inherited */
   'branding.get': {
@@ -1503,12 +2949,38 @@ export interface Operations {
     }
     result: Branding
   }
-  /** Give this installation a logo: a PNG, JPEG or WebP picture of up to 100 kB */
+  /** Set the logo of this installation: a PNG, JPEG or WebP picture of up to 100 kB */
   'branding.set-logo': {
     body: {
       image: string
     }
     result: Branding
+  }
+  /** Open the console of a server, its screen or its serial line: makes a ticket for one connection */
+  'consoles.create-ticket': {
+    path: { id: string }
+    body: {
+      /** vnc: the screen. serial: the first serial line. */
+      kind: "vnc" | "serial"
+    }
+    result: ConsoleTicket
+  }
+  /** Back up the database of the controller each day into these targets; without any there are no backups */
+  'controller-backups.configure': {
+    body: {
+      targetIds: (string)[]
+      hour: number
+      keepDays: number
+    }
+    result: Done
+  }
+  /** Backups of the database of the controller: when and where, and the last of each target */
+  'controller-backups.get': {
+    result: ControllerBackups
+  }
+  /** Back up the database of the controller now, into every target of the plan; it begins within seconds */
+  'controller-backups.make': {
+    result: Done
   }
   /** Add a customer */
   'customers.create': {
@@ -1601,6 +3073,97 @@ export interface Operations {
       types: (EventType)[]
     }
   }
+  /** Add a rule at the end of a shared firewall, on every server that has it */
+  'firewalls.add-rule': {
+    path: { id: string }
+    body: FirewallRuleBody
+    result: Firewall
+  }
+  /** Add a firewall that several servers of a customer can share */
+  'firewalls.create': {
+    path: { id: string }
+    body: {
+      name: OneLineOfVisibleText1To60
+      rules?: (FirewallRuleBody)[]
+    }
+    result: Firewall
+  }
+  /** A firewall that servers share, with its rules and the servers that have it */
+  'firewalls.get': {
+    path: { id: string }
+    result: Firewall
+  }
+  /** The firewalls that servers of a customer can share */
+  'firewalls.list': {
+    path: { id: string }
+    query?: { cursor?: string; limit?: number }
+    result: FirewallPage
+  }
+  /** Remove a shared firewall that no server has */
+  'firewalls.remove': {
+    path: { id: string }
+    result: Done
+  }
+  /** Remove a rule from a shared firewall, on every server that has it */
+  'firewalls.remove-rule': {
+    path: { id: string; ruleId: string }
+    result: Firewall
+  }
+  /** Change the name or the rules of a shared firewall, on every server that has it */
+  'firewalls.update': {
+    path: { id: string }
+    body: {
+      name?: OneLineOfVisibleText1To60
+      rules?: (FirewallRuleBody)[]
+    }
+    result: Firewall
+  }
+  /** Point a floating address to a server of its owner; another server that has it loses it first */
+  'floating-ips.assign': {
+    path: { id: string }
+    body: {
+      serverId: string
+    }
+    result: FloatingIpMoved
+  }
+  /** Reserve a floating address in a location where the account has a server; it stays until it is released */
+  'floating-ips.create': {
+    path: { id: string }
+    body: {
+      locationId: string
+      version?: 4 | 6
+      name?: OneLineOfVisibleText0To64
+    }
+    result: FloatingIp
+  }
+  /** One floating address */
+  'floating-ips.get': {
+    path: { id: string }
+    result: FloatingIp
+  }
+  /** Floating addresses, newest first, with the server that each points to */
+  'floating-ips.list': {
+    query?: { ownerId?: string; resellerId?: string; cursor?: string; limit?: number }
+    result: FloatingIpPage
+  }
+  /** Release a floating address that points to no server: somebody else may get it then */
+  'floating-ips.release': {
+    path: { id: string }
+    result: Done
+  }
+  /** Unassign a floating address; it then points to no server */
+  'floating-ips.unassign': {
+    path: { id: string }
+    result: FloatingIpMoved
+  }
+  /** Rename a floating address */
+  'floating-ips.update': {
+    path: { id: string }
+    body: {
+      name: OneLineOfVisibleText1To64
+    }
+    result: FloatingIp
+  }
   /** The host of the controller: CPU, memory, the disk holding the database, uptime, version */
   'host.get': {
     result: {
@@ -1687,6 +3250,14 @@ export interface Operations {
       format?: "qcow2" | "raw"
       minDiskGb?: number
       published?: boolean
+      /** q35 is the newer one. */
+      machine?: "q35" | "pc"
+      /** uefi_secure: UEFI with Secure Boot and the keys of Microsoft. */
+      firmware?: "bios" | "uefi" | "uefi_secure"
+      /** It has a TPM 2.0. */
+      tpm?: boolean
+      /** windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator. */
+      os?: "linux" | "windows"
     }
     result: Image
   }
@@ -1716,16 +3287,44 @@ export interface Operations {
     path: { id: string }
     result: Done
   }
-  /** Rename an image, publish it or not, make it the default of orders, change its minimum disk */
+  /** Rename an image, publish it or not, make it the default of orders or the rescue image, change its minimum disk or the machine that it needs; servers keep the one on which they were installed */
   'images.update': {
     path: { id: string }
     body: {
       name?: OneLineOfVisibleText1To80
       published?: boolean
       isDefault?: boolean
+      isRescue?: boolean
+      /** q35 is the newer one. */
+      machine?: "q35" | "pc"
+      /** uefi_secure: UEFI with Secure Boot and the keys of Microsoft. */
+      firmware?: "bios" | "uefi" | "uefi_secure"
+      /** It has a TPM 2.0. */
+      tpm?: boolean
+      /** windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator. */
+      os?: "linux" | "windows"
       minDiskGb?: number
     }
     result: Image
+  }
+  /** Add an ISO by its address and checksum: your own, or as staff one for all; nodes download it at its first use */
+  'isos.add': {
+    body: {
+      name: OneLineOfVisibleText1To80
+      url: string
+      checksum: string
+    }
+    result: Iso
+  }
+  /** ISOs that can be put into servers, newest first: the library of the provider, and your own */
+  'isos.list': {
+    query?: { cursor?: string; limit?: number }
+    result: IsoPage
+  }
+  /** Remove an ISO that is in no server; nodes delete their copies */
+  'isos.remove': {
+    path: { id: string }
+    result: Done
   }
   /** Cancel a job: it stops before its next step, what it did is undone, and it ends as failed */
   'jobs.cancel': {
@@ -1815,6 +3414,59 @@ export interface Operations {
       said: string
     }
   }
+  /** Figures of the installation in the text format of Prometheus; also at /metrics outside of the API */
+  'monitoring.metrics': {
+    result: Response
+  }
+  /** Put a server of the owner into a private network; it gets a card and an address, also while it runs */
+  'networks.attach': {
+    path: { id: string }
+    body: {
+      serverId: string
+    }
+    result: PrivateNetworkChanged
+  }
+  /** Add a private network in a location where the account has a server */
+  'networks.create': {
+    path: { id: string }
+    body: {
+      name: OneLineOfVisibleText1To64
+      locationId: string
+      /** A private range from /16 to /29. */
+      ipv4: string
+      /** A unique local prefix of 64 bits. */
+      ipv6?: string
+    }
+    result: PrivateNetwork
+  }
+  /** Take a server out of a private network: its card goes, also while it runs */
+  'networks.detach': {
+    path: { id: string; serverId: string }
+    result: PrivateNetworkChanged
+  }
+  /** One private network */
+  'networks.get': {
+    path: { id: string }
+    result: PrivateNetwork
+  }
+  /** Private networks, newest first, with the servers in each */
+  'networks.list': {
+    query?: { ownerId?: string; cursor?: string; limit?: number }
+    result: PrivateNetworkPage
+  }
+  /** Remove a private network that has no servers */
+  'networks.remove': {
+    path: { id: string }
+    result: Done
+  }
+  /** Rename a private network */
+  'networks.update': {
+    path: { id: string }
+    body: {
+      name: OneLineOfVisibleText1To64
+    }
+    result: PrivateNetwork
+  }
   /** Declare a node lost: everything on it has failed, and it is refused until it is enrolled again */
   'nodes.declare-lost': {
     path: { id: string }
@@ -1824,7 +3476,7 @@ export interface Operations {
     }
     result: WorkloadsOfNode
   }
-  /** Make the token that enrolls one node; it is shown only once */
+  /** Create a token that enrolls one node; it is shown only once */
   'nodes.enroll': {
     body: {
       locationId: string
@@ -1889,13 +3541,13 @@ export interface Operations {
       /** Kept for the host itself. */
       reservedMemoryMb: number
       heldMemoryMb: number
-      /** The storage in which new disks are made. */
-      pool: string
+      /** Of all its storage pools together. */
       diskGb: number
       /** Promised to servers. */
       heldDiskGb: number
-      /** Left for orders; 5 % of the storage stays in reserve. */
+      /** Left for orders in all pools together; 5 % of each stays in reserve. */
       freeDiskGb: number
+      storagePools: (PoolOfNode)[]
       /** Between what should be on it and what is. */
       differences: number
       /** Measured now; null while the node is away. */
@@ -1913,12 +3565,14 @@ export interface Operations {
         }
         memoryMb: number
         virtualisation: Virtualisation
+        hardware?: NodeHardware
         versions: Record<string, OneLineOfText0To100>
         bridges: ({
           name: string
           addresses: (string)[]
         })[]
         addresses: (string)[]
+        managementAddress?: string
       }
       inventoryAt: string | null
       /** Accounts that own a server on it. */
@@ -1947,6 +3601,12 @@ export interface Operations {
     query?: { locationId?: string; sort?: "name" | "-name" | "location" | "-location"; cursor?: string; limit?: number }
     result: NodePage
   }
+  /** Processor, memory, disk and network of a node over time, in steps from 10 seconds to a day */
+  'nodes.metrics': {
+    path: { id: string }
+    query?: { range?: "1h" | "24h" | "7d" | "30d" | "1y"; from?: string; to?: string; resolution?: "10" | "60" | "300" | "600" | "1800" | "3600" | "7200" | "21600" | "86400" }
+    result: NodeMetrics
+  }
   /** Remove a node that holds no server or is lost; its credential ends at once */
   'nodes.remove': {
     path: { id: string }
@@ -1961,7 +3621,7 @@ export interface Operations {
     }
     result: WorkloadsTerminated
   }
-  /** Make a token that gives a node a new credential; it keeps its place and its servers */
+  /** Create a token that gives a node a new credential; it keeps its place and its servers */
   'nodes.renew-enrollment': {
     path: { id: string }
     result: {
@@ -1986,6 +3646,36 @@ export interface Operations {
       reservedMemoryMb?: number
     }
     result: Node
+  }
+  /** Notices of the own account, of the last 90 days */
+  'notices.list': {
+    query?: { unread?: "true"; cursor?: string; limit?: number }
+    result: NoticePage
+  }
+  /** Which notices the own account also gets by mail */
+  'notices.mails': {
+    result: {
+      kinds: (NoticeChoice)[]
+    }
+  }
+  /** Mark notices as read */
+  'notices.read': {
+    body: {
+      /** The newest one to mark; without it, all. */
+      upTo?: string
+    }
+    result: {
+      marked: number
+    }
+  }
+  /** Choose which notices the own account also gets by mail; those that cannot be turned off always come */
+  'notices.set-mails': {
+    body: {
+      kinds: (string)[]
+    }
+    result: {
+      kinds: (NoticeChoice)[]
+    }
   }
   /** What needs attention, capacity, jobs, and the setup checklist; what your role does not include is null or left out */
   'overview.get': {
@@ -2019,6 +3709,39 @@ export interface Operations {
       unreachable: Record<string, number>
     }
   }
+  /** Add an own image by https address and checksum: a qcow2 disk that only its owner sees */
+  'own-images.create': {
+    path: { id: string }
+    body: {
+      name: OneLineOfVisibleText1To80
+      /** https, at a public address. */
+      url: string
+      /** Of the file, as its publisher gives it. */
+      checksum: string
+      /** windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator. */
+      os?: "linux" | "windows"
+    }
+    result: OwnImage
+  }
+  /** The own images of an account, newest first */
+  'own-images.list': {
+    path: { id: string }
+    query?: { cursor?: string; limit?: number }
+    result: OwnImagePage
+  }
+  /** Remove an own image; servers installed with it keep running */
+  'own-images.remove': {
+    path: { id: string }
+    result: Done
+  }
+  /** Rename an own image */
+  'own-images.update': {
+    path: { id: string }
+    body: {
+      name: OneLineOfVisibleText1To80
+    }
+    result: OwnImage
+  }
   /** Add a package that servers can be ordered with */
   'packages.create': {
     body: {
@@ -2031,7 +3754,17 @@ export interface Operations {
       ipv4?: number
       ipv6Prefix?: number | null
       restartPolicy?: "always" | "on_failure" | "never"
-      overTraffic?: "nothing" | "suspend"
+      overTraffic?: "nothing" | "suspend" | "throttle"
+      throttleMbps?: number | null
+      smtpAllowed?: boolean
+      newConnectionsPerSecond?: number | null
+      packetsPerSecond?: number | null
+      snapshotLimit?: number
+      storageClass?: string | null
+      diskReadIops?: number | null
+      diskWriteIops?: number | null
+      diskReadMbPerSecond?: number | null
+      diskWriteMbPerSecond?: number | null
       billingProductId?: OneLineOfVisibleText0To100 | null
     }
     result: Package
@@ -2046,7 +3779,7 @@ export interface Operations {
       locations: (Location)[]
     }
   }
-  /** Change a package; servers that have it keep what they were ordered with */
+  /** Change a package; servers keep what they were ordered with, and follow its limits of mail and connections */
   'packages.update': {
     path: { id: string }
     body: {
@@ -2059,7 +3792,17 @@ export interface Operations {
       ipv4?: number
       ipv6Prefix?: number | null
       restartPolicy?: "always" | "on_failure" | "never"
-      overTraffic?: "nothing" | "suspend"
+      overTraffic?: "nothing" | "suspend" | "throttle"
+      throttleMbps?: number | null
+      smtpAllowed?: boolean
+      newConnectionsPerSecond?: number | null
+      packetsPerSecond?: number | null
+      snapshotLimit?: number
+      storageClass?: string | null
+      diskReadIops?: number | null
+      diskWriteIops?: number | null
+      diskReadMbPerSecond?: number | null
+      diskWriteMbPerSecond?: number | null
       billingProductId?: OneLineOfVisibleText0To100 | null
       archived?: boolean
     }
@@ -2170,11 +3913,15 @@ export interface Operations {
       reservedFor: string | null
     }
   }
-  /** Make ten new recovery codes, shown only once; the earlier ones end */
+  /** Generate ten new recovery codes, shown only once; the earlier ones end */
   'recovery-codes.create': {
     result: {
       recoveryCodes: (string)[]
     }
+  }
+  /** The replica of the database: where it is, and how far */
+  'replica.get': {
+    result: Replica
   }
   /** Name, logo, colour, support link and mail sender of the reseller, as its own customers see it; null is inherited */
   'reseller-branding.get': {
@@ -2195,7 +3942,7 @@ export interface Operations {
     }
     result: Branding
   }
-  /** Give the reseller, as its own customers see it a logo: a PNG, JPEG or WebP picture of up to 100 kB */
+  /** Set the logo of the reseller, as its own customers see it: a PNG, JPEG or WebP picture of up to 100 kB */
   'reseller-branding.set-logo': {
     body: {
       image: string
@@ -2231,6 +3978,10 @@ export interface Operations {
         mode: "password" | "ssh_keys"
         sshKeyIds?: (string)[]
       }
+      /** A startup script of the owner. It runs as it is now: a later change of it changes nothing. */
+      scriptId?: string
+      /** For cloud-init: begins with #cloud-config or #!, for Windows with #ps1 or rem cmd; at most 32 KiB. Name, access and network stay those of the order. */
+      userData?: string
       billingServiceId?: OneLineOfVisibleText0To100 | null
     }
     result: ServerOrdered
@@ -2312,11 +4063,89 @@ export interface Operations {
     }
     result: Reseller
   }
+  /** The names that the addresses of a server have in reverse DNS */
+  'reverse-dns.list': {
+    path: { id: string }
+    result: {
+      /** False: the provider keeps no reverse DNS here. */
+      configured: boolean
+      names: (ReverseName)[]
+    }
+  }
+  /** Set the reverse DNS name of an address; the name must lead to the address */
+  'reverse-dns.set': {
+    path: { id: string }
+    body: {
+      address: string
+      /** Null: the address has no name any more. */
+      name: string | null
+    }
+    result: {
+      /** False: the provider keeps no reverse DNS here. */
+      configured: boolean
+      names: (ReverseName)[]
+    }
+  }
+  /** Set the reverse DNS name of an address without checking where the name leads */
+  'reverse-dns.set-unconfirmed': {
+    path: { id: string }
+    body: {
+      address: string
+      /** Null: the address has no name any more. */
+      name: string | null
+    }
+    result: {
+      /** False: the provider keeps no reverse DNS here. */
+      configured: boolean
+      names: (ReverseName)[]
+    }
+  }
+  /** The name server for reverse DNS, without its key */
+  'reverse-dns.settings': {
+    result: {
+      kind: "none" | "powerdns" | "rfc2136"
+      url: string | null
+      host: string | null
+      port: number | null
+      zones: (string)[]
+      keyName: string | null
+    }
+  }
+  /** Ask the name server now which zones it lets Berth change; nothing is changed */
+  'reverse-dns.test': {
+    result: {
+      zones: (string)[]
+    }
+  }
+  /** Stop managing reverse DNS; the records that the name server has stay there */
+  'reverse-dns.use-none': {
+    result: Done
+  }
+  /** Keep reverse DNS in PowerDNS, by its HTTP API; without a key the one that is kept stays */
+  'reverse-dns.use-powerdns': {
+    body: {
+      /** Without /api/v1. */
+      url: string
+      key?: string
+    }
+    result: Done
+  }
+  /** Keep reverse DNS in a name server that takes dynamic updates (RFC 2136) signed with HMAC-SHA256; without a secret the one that is kept stays */
+  'reverse-dns.use-rfc2136': {
+    body: {
+      host: string
+      port?: number
+      zones: (string)[]
+      keyName: string
+      secret?: string
+    }
+    result: Done
+  }
   /** Add a role; it may do no more than its maker */
   'roles.create': {
     body: {
       name: OneLineOfVisibleText1To60
-      permissions: ("customers.read" | "customers.write" | "resellers.write" | "nodes.read" | "nodes.write" | "servers.see_all" | "servers.create" | "servers.resize" | "servers.suspend" | "servers.terminate" | "servers.power" | "servers.reinstall" | "servers.settings" | "network.write" | "images.write" | "packages.write" | "support_session" | "api_webhooks" | "audit.read" | "settings.write" | "staff.write" | "reports.read")[]
+      permissions: ("customers.read" | "customers.write" | "resellers.write" | "nodes.read" | "nodes.write" | "servers.see_all" | "servers.create" | "servers.resize" | "servers.suspend" | "servers.terminate" | "servers.power" | "servers.reinstall" | "servers.settings" | "metrics.read" | "network.write" | "images.write" | "packages.write" | "support_session" | "api_webhooks" | "audit.read" | "settings.write" | "staff.write" | "reports.read")[]
       secondFactor?: boolean
     }
     result: Role
@@ -2347,10 +4176,66 @@ export interface Operations {
     path: { id: string }
     body: {
       name?: OneLineOfVisibleText1To60
-      permissions?: ("customers.read" | "customers.write" | "resellers.write" | "nodes.read" | "nodes.write" | "servers.see_all" | "servers.create" | "servers.resize" | "servers.suspend" | "servers.terminate" | "servers.power" | "servers.reinstall" | "servers.settings" | "network.write" | "images.write" | "packages.write" | "support_session" | "api_webhooks" | "audit.read" | "settings.write" | "staff.write" | "reports.read")[]
+      permissions?: ("customers.read" | "customers.write" | "resellers.write" | "nodes.read" | "nodes.write" | "servers.see_all" | "servers.create" | "servers.resize" | "servers.suspend" | "servers.terminate" | "servers.power" | "servers.reinstall" | "servers.settings" | "metrics.read" | "network.write" | "images.write" | "packages.write" | "support_session" | "api_webhooks" | "audit.read" | "settings.write" | "staff.write" | "reports.read")[]
       secondFactor?: boolean
     }
     result: Role
+  }
+  /** Save the filters of a list under a name, for the own account */
+  'saved-filters.create': {
+    body: {
+      list: "servers"
+      name: OneLineOfVisibleText1To60
+      /** The filters as in the address of the list, such as `status=running&label=shop`. */
+      query: string
+    }
+    result: SavedFilter
+  }
+  /** The saved filters of the own account, newest first */
+  'saved-filters.list': {
+    query?: { cursor?: string; limit?: number }
+    result: SavedFilterPage
+  }
+  /** Remove a saved filter of the own account */
+  'saved-filters.remove': {
+    path: { id: string }
+    result: Done
+  }
+  /** Add a startup script to an account; it runs at the first boot of servers */
+  'scripts.create': {
+    path: { id: string }
+    body: {
+      name: OneLineOfVisibleText1To80
+      /** Begins with #! and an interpreter; at most 64 KiB. It runs once, as root, at the first boot. */
+      content: string
+    }
+    result: ScriptWithContent
+  }
+  /** A script with its text */
+  'scripts.get': {
+    path: { id: string }
+    result: ScriptWithContent
+  }
+  /** The scripts of an account, newest first */
+  'scripts.list': {
+    path: { id: string }
+    query?: { cursor?: string; limit?: number }
+    result: ScriptPage
+  }
+  /** Remove a script; servers that were installed with it stay as they are */
+  'scripts.remove': {
+    path: { id: string }
+    result: Done
+  }
+  /** Change a script; servers that were installed with it keep the one that they ran */
+  'scripts.update': {
+    path: { id: string }
+    body: {
+      name?: OneLineOfVisibleText1To80
+      /** Begins with #! and an interpreter; at most 64 KiB. It runs once, as root, at the first boot. */
+      content?: string
+    }
+    result: ScriptWithContent
   }
   /** Find servers, customers, nodes, jobs, pages and actions by name, address or id; at most 12 */
   'search.find': {
@@ -2392,7 +4277,15 @@ export interface Operations {
     query?: { cursor?: string; limit?: number }
     result: ActivityPage
   }
-  /** Add traffic to a server for this month; one that is suspended for its traffic starts again */
+  /** Add an IPv4 address or an IPv6 prefix to a server */
+  'servers.add-address': {
+    path: { id: string }
+    body: {
+      version: 4 | 6
+    }
+    result: AddressAdded
+  }
+  /** Add traffic to a server for this month; one that was suspended or slowed down for it is released */
   'servers.add-bandwidth': {
     path: { id: string }
     body: {
@@ -2401,18 +4294,110 @@ export interface Operations {
     }
     result: BandwidthAdded
   }
+  /** Add a firewall rule to a server; at the end, or at a given place */
+  'servers.add-firewall-rule': {
+    path: { id: string }
+    body: {
+      name?: OneLineOfVisibleText0To100
+      direction: "in" | "out"
+      action: "accept" | "drop"
+      /** A number is one of the protocol numbers of IP; any without one. */
+      protocol?: "any" | "tcp" | "udp" | "icmp" | "icmpv6" | number
+      /** Destination ports and ranges, such as 80 or 8000-8080, of TCP and UDP; every port without them. */
+      ports?: (string)[]
+      /** Addresses or CIDRs of the other side, of both versions; everybody without them. */
+      remotes?: (string)[]
+      /** 1 is the first; the end without it. */
+      place?: number
+      /** True: the change is made although nobody can begin an SSH connection afterwards. */
+      acceptClosedSsh?: boolean
+    }
+    result: FirewallChanged
+  }
+  /** The addresses of a server with their ids: primary, extra, and floating ones that point to it */
+  'servers.addresses': {
+    path: { id: string }
+    query?: { cursor?: string; limit?: number }
+    result: ServerAddressPage
+  }
+  /** Let everybody reach services of a server: adds ready-made rules and switches its firewall on */
+  'servers.allow-services': {
+    path: { id: string }
+    body: {
+      services: ("ssh" | "http" | "https" | "rdp" | "ping" | "ping6")[]
+    }
+    result: FirewallChanged
+  }
   /** The traffic of a server in this month, and what it may use */
   'servers.bandwidth': {
     path: { id: string }
     result: Bandwidth
   }
-  /** Give a server another package: the disk only grows, and addresses stay */
+  /** Choose what a server boots from first; it takes effect when it is started or restarted in the panel */
+  'servers.boot-order': {
+    path: { id: string }
+    body: {
+      /** The device that it tries first when it starts; the other follows. */
+      bootFirst: "disk" | "cd"
+    }
+    result: JobStarted
+  }
+  /** Change the firewall of a server: switch it on or off, set its defaults, rules and shared firewalls */
+  'servers.change-firewall': {
+    path: { id: string }
+    body: {
+      enabled?: boolean
+      defaultIn?: "accept" | "drop"
+      defaultOut?: "accept" | "drop"
+      /** All rules in their order; they replace the present ones. */
+      rules?: (FirewallRuleBody)[]
+      /** Shared firewalls, in order. */
+      firewallIds?: (string)[]
+      /** True: the change is made although nobody can begin an SSH connection afterwards. */
+      acceptClosedSsh?: boolean
+    }
+    result: FirewallChanged
+  }
+  /** Change a firewall rule of a server; it can also move to another place */
+  'servers.change-firewall-rule': {
+    path: { id: string; ruleId: string }
+    body: {
+      name?: OneLineOfVisibleText0To100
+      direction: "in" | "out"
+      action: "accept" | "drop"
+      /** A number is one of the protocol numbers of IP; any without one. */
+      protocol?: "any" | "tcp" | "udp" | "icmp" | "icmpv6" | number
+      /** Destination ports and ranges, such as 80 or 8000-8080, of TCP and UDP; every port without them. */
+      ports?: (string)[]
+      /** Addresses or CIDRs of the other side, of both versions; everybody without them. */
+      remotes?: (string)[]
+      /** 1 is the first; the present one without it. */
+      place?: number
+      /** True: the change is made although nobody can begin an SSH connection afterwards. */
+      acceptClosedSsh?: boolean
+    }
+    result: FirewallChanged
+  }
+  /** Give a server to another customer, with its addresses and data; everybody else loses access at once */
+  'servers.change-owner': {
+    path: { id: string }
+    body: {
+      ownerId: string
+    }
+    result: Done
+  }
+  /** Change the package of a server: the disk only grows, and addresses stay */
   'servers.change-package': {
     path: { id: string }
     body: {
       packageId: string
     }
     result: PackageChange
+  }
+  /** Read the firewall counters of a server; its record has them once the node has answered */
+  'servers.count-firewall': {
+    path: { id: string }
+    result: JobStarted
   }
   /** Order a server; without an image it waits for its owner to set it up */
   'servers.create': {
@@ -2428,35 +4413,78 @@ export interface Operations {
         mode: "password" | "ssh_keys"
         sshKeyIds?: (string)[]
       }
+      /** A startup script of the owner. It runs as it is now: a later change of it changes nothing. */
+      scriptId?: string
+      /** For cloud-init: begins with #cloud-config or #!, for Windows with #ps1 or rem cmd; at most 32 KiB. Name, access and network stay those of the order. */
+      userData?: string
       billingServiceId?: OneLineOfVisibleText0To100 | null
       nodeId?: string | null
     }
     result: ServerOrdered
   }
+  /** Detect the operating system of a running server: asks its guest agent */
+  'servers.detect-os': {
+    path: { id: string }
+    result: JobStarted
+  }
+  /** Leave rescue: the server boots its own system, and the rescue disk is deleted */
+  'servers.exit-rescue': {
+    path: { id: string }
+    result: JobStarted
+  }
   /** The servers you see as a spreadsheet, filtered and sorted as the list */
   'servers.export': {
-    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt" }
+    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt" }
     result: Response
   }
   /** Every server as a spreadsheet, filtered and sorted as the list */
   'servers.export-all': {
-    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; resellerId?: string }
+    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; resellerId?: string; recoverable?: "true" }
     result: Response
+  }
+  /** The firewall of a server: its rules, those of shared firewalls, and what they counted */
+  'servers.firewall': {
+    path: { id: string }
+    result: ServerFirewall
   }
   /** One server */
   'servers.get': {
     path: { id: string }
     result: Server
   }
+  /** The machine on which a server was installed, its CD drive and its boot order */
+  'servers.hardware': {
+    path: { id: string }
+    result: ServerHardware
+  }
+  /** Change the labels of a server: free words; staff set their own, which only staff read */
+  'servers.label': {
+    path: { id: string }
+    body: {
+      /** These replace the present ones. */
+      labels?: (OneLineOfVisibleText1To40)[]
+      /** These are added. */
+      add?: (OneLineOfVisibleText1To40)[]
+      /** These are removed. */
+      remove?: (OneLineOfVisibleText1To40)[]
+    }
+    result: Labels
+  }
   /** The servers you see, newest first */
   'servers.list': {
-    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; cursor?: string; limit?: number }
+    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; cursor?: string; limit?: number }
     result: ServerPage
   }
   /** Every server, newest first */
   'servers.list-all': {
-    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; resellerId?: string; cursor?: string; limit?: number }
+    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; resellerId?: string; recoverable?: "true"; cursor?: string; limit?: number }
     result: ServerPage
+  }
+  /** Processor, memory, disk and network of a server over time, in steps from 10 seconds to a day */
+  'servers.metrics': {
+    path: { id: string }
+    query?: { range?: "1h" | "24h" | "7d" | "30d" | "1y"; from?: string; to?: string; resolution?: "10" | "60" | "300" | "600" | "1800" | "3600" | "7200" | "21600" | "86400" }
+    result: Metrics
   }
   /** Start, shut down, force off or restart */
   'servers.power': {
@@ -2465,6 +4493,14 @@ export interface Operations {
       action: "start" | "shutdown" | "off" | "restart"
     }
     result: JobStarted
+  }
+  /** Switch the protection of a server on or off; while it is on, nobody terminates or reinstalls it, not even billing */
+  'servers.protection': {
+    path: { id: string }
+    body: {
+      protected: boolean
+    }
+    result: Protection
   }
   /** Reinstall a server with an image; everything on its disk is lost once the new system is in use */
   'servers.reinstall': {
@@ -2476,6 +4512,10 @@ export interface Operations {
         mode: "password" | "ssh_keys"
         sshKeyIds?: (string)[]
       }
+      /** A startup script of the owner. It runs as it is now: a later change of it changes nothing. */
+      scriptId?: string
+      /** For cloud-init: begins with #cloud-config or #!, for Windows with #ps1 or rem cmd; at most 32 KiB. Name, access and network stay those of the order. */
+      userData?: string
       /** True: where there is no space for both disks, the old system is deleted first. */
       discardFirst?: boolean
     }
@@ -2486,7 +4526,17 @@ export interface Operations {
     path: { id: string }
     result: ReinstallOptions
   }
-  /** Give a server another display name; its hostname stays */
+  /** Take an extra address from a server; it is free again when neither guest nor node has it */
+  'servers.remove-address': {
+    path: { id: string; addressId: string }
+    result: JobStarted
+  }
+  /** Remove a firewall rule from a server; 409 where it was the last that let SSH in */
+  'servers.remove-firewall-rule': {
+    path: { id: string; ruleId: string }
+    result: FirewallChanged
+  }
+  /** Rename a server; its hostname stays */
   'servers.rename': {
     path: { id: string }
     body: {
@@ -2494,7 +4544,23 @@ export interface Operations {
     }
     result: Server
   }
-  /** Choose what happens when the server ends by itself: start it again always, after a crash, or never */
+  /** Boot the rescue system of a server, with a password of its own; its disk is the second one there */
+  'servers.rescue': {
+    path: { id: string }
+    result: RescueStarted
+  }
+  /** The rescue system that a server can boot */
+  'servers.rescue-options': {
+    path: { id: string }
+    result: RescueOptions
+  }
+  /** Reset the root password of a server: at once where its guest agent answers, else at its next start */
+  'servers.reset-password': {
+    path: { id: string }
+    body: Record<string, never>
+    result: PasswordReset
+  }
+  /** Choose what happens when a server stops by itself: it is started again always, after a crash, or never */
   'servers.restart-policy': {
     path: { id: string }
     body: {
@@ -2510,7 +4576,16 @@ export interface Operations {
     }
     result: Server
   }
-  /** Choose image, hostname and access for a server that waits for its setup */
+  /** Change the ISO in the CD drive of a server, or take it out; a running server sees it at once */
+  'servers.set-iso': {
+    path: { id: string }
+    body: {
+      /** Null takes it out. */
+      isoId: string | null
+    }
+    result: JobStarted
+  }
+  /** Set up a server that waits for it: choose image, hostname and access */
   'servers.setup': {
     path: { id: string }
     body: {
@@ -2521,8 +4596,38 @@ export interface Operations {
         mode: "password" | "ssh_keys"
         sshKeyIds?: (string)[]
       }
+      /** A startup script of the owner. It runs as it is now: a later change of it changes nothing. */
+      scriptId?: string
+      /** For cloud-init: begins with #cloud-config or #!, for Windows with #ps1 or rem cmd; at most 32 KiB. Name, access and network stay those of the order. */
+      userData?: string
     }
     result: InstallationStarted
+  }
+  /** Let a server connect to mail servers, or not; null is what its package says */
+  'servers.smtp': {
+    path: { id: string }
+    body: {
+      allowed: boolean | null
+    }
+    result: SmtpChanged
+  }
+  /** Set the speed of a server; in force at once, and null is that of its package */
+  'servers.speed': {
+    path: { id: string }
+    body: {
+      /** Traffic to the server, in megabit per second. */
+      portInMbps?: number | null
+      /** Traffic from the server, in megabit per second. */
+      portOutMbps?: number | null
+      /** The share of the processor time of all its vCPUs. */
+      cpuPercent?: number | null
+    }
+    result: JobStarted
+  }
+  /** The startup script of the last installation, and what it left */
+  'servers.startup-script': {
+    path: { id: string }
+    result: StartupScript
   }
   /** Suspend a server: it is stopped and its owner kept out until it is unsuspended */
   'servers.suspend': {
@@ -2532,8 +4637,20 @@ export interface Operations {
     }
     result: JobStarted
   }
-  /** Terminate a server: its disk is deleted and its addresses are given back */
+  /** Terminate a server: it ends at once, and its disk is deleted when the undelete window ends */
   'servers.terminate': {
+    path: { id: string }
+    query?: { immediately?: "true" | "false" }
+    result: JobStarted
+  }
+  /** What happened to a server: changes, jobs, alerts and unexpected ends in one order, newest first */
+  'servers.timeline': {
+    path: { id: string }
+    query?: { kind?: "change" | "job" | "alert" | "crash"; since?: string; until?: string; cursor?: string; limit?: number }
+    result: TimelineEntryPage
+  }
+  /** Bring back a terminated server before its disk is deleted; customers only where a setting allows it */
+  'servers.undelete': {
     path: { id: string }
     result: JobStarted
   }
@@ -2670,7 +4787,19 @@ export interface Operations {
   'sessions.second-factor-passkey': {
     result: PasskeyOptions
   }
-  /** Make the first staff account with the link from the journal */
+  /** The settings of the installation, each with its default */
+  'settings.list': {
+    result: Settings
+  }
+  /** Set one setting of the installation; null returns it to its default */
+  'settings.set': {
+    body: {
+      name: OneLineOfVisibleText1To100
+      value: number | boolean | null
+    }
+    result: Setting
+  }
+  /** Create the first staff account with the link from the journal */
   'setup.finish': {
     body: {
       token: string
@@ -2736,6 +4865,50 @@ export interface Operations {
       redirectUrl: string
     }
   }
+  /** Take a snapshot of the disk of a server, which may run */
+  'snapshots.create': {
+    path: { id: string }
+    body: {
+      name: OneLineOfVisibleText1To80
+      comment?: OneLineOfVisibleText0To200
+    }
+    result: SnapshotStarted
+  }
+  /** The snapshots of a server, newest first, and how many it may have */
+  'snapshots.list': {
+    path: { id: string }
+    query?: { cursor?: string; limit?: number }
+    result: {
+      data: (Snapshot)[]
+      nextCursor: string | null
+      total: number
+      /** As its package says; 0: none. */
+      limit: number
+      /** The space that is held for them beside the disk. */
+      heldGb: number
+      /** Why none can be taken now, in words; null: one can. */
+      notTakeable: string | null
+    }
+  }
+  /** Delete a snapshot; the disk and the other snapshots stay as they are */
+  'snapshots.remove': {
+    path: { id: string; snapshotId: string }
+    result: JobStarted
+  }
+  /** Bring the disk of a server back to a snapshot; everything written since is lost */
+  'snapshots.restore': {
+    path: { id: string; snapshotId: string }
+    result: JobStarted
+  }
+  /** Rename a snapshot or change its comment */
+  'snapshots.update': {
+    path: { id: string; snapshotId: string }
+    body: {
+      name?: OneLineOfVisibleText1To80
+      comment?: OneLineOfVisibleText0To200
+    }
+    result: Snapshot
+  }
   /** Add a public key to a customer's account */
   'ssh-keys.create': {
     path: { id: string }
@@ -2756,7 +4929,7 @@ export interface Operations {
     path: { id: string }
     result: Done
   }
-  /** Give a public key another name */
+  /** Rename a public key */
   'ssh-keys.update': {
     path: { id: string }
     body: {
@@ -2774,12 +4947,12 @@ export interface Operations {
     }
     result: StaffMember
   }
-  /** Keep a member of staff out: sessions, tokens and links end at once and for good, what they did stays on record */
+  /** Disable a member of staff: sessions, tokens and links end at once and for good, what they did stays on record */
   'staff.disable': {
     path: { id: string }
     result: StaffMember
   }
-  /** Let a disabled member of staff in again; their tokens stay revoked */
+  /** Enable a disabled member of staff again; their tokens stay revoked */
   'staff.enable': {
     path: { id: string }
     result: StaffMember
@@ -2821,6 +4994,29 @@ export interface Operations {
   'stock.get': {
     query?: { packageId?: string; nodeGroupId?: string; ownerId?: string }
     result: Stock
+  }
+  /** How full each storage pool of a node was over time, in percent */
+  'storage-pools.fill': {
+    path: { id: string }
+    query?: { range?: "24h" | "30d" | "1y" }
+    result: StorageFill
+  }
+  /** The storage pools of a node by name: how full they are, and what is promised in them */
+  'storage-pools.list': {
+    path: { id: string }
+    query?: { cursor?: string; limit?: number }
+    result: NodeStoragePoolPage
+  }
+  /** Close a storage pool for the disks of new servers, or set how much of it may be promised */
+  'storage-pools.update': {
+    path: { id: string }
+    body: {
+      /** It takes the disks of new servers. */
+      open?: boolean
+      /** So much of its size may be promised; 100: all of it. */
+      overcommitPercent?: number
+    }
+    result: NodeStoragePool
   }
   /** Leave the account that a support session is in */
   'support.close': {
@@ -2915,7 +5111,7 @@ export interface Operations {
     }
     result: TeamMember
   }
-  /** Make a token for the own account; it is shown only once */
+  /** Create a token for your own account; it is shown only once */
   'tokens.create': {
     body: {
       name: OneLineOfVisibleText1To100
@@ -3010,7 +5206,7 @@ export interface Operations {
     query?: { month?: string; ownerId?: string; resellerId?: string; cursor?: string; limit?: number }
     result: UsageLinePage
   }
-  /** Make a webhook; its secret is shown only once */
+  /** Add a webhook; its secret is shown only once */
   'webhooks.create': {
     body: {
       /** Begins with https:// and is reachable by everybody. */
@@ -3067,7 +5263,7 @@ export interface Operations {
     path: { id: string }
     result: Webhook
   }
-  /** Make a new secret, shown only once; for 24 hours deliveries are signed with both */
+  /** Create a new secret, shown only once; for 24 hours deliveries are signed with both */
   'webhooks.rotate-secret': {
     path: { id: string }
     result: {
@@ -3076,7 +5272,7 @@ export interface Operations {
       previousUntil: string
     }
   }
-  /** Send a test, also while the webhook is paused; it is never retried */
+  /** Send a test delivery, also while the webhook is paused; it is never retried */
   'webhooks.test': {
     path: { id: string }
     result: {
@@ -3099,17 +5295,30 @@ export interface Operations {
 /** Lists that go on behind their first page. */
 export type ListId =
   | 'account.activity'
+  | 'alerts.list'
   | 'announcements.list'
   | 'announcements.list-all'
   | 'audit.list'
+  | 'backup-plans.list'
+  | 'backup-repositories.list'
+  | 'backup-targets.list'
+  | 'backups.list'
+  | 'backups.list-all'
+  | 'brakes.list'
   | 'customers.list'
   | 'events.list'
+  | 'firewalls.list'
+  | 'floating-ips.list'
   | 'identities.list'
   | 'images.list'
   | 'images.offered'
+  | 'isos.list'
   | 'jobs.list'
   | 'locations.list'
+  | 'networks.list'
   | 'nodes.list'
+  | 'notices.list'
+  | 'own-images.list'
   | 'packages.list'
   | 'pools.addresses'
   | 'pools.list'
@@ -3117,12 +5326,18 @@ export type ListId =
   | 'resellers.list'
   | 'roles.list'
   | 'roles.tokens'
+  | 'saved-filters.list'
+  | 'scripts.list'
   | 'servers.activity'
+  | 'servers.addresses'
   | 'servers.list'
   | 'servers.list-all'
+  | 'servers.timeline'
   | 'sessions.list'
+  | 'snapshots.list'
   | 'ssh-keys.list'
   | 'staff.list'
+  | 'storage-pools.list'
   | 'team.list'
   | 'team.memberships'
   | 'tokens.list'
@@ -3140,6 +5355,10 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'account.get': ['GET', '/account', false],
   'account.password': ['PUT', '/account/password', false],
   'account.update': ['PATCH', '/account', false],
+  'alerts.create': ['POST', '/servers/{id}/alerts', true],
+  'alerts.list': ['GET', '/servers/{id}/alerts', false],
+  'alerts.remove': ['DELETE', '/alerts/{id}', false],
+  'alerts.update': ['PATCH', '/alerts/{id}', false],
   'announcements.create': ['POST', '/admin/announcements', false],
   'announcements.list': ['GET', '/announcements', false],
   'announcements.list-all': ['GET', '/admin/announcements', false],
@@ -3149,11 +5368,44 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'audit.export-jsonl': ['GET', '/admin/audit.jsonl', false],
   'audit.list': ['GET', '/admin/audit', false],
   'audit.verify': ['GET', '/admin/audit/verify', false],
+  'backup-plans.create': ['POST', '/admin/backup-plans', false],
+  'backup-plans.list': ['GET', '/admin/backup-plans', false],
+  'backup-plans.update': ['PATCH', '/admin/backup-plans/{id}', false],
+  'backup-repositories.list': ['GET', '/admin/backup-repositories', false],
+  'backup-targets.add-local': ['POST', '/admin/backup-targets/local', false],
+  'backup-targets.add-rest': ['POST', '/admin/backup-targets/rest', false],
+  'backup-targets.add-s3': ['POST', '/admin/backup-targets/s3', false],
+  'backup-targets.add-sftp': ['POST', '/admin/backup-targets/sftp', false],
+  'backup-targets.list': ['GET', '/admin/backup-targets', false],
+  'backup-targets.make-default': ['POST', '/admin/backup-targets/{id}/actions/make-default', false],
+  'backup-targets.remove': ['DELETE', '/admin/backup-targets/{id}', false],
+  'backup-targets.test': ['POST', '/admin/backup-targets/{id}/actions/test', true],
+  'backup-targets.update': ['PATCH', '/admin/backup-targets/{id}', false],
+  'backups.calendar': ['GET', '/servers/{id}/backups/calendar', false],
+  'backups.create': ['POST', '/servers/{id}/backups', true],
+  'backups.drill': ['POST', '/admin/backups/{id}/actions/drill', true],
+  'backups.drills': ['GET', '/admin/restore-drills', false],
+  'backups.get': ['GET', '/backups/{id}', false],
+  'backups.list': ['GET', '/servers/{id}/backups', false],
+  'backups.list-all': ['GET', '/backups', false],
+  'backups.plan': ['GET', '/servers/{id}/backups/plan', false],
+  'backups.recovery-sheet': ['POST', '/account/recovery-sheet', false],
+  'backups.remove': ['DELETE', '/servers/{id}/backups/{backupId}', true],
+  'backups.restore': ['POST', '/servers/{id}/backups/{backupId}/actions/restore', true],
+  'backups.restore-to-new-server': ['POST', '/backups/{id}/actions/restore-to-new-server', true],
+  'backups.set-plan': ['PUT', '/servers/{id}/backups/plan', true],
   'billing.test-connection': ['GET', '/billing/connection', false],
+  'brakes.list': ['GET', '/admin/brakes', false],
+  'brakes.refuse': ['POST', '/admin/brakes/{id}/actions/refuse', false],
+  'brakes.release': ['POST', '/admin/brakes/{id}/actions/release', false],
   'branding.get': ['GET', '/admin/settings/branding', false],
   'branding.remove-logo': ['DELETE', '/admin/settings/branding/logo', false],
   'branding.set': ['PUT', '/admin/settings/branding', false],
   'branding.set-logo': ['PUT', '/admin/settings/branding/logo', false],
+  'consoles.create-ticket': ['POST', '/servers/{id}/console', false],
+  'controller-backups.configure': ['PUT', '/admin/controller-backups', false],
+  'controller-backups.get': ['GET', '/admin/controller-backups', false],
+  'controller-backups.make': ['POST', '/admin/controller-backups/actions/make', false],
   'customers.create': ['POST', '/admin/customers', true],
   'customers.export': ['GET', '/admin/customers.csv', false],
   'customers.get': ['GET', '/customers/{id}', false],
@@ -3167,6 +5419,20 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'events.get': ['GET', '/events/{id}', false],
   'events.list': ['GET', '/events', false],
   'events.types': ['GET', '/event-types', false],
+  'firewalls.add-rule': ['POST', '/firewalls/{id}/rules', false],
+  'firewalls.create': ['POST', '/customers/{id}/firewalls', false],
+  'firewalls.get': ['GET', '/firewalls/{id}', false],
+  'firewalls.list': ['GET', '/customers/{id}/firewalls', false],
+  'firewalls.remove': ['DELETE', '/firewalls/{id}', false],
+  'firewalls.remove-rule': ['DELETE', '/firewalls/{id}/rules/{ruleId}', false],
+  'firewalls.update': ['PATCH', '/firewalls/{id}', false],
+  'floating-ips.assign': ['POST', '/floating-ips/{id}/actions/assign', true],
+  'floating-ips.create': ['POST', '/customers/{id}/floating-ips', true],
+  'floating-ips.get': ['GET', '/floating-ips/{id}', false],
+  'floating-ips.list': ['GET', '/floating-ips', false],
+  'floating-ips.release': ['DELETE', '/floating-ips/{id}', false],
+  'floating-ips.unassign': ['POST', '/floating-ips/{id}/actions/unassign', true],
+  'floating-ips.update': ['PATCH', '/floating-ips/{id}', false],
   'host.get': ['GET', '/admin/panel-host', false],
   'identities.begin-link': ['POST', '/account/identities/begin', false],
   'identities.link': ['POST', '/account/identities', false],
@@ -3178,6 +5444,9 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'images.offered': ['GET', '/images', false],
   'images.remove': ['DELETE', '/admin/images/{id}', false],
   'images.update': ['PATCH', '/admin/images/{id}', false],
+  'isos.add': ['POST', '/isos', true],
+  'isos.list': ['GET', '/isos', false],
+  'isos.remove': ['DELETE', '/isos/{id}', false],
   'jobs.cancel': ['POST', '/jobs/{jobId}/actions/cancel', false],
   'jobs.get': ['GET', '/jobs/{jobId}', false],
   'jobs.list': ['GET', '/jobs', false],
@@ -3188,18 +5457,35 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'mail.configure': ['PUT', '/admin/settings/mail', false],
   'mail.get': ['GET', '/admin/settings/mail', false],
   'mail.test': ['POST', '/admin/settings/mail/test', false],
+  'monitoring.metrics': ['GET', '/metrics', false],
+  'networks.attach': ['POST', '/networks/{id}/servers', true],
+  'networks.create': ['POST', '/customers/{id}/networks', true],
+  'networks.detach': ['DELETE', '/networks/{id}/servers/{serverId}', true],
+  'networks.get': ['GET', '/networks/{id}', false],
+  'networks.list': ['GET', '/networks', false],
+  'networks.remove': ['DELETE', '/networks/{id}', false],
+  'networks.update': ['PATCH', '/networks/{id}', false],
   'nodes.declare-lost': ['POST', '/admin/nodes/{id}/actions/declare-lost', false],
   'nodes.enroll': ['POST', '/admin/node-enrollments', false],
   'nodes.enrollment': ['GET', '/admin/node-enrollments/{id}', false],
   'nodes.get': ['GET', '/admin/nodes/{id}', false],
   'nodes.list': ['GET', '/admin/nodes', false],
+  'nodes.metrics': ['GET', '/admin/nodes/{id}/metrics', false],
   'nodes.remove': ['DELETE', '/admin/nodes/{id}', false],
   'nodes.remove-with-workloads': ['POST', '/admin/nodes/{id}/actions/remove-with-workloads', false],
   'nodes.renew-enrollment': ['POST', '/admin/nodes/{id}/actions/renew-enrollment', false],
   'nodes.revoke-credential': ['POST', '/admin/nodes/{id}/actions/revoke-credential', false],
   'nodes.update': ['PATCH', '/admin/nodes/{id}', false],
+  'notices.list': ['GET', '/notices', false],
+  'notices.mails': ['GET', '/account/notice-mails', false],
+  'notices.read': ['POST', '/notices/actions/read', false],
+  'notices.set-mails': ['PUT', '/account/notice-mails', false],
   'overview.get': ['GET', '/admin/overview', false],
   'overview.own': ['GET', '/overview', false],
+  'own-images.create': ['POST', '/customers/{id}/images', false],
+  'own-images.list': ['GET', '/customers/{id}/images', false],
+  'own-images.remove': ['DELETE', '/images/{id}', false],
+  'own-images.update': ['PATCH', '/images/{id}', false],
   'packages.create': ['POST', '/admin/packages', false],
   'packages.list': ['GET', '/admin/packages', false],
   'packages.update': ['PATCH', '/admin/packages/{id}', false],
@@ -3217,6 +5503,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'pools.remove': ['DELETE', '/admin/ip-pools/{id}', false],
   'pools.reserve': ['PATCH', '/admin/ip-addresses/{id}', false],
   'recovery-codes.create': ['POST', '/account/recovery-codes', false],
+  'replica.get': ['GET', '/admin/replica', false],
   'reseller-branding.get': ['GET', '/reseller/branding', false],
   'reseller-branding.remove-logo': ['DELETE', '/reseller/branding/logo', false],
   'reseller-branding.set': ['PUT', '/reseller/branding', false],
@@ -3232,33 +5519,76 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'resellers.suspend': ['POST', '/resellers/{id}/actions/suspend', false],
   'resellers.unsuspend': ['POST', '/resellers/{id}/actions/unsuspend', false],
   'resellers.update': ['PATCH', '/resellers/{id}', false],
+  'reverse-dns.list': ['GET', '/servers/{id}/reverse-dns', false],
+  'reverse-dns.set': ['PUT', '/servers/{id}/reverse-dns', false],
+  'reverse-dns.set-unconfirmed': ['PUT', '/admin/servers/{id}/reverse-dns', false],
+  'reverse-dns.settings': ['GET', '/admin/settings/reverse-dns', false],
+  'reverse-dns.test': ['POST', '/admin/settings/reverse-dns/test', false],
+  'reverse-dns.use-none': ['DELETE', '/admin/settings/reverse-dns', false],
+  'reverse-dns.use-powerdns': ['PUT', '/admin/settings/reverse-dns/powerdns', false],
+  'reverse-dns.use-rfc2136': ['PUT', '/admin/settings/reverse-dns/rfc2136', false],
   'roles.create': ['POST', '/admin/roles', false],
   'roles.get': ['GET', '/admin/roles/{id}', false],
   'roles.list': ['GET', '/admin/roles', false],
   'roles.remove': ['DELETE', '/admin/roles/{id}', false],
   'roles.tokens': ['GET', '/admin/roles/{id}/tokens', false],
   'roles.update': ['PATCH', '/admin/roles/{id}', false],
+  'saved-filters.create': ['POST', '/account/saved-filters', false],
+  'saved-filters.list': ['GET', '/account/saved-filters', false],
+  'saved-filters.remove': ['DELETE', '/account/saved-filters/{id}', false],
+  'scripts.create': ['POST', '/customers/{id}/scripts', false],
+  'scripts.get': ['GET', '/scripts/{id}', false],
+  'scripts.list': ['GET', '/customers/{id}/scripts', false],
+  'scripts.remove': ['DELETE', '/scripts/{id}', false],
+  'scripts.update': ['PATCH', '/scripts/{id}', false],
   'search.find': ['GET', '/search', false],
   'second-factor.get': ['GET', '/account/second-factor', false],
   'servers.activity': ['GET', '/servers/{id}/activity', false],
+  'servers.add-address': ['POST', '/servers/{id}/ips', true],
   'servers.add-bandwidth': ['POST', '/servers/{id}/bandwidth', true],
+  'servers.add-firewall-rule': ['POST', '/servers/{id}/firewall/rules', true],
+  'servers.addresses': ['GET', '/servers/{id}/ips', false],
+  'servers.allow-services': ['POST', '/servers/{id}/firewall/actions/allow-services', true],
   'servers.bandwidth': ['GET', '/servers/{id}/bandwidth', false],
+  'servers.boot-order': ['PUT', '/servers/{id}/boot-order', true],
+  'servers.change-firewall': ['PATCH', '/servers/{id}/firewall', true],
+  'servers.change-firewall-rule': ['PUT', '/servers/{id}/firewall/rules/{ruleId}', false],
+  'servers.change-owner': ['POST', '/servers/{id}/actions/change-owner', false],
   'servers.change-package': ['POST', '/servers/{id}/actions/change-package', true],
+  'servers.count-firewall': ['POST', '/servers/{id}/firewall/actions/count', true],
   'servers.create': ['POST', '/admin/servers', true],
+  'servers.detect-os': ['POST', '/servers/{id}/actions/detect-os', false],
+  'servers.exit-rescue': ['POST', '/servers/{id}/actions/rescue/exit', true],
   'servers.export': ['GET', '/servers.csv', false],
   'servers.export-all': ['GET', '/admin/servers.csv', false],
+  'servers.firewall': ['GET', '/servers/{id}/firewall', false],
   'servers.get': ['GET', '/servers/{id}', false],
+  'servers.hardware': ['GET', '/servers/{id}/hardware', false],
+  'servers.label': ['POST', '/servers/{id}/labels', false],
   'servers.list': ['GET', '/servers', false],
   'servers.list-all': ['GET', '/admin/servers', false],
+  'servers.metrics': ['GET', '/servers/{id}/metrics', false],
   'servers.power': ['POST', '/servers/{id}/actions/power', true],
+  'servers.protection': ['PUT', '/servers/{id}/protection', false],
   'servers.reinstall': ['POST', '/servers/{id}/actions/reinstall', true],
   'servers.reinstall-options': ['GET', '/servers/{id}/reinstall-options', false],
+  'servers.remove-address': ['DELETE', '/servers/{id}/ips/{addressId}', true],
+  'servers.remove-firewall-rule': ['DELETE', '/servers/{id}/firewall/rules/{ruleId}', false],
   'servers.rename': ['PATCH', '/servers/{id}/name', false],
+  'servers.rescue': ['POST', '/servers/{id}/actions/rescue', true],
+  'servers.rescue-options': ['GET', '/servers/{id}/rescue-options', false],
+  'servers.reset-password': ['POST', '/servers/{id}/actions/reset-password', true],
   'servers.restart-policy': ['PUT', '/servers/{id}/restart-policy', true],
   'servers.set-billing-service': ['PATCH', '/servers/{id}/billing', false],
+  'servers.set-iso': ['PUT', '/servers/{id}/iso', true],
   'servers.setup': ['POST', '/servers/{id}/actions/setup', true],
+  'servers.smtp': ['PUT', '/servers/{id}/smtp', true],
+  'servers.speed': ['PATCH', '/servers/{id}/speed', true],
+  'servers.startup-script': ['GET', '/servers/{id}/startup-script', false],
   'servers.suspend': ['POST', '/servers/{id}/actions/suspend', true],
   'servers.terminate': ['DELETE', '/servers/{id}', true],
+  'servers.timeline': ['GET', '/servers/{id}/timeline', false],
+  'servers.undelete': ['POST', '/servers/{id}/actions/undelete', true],
   'servers.unsuspend': ['POST', '/servers/{id}/actions/unsuspend', true],
   'sessions.begin-with-provider': ['POST', '/sessions/provider', false],
   'sessions.challenge': ['GET', '/sessions/second-factor', false],
@@ -3275,6 +5605,8 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'sessions.provider': ['GET', '/sessions/provider', false],
   'sessions.second-factor': ['POST', '/sessions/second-factor', false],
   'sessions.second-factor-passkey': ['POST', '/sessions/second-factor/passkey', false],
+  'settings.list': ['GET', '/admin/settings/values', false],
+  'settings.set': ['PUT', '/admin/settings/values', false],
   'setup.finish': ['POST', '/setup', false],
   'sign-in-links.create': ['POST', '/customers/{id}/sign-in-links', false],
   'sign-in-links.create-for-server': ['POST', '/servers/{id}/sign-in-links', false],
@@ -3282,6 +5614,11 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'sign-in-provider.get': ['GET', '/admin/settings/sign-in', false],
   'sign-in-provider.remove': ['DELETE', '/admin/settings/sign-in', false],
   'sign-in-provider.set': ['PUT', '/admin/settings/sign-in', false],
+  'snapshots.create': ['POST', '/servers/{id}/snapshots', true],
+  'snapshots.list': ['GET', '/servers/{id}/snapshots', false],
+  'snapshots.remove': ['DELETE', '/servers/{id}/snapshots/{snapshotId}', true],
+  'snapshots.restore': ['POST', '/servers/{id}/snapshots/{snapshotId}/actions/restore', true],
+  'snapshots.update': ['PATCH', '/servers/{id}/snapshots/{snapshotId}', false],
   'ssh-keys.create': ['POST', '/customers/{id}/ssh-keys', false],
   'ssh-keys.list': ['GET', '/customers/{id}/ssh-keys', false],
   'ssh-keys.remove': ['DELETE', '/ssh-keys/{id}', false],
@@ -3294,6 +5631,9 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'staff.update': ['PATCH', '/admin/staff/{id}', false],
   'status.get': ['GET', '/status', false],
   'stock.get': ['GET', '/stock', false],
+  'storage-pools.fill': ['GET', '/admin/nodes/{id}/storage-pools/fill', false],
+  'storage-pools.list': ['GET', '/admin/nodes/{id}/storage-pools', false],
+  'storage-pools.update': ['PATCH', '/admin/storage-pools/{id}', false],
   'support.close': ['DELETE', '/support-session', false],
   'support.open': ['POST', '/customers/{id}/support-session', false],
   'team.accept': ['POST', '/team/accept', false],

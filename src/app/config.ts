@@ -1,5 +1,6 @@
 // Every PANEL_* setting, read once, with what it means.
 import { dirname } from 'node:path'
+import { backupAddress } from '../../agent/protocol/backup.ts'
 import { pinsFrom } from '../../agent/protocol/pin.ts'
 import { isCidr } from '../kernel/net/cidr.ts'
 
@@ -28,6 +29,17 @@ export const settings = {
   PANEL_LOCAL_SERVICES:
     'Comma-separated CIDRs of this machine or of a link, such as 127.0.0.1/32, where the mail server or the identity ' +
     'provider may be. Default none.',
+  PANEL_REPLICA:
+    'Where the database is copied to as it changes: a folder like /mnt/replica, sftp://HOST/FOLDER or ' +
+    'https://S3-HOST/BUCKET/FOLDER. Default none.',
+  PANEL_REPLICA_LOGIN: 'The user of SFTP, or the access key of S3.',
+  PANEL_REPLICA_SECRET_FILE: 'File with the private key of SSH, or with the secret key of S3.',
+  PANEL_REPLICA_TRUST_FILE:
+    'File with the host keys of SFTP (ssh-ed25519 AAAA…, one a line), or with the certificate of the authority of S3 ' +
+    'if it is none that everybody trusts.',
+  PANEL_REPLICA_WAITS: '1 confirms a change only when it is in the replica: a takeover loses none.',
+  PANEL_STANDBY: '1 makes `berth serve` a standby, as `berth serve --standby`, until it takes over.',
+  PANEL_REPLICA_DAYS: 'So far back the replica can be restored to any time. Default 2.',
 } as const
 export type SettingName = keyof typeof settings
 
@@ -46,6 +58,19 @@ export type Config = {
   logRequests: boolean
   webhookAllowPrivate: readonly string[]
   localServices: readonly string[]
+  replica: ReplicaConfig | undefined
+  standby: boolean
+}
+
+/** `secretFile` and `trustFile` are read when they are needed. */
+export type ReplicaConfig = {
+  kind: 'folder' | 'sftp' | 's3'
+  address: string
+  login: string
+  secretFile: string | undefined
+  trustFile: string | undefined
+  waits: boolean
+  days: number
 }
 
 type Settings = Config
@@ -81,7 +106,31 @@ export function configFrom(env: Readonly<Record<string, string | undefined>>): C
     logRequests: flag('PANEL_LOG_REQUESTS', set('PANEL_LOG_REQUESTS')),
     webhookAllowPrivate: cidrsFrom('PANEL_WEBHOOK_ALLOW_PRIVATE', set('PANEL_WEBHOOK_ALLOW_PRIVATE')),
     localServices: cidrsFrom('PANEL_LOCAL_SERVICES', set('PANEL_LOCAL_SERVICES')),
+    replica: replicaFrom(set),
+    standby: flag('PANEL_STANDBY', set('PANEL_STANDBY')),
   }
+}
+
+export function replicaFrom(set: (name: SettingName) => string | undefined): ReplicaConfig | undefined {
+  const address = set('PANEL_REPLICA')
+  if (!address) return undefined
+  const kind = address.startsWith('/') ? 'folder' : address.startsWith('sftp:') ? 'sftp' : 's3'
+  if (!backupAddress(kind === 'folder' ? 'local' : kind, address))
+    throw new SettingError(
+      'PANEL_REPLICA must be a folder like /mnt/replica, sftp://backups.example.com/home/berth (without a user), or ' +
+        'https://s3.example.com/bucket/folder.',
+    )
+  const days = Number(set('PANEL_REPLICA_DAYS') ?? 2)
+  if (!Number.isInteger(days) || days < 1 || days > 60)
+    throw new SettingError('PANEL_REPLICA_DAYS is a whole number from 1 to 60.')
+  const [login = '', secretFile] = [set('PANEL_REPLICA_LOGIN'), set('PANEL_REPLICA_SECRET_FILE')]
+  const trustFile = set('PANEL_REPLICA_TRUST_FILE')
+  if (kind !== 'folder' && (!login || !secretFile))
+    throw new SettingError('PANEL_REPLICA needs PANEL_REPLICA_LOGIN and PANEL_REPLICA_SECRET_FILE for SFTP and S3.')
+  if (kind === 'sftp' && !trustFile)
+    throw new SettingError('PANEL_REPLICA needs PANEL_REPLICA_TRUST_FILE for SFTP: without host keys, anybody is it.')
+  const waits = flag('PANEL_REPLICA_WAITS', set('PANEL_REPLICA_WAITS'))
+  return { kind, address, login, secretFile, trustFile, waits, days }
 }
 
 function listenFrom(text: string) {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import type { Server } from 'bun'
 import { Elysia } from 'elysia'
 import { hostTime, MonotonicClock } from '../../agent/protocol/monotonic-clock.ts'
-import { agentPaths, MOST_FRAME_BYTES, type ToAgent } from '../../agent/protocol/wire.ts'
+import { agentPaths, closeCodes, MOST_FRAME_BYTES, type ToAgent } from '../../agent/protocol/wire.ts'
 import { files } from '../../public/assets.ts'
 import { errorPage } from '../../views/frame/error.tsx'
 import { always, beside, isRunning, layout } from '../../views/frame/layout.tsx'
@@ -37,7 +37,7 @@ import { type Clock, second } from '../kernel/db/clock.ts'
 import { keysInUse } from '../kernel/db/encrypted.ts'
 import { DatabaseUnavailable } from '../kernel/db/health.ts'
 import { DatabaseMissing, isEmptyDatabase, type Migration } from '../kernel/db/migrate.ts'
-import { type Db, openDb, whenHealed } from '../kernel/db/open.ts'
+import { type Db, openDb, read, whenHealed } from '../kernel/db/open.ts'
 import { getSetting, LAST_TIME } from '../kernel/db/queries.ts'
 import { RenderedRows } from '../kernel/db/rendered.ts'
 import type { Feature } from '../kernel/feature.ts'
@@ -47,6 +47,7 @@ import { Runner } from '../kernel/jobs/runner/runner.ts'
 import { log } from '../kernel/log.ts'
 import { clientAddresses } from '../kernel/net/client-address.ts'
 import { pathStart } from '../kernel/net/raw-path.ts'
+import type { ServerSocket, SocketEndpoint } from '../kernel/net/socket-endpoint.ts'
 import { Hub, type Socket } from '../kernel/nodes/hub.ts'
 import { MisconductLog } from '../kernel/nodes/misconduct.ts'
 import { openapi } from '../kernel/openapi/openapi.ts'
@@ -91,7 +92,7 @@ export type Parts = {
  * A key file says that there was a database: an empty one in its place is a disk that is not mounted, or a loss, and no
  * new installation. Throws `DatabaseMissing`.
  */
-function openExisting({ dataDir, keyFile }: Config, migrations: readonly Migration[]): Db {
+function openExisting({ dataDir, keyFile, replica }: Config, migrations: readonly Migration[]): Db {
   const path = `${dataDir}/berth.db`
   if (existsSync(keyFile) && isEmptyDatabase(path))
     throw new DatabaseMissing(
@@ -100,7 +101,7 @@ function openExisting({ dataDir, keyFile }: Config, migrations: readonly Migrati
         'begin anew without what was there, move the key file away first and keep it: ' +
         `mv ${keyFile} ${keyFile}.old (and ${anchorOf(dataDir)}, if it is there)`,
     )
-  return openDb(path, migrations)
+  return openDb(path, migrations, { keepsLog: replica !== undefined })
 }
 
 export async function createController({
@@ -138,12 +139,16 @@ export async function createController({
   const takeTraffic = (...day: Parameters<(typeof takers)[number]>) => {
     for (const take of takers) take(...day)
   }
+  const metricsTakers = registry.features.flatMap(({ takeMetrics }) => takeMetrics ?? [])
   const reports = new Reports(
     db,
     time,
     ({ nodeId, offence, details }) => misconduct.note(nodeId, offence, details),
     takeTraffic,
     (nodeId, seq) => hub.trafficStored(nodeId, seq),
+    (nodeId, frame) => {
+      for (const take of metricsTakers) take(app, nodeId, frame)
+    },
   )
   const hub: Hub = new Hub(clock, {
     log: (jobId, line) => runner.log.add(jobId, line),
@@ -169,6 +174,7 @@ export async function createController({
     sagas: registry.jobs,
     nodes: hub,
     clock,
+    secrets: kept,
     failpoints,
     pauseMs,
     tell: (level, message, about) => log[level](message, { ...about, node: nameOf(about['nodeId']) }),
@@ -206,6 +212,7 @@ export async function createController({
           runner.nodeChanged()
         })
       },
+      openConsole: (nodeId, console) => hub.openConsole(nodeId, console),
     },
   }
   for (const heard of registry.onEvent) onEvent(db, (tx, event) => heard(tx, app, event))
@@ -222,13 +229,15 @@ export async function createController({
         request,
         origin: config.origin,
         now: clock(),
-        from: info.from,
+        info,
         onPage: on === 'page',
       })
       if (sender.actor) info.by = startedBy(sender.actor).id
       return sender
     },
     settle: () => tokenUses.settle(),
+    isSettled: tokenUses.isSettled,
+    reading: (work) => read(db, work),
     origin: config.origin,
     calls: new Limit(callsPerMinute, clock),
     restarting: () => restarting,
@@ -243,7 +252,8 @@ export async function createController({
     () => openapi(registry, { version: VERSION, root: config.origin + API_ROOT }),
     httpContext,
   )
-  const routes = registry.routes({ db, app, httpContext, assets })
+  const parts = { db, app, httpContext, assets }
+  const routes = registry.routes(parts)
   for (const [method, path, answer] of routes) route(router, method, path, answer)
   for (const [path, ofPath] of Map.groupBy(routes, ([, path]) => path))
     mountOtherMethods(
@@ -269,7 +279,7 @@ export async function createController({
     insecure: config.agentInsecure,
   })
   const logs = config.logRequests
-  const local = { from: LOOPBACK, logs, errors: registry.errors }
+  const local = { from: () => LOOPBACK, logs, errors: registry.errors }
   const clientAddress = clientAddresses(config.trustedProxies)
 
   /**
@@ -288,9 +298,37 @@ export async function createController({
     return localOnly
   }
 
+  const agents: SocketEndpoint = {
+    path: agentPaths.connect,
+    accept(request) {
+      const node = app.agents.signer(request)
+      request.info.by = node.id
+      hub.admit(node.id)
+      let socket: Socket
+      return {
+        handler: {
+          opened(opened) {
+            socket = Object.assign(opened as unknown as Socket, { data: { ...opened.data, nodeId: node.id } })
+            hub.opened(socket, {
+              type: 'welcome',
+              nodeId: node.id,
+              controllerVersion: VERSION,
+              now: wallClock(),
+              ...(config.agentPins.length && { pins: [...config.agentPins] }),
+            } satisfies ToAgent)
+          },
+          message: (_, text) => hub.message(socket, text),
+          closed: () => hub.closed(socket),
+        },
+      }
+    },
+  }
+  const endpoints = new Map([agents, ...registry.sockets(parts)].map((endpoint) => [endpoint.path, endpoint]))
+  /** Every open socket. */
+  const sockets = new Set<ServerSocket>()
+
   /**
-   * The agents' socket is taken before the router: the upgrade is the server's. `isCanonical`: the path is as it was
-   * sent.
+   * WebSockets are taken before the router: the upgrade is the server's. `isCanonical`: the path is as it was sent.
    */
   const fetch = (
     request: Request,
@@ -302,19 +340,18 @@ export async function createController({
       {
         logs,
         errors: registry.errors,
-        from: clientAddress(request, server.requestIP(request)?.address),
+        from: () => clientAddress(request, server.requestIP(request)?.address),
         isLast: () => restarting,
       },
       (request) => {
         if (!isCanonical) throw unknownPath()
-        if (!request.url.includes(agentPaths.connect) || new URL(request.url).pathname !== agentPaths.connect)
-          return router.fetch(forRouter(request))
-        const node = app.agents.signer(request)
-        const { info } = request
-        info.by = node.id
-        hub.admit(node.id)
-        if (server.upgrade(request, { data: { nodeId: node.id }, headers: { 'X-Request-Id': info.requestId } }))
-          return undefined
+        const endpoint = endpoints.get(pathOf(request.url))
+        if (!endpoint) return router.fetch(forRouter(request))
+        // A socket outlives its request, which knows the address until it is answered.
+        void request.info.from
+        const { handler, headers } = endpoint.accept(request)
+        const upgrade = { data: { handler }, headers: { ...headers, 'X-Request-Id': request.info.requestId } }
+        if (server.upgrade(request, upgrade)) return undefined
         return new Response('This is a WebSocket address.\n', {
           status: 426,
           headers: { 'Content-Type': 'text/plain; charset=utf-8' },
@@ -327,16 +364,16 @@ export async function createController({
     backpressureLimit: MOST_FRAME_BYTES * 4,
     closeOnBackpressureLimit: true,
     idleTimeout: 60,
-    open: (socket: Socket) =>
-      hub.opened(socket, {
-        type: 'welcome',
-        nodeId: socket.data.nodeId,
-        controllerVersion: VERSION,
-        now: wallClock(),
-        ...(config.agentPins.length && { pins: [...config.agentPins] }),
-      } satisfies ToAgent),
-    message: (socket: Socket, text: string | Buffer) => hub.message(socket, text),
-    close: (socket: Socket) => hub.closed(socket),
+    open(socket: ServerSocket) {
+      sockets.add(socket)
+      socket.data.handler.opened(socket)
+    },
+    message: (socket: ServerSocket, data: string | Buffer) => socket.data.handler.message(socket, data),
+    drain: (socket: ServerSocket) => socket.data.handler.drained?.(socket),
+    close(socket: ServerSocket, code: number) {
+      sockets.delete(socket)
+      socket.data.handler.closed(socket, code)
+    },
   }
 
   const deliveries = new DeliveryQueue({ ...app, db }, registry.deliveries, failpoints)
@@ -394,6 +431,7 @@ export async function createController({
       schedule?.stop()
       await Promise.race([Promise.all([runner.idle(), deliveries.stop()]), Bun.sleep(STOP_MS)])
       hub.disconnectAll()
+      for (const socket of sockets) socket.close(closeCodes.restarting, 'restarting')
       reports.stop()
       misconduct.stop()
       await schedule?.finish()
@@ -401,6 +439,12 @@ export async function createController({
       db.$client.close()
     },
   }
+}
+
+/** The path of an address, without its query. */
+function pathOf(url: string): string {
+  const query = url.indexOf('?')
+  return url.slice(pathStart(url), query < 0 ? url.length : query)
 }
 
 /** The request under an address whose path the router finds. Nothing reads the name of the host there. */

@@ -2,6 +2,7 @@
 // list does not exist: no route, no page, no job, no event.
 
 import { eventsPages } from '../../views/billing/events/list.tsx'
+import { reconciliationPages } from '../../views/billing/reconciliation/page.tsx'
 import { adminReportsPage, resellerReportsPage } from '../../views/billing/usage/accounts.tsx'
 import { usageIntervalPages } from '../../views/billing/usage/intervals.tsx'
 import { usagePages } from '../../views/billing/usage/servers.tsx'
@@ -9,20 +10,38 @@ import { webhooksPages } from '../../views/billing/webhooks/list.tsx'
 import { webhookPages } from '../../views/billing/webhooks/show.tsx'
 import { imagesPage } from '../../views/catalog/images/list.tsx'
 import { packagesPage } from '../../views/catalog/packages/list.tsx'
+import { backupPlansPage } from '../../views/compute/backup-plans/list.tsx'
+import { backupTargetsPage } from '../../views/compute/backup-targets/list.tsx'
+import { brakesPage } from '../../views/compute/brake/list.tsx'
+import { firewallsPage } from '../../views/compute/firewalls/list.tsx'
+import { floatingIpsPages } from '../../views/compute/floating-ips/list.tsx'
+import { isosPages } from '../../views/compute/isos/list.tsx'
+import { ownImagesPage } from '../../views/compute/own-images/list.tsx'
+import { networksPages } from '../../views/compute/private-networks/list.tsx'
+import { scriptsPage } from '../../views/compute/scripts/list.tsx'
+import { scriptPage } from '../../views/compute/scripts/show.tsx'
+import { serverBackupsPages } from '../../views/compute/servers/backups/page.tsx'
+import { consolePages } from '../../views/compute/servers/console/page.tsx'
 import { resellerServersPage, serversPage } from '../../views/compute/servers/list.tsx'
+import { serverNetworkPages } from '../../views/compute/servers/network/page.tsx'
 import { newServerPage, resellerNewServerPage } from '../../views/compute/servers/new.tsx'
 import { ownServersPage } from '../../views/compute/servers/own.tsx'
+import { serverRescuePages } from '../../views/compute/servers/rescue/page.tsx'
+import { changeOwnerPage } from '../../views/compute/servers/settings/new-owner.tsx'
 import { serverSettingsPages } from '../../views/compute/servers/settings/page.tsx'
 import { serverPages } from '../../views/compute/servers/show.tsx'
+import { serverSnapshotsPages } from '../../views/compute/servers/snapshots/page.tsx'
 import { locationsPage } from '../../views/fleet/locations/list.tsx'
 import { enrollmentPage, enrollPage } from '../../views/fleet/nodes/enrollment.tsx'
 import { nodesPage } from '../../views/fleet/nodes/list.tsx'
 import { nodePage } from '../../views/fleet/nodes/show.tsx'
+import { nodeStoragePage } from '../../views/fleet/nodes/storage.tsx'
 import { firstFactorPage } from '../../views/identity/account/first-factor.tsx'
 import { profilePage } from '../../views/identity/account/profile.tsx'
 import { securityPage } from '../../views/identity/account/security.tsx'
 import { customersPage, resellerCustomersPage } from '../../views/identity/customers/list.tsx'
 import { customerPage, resellerCustomerPage } from '../../views/identity/customers/show.tsx'
+import { notificationsPage } from '../../views/identity/notices/list.tsx'
 import { resellerOverviewPage } from '../../views/identity/reseller/overview.tsx'
 import { resellerPackagesPage } from '../../views/identity/reseller/packages.tsx'
 import { resellersPage } from '../../views/identity/resellers/list.tsx'
@@ -49,18 +68,21 @@ import { tokensPage } from '../../views/identity/tokens/list.tsx'
 import { poolsPage } from '../../views/network/ip-pools/list.tsx'
 import { poolPage } from '../../views/network/ip-pools/show.tsx'
 import { announcementsPage } from '../../views/platform/announcements/list.tsx'
-import { activityPage, serverActivityPages } from '../../views/platform/audit/activity-pages.tsx'
+import { activityPage } from '../../views/platform/audit/activity-pages.tsx'
 import { auditPage } from '../../views/platform/audit/list.tsx'
 import { auditVerifyPage } from '../../views/platform/audit/verification.tsx'
 import { controllerPage } from '../../views/platform/host/controller.tsx'
 import { jobsPages } from '../../views/platform/jobs/list.tsx'
 import { jobPages } from '../../views/platform/jobs/show.tsx'
+import { nodeMetricsPage } from '../../views/platform/metrics/node.tsx'
+import { metricsPages } from '../../views/platform/metrics/page.tsx'
 import { ownOverviewPage } from '../../views/platform/overview/customer-overview.tsx'
 import { overviewPage } from '../../views/platform/overview/overview.tsx'
 import { ownReferencePage, referencePage } from '../../views/platform/reference/show.tsx'
 import { searchPage } from '../../views/platform/search/search-page.tsx'
 import { resellerBrandingPage } from '../../views/platform/settings/brand-form.tsx'
 import { settingsPage } from '../../views/platform/settings/settings.tsx'
+import { timelinePages } from '../../views/platform/timeline/page.tsx'
 import { eventsFeature } from '../billing/events/feature.ts'
 import { provisioningFeature } from '../billing/provisioning/feature.ts'
 import { reconciliationFeature } from '../billing/reconciliation/feature.ts'
@@ -69,9 +91,26 @@ import { usageFeature } from '../billing/usage/feature.ts'
 import { webhooksFeature } from '../billing/webhooks/feature.ts'
 import { imagesFeature } from '../catalog/images/feature.ts'
 import { packagesFeature } from '../catalog/packages/feature.ts'
+import { backupTargetsFeature } from '../compute/backup-targets/feature.ts'
+import { restoreDrillsFeature } from '../compute/backups/drills/feature.ts'
+import { backupsFeature } from '../compute/backups/feature.ts'
+import { backupPlansFeature } from '../compute/backups/plans/feature.ts'
+import { backupUpkeepFeature } from '../compute/backups/upkeep/feature.ts'
+import { brakeFeature } from '../compute/brake/feature.ts'
+import { firewallsFeature } from '../compute/firewalls/feature.ts'
+import { floatingIpsFeature } from '../compute/floating-ips/feature.ts'
+import { isosFeature } from '../compute/isos/feature.ts'
+import { ownImagesFeature } from '../compute/own-images/feature.ts'
+import { privateNetworksFeature } from '../compute/private-networks/feature.ts'
+import { reverseDnsFeature } from '../compute/reverse-dns/feature.ts'
+import { scriptsFeature } from '../compute/scripts/feature.ts'
+import { consoleFeature } from '../compute/servers/console/feature.ts'
 import { serversFeature } from '../compute/servers/feature.ts'
+import { snapshotsFeature } from '../compute/snapshots/feature.ts'
+import { labelsFeature } from '../fleet/labels/feature.ts'
 import { locationsFeature } from '../fleet/locations/feature.ts'
 import { nodesFeature } from '../fleet/nodes/feature.ts'
+import { storagePoolsFeature } from '../fleet/storage-pools/feature.ts'
 import { workloadsFeature } from '../fleet/workloads/feature.ts'
 import { accountsFeature } from '../identity/accounts/feature.ts'
 import { staffFeature } from '../identity/accounts/staff/feature.ts'
@@ -79,7 +118,9 @@ import { authFeature } from '../identity/auth/feature.ts'
 import { identityProviderFeature } from '../identity/auth/identity-provider/feature.ts'
 import { linksFeature } from '../identity/auth/links/feature.ts'
 import { secondFactorsFeature } from '../identity/auth/second-factors/feature.ts'
+import { noticesFeature } from '../identity/notices/feature.ts'
 import { resellersFeature } from '../identity/resellers/feature.ts'
+import { savedFiltersFeature } from '../identity/saved-filters/feature.ts'
 import { sshKeysFeature } from '../identity/ssh-keys/feature.ts'
 import { teamFeature } from '../identity/team/feature.ts'
 import { tokensFeature } from '../identity/tokens/feature.ts'
@@ -93,13 +134,19 @@ import { deliveriesFeature } from '../kernel/queue/feature.ts'
 import { assemble } from '../kernel/registry.ts'
 import { webFeature } from '../kernel/web/feature.ts'
 import { ipPoolsFeature } from '../network/ip-pools/feature.ts'
+import { alertsFeature } from '../platform/alerts/feature.ts'
 import { announcementsFeature } from '../platform/announcements/feature.ts'
 import { auditFeature } from '../platform/audit/feature.ts'
+import { controllerBackupsFeature } from '../platform/controller-backups/feature.ts'
 import { hostFeature } from '../platform/host/feature.ts'
 import { jobsFeature } from '../platform/jobs/feature.ts'
+import { metricsFeature } from '../platform/metrics/feature.ts'
+import { monitoringFeature } from '../platform/monitoring/feature.ts'
 import { overviewFeature } from '../platform/overview/feature.ts'
+import { replicaFeature } from '../platform/replica/feature.ts'
 import { searchFeature } from '../platform/search/feature.ts'
 import { settingsFeature } from '../platform/settings/feature.ts'
+import { timelineFeature } from '../platform/timeline/feature.ts'
 
 export const features: readonly Feature[] = [
   apiFeature,
@@ -114,11 +161,15 @@ export const features: readonly Feature[] = [
     pages: [setUpPage, profilePage, customersPage, customerPage, resellerCustomersPage, resellerCustomerPage],
   },
   { ...resellersFeature, pages: [resellersPage, resellerPage, resellerOverviewPage, resellerPackagesPage] },
+  { ...noticesFeature, pages: [notificationsPage] },
+  savedFiltersFeature,
   { ...hostFeature, pages: [controllerPage] },
   { ...overviewFeature, pages: [overviewPage, ownOverviewPage] },
   { ...nodesFeature, pages: [nodesPage, enrollPage, enrollmentPage, nodePage] },
+  { ...storagePoolsFeature, pages: [nodeStoragePage] },
   { ...locationsFeature, pages: [locationsPage] },
   workloadsFeature,
+  labelsFeature,
   // It stores the traffic that the feature of servers then compares with what a server may use.
   trafficFeature,
   {
@@ -127,13 +178,35 @@ export const features: readonly Feature[] = [
       serversPage,
       newServerPage,
       ...serverPages,
+      ...serverNetworkPages,
+      ...serverRescuePages,
       ...serverSettingsPages,
+      changeOwnerPage,
       resellerServersPage,
       resellerNewServerPage,
       ownServersPage,
     ],
   },
-  reconciliationFeature,
+  { ...metricsFeature, pages: [...metricsPages, nodeMetricsPage] },
+  { ...brakeFeature, pages: [brakesPage] },
+  { ...consoleFeature, pages: consolePages },
+  { ...floatingIpsFeature, pages: floatingIpsPages },
+  { ...snapshotsFeature, pages: serverSnapshotsPages },
+  { ...isosFeature, pages: isosPages },
+  { ...backupsFeature, pages: serverBackupsPages },
+  { ...backupTargetsFeature, pages: [backupTargetsPage] },
+  { ...backupPlansFeature, pages: [backupPlansPage] },
+  backupUpkeepFeature,
+  restoreDrillsFeature,
+  { ...scriptsFeature, pages: [scriptsPage, scriptPage] },
+  alertsFeature,
+  reverseDnsFeature,
+  { ...ownImagesFeature, pages: [ownImagesPage] },
+  { ...privateNetworksFeature, pages: networksPages },
+  { ...firewallsFeature, pages: [firewallsPage] },
+  monitoringFeature,
+  { ...timelineFeature, pages: timelinePages },
+  { ...reconciliationFeature, pages: reconciliationPages },
   {
     ...usageFeature,
     pages: [adminReportsPage, resellerReportsPage, ...usagePages, ...usageIntervalPages],
@@ -152,11 +225,13 @@ export const features: readonly Feature[] = [
   provisioningFeature,
   { ...webhooksFeature, pages: [...webhooksPages, ...webhookPages] },
   { ...tokensFeature, pages: [referencePage, ownReferencePage, tokensPage] },
-  { ...auditFeature, pages: [...serverActivityPages, auditPage, auditVerifyPage, activityPage] },
+  { ...auditFeature, pages: [auditPage, auditVerifyPage, activityPage] },
   { ...searchFeature, pages: [searchPage] },
   { ...announcementsFeature, pages: [announcementsPage] },
   { ...settingsFeature, pages: [settingsPage, resellerBrandingPage] },
   { ...staffFeature, pages: [staffPage, rolesPage, rolePage] },
+  controllerBackupsFeature,
+  replicaFeature,
 ]
 
 /** The registry of the executable. Tests build controllers from other lists: `createController({ features })`. */

@@ -40,7 +40,7 @@ export function startSchedule(schedule: readonly ScheduledWork[], context: Sched
     async finish() {
       for (const { work, words, atStop } of schedule)
         try {
-          if (atStop) await work(context)
+          if (atStop) await (atStop === true ? work : atStop)(context)
         } catch (error) {
           log.error(`${words} failed at the stop`, { error })
         }

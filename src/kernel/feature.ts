@@ -16,6 +16,7 @@ import type { EmittedEvent } from './jobs/emitted-event.ts'
 import type { EventDeclaration } from './jobs/outbox.ts'
 import type { Runner } from './jobs/runner/runner.ts'
 import type { Saga } from './jobs/saga.ts'
+import type { SocketEndpoint } from './net/socket-endpoint.ts'
 import type { Hub } from './nodes/hub.ts'
 import type { SampleValue } from './openapi/sample.ts'
 import type { DeliveryKind } from './queue/delivery-kind.ts'
@@ -40,8 +41,8 @@ export type ScheduledWork = {
   /** Completes the sentence "… failed". */
   words: string
   work(context: ScheduleContext): unknown
-  /** Once more at an orderly stop, when nothing else writes any more. */
-  atStop?: true
+  /** Once more at an orderly stop, when nothing else writes any more; a function: this work in its place. */
+  atStop?: true | ((context: ScheduleContext) => unknown)
 }
 export type ScheduleContext = { hub: Hub; runner: Runner; deliveries: DeliveryQueue; db: Db; app: AppContext }
 
@@ -70,6 +71,8 @@ export interface Feature extends FeatureFields {
   services?(parts: ServiceParts): Partial<Services>
   /** Routes that are neither operations nor pages. */
   routes?(parts: RouteParts): readonly Route[]
+  /** WebSockets, each at a path of its own. */
+  sockets?(parts: RouteParts): readonly SocketEndpoint[]
   /** Columns that hold encrypted text. A column that is missing here is lost when the key changes. */
   encrypted?: readonly EncryptedColumn[]
   /** The kinds of jobs. */

@@ -15,6 +15,8 @@ export interface PermissionNames {}
 export interface ErrorCodes {}
 /** Name of the event → its declaration. */
 export interface EventTypes {}
+/** Kind of notice → its declaration. */
+export interface NoticeKinds {}
 /** Kind of account → nothing; `access` of operations names them. */
 export interface AccountKinds {}
 /** A person's choices for the look of pages. */

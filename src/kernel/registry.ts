@@ -5,6 +5,7 @@ import type { ErrorTable } from './api/errors.ts'
 import type { Operation } from './api/operation.ts'
 import { completing } from './declared.ts'
 import type { Feature, Route, RouteParts, ServiceParts } from './feature.ts'
+import type { SocketEndpoint } from './net/socket-endpoint.ts'
 import { sampling } from './openapi/sample.ts'
 import type { Services } from './register.ts'
 
@@ -74,6 +75,7 @@ export function assemble(features: readonly Feature[]) {
     /** The services of every feature. */
     services: (parts: ServiceParts) => Object.assign({}, ...features.map((one) => one.services?.(parts))) as Services,
     routes: (parts: RouteParts): Route[] => all((one) => one.routes?.(parts)),
+    sockets: (parts: RouteParts): SocketEndpoint[] => all((one) => one.sockets?.(parts)),
     pages: all((one) => one.pages),
     nav: all((one) => one.nav),
     actions: all((one) => one.actions),

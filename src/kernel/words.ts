@@ -24,8 +24,9 @@ export const gb = (n: number) => (n >= 1024 ? `${trimmed(n / 1024)} TiB` : `${tr
 /** About so many MiB that are measured. */
 export const mb = (n: number) => (n >= 1024 ? gb(n / 1024) : `${trimmed(n)} MiB`)
 /** About so many bytes of memory or storage. */
-export const bytes = (n: number) => (n >= 1024 ** 2 ? mb(n / 1024 ** 2) : `${trimmed(n / 1024)} KiB`)
+export const bytes = (n: number) =>
+  n >= 1024 ** 2 ? mb(n / 1024 ** 2) : n >= 1024 ? `${trimmed(n / 1024)} KiB` : `${Math.round(n)} B`
 
 /** GB of traffic. */
 export const traffic = (gigabytes: number) =>
-  gigabytes % 1000 === 0 ? `${gigabytes / 1000} TB` : `${gigabytes.toLocaleString('en')} GB`
+  gigabytes > 0 && gigabytes % 1000 === 0 ? `${gigabytes / 1000} TB` : `${gigabytes.toLocaleString('en')} GB`

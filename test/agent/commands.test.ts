@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { parseCommand } from '../../agent/commands/index.ts'
+import type { FakeHypervisor } from '../../agent/drivers/hypervisor/fake.ts'
+import type { FakeNetwork } from '../../agent/drivers/network/fake.ts'
 import { type FakeSettings, openFakeHost } from '../../agent/host/fake-host.ts'
 import { startVms } from '../../agent/host/startup.ts'
 import { Supervision } from '../../agent/host/supervision.ts'
 import type { CommandName, Input, Output, Vm } from '../../agent/protocol/wire.ts'
-import { imageSource, portRulesOf, seedOf, vmOf, volumeOf, workloadId } from './examples.ts'
+import { imageSource, macOf, portRulesOf, seedOf, vmOf, volumeOf, workloadId } from './examples.ts'
 import { dataDir } from './run.ts'
 
 const GiB = 1024 ** 3
@@ -56,6 +58,61 @@ test('the restart policy of a vm is kept from the next moment on, and of no vm i
   await install(vmOf(1))
   await set()
   expect(host.state.wantedOne(workload)).toMatchObject({ restart: 'never' })
+})
+
+test('a speed is in force at once, stays over a restart of vm and host, and is refused for no vm', async () => {
+  const { dir, host, obey, install } = rig()
+  const { workload } = vmOf(1)
+  const [slow, slower] = [
+    { inMbps: 20, outMbps: 10, cpuPercent: 50 },
+    { inMbps: 2, outMbps: null, cpuPercent: null },
+  ]
+  const inForce = (of: typeof host) => [
+    (of.network as FakeNetwork).limits.get('bth1')?.speed,
+    (of.hypervisor as FakeHypervisor).cpuPercent(workload),
+  ]
+  expect(obey('vm.set-speed', { workload, speed: slow })).rejects.toMatchObject({ code: 'no_vm' })
+  await install(vmOf(1))
+  await obey('vm.set-speed', { workload, speed: slow })
+  expect(inForce(host)).toEqual([slow, 50])
+  await obey('vm.stop', { workload, graceSeconds: 0 })
+  await obey('vm.start', { workload })
+  expect(inForce(host)).toEqual([slow, 50])
+  await obey('vm.stop', { workload, graceSeconds: 0 })
+  await obey('vm.set-speed', { workload, speed: slower })
+  await obey('vm.start', { workload })
+  expect(inForce(host)).toEqual([slower, null])
+  host.close()
+  const booted = rig({ bootId: 'second-boot' }, dir)
+  await startVms(booted.host, new Supervision(booted.host, (_, work) => work()), new AbortController().signal)
+  expect(inForce(booted.host)).toEqual([slower, null])
+})
+
+test('a private network gives its vms a card, which stays over definitions and boots until it is removed', async () => {
+  const { dir, host, obey, install } = rig()
+  const { workload } = vmOf(1)
+  const network = {
+    network: `net_${'1'.repeat(26)}`,
+    vni: 5001,
+    local: '10.9.0.1',
+    peers: [{ address: '10.9.0.2', macs: [macOf(2)] }],
+    ports: [{ workload, tap: 'btp1', mac: macOf(7), addresses: ['10.5.0.2/24'] }],
+  }
+  const cards = (of: typeof host) => (of.hypervisor as FakeHypervisor).nics(workload)
+  await install(vmOf(1))
+  expect(await obey('network.set', network)).toEqual({ waiting: [] })
+  const card = { tap: 'btp1', mac: macOf(7), bridge: 'bpb5001', mtu: 1450 }
+  expect(cards(host)).toEqual([card])
+  await obey('vm.define', vmOf(1, { seeded: false }))
+  expect(cards(host)).toEqual([card])
+  host.close()
+  const booted = rig({ bootId: 'second-boot' }, dir)
+  await startVms(booted.host, new Supervision(booted.host, (_, work) => work()), new AbortController().signal)
+  expect(cards(booted.host)).toEqual([card])
+  await booted.obey('network.remove', { network: network.network })
+  await booted.obey('network.remove', { network: network.network })
+  expect(cards(booted.host)).toEqual([])
+  expect(() => parseCommand('network.set', { ...network, vni: 0 })).toThrow('network.set')
 })
 
 test('S38: an id that could leave its directory is refused by every command', () => {

@@ -45,7 +45,8 @@ async function enroll(flags: string[], input = '') {
   const [err, code] = await Promise.all([new Response(child.stderr).text(), child.exited])
   return { code, err, token: got[0] }
 }
-const own = () => seen.filter((line) => line.includes(ENTRY))
+/** Of the agents of this machine, those of this file: tests run beside each other. */
+const own = () => seen.filter((line) => line.includes(ENTRY) && line.includes(`http://127.0.0.1:${server.port}\0`))
 const showing = () => seen.filter((line) => line.includes(TOKEN))
 
 test('S33: an enrolment token from a file or standard input stands on no command line while it is used', async () => {

@@ -1,4 +1,12 @@
-import type { ImageSource, PortRules, Seed, Vm, Volume } from '../../agent/protocol/wire.ts'
+import {
+  type ImageSource,
+  type PortRules,
+  type Seed,
+  type Speed,
+  usualMachine,
+  type Vm,
+  type Volume,
+} from '../../agent/protocol/wire.ts'
 
 /** The id `srv_…` with the number at its end. */
 export const workloadId = (n: number) => `srv_${String(n).padStart(26, '0')}`
@@ -16,15 +24,19 @@ export const portRulesOf = (n: number): PortRules => ({
   ipv4: [`10.77.0.${10 + n}`],
   ipv6: [`2001:db8:77:${n}::/64`],
 })
+/** No limit of any kind. */
+export const unlimited: Speed = { inMbps: null, outMbps: null, cpuPercent: null }
 export const vmOf = (n: number, more: Partial<Vm> = {}): Vm => ({
   workload: workloadId(n),
   hostname: `web${n}.example.com`,
   vcpus: 1,
   memoryMb: 128,
   volume: volumeOf(n),
-  network: { bridge: 'br0', tap: `bth${n}`, mac: macOf(n), portMbps: null },
+  network: { bridge: 'br0', tap: `bth${n}`, mac: macOf(n) },
+  speed: unlimited,
   seeded: true,
   restartPolicy: 'on_failure',
+  ...usualMachine,
   ...more,
 })
 export const seedOf = (n: number): Seed => ({

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { loggingTo } from '../../agent/controller-link/job-log.ts'
 import { lines, run } from '../../agent/host/exec.ts'
 import { commandLine } from '../../agent/protocol/shell-quote.ts'
 import { missing, note } from '../drivers/tools.ts'
+import { temporary } from './temporary.ts'
 
 /** The ids of the processes whose arguments end like this. */
 const processesWith = (ending: string) =>
@@ -31,7 +33,7 @@ describe.skipIf(note(await missing('qemu-img', 'qemu-system-x86_64', 'ip'), 'exe
       expect(err).not.toContain('uid=')
     }
   })
-  test('S4: gives it an environment of two variables, whatever this process has', async () => {
+  test('S4: gives it an environment of three variables, whatever this process has', async () => {
     process.env['BERTH_TEST_SECRET'] = 'leak'
     const stop = new AbortController()
     const monitor = lines('ip', ['monitor', 'link', 'dev', 'lo'], stop.signal)
@@ -44,7 +46,7 @@ describe.skipIf(note(await missing('qemu-img', 'qemu-system-x86_64', 'ip'), 'exe
     stop.abort()
     await ended
     delete process.env['BERTH_TEST_SECRET']
-    expect(names.toSorted()).toEqual(['LC_ALL', 'PATH'])
+    expect(names.toSorted()).toEqual(['LC_ALL', 'PATH', 'VIRSH_HISTSIZE'])
   })
   test('S4: ends what the program started with it', async () => {
     // QEMU runs the command through a shell of its own; the time tells it from every other one.
@@ -59,6 +61,39 @@ describe.skipIf(note(await missing('qemu-img', 'qemu-system-x86_64', 'ip'), 'exe
     await Bun.sleep(50)
     expect(processesWith(`sleep\0${seconds}\0`)).toEqual([])
   })
+  test.skipIf(process.getuid!() !== 0)(
+    'S39: confines one that reads a stranger’s file: nobody, no rights, no network, limits, two open files',
+    async () => {
+      const dir = temporary('confined')
+      const [reads, writes] = [join(dir, 'reads'), join(dir, 'writes')]
+      for (const path of [reads, writes]) writeFileSync(path, '', { mode: 0o600 })
+      const mark = `mark-${process.pid}`
+      const hangs = run('qemu-system-x86_64', ['-nodefaults', '-display', 'none', '-S', '-name', mark], {
+        limitSeconds: 1.5,
+        confined: { reads, writes, mostFileBytes: 12_345_678 },
+      }).catch((error) => error.code)
+      const pid = await until(() =>
+        processesWith(`-name\0${mark}\0`).find((id) => readlinkSync(`/proc/${id}/exe`).includes('qemu')),
+      )
+      const of = (file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8')
+      const status = of('status')
+      const limits = of('limits')
+      const files = ['0', '3'].map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`))
+      const net = readlinkSync(`/proc/${pid}/ns/net`)
+      expect(await hangs).toBe('tool_timeout')
+      expect(status).toMatch(/^Uid:\t65534\t65534\t65534\t65534$/m)
+      expect(status).toMatch(/^Gid:\t65534\t65534\t65534\t65534$/m)
+      expect(status).toMatch(/^Groups:\s*$/m)
+      expect(status).toMatch(/^NoNewPrivs:\t1$/m)
+      for (const set of ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb']) expect(status).toMatch(new RegExp(`^Cap${set}:\t0+$`, 'm'))
+      expect(limits).toMatch(/^Max file size +12345678 +12345678 /m)
+      expect(limits).toMatch(/^Max address space +2147483648 +2147483648 /m)
+      expect(limits).toMatch(/^Max cpu time +3 +3 /m)
+      expect(limits).toMatch(/^Max core file size +0 +0 /m)
+      expect(files).toEqual([reads, writes])
+      expect(net).not.toBe(readlinkSync('/proc/self/ns/net'))
+    },
+  )
   test('reports program, exit code and output of a failure', async () => {
     expect(run('qemu-img', ['info', '--', '/no/such/file'])).rejects.toMatchObject({
       code: 'tool_failed',

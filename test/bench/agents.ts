@@ -100,7 +100,8 @@ function hostOf(node: SeededNode): Host {
         },
       ],
     },
-    hypervisor: { look, events: untilAborted },
+    hostCounters: () => ({ cpuMs: 0, rxBytes: 0, txBytes: 0, rxPackets: 0, txPackets: 0, memoryUsedMb: 0 }),
+    hypervisor: { look, usage: async () => [], events: untilAborted },
     // Its traffic is stored already.
     metering: { report: () => undefined, stored() {} },
     withFaults: async (name: CommandName, workload: string | undefined) => {

@@ -1,6 +1,7 @@
 // A benchmark ends its processes by pid, also when it is interrupted; its files lie in one temporary directory.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { closedAtEnd } from '../support/opened.ts'
 
 const children = new Set<Bun.Subprocess>()
 const endings: (() => void)[] = []
@@ -42,6 +43,8 @@ function cleanUp() {
   rmSync(tempDir, { recursive: true, force: true })
 }
 process.on('exit', cleanUp)
+// A test that uses a bench runs in a worker, whose end is no exit.
+closedAtEnd(cleanUp)
 /** Could not measure: says why, and still ends what it started. */
 for (const broken of ['uncaughtException', 'unhandledRejection'] as const)
   process.on(broken, (error: unknown) => {

@@ -5,10 +5,12 @@
 //
 // Needs root, libvirt, QEMU, nftables, xorriso and a guest image: $TINY_GUEST, else the one that
 // guest/build-tiny-guest.sh makes.
+
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { domainXml } from '../../agent/drivers/hypervisor/domain-xml.ts'
 import { greetsAsSsh } from '../../agent/drivers/network/bridge.ts'
 import { seedFiles } from '../../agent/drivers/seed/seed.ts'
+import { usualMachine } from '../../agent/protocol/wire.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { freePort } from '../support/world/program.ts'
 import { atEnd, start, tempDir } from './cleanup.ts'
@@ -94,7 +96,7 @@ async function throughBerth(i: number): Promise<Taken> {
   await ended(jobId)
   const startedMs = Date.parse((await logOf(jobId)).find(({ text }) => text === AFTER_START)!.at) - beganAt
   tell('through Berth', i, { startedMs, ...took })
-  await ended((await api('DELETE', `/servers/${serverId}`)).jobId)
+  await ended((await api('DELETE', `/servers/${serverId}?immediately=true`)).jobId)
   return { startedMs, ...took }
 }
 
@@ -125,7 +127,7 @@ async function byHand(i: number): Promise<Taken> {
   const disk = { kind: 'file', path: `${at}/disk.qcow2`, format: 'qcow2' } as const
   const volume = { workload: server, generation: 0, pool: 'local', format: 'qcow2' } as const
   // Not a tap of Berth's name: its rules on this host let out only what the controller allowed.
-  const network = { bridge: BRIDGE, tap: `hand${i}`, mac, portMbps: null }
+  const network = { bridge: BRIDGE, tap: `hand${i}`, mac }
   writeFileSync(
     `${at}/domain.xml`,
     domainXml(
@@ -136,8 +138,10 @@ async function byHand(i: number): Promise<Taken> {
         memoryMb: MEMORY_MB,
         volume,
         network,
+        speed: { inMbps: null, outMbps: null, cpuPercent: null },
         seeded: true,
         restartPolicy: 'never',
+        ...usualMachine,
       },
       disk,
       `${at}/seed.iso`,
@@ -414,5 +418,6 @@ function removeTraces(agent: Bun.Subprocess) {
       continue
     for (const verb of ['destroy', 'undefine']) works(...VIRSH, verb, name)
   }
-  works('nft', 'delete', 'table', 'bridge', 'berth')
+  for (const family of ['bridge', 'inet'])
+    for (const table of ['berth', 'berth_traffic', 'berth_private']) works('nft', 'delete', 'table', family, table)
 }

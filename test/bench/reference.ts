@@ -1,8 +1,11 @@
 // The reference for the product: the same answers from the same rows, written by hand with Elysia and bun:sqlite. It
-// does the least that is honest (who asks, may they, one query, JSON; an order in one transaction that has reached the
-// disk) and none of the rest: no registry, no rate limit, no addresses of tokens, no job that runs afterwards. It uses
-// every trick of the product: values hidden from the planner (+?), a pinned order of joins, the bytes of a row's JSON
-// kept with the row's version, and one flush for the orders of a turn of the event loop, each in a savepoint.
+// has the duties of these calls by their contract: the token and its end, its addresses, its maker's role, 1200 calls a
+// minute, the headers of every response, an order in one transaction that has reached the disk, with its event, its
+// line in the chain of the audit log and its interval of usage. It does none of the rest: no registry, no validation
+// beyond what the statements need, no quotas, no search for nodes that lack addresses, no mail, no job that runs.
+// It uses every trick of the product: values hidden from the planner (+?), a pinned order of joins, one read
+// transaction for a call, the bytes of a row's JSON and of a page kept with the versions of the rows, headers that are
+// copied whole, and one flush for the orders of a turn of the event loop, each in a savepoint.
 //
 //   bun test/bench/reference.ts DATABASE PORT
 import { Database } from 'bun:sqlite'
@@ -27,24 +30,35 @@ const status = `CASE WHEN w.lifecycle = 'terminated' THEN 'terminated' WHEN w.su
   WHEN w.lifecycle <> 'active' THEN w.lifecycle
   WHEN w.power IN ('running', 'paused') THEN 'running' ELSE 'stopped' END`
 const select = `SELECT w.*, s.package_id, s.image_id, s.traffic_gb, s.port_mbps, s.billing_service_id, s.protected,
+    s.pending_password_hash, s.os, s.rescue, g.os_id, g.os_name, g.os_version, g.kernel, g.detected_at,
+    s.speed_in_mbps, s.speed_out_mbps, s.speed_cpu_percent, s.throttle_mbps,
+    s.disk_read_iops, s.disk_write_iops, s.disk_read_mb_per_second, s.disk_write_mb_per_second,
+    (SELECT class FROM storage_pools WHERE node_id = w.node_id AND name = w.pool) AS storage_class,
     ${status} AS status,
     n.name AS node_name, o.name AS owner_name, o.email AS owner_email, p.name AS package_name, l.name AS location_name,
     i.name AS image_name,
   (SELECT json_group_array(json_object('address', a.address, 'prefixLength', a.prefix_length, 'version', a.version,
   'gateway', ap.gateway)) FROM addresses a JOIN pools ap ON ap.id = a.pool_id WHERE a.workload_id = w.id) AS addresses,
+  (SELECT json_group_array(wl.label) FROM workload_labels wl WHERE wl.workload_id = w.id AND wl.side = 'owner')
+    AS labels,
+  (SELECT json_group_array(wl.label) FROM workload_labels wl WHERE wl.workload_id = w.id AND wl.side = 'staff')
+    AS staff_labels,
   (SELECT json_object('id', j.id, 'kind', j.kind, 'progress', j.progress) FROM jobs j WHERE j.holds = w.id
   AND j.state IN ('queued', 'running', 'undoing')) AS job
   FROM workloads w CROSS JOIN servers s ON s.id = w.id CROSS JOIN nodes n ON n.id = w.node_id CROSS JOIN accounts o
   ON o.id = w.owner_id
   CROSS JOIN packages p ON p.id = s.package_id CROSS JOIN locations l ON l.id = w.location_id LEFT JOIN images i
-  ON i.id = s.image_id`
+  ON i.id = s.image_id LEFT JOIN server_guests g ON g.server_id = w.id`
 const row = <R = Row>(sql: string) => db.prepare<R, any[]>(sql)
 const find = {
   token: row(
-    'SELECT t.id, t.name, t.scopes, a.id AS account, a.name AS account_name FROM tokens t JOIN accounts a ON ' +
-      "a.id = t.account_id WHERE t.token_hash = +? AND t.revoked_at IS NULL AND a.kind = 'staff'",
+    `SELECT t.id, t.name, t.scopes, t.allow, t.expires_at, a.id AS account, a.name AS account_name, a.disabled_at,
+      r.permissions, r.is_owner FROM tokens t CROSS JOIN accounts a ON a.id = t.account_id JOIN roles r ON
+      r.id = a.role_id WHERE t.token_hash = +? AND t.revoked_at IS NULL AND a.kind = 'staff'`,
   ),
   server: row(`${select} WHERE w.id = +?`),
+  version: row("SELECT id, version FROM workloads WHERE id = +? AND kind = 'server'"),
+  lastLine: row('SELECT seq, hash FROM audit WHERE seq IS NOT NULL ORDER BY seq DESC LIMIT 1'),
   page: row(
     "SELECT w.id, w.version FROM workloads w WHERE w.kind = 'server' AND w.terminated_at IS NULL ORDER BY w.id " +
       'DESC LIMIT +?',
@@ -77,11 +91,11 @@ const find = {
 const put = {
   workload:
     row(`INSERT INTO workloads (id, kind, number, owner_id, node_id, location_id, hostname, name, lifecycle, vcpus,
-      memory_mb, disk_gb, mac, placement, created_at)
-    VALUES (?, 'server', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
+      memory_mb, disk_gb, mac, placement, created_at, pool)
+    VALUES (?, 'server', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
   server: row(
-    'INSERT INTO servers (id, package_id, image_id, traffic_gb, port_mbps, pool, format, billing_service_id) VALUES ' +
-      "(?, ?, ?, ?, ?, ?, 'qcow2', ?)",
+    'INSERT INTO servers (id, package_id, image_id, traffic_gb, port_mbps, format, billing_service_id) VALUES ' +
+      "(?, ?, ?, ?, ?, 'qcow2', ?)",
   ),
   take: row('UPDATE addresses SET workload_id = ?, is_primary = 1 WHERE id = ?'),
   prefix: row(
@@ -95,31 +109,83 @@ const put = {
     VALUES (?, 'install', ?, ?, 'queued', ?, ?, 'server', ?, 'build', 'token', ?, ?, ?, 0, 0, 12, 0)`),
   audit: row(
     'INSERT INTO audit (id, at, actor_id, actor_name, via, operation, target, from_address, request_id, result, ' +
-      "details) VALUES (?, ?, ?, ?, ?, 'servers.create', ?, '127.0.0.1', ?, 'done', ?)",
+      "details, seq, hash) VALUES (?, ?, ?, ?, ?, 'servers.create', ?, '127.0.0.1', ?, 'done', ?, ?, ?)",
   ),
+  usage: row(
+    'INSERT INTO usage_intervals (workload_id, kind, owner_id, hostname, product_id, product_name, ' +
+      "billing_product_id, billing_service_id, state, since) VALUES (?, 'server', ?, ?, ?, ?, ?, ?, ?, ?)",
+  ),
+  settled: row('DELETE FROM usage_due'),
+}
+const control = { begin: row('BEGIN'), commit: row('COMMIT') }
+/** One snapshot for a call that reads. */
+function reading<T>(work: () => T): T {
+  control.begin.run()
+  try {
+    return work()
+  } finally {
+    control.commit.run()
+  }
 }
 
 /** Memory that each node has left, kept in mind: a second process would need more, one does not. */
 const nodes = db
   .query<{ id: string; name: string; pool: string; free: number }, []>(
-    'SELECT n.id, n.name, n.pool, n.memory_mb - n.reserved_memory_mb - (SELECT coalesce(sum(memory_mb), 0) FROM ' +
+    'SELECT n.id, n.name, (SELECT min(name) FROM storage_pools WHERE node_id = n.id) AS pool, ' +
+      'n.memory_mb - n.reserved_memory_mb - (SELECT coalesce(sum(memory_mb), 0) FROM ' +
       'workloads WHERE node_id = n.id AND released_at IS NULL) AS free FROM nodes n',
   )
   .all()
 
-function who(request: Request, scope: string): Row {
-  const token = request.headers.get('Authorization')?.slice(7) ?? ''
-  const found = find.token.get(new Bun.CryptoHasher('sha256').update(token).digest('hex'))
-  if (!found || !(JSON.parse(found['scopes']) as string[]).includes(scope)) throw new Error('not allowed')
-  return found
+const CALLS_PER_MINUTE = 1200
+const calls = new Map<string, { left: number; at: number }>()
+/** Takes one call of the token, refilled evenly. */
+function take(token: string, now: number) {
+  const bucket = calls.get(token) ?? { left: CALLS_PER_MINUTE, at: now }
+  bucket.left = Math.min(CALLS_PER_MINUTE, bucket.left + ((now - bucket.at) / 60_000) * CALLS_PER_MINUTE) - 1
+  bucket.at = now
+  calls.set(token, bucket)
+  if (bucket.left < 0) throw new Error('too many calls')
 }
 
+/** The permission of a role that gives the scope. */
+const permissionFor: Record<string, string> = {
+  'servers:read': 'servers.see_all',
+  'servers:create': 'servers.create',
+}
+function who(request: Request, scope: string): Row {
+  const token = request.headers.get('Authorization')?.slice(7) ?? ''
+  const found = find.token.get(Bun.CryptoHasher.hash('sha256', token, 'hex'))
+  const now = Date.now()
+  if (!found || found['disabled_at'] !== null || (found['expires_at'] ?? now + 1) <= now) throw new Error('no token')
+  if (found['allow'] !== '[]' && !(JSON.parse(found['allow']) as string[]).includes(from(request)))
+    throw new Error('not from here')
+  take(found['id'], now)
+  const holds = found['is_owner'] || (JSON.parse(found['permissions']) as string[]).includes(permissionFor[scope]!)
+  if (!holds || !(JSON.parse(found['scopes']) as string[]).includes(scope)) throw new Error('not allowed')
+  return found
+}
+/** The proxy in front says it. */
+const from = (request: Request) => request.headers.get('X-Forwarded-For') ?? '127.0.0.1'
+
 const allowed: Record<string, string[]> = {
-  running: ['shutdown', 'off', 'restart', 'reinstall', 'suspend', 'terminate', 'change_package'],
-  stopped: ['start', 'reinstall', 'suspend', 'terminate', 'change_package'],
-  suspended: ['unsuspend', 'terminate'],
-  pending_setup: ['setup', 'suspend', 'terminate'],
-  provisioning: [],
+  running: [
+    'shutdown',
+    'off',
+    'restart',
+    'reinstall',
+    'suspend',
+    'terminate',
+    'change_owner',
+    'console',
+    'speed',
+    'change_package',
+    'addresses',
+  ],
+  stopped: ['start', 'reinstall', 'suspend', 'terminate', 'change_owner', 'speed', 'change_package', 'addresses'],
+  suspended: ['unsuspend', 'terminate', 'change_owner', 'speed'],
+  pending_setup: ['setup', 'suspend', 'terminate', 'change_owner', 'speed', 'addresses'],
+  provisioning: ['suspend', 'terminate', 'console'],
 }
 const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString())
 
@@ -141,19 +207,41 @@ function shown(s: Row) {
     location: { id: s['location_id'], name: s['location_name'] },
     node: { id: s['node_id'], name: s['node_name'] },
     placement: s['placement'],
+    storagePool: s['pool'],
+    storageClass: s['storage_class'],
     image: s['image_id'] ? { id: s['image_id'], name: s['image_name'] } : null,
     ipv4,
     ipv6: prefix && `${prefix}1`,
     addresses,
     sshCommand: s['image_id'] ? `ssh root@${ipv4}` : null,
+    osFamily: s['os'],
+    user: 'root',
     mac: s['mac'],
     vcpus: s['vcpus'],
     memoryMb: s['memory_mb'],
     diskGb: s['disk_gb'],
     trafficGb: s['traffic_gb'],
     portMbps: s['port_mbps'],
+    speed: speedOf(s),
+    diskLimits: {
+      readIops: s['disk_read_iops'],
+      writeIops: s['disk_write_iops'],
+      readMbPerSecond: s['disk_read_mb_per_second'],
+      writeMbPerSecond: s['disk_write_mb_per_second'],
+    },
     job: s['job'] ? JSON.parse(s['job']) : null,
-    rescue: false,
+    rescue: !!s['rescue'],
+    os:
+      s['detected_at'] === null
+        ? null
+        : {
+            id: s['os_id'],
+            name: s['os_name'],
+            version: s['os_version'],
+            kernel: s['kernel'],
+            detectedAt: iso(s['detected_at']),
+          },
+    passwordPending: s['pending_password_hash'] !== null,
     restartPolicy: s['restart_policy'],
     locked: false,
     protected: !!s['protected'],
@@ -161,8 +249,28 @@ function shown(s: Row) {
     nodeSeenAt: null,
     allowed: allowed[s['status']] ?? [],
     billingServiceId: s['billing_service_id'],
+    labels: JSON.parse(s['labels']),
+    staffLabels: JSON.parse(s['staff_labels']),
     createdAt: iso(s['created_at']),
     terminatedAt: iso(s['terminated_at']),
+    purgeAt: iso(s['purge_at']),
+  }
+}
+
+function speedOf(s: Row) {
+  const override = {
+    portInMbps: s['speed_in_mbps'],
+    portOutMbps: s['speed_out_mbps'],
+    cpuPercent: s['speed_cpu_percent'],
+  }
+  const throttled = s['throttle_mbps']
+  const slower = (mbps: number | null) => (throttled === null ? mbps : Math.min(mbps ?? throttled, throttled))
+  return {
+    portInMbps: slower(override.portInMbps ?? s['port_mbps']),
+    portOutMbps: slower(override.portOutMbps ?? s['port_mbps']),
+    cpuPercent: override.cpuPercent,
+    override,
+    throttledToMbps: throttled,
   }
 }
 
@@ -177,16 +285,33 @@ function bytes({ id, version }: Row): Buffer<ArrayBuffer> {
 
 const opening = Buffer.from('{"data":[')
 const comma = Buffer.from(',')
+const pages = new Map<string, { rows: Buffer[]; body: Blob }>()
+/** The page is joined again when one of its rows is another. */
+function joined(rows: Buffer<ArrayBuffer>[], key: string, end: string): Blob {
+  let page = pages.get(key)
+  if (page?.rows.length !== rows.length || rows.some((row, i) => row !== page!.rows[i])) {
+    const parts = [opening]
+    for (const row of rows) parts.push(row, comma)
+    if (rows.length) parts.pop()
+    pages.set(key, (page = { rows, body: new Blob([...parts, Buffer.from(end)]) }))
+  }
+  return page!.body
+}
+const common = new Headers({
+  'Content-Type': 'application/json; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'Strict-Transport-Security': 'max-age=31536000',
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'same-origin',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+})
 const json = (body: unknown, status = 200) => answer(JSON.stringify(body), status)
-const answer = (body: string | Buffer<ArrayBuffer>, status = 200) =>
-  new Response(body, {
-    status,
-    headers: {
-      'Content-Type': 'application/json; charset=utf-8',
-      'Cache-Control': 'no-store',
-      'X-Request-Id': Bun.randomUUIDv7(),
-    },
-  })
+function answer(body: string | Buffer<ArrayBuffer> | Blob, status = 200) {
+  const response = new Response(body, { status, headers: common })
+  response.headers.set('X-Request-Id', Bun.randomUUIDv7())
+  return response
+}
 
 const order = db.transaction((by: Row, body: Row) => {
   const now = Date.now()
@@ -213,17 +338,10 @@ const order = db.transaction((by: Row, body: Row) => {
     mac,
     `${node.name}: most free memory`,
     now,
+    node.pool,
   )
   const service = body['billingServiceId'] ?? null
-  put.server.run(
-    id,
-    body['packageId'],
-    image?.['id'] ?? null,
-    what['traffic_gb'],
-    what['port_mbps'],
-    node.pool,
-    service,
-  )
+  put.server.run(id, body['packageId'], image?.['id'] ?? null, what['traffic_gb'], what['port_mbps'], service)
   node.free -= what['memory_mb']
   const ipv4 = find.ipv4.get(node.id)!
   put.take.run(id, ipv4['id'])
@@ -276,7 +394,20 @@ const order = db.transaction((by: Row, body: Row) => {
       now,
     )
   }
-  put.audit.run(
+  put.usage.run(
+    id,
+    body['ownerId'],
+    host,
+    body['packageId'],
+    what['name'],
+    what['billing_product_id'] ?? null,
+    service,
+    image ? 'provisioning' : 'pending_setup',
+    now,
+  )
+  put.settled.run()
+  const before = find.lastLine.get() ?? { seq: 0, hash: '' }
+  const line = [
     newId('aud'),
     now,
     by['account'],
@@ -285,7 +416,9 @@ const order = db.transaction((by: Row, body: Row) => {
     id,
     Bun.randomUUIDv7(),
     JSON.stringify(body),
-  )
+    before['seq'] + 1,
+  ]
+  put.audit.run(...line, Bun.CryptoHasher.hash('sha256', before['hash'] + JSON.stringify(line), 'hex'))
   return { jobId, serverId: id, ipv4: ipv4['address'] }
 })
 
@@ -313,22 +446,26 @@ const ordered = (by: Row, body: Row) =>
 new Elysia()
   .get('/api/v1/status', () => 'up')
   .get('/api/v1/servers/:id', ({ request, params }) => {
-    who(request, 'servers:read')
-    const found = find.server.get(params.id)
-    return found ? json(shown(found)) : json({ error: { code: 'server_not_found' } }, 404)
+    const response = reading(() => {
+      who(request, 'servers:read')
+      const found = find.version.get(params.id)
+      return found ? answer(bytes(found)) : json({ error: { code: 'server_not_found' } }, 404)
+    })
+    return response
   })
   .get('/api/v1/admin/servers', ({ request, query }) => {
-    who(request, 'servers:read')
-    const limit = Number(query['limit'] ?? 50)
-    const node = query['nodeId']
-    const rows = node ? find.pageOfNode.all(node, limit + 1) : find.page.all(limit + 1)
-    const nextCursor = rows.length > limit ? btoa(rows[limit - 1]!['id']) : null
-    const total = (node ? find.totalOfNode.get(node) : find.total.get())!.n
-    const parts = [opening]
-    for (const row of rows.slice(0, limit)) parts.push(bytes(row), comma)
-    if (rows.length) parts.pop()
-    parts.push(Buffer.from(`],"nextCursor":${JSON.stringify(nextCursor)},"total":${total}}`))
-    return answer(Buffer.concat(parts))
+    const response = reading(() => {
+      who(request, 'servers:read')
+      const limit = Number(query['limit'] ?? 50)
+      const node = query['nodeId']
+      const rows = node ? find.pageOfNode.all(node, limit + 1) : find.page.all(limit + 1)
+      const nextCursor = rows.length > limit ? btoa(rows[limit - 1]!['id']) : null
+      const total = (node ? find.totalOfNode.get(node) : find.total.get())!.n
+      const shown = rows.slice(0, limit).map(bytes)
+      const end = `],"nextCursor":${JSON.stringify(nextCursor)},"total":${total}}`
+      return answer(joined(shown, `${rows[0]?.['id']} ${end}`, end))
+    })
+    return response
   })
   .post('/api/v1/admin/servers', async ({ request, body }) =>
     json(await ordered(who(request, 'servers:create'), body as Row), 201),

@@ -31,6 +31,7 @@ describe.each(documents)('%s', (document) => {
     test(`berth ${line}`, () => {
       const [verb, name = '', ...rest] = line.split(' ')
       if (verb === 'backup') return expect(['create', 'restore']).toContain(name)
+      if (verb === 'backup-server') return expect(['serve', 'add', 'quota', 'list', 'remove']).toContain(name)
       if (verb === 'secrets') return expect(name).toBe('rotate')
       if (verb === 'agent') return expect(['run', 'enroll', 'doctor', 'version']).toContain(name)
       if (verb !== 'admin' || ['list', 'create-staff', 'create-token', 'OPERATION'].includes(name)) {

@@ -1,20 +1,26 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rmSync } from 'node:fs'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { serialFiles } from '../../agent/drivers/console/libvirt.ts'
 import { domainXml, uuidOf } from '../../agent/drivers/hypervisor/domain-xml.ts'
 import { FakeHypervisor } from '../../agent/drivers/hypervisor/fake.ts'
+import { hardwareOfHost, tpmPath, variablesPath } from '../../agent/drivers/hypervisor/firmware.ts'
 import { bootProbe, probe, signAgainstKvm } from '../../agent/drivers/hypervisor/kvm-probe.ts'
-import { blocksIn, eventIn, Libvirt } from '../../agent/drivers/hypervisor/libvirt.ts'
+import { blocksIn, eventIn, Libvirt, usageIn } from '../../agent/drivers/hypervisor/libvirt.ts'
+import { FakeImages } from '../../agent/drivers/images/fake.ts'
 import { FakeSeeds } from '../../agent/drivers/seed/fake.ts'
 import { IsoSeeds } from '../../agent/drivers/seed/iso.ts'
 import { FakePool } from '../../agent/drivers/storage/fake.ts'
 import { run } from '../../agent/host/exec.ts'
-import { seedOf, vmOf, volumeOf, workloadId } from '../agent/examples.ts'
+import { firmwares, osFamilies, usualMachine, type Vm } from '../../agent/protocol/wire.ts'
+import { imageSource, macOf, seedOf, vmOf, volumeOf, workloadId } from '../agent/examples.ts'
 import { temporary } from '../agent/temporary.ts'
 import { hypervisorContract } from './hypervisor.contract.ts'
 import { missing, note } from './tools.ts'
+
+const ISO = `iso_${'0'.repeat(26)}`
 
 describe('the fake hypervisor', () => {
   hypervisorContract(async () => {
@@ -24,10 +30,20 @@ describe('the fake hypervisor', () => {
     await pool.create(volumeOf(1), { id: 'img_1', format: 'qcow2', path: '/fake', virtualSizeBytes: 1 }, 1e9)
     await seeds.write(seedOf(1))
     const dropSeed = () => void seeds.remove(workloadId(1))
+    const isos = new FakeImages(db, 1, 'isos')
+    const iso = await isos.ensure({ ...imageSource, id: ISO })
+    await pool.create(
+      volumeOf(1, 'qcow2', 1),
+      { id: 'img_1', format: 'qcow2', path: '/fake', virtualSizeBytes: 1 },
+      1e9,
+    )
     return {
+      rescue: await pool.disk(volumeOf(1, 'qcow2', 1)),
+      isoPath: iso.path,
+      dropIso: () => void isos.remove(ISO),
       hypervisor: new FakeHypervisor(db),
       vm: vmOf(1),
-      disk: pool.disk(volumeOf(1)),
+      disk: await pool.disk(volumeOf(1)),
       seedPath: (await seeds.path(workloadId(1)))!,
       dropSeed,
     }
@@ -40,6 +56,9 @@ describe.skipIf(note(await missing('virsh', 'qemu-img', 'xorriso', 'qemu-system-
     const bridge = `brh${process.pid}`.slice(0, 15)
     const dir = temporary('libvirt')
     let n = process.pid * 100
+    const hypervisor = new Libvirt(async () => 'emulation', join(dir, 'serial'))
+    /** The vm of the test; nothing of it stays, also when the test failed or took too long. */
+    let vm: Vm
     beforeAll(async () => {
       await run('ip', ['link', 'add', bridge, 'type', 'bridge'])
     })
@@ -47,30 +66,105 @@ describe.skipIf(note(await missing('virsh', 'qemu-img', 'xorriso', 'qemu-system-
       await run('ip', ['link', 'del', bridge])
       rmSync(dir, { recursive: true, force: true })
     })
+    afterEach(async () => {
+      await hypervisor.remove(vm.workload)
+      await hypervisor.forgetFirmware(vm.volume)
+    })
     hypervisorContract(async () => {
       n++
       const seeds = new IsoSeeds(join(dir, 'seeds'))
       const path = join(dir, `${n}.qcow2`)
       await run('qemu-img', ['create', '-q', '-f', 'qcow2', '--', path, '1M'])
+      const rescue = join(dir, `${n}-1.qcow2`)
+      await run('qemu-img', ['create', '-q', '-f', 'qcow2', '--', rescue, '1M'])
+      const isoPath = join(dir, `${n}.iso`)
+      writeFileSync(isoPath, new Uint8Array(64 << 10))
       await seeds.write(seedOf(n))
-      const vm = vmOf(n, {
+      vm = vmOf(n, {
         memoryMb: 64,
-        network: { bridge, tap: `bth${n}`, mac: '52:54:00:12:34:56', portMbps: null },
+        network: { bridge, tap: `bth${n}`, mac: '52:54:00:12:34:56' },
       })
       return {
-        hypervisor: new Libvirt(async () => 'emulation'),
+        hypervisor,
         vm,
         disk: { kind: 'file', path, format: 'qcow2' },
         seedPath: (await seeds.path(workloadId(n)))!,
         dropSeed: () => rmSync(join(dir, 'seeds', `${workloadId(n)}.iso`)),
+        rescue: { kind: 'file', path: rescue, format: 'qcow2' },
+        isoPath,
+        dropIso: () => rmSync(isoPath),
       }
     })
+
+    test('a vm starts with the limits of its disks, that of rescue too, and QEMU has each change at once', async () => {
+      n++
+      const paths = [0, 1].map((generation) => join(dir, `${n}-${generation}.qcow2`))
+      for (const path of paths) await run('qemu-img', ['create', '-q', '-f', 'qcow2', '--', path, '1M'])
+      const [disk, rescue] = paths.map((path) => ({ kind: 'file', path, format: 'qcow2' }) as const)
+      const network = { bridge, tap: `bth${n}`, mac: '52:54:00:12:34:56' }
+      const limits = { reads: 300, writes: 200, readBytes: 3 << 20, writtenBytes: 2 << 20 }
+      const speed = { inMbps: null, outMbps: null, cpuPercent: null, disk: limits }
+      vm = vmOf(n, { memoryMb: 64, network, speed, rescue: volumeOf(n, 'qcow2', 1) })
+      const inForce = async (target: string) => {
+        const { out } = await run('virsh', ['-c', 'qemu:///system', 'blkdeviotune', uuidOf(vm.workload), target])
+        const of = (name: string) => Number(new RegExp(`^${name}_sec\\s*: (\\d+)$`, 'm').exec(out)?.[1])
+        return [of('read_iops'), of('write_iops'), of('read_bytes'), of('write_bytes')]
+      }
+      await hypervisor.define(vm, disk!, undefined, { rescue: rescue! })
+      await hypervisor.start(vm.workload)
+      for (const target of ['vda', 'vdb']) expect(await inForce(target)).toEqual([300, 200, 3 << 20, 2 << 20])
+      await hypervisor.limitDisks(vm.workload, { reads: null, writes: 50, readBytes: null, writtenBytes: null })
+      for (const target of ['vda', 'vdb']) expect(await inForce(target)).toEqual([0, 50, 0, 0])
+      await hypervisor.limitDisks(vm.workload, undefined)
+      expect(await inForce('vdb')).toEqual([0, 0, 0, 0])
+    }, 60_000)
+
+    const { firmware, tpm } = hardwareOfHost()
+    test.skipIf(!firmware.includes('uefi_secure') || !tpm)(
+      'a vm with Secure Boot and a TPM starts, keeps what they store across definitions, and loses it when it goes',
+      async () => {
+        n++
+        const path = join(dir, `${n}.qcow2`)
+        await run('qemu-img', ['create', '-q', '-f', 'qcow2', '--', path, '1M'])
+        const disk = { kind: 'file', path, format: 'qcow2' } as const
+        const hardware = { machine: 'q35', firmware: 'uefi_secure', tpm: true } as const
+        const network = { bridge, tap: `bth${n}`, mac: '52:54:00:12:34:56' }
+        vm = vmOf(n, { memoryMb: 128, network, hardware })
+        const stored = () => [variablesPath(vm.volume), tpmPath(uuidOf(workloadId(n)))].map((at) => existsSync(at))
+        await hypervisor.define(vm, disk, undefined)
+        await hypervisor.start(workloadId(n))
+        expect(await hypervisor.power(workloadId(n))).toBe('running')
+        expect(stored()).toEqual([true, true])
+        // The firmware works: it tells on the serial line that it looks for a system on the drives.
+        const { log } = serialFiles(join(dir, 'serial'), workloadId(n))
+        const said = () => (existsSync(log) ? readFileSync(log, 'latin1') : '')
+        for (const until = Date.now() + 90_000; !said().includes('BdsDxe') && Date.now() < until; ) await Bun.sleep(100)
+        expect(said()).toMatch(/BdsDxe: failed to load Boot\d{4}/)
+        await hypervisor.stop(workloadId(n), 0)
+        // Rescue and back, with other hardware meanwhile: what the system stored stays.
+        const rescue = join(dir, `${n}-1.qcow2`)
+        await run('qemu-img', ['create', '-q', '-f', 'qcow2', '--', rescue, '1M'])
+        const inRescue = { ...vm, hardware: usualMachine.hardware, rescue: volumeOf(n, 'qcow2', 1) }
+        await hypervisor.define(inRescue, disk, undefined, { rescue: { ...disk, path: rescue } })
+        await hypervisor.start(workloadId(n))
+        await hypervisor.stop(workloadId(n), 0)
+        expect(stored()).toEqual([true, true])
+        await hypervisor.define(vm, disk, undefined)
+        await hypervisor.start(workloadId(n))
+        await hypervisor.define(inRescue, disk, undefined, { rescue: { ...disk, path: rescue } })
+        await hypervisor.remove(workloadId(n))
+        await hypervisor.forgetFirmware(vm.volume)
+        expect(stored()).toEqual([false, false])
+      },
+      120_000,
+    )
   },
 )
 
 describe('the definition of a vm', () => {
   const disk = { kind: 'file', path: '/var/lib/berth-agent/pools/local/disk.qcow2', format: 'qcow2' } as const
-  const xml = domainXml(vmOf(1), disk, '/var/lib/berth-agent/seeds/seed.iso', 'emulation')
+  const line = serialFiles('/var/lib/berth-agent/serial', workloadId(1))
+  const xml = domainXml(vmOf(1), disk, '/var/lib/berth-agent/seeds/seed.iso', 'emulation', {}, line)
 
   test('equals the stored one', async () => {
     expect(xml).toBe(await Bun.file(join(import.meta.dir, 'golden/domain.xml')).text())
@@ -78,8 +172,27 @@ describe('the definition of a vm', () => {
   test('passes the host’s processor through with KVM', () => {
     expect(domainXml(vmOf(1), disk, undefined, 'kvm')).toContain('<cpu mode="host-passthrough"')
   })
-  test('has no CD-ROM without a seed', () => {
-    expect(domainXml(vmOf(1), disk, undefined, 'kvm')).not.toContain('cdrom')
+  test('has the limits that its disks have, and no others', () => {
+    const speed = { inMbps: null, outMbps: null, cpuPercent: null }
+    const limits = { reads: 500, writes: null, readBytes: null, writtenBytes: 1000 }
+    const text = domainXml(vmOf(1, { speed: { ...speed, disk: limits } }), disk, undefined, 'kvm')
+    const tuned = [...text.matchAll(/<iotune>(.*?)<\/iotune>/gs)].map(([, of]) => of!.replace(/\s+/g, ''))
+    const [reads, bytes] = ['<read_iops_sec>500</read_iops_sec>', '<write_bytes_sec>1000</write_bytes_sec>']
+    expect(tuned).toEqual([`${reads}${bytes}`])
+    expect(domainXml(vmOf(1, { speed }), disk, undefined, 'kvm')).not.toContain('iotune')
+  })
+  test('has no drive for a seed without one', () => {
+    expect(domainXml(vmOf(1), disk, undefined, 'kvm')).not.toContain('dev="sda"')
+  })
+  test('has ten free ports for devices that are added while it runs, and its devices keep theirs', () => {
+    const busesOf = (text: string) => [...text.matchAll(/<address type="pci"[^>]* bus="(\d+)"/g)].map(([, bus]) => bus)
+    for (const seed of [undefined, '/seed.iso']) {
+      const text = domainXml(vmOf(1), disk, seed, 'kvm')
+      expect(busesOf(text).toSorted()).toEqual(['1', '2', '3', '4', '5', '6', '7'])
+      expect(text.match(/model="pcie-root-port"/g)).toHaveLength(17)
+    }
+    expect(xml).toContain('<boot order="1"/>')
+    expect(xml).not.toContain('<boot dev')
   })
   test('S5: keeps its structure whatever the hostname is', () => {
     const withoutTitle = (text: string) =>
@@ -87,11 +200,101 @@ describe('the definition of a vm', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 253 }), (hostname) => {
         expect(
-          withoutTitle(domainXml(vmOf(1, { hostname }), disk, '/var/lib/berth-agent/seeds/seed.iso', 'emulation')),
+          withoutTitle(
+            domainXml(vmOf(1, { hostname }), disk, '/var/lib/berth-agent/seeds/seed.iso', 'emulation', {}, line),
+          ),
         ).toBe(withoutTitle(xml))
       }),
       { numRuns: 2000 },
     )
+  })
+  test('in rescue the rescue disk is vda at the system disk’s address, and nothing else boots', () => {
+    const rescue = { ...disk, path: '/rescue.qcow2' }
+    const vm = vmOf(1, { rescue: volumeOf(1, 'qcow2', 1), bootFirst: 'cd' })
+    const text = domainXml(vm, disk, undefined, 'kvm', { rescue, iso: '/some.iso' })
+    const disks = [...text.matchAll(/<disk .*?<\/disk>/gs)].map(([one]) => one)
+    const [first, second, cd] = disks
+    expect(disks).toHaveLength(3)
+    for (const part of ['/rescue.qcow2', 'dev="vda"', '<serial>rescue</serial>', '<boot order="1"/>', 'bus="5"'])
+      expect(first).toContain(part)
+    for (const part of [disk.path, 'dev="vdb"', '<serial>system</serial>']) expect(second).toContain(part)
+    expect(`${second}${cd}`).not.toContain('<boot')
+    expect(second).not.toContain('<address')
+  })
+  test('boots from the disk or the CD first, and an empty drive is there as well', () => {
+    const orders = (text: string) =>
+      [...text.matchAll(/<target dev="(\w+)"[^>]*>.*?<boot order="(\d)"/gs)].map(([, dev, n]) => `${dev} ${n}`)
+    expect(orders(domainXml(vmOf(1), disk, undefined, 'kvm'))).toEqual(['vda 1', 'sdb 2'])
+    const first = domainXml(vmOf(1, { bootFirst: 'cd' }), disk, undefined, 'kvm', { iso: '/some.iso' })
+    expect(orders(first)).toEqual(['vda 2', 'sdb 1'])
+    expect(first).toContain('<source file="/some.iso"/>')
+  })
+  test('has the firmware by name, a TPM, and on the old machine no ports', () => {
+    const of = (hardware: Vm['hardware']) => domainXml(vmOf(1, { hardware }), disk, undefined, 'kvm')
+    const secure = of({ machine: 'q35', firmware: 'uefi_secure', tpm: true })
+    for (const part of [
+      'OVMF_CODE_4M.ms.fd',
+      'secure="yes"',
+      '<smm state="on"/>',
+      'tpm-crb',
+      variablesPath(volumeOf(1)),
+    ])
+      expect(secure).toContain(part)
+    const plain = of({ machine: 'q35', firmware: 'uefi', tpm: false })
+    expect(plain).toContain('OVMF_CODE_4M.fd')
+    for (const part of ['secure=', '<smm', '<tpm']) expect(plain).not.toContain(part)
+    const old = of({ machine: 'pc', firmware: 'bios', tpm: false })
+    expect(old).toContain('machine="pc"')
+    for (const part of ['pcie-root-port', '<address', 'bus="sata"', '<loader']) expect(old).not.toContain(part)
+  })
+  test('for Windows has its clock, a tablet, and the seed where Windows needs no driver for it', () => {
+    const hardware = { machine: 'q35', firmware: 'uefi', tpm: true, os: 'windows' } as const
+    const of = (acceleration: 'kvm' | 'emulation', more: Partial<Vm['hardware']> = {}) =>
+      domainXml(vmOf(1, { hardware: { ...hardware, ...more } }), disk, '/some/seed.iso', acceleration)
+    const common = ['<clock offset="localtime">', '<timer name="rtc" tickpolicy="catchup"/>', '<input type="tablet"']
+    const [kvm, emulated] = [of('kvm'), of('emulation')]
+    for (const part of common) for (const text of [kvm, emulated]) expect(text).toContain(part)
+    for (const part of ['<relaxed state="on"/>', '<spinlocks state="on" retries="8191"/>', 'name="hypervclock"']) {
+      expect(kvm).toContain(part)
+      expect(emulated).not.toContain(part)
+    }
+    expect(kvm).toContain('<target dev="sda" bus="sata"/>')
+    expect(of('kvm', { machine: 'pc', firmware: 'bios' })).toContain('<target dev="sda" bus="ide"/>')
+    const linux = of('kvm', { os: 'linux' })
+    for (const part of ['localtime', 'hyperv', 'tablet']) expect(linux).not.toContain(part)
+    expect(linux).toBe(
+      domainXml(vmOf(1, { hardware: { machine: 'q35', firmware: 'uefi', tpm: true } }), disk, '/some/seed.iso', 'kvm'),
+    )
+  })
+  test('S42: gives its process no more than libvirt’s own confinement leaves, whatever the machine is', () => {
+    for (const machine of ['q35', 'pc'] as const)
+      for (const firmware of machine === 'q35' ? firmwares : (['bios'] as const))
+        for (const os of osFamilies)
+          for (const tpm of [true, false]) {
+            const hardware = { machine, firmware, tpm, os }
+            const drives = {
+              iso: '/some.iso',
+              rescue: disk,
+              nics: [{ tap: 'btp1', mac: macOf(2), bridge: 'bpb1', mtu: 1450 }],
+            }
+            const text = domainXml(vmOf(1, { hardware }), disk, '/seed.iso', 'kvm', drives, { socket: '/s', log: '/l' })
+            // No words of QEMU's, no label of our own, no device of the host, no listening port, no detected format.
+            for (const part of [
+              'commandline',
+              'qemu:',
+              '<seclabel',
+              '<hostdev',
+              '<filesystem',
+              "type='tcp'",
+              'type="tcp"',
+            ])
+              expect(text).not.toContain(part)
+            expect(text.match(/<listen [^>]*>/g)).toEqual(['<listen type="socket"/>'])
+            const [drivesThere, typed] = [text.match(/<disk /g), text.match(/<driver name="qemu" type="(qcow2|raw)"/g)]
+            expect(typed).toHaveLength(drivesThere!.length)
+            // virtlogd writes it, and keeps a few files of a bounded size.
+            expect(text).toContain('<log file="/l" append="on"/>')
+          }
   })
   test('has a UUID that depends only on the workload', () => {
     expect(uuidOf(workloadId(1))).toBe(uuidOf(workloadId(1)))
@@ -104,14 +307,51 @@ describe('the output of virsh', () => {
   test('domstats is parsed into the counters of every domain', () => {
     const block = (name: string, fields: Record<string, number>) =>
       [`Domain: '${name}'`, ...Object.entries(fields).map(([field, value]) => `  ${field}=${value}`), '', ''].join('\n')
-    const figures = { 'cpu.time': 648135000, 'net.count': 1, 'net.0.rx.bytes': 12, 'net.0.tx.bytes': 34 }
+    const figures = {
+      'cpu.time': 648135000,
+      'net.count': 1,
+      'net.0.rx.bytes': 12,
+      'net.0.tx.bytes': 34,
+      'net.0.rx.pkts': 3,
+      'net.0.tx.pkts': 5,
+    }
     const text =
       block(workloadId(1), { 'state.state': 1, 'state.reason': 5, ...figures }) +
       block('other', { 'state.state': 5, 'state.reason': 3 })
     expect(blocksIn(text)).toEqual([
-      { id: workloadId(1), power: 'running', cpuMs: 648, rxBytes: 12, txBytes: 34 },
-      { id: 'other', power: 'crashed', off: 'crashed', cpuMs: 0, rxBytes: 0, txBytes: 0 },
+      { id: workloadId(1), power: 'running', cpuMs: 648, rxBytes: 12, txBytes: 34, rxPackets: 3, txPackets: 5 },
+      { id: 'other', power: 'crashed', off: 'crashed', cpuMs: 0, rxBytes: 0, txBytes: 0, rxPackets: 0, txPackets: 0 },
     ])
+  })
+  test('the use of disks is the sum of all, and memory that a guest invents is left out', () => {
+    const block = (name: string, fields: Record<string, number>) =>
+      [`Domain: '${name}'`, ...Object.entries(fields).map(([field, value]) => `  ${field}=${value}`), '', ''].join('\n')
+    const disks = {
+      'block.count': 2,
+      'block.0.rd.reqs': 1,
+      'block.0.rd.bytes': 10,
+      'block.0.wr.reqs': 2,
+      'block.0.wr.bytes': 20,
+      'block.1.rd.reqs': 100,
+      'block.1.rd.bytes': 1000,
+    }
+    const balloon = { 'balloon.maximum': 1_048_576, 'balloon.available': 1_000_000, 'balloon.usable': 795_200 }
+    const sums = { readBytes: 1010, writtenBytes: 20, reads: 101, writes: 2 }
+    expect(usageIn(block(workloadId(1), { ...disks, ...balloon }) + block('other', balloon))).toEqual([
+      { id: workloadId(1), ...sums, memoryUsedMb: 200 },
+    ])
+    for (const invented of [
+      { 'balloon.usable': 2_000_000 },
+      { 'balloon.available': 9e15 },
+      { 'balloon.available': -1 },
+    ])
+      expect(usageIn(block(workloadId(1), { ...disks, ...balloon, ...invented }))).toEqual([
+        { id: workloadId(1), ...sums },
+      ])
+  })
+  test('the reason why a domain is off', () => {
+    const block = (name: string, fields: Record<string, number>) =>
+      [`Domain: '${name}'`, ...Object.entries(fields).map(([field, value]) => `  ${field}=${value}`), '', ''].join('\n')
     const off = (state: number, reason: number) =>
       blocksIn(block('one', { 'state.state': state, 'state.reason': reason }))[0]?.off
     expect([0, 1, 2, 3, 4, 5, 6, 7, 8].map((reason) => off(5, reason))).toEqual([

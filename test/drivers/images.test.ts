@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { DownloadedImages } from '../../agent/drivers/images/download.ts'
+import { isPublic, publicAddress } from '../../agent/drivers/images/public-only.ts'
 import { Failure } from '../../agent/failure.ts'
 import { run } from '../../agent/host/exec.ts'
 import { parseQcow2, readQcow2 } from '../../agent/protocol/qcow2.ts'
@@ -222,5 +223,46 @@ describe('an image from the network', () => {
     expect(
       (await images.ensure({ ...source, format: 'raw', checksum: sum('sha256', Buffer.alloc(1000)) })).virtualSizeBytes,
     ).toBe(1024)
+  })
+})
+
+describe('S39: a download from an address that a customer chose', () => {
+  test('goes to public addresses alone, whatever the name resolves to', async () => {
+    const refused = [
+      '127.0.0.1',
+      '10.0.0.1',
+      '192.168.1.1',
+      '169.254.169.254',
+      '100.64.0.1',
+      '168.63.129.16',
+      '0.0.0.0',
+    ]
+    const refused6 = ['::1', 'fe80::1', 'fd00::1', '::ffff:10.0.0.1', '64:ff9b::a00:1', 'fd00:ec2::254', '4000::1']
+    for (const address of [...refused, ...refused6, 'nonsense'])
+      expect([address, isPublic(address)]).toEqual([address, false])
+    for (const address of ['93.184.216.34', '2606:2800:220:1::1'])
+      expect([address, isPublic(address)]).toEqual([address, true])
+    const resolving =
+      (...addresses: string[]) =>
+      async () =>
+        addresses.map((address) => ({ address }))
+    expect(await publicAddress('mirror.example', resolving('93.184.216.34'))).toBe('93.184.216.34')
+    const both = publicAddress('mirror.example', resolving('93.184.216.34', '10.0.0.1'))
+    expect(both).rejects.toMatchObject({ code: 'download_refused' })
+    expect(publicAddress('mirror.example', resolving())).rejects.toMatchObject({ code: 'download_failed' })
+  })
+  test('is refused by the driver before anything is sent, also over HTTP in a lab', async () => {
+    let calls = 0
+    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(`${++calls}`) })
+    const images = new DownloadedImages(temporary('own'), async () => ({ url: '', headers: {} }))
+    const of = (url: string) => images.ensure({ ...imageSource, url, publicOnly: true })
+    const before = process.env['PANEL_AGENT_INSECURE']
+    process.env['PANEL_AGENT_INSECURE'] = '1'
+    await expect(of(`https://127.0.0.1:${server.port}/x`)).rejects.toMatchObject({ code: 'download_refused' })
+    await expect(of(`http://127.0.0.1:${server.port}/x`)).rejects.toMatchObject({ code: 'insecure_download' })
+    if (before === undefined) delete process.env['PANEL_AGENT_INSECURE']
+    else process.env['PANEL_AGENT_INSECURE'] = before
+    server.stop(true)
+    expect(calls).toBe(0)
   })
 })

@@ -21,3 +21,17 @@ export function enterOwnNetwork(): (() => void) | undefined {
     closeSync(home)
   }
 }
+
+/** Enters the network of this file, such as `/run/netns/NAME`. Returns a function that leaves it. */
+export function enterNetwork(path: string): () => void {
+  const libc = open()
+  const home = openSync('/proc/thread-self/ns/net', 'r')
+  const there = openSync(path, 'r')
+  const failed = libc.setns(there, CLONE_NEWNET) !== 0
+  closeSync(there)
+  if (failed) throw new Error(`cannot enter ${path}`)
+  return () => {
+    libc.setns(home, CLONE_NEWNET)
+    closeSync(home)
+  }
+}

@@ -1,18 +1,32 @@
 import { expect, test } from 'bun:test'
 import type { Image } from '../../agent/drivers/images/images.ts'
-import type { Pool } from '../../agent/drivers/storage/storage.ts'
-import { volumeOf } from '../agent/examples.ts'
+import { atLayer, type Disk, type Pool } from '../../agent/drivers/storage/storage.ts'
+import type { Volume } from '../../agent/protocol/wire.ts'
+import { volumeOf as anyVolumeOf } from '../agent/examples.ts'
 
 const MiB = 2 ** 20
 
+/** A pool, an image for it, and ways to write one character to the beginning of a disk and to read it again. */
+export type StorageRig = {
+  pool: Pool
+  image: Image
+  write(disk: Disk, character: string): Promise<void>
+  read(disk: Disk): Promise<string>
+}
+/** `formats`: of its disks. `independent`: no layer needs another one. */
+type Kind = { formats: readonly Volume['format'][]; independent?: boolean }
+
 /** The tests that every kind of pool passes. */
-export function storageContract(make: () => Promise<{ pool: Pool; image: Image }>) {
-  for (const format of ['qcow2', 'raw'] as const) {
+export function storageContract(make: () => Promise<StorageRig>, { formats, independent = false }: Kind) {
+  const volumeOf = (n: number, format = formats[0]!, generation = 0) => anyVolumeOf(n, format, generation)
+  for (const format of formats) {
     test(`a ${format} disk is made from an image and grown to its size`, async () => {
-      const { pool, image } = await make()
+      const { pool, image, read } = await make()
       await pool.create(volumeOf(1, format), image, 64 * MiB)
       expect(await pool.sizeBytes(volumeOf(1, format))).toBe(64 * MiB)
-      expect(pool.disk(volumeOf(1, format)).format).toBe(format)
+      const disk = await pool.disk(volumeOf(1, format))
+      expect(disk.format).toBe(format)
+      expect(await read(disk)).toBe('i')
     })
   }
   test('creating a disk again changes nothing', async () => {
@@ -27,7 +41,7 @@ export function storageContract(make: () => Promise<{ pool: Pool; image: Image }
     expect(pool.create(volumeOf(1), image, 128 * MiB)).rejects.toMatchObject({ code: 'volume_differs' })
     expect(await pool.sizeBytes(volumeOf(1))).toBe(64 * MiB)
   })
-  for (const format of ['qcow2', 'raw'] as const)
+  for (const format of formats)
     test(`a ${format} disk grows once, and never shrinks`, async () => {
       const { pool, image } = await make()
       const volume = volumeOf(1, format)
@@ -43,6 +57,19 @@ export function storageContract(make: () => Promise<{ pool: Pool; image: Image }
     expect(await pool.sizeBytes(volumeOf(2))).toBeUndefined()
     await pool.remove(volumeOf(2))
   })
+  test('a disk that something else fills is there when that is done, and never when it fails', async () => {
+    const { pool, write, read } = await make()
+    const refused = pool.receive(volumeOf(1), 64 * MiB, async (disk) => {
+      await write(disk, 'x')
+      throw new Error('the source broke off')
+    })
+    await expect(refused).rejects.toThrow('the source broke off')
+    expect([await pool.sizeBytes(volumeOf(1)), await pool.list()]).toEqual([undefined, []])
+    for (const content of ['r', 's']) await pool.receive(volumeOf(1), 64 * MiB, (disk) => write(disk, content))
+    expect(await read(await pool.disk(volumeOf(1)))).toBe('r')
+    expect(await pool.list()).toEqual([volumeOf(1)])
+    await expect(pool.receive(volumeOf(1), 96 * MiB, async () => {})).rejects.toMatchObject({ code: 'volume_differs' })
+  })
   test('removing one disk leaves the others', async () => {
     const { pool, image } = await make()
     await pool.create(volumeOf(1), image, 64 * MiB)
@@ -52,10 +79,10 @@ export function storageContract(make: () => Promise<{ pool: Pool; image: Image }
   })
   test('two generations of one workload are two disks', async () => {
     const { pool, image } = await make()
-    const [old, next] = [volumeOf(1, 'qcow2', 9), volumeOf(1, 'qcow2', 10)]
+    const [old, next] = [volumeOf(1, formats[0], 9), volumeOf(1, formats[0], 10)]
     await pool.create(old, image, 48 * MiB)
     await pool.create(next, image, 64 * MiB)
-    expect(pool.disk(old).path).not.toBe(pool.disk(next).path)
+    expect((await pool.disk(old)).path).not.toBe((await pool.disk(next)).path)
     expect(await pool.list()).toEqual([old, next])
     expect([await pool.sizeBytes(old), await pool.sizeBytes(next)]).toEqual([48 * MiB, 64 * MiB])
     await pool.remove(old)
@@ -68,6 +95,102 @@ export function storageContract(make: () => Promise<{ pool: Pool; image: Image }
     await pool.create(volumeOf(1), image, 64 * MiB)
     expect(await pool.list()).toEqual([other, volumeOf(1)])
   })
+  /** A disk with `a`, which is a snapshot under layer 1 with `b`, which is one under layer 2 with `c`. */
+  const layered = async (format: Volume['format']) => {
+    const rig = await make()
+    const { pool, image, write } = rig
+    const base = volumeOf(1, format)
+    await pool.create(base, image, 64 * MiB)
+    await write(await pool.disk(base), 'a')
+    for (const [layer, content] of [[1, 'b'] as const, [2, 'c'] as const]) {
+      await pool.fork(atLayer(base, layer), layer - 1, 64 * MiB)
+      await write(await pool.disk(atLayer(base, layer)), content)
+    }
+    const at = async (...layers: number[]) => {
+      let all = ''
+      for (const layer of layers) all += await rig.read(await pool.disk(atLayer(base, layer)))
+      return all
+    }
+    /** As `volume.merge` does it. */
+    const mergeAway = async (from: number, into: number) => {
+      if ((await pool.sizeBytes(atLayer(base, from))) !== undefined) {
+        await pool.merge(base, from, into)
+        await pool.rebase(base, from, into, [])
+      }
+      await pool.removeLayer(base, from)
+    }
+    return { ...rig, base, at, mergeAway }
+  }
+  for (const format of formats) {
+    test(`layers of a ${format} disk have what was there when they were made, and go with their disk`, async () => {
+      const { pool, base, at } = await layered(format)
+      expect(await at(0, 1, 2)).toBe('abc')
+      await pool.fork(atLayer(base, 1), 0, 64 * MiB)
+      expect(await at(0, 1, 2)).toBe('abc')
+      expect(await pool.list()).toEqual([base])
+      expect(await pool.usedBytes(atLayer(base, 1))).toBeGreaterThan(0)
+      await pool.remove(atLayer(base, 2))
+      expect(await pool.list()).toEqual([])
+      expect(await Promise.all([0, 1, 2].map((layer) => pool.sizeBytes(atLayer(base, layer))))).toEqual(
+        Array(3).fill(undefined),
+      )
+      expect(pool.fork(atLayer(base, 1), 0, MiB)).rejects.toMatchObject({ code: 'no_volume' })
+    })
+    test(`a snapshot of a ${format} disk comes back beside what was written since`, async () => {
+      const { pool, base, at, write } = await layered(format)
+      await pool.fork(atLayer(base, 3), 0, 64 * MiB)
+      expect(await at(3)).toBe('a')
+      await write(await pool.disk(atLayer(base, 3)), 'd')
+      expect(await at(0, 1, 2, 3)).toBe('abcd')
+      if (!independent)
+        for (const layer of [0, 1])
+          await expect(pool.removeLayer(base, layer)).rejects.toMatchObject({ code: 'layer_in_use' })
+      for (const layer of [2, 2, 1]) await pool.removeLayer(base, layer)
+      expect(await at(0, 3)).toBe('ad')
+    })
+    test(`merging the newest layer of a ${format} disk keeps its content, and doing it twice is the same`, async () => {
+      const { pool, base, at, mergeAway } = await layered(format)
+      for (const _ of [1, 2]) await mergeAway(2, 1)
+      expect(await at(0, 1)).toBe('ac')
+      await expect(pool.merge(base, 2, 1)).rejects.toMatchObject({ code: 'no_volume' })
+    })
+    test(`merging a middle layer of a ${format} disk keeps what stands on it`, async () => {
+      const { pool, base, at, mergeAway } = await layered(format)
+      await pool.fork(atLayer(base, 3), 1, 64 * MiB)
+      for (const _ of [1, 2]) await mergeAway(1, 0)
+      expect(await at(0, 2, 3)).toBe('bcb')
+    })
+    test(`a ${format} disk that grew above its snapshot stays large when the two are merged`, async () => {
+      const { pool, base, at, mergeAway } = await layered(format)
+      await pool.grow(atLayer(base, 2), 96 * MiB)
+      expect(await pool.sizeBytes(atLayer(base, 1))).toBe(64 * MiB)
+      await mergeAway(2, 1)
+      await mergeAway(1, 0)
+      expect([await pool.sizeBytes(base), await at(0)]).toEqual([96 * MiB, 'c'])
+    })
+  }
+  for (const format of formats)
+    test(`a ${format} disk that went back to a snapshot twice keeps its states until its end`, async () => {
+      const { pool, base, at, write, mergeAway } = await layered(format)
+      // Back to the first snapshot, another one there, and back to that.
+      await pool.fork(atLayer(base, 3), 0, 64 * MiB)
+      await pool.removeLayer(base, 2)
+      await write(await pool.disk(atLayer(base, 3)), 'd')
+      await pool.fork(atLayer(base, 4), 3, 64 * MiB)
+      await write(await pool.disk(atLayer(base, 4)), 'e')
+      await pool.fork(atLayer(base, 5), 3, 96 * MiB)
+      await pool.removeLayer(base, 4)
+      expect(await at(0, 1, 3, 5)).toBe('abdd')
+      await write(await pool.disk(atLayer(base, 5)), 'f')
+      await pool.removeLayer(base, 1)
+      await mergeAway(3, 0)
+      expect(await at(0, 5)).toBe('df')
+      await mergeAway(5, 0)
+      expect([await at(0), await pool.sizeBytes(base)]).toEqual(['f', 96 * MiB])
+      expect(await pool.list()).toEqual([base])
+      await pool.remove(base)
+      expect(await pool.list()).toEqual([])
+    })
   test('reports its capacity', async () => {
     const { pool } = await make()
     const capacity = await pool.capacity()

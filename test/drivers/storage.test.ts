@@ -3,8 +3,9 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FakePool } from '../../agent/drivers/storage/fake.ts'
+import { FakeLayers } from '../../agent/drivers/storage/fake-layers.ts'
 import { FilePool } from '../../agent/drivers/storage/file.ts'
-import { Storage } from '../../agent/drivers/storage/storage.ts'
+import { type Disk, Storage } from '../../agent/drivers/storage/storage.ts'
 import { run } from '../../agent/host/exec.ts'
 import { openRealHost } from '../../agent/host/real-host.ts'
 import { volumeOf } from '../agent/examples.ts'
@@ -14,11 +15,20 @@ import { missing, note } from './tools.ts'
 
 const MiB = 2 ** 20
 
+const fileFormats = { formats: ['qcow2', 'raw'] } as const
+
 describe('a pool of the fake host', () => {
-  storageContract(async () => ({
-    pool: new FakePool(new Database(':memory:'), 'local', 2e12),
-    image: { id: 'img_1', format: 'qcow2', path: '/fake', virtualSizeBytes: 32 * MiB },
-  }))
+  storageContract(async () => {
+    const db = new Database(':memory:')
+    const layers = new FakeLayers(db)
+    return {
+      pool: new FakePool(db, 'local', 2e12),
+      image: { id: 'img_1', format: 'qcow2', path: '/fake', virtualSizeBytes: 32 * MiB },
+      write: async ({ path }, character) => layers.write(path, character),
+      // The fake does not copy the image.
+      read: async ({ path }) => layers.read(path) ?? 'i',
+    }
+  }, fileFormats)
 })
 
 describe.skipIf(note(await missing('qemu-img'), 'pools of files'))('a pool of files', () => {
@@ -26,13 +36,30 @@ describe.skipIf(note(await missing('qemu-img'), 'pools of files'))('a pool of fi
     const dir = temporary('pool')
     const path = join(dir, 'image.qcow2')
     await run('qemu-img', ['create', '-q', '-f', 'qcow2', '--', path, String(32 * MiB)])
+    await onDisk({ path, format: 'qcow2' }, '-c', 'write -P 105 0 64k')
     return {
       dir,
       pool: new FilePool('local', join(dir, 'pool')),
       image: { id: 'img_1', format: 'qcow2' as const, path, virtualSizeBytes: 32 * MiB },
     }
   }
-  storageContract(make)
+  const onDisk = async (disk: Pick<Disk, 'path' | 'format'>, ...args: string[]) => {
+    const child = Bun.spawn(['qemu-io', '-f', disk.format, ...args, disk.path], { stderr: 'pipe' })
+    const [out, code] = [await new Response(child.stdout).text(), await child.exited]
+    if (code !== 0) throw new Error(`qemu-io ended with ${code}: ${out}`)
+    return out
+  }
+  storageContract(
+    async () => ({
+      ...(await make()),
+      write: async (disk, character) => void (await onDisk(disk, '-c', `write -P ${character.charCodeAt(0)} 0 64k`)),
+      read: async (disk) =>
+        /^0+: +([0-9a-f]{2})/m
+          .exec(await onDisk(disk, '-r', '-c', 'read -v 0 16'))![1]!
+          .replace(/../, (hex) => String.fromCharCode(Number.parseInt(hex, 16))),
+    }),
+    fileFormats,
+  )
 
   test('has a directory that the hypervisor’s user can pass through and not list', async () => {
     const { dir } = await make()
@@ -48,6 +75,41 @@ describe.skipIf(note(await missing('qemu-img'), 'pools of files'))('a pool of fi
     expect(existsSync(part)).toBe(false)
     expect(await pool.list()).toEqual([volumeOf(1)])
   })
+  // The header is read before an image is stored; these are what a mistake there would let through.
+  test.skipIf(process.getuid!() !== 0)(
+    'S39: an image that names a file of the node opens nothing, although the agent is root',
+    async () => {
+      const { dir, pool, image } = await make()
+      const secret = join(dir, 'secret')
+      writeFileSync(secret, 'x'.repeat(MiB), { mode: 0o600 })
+      await run('qemu-img', ['create', '-q', '-f', 'qcow2', '-F', 'raw', '-b', secret, '--', image.path])
+      expect(pool.create(volumeOf(1), image, 64 * MiB)).rejects.toMatchObject({
+        code: 'tool_failed',
+        message: expect.stringContaining('Permission denied'),
+      })
+      expect(await pool.list()).toEqual([])
+    },
+  )
+  test('S39: an image that grows beyond the disk it claims is ended at its limit', async () => {
+    const { dir, pool } = await make()
+    const path = join(dir, 'bomb.raw')
+    writeFileSync(path, Buffer.alloc(160 * MiB, 1))
+    const lie = { id: 'img_1', format: 'raw' as const, path, virtualSizeBytes: 32 * MiB }
+    await expect(pool.create(volumeOf(1), lie, 64 * MiB)).rejects.toMatchObject({ code: 'tool_failed' })
+    expect(await pool.list()).toEqual([])
+    expect(statSync(join(dir, 'pool', `${volumeOf(1).workload}-0.qcow2.part`)).size).toBeLessThan(140 * MiB)
+    await pool.remove(volumeOf(1))
+  })
+  test.skipIf(process.getuid!() !== 0)(
+    'S39: a finished disk belongs to root, and its image to no other user',
+    async () => {
+      const { dir, pool, image } = await make()
+      await pool.create(volumeOf(1), image, 64 * MiB)
+      const { uid, gid, mode } = statSync(join(dir, 'pool', `${volumeOf(1).workload}-0.qcow2`))
+      expect([uid, gid, mode & 0o777]).toEqual([0, 0, 0o600])
+      expect(statSync(image.path).mode & 0o777).toBe(0o640)
+    },
+  )
   test('files that are no volumes are not listed', async () => {
     const { dir, pool, image } = await make()
     await pool.create(volumeOf(1), image, 64 * MiB)

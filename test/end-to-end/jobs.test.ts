@@ -82,7 +82,7 @@ test(
     expect((await ended(suspending.jobId)).state).toBe('succeeded')
     expect(await jobOf(jobId)).toMatchObject({ state: 'failed', error: { code: 'cancelled' }, undoPending: false })
     expect([await statusOf(serverId), onNode('vms'), onNode('volumes')]).toEqual(['suspended', 0, 0])
-    await ended((await call('DELETE', `/servers/${serverId}`)).jobId)
+    await ended((await call('DELETE', `/servers/${serverId}?immediately=true`)).jobId)
     expect(addressesHeld()).toBe(0)
   },
   minute,
@@ -97,7 +97,7 @@ test(
     faults({ command: 'vm.stop', mode: 'slow', ms: 1500, times: 1 })
     const restart = await act(serverId, 'power', { action: 'restart' })
     await begun(restart.jobId, 'Stopping it')
-    const termination = await call('DELETE', `/servers/${serverId}`)
+    const termination = await call('DELETE', `/servers/${serverId}?immediately=true`)
     expect(await statusOf(serverId)).toBe('terminated')
     expect((await ended(termination.jobId)).state).toBe('succeeded')
     expect((await jobOf(restart.jobId)).error.code).toBe('cancelled')
@@ -122,7 +122,7 @@ test.skipIf(isQuick)(
 
     // Recorded at once, though nothing can be done there.
     const suspension = await act(suspended, 'suspend', { reason: 'overdue' })
-    const termination = await call('DELETE', `/servers/${terminated}`)
+    const termination = await call('DELETE', `/servers/${terminated}?immediately=true`)
     expect([await statusOf(suspended), await statusOf(terminated)]).toEqual(['suspended', 'terminated'])
 
     // The controller dies too. 14 minutes have gone by on the row: the wait goes on where it was.

@@ -153,8 +153,8 @@ describe('a node that loses its power while the controller is down', () => {
       }
       expect(then.rules).toContain(`"${tap}" : jump ${tap}`)
       expect(then.rules).toContain(`ether saddr != ${mac} counter packets 0 bytes 0 drop`)
-      expect(then.rules).toContain(`arp saddr ip ${server.ipv4} accept`)
-      expect(then.rules).toContain(`ip saddr ${server.ipv4} accept`)
+      expect(then.rules).toContain(`arp saddr ip ${server.ipv4} goto ${tap}_out`)
+      expect(then.rules).toContain(`ip saddr ${server.ipv4} goto ${tap}_out`)
       expect(then.interfaces).toContain('br0')
       expect(then.interfaces).not.toContain(tap)
       expect((await node.must('ls', '/sys/class/net')).split('\n')).toContain(tap)
@@ -242,7 +242,9 @@ describe('a node that loses its power while the controller is down', () => {
     await power(stopped, 'start')
     expect(await domain('domstate', stopped)).toBe('running')
     const jobs = await Promise.all(
-      [running, stopped, leaving].map(({ serverId }) => live.api(token, 'DELETE', `/servers/${serverId}`)),
+      [running, stopped, leaving].map(({ serverId }) =>
+        live.api(token, 'DELETE', `/servers/${serverId}?immediately=true`),
+      ),
     )
     for (const { body } of jobs) expect((await ended(body.jobId)).state).toBe('succeeded')
     expect(await node.must('virsh', '-c', 'qemu:///system', 'list', '--all', '--name')).toBe('')

@@ -1,8 +1,9 @@
 // The main job on real input: a real QEMU guest, ordered through the API of the compiled program, on real libvirt and
 // nftables.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { copyFileSync, readdirSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync } from 'node:fs'
 import type { Subprocess } from 'bun'
+import { launch, open, screens, signIn } from '../support/browser.ts'
 import {
   bridge,
   guestImage,
@@ -10,12 +11,15 @@ import {
   newKey,
   noGuests,
   pinging,
+  removeRules,
   run,
   sshWithKey,
   sshWithPassword,
 } from '../support/guest.ts'
+import { eventually } from '../support/waiting/eventually.ts'
 import { type Installation, installation } from '../support/world/processes.ts'
 
+const chromium = '/usr/bin/chromium'
 const why = await noGuests()
 if (why) console.warn(`real guests are skipped: ${why}`)
 
@@ -77,7 +81,7 @@ describe.skipIf(!!why)('a real server', () => {
       await run(['virsh', '-c', 'qemu:///system', 'undefine', serverId])
     await live?.close()
     await lan?.remove()
-    for (const table of ['berth', 'berth_traffic']) await run(['nft', 'delete', 'table', 'bridge', table])
+    await removeRules()
   })
 
   const ended = (jobId: string, seconds = 240) =>
@@ -120,6 +124,74 @@ describe.skipIf(!!why)('a real server', () => {
       job: null,
     })
   }, 300_000)
+
+  test.skipIf(!existsSync(chromium))(
+    'has a serial line and a screen in the browser: a login prompt is read, and keys that are typed arrive',
+    async () => {
+      const browser = await launch()
+      try {
+        const { page, complaints } = await open(browser, screens[0]!, live.url)
+        await signIn(page, 'ada@example.com', 'seven green bicycles')
+        const path = `/admin/servers/${byPassword.serverId}/console`
+        await page.goto(`${path}?kind=serial`)
+        const rows = page.locator('.xterm-rows > div')
+        const lines = async () => (await rows.allTextContents()).map((line) => line.trim()).filter(Boolean)
+        await rows.first().waitFor({ timeout: 20_000 })
+        await page.locator('.xterm-screen').click()
+        // A slow guest may throw away what is typed too early: each prompt is answered as often as it comes.
+        const answers: [RegExp, string][] = [
+          [/^db01 login:$/, 'root'],
+          [/^Password:$/, byPassword.rootPassword],
+          [/[#$]$/, 'echo "$((20 + 22)) by $(tty)"'],
+        ]
+        const greeted = Date.now()
+        for (let stands = ''; !(await lines()).includes('42 by /dev/ttyS0'); ) {
+          // Long enough for a login that gives up after a minute and asks again.
+          if (Date.now() - greeted > 150_000) expect(await lines()).toContain('42 by /dev/ttyS0')
+          const last = (await lines()).at(-1) ?? ''
+          const answer = answers.find(([prompt]) => prompt.test(last))?.[1]
+          // Ends what was typed into a prompt that still stands, whichever of the two ends a line for the guest.
+          if (last === stands) await page.keyboard.press('Control+j')
+          else if (answer) await page.keyboard.type(`${answer}\n`)
+          stands = last === stands ? '' : last
+          // Time for the guest to answer, so that a prompt that stands is not answered twice.
+          await eventually(async () => (await lines()).at(-1) !== last, 8)
+        }
+
+        const screen = await page.context().newPage()
+        await screen.goto(path)
+        await screen.locator('[data-when=connected]').waitFor({ timeout: 20_000 })
+        const colours = () =>
+          screen.evaluate(() => {
+            const canvas = document.querySelector('canvas')!
+            const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height)
+            return new Set(new Uint32Array(data.buffer)).size
+          })
+        await live.until('a picture of the screen', async () => (await colours()) > 1, 20)
+        // Typed key by key at the other login, whose shell then writes to the serial line. A guest that was too slow
+        // for one text sees all of them again.
+        for (let tries = 1; !(await lines()).includes('from /dev/tty1'); tries++) {
+          expect(tries).toBeLessThan(4)
+          for (const text of ['root', byPassword.rootPassword, 'echo "from $(tty)" >/dev/ttyS0']) {
+            await screen.getByRole('button', { name: 'Paste text…' }).click()
+            await screen.getByLabel('Text', { exact: true }).fill(`${text}\n`)
+            await screen.getByRole('button', { name: 'Type', exact: true }).click()
+            await screen.getByRole('button', { name: 'Stop typing' }).waitFor({ state: 'hidden', timeout: 20_000 })
+            await Bun.sleep(1500 * tries)
+          }
+          await live
+            .until('the text', async () => (await lines()).includes('from /dev/tty1'), 10)
+            .catch(() => undefined)
+        }
+        expect(complaints).toEqual([])
+        const audit = (await live.api(token, 'GET', `/admin/audit?target=${byPassword.serverId}`)).body.data
+        expect(audit.map((line: any) => line.operation)).toContain('consoles.opened')
+      } finally {
+        await browser.close()
+      }
+    },
+    300_000,
+  )
 
   test('keeps no first-boot data on the node once it has booted', async () => {
     expect((await must('virsh', '-c', 'qemu:///system', 'dumpxml', byPassword.serverId)).toLowerCase()).not.toContain(
@@ -183,7 +255,7 @@ describe.skipIf(!!why)('a real server', () => {
 
   test('leaves nothing behind when it is terminated: no domain, disk, seed, tap, rule or address', async () => {
     const jobs = await Promise.all(
-      [byKey, byPassword].map(({ serverId }) => live.api(token, 'DELETE', `/servers/${serverId}`)),
+      [byKey, byPassword].map(({ serverId }) => live.api(token, 'DELETE', `/servers/${serverId}?immediately=true`)),
     )
     for (const { status, body } of jobs) {
       expect(status).toBe(202)

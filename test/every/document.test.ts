@@ -64,7 +64,7 @@ const tables: Record<string, string> = {
     ['action', ...statuses.map((status) => `\`${status}\``)],
     actionNames.map((action) => [
       action,
-      ...statuses.map((status) => (states[status][action] === 'allowed' ? 'allowed' : `\`${states[status][action]}\``)),
+      ...statuses.map((status) => (states[action][status] === 'allowed' ? 'allowed' : `\`${states[action][status]}\``)),
     ]),
   ),
   keys:

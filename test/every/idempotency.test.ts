@@ -12,10 +12,11 @@ async function inEveryState() {
   const p = await everything()
   const order = async (hostname: string) =>
     (await p.admin('POST', '/admin/servers', { ...p.order, hostname })).serverId as string
-  const [stopped, suspended] = [await order('stopped'), await order('suspended')]
+  const [stopped, suspended, ended] = [await order('stopped'), await order('suspended'), await order('ended')]
   await p.settle()
   await p.admin('POST', `/servers/${stopped}/actions/power`, { action: 'shutdown' })
   await p.admin('POST', `/servers/${suspended}/actions/suspend`, { reason: 'overdue' })
+  await p.admin('DELETE', `/servers/${ended}`)
   await p.settle()
   return p
 }
@@ -25,8 +26,28 @@ const replayed = ({ headers }: Reply) => headers.get('Idempotency-Replayed')
 const count = (p: Everything, sql: string) => (p.db.$client.query(sql).get() as { n: number }).n
 const done = (p: Everything, op: Operation) =>
   count(p, `SELECT count(*) AS n FROM audit WHERE operation = '${op.id}' AND result = 'done'`)
-/** Without the job that removes the old disk: a reinstallation starts it at its end. */
-const jobs = (p: Everything) => count(p, "SELECT count(*) AS n FROM jobs WHERE kind <> 'remove_disk'")
+/** Without the jobs that remove what is left of a disk: a reinstallation and a restore start them at their end. */
+const jobs = (p: Everything) =>
+  count(p, "SELECT count(*) AS n FROM jobs WHERE kind NOT IN ('remove_disk', 'remove_layer')")
+
+const snapshotOf = (p: Everything, serverId: string) =>
+  p.db.$client.query<{ id: string }, [string]>('SELECT id FROM snapshots WHERE server_id = ?').get(serverId)?.id ??
+  'none'
+
+const backupOf = (p: Everything, serverId: string) =>
+  p.db.$client.query<{ id: string }, [string]>('SELECT id FROM backups WHERE server_id = ?').get(serverId)?.id ?? 'none'
+
+const extraAddressOf = (p: Everything, serverId: string) =>
+  p.db.$client
+    .query<{ id: string }, [string]>(
+      'SELECT id FROM addresses WHERE workload_id = ? AND is_primary = 0 AND holder_id IS NULL',
+    )
+    .get(serverId)?.id ?? 'none'
+
+const memberOf = (p: Everything, networkId: string) =>
+  p.db.$client
+    .query<{ id: string }, [string]>('SELECT workload_id AS id FROM private_network_members WHERE network_id = ?')
+    .get(networkId)?.id ?? 'none'
 
 /** Sends the operation's example, to one thing after the other until one is in the state for it. */
 async function sent(
@@ -38,7 +59,15 @@ async function sent(
   const body = op.body ? exampleOf(p, op, ids) : undefined
   let last: Reply | undefined
   for (const id of op.on ? targetsOf(p, op, ids) : ['']) {
-    last = await send(op.path.replace(/\{\w+\}/, id), body)
+    last = await send(
+      op.path
+        .replace(/\{\w+\}/, id)
+        .replace('{addressId}', () => extraAddressOf(p, id))
+        .replace('{snapshotId}', () => snapshotOf(p, id))
+        .replace('{backupId}', () => backupOf(p, id))
+        .replace('{serverId}', () => memberOf(p, id)),
+      body,
+    )
     if (last.status < 300) return last
   }
   throw new Error(`nothing here lets ${op.id} be done: ${last && bytes(last)}`)

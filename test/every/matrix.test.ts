@@ -1,9 +1,13 @@
 // S24, S25: who may do what with whose things. Every operation on a thing × everybody × every thing there is, against a
 // rule that is written here once more and independently: from who owns what, not from the code that decides it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createBackupPlan } from '../../src/compute/backups/plans/plans.ts'
+import { addOwnImage } from '../../src/compute/own-images/own-images.ts'
+import { keepPools } from '../../src/fleet/storage-pools/queries.ts'
 import type { Permission, Scope } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
+import { write } from '../../src/kernel/db/open.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
 import { invite, share } from '../support/world/team.ts'
 import { added, operations, registry } from './toy-feature/every-feature.ts'
@@ -112,9 +116,15 @@ beforeAll(async () => {
       hostname: label.replace(/\W+/g, '-'),
     })
     await p.settle()
-    if (gone) await p.admin('DELETE', `/servers/${serverId}`)
+    if (gone) await p.admin('DELETE', `/servers/${serverId}?immediately=true`)
     await p.settle()
     add('server', { label, id: serverId, of, ...(gone && { gone }) })
+    if (!gone)
+      add('alert', {
+        label: `an alert of ${label}`,
+        id: (await p.admin('POST', `/servers/${serverId}/alerts`, { kind: 'cpu' })).id,
+        of,
+      })
     add('job', { label: `the job of ${label}`, id: jobId, of, ...(gone && { gone }) })
     return serverId as string
   }
@@ -122,6 +132,9 @@ beforeAll(async () => {
   await order('customer', "the customer's other")
   await order('customer', 'one that was terminated', true)
   for (const of of ['sibling', 'foreign', 'reseller', 'direct'] as const) await order(of, `one of ${of}`)
+  const silenced = (await p.admin('POST', `/servers/${first}/alerts`, { kind: 'memory' })).id
+  await p.admin('DELETE', `/alerts/${silenced}`)
+  add('alert', { label: 'one that was removed', id: silenced, never: true, removed: true })
 
   for (const of of cast.slice(2)) add('customer', { label: of, id: people[of].id, of })
   add('customer', { label: 'a member of staff', id: people.owner.id, never: true })
@@ -136,6 +149,63 @@ beforeAll(async () => {
   const lost = (await p.admin('POST', `/customers/${people.customer.id}/ssh-keys`, key(99))).id
   await p.admin('DELETE', `/ssh-keys/${lost}`)
   add('SSH key', { label: 'one that was removed', id: lost, never: true, removed: true })
+  let networksMade = 0
+  const float = async (of: Name) =>
+    (await p.admin('POST', `/customers/${people[of].id}/floating-ips`, { locationId: p.location })).id as string
+  for (const of of ['customer', 'sibling', 'foreign', 'reseller', 'direct'] as const)
+    add('floating address', { label: `one of ${of}`, id: await float(of), of })
+  const released = await float('customer')
+  await p.admin('DELETE', `/floating-ips/${released}`)
+  add('floating address', { label: 'one that was released', id: released, never: true, removed: true })
+  const network = async (of: Name) =>
+    (
+      await p.admin('POST', `/customers/${people[of].id}/networks`, {
+        name: `${++networksMade}`,
+        locationId: p.location,
+        ipv4: '10.20.0.0/24',
+      })
+    ).id as string
+  for (const of of ['customer', 'sibling', 'foreign', 'reseller', 'direct'] as const)
+    add('private network', { label: `one of ${of}`, id: await network(of), of })
+  const removed = await network('customer')
+  await p.admin('DELETE', `/networks/${removed}`)
+  add('private network', { label: 'one that was removed', id: removed, never: true, removed: true })
+  const kept = async (of: Name, what: 'scripts' | 'images' | 'firewalls', name: string) => {
+    const { url, checksum } = addOwnImage.example!
+    const bodies = { scripts: { name, content: '#!/bin/sh\n' }, images: { name, url, checksum }, firewalls: { name } }
+    return (await p.admin('POST', `/customers/${people[of].id}/${what}`, bodies[what])).id as string
+  }
+  for (const [name, what] of [
+    ['script', 'scripts'],
+    ['own image', 'images'],
+    ['firewall', 'firewalls'],
+  ] as const) {
+    for (const of of ['customer', 'sibling', 'foreign', 'reseller', 'direct'] as const)
+      add(name, { label: `one of ${of}`, id: await kept(of, what, 'Kept'), of })
+    const id = await kept('customer', what, 'Removed')
+    await p.admin('DELETE', `/${what}/${id}`)
+    add(name, { label: 'one that was removed', id, never: true, removed: true })
+  }
+  for (const of of ['customer', 'sibling', 'foreign', 'reseller', 'direct'] as const)
+    add('ISO', { label: `one of ${of}`, id: p.addIso('Tools', people[of].id), of })
+  const gone = p.addIso('Gone', people.customer.id)
+  await p.admin('DELETE', `/isos/${gone}`)
+  add('ISO', { label: 'one that was removed', id: gone, never: true, removed: true })
+  const backUp = (of: Name) => {
+    const id = newId('bkp')
+    p.db.$client.run(
+      `INSERT INTO backups (id, server_id, server_name, owner_id, node_id, target_id, kind, state, job_id, disk_gb,
+         machine, firmware, tpm, os, started_at)
+       VALUES (?, ?, 'web01', ?, ?, 'bkt_1', 'manual', 'ready', 'job_1', 20, 'q35', 'bios', 0, 'linux', 1)`,
+      [id, first, people[of].id, p.node.id],
+    )
+    return id
+  }
+  for (const of of ['customer', 'sibling', 'foreign', 'reseller', 'direct'] as const)
+    add('backup', { label: `one of ${of}`, id: backUp(of), of })
+  const forgotten = backUp('customer')
+  p.db.$client.run('DELETE FROM backups WHERE id = ?', [forgotten])
+  add('backup', { label: 'one that was deleted', id: forgotten, never: true, removed: true })
   for (const of of cast) add('token', { label: `one of ${of}`, id: await tokenOf(of), of })
   const revoked = await tokenOf('customer')
   await p.call(people.customer, 'DELETE', `/tokens/${revoked}`)
@@ -169,17 +239,22 @@ beforeAll(async () => {
     location: p.location,
     node: p.node.id,
     'address pool': p.pool,
+    'storage pool': p.storagePool(),
     address: (await p.admin('GET', `/admin/ip-pools/${p.pool}/addresses`)).data[9].id,
     image: p.image,
     enrollment: (await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })).id,
     role: (await p.admin('POST', '/admin/roles', { name: 'Nobody', permissions: [] })).id,
     'member of staff': people.reader.id,
+    'backup target': (await p.admin('POST', '/admin/backup-targets/local', { name: 'Disk', address: '/srv/b' })).id,
     announcement: await p.admin('POST', '/admin/announcements', { text: 'Hello', audience: 'everybody' }).then(
       (a) => a.id,
       () => '',
     ),
   }
+  const plan = { ...createBackupPlan.example, targetId: installation['backup target'] }
+  installation['backup plan'] = (await p.admin('POST', '/admin/backup-plans', plan)).id
   for (const [name, id] of Object.entries(installation)) if (id) add(name, { label: 'the one there is', id })
+  add('storage pool', { label: 'one that the node has no more', id: goneStoragePool(), never: true, removed: true })
   for (const of of ['customer', 'sibling', 'foreign', 'reseller', 'direct'] as const) {
     const { data } = await p.admin('GET', '/events?type=server.provisioned')
     add('event', {
@@ -208,11 +283,32 @@ beforeAll(async () => {
   for (const [name, of] of Object.entries(things)) {
     const prefix = of[0]!.id.split('_')[0]
     add(name, { label: 'an id that never was', id: `${prefix}_${'0'.repeat(26)}`, never: true })
-    add(name, { label: 'an id of another kind', id: name === 'image' ? p.pack : p.image, never: true })
+    add(name, {
+      label: 'an id of another kind',
+      id: name === 'image' || name === 'own image' ? p.pack : p.image,
+      never: true,
+    })
     add(name, { label: 'no id at all', id: 'xyz', never: true })
   }
 }, 60_000)
 afterAll(() => p.close())
+
+function goneStoragePool(): string {
+  const spare = { name: 'spare', kind: 'fake', path: '/', totalBytes: 1024 ** 4, freeBytes: 1024 ** 4 }
+  const report = (names: string[]) =>
+    write(p.db, (tx) =>
+      keepPools(
+        tx,
+        p.node.id,
+        names.map((name) => ({ ...spare, name })),
+        p.now(),
+      ),
+    )
+  report(['local', 'spare'])
+  const { id } = p.db.$client.query("SELECT id FROM storage_pools WHERE name = 'spare'").get() as { id: string }
+  report(['local'])
+  return id
+}
 
 /** Things that are made through the session of their owner. */
 async function more(add: (name: string, thing: Thing) => void) {
@@ -231,6 +327,13 @@ async function more(add: (name: string, thing: Thing) => void) {
     ])
     made('identity', identity)
     made('passkey', passkey)
+    const filter = newId('flt')
+    p.db.$client.run("INSERT INTO saved_filters VALUES (?, ?, 'servers', ?, 'status=running', 1)", [
+      filter,
+      people[of].id,
+      filter,
+    ])
+    made('saved filter', filter)
   }
   for (const of of cast) {
     ownThings(of, (name, id) => add(name, { label: `one of ${of}`, id, of }))
@@ -248,6 +351,7 @@ async function more(add: (name: string, thing: Thing) => void) {
   for (const [name, table] of [
     ['identity', 'account_identities'],
     ['passkey', 'passkeys'],
+    ['saved filter', 'saved_filters'],
     ['session', 'sessions'],
   ] as const)
     p.db.$client.run(`DELETE FROM ${table} WHERE id = ?`, [things[name]!.find((t) => t.removed)!.id])
@@ -261,6 +365,14 @@ async function more(add: (name: string, thing: Thing) => void) {
   await gone('role', '/admin/roles', { name: 'Gone', permissions: [] })
   await gone('announcement', '/admin/announcements', { text: 'Gone', audience: 'everybody' })
   await gone('address pool', '/admin/ip-pools', { name: 'gone', network: '198.51.100.0/29', gateway: '198.51.100.1' })
+  const disk = { name: 'Gone', address: '/srv/gone' }
+  await gone('backup target', '/admin/backup-targets/local', disk, '/admin/backup-targets')
+  const brake = newId('brk')
+  p.db.$client.run("INSERT INTO brake_cases (id, actor_id, actor_name, opened_at) VALUES (?, ?, 'Ada', 1)", [
+    brake,
+    people.direct.id,
+  ])
+  add('brake', { label: 'a case', id: brake })
   const image = p.addImage('Gone')
   await p.admin('DELETE', `/admin/images/${image}`)
   removed('image', image)
@@ -302,9 +414,12 @@ const personal = new Set([
   'session',
   'passkey',
   'identity',
+  'saved filter',
 ])
-const ofServers = new Set(['server', 'job'])
-const ofAccounts = new Set(['customer', 'SSH key'])
+const ofServers = new Set(['server', 'job', 'alert'])
+/** A provider does with those of its customers what it does with its own. */
+const wholly = new Set(['event', 'floating address', 'private network', 'ISO', 'backup'])
+const ofAccounts = new Set(['customer', 'SSH key', 'script', 'own image', 'firewall'])
 type By = 'session' | 'token'
 
 function sees(who: Name, name: string, { of, gone, never, label }: Thing): boolean {
@@ -321,7 +436,7 @@ function sees(who: Name, name: string, { of, gone, never, label }: Thing): boole
 function counts(who: Name, name: string, { of }: Thing, right: string, by: By): boolean {
   if (kindOf(who) === 'staff' && by === 'token' && of && kindOf(of) === 'reseller' && ofAccounts.has(name))
     return right !== 'customers:write'
-  if (kindOf(who) === 'staff' || !of || personal.has(name) || name === 'event') return true
+  if (kindOf(who) === 'staff' || !of || personal.has(name) || wholly.has(name)) return true
   if (ofServers.has(name)) return of === who || resellerOf[of] === who || shared[who]!.does.includes(right as Scope)
   if (kindOf(who) !== 'reseller') return true
   return of === who ? ['account:read', 'account:write', 'reseller:read'].includes(right) : right.startsWith('reseller:')
@@ -352,6 +467,7 @@ const onThings = operations.filter((op) => op.on && op.access !== 'anyone')
 
 /** Kinds of which there is never one that was taken away, and why. */
 const neverRemoved: Readonly<Record<string, string>> = {
+  'backup plan': 'is archived, and stays on its servers',
   customer: 'an account stays for the record',
   reseller: 'an account stays for the record',
   'member of staff': 'is disabled, and stays for the record',
@@ -361,6 +477,7 @@ const neverRemoved: Readonly<Record<string, string>> = {
   event: 'stays until it is too old to be replayed',
   address: 'is there as long as its pool',
   enrollment: 'is used or over, and stays for the record',
+  brake: 'is decided, and stays for the record',
 }
 const asOwners = ['customer', 'sibling', 'foreign', 'reseller'] as const
 
@@ -476,6 +593,7 @@ type List = {
   only?: (who: Name, thing: Thing) => boolean
   /** Of the installation, and for everybody to read. */
   toAll?: true
+  ownOf?: string
 }
 /** For each list, the things that it holds of those that are visible one by one. */
 const lists: Readonly<Record<string, List>> = {
@@ -492,19 +610,36 @@ const lists: Readonly<Record<string, List>> = {
   'nodes.list': { of: 'node' },
   'pools.list': { of: 'address pool' },
   'images.list': { of: 'image' },
-  'images.offered': { of: 'image', toAll: true },
+  'images.offered': { of: 'image', toAll: true, ownOf: 'own image' },
   'announcements.list': { of: 'announcement', toAll: true },
   'announcements.list-all': { of: 'announcement' },
   'webhooks.list': { of: 'webhook' },
   'tokens.list': { of: 'token' },
   'sessions.list': { of: 'session' },
   'identities.list': { of: 'identity' },
+  'saved-filters.list': { of: 'saved filter' },
   'team.list': { of: 'team member' },
   'team.memberships': { of: 'membership' },
+  'floating-ips.list': { of: 'floating address' },
+  'networks.list': { of: 'private network' },
+  'isos.list': { of: 'ISO' },
+  'backup-targets.list': { of: 'backup target' },
+  'backups.list-all': { of: 'backup' },
+  'backup-plans.list': { of: 'backup plan' },
   'lamps.list': { of: 'lamp' },
+  'brakes.list': { of: 'brake' },
 }
 /** Lists of what has no operation by its id. */
-const ofNoThing = ['events.list', 'audit.list', 'account.activity', 'usage.report', 'usage.accounts', 'usage.intervals']
+const ofNoThing = [
+  'events.list',
+  'audit.list',
+  'account.activity',
+  'usage.report',
+  'usage.accounts',
+  'usage.intervals',
+  'notices.list',
+  'backup-repositories.list',
+]
 
 describe('lists and counts', () => {
   const all = operations.filter((op) => op.pages && !op.path.includes('{') && op.access !== 'anyone')
@@ -512,7 +647,7 @@ describe('lists and counts', () => {
     expect(all.map((op) => op.id).sort()).toEqual([...Object.keys(lists), ...ofNoThing].sort()))
   for (const op of all.filter(({ id }) => id in lists))
     test(`S24: ${op.id} holds exactly what one by one can be seen, and says how many`, async () => {
-      const { of, only = () => true, toAll } = lists[op.id]!
+      const { of, only = () => true, toAll, ownOf } = lists[op.id]!
       const access = op.access as Exclude<Operation['access'], 'anyone'>
       let asked = 0
       for (const who of cast) {
@@ -529,7 +664,9 @@ describe('lists and counts', () => {
         expect([who, listed.sort()]).toEqual([who, seen.sort()])
         // Staff also see what is no part of this, like the panel's first customer; and everybody has the token that
         // they call with here.
-        const others = body.data.filter((row: any) => !known.has(row.id))
+        const own = (ownOf ? things[ownOf]! : []).filter((t) => t.of === who).map(({ id }) => id)
+        expect([who, own.filter((id) => !body.data.some((row: any) => row.id === id))]).toEqual([who, []])
+        const others = body.data.filter((row: any) => !known.has(row.id) && !own.includes(row.id))
         if (kindOf(who) !== 'staff' && of !== 'token') expect([who, others.map(({ id }: any) => id)]).toEqual([who, []])
         expect([who, body.data.length]).toEqual([who, Math.min(op.pages!.most, body.total)])
       }

@@ -40,6 +40,10 @@ beforeAll(async () => {
     identity,
     p.customer.id,
   ])
+  const place = await p.admin('POST', '/admin/backup-targets/local', { name: 'Disk', address: '/srv/backups' })
+  await p.admin('POST', `/admin/backup-targets/${place.id}/actions/make-default`)
+  const { backupId } = await p.admin('POST', `/servers/${serverId}/backups`, {})
+  await p.settle()
   const friend = p.account('customer', 'Bo')
   things = {
     'team member': (await invite(p, p.customer, 'bo@customer.test')).id,
@@ -52,9 +56,12 @@ beforeAll(async () => {
     location: p.location,
     node: p.node.id,
     'address pool': p.pool,
+    'storage pool': p.storagePool(),
     address,
     image: p.image,
+    ISO: p.addIso('Tools', p.customer.id),
     server: serverId,
+    backup: backupId,
     job: jobId,
   }
   const call = async (who: { id: string }, method: string, path: string, body?: unknown) => {
@@ -69,6 +76,11 @@ beforeAll(async () => {
   things['session'] = p.db.$client
     .query<{ id: string }, [string]>('SELECT id FROM sessions WHERE account_id = ?')
     .get(stranger.staff.id)!.id
+  things['brake'] = newId('brk')
+  p.db.$client.run("INSERT INTO brake_cases (id, actor_id, actor_name, opened_at) VALUES (?, ?, 'Ada', 1)", [
+    things['brake'],
+    p.owner.id,
+  ])
   things['passkey'] = newId('pky')
   write(p.db, (tx) =>
     tx

@@ -39,8 +39,10 @@ test('422 comes before 409, for every body that names a thing or an address', as
     customer: p.client.id,
     reseller: p.rita.id,
     'address pool': p.pool,
+    'storage pool': p.storagePool(),
     package: p.pack,
     image: p.image,
+    ISO: p.addIso('Tools'),
     location: p.location,
     node: p.node.id,
   }

@@ -21,14 +21,26 @@ const opens = (op: Operation, kind: AccountKind, scope: Scope) =>
   op.access !== 'anyone' && !!op.access[kind]?.includes(scope)
 
 /**
- * Names that a record cannot do without: the owner and the node of a server, the holder of an address.
+ * Names that a record cannot do without: the owner and the node of a server, the holder of an address, the
+ * person who started a job.
  */
 const neighbours: Record<string, readonly string[]> = {
   'servers.list-all': ['usr', 'nod'],
   'servers.list': ['usr', 'nod'],
   'servers.get': ['usr', 'nod'],
-  'jobs.list': ['nod'],
-  'jobs.get': ['nod'],
+  'floating-ips.list': ['usr'],
+  'isos.list': ['usr'],
+  'backup-targets.list': ['nod'],
+  'backups.list': ['usr'],
+  'backups.list-all': ['usr'],
+  'backup-repositories.list': ['usr', 'bkt'],
+  'backup-plans.list': ['bkt'],
+  'backups.get': ['usr'],
+  'floating-ips.get': ['usr'],
+  'networks.list': ['usr'],
+  'networks.get': ['usr'],
+  'jobs.list': ['nod', 'usr'],
+  'jobs.get': ['nod', 'usr'],
   'pools.list': ['nod'],
   'pools.get': ['nod'],
   'pools.addresses': ['srv'],

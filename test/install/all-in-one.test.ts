@@ -162,6 +162,11 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
       ).toContain(' 0% packet loss')
     })
 
+    test('no command of the installation was missing, and guests reach the panel', async () => {
+      expect(await mustInside('grep "command not found" /var/log/berth/install.log || true')).toBe('')
+      expect(await mustInside('cat /etc/berth/agent.env')).toContain('PANEL_AGENT_HOST_PORTS="80,443,8080"')
+    })
+
     test('run again it changes nothing', async () => {
       const before = await untouched()
       const again = await install('--all-in-one')
@@ -351,6 +356,23 @@ describe('what install.sh refuses', () => {
        create_staff; cat $settings/staff; rm -r $settings`,
     ])
     expect(out).toBe(`create-staff --email ${made} --name Administrator\n${made}\n`)
+  })
+
+  test.each([
+    ['all-in-one', '0.0.0.0:8080', 'PANEL_AGENT_HOST_PORTS="80,443,8080"'],
+    ['all-in-one', '[::]:9090', 'PANEL_AGENT_HOST_PORTS="80,443,9090"'],
+    ['agent', '', ''],
+  ])('in the mode %s with the listener "%s" guests reach the panel: %s', async (mode, listen, line) => {
+    const { out, err } = await spawn([
+      'bash',
+      '-c',
+      `. <(sed '$d' ${join(checkout, 'install.sh')})
+       mode=${mode} listen='${listen}' ca='' controller_ca=/no/such controller_url=http://127.0.0.1:8080
+       place() { cat; }
+       agent_settings`,
+    ])
+    expect(err).toBe('')
+    expect(out.split('\n').find((each) => each.startsWith('PANEL_AGENT_HOST_PORTS')) ?? '').toBe(line)
   })
 
   test('--help names every flag', async () => {

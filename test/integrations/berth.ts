@@ -5,8 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { presets } from '../../src/identity/tokens/presets.ts'
 import { world } from '../support/world/panel.ts'
 
-/** `lose`: the call is done and its answer lost. `hang up`: it does not arrive. `hang`: it is never answered. */
-export type Fault = Response | 'lose' | 'hang up' | 'hang'
+/**
+ * `lose`: the call is done and its answer lost. `hang up`: it does not arrive. `hang`: the connection is taken and
+ * nothing happens on it. `silence`: the call is done, and its answer never comes.
+ */
+export type Fault = Response | 'lose' | 'hang up' | 'hang' | 'silence'
 export type Call = { method: string; path: string; key: string | undefined; status: number }
 
 export async function berth() {
@@ -26,7 +29,7 @@ export async function berth() {
     const met = faults.find(({ when, times }) => times > 0 && when(call))
     if (met) met.times--
     const fault = met?.fault()
-    if (fault === 'hang') return
+    if (fault === 'hang') return void calls.push({ ...call, status: 0 })
     if (fault === 'hang up') {
       calls.push({ ...call, status: 0 })
       return void request.socket.destroy()
@@ -41,7 +44,8 @@ export async function berth() {
               ...(body.length ? { body: Buffer.concat(body) } : {}),
             }),
           )
-    calls.push({ ...call, status: fault === 'lose' ? 0 : answer.status })
+    calls.push({ ...call, status: fault === 'lose' || fault === 'silence' ? 0 : answer.status })
+    if (fault === 'silence') return
     if (fault === 'lose') return void request.socket.destroy()
     response.writeHead(answer.status, Object.fromEntries(answer.headers))
     response.end(Buffer.from(await answer.arrayBuffer()))

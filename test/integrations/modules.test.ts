@@ -5,8 +5,10 @@ import { presets } from '../../src/identity/tokens/presets.ts'
 import { type Berth, berth, isPhpThere, php, refusal } from './berth.ts'
 
 type Answer = { error: string | null; answer: unknown }
+/** `timeout`: how long the module bears a silence, in seconds. */
+type More = { token?: string; pack?: string; timeout?: number }
 type Shop = {
-  call(action: string, more?: { token?: string; pack?: string }): Promise<Answer>
+  call(action: string, more?: More): Promise<Answer>
   /** Everything that the platform stores in plain text or logs. */
   stored(): string
 }
@@ -18,7 +20,10 @@ type Platform = {
   /** Hands the root password to the client. */
   hasPassword: boolean
 }
-const folder = (name: string) => ({ MODULE: `${process.cwd()}/integrations/${name}` })
+const folder = (name: string, timeout = 0) => ({
+  MODULE: `${process.cwd()}/integrations/${name}`,
+  ...(timeout && { TIMEOUT: String(timeout) }),
+})
 const script = (name: string) => `test/integrations/platforms/${name}.php`
 
 const platforms: Platform[] = [
@@ -35,10 +40,14 @@ const platforms: Platform[] = [
         note: 'overdue',
       }
       return {
-        async call(action, { token = p.billing, pack = p.pack } = {}) {
+        async call(action, { token = p.billing, pack = p.pack, timeout } = {}) {
           const options = { host: '127.0.0.1', port: p.port, secure: false, accesshash: token }
           const plan = { berth_package: pack, berth_location: p.location }
-          const said = await php(script('fossbilling'), { action, options, account, plan }, folder('fossbilling'))
+          const said = await php(
+            script('fossbilling'),
+            { action, options, account, plan },
+            folder('fossbilling', timeout),
+          )
           account = said.account
           return said
         },
@@ -53,10 +62,14 @@ const platforms: Platform[] = [
     open(p) {
       let properties: Record<string, string> = {}
       return {
-        async call(action, { token = p.billing, pack = p.pack } = {}) {
+        async call(action, { token = p.billing, pack = p.pack, timeout } = {}) {
           const config = { host: `http://127.0.0.1:${p.port}`, token }
           const settings = { package: pack, location: p.location, image: p.image }
-          const said = await php(script('paymenter'), { action, config, settings, properties }, folder('paymenter'))
+          const said = await php(
+            script('paymenter'),
+            { action, config, settings, properties },
+            folder('paymenter', timeout),
+          )
           properties = said.properties
           return said
         },
@@ -72,11 +85,11 @@ const platforms: Platform[] = [
       let fields: { key: string; value: string; encrypted: number }[] = []
       let logged: string[] = []
       return {
-        async call(action, { token = p.billing, pack = p.pack } = {}) {
+        async call(action, { token = p.billing, pack = p.pack, timeout } = {}) {
           const row = { panel_name: 'Frankfurt', address: `http://127.0.0.1:${p.port}`, token }
           const meta = { package: pack, location: p.location, image: p.image }
           const vars = { use_module: 'true', berth_hostname: 'web17.example.com' }
-          const said = await php(script('blesta'), { action, row, meta, fields, vars }, folder('blesta'))
+          const said = await php(script('blesta'), { action, row, meta, fields, vars }, folder('blesta', timeout))
           if (action === 'create' && said.answer) fields = said.answer
           logged = [...logged, ...said.log]
           return said
@@ -124,6 +137,10 @@ for (const { name, externalId, open, hasPassword } of platforms)
       await done('upgrade', { pack: p.larger })
       expect(only(p)).toMatchObject({ packageId: p.larger, memoryMb: 4096, diskGb: 40 })
       expect((await shop.call('upgrade')).error).toContain('A disk cannot shrink')
+      if (name === 'Blesta') {
+        await p.admin('POST', `/servers/${only(p).id}/bandwidth`, { action: 'add', gb: 500 })
+        expect(await done('status')).toMatch(/0\.0 GB, (not limited|of \d+ GB)/)
+      }
       expect(JSON.stringify(await done('link'))).toMatch(/https:\\?\/\\?\/panel\.test/)
       await done('terminate')
       expect(only(p).status).toBe('terminated')
@@ -157,7 +174,7 @@ for (const { name, externalId, open, hasPassword } of platforms)
     test('waits a moment for 429, and tells of 503 and of nothing', async () => {
       await using p = await berth()
       const shop = open(p)
-      p.fault(orders, refusal(429, 'rate_limited', 'Too many calls.', { 'Retry-After': '1' }))
+      p.fault(orders, refusal(429, 'rate_limited', 'Too many calls.', { 'Retry-After': '0' }))
       p.fault((call) => orders(call), refusal(503, 'restarting', 'Berth is restarting.', { 'Retry-After': '60' }))
       expect((await shop.call('create')).error).toContain('Berth is restarting. Run the action again in a minute.')
       expect(p.servers()).toBe(0)
@@ -165,6 +182,25 @@ for (const { name, externalId, open, hasPassword } of platforms)
       expect((await shop.call('create')).error).toContain('what was done already is not done twice')
       expect((await shop.call('create')).error).toBeNull()
       expect(p.servers()).toBe(1)
+    }, 60_000)
+
+    test('ends a call that gets no answer, and orders one server when it comes back', async () => {
+      await using p = await berth()
+      const shop = open(p)
+      p.fault(
+        () => true,
+        () => 'hang',
+        4,
+      )
+      const { error } = await shop.call('create', { timeout: 0.3 })
+      expect(error).toMatch(
+        /^Berth: There was no answer \(.*timed out.*\)\. Run the action again: what was done already is/,
+      )
+      expect([p.calls.length, p.servers()]).toEqual([4, 0])
+      p.fault(orders, () => 'silence')
+      expect((await shop.call('create', { timeout: 1.5 })).error).toBeNull()
+      const placed = p.calls.filter(orders)
+      expect([placed.length > 1, new Set(placed.map(({ key }) => key)).size, p.servers()]).toEqual([true, 1, 1])
     }, 60_000)
   })
 

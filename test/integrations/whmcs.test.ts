@@ -49,8 +49,13 @@ async function whmcs(p: Berth) {
   return {
     env,
     home,
-    call: (name: string, more: object = {}) =>
-      php('test/integrations/platforms/whmcs.php', { function: name, params: { ...params, ...more } }, env),
+    /** `timeout`: how long the module bears a silence, in seconds. */
+    call: (name: string, more: object = {}, timeout?: number) =>
+      php(
+        'test/integrations/platforms/whmcs.php',
+        { function: name, params: { ...params, ...more } },
+        { ...env, ...(timeout && { TIMEOUT: String(timeout) }) },
+      ),
     state: () => JSON.parse(readFileSync(stateFile, 'utf8')) as typeof state,
     log: () => readFileSync(`${stateFile}.log`, 'utf8'),
   }
@@ -119,6 +124,18 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     expect(w.state().tblhosting[0]).toMatchObject({ disklimit: 40 * 1024 })
     expect((await w.call('ListAccounts')).accounts).toMatchObject([{ domain: 'web17.example.com', status: 'Active' }])
     expect((await w.call('ServiceSingleSignOn')).redirectTo).toMatch(/^https:\/\/panel\.test\//)
+
+    // The preset has no right to it; a token that has it resets the password, which is stored with the service.
+    const before = w.state().properties['Password']
+    expect(await w.call('ResetPassword')).toContain('missing_scope')
+    expect(w.state().properties['Password']).toBe(before!)
+    const serveraccesshash = p.token(p.owner.id, [...presets.billing, 'servers:settings']).token
+    expect(await w.call('ResetPassword', { serveraccesshash })).toBe('success')
+    await p.settle()
+    const after = w.state().properties['Password']!
+    expect(after).toMatch(/^[A-Za-z2-9]{20}$/)
+    expect(after).not.toBe(before!)
+    expect(p.node.agent.host.guestAgent.password(w.state().properties['Berth server']!)).toStartWith('$6$')
 
     const id = w.state().properties['Berth server']!
     expect(await w.call('TerminateAccount')).toBe('success')
@@ -230,6 +247,25 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     expect(said).toContain('Run the action again: what was done already is not done twice.')
     expect([p.servers(), p.calls.filter(orders).length]).toEqual([0, 4])
     expect(await w.call('TestConnection', { serverport: String(freePort()) })).toMatchObject({ success: false })
+  }, 60_000)
+
+  test('ends a call that gets no answer, and orders one server when it comes back', async () => {
+    await using p = await berth()
+    const w = await whmcs(p)
+    p.fault(
+      () => true,
+      () => 'hang',
+      4,
+    )
+    const said = await w.call('CreateAccount', {}, 0.3)
+    expect(said).toMatch(
+      /^Berth: There was no answer \(.*timed out.*\)\. Run the action again: what was done already is/,
+    )
+    expect([p.calls.length, p.servers()]).toEqual([4, 0])
+    p.fault(orders, () => 'silence')
+    expect(await w.call('CreateAccount', {}, 1.5)).toBe('success')
+    const placed = p.calls.filter(orders)
+    expect([placed.length > 1, new Set(placed.map(({ key }) => key)).size, p.servers()]).toEqual([true, 1, 1])
   }, 60_000)
 
   test('takes over what changed in Berth, from genuine webhooks alone', async () => {

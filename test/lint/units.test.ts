@@ -15,6 +15,7 @@ const decimal: Readonly<Record<string, string>> = {
   'src/platform/settings/branding.ts': 'a picture of 100,000 bytes',
   'views/platform/settings/brand-form.tsx': 'a picture of 100,000 bytes',
   'views/billing/usage/servers.tsx': 'traffic',
+  'src/platform/alerts/kinds.ts': 'traffic',
 }
 const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm, '$1')
 const UNIT = /(?<![\w-])[kMGT]B\b/
@@ -39,7 +40,8 @@ describe('a size', () => {
       '2,000 GiB',
     ]))
   test('is short where it is measured', () =>
-    expect([bytes(2048), bytes(3 * 1024 ** 2), mb(1536), gb(250.4), gb(3072)]).toEqual([
+    expect([bytes(300), bytes(2048), bytes(3 * 1024 ** 2), mb(1536), gb(250.4), gb(3072)]).toEqual([
+      '300 B',
       '2 KiB',
       '3 MiB',
       '1.5 GiB',

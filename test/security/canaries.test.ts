@@ -22,7 +22,7 @@ const secretFields = (schema: any, path = ''): string[] =>
       )
 
 /** Fields of answers that are shown this one time. */
-const SHOWN_ONCE = /^(rootPassword|token|secret|recoveryCodes|command|url|uri)$/
+const SHOWN_ONCE = /^(rootPassword|sheet|token|secret|recoveryCodes|command|url|uri)$/
 const shownBy = (schema: any): string[] =>
   Object.entries(schema?.properties ?? {}).flatMap(([name, inner]: [string, any]) =>
     SHOWN_ONCE.test(name) ? [name] : shownBy(inner),

@@ -3,6 +3,7 @@
 // as one that never was.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operations } from '../../src/app/features.ts'
+import { createBackupPlan } from '../../src/compute/backups/plans/plans.ts'
 import { accountKinds } from '../../src/identity/accounts/kinds.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
@@ -10,12 +11,31 @@ import { share } from '../support/world/team.ts'
 
 type Person = { id: string } & Who
 let p: World
+/** Several, in turn: a test that runs keeps others out. */
+const backupTargets: string[] = []
+/** One of them, which takes backups of servers only. */
+let restTarget = ''
+const backupPlans: string[] = []
+const nextBackupTarget = () => {
+  backupTargets.push(backupTargets.shift()!)
+  return backupTargets[0]
+}
 let of: Record<
   'staff' | 'helper' | 'reseller' | 'customer' | 'sibling' | 'rival' | 'foreign' | 'direct' | 'friend',
   Person
 >
 let key: Record<keyof typeof of, string>
 let server: Record<'customer' | 'waiting' | 'sibling' | 'foreign' | 'reseller' | 'friend' | 'gone', string>
+/** The customer's floating address. */
+let floating: string
+/** The customer's script, shared firewall and ISO. */
+const own = { script: '', firewall: '', iso: '' }
+/** A backup of the customer's server. */
+let backup: string
+/** Destructions that wait for a second person, and their servers. */
+const held = { release: { brake: '', server: '' }, refuse: { brake: '', server: '' } }
+/** The customer's private networks, one for each who puts servers into it. */
+const networks = { staff: '', reseller: '', customer: '' }
 let there: {
   packs: string[]
   archived: string
@@ -87,9 +107,40 @@ beforeAll(async () => {
     gone: await order(of.customer, 'gone'),
   }
   await p.settle()
-  await p.admin('DELETE', `/servers/${server.gone}`)
+  await p.admin('DELETE', `/servers/${server.gone}?immediately=true`)
   await p.settle()
   await share(p, of.customer, of.friend, 'manage')
+  floating = (await p.admin('POST', `/customers/${of.customer.id}/floating-ips`, { locationId: p.location })).id
+  for (const [n, who] of (['staff', 'reseller', 'customer'] as const).entries()) {
+    const range = { name: who, locationId: p.location, ipv4: `10.20.${n}.0/24` }
+    networks[who] = (await p.admin('POST', `/customers/${of.customer.id}/networks`, range)).id
+  }
+  const of1 = `/customers/${of.customer.id}`
+  own.script = (await p.admin('POST', `${of1}/scripts`, { name: 'own', content: '#!/bin/sh\n' })).id
+  own.firewall = (await p.admin('POST', `${of1}/firewalls`, { name: 'own' })).id
+  own.iso = `iso_${'1'.repeat(26)}`
+  for (const [id, owner] of [
+    [own.iso, of.customer],
+    [`iso_${'2'.repeat(26)}`, of.sibling],
+  ] as const)
+    p.db.$client.run("INSERT INTO isos VALUES (?, ?, ?, 'iso', 'https://a.example/a.iso', 'sha256:0', 1, 1, NULL)", [
+      id,
+      owner.id,
+      reseller.id,
+    ])
+  for (const name of ['a', 'b', 'c', 'd'])
+    backupTargets.push((await p.admin('POST', '/admin/backup-targets/local', { name, address: `/srv/${name}` })).id)
+  const nightly = { ...createBackupPlan.example, targetId: backupTargets[0] }
+  backupPlans.push((await p.admin('POST', '/admin/backup-plans', nightly)).id)
+  const rest = { name: 'e', address: 'https://backups.example.com/e/' }
+  const { id: place } = await p.admin('POST', '/admin/backup-targets/rest', rest)
+  backupTargets.push(place)
+  restTarget = place
+  await p.admin('POST', `/admin/backup-targets/${place}/actions/make-default`)
+  backup = (await p.admin('POST', `/servers/${server.customer}/backups`, {})).backupId
+  await p.settle()
+  held.release = await brake(of.helper)
+  held.refuse = await brake(p.staff())
   const tables = p.db.$client
     .query<{ name: string }, []>(
       "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'id' WHERE m.type = " +
@@ -107,6 +158,18 @@ beforeAll(async () => {
   )
 }, 30_000)
 afterAll(() => p.close())
+
+/** A second termination by one person within the hour. */
+async function brake(person: Person): Promise<{ brake: string; server: string }> {
+  await p.admin('PUT', '/admin/settings/values', { name: 'brake.limit', value: 1 })
+  const servers = [await order(of.direct, `a${person.id.slice(-9)}`), await order(of.direct, `b${person.id.slice(-9)}`)]
+  await p.settle()
+  for (const id of servers) await p.call(person, 'DELETE', `/servers/${id}?immediately=true`)
+  await p.settle()
+  await p.admin('PUT', '/admin/settings/values', { name: 'brake.limit', value: null })
+  const { id } = p.db.$client.query('SELECT id FROM brake_cases WHERE actor_id = ?').get(person.id) as { id: string }
+  return { brake: id, server: servers[1]! }
+}
 
 /** With a hostname it is installed, without one it waits for that. */
 async function order(owner: Person, hostname?: string): Promise<string> {
@@ -204,6 +267,61 @@ const ways: readonly Way[] = [
     may: () => there.nodes,
   },
   {
+    who: () => p.owner,
+    field: 'backup-targets.test nodeId',
+    path: () => `/admin/backup-targets/${nextBackupTarget()}/actions/test`,
+    body: () => ({ nodeId: p.node.id }),
+    may: () => there.nodes,
+  },
+  ...(['staff', 'reseller'] as const).flatMap((who): Way[] => {
+    const way = {
+      who: () => of[who],
+      path: () => `/backups/${backup}/actions/restore-to-new-server`,
+      body: () => ({ packageId: p.pack, nodeGroupId: p.location, hostname: `h${Bun.randomUUIDv7()}` }),
+    }
+    return [
+      {
+        ...way,
+        field: 'backups.restore-to-new-server nodeGroupId',
+        otherwise: () => ({ [there.elsewhere]: 'location_not_allowed' }),
+      },
+      {
+        ...way,
+        field: 'backups.restore-to-new-server packageId',
+        otherwise: () => ({ [there.archived]: 'validation_failed', [there.unsold]: 'package_not_allowed' }),
+      },
+    ]
+  }),
+  {
+    who: () => p.owner,
+    field: 'backup-plans.create targetId',
+    path: () => '/admin/backup-plans',
+    body: () => ({ ...createBackupPlan.example, name: newId('bpl'), targetId: nextBackupTarget() }),
+    may: () => backupTargets,
+  },
+  {
+    who: () => p.owner,
+    field: 'backup-plans.update targetId',
+    path: () => `/admin/backup-plans/${backupPlans[0]}`,
+    body: () => ({ targetId: nextBackupTarget() }),
+    may: () => backupTargets,
+  },
+  {
+    who: () => p.owner,
+    field: 'controller-backups.configure targetIds',
+    path: () => '/admin/controller-backups',
+    body: () => ({ targetIds: [backupTargets.find((id) => id !== restTarget)], hour: 3, keepDays: 30 }),
+    may: () => backupTargets.filter((id) => id !== restTarget),
+    otherwise: () => ({ [restTarget]: 'validation_failed' }),
+  },
+  {
+    who: () => p.owner,
+    field: 'backups.set-plan planId',
+    path: () => `/servers/${server.customer}/backups/plan`,
+    body: () => ({ planId: backupPlans[0] }),
+    may: () => backupPlans,
+  },
+  {
     ...byReseller,
     field: 'reseller.create-server ownerId',
     body: bare(() => of.customer),
@@ -261,6 +379,51 @@ const ways: readonly Way[] = [
       may: () => [key[who]],
     },
   ]),
+  ...(['staff', 'reseller', 'customer'] as const).flatMap((who): Way[] => [
+    {
+      field: 'servers.reinstall scriptId',
+      who: () => of[who],
+      path: onOwn,
+      body: () => ({ ...again(() => [key.customer])(), scriptId: own.script }),
+    },
+    {
+      field: 'servers.setup scriptId',
+      who: () => of[who],
+      path: onWaiting,
+      body: () => ({ ...setup(() => [key.customer])(), scriptId: own.script }),
+    },
+    {
+      field: 'servers.change-firewall firewallIds',
+      who: () => of[who],
+      path: () => `/servers/${server.customer}/firewall`,
+      body: () => ({ firewallIds: [own.firewall] }),
+    },
+    {
+      field: 'servers.set-iso isoId',
+      who: () => of[who],
+      path: () => `/servers/${server.customer}/iso`,
+      body: () => ({ isoId: own.iso }),
+    },
+  ]),
+  { ...byStaff, field: 'servers.create scriptId', body: () => ({ ...byStaff.body(), scriptId: own.script }) },
+  {
+    ...byReseller,
+    field: 'reseller.create-server scriptId',
+    body: () => ({ ...byStaff.body(), access: { mode: 'password' }, scriptId: own.script }),
+  },
+  {
+    field: 'servers.change-owner ownerId',
+    who: () => of.staff,
+    path: () => `/servers/${server.customer}/actions/change-owner`,
+    body: () => ({ ownerId: of.customer.id }),
+    may: () => everybody().filter((id) => !staffOnly().includes(id)),
+  },
+  ...(['release', 'refuse'] as const).map((what) => ({
+    field: `brakes.${what} serverIds`,
+    who: () => of.staff,
+    path: () => `/admin/brakes/${held[what].brake}/actions/${what}`,
+    body: () => ({ serverIds: [held[what].server] }),
+  })),
   // A person cannot pass on what was shared with them or is in their care.
   ...(['customer', 'friend', 'reseller'] as const).map((who) => ({
     field: 'team.invite serverId',
@@ -268,6 +431,34 @@ const ways: readonly Way[] = [
     body: () => ({ email: `m${Bun.randomUUIDv7()}@team.test`, role: 'view', serverId: server[who] }),
     may: () => (who === 'customer' ? [server.waiting] : []),
   })),
+  ...(['staff', 'reseller', 'customer'] as const).flatMap((who): Way[] => [
+    {
+      field: 'floating-ips.create locationId',
+      who: () => of[who],
+      path: () => `/customers/${of.customer.id}/floating-ips`,
+      body: () => ({ locationId: p.location }),
+    },
+    {
+      field: 'floating-ips.assign serverId',
+      who: () => of[who],
+      path: () => `/floating-ips/${floating}/actions/assign`,
+      body: () => ({ serverId: server.customer }),
+      otherwise: () => ({ [server.waiting]: 'not_set_up' }),
+    },
+    {
+      field: 'networks.create locationId',
+      who: () => of[who],
+      path: () => `/customers/${of.customer.id}/networks`,
+      body: () => ({ name: Bun.randomUUIDv7(), locationId: p.location, ipv4: '10.40.0.0/24' }),
+    },
+    {
+      field: 'networks.attach serverId',
+      who: () => of[who],
+      path: () => `/networks/${networks[who]}/servers`,
+      body: () => ({ serverId: server.customer }),
+      may: () => [server.waiting],
+    },
+  ]),
   {
     field: 'resellers.create packageIds',
     who: () => of.staff,
@@ -388,6 +579,9 @@ describe('S27: and what may be named is taken', () => {
     test(`${way.field} ${n}`, async () => {
       const [id, field] = way.field.split(' ') as [string, string]
       const op = operations.find((o) => o.id === id)!
+      // Time goes by between the calls, and some want a recent sign-in.
+      const who = way.who()
+      Object.assign(who, p.signIn(who.id))
       for (const it of new Set([...(way.may?.() ?? []), undefined])) {
         const body = way.body()
         const { status, body: answer } = await p.call(
@@ -399,7 +593,8 @@ describe('S27: and what may be named is taken', () => {
         expect([it, status < 300 || answer]).toEqual([it, true])
         await p.settle()
         // There are twenty addresses, and ten invitations a minute.
-        if (answer.ipv4 || id === 'servers.setup') await p.admin('DELETE', `/servers/${answer.serverId}`)
+        if ((answer.ipv4 && answer.serverId) || id === 'servers.setup')
+          await p.admin('DELETE', `/servers/${answer.serverId}?immediately=true`)
         if (id === 'servers.setup') server.waiting = await order(of.customer)
         if (id === 'pools.create') await p.admin('DELETE', `/admin/ip-pools/${answer.id}`)
         await p.settle()

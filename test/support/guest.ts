@@ -41,7 +41,8 @@ export async function newKey() {
   return { path: `${dir}/id`, publicKey: readFileSync(`${dir}/id.pub`, 'utf8').trim() }
 }
 
-const options = [
+/** Options for the SSH of tests: guests come and go under the same addresses. */
+export const sshOptions = [
   '-o',
   'StrictHostKeyChecking=no',
   '-o',
@@ -52,14 +53,14 @@ const options = [
   'LogLevel=ERROR',
 ]
 export const sshWithKey = (address: string, key: string, command: string) =>
-  run(['ssh', ...options, '-i', key, '-o', 'PasswordAuthentication=no', `root@${address}`, command])
+  run(['ssh', ...sshOptions, '-i', key, '-o', 'PasswordAuthentication=no', `root@${address}`, command])
 export const sshWithPassword = (address: string, password: string, command: string) =>
   run(
     [
       'sshpass',
       '-e',
       'ssh',
-      ...options,
+      ...sshOptions,
       '-o',
       'PubkeyAuthentication=no',
       '-o',
@@ -77,6 +78,13 @@ export async function bridge(name: string, address: string) {
   await must('ip', 'addr', 'add', address, 'dev', name)
   await must('ip', 'link', 'set', name, 'up')
   return { name, remove: () => run(['ip', 'link', 'del', name]) }
+}
+
+/** The rules that an agent leaves on this machine when it ends: guests run on under them. */
+export async function removeRules() {
+  for (const family of ['bridge', 'inet'])
+    for (const table of ['berth', 'berth_traffic', 'berth_private'])
+      await run(['nft', 'delete', 'table', family, table])
 }
 
 /** Pings five times a second until `stop`, which answers how many went out and how many came back. */

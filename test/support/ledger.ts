@@ -3,7 +3,7 @@ import type { Db } from '../../src/kernel/db/open.ts'
 
 /**
  * The faults of the ledger, in words: it must say of every workload what it is by its own rows, without an overlap and
- * without a hole.
+ * without a hole but between a termination and the return from it.
  */
 export function ledgerFaults({ $client }: Pick<Db, '$client'>): string[] {
   const rows = (sql: string) => $client.query<{ id: string }, []>(sql).all()
@@ -29,7 +29,9 @@ export function ledgerFaults({ $client }: Pick<Db, '$client'>): string[] {
       'has a hole in the ledger',
       `SELECT a.workload_id AS id FROM usage_intervals a WHERE a.since > (SELECT min(since) FROM usage_intervals b
          WHERE b.workload_id = a.workload_id)
-       AND NOT EXISTS (SELECT 1 FROM usage_intervals b WHERE b.workload_id = a.workload_id AND b.until = a.since)`,
+       AND NOT EXISTS (SELECT 1 FROM usage_intervals b WHERE b.workload_id = a.workload_id AND b.until = a.since)
+       AND NOT EXISTS (SELECT 1 FROM events e WHERE e.type = 'server.undeleted' AND e.subject_id = a.workload_id
+         AND abs(e.created_at - a.since) < 1000)`,
     ),
   ]
 }

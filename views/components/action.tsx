@@ -6,6 +6,7 @@ import type { AssetName } from '../../public/assets.ts'
 import { API_ROOT } from '../../src/kernel/api/http.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { useAt, usePageContext } from '../../src/kernel/web/page-context.ts'
+import { Field } from './field.tsx'
 import { Icon, type IconName } from './icon.tsx'
 
 export type Params = Readonly<Record<string, string>>
@@ -24,9 +25,17 @@ export type Calling = {
    * named.
    */
   secret?: { field: string; title: string; words: string; into?: string }
-  /** A function of public/security.js that gets the response, and the part of the page that it is about. */
-  hands?: { to: 'askPasskey' | 'makePasskey' | 'showApp' | 'showCodes'; at: string }
+  /** A function that gets the response, and the part of the page that it is about. */
+  hands?: { to: keyof typeof handlers; at: string }
 }
+/** The files of functions that get a response. */
+const handlers = {
+  askPasskey: 'security.js',
+  makePasskey: 'security.js',
+  showApp: 'security.js',
+  showCodes: 'security.js',
+  showDifferences: 'reconciliation.js',
+} as const satisfies Record<string, AssetName>
 
 /** The operation's path under the API, with its parameters filled in. */
 export const pathOf = (op: Operation, params: Params) =>
@@ -70,7 +79,7 @@ export function CallForm({ op, params = {}, body = {}, children, ...how }: CallF
     if (secret.into) attributes['data-secret-into'] = secret.into
   }
   if (hands) {
-    attributes['data-with'] = asset('security.js' satisfies AssetName)
+    attributes['data-with'] = asset(handlers[hands.to])
     attributes['data-to'] = hands.to
     attributes['data-at'] = hands.at
   }
@@ -215,4 +224,56 @@ export const Menu = ({ label, small, children }: { label: string; small?: boolea
     </summary>
     <div class="pop">{children}</div>
   </details>
+)
+
+type Thing = { id: string; name: string }
+type EditProps = { op: Operation; of: Thing; fields: ComponentChildren } & Pick<
+  ActionProps,
+  'label' | 'icon' | 'inMenu' | 'wide' | 'done' | 'disabledReason'
+>
+/** The entry in the menu of a thing, or the button on its page, behind which its fields are. */
+export const EditEntry = ({ op, of: { id, name }, label, inMenu = true, ...more }: EditProps) => (
+  <Action
+    op={op}
+    params={{ id }}
+    label={label}
+    of={name}
+    inMenu={inMenu}
+    title={`${label} ${name}`}
+    submit="Save"
+    done="Saved"
+    {...more}
+  />
+)
+
+/** The entry “Rename” in the menu of a thing that its owner named. */
+export const RenameEntry = ({ op, of }: { op: Operation; of: Thing }) => (
+  <EditEntry
+    op={op}
+    of={of}
+    label="Rename"
+    icon="pencil"
+    fields={<Field scope={`name-${of.id}`} name="name" label="Name" required value={of.name} />}
+  />
+)
+
+type RemoveProps = { op: Operation; of: Thing; keep: string; consequences: readonly ComponentChildren[] } & Pick<
+  ActionProps,
+  'disabledReason' | 'inMenu' | 'leadsTo' | 'done'
+>
+/** The entry “Remove” in the menu of a thing, or the button on its page. */
+export const RemoveEntry = ({ op, of: { id, name }, keep, consequences, inMenu = true, ...more }: RemoveProps) => (
+  <Action
+    op={op}
+    params={{ id }}
+    label="Remove"
+    icon="trash"
+    of={name}
+    inMenu={inMenu}
+    tone="bad"
+    title={`Remove ${name}?`}
+    done={`${name} is removed`}
+    confirm={{ keep, consequences }}
+    {...more}
+  />
 )

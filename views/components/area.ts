@@ -12,7 +12,7 @@ export const areaOf = ({ actor }: Pick<At, 'actor'>): Area => areas[actor.kind]
 /** For the pages of the owners' area: staff and resellers have the same page in their own. */
 export const inOwnArea = (at: At): string | undefined => (areaOf(at) ? areaOf(at) + here(at) : undefined)
 
-type InEvery<R extends Reads> = Pick<Page<R>, 'path' | 'reads' | 'title' | 'nav'> & {
+type InEvery<R extends Reads> = Pick<Page<R>, 'path' | 'reads' | 'title' | 'nav' | 'files' | 'madeStyles'> & {
   view(data: Answers<R> & { at: At }, area: Area): Html
 }
 /**

@@ -18,6 +18,8 @@ type RadiosProps = GroupProps & {
   value: string | undefined
   /** A heading above says the label already. */
   quiet?: boolean
+  /** The chosen value is sent as a number. */
+  as?: 'number'
 }
 /** One of several, each a card; what cannot be chosen says why. */
 export function Radios(f: RadiosProps) {
@@ -33,7 +35,13 @@ export function Radios(f: RadiosProps) {
       <div class="picks">
         {f.options.map((o) => (
           // By value, not by place: in a list that is redrawn, what is chosen must stay with what it was chosen for.
-          <Pick id={`${id}-${slug(o.value)}`} name={f.name} checked={o.value === f.value && !o.why} option={o} />
+          <Pick
+            id={`${id}-${slug(o.value)}`}
+            name={f.name}
+            as={f.as}
+            checked={o.value === f.value && !o.why}
+            option={o}
+          />
         ))}
       </div>
       {!f.options.length && f.empty}
@@ -41,8 +49,8 @@ export function Radios(f: RadiosProps) {
   )
 }
 
-type PickProps = { id: string; name: string; checked: boolean; option: Option }
-const Pick = ({ id, name, checked, option: { value, label, hint, why } }: PickProps) => (
+type PickProps = { id: string; name: string; as: 'number' | undefined; checked: boolean; option: Option }
+const Pick = ({ id, name, as, checked, option: { value, label, hint, why } }: PickProps) => (
   <div class="pick">
     <input
       type="radio"
@@ -50,6 +58,7 @@ const Pick = ({ id, name, checked, option: { value, label, hint, why } }: PickPr
       name={name}
       value={value}
       checked={checked}
+      data-as={as}
       disabled={!!why}
       aria-describedby={hint || why ? `${id}-h` : undefined}
     />

@@ -21,6 +21,7 @@ export type IconName =
   | 'settings'
   | 'brand'
   | 'notice'
+  | 'bell'
   | 'menu'
   | 'copy'
   | 'out'
@@ -43,6 +44,9 @@ export type IconName =
   | 'shield'
   | 'history'
   | 'terminal'
+  | 'keyboard'
+  | 'paste'
+  | 'maximize'
   | 'download'
   | 'ellipsis'
   | 'unplug'
@@ -66,6 +70,7 @@ export type IconName =
   | 'webhook'
   | 'import'
   | 'network'
+  | 'camera'
   | ShapeName
 
 const shapes: Record<ShapeName, true> = {

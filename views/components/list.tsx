@@ -4,10 +4,11 @@ import type { ComponentChildren } from 'preact'
 import type { Operation, Query } from '../../src/kernel/api/operation.ts'
 import { useAt } from '../../src/kernel/web/page-context.ts'
 import { pathOf } from './action.tsx'
+import { Head } from './head.tsx'
 import { Icon } from './icon.tsx'
 import { Live } from './live.tsx'
-import { Empty } from './section.tsx'
-import { addressWith, type Listed, Pager, PagerButtons, rangeOf } from './table.tsx'
+import { Empty, Section } from './section.tsx'
+import { addressWith, type Column, type Listed, Pager, PagerButtons, rangeOf, Table } from './table.tsx'
 import { instantsIn, useLocalMinute } from './time.tsx'
 import { count } from './words.ts'
 
@@ -73,6 +74,40 @@ export function List({
     </>
   )
 }
+
+type ListPageProps<Row> = {
+  title: string
+  words: string
+  actions: ComponentChildren
+  of: Listed & { data: readonly Row[] }
+  columns: readonly Column<Row>[]
+  empty: ComponentChildren
+}
+/** A page that is one list without filters, such as of the reader's own keys, scripts or images. */
+export const ListPage = <Row extends { id: string }>({ title, words, actions, ...list }: ListPageProps<Row>) => (
+  <>
+    <Head title={title} actions={actions} sub={<p>{words}</p>} />
+    <Section id="list" title={title} quiet flush first>
+      <ListOf title={title} {...list} />
+    </Section>
+  </>
+)
+
+/** The rows of such a list and its pager, or what is there instead. */
+export const ListOf = <Row extends { id: string }>({
+  title,
+  of,
+  columns,
+  empty,
+}: Pick<ListPageProps<Row>, 'title' | 'of' | 'columns' | 'empty'>) =>
+  of.data.length > 0 ? (
+    <>
+      <Table label={title} rows={of.data} columns={columns} idOf={({ id }) => id} />
+      <Pager of={of} />
+    </>
+  ) : (
+    empty
+  )
 
 function NothingFits({ words }: { words: string }) {
   const at = useAt()

@@ -16,12 +16,18 @@ type SectionProps = {
   flush?: boolean
   /** No line above: the first below the page header. */
   first?: boolean
+  /** A frame of its own: something measured. */
+  panel?: boolean
   children?: ComponentChildren
 }
 
 /** A part of a page with a heading, parted from the one above by a line. */
-export const Section = ({ id, title, quiet, count, actions, words, flush, first, children }: SectionProps) => (
-  <section class={`sec${flush ? ' flush' : ''}${first ? ' first' : ''}`} id={id} aria-labelledby={`${id}-t`}>
+export const Section = ({ id, title, quiet, count, actions, words, flush, first, panel, children }: SectionProps) => (
+  <section
+    class={panel ? 'panel' : `sec${flush ? ' flush' : ''}${first ? ' first' : ''}`}
+    id={id}
+    aria-labelledby={`${id}-t`}
+  >
     <header class={quiet ? 'sr' : undefined}>
       <h2 id={`${id}-t`}>{title}</h2>
       {count !== undefined && <span class="muted">{count}</span>}

@@ -18,7 +18,7 @@ export function span(ms: number): string {
 /** How long something took or has been taking. `from`, `to`: ISO times. */
 export function howLong(from: string, to: string | null, now: number): string {
   const ms = (to ? Date.parse(to) : now) - Date.parse(from)
-  return ms < 1000 ? 'less than 1 s' : span(ms)
+  return ms < 1000 ? 'under 1 s' : span(ms)
 }
 
 /**

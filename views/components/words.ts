@@ -1,5 +1,5 @@
 // Sizes, counts and names as people read them; those that operations say too are in the kernel.
-import { exactGb, exactMb } from '../../src/kernel/words.ts'
+import { exactGb, exactMb, traffic } from '../../src/kernel/words.ts'
 
 export { bytes, count, exactGb, exactMb, gb, list, mb, traffic, units } from '../../src/kernel/words.ts'
 
@@ -13,3 +13,6 @@ export const smallSize = ({ vcpus, memoryMb }: { vcpus: number; memoryMb: number
 
 /** The end of an id tells things apart; its start is the time. */
 export const shortId = (id: string) => `…${id.slice(-8)}`
+
+/** So many bytes of traffic, in decimal units as it is sold. */
+export const usedTraffic = (n: number) => traffic(Math.round(n / 1e8) / 10)

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { AssetName } from '../../public/assets.ts'
 import { areas, homeOf } from '../../src/identity/accounts/areas.ts'
 import { closeSupport } from '../../src/identity/auth/support-session.ts'
+import { listNotices } from '../../src/identity/notices/notices.ts'
 import { iso } from '../../src/kernel/db/clock.ts'
 import type { Html } from '../../src/kernel/web/html.ts'
 import { Kept } from '../../src/kernel/web/kept.ts'
@@ -21,12 +22,20 @@ import { SecretOnce } from './shown-once.tsx'
 import { AccountMenu, Navigation } from './side-navigation.tsx'
 
 /** The reads of the frame around every page. */
-export const always = { running: ifAllowed(listJobs, () => ({ query: { state: 'running', limit: '1' } })) }
+export const always = {
+  running: ifAllowed(listJobs, () => ({ query: { state: 'running', limit: '1' } })),
+  unread: ifAllowed(listNotices, () => ({ query: { unread: 'true', limit: '1' } })),
+}
 type Always = Partial<Answers<typeof always>>
 
 export const layout = (frame: Frame<Always>): Html => <Document {...frame} />
 /** Sent beside a live part of the page. */
-export const beside = ({ always }: Frame<Always>): Html => <RunningJobs total={always.running?.total} />
+export const beside = ({ always }: Frame<Always>): Html => (
+  <>
+    <RunningJobs total={always.running?.total} />
+    <UnreadNotices total={always.unread?.total} />
+  </>
+)
 export const isRunning = (always: Always): boolean => (always.running?.total ?? 0) > 0
 
 function Document({ title, body, page, at, nonce, always }: Frame<Always>) {
@@ -44,13 +53,13 @@ function Document({ title, body, page, at, nonce, always }: Frame<Always>) {
       data-account={signedIn ? at.actor.accountId : undefined}
       {...preferences}
     >
-      <DocumentHead title={title} nonce={nonce} />
+      <DocumentHead title={title} nonce={nonce} files={page?.files ?? []} />
       <body>
         <a class="skip" href="#main">
           Skip to content
         </a>
         {signedIn ? (
-          <App nav={page?.nav} running={always.running}>
+          <App nav={page?.nav} always={always}>
             {body}
           </App>
         ) : (
@@ -66,7 +75,7 @@ function Document({ title, body, page, at, nonce, always }: Frame<Always>) {
   )
 }
 
-function DocumentHead({ title, nonce }: { title: string; nonce: string }) {
+function DocumentHead({ title, nonce, files }: { title: string; nonce: string; files: readonly string[] }) {
   const { at, asset } = usePageContext()
   const file = (name: AssetName) => asset(name)
   return (
@@ -83,13 +92,19 @@ function DocumentHead({ title, nonce }: { title: string; nonce: string }) {
       <link rel="icon" type="image/svg+xml" href={file('mark.svg')} />
       <script defer nonce={nonce} src={file('htmx.js')} />
       <script type="module" nonce={nonce} src={file('panel.js')} />
-      <script defer nonce={nonce} src={file('alpine.js')} />
+      {files.map((name) =>
+        name.endsWith('.css') ? (
+          <link rel="stylesheet" href={asset(name)} />
+        ) : (
+          <script {...(name.endsWith('.mjs') ? { type: 'module' } : { defer: true })} nonce={nonce} src={asset(name)} />
+        ),
+      )}
     </head>
   )
 }
 
-type AppProps = { nav: string | undefined; running: Always['running']; children: ComponentChildren }
-const App = ({ nav, running, children }: AppProps) => (
+type AppProps = { nav: string | undefined; always: Always; children: ComponentChildren }
+const App = ({ nav, always, children }: AppProps) => (
   <div class="app">
     <header class="top">
       <button type="button" class="btn bare ico menu-btn" aria-controls="nav" aria-expanded="false" aria-label="Menu">
@@ -98,7 +113,8 @@ const App = ({ nav, running, children }: AppProps) => (
       <Mark href={homeOf(useAt().actor.kind)} />
       <SearchButton />
       <span class="grow" />
-      <RunningJobs total={running?.total} />
+      <RunningJobs total={always.running?.total} />
+      <UnreadNotices total={always.unread?.total} />
       <AccountMenu current={nav} />
     </header>
     <Navigation current={nav} />
@@ -160,6 +176,23 @@ function RunningJobs({ total }: { total: number | undefined }) {
     <a class="running" id="running" href={`${area}/jobs?state=running`} hx-swap-oob="outerMorph" hidden={total === 0}>
       <Icon name="work" />
       {total.toLocaleString('en')} <span class="t">{total === 1 ? 'job running' : 'jobs running'}</span>
+    </a>
+  )
+}
+
+/** The way to the notices, with the number of unread ones. Every answer that holds a newer one puts it in its place. */
+function UnreadNotices({ total }: { total: number | undefined }) {
+  if (total === undefined) return null
+  return (
+    <a class={`btn bare${total ? '' : ' ico'}`} id="unread" href="/account/notifications" hx-swap-oob="outerMorph">
+      <Icon name="bell" />
+      <span class="sr">Notifications</span>
+      {total > 0 && (
+        <b>
+          {total > 99 ? '99+' : total}
+          <span class="sr"> unread</span>
+        </b>
+      )}
     </a>
   )
 }

@@ -4,18 +4,13 @@ import { Icon } from '../components/icon.tsx'
 
 /** The dialog that every page has. It cannot be left by accident. */
 export const SecretOnce = () => (
-  <dialog
-    id="secret-once"
-    aria-labelledby="secret-title"
-    x-data="secretOnce"
-    {...{ 'x-on:secret.window': 'show', 'x-on:cancel.prevent': 'stay' }}
-  >
+  <dialog id="secret-once" aria-labelledby="secret-title">
     <div class="in">
-      <h2 id="secret-title" x-text="title" />
-      <p x-text="words" />
+      <h2 id="secret-title" data-says="title" />
+      <p data-says="words" />
       <div class="bar">
-        <output class="secret grow" x-text="value" />
-        <button type="button" class="btn" x-bind:data-copy="value">
+        <output class="secret grow" data-says="value" />
+        <button type="button" class="btn" data-copy="">
           <Icon name="copy" />
           Copy
         </button>
@@ -23,7 +18,7 @@ export const SecretOnce = () => (
       <p class="said" role="status" />
       <p class="muted">It is shown only once: Berth stores no readable copy.</p>
       <div class="bar end">
-        <button type="button" class="btn pri" x-on:click="leave">
+        <button type="button" class="btn pri" data-saved="">
           I've saved it
         </button>
       </div>

@@ -1,114 +1,123 @@
-// The rules as text for nft: one table of the bridge family with a chain per vm, which counts and drops every frame
-// that the vm may not send. Allowed addresses come from the controller's allocation, never from what a guest sends.
+// The rules as text for nft. The table of the bridge family has a chain per vm, which named verdict maps find by its
+// tap, so that the change of one vm is a small transaction. The table of the inet family closes the host to the vms.
 //
-// Not used, because not every kernel has it in this family: ct, reject, meta ibrname.
-import ipaddr from 'ipaddr.js'
-import { Failure } from '../../failure.ts'
+// Not used, because not every kernel has it in the bridge family: ct, reject, meta ibrname, fib.
 import { type PortRules, TAP_PREFIX } from '../../protocol/wire.ts'
+import { block, chain, dropped, set, TABLE } from './nft-text.ts'
+import { commonPolicy, filtersIncoming, policyChains, policyObjects } from './policy.ts'
+import { commonChecks, spoofingChain } from './spoofing.ts'
 
-export const TABLE = 'berth'
-const NEIGHBOUR_DISCOVERY = 'ether type ip6 icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit }'
-/** The numbers of the extension headers that can follow that of a fragment. */
-const EXTENSIONS = ['0', '43', '44', '51', '60', '135', '139', '140']
-const ADVERTISEMENT = 'icmpv6 type nd-neighbor-advert'
+/** The mark of packets that came from a vm. The host's own rules see the bridge and not the tap. */
+const FROM_VM = '0x08000000'
+const MAP_FROM = 'from_vms'
+const MAP_TO = 'to_vms'
+export const MAPS = [MAP_FROM, MAP_TO] as const
 
 /**
- * The whole table as one transaction, which replaces the old table. Throws `invalid_address` for an invalid IPv6
- * prefix.
+ * Everything as one transaction, which replaces the old tables. `hostPorts`: ports of the host that vms may reach.
+ * Throws `invalid_address`.
  */
-export function ruleset(all: readonly PortRules[]): string {
+export function ruleset(all: readonly PortRules[], hostPorts: readonly number[] = []): string {
   const ports = all.toSorted((a, b) => a.tap.localeCompare(b.tap, 'en', { numeric: true }))
-  return [
+  return text([
     `table bridge ${TABLE}`,
     `delete table bridge ${TABLE}`,
-    `table bridge ${TABLE} {`,
-    ...indent([...entrance(ports), ...ports.flatMap(portChain)]),
-    '}',
-    '',
-  ].join('\n')
+    ...block(`table bridge ${TABLE}`, [
+      ...commonChecks,
+      ...commonPolicy,
+      // A chain or set exists before the first line that names it.
+      ...ports.flatMap(policyChains),
+      ...ports.flatMap(spoofingChain),
+      ...verdictMap(MAP_FROM, ports.map(fromVm)),
+      ...verdictMap(MAP_TO, ports.filter(filtersIncoming).map(toVm)),
+      ...entrance,
+    ]),
+    `table inet ${TABLE}`,
+    `delete table inet ${TABLE}`,
+    ...block(`table inet ${TABLE}`, hostChains(hostPorts)),
+  ])
 }
+
+/**
+ * The change of one vm's rules as one transaction: what its firewall remembers stays. `old`: its rules in force;
+ * undefined where it has none. `next` undefined: it has none from now on. Throws `invalid_address`.
+ */
+export function change(old: PortRules | undefined, next: PortRules | undefined): string {
+  const before = old ? objectsOf(old) : { chains: [], sets: [] }
+  const after = next ? objectsOf(next) : { chains: [], sets: [] }
+  const gone = (kind: 'chains' | 'sets') => before[kind].filter((name) => !after[kind].includes(name))
+  const isSameTap = old?.tap === next?.tap
+  return text([
+    ...(old && !(next && isSameTap) ? [`delete element bridge ${TABLE} ${MAP_FROM} { ${fromVm(old)} }`] : []),
+    ...(old && filtersIncoming(old) && !(next && isSameTap && filtersIncoming(next))
+      ? [`delete element bridge ${TABLE} ${MAP_TO} { ${toVm(old)} }`]
+      : []),
+    ...before.chains.map((name) => `flush chain bridge ${TABLE} ${name}`),
+    ...gone('chains').map((name) => `delete chain bridge ${TABLE} ${name}`),
+    ...gone('sets').map((name) => `delete set bridge ${TABLE} ${name}`),
+    ...(next
+      ? [
+          ...block(`table bridge ${TABLE}`, [...policyChains(next), ...spoofingChain(next)]),
+          `add element bridge ${TABLE} ${MAP_FROM} { ${fromVm(next)} }`,
+          ...(filtersIncoming(next) ? [`add element bridge ${TABLE} ${MAP_TO} { ${toVm(next)} }`] : []),
+        ]
+      : []),
+  ])
+}
+
+/** The names of a vm's chains and sets. The chain of the tap comes first, because it leads to the others. */
+export function objectsOf(port: PortRules): { chains: string[]; sets: string[] } {
+  const { chains, sets } = policyObjects(port)
+  return { chains: [port.tap, ...chains], sets }
+}
+
+/** The elements of both verdict maps, as nft lists them. */
+export const elementsOf = (ports: readonly PortRules[]): string[] => [
+  ...ports.map(fromVm),
+  ...ports.filter(filtersIncoming).map(toVm),
+]
+
+const fromVm = ({ tap }: PortRules) => `"${tap}" : jump ${tap}`
+const toVm = ({ tap }: PortRules) => `"${tap}" : jump ${tap}_in`
+const verdictMap = (name: string, elements: readonly string[]) =>
+  block(`map ${name}`, ['type ifname : verdict', ...(elements.length ? [`elements = ${set(elements)}`] : [])])
 
 /**
  * A tap with our prefix and no rules sends nothing: rules are loaded before a vm starts and removed after it is gone.
+ * Traffic to a vm comes over another port of the bridge or from the host itself.
  */
-const entrance = (ports: readonly PortRules[]) =>
-  chain('entrance', [
+const entrance = [
+  ...chain('entrance', [
     'type filter hook prerouting priority -300; policy accept;',
-    ...(ports.length ? [`iifname vmap { ${ports.map(({ tap }) => `"${tap}" : jump ${tap}`).join(', ')} }`] : []),
-    `iifname "${TAP_PREFIX}*" ${dropped('no vm of this node')}`,
-  ])
-
-function portChain(rules: PortRules): string[] {
-  const { tap, mac, ipv4, ipv6 } = rules
-  return chain(tap, [
-    `ether saddr != ${mac} ${dropped('foreign MAC address')}`,
-    // Both checks come first: a frame with a VLAN tag looks like IP to the rules below.
-    `ether type != { arp, ip, ip6 } ${dropped('neither ARP nor IP')}`,
-    `meta protocol != { arp, ip, ip6 } ${dropped('neither ARP nor IP')}`,
-    `ether type arp ${tooMuch('ARP')}`,
-    `${NEIGHBOUR_DISCOVERY} ${tooMuch('neighbour discovery')}`,
-    ...arpRules(mac, ipv4),
-    ...ipv4Rules(ipv4),
-    ...ipv6Rules(ipv6),
-    dropped('not its address'),
-  ])
-}
-
-const arpRules = (mac: string, ipv4: readonly string[]) => [
-  `ether type arp arp saddr ether != ${mac} ${dropped('ARP with a foreign MAC address')}`,
-  // Address probe (RFC 5227): the guest asks whether its address is in use before it takes it.
-  'ether type arp arp operation request arp saddr ip 0.0.0.0 accept',
-  ...(ipv4.length ? [`ether type arp arp saddr ip ${set(ipv4)} accept`] : []),
-  `ether type arp ${dropped('ARP for a foreign address')}`,
+    `iifname != "${TAP_PREFIX}*" accept`,
+    `meta mark set meta mark | ${FROM_VM}`,
+    'jump from_any_vm',
+    `iifname vmap @${MAP_FROM}`,
+    dropped('no vm of this node'),
+  ]),
+  ...['forward', 'output'].flatMap((hook) =>
+    chain(`to_vm_${hook}`, [`type filter hook ${hook} priority -300; policy accept;`, `oifname vmap @${MAP_TO}`]),
+  ),
 ]
 
-const ipv4Rules = (ipv4: readonly string[]) => [
-  `ether type ip udp sport 67 ${dropped('DHCP server')}`,
-  ...(ipv4.length ? [`ether type ip ip saddr ${set(ipv4)} accept`] : []),
+const PINGS = 'echo-request, echo-reply, destination-unreachable, time-exceeded'
+const NEIGHBOURS =
+  'nd-router-solicit, nd-neighbor-solicit, nd-neighbor-advert, mld-listener-report, mld2-listener-report'
+
+/** Without connection tracking: an answer to a connection that the host began has no lone SYN. */
+const hostChains = (hostPorts: readonly number[]) => [
+  ...chain('host', [
+    'type filter hook input priority -300; policy accept;',
+    `meta mark & ${FROM_VM} == ${FROM_VM} jump from_vms`,
+  ]),
+  ...chain('from_vms', [
+    `icmp type { ${PINGS} } limit rate 1000/second accept`,
+    `icmpv6 type { ${PINGS}, packet-too-big } limit rate 1000/second accept`,
+    `icmpv6 type { ${NEIGHBOURS} } accept`,
+    ...(hostPorts.length ? [`meta l4proto { tcp, udp } th dport ${set(hostPorts)} accept`] : []),
+    'meta l4proto tcp tcp flags & (syn | ack) != syn accept',
+    dropped('port of this node'),
+  ]),
 ]
 
-const ipv6Rules = (ipv6: readonly string[]) => {
-  const own = ['fe80::/10', ...ipv6]
-  return [
-    // The options may push the header of the message, which the rules below look at, into a later fragment (RFC 7112).
-    `ether type ip6 exthdr frag exists frag nexthdr ${set(EXTENSIONS)} ${dropped('fragment with options')}`,
-    `ether type ip6 udp sport 547 ${dropped('DHCPv6 server')}`,
-    `ether type ip6 icmpv6 type { nd-router-advert, nd-redirect } ${dropped('router advertisement')}`,
-    // Small link-local addresses are configured by hand on routers. A guest derives its own from its MAC address or at
-    // random.
-    `ether type ip6 ip6 saddr fe80::/112 ${dropped('link-local address of a router')}`,
-    `ether type ip6 ${ADVERTISEMENT} ${targetIn('fe80::/112')} ${dropped('neighbour advertisement for a router')}`,
-    // Duplicate address detection: a solicitation from :: precedes taking the address, so the target must be the vm's
-    // own.
-    ...own.map((cidr) => `ether type ip6 ip6 saddr :: icmpv6 type nd-neighbor-solicit ${targetIn(cidr)} accept`),
-    'ether type ip6 ip6 saddr :: icmpv6 type { nd-router-solicit, mld-listener-report, mld2-listener-report } accept',
-    ...own.map((cidr) => `ether type ip6 ip6 saddr ${set(own)} ${ADVERTISEMENT} ${targetIn(cidr)} accept`),
-    `ether type ip6 ${ADVERTISEMENT} ${dropped('neighbour advertisement for a foreign address')}`,
-    `ether type ip6 ip6 saddr ${set(own)} accept`,
-  ]
-}
-
-/** A match on the target address of a neighbour message, 8 bytes into ICMPv6; this nft has no keyword for it. */
-function targetIn(cidr: string): string {
-  const { bits, value } = prefixOf(cidr)
-  return `@th,64,${bits} 0x${value.toString(16)}`
-}
-
-/** The length of an IPv6 prefix and its first `bits` bits as a number. Throws `invalid_address`. */
-export function prefixOf(cidr: string): { bits: number; value: bigint } {
-  const [address = '', length = ''] = cidr.split('/')
-  const bits = Number(length)
-  if (address.includes('%') || !ipaddr.IPv6.isValid(address) || !/^\d+$/.test(length) || bits < 1 || bits > 128)
-    throw new Failure('invalid_address', `${cidr} is no IPv6 prefix`)
-  return { bits, value: numberOf(address) >> BigInt(128 - bits) }
-}
-
-const numberOf = (address: string): bigint =>
-  ipaddr.IPv6.parse(address).parts.reduce((sum, part) => (sum << 16n) | BigInt(part), 0n)
-
-/** Every vm on the bridge receives these frames, so a flood of them loads all neighbours. */
-const tooMuch = (what: string) => `limit rate over 100/second burst 200 packets ${dropped(`too much ${what}`)}`
-const dropped = (why: string) => `counter drop comment "${why}"`
-const set = (elements: readonly string[]) => `{ ${elements.join(', ')} }`
-const indent = (lines: readonly string[]) => lines.map((line) => `  ${line}`)
-const chain = (name: string, rules: readonly string[]) => [`chain ${name} {`, ...indent(rules), '}']
+const text = (lines: readonly string[]) => [...lines, ''].join('\n')

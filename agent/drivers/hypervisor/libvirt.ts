@@ -1,21 +1,31 @@
 // libvirt through virsh. A process per query takes about 20 ms, which is enough for the few queries of an agent; the
 // two that repeat (figures and events) are one process for all vms.
 
+import { rmSync } from 'node:fs'
 import { say } from '../../controller-link/job-log.ts'
-import { Failure } from '../../failure.ts'
+import { Failure, wordsOf } from '../../failure.ts'
 import { lines, run } from '../../host/exec.ts'
-import { type Power, type Vm, WORKLOAD_ID } from '../../protocol/wire.ts'
+import { type DiskSpeed, type Power, type Volume, WORKLOAD_ID } from '../../protocol/wire.ts'
+import { giveSerialLine, makeSerialDir, serialFiles } from '../console/libvirt.ts'
 import type { Disk } from '../storage/storage.ts'
-import { type Acceleration, domainXml, SEED_DRIVE, uuidOf } from './domain-xml.ts'
-import type { Hypervisor, OffReason, PowerEvent, Seen } from './hypervisor.ts'
+import { type Acceleration, domainXml, ISO_DRIVE, nicXml, SEED_DRIVE, uuidOf } from './domain-xml.ts'
+import { mustHaveFirmware, tpmPath, variablesPath } from './firmware.ts'
+import type { Drives, Hypervisor, Machine, Nic, OffReason, PowerEvent, Seen, Usage } from './hypervisor.ts'
 
 const URI = ['-c', 'qemu:///system']
 const OURS = new RegExp(`^${WORKLOAD_ID}$`)
 const EVENT = new RegExp(`^(\\S+ \\S+): event 'lifecycle' for domain '(${WORKLOAD_ID})': (\\S+) (.*)$`)
+/** A line of `domiflist`: the tap of a card on a private network, and its MAC address. */
+const PRIVATE_CARD = /^\s*(btp\d+)\s+bridge\s+\S+\s+\S+\s+([0-9a-f:]{17})\s*$/gm
+/** A line of `domblklist`; CD drives are no virtio disks. */
+const VIRTIO_DISK = /^\s*(vd[a-z])\s/gm
 const POLL_MS = 300
 /** A guest ignores the power button while it boots, so the request is repeated. */
 const ASK_AGAIN_MS = 5000
 const AGENT_SECONDS = 5
+const BACKUP_EXPORT = 'disk'
+const CPU_PERIOD_US = 100_000
+const COMMIT_LIMIT_SECONDS = 3600
 const AGENT_CAP_BYTES = 256 << 10
 
 /** Vms under libvirt. `acceleration` is the result of the probe (kvm-probe.ts), read at every definition. */
@@ -23,10 +33,17 @@ export class Libvirt implements Hypervisor {
   /** At most one ping at a time per guest agent: the guest controls it, so it may never answer. */
   private asking = new Map<string, Promise<boolean>>()
 
-  constructor(private acceleration: () => Promise<Acceleration>) {}
+  constructor(
+    private acceleration: () => Promise<Acceleration>,
+    /** The directory of the serial lines' sockets and logs. */
+    private serialDir: string,
+  ) {}
 
-  async define(vm: Vm, disk: Disk, seedPath: string | undefined) {
-    const xml = domainXml(vm, disk, seedPath, await this.acceleration())
+  async define(vm: Machine, disk: Disk, seedPath: string | undefined, drives: Drives = {}) {
+    mustHaveFirmware(vm.hardware)
+    makeSerialDir(this.serialDir)
+    const line = serialFiles(this.serialDir, vm.workload)
+    const xml = domainXml(vm, disk, seedPath, await this.acceleration(), drives, line)
     await virsh(['define', '--file', '/dev/stdin'], { stdin: xml })
   }
 
@@ -44,6 +61,7 @@ export class Libvirt implements Hypervisor {
     const power = await this.power(workload)
     if (power === 'running') return
     if (power === 'absent') throw new Failure('no_vm', `${workload} is not defined on this node`)
+    if (power !== 'paused') await giveSerialLine(this.serialDir, workload)
     await virsh([power === 'paused' ? 'resume' : 'start', uuidOf(workload)])
   }
 
@@ -57,22 +75,163 @@ export class Libvirt implements Hypervisor {
     if (!isOff(power)) throw new Failure('does_not_stop', `${workload} is ${power} after it was switched off`)
   }
 
-  async growDisk(workload: string, { path }: Disk, sizeBytes: number) {
-    await virsh(['blockresize', uuidOf(workload), path, `${sizeBytes}B`])
+  async growDisk(workload: string, disk: Disk, sizeBytes: number) {
+    const name = disk.kind === 'network' ? (await this.blockDevice(workload)).target : disk.path
+    await virsh(['blockresize', uuidOf(workload), name, `${sizeBytes}B`])
+  }
+
+  async layers(workload: string) {
+    return layersIn((await virsh(['dumpxml', uuidOf(workload)], { quietly: true })).out)?.files ?? []
+  }
+
+  async addLayer(workload: string, { path }: Disk) {
+    const { target, others } = await this.blockDevice(workload)
+    rmSync(path, { force: true })
+    const left = others.flatMap((other) => ['--diskspec', `${other},snapshot=no`])
+    const spec = `${target},snapshot=external,driver=qcow2,file=${path}`
+    const what = ['--disk-only', '--atomic', '--no-metadata', '--diskspec', spec, ...left]
+    await virsh(['snapshot-create-as', uuidOf(workload), 'berth', ...what])
+  }
+
+  async commitLayer(workload: string, from: string, into: string) {
+    const { target, files } = await this.blockDevice(workload)
+    const active = files[0] === from ? ['--active', '--pivot'] : []
+    const layers = ['--top', from, '--base', into]
+    try {
+      await virsh(['blockcommit', uuidOf(workload), target, ...layers, '--wait', ...active], {
+        limitSeconds: COMMIT_LIMIT_SECONDS,
+      })
+    } catch (error) {
+      // The virsh of an agent that was killed waits on, and takes the end of this commit for that of its own.
+      if (!files.includes(from) || (await this.layers(workload)).includes(from)) throw error
+    }
+  }
+
+  async serveDisk(workload: string, scratch: string) {
+    const uuid = uuidOf(workload)
+    const { out: xml } = await virsh(['dumpxml', uuid], { quietly: true })
+    const disks = layersIn(xml)
+    // The directory of this one run of the vm, which QEMU's user can write and its profile allows.
+    const runDir = /<graphics type='vnc'[^>]* socket='(\/[^']+)\/[^/']+'/.exec(xml)?.[1]
+    if (!disks || !runDir) throw new Failure('no_vm', `${workload} has no disk of its own on this node`)
+    const socket = `${runDir}/backup.sock`
+    rmSync(socket, { force: true })
+    const document = {
+      domainbackup: {
+        '@mode': 'pull',
+        server: { '@transport': 'unix', '@socket': socket },
+        disks: {
+          disk: [
+            {
+              ...{ '@name': disks.target, '@backup': 'yes', '@type': 'file', '@exportname': BACKUP_EXPORT },
+              scratch: { '@file': scratch },
+            },
+            ...disks.others.map((other) => ({ '@name': other, '@backup': 'no' })),
+          ],
+        },
+      },
+    }
+    await virsh(['backup-begin', uuid, '/dev/stdin'], { stdin: Bun.XML.stringify(document)! })
+    return { socket, exportName: BACKUP_EXPORT }
+  }
+
+  /** The only jobs that Berth begins are backups. */
+  async endServing(workload: string) {
+    if (isOff(await this.power(workload))) return
+    await virsh(['domjobabort', uuidOf(workload)], { mayFail: true, quietly: true })
+  }
+
+  /** A commit whose virsh was killed goes on and never ends by itself, and one at a time is possible. */
+  private async blockDevice(workload: string) {
+    const uuid = uuidOf(workload)
+    const device = layersIn((await virsh(['dumpxml', uuid], { quietly: true })).out)
+    if (!device) throw new Failure('no_vm', `${workload} has no disk of its own on this node`)
+    await virsh(['blockjob', uuid, device.target, '--abort'], { mayFail: true, quietly: true })
+    return device
+  }
+
+  /** The quota of the whole process, because a vm's emulation threads take processor time too. */
+  async limitCpu(workload: string, percent: number | null) {
+    const quota = percent === null ? -1 : Math.round((percent * CPU_PERIOD_US) / 100)
+    const limits = ['--set', `global_period=${CPU_PERIOD_US}`, '--set', `global_quota=${quota}`]
+    await virsh(['schedinfo', uuidOf(workload), '--live', ...limits])
+  }
+
+  /** blkdeviotune takes 0 for no limit, and keeps what it is not given. */
+  async limitDisks(workload: string, limits: DiskSpeed | undefined) {
+    const uuid = uuidOf(workload)
+    const given = [
+      ['--read-iops-sec', limits?.reads],
+      ['--write-iops-sec', limits?.writes],
+      ['--read-bytes-sec', limits?.readBytes],
+      ['--write-bytes-sec', limits?.writtenBytes],
+    ] as const
+    const values = given.flatMap(([name, limit]) => [name, String(limit ?? 0)])
+    const { out } = await virsh(['domblklist', uuid], { quietly: true })
+    for (const [, target = ''] of out.matchAll(VIRTIO_DISK))
+      await virsh(['blkdeviotune', uuid, target, ...values, '--live'])
   }
 
   async eject(workload: string) {
     const power = await this.power(workload)
     if (power === 'absent') return
     for (const where of isOff(power) ? ['--config'] : ['--config', '--live']) {
-      if (await this.seedIsIn(workload, where))
+      if (await this.isLoaded(workload, SEED_DRIVE, where))
         await virsh(['change-media', uuidOf(workload), SEED_DRIVE, '--eject', '--force', where])
     }
   }
 
+  async insert(workload: string, isoPath: string | undefined) {
+    const power = await this.power(workload)
+    if (power === 'absent') throw new Failure('no_vm', `${workload} is not defined on this node`)
+    const change = isoPath === undefined ? ['--eject'] : [isoPath, '--update']
+    for (const where of isOff(power) ? ['--config'] : ['--config', '--live']) {
+      // An eject of an empty drive fails.
+      if (isoPath === undefined && !(await this.isLoaded(workload, ISO_DRIVE, where))) continue
+      // --force, because the guest may have locked the tray.
+      await virsh(['change-media', uuidOf(workload), ISO_DRIVE, ...change, '--force', where])
+    }
+  }
+
+  async setNics(workload: string, nics: readonly Nic[]) {
+    const power = await this.power(workload)
+    if (power === 'absent') return true
+    await this.plug(workload, nics, '--config')
+    if (isOff(power)) return true
+    try {
+      await this.plug(workload, nics, '--live')
+      return true
+    } catch (error) {
+      say('warning', `A network card comes or goes at the next start only: ${wordsOf(error)}`)
+      return false
+    }
+  }
+
+  private async plug(workload: string, nics: readonly Nic[], where: '--config' | '--live') {
+    const uuid = uuidOf(workload)
+    const { out } = await virsh(['domiflist', uuid, ...(where === '--config' ? ['--inactive'] : [])], { quietly: true })
+    const there = new Map([...out.matchAll(PRIVATE_CARD)].map(([, tap = '', mac = '']) => [tap, mac]))
+    for (const [tap, mac] of there)
+      if (!nics.some((nic) => nic.tap === tap)) await virsh(['detach-interface', uuid, 'bridge', '--mac', mac, where])
+    for (const nic of nics)
+      if (!there.has(nic.tap)) {
+        const stdin = Bun.XML.stringify({ interface: nicXml(nic) })
+        await virsh(['attach-device', uuid, '--file', '/dev/stdin', where], { stdin })
+      }
+  }
+
+  async forgetFirmware(volume: Volume) {
+    rmSync(variablesPath(volume), { force: true })
+  }
+
   async remove(workload: string) {
     await this.stop(workload, 0)
-    if ((await this.power(workload)) === 'absent') return
+    if ((await this.power(workload)) !== 'absent') await this.undefine(workload)
+    // libvirt leaves it where the last definition had no TPM, as that of a rescue system.
+    rmSync(tpmPath(uuidOf(workload)), { recursive: true, force: true })
+  }
+
+  private async undefine(workload: string) {
     await virsh([
       'undefine',
       uuidOf(workload),
@@ -102,6 +261,11 @@ export class Libvirt implements Hypervisor {
     return { ours: blocksIn(stats.out).filter(({ id }) => ours.has(id)), foreign }
   }
 
+  async usage() {
+    const { out } = await virsh(['domstats', '--list-active', '--block', '--balloon', '--nowait'], { quietly: true })
+    return usageIn(out)
+  }
+
   async *events(signal: AbortSignal): AsyncGenerator<PowerEvent> {
     for await (const line of lines(
       'virsh',
@@ -126,14 +290,14 @@ export class Libvirt implements Hypervisor {
     return false
   }
 
-  private async seedIsIn(workload: string, where: string): Promise<boolean> {
+  private async isLoaded(workload: string, drive: string, where: string): Promise<boolean> {
     const { out } = await virsh(
       ['domblklist', uuidOf(workload), '--details', ...(where === '--config' ? ['--inactive'] : [])],
       {
         quietly: true,
       },
     )
-    return out.split('\n').some((line) => /^\s*file\s+cdrom\s+sda\s+\//.test(line))
+    return out.split('\n').some((line) => new RegExp(`^\\s*file\\s+cdrom\\s+${drive}\\s+/`).test(line))
   }
 }
 
@@ -154,6 +318,21 @@ async function ping(workload: string): Promise<boolean> {
   return ran?.code === 0 && /^\s*\{"return":\{\}\}\s*$/.test(ran.out)
 }
 
+/**
+ * Parses `virsh dumpxml` of a running vm: the paths of its own disk, the top first, the name of that disk, and those of
+ * the others. A copy that is under way is none of its layers.
+ */
+export function layersIn(xml: string): { files: string[]; target: string; others: string[] } | undefined {
+  const disks = [...xml.matchAll(/<disk [\s\S]*?<\/disk>/g)].map(([disk]) =>
+    disk.replace(/<mirror[\s\S]*?<\/mirror>/, ''),
+  )
+  const targetOf = (disk: string) => /<target dev='([a-z]+)'/.exec(disk)?.[1] ?? ''
+  const own = disks.find((disk) => disk.includes('<serial>system</serial>'))
+  if (!own) return undefined
+  const files = [...own.matchAll(/<source (?:file|dev|protocol='rbd' name)='([^']+)'/g)].map(([, file = '']) => file)
+  return { files, target: targetOf(own), others: disks.filter((disk) => disk !== own).map(targetOf) }
+}
+
 /** Parses `virsh domstats`, a block per domain. */
 export function blocksIn(text: string): Seen[] {
   return text
@@ -169,6 +348,37 @@ export function blocksIn(text: string): Seen[] {
         cpuMs: Math.round(number('cpu\\.time') / 1e6),
         rxBytes: number('net\\.0\\.rx\\.bytes'),
         txBytes: number('net\\.0\\.tx\\.bytes'),
+        rxPackets: number('net\\.0\\.rx\\.pkts'),
+        txPackets: number('net\\.0\\.tx\\.pkts'),
+      }
+    })
+}
+
+/** Parses `virsh domstats --block --balloon`: the sums over all disks of each vm of ours. */
+export function usageIn(text: string): Usage[] {
+  return text
+    .split(/^Domain: /m)
+    .slice(1)
+    .flatMap((block) => {
+      const id = /^'(.*)'/.exec(block)?.[1] ?? ''
+      if (!OURS.test(id)) return []
+      const figures = new Map([...block.matchAll(/^\s+([a-z0-9.]+)=(\d+)$/gm)].map(([, name, n]) => [name!, Number(n)]))
+      const sum = (name: string) =>
+        [...figures].reduce((all, [key, n]) => (key.startsWith('block.') && key.endsWith(name) ? all + n : all), 0)
+      // The guest writes these figures: what does not fit its memory counts as not told.
+      const [all, free] = [
+        figures.get('balloon.available'),
+        figures.get('balloon.usable') ?? figures.get('balloon.unused'),
+      ]
+      const isTold =
+        all !== undefined && free !== undefined && free <= all && all <= (figures.get('balloon.maximum') ?? 0)
+      return {
+        id,
+        readBytes: sum('.rd.bytes'),
+        writtenBytes: sum('.wr.bytes'),
+        reads: sum('.rd.reqs'),
+        writes: sum('.wr.reqs'),
+        ...(isTold && { memoryUsedMb: Math.round((all - free) / 1024) }),
       }
     })
 }

@@ -10,7 +10,8 @@ import { Failure } from '../../failure.ts'
 import { readQcow2 } from '../../protocol/qcow2.ts'
 import type { ImageSource } from '../../protocol/wire.ts'
 import { toDisk } from '../storage/file.ts'
-import type { Image, Images } from './images.ts'
+import type { Image, Images, Source } from './images.ts'
+import { getPublic } from './public-only.ts'
 
 const CAP_BYTES = 200e9
 const SILENCE_MS = 60_000
@@ -33,7 +34,7 @@ export class DownloadedImages implements Images {
     mkdirSync(root, { recursive: true, mode: 0o700 })
   }
 
-  ensure(source: ImageSource): Promise<Image> {
+  ensure(source: Source): Promise<Image> {
     const joined = this.going.get(source.id) ?? this.bring(source).finally(() => this.going.delete(source.id))
     this.going.set(source.id, joined)
     return joined
@@ -55,7 +56,7 @@ export class DownloadedImages implements Images {
     rmSync(this.note(id), { force: true })
   }
 
-  private async bring(source: ImageSource): Promise<Image> {
+  private async bring(source: Source): Promise<Image> {
     const here = await this.find(source.id)
     if (here && this.noted(source.id)?.checksum === source.checksum) return here
     await this.remove(source.id)
@@ -76,11 +77,12 @@ export class DownloadedImages implements Images {
     }
   }
 
-  private async download(source: ImageSource, part: string) {
+  private async download(source: Source, part: string) {
     const silence = watchdog()
-    const response = await this.ask(source.url, silence.signal).catch(silence.rethrow)
+    const mostBytes = 'mostBytes' in source ? source.mostBytes : CAP_BYTES
+    const response = await this.ask(source, silence.signal).catch(silence.rethrow)
     const total = Number(response.headers.get('content-length') ?? 0)
-    if (total > CAP_BYTES) throw tooLarge()
+    if (total > mostBytes) throw tooLarge(mostBytes)
     say('info', `Downloading ${source.url}${total ? `, ${Math.ceil(total / 2 ** 20)} MiB` : ''}`)
     const [kind = '', wanted] = source.checksum.split(':')
     const hash = createHash(kind)
@@ -89,7 +91,7 @@ export class DownloadedImages implements Images {
       let bytes = 0
       for await (const chunk of chunksOf(response, silence)) {
         bytes += chunk.length
-        if (bytes > CAP_BYTES) throw tooLarge()
+        if (bytes > mostBytes) throw tooLarge(mostBytes)
         hash.update(chunk)
         await file.writeFile(chunk)
         if (total) progress((bytes / total) * 100)
@@ -103,15 +105,15 @@ export class DownloadedImages implements Images {
       throw new Failure('checksum_mismatch', `the download has ${kind} ${found}, expected ${wanted}`)
   }
 
-  private async ask(from: string, signal: AbortSignal): Promise<Response> {
+  private async ask({ url: from, publicOnly = false }: Source, signal: AbortSignal): Promise<Response> {
     if (from.startsWith('/')) {
       const { url, ...options } = await this.fromController(from)
       return answered(await get(url, { ...options, signal }), url)
     }
     let url = from
     for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
-      mustBeSecure(url)
-      const response = await get(url, { signal })
+      mustBeSecure(url, publicOnly)
+      const response = publicOnly ? await getPublic(new URL(url), signal) : await get(url, { signal })
       const location = response.headers.get('location')
       if (response.status < 300 || response.status >= 400 || !location) return answered(response, url)
       url = new URL(location, url).href
@@ -175,13 +177,15 @@ async function* chunksOf(response: Response, silence: ReturnType<typeof watchdog
   }
 }
 
-function mustBeSecure(url: string) {
+function mustBeSecure(url: string, publicOnly: boolean) {
   const { protocol } = URL.parse(url) ?? {}
-  if (protocol === 'https:' || (protocol === 'http:' && process.env['PANEL_AGENT_INSECURE'] === '1')) return
+  if (protocol === 'https:' || (!publicOnly && protocol === 'http:' && process.env['PANEL_AGENT_INSECURE'] === '1'))
+    return
   throw new Failure('insecure_download', `${url} is not https`)
 }
 
-const tooLarge = () => new Failure('image_too_large', 'the image has more than 200 GB')
+const tooLarge = (mostBytes: number) =>
+  new Failure('image_too_large', `the file has more than ${Math.floor(mostBytes / 1e9)} GB`)
 
 /** The size of a raw image's disk in bytes: the file's, rounded up to whole sectors. */
 const rawSize = (path: string) => Math.ceil(Bun.file(path).size / 512) * 512

@@ -1,9 +1,8 @@
 import type { Database } from 'bun:sqlite'
 import { progress, say } from '../../controller-link/job-log.ts'
-import type { ImageSource } from '../../protocol/wire.ts'
-import type { Image, Images } from './images.ts'
+import type { Image, Images, Source } from './images.ts'
 
-const SCHEMA = `create table if not exists images (
+const schema = (table: string) => `create table if not exists ${table} (
   id text primary key, format text not null, checksum text not null, virtualSizeBytes integer not null) strict`
 
 /** Images as rows of a table. Nothing is downloaded, so that a demonstration needs no network. */
@@ -11,16 +10,17 @@ export class FakeImages implements Images {
   constructor(
     private db: Database,
     private virtualSizeBytes: number,
+    private table: 'images' | 'isos' = 'images',
   ) {
-    db.run(SCHEMA)
+    db.run(schema(table))
   }
 
-  async ensure(source: ImageSource): Promise<Image> {
+  async ensure(source: Source): Promise<Image> {
     const here = await this.find(source.id)
     if (here) return here
     say('info', `Downloading ${source.url} (fake)`)
     progress(50)
-    this.db.run('insert or replace into images values (?, ?, ?, ?)', [
+    this.db.run(`insert or replace into ${this.table} values (?, ?, ?, ?)`, [
       source.id,
       source.format,
       source.checksum,
@@ -30,19 +30,19 @@ export class FakeImages implements Images {
     return {
       id: source.id,
       format: source.format,
-      path: `/fake/images/${source.id}`,
+      path: `/fake/${this.table}/${source.id}`,
       virtualSizeBytes: this.virtualSizeBytes,
     }
   }
 
   async find(id: string) {
     const row = this.db
-      .query<Omit<Image, 'path'>, [string]>('select id, format, virtualSizeBytes from images where id = ?')
+      .query<Omit<Image, 'path'>, [string]>(`select id, format, virtualSizeBytes from ${this.table} where id = ?`)
       .get(id)
-    return row ? { ...row, path: `/fake/images/${id}` } : undefined
+    return row ? { ...row, path: `/fake/${this.table}/${id}` } : undefined
   }
 
   async remove(id: string) {
-    this.db.run('delete from images where id = ?', [id])
+    this.db.run(`delete from ${this.table} where id = ?`, [id])
   }
 }

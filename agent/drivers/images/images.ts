@@ -1,16 +1,18 @@
-import type { ImageSource } from '../../protocol/wire.ts'
+import type { ImageSource, IsoSource } from '../../protocol/wire.ts'
+
+export type Source = ImageSource | IsoSource
 
 /** A verified image on this host. `virtualSizeBytes` is the size of a disk made from it. */
 export type Image = { id: string; format: ImageSource['format']; path: string; virtualSizeBytes: number }
 
-/** The images of a node, from which it makes disks. */
+/** The images of a node, from which it makes disks; and its ISOs, which it attaches as they are. */
 export interface Images {
   /**
    * Downloads and verifies the image unless it is here; calls for the same image share one download. Throws
    * `download_failed`, `insecure_download`, `checksum_mismatch`, `image_refused` or `image_too_large`, and then stores
    * nothing.
    */
-  ensure(source: ImageSource): Promise<Image>
+  ensure(source: Source): Promise<Image>
   /** The image, or undefined if it is not on this host. */
   find(id: string): Promise<Image | undefined>
   /** Deletes the image; without one it does nothing. Disks made from it are copies and stay. */

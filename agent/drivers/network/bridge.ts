@@ -6,16 +6,25 @@ import { run } from '../../host/exec.ts'
 import { BRIDGE_NAME } from '../../protocol/bounds.ts'
 import type { Facts } from '../../protocol/wire.ts'
 import type { Port } from '../../state.ts'
-import type { Network } from './network.ts'
+import { announceOnBridge } from './announce.ts'
+import type { Network, RoutedPrefix } from './network.ts'
+import { setRoutes } from './routes.ts'
 
 const SSH_PORT = 22
 const SSH_LIMIT_MS = 1000
 /** A bucket of 10 ms of traffic, never less than a few full frames with offloading. */
 const BURST_SECONDS = 0.01
 const LEAST_BURST_BYTES = 128 << 10
-const QUEUE = ['latency', '100ms']
+/** Under load a frame waits this long at most. 20 to 30 ms hold the limit as well as 100 do. */
+const QUEUE = ['latency', '25ms']
 const EVERY_FRAME = ['protocol', 'all', 'u32', 'match', 'u32', '0', '0']
 const isUsable = new RegExp(`^${BRIDGE_NAME}$`)
+const bucketOf = (mbps: number) => {
+  const burst = Math.max(LEAST_BURST_BYTES, Math.round((mbps * 1e6 * BURST_SECONDS) / 8))
+  return ['tbf', 'rate', `${mbps}mbit`, 'burst', `${burst}`, ...QUEUE]
+}
+/** The bridges of private networks are none to choose from. */
+const PRIVATE = /^bpb[0-9]+$/
 const redirectedTo = (device: string) => ['action', 'mirred', 'egress', 'redirect', 'dev', device]
 
 export class Bridges implements Network {
@@ -28,35 +37,44 @@ export class Bridges implements Network {
 
   /**
    * Limits traffic to the vm on the tap's queue, and traffic from it on an intermediate device, where it is egress
-   * again.
+   * again. `replace` changes a queue of the same kind in place: nothing is lost, and nothing passes unlimited.
    */
-  async limit({ tap, mbps }: Port) {
+  async limit({ tap, speed: { inMbps, outMbps } }: Port) {
+    const names = new Set((await interfaces()).map((it) => it.name))
+    await this.limitQueue(tap, inMbps)
     const middle = middleOf(tap)
-    await this.unlimit(tap)
-    if (mbps === null) return
-    const bucket = [
-      'tbf',
-      'rate',
-      `${mbps}mbit`,
-      'burst',
-      `${Math.max(LEAST_BURST_BYTES, Math.round((mbps * 1e6 * BURST_SECONDS) / 8))}`,
-      ...QUEUE,
-    ]
-    await run('tc', ['qdisc', 'replace', 'dev', tap, 'root', ...bucket])
-    await run('ip', ['link', 'add', middle, 'type', 'ifb'])
+    if (outMbps === null) return this.removeMiddle(tap, names)
+    if (!names.has(middle)) await run('ip', ['link', 'add', middle, 'type', 'ifb'])
     await run('ip', ['link', 'set', middle, 'up'])
-    await run('tc', ['qdisc', 'replace', 'dev', middle, 'root', ...bucket])
-    await run('tc', ['qdisc', 'add', 'dev', tap, 'ingress'])
-    await run('tc', ['filter', 'add', 'dev', tap, 'parent', 'ffff:', ...EVERY_FRAME, ...redirectedTo(middle)])
+    await this.limitQueue(middle, outMbps)
+    const { out: queues } = await run('tc', ['qdisc', 'show', 'dev', tap, 'ingress'], { quietly: true })
+    if (!/\bingress\b/.test(queues)) await run('tc', ['qdisc', 'add', 'dev', tap, 'ingress'])
+    const { out: filters } = await run('tc', ['filter', 'show', 'dev', tap, 'parent', 'ffff:'], { quietly: true })
+    if (!filters.includes(`Redirect to device ${middle})`))
+      await run('tc', ['filter', 'add', 'dev', tap, 'parent', 'ffff:', ...EVERY_FRAME, ...redirectedTo(middle)])
   }
 
   async unlimit(tap: string) {
     const names = new Set((await interfaces()).map((it) => it.name))
-    if (names.has(tap)) {
-      await run('tc', ['qdisc', 'del', 'dev', tap, 'root'], { mayFail: true, quietly: true })
-      await run('tc', ['qdisc', 'del', 'dev', tap, 'ingress'], { mayFail: true, quietly: true })
-    }
+    if (names.has(tap)) await this.limitQueue(tap, null)
+    await this.removeMiddle(tap, names)
+  }
+
+  private async limitQueue(device: string, mbps: number | null) {
+    if (mbps === null) await run('tc', ['qdisc', 'del', 'dev', device, 'root'], { mayFail: true, quietly: true })
+    else await run('tc', ['qdisc', 'replace', 'dev', device, 'root', ...bucketOf(mbps)])
+  }
+
+  private async removeMiddle(tap: string, names: ReadonlySet<string>) {
+    if (names.has(tap)) await run('tc', ['qdisc', 'del', 'dev', tap, 'ingress'], { mayFail: true, quietly: true })
     if (names.has(middleOf(tap))) await run('ip', ['link', 'del', middleOf(tap)])
+  }
+
+  announce = async (vm: { tap: string; mac: string }, addresses: readonly string[]) => announceOnBridge(vm, addresses)
+
+  async route(prefixes: readonly RoutedPrefix[]) {
+    const bridges = new Set((await interfaces()).filter((it) => it.isBridge).map((it) => it.name))
+    await setRoutes(prefixes, (device) => bridges.has(device) && !PRIVATE.test(device))
   }
 
   sshAnswers = (address: string) => greetsAsSsh(address)
@@ -70,7 +88,7 @@ export async function addressesOfHost(): Promise<Pick<Facts, 'bridges' | 'addres
   const all = await interfaces()
   return {
     bridges: all
-      .filter((it) => it.isBridge && isUsable.test(it.name))
+      .filter((it) => it.isBridge && isUsable.test(it.name) && !PRIVATE.test(it.name))
       .map(({ name, addresses }) => ({ name, addresses })),
     addresses: all.flatMap((it) => it.addresses),
   }

@@ -1,6 +1,6 @@
 import { Failure } from '../../failure.ts'
 import type { Port } from '../../state.ts'
-import type { Network } from './network.ts'
+import type { Network, RoutedPrefix } from './network.ts'
 
 /** Bridges by name only. There is nothing to connect to, so its vms answer by guest agent and never by SSH. */
 export class FakeNetwork implements Network {
@@ -16,6 +16,14 @@ export class FakeNetwork implements Network {
   }
   async unlimit(tap: string) {
     this.limits.delete(tap)
+  }
+  readonly announced: string[] = []
+  async announce({ mac }: { mac: string }, addresses: readonly string[]) {
+    for (const address of addresses) this.announced.push(`${address} is at ${mac}`)
+  }
+  routed: readonly RoutedPrefix[] = []
+  async route(prefixes: readonly RoutedPrefix[]) {
+    this.routed = prefixes
   }
   sshAnswers = async () => false
 }

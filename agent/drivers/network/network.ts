@@ -1,13 +1,29 @@
 import type { Port } from '../../state.ts'
 
+/** A prefix of a vm, and the address of its guest to which all of it goes. */
+export type RoutedPrefix = { prefix: string; nextHop: string }
+
 /** The host's side of the vms' network. */
 export interface Network {
   /** Throws `no_bridge` with the names of the bridges that exist. */
   mustHaveBridge(name: string): Promise<void>
-  /** Limits the port of a running vm to its speed in both directions, or removes the limit. Converges. */
+  /**
+   * Limits the port of a running vm in each direction, or removes the limit. A limit that changes does so without a gap
+   * in the traffic. Converges.
+   */
   limit(port: Port): Promise<void>
   /** Removes the limit and its devices; works when the tap is gone. */
   unlimit(tap: string): Promise<void>
+  /**
+   * Tells every neighbour on the vm's bridge, and beyond its uplink, that these addresses are at the vm's MAC address:
+   * gratuitous ARP, and unsolicited neighbour advertisements. Without a tap, because the vm is off, it does nothing.
+   */
+  announce(vm: { tap: string; mac: string }, addresses: readonly string[]): Promise<void>
+  /**
+   * Routes these prefixes and no others, where the node is the router of the link that they lie in; elsewhere it does
+   * nothing. Converges, also where another program removed a route.
+   */
+  route(prefixes: readonly RoutedPrefix[]): Promise<void>
   /** True when an SSH server greets at `address` within a second. */
   sshAnswers(address: string): Promise<boolean>
 }

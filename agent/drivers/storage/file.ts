@@ -1,6 +1,7 @@
-// Disks as files in a directory. A file that is not finished has the suffix .part and is no volume: after a crash at
-// most such a file is left, and the next attempt replaces it.
-import { existsSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
+// Disks as files in a directory. A layer of a disk is a qcow2 file that names the layer below it as its backing file. A
+// file that is not finished has the suffix .part and is no volume: after a crash at most such a file is left, and the
+// next attempt replaces it.
+import { chownSync, existsSync, readdirSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../../failure.ts'
@@ -9,42 +10,70 @@ import { run } from '../../host/exec.ts'
 import { readQcow2 } from '../../protocol/qcow2.ts'
 import { type PoolCapacity, type Volume, WORKLOAD_ID } from '../../protocol/wire.ts'
 import type { Image } from '../images/images.ts'
-import type { Disk, Pool } from './storage.ts'
+import { atLayer, type Disk, type Pool } from './storage.ts'
 
 const COPY_LIMIT_SECONDS = 3600
 const VOLUME_FILE = new RegExp(`^(${WORKLOAD_ID})-([0-9]{1,6})\\.(qcow2|raw)$`)
 
 /** A pool in the directory `root`, which it makes. The hypervisor's user can pass through it, only root can list it. */
 export class FilePool implements Pool {
+  readonly layering = 'hypervisor'
+  readonly described: Pool['described']
+
   constructor(
     readonly name: string,
     private root: string,
+    label?: string,
   ) {
     makePassage(root)
+    this.described = { name, kind: 'file', path: root, ...(label && { class: label }) }
   }
 
-  disk = (volume: Volume): Disk => ({
+  disk = async (volume: Volume): Promise<Disk> => this.diskOf(volume)
+
+  private diskOf = ({ workload, generation, format, layer }: Volume): Disk => ({
     kind: 'file',
-    format: volume.format,
-    path: join(this.root, `${volume.workload}-${volume.generation}.${volume.format}`),
+    format: layer === undefined ? format : 'qcow2',
+    path: join(this.root, `${workload}-${generation}.${layer === undefined ? format : `${layer}.qcow2`}`),
   })
 
   async sizeBytes(volume: Volume) {
-    const { path, format } = this.disk(volume)
+    const { path, format } = this.diskOf(volume)
     if (!existsSync(path)) return undefined
+    // The check of images refuses a backing file, which a layer has.
+    if (volume.layer !== undefined) return (await infoOf(path))['virtual-size']
     return format === 'raw' ? Bun.file(path).size : (await readQcow2(path)).virtualSizeBytes
   }
 
   async create(volume: Volume, image: Image, sizeBytes: number) {
-    const { path, format } = this.disk(volume)
+    const { path, format } = this.diskOf(volume)
     const there = await this.sizeBytes(volume)
     if (there === undefined) await this.make(path, format, image, sizeBytes)
     else if (there < sizeBytes)
       throw new Failure('volume_differs', `${path} exists with ${there} bytes, not ${sizeBytes}; it is left as it is`)
   }
 
+  async receive(volume: Volume, sizeBytes: number, fill: (disk: Disk) => Promise<void>) {
+    const { path, format } = this.diskOf(volume)
+    const there = await this.sizeBytes(volume)
+    if (there !== undefined && there < sizeBytes)
+      throw new Failure('volume_differs', `${path} exists with ${there} bytes, not ${sizeBytes}; it is left as it is`)
+    if (there !== undefined) return
+    const part = `${path}.part`
+    rmSync(part, { force: true })
+    try {
+      await run('qemu-img', ['create', '-q', '-f', format, '--', part, String(sizeBytes)])
+      await fill({ kind: 'file', path: part, format })
+      await toDisk(part)
+      renameSync(part, path)
+      await toDisk(this.root)
+    } finally {
+      rmSync(part, { force: true })
+    }
+  }
+
   async grow(volume: Volume, sizeBytes: number) {
-    const { path, format } = this.disk(volume)
+    const { path, format } = this.diskOf(volume)
     const there = await this.sizeBytes(volume)
     if (there === undefined) throw new Failure('no_volume', `there is no disk ${path}`)
     if (there >= sizeBytes) return
@@ -53,9 +82,76 @@ export class FilePool implements Pool {
   }
 
   async remove(volume: Volume) {
-    const { path } = this.disk(volume)
+    const first = this.diskOf(atLayer(volume, 0)).path
+    // The lowest layer last: after a crash the disk is still listed.
+    for (const layer of this.layersOf(volume)) rmSync(layer, { force: true })
+    rmSync(`${first}.part`, { force: true })
+    rmSync(first, { force: true })
+  }
+
+  async fork(volume: Volume, from: number, sizeBytes: number) {
+    const base = this.diskOf(atLayer(volume, from))
+    const { path } = this.diskOf(volume)
+    if (!existsSync(base.path)) throw new Failure('no_volume', `there is no disk ${base.path}`)
+    if (existsSync(path)) return
+    const part = `${path}.part`
+    rmSync(part, { force: true })
+    // With the format of the layer below, which its content must never decide.
+    const below = ['-b', base.path, '-F', base.format]
+    await run('qemu-img', ['create', '-q', '-f', 'qcow2', ...below, '--', part, String(sizeBytes)])
+    await toDisk(part)
+    renameSync(part, path)
+    await toDisk(this.root)
+  }
+
+  async merge(volume: Volume, from: number, into: number) {
+    const [upper, lower] = [this.diskOf(atLayer(volume, from)), this.diskOf(atLayer(volume, into))]
+    for (const { path } of [upper, lower])
+      if (!existsSync(path)) throw new Failure('no_volume', `there is no disk ${path}`)
+    // -d: the upper layer keeps its content, so that a repeated call after a crash does the same.
+    await run('qemu-img', ['commit', '-q', '-d', '-f', 'qcow2', '-b', lower.path, '--', upper.path], {
+      limitSeconds: COPY_LIMIT_SECONDS,
+    })
+    await toDisk(lower.path)
+  }
+
+  async rebase(volume: Volume, from: number, into: number, open: readonly string[]) {
+    const [upper, lower] = [this.diskOf(atLayer(volume, from)), this.diskOf(atLayer(volume, into))]
+    for (const path of await this.standingOn(volume, upper.path)) {
+      if (open.includes(path)) continue
+      await run('qemu-img', ['rebase', '-q', '-u', '-f', 'qcow2', '-b', lower.path, '-F', lower.format, '--', path])
+      await toDisk(path)
+    }
+  }
+
+  async removeLayer(volume: Volume, layer: number) {
+    const { path } = this.diskOf(atLayer(volume, layer))
+    const [above] = await this.standingOn(volume, path)
+    if (above) throw new Failure('layer_in_use', `${above} stands on ${path}, which is left as it is`)
     rmSync(`${path}.part`, { force: true })
     rmSync(path, { force: true })
+    await toDisk(this.root)
+  }
+
+  async usedBytes(volume: Volume) {
+    const { path } = this.diskOf(volume)
+    return existsSync(path) ? statSync(path).blocks * 512 : 0
+  }
+
+  /** The files of the layers above the first, unfinished ones too. */
+  private layersOf({ workload, generation }: Volume): string[] {
+    const layer = new RegExp(`^${workload}-${generation}\\.[0-9]{1,6}\\.qcow2(\\.part)?$`)
+    return readdirSync(this.root)
+      .filter((file) => layer.test(file))
+      .map((file) => join(this.root, file))
+  }
+
+  /** The finished layers whose backing file is `path`. */
+  private async standingOn(volume: Volume, path: string): Promise<string[]> {
+    const found: string[] = []
+    for (const layer of this.layersOf(volume))
+      if (!layer.endsWith('.part') && (await infoOf(layer))['backing-filename'] === path) found.push(layer)
+    return found
   }
 
   async list(): Promise<Volume[]> {
@@ -66,7 +162,7 @@ export class FilePool implements Pool {
 
   async capacity(): Promise<PoolCapacity> {
     const { bsize, blocks, bavail } = statfsSync(this.root)
-    return { name: this.name, kind: 'file', path: this.root, totalBytes: blocks * bsize, freeBytes: bavail * bsize }
+    return { ...this.described, totalBytes: blocks * bsize, freeBytes: bavail * bsize }
   }
 
   private volumeOf(file: string): Volume | undefined {
@@ -75,19 +171,37 @@ export class FilePool implements Pool {
     return { workload, generation: Number(generation), pool: this.name, format: format as Volume['format'] }
   }
 
-  /** The format is always given, so that the content of a file never decides how it is read. */
+  /**
+   * The format is always given, so that the content of a file never decides how it is read. The image is a stranger's,
+   * so what reads it is confined, and what it wrote is looked at before anything with rights reads that.
+   */
   private async make(path: string, format: Volume['format'], image: Image, sizeBytes: number) {
     const part = `${path}.part`
     rmSync(part, { force: true })
+    writeFileSync(part, '', { mode: 0o600 })
+    const confined = { writes: part, mostFileBytes: mostBytesOf(Math.max(sizeBytes, image.virtualSizeBytes)) }
     await run('qemu-img', ['convert', '-f', image.format, '-O', format, '--', image.path, part], {
       limitSeconds: COPY_LIMIT_SECONDS,
+      confined: { ...confined, reads: image.path },
     })
-    await run('qemu-img', ['resize', '-f', format, '--', part, String(sizeBytes)])
+    await run('qemu-img', ['resize', '-f', format, '--', part, String(sizeBytes)], { confined })
+    if (format === 'qcow2') await readQcow2(part)
+    if (process.getuid?.() === 0) chownSync(part, 0, 0)
     await toDisk(part)
     renameSync(part, path)
     await toDisk(this.root)
   }
 }
+
+/** The largest file that a disk of this size can be: its tables take less than a hundredth. */
+const mostBytesOf = (diskBytes: number) => Math.ceil(diskBytes * 1.01) + (64 << 20)
+
+type Info = { 'virtual-size': number; 'backing-filename'?: string }
+/** The header of a layer, which a vm may have open. */
+const infoOf = async (path: string): Promise<Info> =>
+  JSON.parse(
+    (await run('qemu-img', ['info', '-U', '--output', 'json', '-f', 'qcow2', '--', path], { quietly: true })).out,
+  )
 
 /** Resolves when a file, or a directory's list of names, would survive a power failure. */
 export async function toDisk(path: string) {

@@ -1,9 +1,18 @@
-import { Failure } from '../../failure.ts'
+import { Failure, wordsOf } from '../../failure.ts'
 import type { PoolCapacity, Volume } from '../../protocol/wire.ts'
 import type { Image } from '../images/images.ts'
 
-/** A disk as the hypervisor attaches it: a file, or a block device of a pool on LVM or ZFS. */
-export type Disk = { kind: 'file' | 'block'; path: string; format: Volume['format'] }
+/**
+ * A disk as the hypervisor attaches it: a file, a block device, or an image that QEMU reaches over the network. `path`
+ * identifies it on the host; of an image of Ceph's it is `<pool>/<image>`. `stopsWhenFull`: the pool may promise more
+ * than it has, so a vm pauses where a write fails, and its guest does not learn of it.
+ */
+export type Disk = { path: string; format: Volume['format']; stopsWhenFull?: boolean } & (
+  | { kind: 'file' | 'block' }
+  | { kind: 'network'; protocol: 'rbd'; access: RbdAccess }
+)
+/** The cluster's configuration file, and the user with the secret of libvirt's that holds its key. */
+export type RbdAccess = { configFile: string; auth?: { user: string; secretUuid: string } }
 
 /**
  * A storage pool for the disks of vms. A volume is named by its workload and generation, so that a workload can have
@@ -12,8 +21,16 @@ export type Disk = { kind: 'file' | 'block'; path: string; format: Volume['forma
  */
 export interface Pool {
   readonly name: string
-  /** The path of the volume's disk, whether it exists or not. */
-  disk(volume: Volume): Disk
+  /** The pool without its figures. */
+  readonly described: Pick<PoolCapacity, 'name' | 'kind' | 'path' | 'class'>
+  /**
+   * The part that puts a new layer under a running vm. `hypervisor`: a layer is a file of its own, and the vm changes
+   * to it. `pool`: the vm keeps its device, whose state until then becomes the layer below, and `fork` and `merge` work
+   * under a running vm.
+   */
+  readonly layering: 'hypervisor' | 'pool'
+  /** The path of the volume's disk, which is the layer that it names, whether it exists or not. */
+  disk(volume: Volume): Promise<Disk>
   /** The size of the disk in bytes as the guest sees it; undefined when there is no such volume. */
   sizeBytes(volume: Volume): Promise<number | undefined>
   /**
@@ -22,20 +39,59 @@ export interface Pool {
    */
   create(volume: Volume, image: Image, sizeBytes: number): Promise<void>
   /**
-   * Enlarges a disk that no vm has open. One that is that large or larger stays as it is. Throws `no_volume`.
+   * Makes a disk of `sizeBytes`, which `fill` writes from its beginning and which is empty behind that. A disk that
+   * exists stays as it is, and `volume_differs` is thrown when it is smaller than `sizeBytes`. What a failure or a
+   * crash leaves is no volume.
+   */
+  receive(volume: Volume, sizeBytes: number, fill: (disk: Disk) => Promise<void>): Promise<void>
+  /**
+   * Enlarges a disk; a file only while no vm has it open. One that is that large or larger stays as it is. Throws
+   * `no_volume`.
    */
   grow(volume: Volume, sizeBytes: number): Promise<void>
-  /** Deletes the disk and what an interrupted `create` left of it; without one it does nothing. */
+  /** Deletes the disk with all its layers, and what an interrupted change left of it; without one it does nothing. */
   remove(volume: Volume): Promise<void>
-  /** Every finished volume of the pool, sorted by workload and generation. */
+  /**
+   * Makes the layer of `volume` on the layer `from`, which nothing may write from then on. One that exists on it stays
+   * as it is. Throws `no_volume` without `from`, and `pool_full`.
+   */
+  fork(volume: Volume, from: number, sizeBytes: number): Promise<void>
+  /**
+   * Gives the layer `into` the content of the layer `from` above it; files are such that no vm has open. Layers that
+   * stand on `from` stand on `into` afterwards; `from` may stay until `removeLayer`. Throws `no_volume`.
+   */
+  merge(volume: Volume, from: number, into: number): Promise<void>
+  /** Lets the layers on `from` stand on `into`, which has the same content. `open`: layers that a vm has open stay. */
+  rebase(volume: Volume, from: number, into: number, open: readonly string[]): Promise<void>
+  /**
+   * Deletes a layer, and what an interrupted change left. Throws `layer_in_use` where another layer needs it; in a pool
+   * whose layers are independent of each other none does.
+   */
+  removeLayer(volume: Volume, layer: number): Promise<void>
+  /** The bytes that the volume's layer takes of the pool; 0 without it. */
+  usedBytes(volume: Volume): Promise<number>
+  /** Every finished volume of the pool, sorted by workload and generation, without its layers. */
   list(): Promise<Volume[]>
   /** The pool's size and free space in bytes. */
   capacity(): Promise<PoolCapacity>
 }
 
+/** The same disk with another of its layers in use. */
+export function atLayer({ layer: _, ...volume }: Volume, layer: number): Volume {
+  return layer === 0 ? volume : { ...volume, layer }
+}
+
+/** Less than the time between two heartbeats, which name the capacities. */
+const CAPACITY_LIMIT_MS = 8000
+
 /** The storage pools of a node. */
 export class Storage {
-  constructor(readonly pools: readonly Pool[]) {}
+  private asking = new Map<Pool, Promise<PoolCapacity>>()
+
+  constructor(
+    readonly pools: readonly Pool[],
+    private limitMs = CAPACITY_LIMIT_MS,
+  ) {}
 
   /** Throws `no_pool` for a pool that this node does not have. */
   pool(name: string): Pool {
@@ -47,6 +103,35 @@ export class Storage {
 
   /** The volumes of all pools. */
   list = async () => (await Promise.all(this.pools.map((pool) => pool.list()))).flat()
-  /** The capacity of each pool. */
-  capacities = () => Promise.all(this.pools.map((pool) => pool.capacity()))
+  /** The capacity of each pool. One that does not answer has no space, and says why; the others do not wait for it. */
+  capacities = () => Promise.all(this.pools.map((pool) => this.capacityOf(pool)))
+
+  private async capacityOf(pool: Pool): Promise<PoolCapacity> {
+    // A question that storage does not answer is not asked a second time meanwhile.
+    const asked = this.asking.get(pool) ?? pool.capacity().finally(() => this.asking.delete(pool))
+    this.asking.set(pool, asked)
+    try {
+      return await inTime(asked, this.limitMs)
+    } catch (error) {
+      const warnings = [`The pool does not answer: ${wordsOf(error)}`]
+      return { ...pool.described, totalBytes: 0, freeBytes: 0, warnings }
+    }
+  }
+}
+
+async function inTime<T>(answer: Promise<T>, limitMs: number): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Failure('tool_timeout', `it took more than ${limitMs / 1000} s`)), limitMs)
+  try {
+    return await Promise.race([answer, promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The disk as QEMU's tools name it. */
+export function qemuPath(disk: Disk): string {
+  if (disk.kind !== 'network') return disk.path
+  const { configFile, auth } = disk.access
+  return [`rbd:${disk.path}`, ...(auth ? [`id=${auth.user}`] : []), `conf=${configFile}`].join(':')
 }

@@ -44,19 +44,21 @@ if (!class_exists('BerthError', false)) {
         private const TRIES = 4;
         private const MOST_SECONDS = 60;
 
+        /** Seconds for one try, and for the pause after the first; each later pause is twice as long. */
+        public static float $timeout = 30.0;
+        public static float $pause = 1.0;
+
         private string $base;
         private ?array $connection = null;
 
         /**
          * @param string $url the address of the panel, such as https://panel.example.com
          * @param ?callable $log called with method, path, sent body and answer; secrets are masked before
-         * @param array{timeout?: int, pause?: float} $options seconds for one try, and for the first pause
          */
         public function __construct(
             string $url,
             private string $token,
             private $log = null,
-            private array $options = [],
         ) {
             $address = rtrim(trim($url), '/');
             $this->base = (str_contains($address, '://') ? $address : "https://$address") . '/api/v1';
@@ -200,6 +202,12 @@ if (!class_exists('BerthError', false)) {
                 $this->call('POST', "/servers/$serverId/actions/power", ['action' => $action]));
         }
 
+        /** `rootPassword`, and `applies`: now, or next_boot when no guest agent answers. Needs the scope servers:settings. */
+        public function resetPassword(string $serverId): array
+        {
+            return $this->call('POST', "/servers/$serverId/actions/reset-password", []);
+        }
+
         /** A link that signs the server's owner in; it is good for 60 seconds. */
         public function signInLink(string $serverId): string
         {
@@ -244,7 +252,7 @@ if (!class_exists('BerthError', false)) {
         /** @return array{0: ?BerthError, 1: ?float, 2: array} the error, the seconds until it is worth another try, the answer */
         private function attempt(string $method, string $path, ?array $body, ?string $key, int $try): array
         {
-            $pause = ($this->options['pause'] ?? 1.0) * 2 ** ($try - 1);
+            $pause = self::$pause * 2 ** ($try - 1);
             $retryAfter = null;
             $requestId = '';
             $headers = ['Accept: application/json', "Authorization: Bearer {$this->token}", 'Expect:'];
@@ -256,7 +264,7 @@ if (!class_exists('BerthError', false)) {
                 CURLOPT_CUSTOMREQUEST => $method,
                 CURLOPT_RETURNTRANSFER => true,
                 CURLOPT_CONNECTTIMEOUT => 10,
-                CURLOPT_TIMEOUT => $this->options['timeout'] ?? 30,
+                CURLOPT_TIMEOUT_MS => (int) (self::$timeout * 1000),
                 CURLOPT_FOLLOWLOCATION => false,
                 CURLOPT_USERAGENT => 'Berth-PHP/1.0',
                 CURLOPT_HEADERFUNCTION => function ($_, string $line) use (&$retryAfter, &$requestId) {

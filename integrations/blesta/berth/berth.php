@@ -243,8 +243,11 @@ class Berth extends Module
 
     public function tabServer($package, $service, ?array $get = null, ?array $post = null, ?array $files = null)
     {
-        $server = $this->try(fn (BerthClient $client) => $client->call('GET', '/servers/' . $this->serverOf($service)));
-        return $this->page('server', ['server' => $server]);
+        $found = $this->try(function (BerthClient $client) use ($service) {
+            $path = '/servers/' . $this->serverOf($service);
+            return ['server' => $client->call('GET', $path), 'traffic' => $client->call('GET', "$path/bandwidth")];
+        });
+        return $this->page('server', $found ?? ['server' => null, 'traffic' => null]);
     }
 
     // ------------------------------------------------------------ helpers

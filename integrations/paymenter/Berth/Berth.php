@@ -71,7 +71,7 @@ class Berth extends Server
                 ['key' => self::SERVER],
                 ['name' => 'Server in Berth', 'value' => $made['serverId']],
             );
-            return ['ip' => $made['ipv4'], 'username' => 'root', 'password' => $made['rootPassword']];
+            return ['ip' => $made['ipv4'], 'username' => $made['user'] ?? 'root', 'password' => $made['rootPassword']];
         });
     }
 

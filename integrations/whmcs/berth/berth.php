@@ -87,7 +87,7 @@ function berth_CreateAccount(array $params): string
         }
         $orders = (int) $properties->get(BERTH_ORDERS);
         $made = $client->order($order, (string) $orders);
-        $saved = [BERTH_SERVER => $made['serverId'], 'Dedicated IP' => $made['ipv4'] ?? '', 'Username' => 'root'];
+        $saved = [BERTH_SERVER => $made['serverId'], 'Dedicated IP' => $made['ipv4'] ?? '', 'Username' => $made['user'] ?? 'root'];
         if ($made['rootPassword'] !== null) {
             $saved['Password'] = $made['rootPassword'];
         }
@@ -134,7 +134,7 @@ function berth_ServiceSingleSignOn(array $params): array
 
 function berth_AdminCustomButtonArray(): array
 {
-    return ['Start' => 'Start', 'Shut down' => 'ShutDown', 'Restart' => 'Restart'];
+    return ['Start' => 'Start', 'Shut down' => 'ShutDown', 'Restart' => 'Restart', 'Reset root password' => 'ResetPassword'];
 }
 
 function berth_ClientAreaCustomButtonArray(): array
@@ -155,6 +155,15 @@ function berth_ShutDown(array $params): string
 function berth_Restart(array $params): string
 {
     return berth_try(fn () => berth_client($params)->power(berth_server($params), 'restart'));
+}
+
+/** Berth makes the password, so this is a button and not WHMCS's own change of a password that somebody types. */
+function berth_ResetPassword(array $params): string
+{
+    return berth_try(function () use ($params) {
+        $made = berth_client($params)->resetPassword(berth_server($params));
+        $params['model']->serviceProperties->save(['Username' => $made['user'], 'Password' => $made['rootPassword']]);
+    });
 }
 
 function berth_AdminServicesTabFields(array $params): array

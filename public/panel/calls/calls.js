@@ -2,7 +2,7 @@
 // @ts-check
 
 import { fill, toast, toastLater } from '../page/messages.js'
-import { $, $$, area, go, leave } from '../page/page.js'
+import { $, $$, area, go, leave, parsed } from '../page/page.js'
 import { answering, refresh } from '../page/redraw.js'
 import { isoOf } from '../page/times.js'
 import { headersOf, newKey } from './batch.js'
@@ -130,14 +130,6 @@ document.addEventListener('htmx:error', (event) => {
   else answering(false)
 })
 
-export function parsed(/** @type {string} */ text) {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 function succeeded(/** @type {HTMLFormElement} */ form, /** @type {any} */ answer) {
   const {
     done,
@@ -188,6 +180,13 @@ function succeeded(/** @type {HTMLFormElement} */ form, /** @type {any} */ answe
     )
   arrive(next, words, answer?.jobId)
 }
+
+/** The module of a page with batches (rows.js) has ended one: its summary. */
+addEventListener('batch', (event) => {
+  const [summary, options] = /** @type {CustomEvent} */ (event).detail
+  toast(summary, options)
+  refresh()
+})
 
 export function arrive(
   /** @type {string} */ next,

@@ -1,8 +1,7 @@
 // Calls that can be tried in the reference.
 // @ts-check
 
-import { $ } from '../page/page.js'
-import { parsed } from './calls.js'
+import { $, parsed } from '../page/page.js'
 
 document.addEventListener('submit', async (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target)

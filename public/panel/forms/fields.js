@@ -26,7 +26,9 @@ document.addEventListener('change', ({ target }) => {
   if (!form || !into) return
   const field = /** @type {HTMLInputElement} */ (form.elements.namedItem(into))
   const reader = new FileReader()
-  reader.onload = () => void (field.value = String(reader.result).split(',')[1] ?? '')
+  const isText = dataset['text'] !== undefined
+  reader.onload = () =>
+    void (field.value = isText ? String(reader.result) : (String(reader.result).split(',')[1] ?? ''))
   field.value = ''
-  if (files?.[0]) reader.readAsDataURL(files[0])
+  if (files?.[0]) reader[isText ? 'readAsText' : 'readAsDataURL'](files[0])
 })

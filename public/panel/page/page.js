@@ -17,7 +17,7 @@ export const make = (
   return element
 }
 
-/** Declares an Alpine component (`x-data`). */
+/** Declares an Alpine component (`x-data`), for pages that load Alpine. */
 export const component = (/** @type {string} */ name, /** @type {() => object} */ state) =>
   document.addEventListener('alpine:init', () => /** @type {any} */ (globalThis).Alpine.data(name, state))
 /** The area of this kind of account: `/admin`, `/reseller` or empty. */
@@ -31,6 +31,15 @@ export const go = (/** @type {string} */ path) => {
 /** To another site, such as the identity provider: only where a form says that its call answers such an address. */
 export const leave = (/** @type {string} */ url) => {
   if (/^https?:$/.test(new URL(url).protocol)) location.assign(url)
+}
+
+/** The value of a JSON text; undefined for any other text. */
+export function parsed(/** @type {string} */ text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** The element that an event happened in, going outwards. @returns {HTMLElement | null} */

@@ -2,18 +2,16 @@
 // @ts-check
 
 import { call } from '../calls/batch.js'
-import { toast } from './messages.js'
 import { $, $$, around, make } from './page.js'
-import { refresh } from './redraw.js'
 
 /** True while a batch runs: a second press is ignored until its summary. */
 let pressing = false
-/** The question that is open. @type {{ action: string, label: string, rows: { id: string, name: string }[] }} */
-let asked = { action: '', label: '', rows: [] }
+/** The question that is open. @type {{ of: DOMStringMap, label: string, rows: { id: string, name: string }[] }} */
+let asked = { of: {}, label: '', rows: [] }
 
 document.addEventListener('click', (event) => {
   const button = around(event, '[data-press]')
-  if (button && !pressing) ask(button.dataset['press'] ?? '', $('span', button)?.textContent ?? '')
+  if (button && !pressing) ask(button.dataset, $('span', button)?.textContent ?? '')
   if (around(event, '[data-bulk]') && !pressing) pressAll()
   const all = /** @type {HTMLInputElement | null} */ (around(event, 'input[data-tick-all]'))
   const none = around(event, '[data-tick-none]')
@@ -41,11 +39,12 @@ function showChosen() {
 }
 
 const servers = (/** @type {number} */ n) => `${n} ${n === 1 ? 'server' : 'servers'}`
+const typed = () => /** @type {HTMLInputElement} */ ($('#bulk-typed'))
 const question = () => /** @type {HTMLDialogElement} */ ($('#bulk'))
 
 /** Says how many it would be, and groups those that cannot by their reason. */
-function ask(/** @type {string} */ action, /** @type {string} */ label) {
-  asked = { action, label, rows: [] }
+function ask(/** @type {DOMStringMap} */ of, /** @type {string} */ label) {
+  asked = { of, label, rows: [] }
   const { rows } = asked
   /** @type {Map<string, string[]>} */
   const cannot = new Map()
@@ -53,7 +52,7 @@ function ask(/** @type {string} */ action, /** @type {string} */ label) {
   for (const tick of ticked()) {
     const { id } = /** @type {Element} */ (tick.closest('tr'))
     const name = $(`#${id} .name a`)?.textContent ?? ''
-    const why = JSON.parse(tick.dataset['tick'] ?? '{}')[action]
+    const why = JSON.parse(tick.dataset['tick'] ?? '{}')[of['press'] ?? '']
     if (!why) rows.push({ id, name })
     else {
       cannot.set(why, [...(cannot.get(why) ?? []), name])
@@ -61,8 +60,11 @@ function ask(/** @type {string} */ action, /** @type {string} */ label) {
     }
   }
   const dialog = question()
-  const [title, words, list, go] = $$('h2, p, ul, [data-bulk]', dialog)
-  if (!title || !words || !list || !go) return
+  const [title, words, list, field, go] = $$('h2, p, ul, [data-typed], [data-bulk]', dialog)
+  if (!title || !words || !list || !field || !go) return
+  field.hidden = !of['field'] || !rows.length
+  field.children[0].textContent = of['field'] ?? ''
+  typed().value = ''
   title.textContent = rows.length
     ? `${label} ${servers(rows.length)}?`
     : `${label}: not possible for ${out === 1 ? 'this server' : `these ${servers(out)}`}`
@@ -76,21 +78,21 @@ function ask(/** @type {string} */ action, /** @type {string} */ label) {
 
 /** Calls for each server, one after the other, unticks all, and shows one summary. */
 async function pressAll() {
-  const { action, label, rows } = asked
+  const { of, label, rows } = asked
   const dialog = question()
+  const value = typed().value
+  if (of['field'] && !value.trim()) return typed().focus()
   pressing = true
   dialog.close()
   const refusals = []
   for (const { id, name } of rows) {
-    const why = await call((dialog.dataset['url'] ?? '').replace('/./', `/${id}/`), { action })
+    const body = (of['body'] ?? '').replace('?', () => JSON.stringify(value).slice(1, -1))
+    const why = await call((of['url'] ?? '').replace('/./', `/${id}/`), JSON.parse(body))
     if (why) refusals.push(why.includes(name) ? why : `${name}: ${why}`)
   }
   pressing = false
   tickAll(false)
   const begun = rows.length - refusals.length
-  toast(`${label}: ${begun || 'none'} under way${refusals.length ? `, ${refusals.length} refused` : ''}.`, {
-    stays: true,
-    lines: refusals,
-  })
-  refresh()
+  const summary = `${label}: ${begun || 'none'} under way${refusals.length ? `, ${refusals.length} refused` : ''}.`
+  dispatchEvent(new CustomEvent('batch', { detail: [summary, { stays: true, lines: refusals }] }))
 }

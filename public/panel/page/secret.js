@@ -2,24 +2,25 @@
 // @ts-check
 
 import { arrive } from '../calls/calls.js'
-import { component } from './page.js'
+import { $, $$, around } from './page.js'
 
-component('secretOnce', () => ({
-  title: '',
-  words: '',
-  value: '',
-  next: '',
-  toast: '',
-  /** @this {any} */
-  show(/** @type {CustomEvent} */ { detail }) {
-    Object.assign(this, detail)
-    this.$root.showModal()
-  },
-  stay() {},
-  /** @this {any} */
-  leave() {
-    this.value = ''
-    this.$root.close()
-    arrive(this.next, this.toast)
-  },
-}))
+const dialog = () => /** @type {HTMLDialogElement} */ ($('#secret-once'))
+/** The address and the message after the dialog. @type {{ next: string, toast: string }} */
+let after
+
+/** A call answered a secret: `title`, `words` and `value` are shown. */
+addEventListener('secret', (event) => {
+  const { detail } = /** @type {CustomEvent} */ (event)
+  after = detail
+  for (const place of $$('[data-says]', dialog())) place.textContent = detail[place.dataset['says'] ?? '']
+  for (const button of $$('[data-copy]', dialog())) button.dataset['copy'] = detail.value
+  dialog().showModal()
+})
+document.addEventListener('cancel', (event) => event.target === dialog() && event.preventDefault(), true)
+document.addEventListener('click', (event) => {
+  if (!around(event, '[data-saved]')) return
+  for (const place of $$('.secret', dialog())) place.textContent = ''
+  for (const button of $$('[data-copy]', dialog())) button.dataset['copy'] = ''
+  dialog().close()
+  arrive(after.next, after.toast)
+})

@@ -85,7 +85,7 @@ function create(file: string): number {
 }
 
 /** So that lines cut off the end of a backup's audit log show after its restore. Answers whether it could. */
-function signHeadIn(part: string, keyFile: string): boolean {
+export function signHeadIn(part: string, keyFile: string): boolean {
   if (!existsSync(keyFile)) return false
   const db = new Database(part, { readwrite: true, create: false })
   try {
@@ -145,6 +145,15 @@ async function restore(file: string): Promise<number> {
   const database = databaseOf(dataDir)
   const part = `${database}.restoring`
   copy(source, part)
+  const kept = putInPlace(part, dataDir)
+  lock.release()
+  console.log(`Restored. ${kept ? `What was there before is kept as ${kept}.` : ''}`.trim())
+  return 0
+}
+
+/** The whole database `part` becomes that of the data directory. Answers where the one before is kept, if there was. */
+export function putInPlace(part: string, dataDir: string): string | undefined {
+  const database = databaseOf(dataDir)
   const kept = `${database}.before-restore-${Date.now()}`
   const before = existsSync(database)
   if (before) intoOneFile(database)
@@ -154,9 +163,7 @@ async function restore(file: string): Promise<number> {
   restoreAnchor(part, dataDir)
   renameSync(part, database)
   flush(dataDir)
-  lock.release()
-  console.log(`Restored. ${before ? `What was there before is kept as ${kept}.` : ''}`.trim())
-  return 0
+  return before ? kept : undefined
 }
 
 function intoOneFile(database: string) {
@@ -170,7 +177,7 @@ function intoOneFile(database: string) {
 }
 
 /** Whole, of Berth, and of a version that this program can open. */
-function mustBeWhole(file: string) {
+export function mustBeWhole(file: string) {
   const notWhole = () => failed(`${file} is not a whole database of Berth.`)
   const db = new Database(file, { readonly: true })
   try {

@@ -9,10 +9,11 @@ import { crashAt } from '../crash-injection.ts'
 import { isRunning, makeDataDir, openController, socketOf } from './data-dir.ts'
 import { alreadyRunning, lockForController, lockOf } from './data-dir-lock.ts'
 import { listenHeld } from './held-socket.ts'
-import { aboutListening, CannotStart, whoAmI } from './startup-errors.ts'
+import { standBy } from './standby.ts'
+import { aboutListening, CannotStart, TAKEN_OVER, whoAmI } from './startup-errors.ts'
 
 /** Answers the exit code when the controller has stopped. Throws what `endOf` knows when it cannot start. */
-export async function serve(): Promise<number> {
+export async function serve({ asStandby = false } = {}): Promise<number> {
   const config = configFrom(process.env)
   const tls = config.tls && readTls(config.tls)
   if (!statSync(config.agentDir, { throwIfNoEntry: false })?.isDirectory())
@@ -25,12 +26,18 @@ export async function serve(): Promise<number> {
   const lock = await lockForController(config.dataDir)
   // One from before there was the lock.
   if (await isRunning(config.dataDir)) throw new CannotStart('already_running', alreadyRunning(config.dataDir))
+  if ((asStandby || config.standby) && (await standBy(config)) === 'stopped') {
+    lock.release()
+    return 0
+  }
   const controller = await openController({
     config,
     failpoints: crashAt(process.env['BERTH_CRASH_AT'], config.dataDir),
   })
   // Without its file the lock keeps no second controller out.
   controller.db.$client.health.watch(lockOf(config.dataDir))
+  const { replica } = controller.app
+  await replica.begin(controller.app.secrets)
   const { server, held } = listen(config, {
     // Ours answers 413 first, with an error body; this is the backstop.
     maxRequestBodySize: 64 << 20,
@@ -52,8 +59,9 @@ export async function serve(): Promise<number> {
     dataDir: config.dataDir,
   })
 
-  await new Promise<void>((stop) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop())
+  const isFenced = await new Promise<boolean>((stop) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(false))
+    void replica.takenOver.then(() => stop(true))
   })
   log.info('stopping: changes are refused, reads go on')
   controller.beginStop()
@@ -67,8 +75,16 @@ export async function serve(): Promise<number> {
   })
   lock.release()
   log.info('stopped')
+  if (isFenced) throw takenOver(controller.db.$client.health.trouble?.reason ?? '')
   return 0
 }
+
+const takenOver = (reason: string) =>
+  new CannotStart(
+    TAKEN_OVER,
+    `${reason} This one has stopped, so that there are not two. Begin it as the standby of the other: berth serve ` +
+      '--standby; or take PANEL_REPLICA away, if the other is gone for good and this one has the right data.',
+  )
 
 function listen(config: Config, options: object) {
   return listenHeld(config.listen, process.env, (at) => {

@@ -15,10 +15,14 @@ export class CannotStart extends Error {
   }
 }
 
+/** A service manager must not start it again: that would not help. */
+export const TAKEN_OVER = 'taken_over'
+
 /** The words and the exit code for an expected error; undefined for a fault of the program itself. */
 export function endOf(error: unknown): { words: string; exit: 1 | 2 } | undefined {
   if (error instanceof SettingError) return { words: error.message, exit: 2 }
-  if (error instanceof CannotStart) return { words: `${error.code}: ${error.message}`, exit: 1 }
+  if (error instanceof CannotStart)
+    return { words: `${error.code}: ${error.message}`, exit: error.code === TAKEN_OVER ? 2 : 1 }
   if (error instanceof KeyFileError) return { words: `key_file_not_usable: ${error.message}`, exit: 1 }
   if (error instanceof NotOurDatabase) return { words: `database_not_ours: ${error.message}`, exit: 1 }
   if (error instanceof DatabaseMissing) return { words: `database_missing: ${error.message}`, exit: 1 }

@@ -5,22 +5,6 @@ import { customerData } from '../../identity/accounts/model.ts'
 import { nullable, time } from '../../kernel/api/operation.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 
-const server = t.Object({
-  id: t.String(),
-  hostname: t.String(),
-  status: t.String(),
-  package: t.String(),
-  location: t.String(),
-  ipv4: nullable(t.String()),
-})
-const floatingIp = t.Object({ id: t.String(), address: t.String(), location: t.String() })
-const alert = t.Object({
-  id: t.String(),
-  kind: t.String(),
-  threshold: nullable(t.Number()),
-  description: t.String(),
-})
-const backup = t.Object({ id: t.String(), kind: t.String(), error: t.String() })
 const gpuInstance = t.Object({
   id: t.String(),
   name: t.String(),
@@ -35,7 +19,6 @@ const transfer = {
   transfer: t.Object({ id: t.String(), mode: t.String(), from: t.String(), to: t.String() }),
   server: t.Object({ id: t.String(), hostname: t.String() }),
 }
-const ofServer = { server, customer: customerData }
 const ofInstance = { gpuInstance, customer: customerData }
 /** Why an instance started or stopped; a crash also says how it ended. */
 const spell = {
@@ -48,11 +31,6 @@ const spell = {
 const both = 'resellers and customers'
 
 export const laterTypes = {
-  'floating_ip.created': event('resellers', 'A floating IP reserved', t.Object({ floatingIp })),
-  'floating_ip.released': event('resellers', 'A floating IP released', t.Object({ floatingIp })),
-  'alert.fired': event(both, 'A server alert fires', t.Object({ ...ofServer, alert })),
-  'alert.recovered': event(both, 'A server alert recovers', t.Object({ ...ofServer, alert })),
-  'backup.failed': event(both, 'A backup fails', t.Object({ ...ofServer, backup })),
   'gpu_instance.created': event('resellers', 'Created and being set up', t.Object(ofInstance)),
   'gpu_instance.ready': event(both, 'Finished setting up and runs', t.Object(ofInstance)),
   'gpu_instance.started': event(both, 'Started, restarted or unsuspended', t.Object(spell)),

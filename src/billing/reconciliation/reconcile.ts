@@ -10,7 +10,7 @@ import { currentServices, endOfService } from '../usage/queries.ts'
 import { compare, differenceKinds, type ListedService, listedStates } from './compare.ts'
 
 const MOST_LINES = 20_000
-const COLUMNS = ['serverId', 'billingServiceId', 'ownerExternalId', 'billingProductId', 'state'] as const
+export const COLUMNS = ['serverId', 'billingServiceId', 'ownerExternalId', 'billingProductId', 'state'] as const
 
 const name = t.Optional(nullable(t.String({ maxLength: 200 })))
 const listed = t.Object(
@@ -91,6 +91,7 @@ export const reconcileUsage = operation({
 
 /** Throws `validation_failed` for what is no such list. Empty cells are not compared. */
 function fromCsv(text: string): ListedService[] {
+  if (!text.trim()) throw invalid({ field: 'csv', message: 'is empty: it needs a head, and a line for each service.' })
   let rows: Record<string, string>[]
   try {
     rows = parse(text, { columns: true, bom: true, trim: true, skip_empty_lines: true, delimiter: [',', ';', '\t'] })

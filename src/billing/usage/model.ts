@@ -9,6 +9,7 @@ import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 import type { Sums } from '../traffic/queries.ts'
 import { daysOf, type Period, secondsOf } from './period.ts'
+import type { UsagePart } from './queries.ts'
 import { type UsageInterval, type UsageState, usageStates } from './tables.ts'
 
 /**
@@ -41,19 +42,18 @@ export type Added = {
   byState: Record<UsageState, number>
   byProduct: { product: Product; ms: number }[]
 }
-/** Adds up intervals of one workload and one owner. */
-export function addedUp(intervals: readonly UsageInterval[], period: Period): Added {
+/** Adds up what one workload was to one owner; `parts` in the order in which they began. */
+export function addedUp(parts: readonly (Product & { state: UsageState; ms: number })[]): Added {
   const byState = Object.fromEntries(usageStates.map((state) => [state, 0])) as Record<UsageState, number>
   const byProduct = new Map<string, { product: Product; ms: number }>()
   let ms = 0
-  for (const interval of intervals) {
-    const part = within(interval, period)
-    ms += part
-    byState[interval.state] += part
-    const key = productKey(interval)
+  for (const part of parts) {
+    ms += part.ms
+    byState[part.state] += part.ms
+    const key = productKey(part)
     const found = byProduct.get(key)
-    if (found) found.ms += part
-    else byProduct.set(key, { product: interval, ms: part })
+    if (found) found.ms += part.ms
+    else byProduct.set(key, { product: part, ms: part.ms })
   }
   return { ms, byState, byProduct: [...byProduct.values()] }
 }
@@ -128,15 +128,15 @@ export const usageLine = namedSchema('UsageLine', {
   traffic: nullable(usedTraffic),
 })
 
-/** The line of one workload and owner; `intervals` in the order of time, at least one. */
+/** The line of one workload and owner; `parts` in the order in which they began, at least one. */
 export function showLine(
-  intervals: readonly UsageInterval[],
+  parts: readonly UsagePart[],
+  last: UsageInterval,
   owner: ReturnType<typeof showAccount>,
   period: Period,
   traffic: Sums | undefined,
 ) {
-  const [first, last] = [intervals[0]!, intervals.at(-1)!]
-  const added = addedUp(intervals, period)
+  const added = addedUp(parts)
   const { ms, byState, byProduct } = added
   return {
     serverId: last.workloadId,
@@ -146,7 +146,7 @@ export function showLine(
     resellerId: last.resellerId,
     billingServiceId: last.billingServiceId,
     package: shownProduct(last),
-    from: iso(Math.max(first.since, period.from)),
+    from: iso(Math.max(parts[0]!.since, period.from)),
     to: iso(Math.min(last.until ?? period.to, period.to)),
     days: daysOf(ms),
     seconds: secondsOf(ms),

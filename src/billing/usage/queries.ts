@@ -31,13 +31,13 @@ const dueStatements = prepared(({ $client }) => ({
       product_id AS productId, product_name AS productName, billing_product_id AS billingProductId,
       billing_service_id AS billingServiceId, state,
       created_at AS createdAt, suspended_at AS suspendedAt, terminated_at AS terminatedAt
-     FROM usage_now WHERE workload_id = ?`,
+     FROM usage_now WHERE workload_id = +?`, // +?: 2 µs instead of 16
   ),
   open: $client.prepare<OpenInterval, [string]>(
     `SELECT ${intervalColumns} FROM usage_intervals i WHERE i.workload_id = ? AND i.until IS NULL`,
   ),
   closedAt: $client.prepare<{ at: number | null }, [string]>(
-    'SELECT max(until) AS at FROM usage_intervals WHERE workload_id = ?',
+    'SELECT max(until) AS at FROM usage_intervals WHERE workload_id = +?',
   ),
   settle: $client.prepare('DELETE FROM usage_due'),
 }))
@@ -73,6 +73,7 @@ export const usageStatements = prepared(({ $client }) => ({
 const OVERLAPS = 'i.since < +? AND (i.until IS NULL OR i.until > +?)'
 const overlapping = ({ from, to }: Period) => [to, from]
 
+type Product = Pick<UsageInterval, 'productId' | 'productName' | 'billingProductId'>
 /** A workload under one owner: a line of a report. */
 export type LineKey = { workloadId: string; ownerId: string }
 /**
@@ -100,6 +101,35 @@ export const countLines = (tx: Db, { where, values }: Where, period: Period): nu
          GROUP BY i.workload_id, i.owner_id)`,
     )
     .get(...values, ...overlapping(period))!.n
+
+const millisecondsWithin = 'sum(min(coalesce(i.until, +?), +?) - max(i.since, +?))'
+const limitsOf = ({ from, to }: Period) => [to, to, from]
+
+/** How long a workload was one owner's, in one state and as one product: `ms` within the period, from `since` on. */
+export type UsagePart = Product & LineKey & { state: UsageState; ms: number; since: number }
+/** The parts of these workloads in the period, in the order in which they began. */
+export const partsOf = (tx: Db, workloadIds: readonly string[], { where, values }: Where, period: Period) =>
+  tx.$client
+    .query<UsagePart, (string | number)[]>(
+      `SELECT i.workload_id AS workloadId, i.owner_id AS ownerId, i.product_id AS productId,
+        i.product_name AS productName, i.billing_product_id AS billingProductId, i.state,
+        ${millisecondsWithin} AS ms, min(i.since) AS since
+       FROM usage_intervals i WHERE i.workload_id IN (SELECT value FROM json_each(+?)) AND ${where} AND ${OVERLAPS}
+       GROUP BY i.workload_id, i.owner_id, i.product_id, i.product_name, i.billing_product_id, i.state
+       ORDER BY min(i.since)`,
+    )
+    .all(...limitsOf(period), JSON.stringify(workloadIds), ...values, ...overlapping(period))
+
+/** The last interval of each of these workloads and owners in the period. */
+export const lastIntervalsOf = (tx: Db, workloadIds: readonly string[], { where, values }: Where, period: Period) =>
+  tx.$client
+    .query<UsageInterval, (string | number)[]>(
+      `SELECT ${intervalColumns} FROM usage_intervals i WHERE i.id IN (
+         SELECT max(i.id) FROM usage_intervals i
+         WHERE i.workload_id IN (SELECT value FROM json_each(+?)) AND ${where} AND ${OVERLAPS}
+         GROUP BY i.workload_id, i.owner_id)`,
+    )
+    .all(JSON.stringify(workloadIds), ...values, ...overlapping(period))
 
 /** The intervals of these workloads that reach into the period, in the order of time. */
 export const intervalsOf = (tx: Db, workloadIds: readonly string[], { where, values }: Where, period: Period) =>
@@ -134,7 +164,6 @@ export const countOwners = (tx: Db, { where, values }: Where, period: Period): n
     )
     .get(...values, ...overlapping(period))!.n
 
-type Product = Pick<UsageInterval, 'productId' | 'productName' | 'billingProductId'>
 /** How many workloads one owner had of one product, and how long together in ms. */
 export type OwnerTotal = Product & { ownerId: string; workloads: number; ms: number }
 export const totalsOf = (tx: Db, owners: readonly string[], { where, values }: Where, period: Period): OwnerTotal[] =>
@@ -142,11 +171,11 @@ export const totalsOf = (tx: Db, owners: readonly string[], { where, values }: W
     .query<OwnerTotal, (string | number)[]>(
       `SELECT i.owner_id AS ownerId, i.product_id AS productId, i.product_name AS productName,
         i.billing_product_id AS billingProductId, count(DISTINCT i.workload_id) AS workloads,
-        sum(min(coalesce(i.until, ?), ?) - max(i.since, ?)) AS ms
+        ${millisecondsWithin} AS ms
        FROM usage_intervals i WHERE i.owner_id IN (SELECT value FROM json_each(?)) AND ${where} AND ${OVERLAPS}
        GROUP BY i.owner_id, i.product_id, i.product_name, i.billing_product_id`,
     )
-    .all(period.to, period.to, period.from, JSON.stringify(owners), ...values, ...overlapping(period))
+    .all(...limitsOf(period), JSON.stringify(owners), ...values, ...overlapping(period))
 
 /** How many workloads each of these owners had in the period. */
 export const workloadsOf = (tx: Db, owners: readonly string[], { where, values }: Where, period: Period) =>

@@ -26,12 +26,13 @@ import {
   countIntervals,
   countLines,
   countOwners,
-  intervalsOf,
   type LineKey,
+  lastIntervalsOf,
   lineKeys,
   type OwnerTotal,
   ownerIds,
   pageOfIntervals,
+  partsOf,
   totalsOf,
   workloadsOf,
 } from './queries.ts'
@@ -71,7 +72,8 @@ function keyFrom(text: string | undefined): LineKey | undefined {
 /** The lines of these keys, in their order. */
 function linesOf(tx: Db, keys: readonly LineKey[], where: Where, period: Period) {
   const workloads = [...new Set(keys.map(({ workloadId }) => workloadId))]
-  const byKey = Map.groupBy(intervalsOf(tx, workloads, where, period), keyText)
+  const parts = Map.groupBy(partsOf(tx, workloads, where, period), keyText)
+  const last = new Map(lastIntervalsOf(tx, workloads, where, period).map((interval) => [keyText(interval), interval]))
   const traffic = new Map(
     trafficByOwner(tx, workloads, period.from / DAY_MS, Math.ceil(period.to / DAY_MS)).map((sums) => [
       keyText(sums),
@@ -82,7 +84,8 @@ function linesOf(tx: Db, keys: readonly LineKey[], where: Where, period: Period)
   return keys.map((key) => {
     let owner = accounts.get(key.ownerId)
     if (!owner) accounts.set(key.ownerId, (owner = showAccount(tx, key.ownerId)))
-    return showLine(byKey.get(keyText(key))!, owner, period, traffic.get(keyText(key)))
+    const line = keyText(key)
+    return showLine(parts.get(line)!, last.get(line)!, owner, period, traffic.get(line))
   })
 }
 

@@ -2,6 +2,7 @@
 import { Type as t } from 'typebox'
 import type { Deciding } from '../../fleet/workloads/queries.ts'
 import { decidingResource } from '../../identity/team/access.ts'
+import { everybody } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { described, namedSchema, operation, type Resource } from '../../kernel/api/operation.ts'
 import { moment, momentFrom } from '../../kernel/api/query.ts'
@@ -15,6 +16,7 @@ import {
   showStates,
   usedPackage,
   visibleUsageOf,
+  within,
 } from './model.ts'
 import { daysOf, monthOf, secondsOf, wholeMonth } from './period.ts'
 import { intervalsOf } from './queries.ts'
@@ -30,7 +32,7 @@ export const serverUsage = operation({
   method: 'GET',
   path: '/servers/{id}/usage',
   summary: 'What a server was in a period, with every interval',
-  access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
+  access: everybody('servers:read'),
   on: server,
   query: {
     from: moment('The beginning. Without it: the beginning of this month in UTC.'),
@@ -53,7 +55,9 @@ export const serverUsage = operation({
     if (query['to'] && to < from) throw new ApiError('invalid_request', '`to` must not be before `from`.')
     const period = { from, to: Math.max(from, Math.min(to, now)) }
     const intervals = intervalsOf(tx, [target.id], visibleUsageOf(actor, target), period)
-    const { ms, byState, byProduct } = addedUp(intervals, period)
+    const { ms, byState, byProduct } = addedUp(
+      intervals.map((interval) => ({ ...interval, ms: within(interval, period) })),
+    )
     return {
       serverId: target.id,
       from: iso(period.from),

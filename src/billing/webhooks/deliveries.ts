@@ -197,7 +197,7 @@ export const testWebhook = operation({
   id: 'webhooks.test',
   method: 'POST',
   path: '/webhooks/{id}/actions/test',
-  summary: 'Send a test, also while the webhook is paused; it is never retried',
+  summary: 'Send a test delivery, also while the webhook is paused; it is never retried',
   access,
   on: webhook,
   response: queued,

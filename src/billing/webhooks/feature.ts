@@ -6,6 +6,7 @@ import { stoppedWebhooks } from './attention.ts'
 import { deliveriesByHand, getDelivery, listDeliveries, redeliver, testWebhook } from './deliveries.ts'
 import { webhookDelivery } from './delivery.ts'
 import { fanOut } from './fan-out.ts'
+import { webhookNotices } from './notices.ts'
 import { webhookPath } from './paths.ts'
 import { encryptedPrevious, encryptedSecrets } from './queries.ts'
 import { pauseWebhook, resumeWebhook, rotateSecret } from './state.ts'
@@ -58,6 +59,7 @@ export const webhooksFeature = feature({
     webhooksByHand: deliveriesByHand(clock),
   }),
   onEvent: fanOut,
+  notices: webhookNotices,
   deliveries: [webhookDelivery],
   operations: [
     listWebhooks,

@@ -18,7 +18,7 @@ export const rotateSecret = operation({
   id: 'webhooks.rotate-secret',
   method: 'POST',
   path: '/webhooks/{id}/actions/rotate-secret',
-  summary: 'Make a new secret, shown only once; for 24 hours deliveries are signed with both',
+  summary: 'Create a new secret, shown only once; for 24 hours deliveries are signed with both',
   access,
   requiresRecentAuth: true,
   on: webhook,

@@ -62,7 +62,7 @@ export const createWebhook = operation({
   id: 'webhooks.create',
   method: 'POST',
   path: '/webhooks',
-  summary: 'Make a webhook; its secret is shown only once',
+  summary: 'Add a webhook; its secret is shown only once',
   access,
   requiresRecentAuth: true,
   body: fields({ url, events }),

@@ -12,7 +12,7 @@ const errors = {
 type Errors = typeof errors
 
 const ids = {
-  image: { prefix: 'img', sample: 'Debian 13' },
+  image: { prefix: 'img', sample: 'Debian 13', also: ['ownImage'] },
 } as const
 type Ids = typeof ids
 

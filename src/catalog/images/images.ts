@@ -5,14 +5,15 @@ import { agentPaths } from '../../../agent/protocol/wire.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
-import { done, fields, line, namedSchema, operation } from '../../kernel/api/operation.ts'
+import { described, done, fields, line, namedSchema, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import type { UseContext } from '../in-use.ts'
 import { catalogue, checksumIn } from './catalogue.ts'
+import { administratorOf, hardwareBody, hardwareFields, mustExist, mustRescue } from './hardware.ts'
 import { inspect, inspectRemote, leastDiskOf, mustHoldImage } from './inspect.ts'
 import { image, imageAnswer, imagePath, showImage } from './model.ts'
-import { catalogueIdsInUse, insertImage, pageOfImages, pageOfPublishedImages, updateImage } from './queries.ts'
+import { catalogueIdsInUse, insertImage, pageOfImages, pageOfOfferedImages, updateImage } from './queries.ts'
 
 const insert = (call: UseContext & { tx: Tx }, row: Parameters<typeof insertImage>[1]) =>
   showImage(
@@ -41,12 +42,14 @@ export const importImage = operation({
     format: t.Optional(t.Enum(['qcow2', 'raw'])),
     minDiskGb: t.Optional(t.Integer({ minimum: 1, maximum: 65_536 })),
     published: t.Optional(t.Boolean()),
+    ...hardwareBody,
   }),
   response: imageAnswer,
   status: 201,
   refuses: ['name_taken'],
   example: { file: 'debian-13.qcow2', name: 'Debian 13', format: 'qcow2', minDiskGb: 3, published: true },
   async prepare({ body, config }) {
+    mustExist({ machine: body.machine ?? 'q35', firmware: body.firmware ?? 'bios' })
     await mkdir(`${config.dataDir}/images`, { recursive: true })
     const found = await inspect(`${incomingDir(config.dataDir)}/${body.file}`, body.format ?? 'qcow2')
     if (body.minDiskGb !== undefined) mustHoldImage(body.minDiskGb, found)
@@ -69,8 +72,12 @@ export const importImage = operation({
       checksum,
       sizeBytes: size,
       minDiskGb: body.minDiskGb ?? leastDiskGb,
-      user: 'root',
+      user: administratorOf(body.os ?? 'linux'),
       published: body.published ?? true,
+      machine: body.machine,
+      firmware: body.firmware,
+      tpm: body.tpm,
+      os: body.os,
       createdAt: clock(),
     })
     // Last, when nothing is refused any more. A crash before the commit leaves a file that nothing names, never a row
@@ -137,19 +144,25 @@ export const changeImage = operation({
   id: 'images.update',
   method: 'PATCH',
   path: '/admin/images/{id}',
-  summary: 'Rename an image, publish it or not, make it the default of orders, change its minimum disk',
+  summary:
+    'Rename an image, publish it or not, make it the default of orders or the rescue image, change its minimum disk ' +
+    'or the machine that it needs; servers keep the one on which they were installed',
   access: { staff: ['images:write'] },
   on: image,
   body: fields({
     name: t.Optional(line(80)),
     published: t.Optional(t.Boolean()),
     isDefault: t.Optional(t.Boolean()),
+    isRescue: t.Optional(t.Boolean()),
+    ...hardwareBody,
     minDiskGb: t.Optional(t.Integer({ minimum: 1, maximum: 65_536 })),
   }),
   response: imageAnswer,
   refuses: ['name_taken'],
   example: { published: true },
   async prepare({ target, body, config }) {
+    mustExist({ ...target, ...body })
+    mustRescue({ ...target, ...body })
     if (body.minDiskGb !== undefined && target.origin === 'imported')
       mustHoldImage(
         body.minDiskGb,
@@ -160,7 +173,7 @@ export const changeImage = operation({
     const { tx, target, body } = call
     return showImage(
       call,
-      named('image', () => updateImage(tx, target, body)),
+      named('image', () => updateImage(tx, target, { ...body, ...(body.os && { user: administratorOf(body.os) }) })),
     )
   },
 })
@@ -174,7 +187,7 @@ export const removeImage = operation({
   on: image,
   response: done,
   run({ tx, target, clock }) {
-    updateImage(tx, target, { removedAt: clock(), published: false, isDefault: false })
+    updateImage(tx, target, { removedAt: clock(), published: false, isDefault: false, isRescue: false })
     return {}
   },
 })
@@ -185,7 +198,9 @@ const offered = namedSchema('OfferedImage', {
   minDiskGb: t.Integer(),
   sizeBytes: t.Integer(),
   user: t.String(),
+  os: hardwareFields.os,
   isDefault: t.Boolean(),
+  own: described(t.Boolean(), 'An image of your account, which others do not see.'),
 })
 
 export const listOfferedImages = operation({
@@ -201,14 +216,20 @@ export const listOfferedImages = operation({
   pages: { usual: 100, most: 200 },
   response: page(offered),
   run: (call) =>
-    pageOfPublishedImages(call, ({ id, name, minDiskGb, sizeBytes, user, isDefault }) => ({
-      id,
-      name,
-      minDiskGb,
-      sizeBytes,
-      user,
-      isDefault,
-    })),
+    pageOfOfferedImages(
+      call,
+      call.actor.accountId,
+      ({ id, name, minDiskGb, sizeBytes, user, os, isDefault, ownerId }) => ({
+        id,
+        name,
+        minDiskGb,
+        sizeBytes,
+        user,
+        os,
+        isDefault,
+        own: ownerId !== null,
+      }),
+    ),
 })
 
 export const listImages = operation({

@@ -4,13 +4,15 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { type UseContext, useOfImage } from '../in-use.ts'
+import { hardwareFields, hardwareOf } from './hardware.ts'
 import { imageById } from './queries.ts'
 import type { Image } from './tables.ts'
 
 export type { Image }
 
-/** Staff see every image, others the published ones. */
-const canSee = (actor: Actor, { published }: Image) => actor.kind === 'staff' || published
+/** Staff see every image that they offer, others the published ones. An own image is its owner's alone. */
+const canSee = (actor: Actor, { published, ownerId }: Image) =>
+  ownerId === null ? actor.kind === 'staff' || published : ownerId === actor.accountId
 
 export const image: Resource<Image> = {
   name: 'image',
@@ -25,7 +27,13 @@ export const image: Resource<Image> = {
 export const imagePath = (dataDir: string, id: string, format: string) => `${dataDir}/images/${id}.${format}`
 
 /** The part of an image that a node needs to fetch and recognise it. */
-export const sourceOf = ({ id, url, format, checksum }: Image): ImageSource => ({ id, url, format, checksum })
+export const sourceOf = ({ id, url, format, checksum, ownerId }: Image): ImageSource => ({
+  id,
+  url,
+  format,
+  checksum,
+  ...(ownerId !== null && { publicOnly: true }),
+})
 
 export const imageAnswer = namedSchema('Image', {
   id: t.String(),
@@ -39,6 +47,8 @@ export const imageAnswer = namedSchema('Image', {
   user: described(t.String(), 'The user to sign in as.'),
   published: described(t.Boolean(), 'It can be ordered.'),
   isDefault: described(t.Boolean(), 'An order form chooses it first; at most one image is.'),
+  isRescue: described(t.Boolean(), 'Rescue systems start from it; at most one image is.'),
+  ...hardwareFields,
   createdAt: time,
   servers: t.Integer(),
 })
@@ -55,6 +65,8 @@ export const showImage = (call: UseContext, it: Image) => ({
   user: it.user,
   published: it.published,
   isDefault: it.isDefault,
+  isRescue: it.isRescue,
+  ...hardwareOf(it),
   createdAt: iso(it.createdAt),
   servers: useOfImage(call, it.id),
 })

@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, count, eq, isNull, or } from 'drizzle-orm'
 import { newest } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
@@ -16,14 +16,21 @@ export const imageTarget: AuditTarget = {
 export const imageById = rowBy(images, images.id)
 
 const present = isNull(images.removedAt)
-const published = and(present, eq(images.published, true))
+const ofStaff = and(present, isNull(images.ownerId))
+const ofOwner = (ownerId: string) => and(present, eq(images.ownerId, ownerId))
+const published = and(ofStaff, eq(images.published, true))
 
-/** A page of the images that are not removed, newest first. */
+/** A page of the images that staff offer, newest first. */
 export const pageOfImages = <Shown>(call: ReadContext, show: (image: Image) => Shown) =>
-  newest({ call, name: 'images', table: images, where: present, show })
-/** A page of the images that can be ordered, newest first. */
-export const pageOfPublishedImages = <Shown>(call: ReadContext, show: (image: Image) => Shown) =>
-  newest({ call, name: 'offered images', table: images, where: published, show })
+  newest({ call, name: 'images', table: images, where: ofStaff, show })
+/** A page of the images that this account can order: those that are published and its own, newest first. */
+export const pageOfOfferedImages = <Shown>(call: ReadContext, ownerId: string, show: (image: Image) => Shown) =>
+  newest({ call, name: `offered images ${ownerId}`, table: images, where: or(published, ofOwner(ownerId)), show })
+/** A page of the account's own images, newest first. */
+export const pageOfOwnImages = <Shown>(call: ReadContext, ownerId: string, show: (image: Image) => Shown) =>
+  newest({ call, name: `own images ${ownerId}`, table: images, where: ofOwner(ownerId), show })
+export const countOwnImages = (tx: Db, ownerId: string): number =>
+  tx.select({ n: count() }).from(images).where(ofOwner(ownerId)).get()!.n
 
 /** The entries of the catalogue that are images here; null stands for imported ones. */
 export const catalogueIdsInUse = (tx: Db): Set<string | null> =>
@@ -31,7 +38,7 @@ export const catalogueIdsInUse = (tx: Db): Set<string | null> =>
     tx
       .select({ id: images.catalogueId })
       .from(images)
-      .where(present)
+      .where(ofStaff)
       .all()
       .map(({ id }) => id),
   )
@@ -40,18 +47,26 @@ const anyPublished = prepared((db) => db.select({ id: images.id }).from(images).
 /** Is there an image that can be ordered? */
 export const isAnyImagePublished = (tx: Db): boolean => anyPublished(tx).get() !== undefined
 
+const isRescue = eq(images.isRescue, true)
+/** The image from which rescue systems start; undefined where staff have chosen none. */
+export const rescueImage = (tx: Db): Image | undefined => tx.select().from(images).where(and(present, isRescue)).get()
+
 const isDefault = eq(images.isDefault, true)
 /** Throws a unique violation when the name is taken. The first image is the default until staff choose another. */
 export function insertImage(tx: Tx, row: typeof images.$inferInsert): Image {
   const hasDefault = tx.select({ id: images.id }).from(images).where(isDefault).get() !== undefined
   return tx
     .insert(images)
-    .values({ ...row, isDefault: !hasDefault })
+    .values({ ...row, isDefault: !hasDefault && !row.ownerId })
     .returning()
     .get()
 }
-/** Throws a unique violation when the name is taken. A new default takes the place of the one before. */
+/**
+ * Throws a unique violation when the name is taken. A new default, and a new rescue image, takes the place of the one
+ * before.
+ */
 export function updateImage(tx: Tx, row: Image, given: Partial<Image>): Image {
   if (given.isDefault) tx.update(images).set({ isDefault: false }).where(isDefault).run()
+  if (given.isRescue) tx.update(images).set({ isRescue: false }).where(isRescue).run()
   return patched(tx, images, row, given)
 }

@@ -1,6 +1,7 @@
 import { Type as t } from 'typebox'
-import { RestartPolicy } from '../../../agent/protocol/wire.ts'
+import { POOL_CLASS, RestartPolicy } from '../../../agent/protocol/wire.ts'
 import { listedLocations, locationAnswer } from '../../fleet/locations/model.ts'
+import { invalid } from '../../kernel/api/errors.ts'
 import { paginate, sortParameter } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
 import { fields, line, nullable, operation } from '../../kernel/api/operation.ts'
@@ -9,6 +10,14 @@ import { packageAnswer, packageOnSale, showPackage } from './model.ts'
 import { overTrafficPolicies } from './over-traffic.ts'
 import { countPackages, insertPackage, packageSorts, packagesByName, updatePackage } from './queries.ts'
 import type { Package } from './tables.ts'
+
+const storageClass = t.String({
+  maxLength: 20,
+  pattern: POOL_CLASS,
+  title: 'a class of storage in small letters, numbers and hyphens, like nvme',
+})
+const iops = t.Integer({ minimum: 10, maximum: 10_000_000 })
+const mbPerSecond = t.Integer({ minimum: 1, maximum: 1_000_000 })
 
 /** The fields of a package. The limits are those of QEMU and Linux, not recommendations. */
 const properties = {
@@ -23,6 +32,17 @@ const properties = {
   ipv6Prefix: t.Optional(nullable(t.Integer({ minimum: 56, maximum: 128 }))),
   restartPolicy: t.Optional(RestartPolicy),
   overTraffic: t.Optional(t.Enum([...overTrafficPolicies])),
+  throttleMbps: t.Optional(nullable(t.Integer({ minimum: 1, maximum: 400_000 }))),
+  smtpAllowed: t.Optional(t.Boolean()),
+  newConnectionsPerSecond: t.Optional(nullable(t.Integer({ minimum: 1, maximum: 1_000_000 }))),
+  packetsPerSecond: t.Optional(nullable(t.Integer({ minimum: 100, maximum: 100_000_000 }))),
+  /** A guest reads through all layers of its disk, so they stay few. */
+  snapshotLimit: t.Optional(t.Integer({ minimum: 0, maximum: 20 })),
+  storageClass: t.Optional(nullable(storageClass)),
+  diskReadIops: t.Optional(nullable(iops)),
+  diskWriteIops: t.Optional(nullable(iops)),
+  diskReadMbPerSecond: t.Optional(nullable(mbPerSecond)),
+  diskWriteMbPerSecond: t.Optional(nullable(mbPerSecond)),
   billingProductId: t.Optional(nullable(line(100, 0))),
 }
 const example = {
@@ -35,6 +55,11 @@ const example = {
   ipv4: 1,
   ipv6Prefix: 64,
   billingProductId: 'whmcs:12',
+}
+
+function mustNameThrottle({ overTraffic, throttleMbps }: Partial<Package>) {
+  if (overTraffic === 'throttle' && !throttleMbps)
+    throw invalid({ field: 'throttleMbps', message: 'is needed: to what speed is a server slowed down?' })
 }
 
 export const createPackage = operation({
@@ -51,6 +76,7 @@ export const createPackage = operation({
   run(call) {
     const { tx, body, clock } = call
     const { ipv4 = 1, ...given } = body
+    mustNameThrottle(given as Partial<Package>)
     const made = named('package', () => insertPackage(tx, { id: newId('pkg'), ...given, ipv4, createdAt: clock() }))
     return showPackage(call, made)
   },
@@ -60,7 +86,7 @@ export const changePackage = operation({
   id: 'packages.update',
   method: 'PATCH',
   path: '/admin/packages/{id}',
-  summary: 'Change a package; servers that have it keep what they were ordered with',
+  summary: 'Change a package; servers keep what they were ordered with, and follow its limits of mail and connections',
   access: { staff: ['packages:write'] },
   on: packageOnSale,
   body: fields({
@@ -74,6 +100,7 @@ export const changePackage = operation({
   example: { trafficGb: 4000 },
   run(call) {
     const { tx, target, body } = call
+    mustNameThrottle({ ...target, ...(body as Partial<Package>) })
     return showPackage(
       call,
       named('package', () => updatePackage(tx, target, body as Partial<Package>)),

@@ -1,16 +1,41 @@
 // The operation behind each button of a server: its access decides who is shown the button.
 import type { Operation } from '../../kernel/api/operation.ts'
+import { addServerAddress } from './addresses/add.ts'
+import { createConsoleTicket } from './console/create-ticket.ts'
+import { detectOs } from './guest/detect.ts'
+import { resetPassword } from './guest/root-password.ts'
 import { reinstallServer } from './install/reinstall.ts'
 import { setupServer } from './install/setup.ts'
+import { changeServerOwner } from './life/change-owner.ts'
+import { suspendServer, unsuspendServer } from './life/suspend.ts'
+import { terminateServer } from './life/terminate.ts'
+import { undeleteServer } from './life/undelete.ts'
 import { powerServer } from './power.ts'
+import { rescueServer } from './rescue/enter.ts'
+import { exitRescue } from './rescue/exit.ts'
+import { setBootOrder } from './settings/boot-order.ts'
 import { changeServerPackage } from './settings/change-package.ts'
+import { setIso } from './settings/iso.ts'
+import { setProtection } from './settings/protection.ts'
 import { setRestartPolicy } from './settings/restart-policy.ts'
+import { changeSpeed } from './speed/change.ts'
 import type { Action } from './state.ts'
-import { suspendServer, unsuspendServer } from './suspend.ts'
-import { terminateServer } from './terminate.ts'
 
-/** Renaming answers with the record that `allowed` is a part of, and its button stands beside the name. */
-export const actions: Record<Exclude<Action, 'rename'>, Operation> = {
+/**
+ * Renaming answers with the record that `allowed` is a part of, and its button stands beside the name. Floating
+ * addresses, firewalls, snapshots and backups have buttons of their own, as have the counters and the mail port of a
+ * firewall.
+ */
+type OwnButton =
+  | 'rename'
+  | 'backup_plan'
+  | 'floating_ip'
+  | 'firewall'
+  | 'count_firewall'
+  | 'smtp'
+  | `${string}snapshot`
+  | `${string}backup`
+export const actions: Record<Exclude<Action, OwnButton>, Operation> = {
   start: powerServer,
   shutdown: powerServer,
   off: powerServer,
@@ -20,7 +45,19 @@ export const actions: Record<Exclude<Action, 'rename'>, Operation> = {
   suspend: suspendServer,
   unsuspend: unsuspendServer,
   terminate: terminateServer,
+  undelete: undeleteServer,
+  protect: setProtection,
+  change_owner: changeServerOwner,
+  console: createConsoleTicket,
   restart_policy: setRestartPolicy,
+  speed: changeSpeed,
   change_package: changeServerPackage,
+  boot_order: setBootOrder,
+  iso: setIso,
+  rescue: rescueServer,
+  exit_rescue: exitRescue,
+  addresses: addServerAddress,
+  reset_password: resetPassword,
+  detect_os: detectOs,
 }
 export const allActions = Object.keys(actions) as (keyof typeof actions)[]

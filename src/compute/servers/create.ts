@@ -1,7 +1,8 @@
 // An order. Node, disk space, addresses and hostname are held by the same transaction that accepts it, so two orders
 // never get the same; whatever comes later can be undone, and this is not promised twice.
 import { type Static, Type as t } from 'typebox'
-import { image, sourceOf } from '../../catalog/images/model.ts'
+import { administratorOf, hardwareOf } from '../../catalog/images/hardware.ts'
+import { sourceOf } from '../../catalog/images/model.ts'
 import { packageOnSale } from '../../catalog/packages/model.ts'
 import { location } from '../../fleet/locations/model.ts'
 import { isNodeIn } from '../../fleet/nodes/queries.ts'
@@ -31,17 +32,22 @@ import { installing } from './install/install.ts'
 import {
   access,
   accessFrom,
+  accessOn,
   billingServiceId,
   displayName,
+  firstBootFields,
+  firstBootFrom,
   hostname,
-  mustBePublished,
+  imageOf,
   mustFit,
   mustNameOwnService,
+  mustSuit,
   type RootPassword,
   rootPasswordFor,
 } from './install/order.ts'
 import { inEvent, load, serverJob, serverKind } from './model.ts'
 import { insertServer } from './queries.ts'
+import { takenOver } from './speed/limits.ts'
 
 const named = t.String({ minLength: 1, maxLength: 40 })
 const wanted = {
@@ -52,6 +58,7 @@ const wanted = {
   hostname: t.Optional(hostname),
   name: t.Optional(displayName),
   access: t.Optional(access),
+  ...firstBootFields,
   billingServiceId: t.Optional(nullable(billingServiceId)),
 }
 const order = fields(wanted)
@@ -65,12 +72,14 @@ const ordering = {
     serverId: described(nullable(t.String()), 'Null only in the answer to a dry run.'),
     ipv4: described(nullable(t.String()), 'In the answer to a dry run the address that is next; it is not held.'),
     rootPassword: t.Optional(t.String()),
+    user: t.Optional(described(t.String(), 'Beside `rootPassword`: the user whose password it is.')),
   }),
   status: 201 as const,
   idempotent: true as const,
   dryRun: true as const,
   refuses: [
     'disk_too_small',
+    'image_not_supported',
     'account_locked',
     'reseller_suspended',
     'package_not_allowed',
@@ -141,7 +150,7 @@ function accept(
   const reseller = resellerOf(tx, owner)
   if (reseller) mustAllowOrder(tx, clock(), reseller, what, where)
 
-  const { id, hostname, node, ipv4 } = reserve(
+  const { id, hostname, node, pool, ipv4 } = reserve(
     tx,
     { nodes, clock },
     {
@@ -149,6 +158,7 @@ function accept(
       owner,
       location: where,
       held: what,
+      hardware: first && hardwareOf(first.image),
       hostname: first?.hostname,
       name: body.name,
       lifecycle: first ? 'provisioning' : 'pending_setup',
@@ -158,12 +168,8 @@ function accept(
   )
   insertServer(tx, {
     id,
-    packageId: what.id,
+    ...takenOver(what, pool),
     imageId: first?.image.id ?? null,
-    trafficGb: what.trafficGb,
-    portMbps: what.portMbps,
-    pool: node.pool,
-    format: 'qcow2',
     billingServiceId: body.billingServiceId || null,
   })
   const { concerning, data } = inEvent(tx, load(tx, id))
@@ -176,12 +182,20 @@ function accept(
     ? startJob(
         tx,
         installing,
-        { serverId: id, nodeId: node.id, image: sourceOf(first.image), access: first.access },
+        {
+          serverId: id,
+          nodeId: node.id,
+          image: sourceOf(first.image),
+          hardware: hardwareOf(first.image),
+          access: accessOn(tx, first.image.os, { id, nodeId: node.id }, first.access, rootPassword),
+          firstBoot: first.firstBoot,
+        },
         serverJob({ id, nodeId: node.id }, { by: actor, title: `Install ${hostname}`, now: clock() }),
       )
     : null
   if (isDryRun(ordering, query)) return { jobId: null, serverId: null, ipv4 }
-  return { jobId, serverId: id, ipv4, ...(rootPassword && first ? { rootPassword: rootPassword.tell } : {}) }
+  const login = rootPassword && first && { rootPassword: rootPassword.tell, user: administratorOf(first.image.os) }
+  return { jobId, serverId: id, ipv4, ...login }
 }
 
 /** Tells the owner of a server without an image that the next step is theirs. */
@@ -197,20 +211,21 @@ const invitation = (host: string, { kind, email, passwordHash }: Account, id: st
 })
 
 function noImage(body: Order): undefined {
-  for (const field of ['hostname', 'access'] as const)
+  for (const field of ['hostname', 'access', 'scriptId', 'userData'] as const)
     if (body[field] !== undefined)
-      throw invalid({ field, message: 'needs an image. Leave both out for a server that its owner sets up.' })
+      throw invalid({ field, message: 'needs an image. Leave it out for a server that its owner sets up.' })
   return undefined
 }
 function withImage(tx: Tx, actor: Actor, body: Order, imageId: string, ownerId: string, rootPassword: RootPassword) {
-  const chosen = see(tx, actor, image, imageId, 'imageId')
-  mustBePublished(chosen)
+  const chosen = imageOf(tx, actor, [ownerId], imageId)
   if (body.hostname === undefined) throw invalid({ field: 'hostname', message: 'is required when an image is given.' })
   if (body.access === undefined) throw invalid({ field: 'access', message: 'is required when an image is given.' })
+  mustSuit(chosen, body)
   return {
     image: chosen,
     hostname: body.hostname.toLowerCase(),
     access: accessFrom(tx, [ownerId], body.access, rootPassword),
+    firstBoot: firstBootFrom(tx, [ownerId], body, chosen.os),
   }
 }
 

@@ -7,38 +7,59 @@ import { nullable } from '../../kernel/api/operation.ts'
 import { minute } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
+import { addressesOf, isOwn } from '../../network/ip-pools/allocate.ts'
+import { addServerAddress } from './addresses/add.ts'
+import { changingAddresses } from './addresses/change.ts'
+import { listServerAddresses } from './addresses/list.ts'
+import { removeServerAddress } from './addresses/remove.ts'
 import { awayServers, crashedServers, failedServers, waitingServers } from './attention.ts'
 import { createResellerServer, createServer } from './create.ts'
+import { detectingOs, detectOs } from './guest/detect.ts'
+import { removeReadSeeds, removingSeed } from './guest/pending-seed.ts'
+import { resetPassword, resettingPassword } from './guest/root-password.ts'
+import { getStartupScript } from './guest/startup-script.ts'
+import { serverGuests, startupScripts } from './guest/tables.ts'
+import { GuestWatch, LOOK_EVERY_MS } from './guest/watch.ts'
 import { installing, settingUp } from './install/install.ts'
-import { reinstalling, reinstallOptions, reinstallServer, removingDisk } from './install/reinstall.ts'
+import { reinstalling, reinstallOptions, reinstallServer } from './install/reinstall.ts'
+import { removingDisk } from './install/remove-disk.ts'
 import { setupServer } from './install/setup.ts'
+import { changeServerOwner } from './life/change-owner.ts'
+import { suspending, suspendServer, unsuspending, unsuspendServer } from './life/suspend.ts'
+import {
+  ownersUndelete,
+  purgeDue,
+  purging,
+  terminate,
+  terminateServer,
+  terminating,
+  undeleteHours,
+} from './life/terminate.ts'
+import { undelete, undeleteServer, undeleting } from './life/undelete.ts'
 import { exportAllServers, exportServers, getServer, listAllServers, listServers } from './list.ts'
-import { load, serverKind } from './model.ts'
+import { load, serverData, serverKind } from './model.ts'
+import { serverNotices, tellBothOwners, tellOwner } from './notices.ts'
 import { powering, powerServer } from './power.ts'
 import { billingServiceFits, serversWithImage, serversWithPackage, serverTarget } from './queries.ts'
+import { enteringRescue, rescueOptions, rescueServer } from './rescue/enter.ts'
+import { exitingRescue, exitRescue } from './rescue/exit.ts'
 import { setBillingService } from './settings/billing-service.ts'
+import { getHardware, setBootOrder, settingBootOrder } from './settings/boot-order.ts'
 import { changeServerPackage, resizing } from './settings/change-package.ts'
+import { setIso, settingIso } from './settings/iso.ts'
+import { labelServer } from './settings/labels.ts'
 import { renameServer } from './settings/name.ts'
+import { setProtection } from './settings/protection.ts'
 import { setRestartPolicy, settingRestartPolicy } from './settings/restart-policy.ts'
 import { createServerSignInLink } from './sign-in-link.ts'
-import { suspending, suspendServer, unsuspending, unsuspendServer } from './suspend.ts'
+import { changeSpeed, changingSpeed, tellingSpeed } from './speed/change.ts'
+import { limitFields } from './speed/limits.ts'
 import { servers } from './tables.ts'
-import { terminate, terminateServer, terminating } from './terminate.ts'
 import { noteShares } from './traffic/allowance.ts'
 import { settleTraffic } from './traffic/limits.ts'
 import { trafficMarks, trafficSuspensions, trafficTopUps } from './traffic/tables.ts'
 import { addBandwidth, getBandwidth } from './traffic/top-up.ts'
 
-/** A server as events carry it. */
-const serverData = t.Object({
-  id: t.String(),
-  hostname: t.String(),
-  status: t.String(),
-  package: t.String(),
-  location: t.String(),
-  ipv4: nullable(t.String()),
-  billingServiceId: nullable(t.String()),
-})
 const about = { server: serverData, customer: customerData }
 
 const events = {
@@ -73,7 +94,7 @@ const events = {
   'server.speed_changed': event(
     'resellers',
     'Speed limits overridden',
-    t.Object({ ...about, speed: t.Object({ portMbps: nullable(t.Integer()) }), overridden: t.Boolean() }),
+    t.Object({ ...about, speed: t.Object(limitFields), overridden: t.Boolean() }),
   ),
   'server.owner_changed': event(
     'staff only',
@@ -101,6 +122,18 @@ const errors = {
     when: 'The image needs a bigger disk than the package has.',
     remedy: 'Choose another package or image.',
   },
+  image_not_supported: {
+    status: 409,
+    when: 'The node, or every node of the location, lacks the firmware or the TPM that the image needs.',
+    remedy: 'Choose another image or location; staff install ovmf, swtpm and swtpm-tools on a node.',
+  },
+  no_rescue_image: {
+    status: 409,
+    when: 'Staff have chosen no image for rescue systems.',
+    remedy: 'Staff choose one on the page Images.',
+  },
+  already_in_rescue: { status: 409, when: 'The server is in rescue already.', remedy: 'Treat it as done.' },
+  not_in_rescue: { status: 409, when: 'The server is not in rescue.', remedy: 'Treat it as done.' },
   not_set_up: {
     status: 409,
     when: 'The server waits for its setup: nothing is installed yet.',
@@ -119,6 +152,11 @@ const errors = {
     when: 'The server is protected against this.',
     remedy: 'Take the protection off first.',
   },
+  not_terminated: {
+    status: 409,
+    when: 'The server is not terminated, so there is nothing to bring back.',
+    remedy: 'Treat it as done.',
+  },
   already_suspended: {
     status: 409,
     when: 'The server or the reseller is already suspended.',
@@ -132,6 +170,11 @@ const errors = {
     when: 'The node has no space for a second disk beside the present one; `details.neededGb` is its size.',
     details: { neededGb: 25 },
     remedy: 'Send `discardFirst: true` to have the old system deleted first, or have space made on the node.',
+  },
+  address_stays: {
+    status: 409,
+    when: 'The address is the primary one of the server, or a floating one.',
+    remedy: 'A floating address is unassigned; a primary one goes with the server.',
   },
   already_set_up: {
     status: 409,
@@ -175,6 +218,9 @@ declare module '../../kernel/register.ts' {
   interface IdKinds extends Ids {}
   interface EventTypes extends Events {}
   interface ErrorCodes extends Errors {}
+  interface Services {
+    guestWatch: GuestWatch
+  }
 }
 
 export const serversFeature = feature({
@@ -198,27 +244,63 @@ export const serversFeature = feature({
     failure: null,
     suspendReason: null,
     terminatedAt: null,
+    purgeAt: null,
+    staffLabels: null,
     job: null,
   },
   errors,
   takeTraffic: noteShares,
   schedule: [
     { everyMs: minute, words: 'acting on the traffic of servers', work: ({ db, app }) => settleTraffic(db, app) },
+    {
+      everyMs: minute / 2,
+      words: 'deleting the disks of terminated servers',
+      work: ({ db, app }) => purgeDue(db, app),
+    },
+    {
+      everyMs: LOOK_EVERY_MS,
+      words: 'asking guests for their system',
+      work: (context) => context.app.guestWatch.turn(context),
+    },
+    {
+      everyMs: LOOK_EVERY_MS,
+      words: 'removing the data of password resets',
+      work: ({ db, app }) => removeReadSeeds(db, app),
+    },
   ],
-  workloadKinds: [{ ...serverKind, terminate: (tx, id, asked) => terminate(tx, load(tx, id), asked) }],
+  workloadKinds: [
+    {
+      ...serverKind,
+      terminate: (tx, id, asked) => terminate(tx, load(tx, id), asked),
+      undelete: (tx, id, asked) => undelete(tx, load(tx, id), { ...asked, unchecked: true }),
+    },
+  ],
   catalogueUse: { ofImage: serversWithImage, ofPackage: serversWithPackage },
-  tables: [servers, trafficTopUps, trafficMarks, trafficSuspensions],
+  services: () => ({ guestWatch: new GuestWatch() }),
+  tables: [servers, serverGuests, startupScripts, trafficTopUps, trafficMarks, trafficSuspensions],
   jobs: [
     installing,
     settingUp,
     reinstalling,
     removingDisk,
     powering,
+    enteringRescue,
+    exitingRescue,
+    settingBootOrder,
+    settingIso,
     settingRestartPolicy,
     resizing,
+    changingAddresses,
+    changingSpeed,
+    tellingSpeed,
     suspending,
     unsuspending,
     terminating,
+    purging,
+    undeleting,
+    resettingPassword,
+    removingSeed,
+    detectingOs,
   ],
   operations: [
     createServer,
@@ -231,19 +313,44 @@ export const serversFeature = feature({
     renameServer,
     setRestartPolicy,
     changeServerPackage,
+    changeSpeed,
     setBillingService,
     setupServer,
     reinstallOptions,
     reinstallServer,
     powerServer,
+    getHardware,
+    setBootOrder,
+    setIso,
+    rescueOptions,
+    rescueServer,
+    exitRescue,
     suspendServer,
     unsuspendServer,
     terminateServer,
+    listServerAddresses,
+    addServerAddress,
+    removeServerAddress,
+    undeleteServer,
+    changeServerOwner,
+    setProtection,
+    labelServer,
     getBandwidth,
     addBandwidth,
     createServerSignInLink,
+    resetPassword,
+    detectOs,
+    getStartupScript,
   ],
+  bindsToOwner: (tx, id) =>
+    addressesOf(tx, id).flatMap((held) => (isOwn(held) ? [] : [`The floating address ${held.address}`])),
+  settings: [undeleteHours, ownersUndelete],
   events,
+  onEvent(...happened) {
+    tellOwner(...happened)
+    tellBothOwners(...happened)
+  },
+  notices: serverNotices,
   attention: [awayServers, failedServers, crashedServers, waitingServers],
   auditTargets: [
     {
@@ -256,13 +363,11 @@ export const serversFeature = feature({
       type: 'server',
       position: 10,
       place: ({ actor }) => (actor.scopes.has('servers:read') ? `${areas[actor.kind]}/servers/` : undefined),
-      find({ tx, actor }, _, text, most) {
-        const [theirs, called] = [own(actor), billingServiceFits(text)]
-        return searchWorkloads(tx, serverKind, visible(tx, actor), text, most, {
-          where: `(${theirs.where} AND ${called.where})`,
-          values: [...theirs.values, ...called.values],
-        })
-      },
+      find: ({ tx, actor }, text, most) =>
+        searchWorkloads(tx, serverKind, visible(tx, actor), text, most, (word) => {
+          const [theirs, called] = [own(actor), billingServiceFits(word)]
+          return { where: `(${theirs.where} AND ${called.where})`, values: [...theirs.values, ...called.values] }
+        }),
     },
   ],
   checklist: [

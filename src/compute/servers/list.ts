@@ -1,27 +1,28 @@
 import type { Static } from 'typebox'
-import { workloadFacts } from '../../fleet/workloads/queries.ts'
-import { workloadFits } from '../../fleet/workloads/reports.ts'
+import { labelFits } from '../../fleet/labels/queries.ts'
+import { workloadsFit } from '../../fleet/workloads/reports.ts'
 import { type Status, statuses, statusIs } from '../../fleet/workloads/status.ts'
 import { accountContains, customerWithExternalId } from '../../identity/accounts/queries.ts'
 import { own, visible } from '../../identity/team/access.ts'
+import { everybody } from '../../kernel/api/access.ts'
 import { page, paginateJson, sortParameter } from '../../kernel/api/list.ts'
 import { operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../../kernel/api/query.ts'
 import { csvOf } from '../../kernel/csv.ts'
 import { partOf } from '../../kernel/db/rows.ts'
 import { seenServer } from './model.ts'
-import { billingServiceFits, countServers, type ServerFilter, serverKeys, serverRow, serverSorts } from './queries.ts'
-import { serverReaders, serverRecord, serverResponse, showServer } from './show.ts'
+import { billingServiceFits, countServers, type ServerFilter, serverKeys, serverSorts } from './queries.ts'
+import { renderedServer, serverReaders, serverResponse } from './show.ts'
 
 export const getServer = operation({
   id: 'servers.get',
   method: 'GET',
   path: '/servers/{id}',
   summary: 'One server',
-  access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
+  access: everybody('servers:read'),
   on: seenServer,
   response: serverResponse,
-  run: (call) => showServer(call, serverRow(call.tx, call.target.id)),
+  run: (call) => renderedServer(call, call.target, serverReaders(call.tx, call.actor)),
 })
 
 /** Newest first; filters are exact but `q`, which looks into names, addresses and ids. */
@@ -33,7 +34,9 @@ function listing(call: ReadContext, name: string) {
     [where, values],
   ]
   // For staff the terminated are kept for the record; they show when asked for.
-  filters.push([query['status'] ? statusIs[query['status'] as Status] : 'w.terminated_at IS NULL', []])
+  const alive = query['recoverable'] ? 'w.purge_at IS NOT NULL' : 'w.terminated_at IS NULL'
+  filters.push([query['status'] ? statusIs[query['status'] as Status] : alive, []])
+  if (query['recoverable']) filters.push(['w.purge_at IS NOT NULL', []])
   for (const [parameter, column] of [
     ['ownerId', 'w.owner_id'],
     ['nodeId', 'w.node_id'],
@@ -55,18 +58,23 @@ function listing(call: ReadContext, name: string) {
     const among = query['resellerId'] ?? (call.actor.kind === 'reseller' ? call.actor.accountId : null)
     filters.push(['w.owner_id = +?', [customerWithExternalId(call.tx, among, query['externalId']) ?? '']])
   }
+  if (query['label']) {
+    const fits = labelFits(query['label'], call.actor.kind === 'staff' ? ['owner', 'staff'] : ['owner'])
+    filters.push([fits.where, fits.values])
+  }
   if (query['resellerId'])
     filters.push(['(w.owner_id = +? OR w.reseller_id = +?)', [query['resellerId'], query['resellerId']]])
   if (query['q']) {
-    const part = partOf(query['q'])
-    const fits = workloadFits(query['q'])
     // Not the address of who shares a server: it could be guessed letter by letter.
     const theirs = own(call.actor)
-    const called = billingServiceFits(query['q'])
-    filters.push([
-      `(${fits.where} OR ${accountContains('w.owner_id', theirs.where)} OR (${theirs.where} AND ${called.where}))`,
-      [...fits.values, part, part, ...theirs.values, ...theirs.values, ...called.values],
-    ])
+    const fits = workloadsFit(query['q'], (word) => {
+      const [part, called] = [partOf(word), billingServiceFits(word)]
+      return {
+        where: `${accountContains('w.owner_id', theirs.where)} OR (${theirs.where} AND ${called.where})`,
+        values: [part, part, ...theirs.values, ...theirs.values, ...called.values],
+      }
+    })
+    filters.push([fits.where, fits.values])
   }
   const filter: ServerFilter = {
     where: filters.map(([sql]) => sql).join(' AND '),
@@ -77,7 +85,7 @@ function listing(call: ReadContext, name: string) {
       /^-?package$/.test(query['sort'] ?? ''),
     isEverything: where === '1' && Object.keys(query).every((name) => ['limit', 'cursor', 'sort'].includes(name)),
   }
-  const { tx, nodes, renderedRows } = call
+  const { tx } = call
   const readerOf = serverReaders(tx, call.actor)
   return paginateJson({
     call,
@@ -85,13 +93,7 @@ function listing(call: ReadContext, name: string) {
     sorts: serverSorts,
     rows: (slice) => serverKeys(tx, filter, slice),
     keyOf: (s) => s.id,
-    json({ id, version }) {
-      const row = renderedRows.row(tx, id, version, () => workloadFacts(tx, id))
-      const reader = readerOf(row.facts)
-      const nodeSeenAt = nodes.lastSeen(row.facts.nodeId)
-      const key = nodeSeenAt === undefined ? reader.key : `${nodeSeenAt} ${reader.keyWhenAway}`
-      return row.json(key, () => serverRecord(serverRow(tx, id), reader, nodeSeenAt))
-    },
+    json: (s) => renderedServer(call, s, readerOf),
     total: () => countServers(tx, filter),
   })
 }
@@ -108,6 +110,7 @@ const query = {
   locationId: idOf('grp', 'Only servers in this location.'),
   packageId: idOf('pkg', 'Only servers with this package.'),
   billingServiceId: text("Only servers with exactly this identifier of the billing system's own."),
+  label: text('Only servers with this label, of its owner or, for staff, of staff.', 40),
   externalId: text("Only servers of the customer with exactly this identifier of the billing system's own."),
   sort: sortParameter(serverSorts),
 }
@@ -118,7 +121,11 @@ export const listAllServers = operation({
   path: '/admin/servers',
   summary: 'Every server, newest first',
   access: { staff: ['servers:read'] },
-  query: { ...query, resellerId: idOf('usr', 'Only servers of this reseller and its customers.') },
+  query: {
+    ...query,
+    resellerId: idOf('usr', 'Only servers of this reseller and its customers.'),
+    recoverable: oneOf(['true'], 'Only terminated servers that can still be brought back.'),
+  },
   pages,
   response: page(serverResponse),
   run: (call) => listing(call, 'all servers'),
@@ -129,7 +136,7 @@ export const listServers = operation({
   method: 'GET',
   path: '/servers',
   summary: 'The servers you see, newest first',
-  access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
+  access: everybody('servers:read'),
   query,
   pages,
   response: page(serverResponse),

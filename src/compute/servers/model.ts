@@ -3,15 +3,15 @@ import { Type as t } from 'typebox'
 import { packageById } from '../../catalog/packages/queries.ts'
 import { locationById } from '../../fleet/locations/queries.ts'
 import { lockOf, type WorkloadKind } from '../../fleet/workloads/kind.ts'
-import { type Deciding, rowsOf, type WorkloadRow } from '../../fleet/workloads/queries.ts'
+import { rowsOf, type SeenWorkload, type WorkloadRow } from '../../fleet/workloads/queries.ts'
 import { customerInEvent } from '../../identity/accounts/model.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
-import { decidingResource, workloadResource } from '../../identity/team/access.ts'
+import { canSeeEnded, seenResource, workloadResource } from '../../identity/team/access.ts'
 import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
+import type { Subject } from '../../kernel/jobs/saga.ts'
 import type { NewJob } from '../../kernel/jobs/start.ts'
-import { primaryIpv4 } from '../../network/ip-pools/allocate.ts'
-import { toNumber, toText } from '../../network/ip-pools/ranges.ts'
+import { addressesOf, isOwn, primaryIpv4 } from '../../network/ip-pools/allocate.ts'
 import { servers } from './tables.ts'
 
 /** The response of operations that may start a job for a server. */
@@ -38,18 +38,39 @@ export const server: Resource<Server> = {
   notFound: 'server_not_found',
   ...workloadResource(serverById),
 }
-/** The same for a read that takes its own columns: no more than what decides who sees it. */
-export const seenServer: Resource<Deciding> = { ...server, ...decidingResource(serverKind.kind) }
+/** The same with the terminated ones that their owner and provider see while they can be brought back. */
+export const endedServer: Resource<Server> = { ...server, ...workloadResource(serverById, canSeeEnded) }
+/** The same for the read of its record: no more than what decides who sees it, and the version of the record. */
+export const seenServer: Resource<SeenWorkload> = { ...server, ...seenResource(serverKind.kind, canSeeEnded) }
 
 /** Fields that every job about a server has: it takes the server's lock, and its subject is the server. */
 export const serverJob = (
   { id, nodeId }: Pick<Server, 'id' | 'nodeId'>,
   { by, title, now }: Pick<NewJob, 'by' | 'title' | 'now'>,
-): NewJob => ({ by, title, now, nodeId, ...lockOf(serverKind, id) })
+): NewJob & { subject: Subject } => ({ by, title, now, nodeId, ...lockOf(serverKind, id) })
 
-/** The guest's own address in its IPv6 prefix is the first one. */
-export const guestIpv6 = (prefix: string) =>
-  prefix.endsWith('::') ? `${prefix}1` : toText(6, toNumber(prefix)!.n + 1n)
+/** The lock and subject of jobs about the server of this id. */
+export const lockOfServer = (id: string) => lockOf(serverKind, id)
+
+/** A server as events carry it. */
+export const serverData = t.Object({
+  id: t.String(),
+  hostname: t.String(),
+  status: t.String(),
+  package: t.String(),
+  location: t.String(),
+  ipv4: nullable(t.String()),
+  billingServiceId: nullable(t.String()),
+})
+
+/** The amounts that it takes of a reseller's quotas beside being a server. A floating address counts for its owner. */
+export const heldResources = (tx: Db, { id, vcpus, memoryMb, diskGb, gpus }: Server) => ({
+  vcpus,
+  memoryMb,
+  diskGb,
+  gpus,
+  ipv4: addressesOf(tx, id).filter((held) => held.version === 4 && isOwn(held)).length,
+})
 
 /** Server and customer as every server event carries them, and the accounts it concerns. */
 export function inEvent(tx: Db, it: Server) {

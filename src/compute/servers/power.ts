@@ -1,6 +1,7 @@
 import { Type as t } from 'typebox'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { changeWorkload } from '../../fleet/workloads/queries.ts'
+import { everybody } from '../../kernel/api/access.ts'
 import { fields, operation } from '../../kernel/api/operation.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
@@ -17,7 +18,7 @@ export const powerServer = operation({
   method: 'POST',
   path: '/servers/{id}/actions/power',
   summary: 'Start, shut down, force off or restart',
-  access: { staff: ['servers:power'], reseller: ['servers:power'], customer: ['servers:power'] },
+  access: everybody('servers:power'),
   allowedInSupportSession: true,
   on: server,
   body: fields({ action: t.Enum(Object.keys(verbs) as PowerAction[]) }),
@@ -77,6 +78,8 @@ export const powering = saga<{ serverId: string; nodeId: string; action: PowerAc
   .record('note', 'Recording its state', {
     do: (tx, { input }) => {
       const power = input.action === 'start' || input.action === 'restart' ? 'running' : 'stopped'
+      // A restart stops the vm in between, so it has read what waited for its next start.
+      if (input.action === 'restart') changeWorkload(tx, input.serverId, { power: 'stopped' })
       changeWorkload(tx, input.serverId, { power, wantedPower: power })
     },
   })

@@ -1,9 +1,11 @@
 // The statements about servers: rows of lists with the names beside them, counts, and what needs attention.
-import type { Power, RestartPolicy } from '../../../agent/protocol/wire.ts'
+import type { OsFamily, Power, RestartPolicy } from '../../../agent/protocol/wire.ts'
 import { imageReference } from '../../catalog/images/queries.ts'
 import { packageReference } from '../../catalog/packages/queries.ts'
+import { labelsJson } from '../../fleet/labels/queries.ts'
 import { locationReference } from '../../fleet/locations/queries.ts'
 import { nodeReference } from '../../fleet/nodes/queries.ts'
+import { classOfWorkload } from '../../fleet/storage-pools/queries.ts'
 import {
   auditTargetOf,
   fromWorkloads,
@@ -37,8 +39,45 @@ const counts = prepared(({ $client }) => {
     )
   return { withPackage: where('s.package_id'), withImage: where('s.image_id') }
 })
+const inDrives = prepared(({ $client }) =>
+  $client.prepare<{ n: number }, [string]>(
+    `SELECT count(*) AS n ${fromWorkloads} JOIN servers s ON s.id = w.id
+     WHERE s.iso_id = +? AND w.released_at IS NULL`,
+  ),
+)
+/** Servers with the ISO in their drive, those among them that can be brought back too. */
+export const serversWithIso = (tx: Db, isoId: string): number => inDrives(tx).get(isoId)!.n
 export const serversWithPackage = (tx: Db, packageId: string): number => counts(tx).withPackage.get(packageId)!.n
+const withPackage = prepared(({ $client }) =>
+  $client.prepare<{ id: string }, [string]>(
+    `SELECT w.id ${fromWorkloads} JOIN servers s ON s.id = w.id WHERE s.package_id = +? AND w.released_at IS NULL`,
+  ),
+)
+/** The servers of a package, those among them that can be brought back too. */
+export const idsWithPackage = (tx: Db, packageId: string): string[] =>
+  withPackage(tx)
+    .all(packageId)
+    .map(({ id }) => id)
 export const serversWithImage = (tx: Db, imageId: string): number => counts(tx).withImage.get(imageId)!.n
+
+const speeds = prepared(({ $client }) => ({
+  throttledBefore: $client.prepare<{ id: string }, [string, number]>(
+    'SELECT id FROM servers WHERE throttle_month < ? LIMIT ?',
+  ),
+  untold: $client.prepare<{ id: string }, [number]>(
+    `SELECT id FROM servers WHERE speed_untold = 1 AND ${openJobJson('servers.id')} IS NULL LIMIT ?`,
+  ),
+}))
+/** Servers that are slowed down for the traffic of a month before this one. */
+export const throttledBefore = (tx: Db, month: string, most: number): string[] =>
+  speeds(tx)
+    .throttledBefore.all(month, most)
+    .map(({ id }) => id)
+/** Servers whose speed their node does not know yet. */
+export const untoldSpeeds = (tx: Db, most: number): string[] =>
+  speeds(tx)
+    .untold.all(most)
+    .map(({ id }) => id)
 
 /** Over `workloads w`: the server that a billing system calls so. For those only who may read that. */
 export const billingServiceFits = (billingServiceId: string): Where => ({
@@ -65,10 +104,33 @@ export type ServerRow = {
   diskGb: number
   trafficGb: number | null
   portMbps: number | null
+  speedInMbps: number | null
+  speedOutMbps: number | null
+  speedCpuPercent: number | null
+  throttleMbps: number | null
   protected: number
+  passwordPending: number
+  os: OsFamily
+  osId: string | null
+  osName: string | null
+  osVersion: string | null
+  kernel: string | null
+  detectedAt: number | null
+  /** 1 in rescue. */
+  rescue: number
   billingServiceId: string | null
+  pool: string
+  storageClass: string | null
+  diskReadIops: number | null
+  diskWriteIops: number | null
+  diskReadMbPerSecond: number | null
+  diskWriteMbPerSecond: number | null
   createdAt: number
   terminatedAt: number | null
+  purgeAt: number | null
+  /** JSON of texts, both. */
+  labels: string
+  staffLabels: string
   nodeId: string
   nodeName: string
   nodeLostAt: number | null
@@ -91,16 +153,25 @@ export type ServerRow = {
 // Raw: one statement answers a page of 50. crossJoin pins the order of the joins: with few packages the planner would
 // begin with them and sort all servers for a page.
 const selectServers = `SELECT ${workloadColumns}, s.traffic_gb AS trafficGb, s.port_mbps AS portMbps, s.protected,
+  s.rescue IS NOT NULL AS rescue,
+  s.pending_password_hash IS NOT NULL AS passwordPending, s.os,
+  g.os_id AS osId, g.os_name AS osName, g.os_version AS osVersion, g.kernel, g.detected_at AS detectedAt,
+  s.speed_in_mbps AS speedInMbps, s.speed_out_mbps AS speedOutMbps, s.speed_cpu_percent AS speedCpuPercent,
+  s.throttle_mbps AS throttleMbps, ${classOfWorkload} AS storageClass, s.disk_read_iops AS diskReadIops,
+  s.disk_write_iops AS diskWriteIops, s.disk_read_mb_per_second AS diskReadMbPerSecond,
+  s.disk_write_mb_per_second AS diskWriteMbPerSecond,
   s.billing_service_id AS billingServiceId,  s.package_id AS packageId, s.image_id AS imageId,
   ${nodeReference.columns('n', { nodeName: 'name', nodeLostAt: 'lostAt' })},
   ${accountReference.columns('o', { ownerName: 'name', ownerEmail: 'email' })},
   ${packageReference.columns('p', { packageName: 'name' })},
   ${locationReference.columns('l', { locationName: 'name' })},
   ${imageReference.columns('i', { imageName: 'name' })},
+  ${labelsJson('w.id', 'owner')} AS labels, ${labelsJson('w.id', 'staff')} AS staffLabels,
   ${addressesJson('w.id')} AS addresses, ${openJobJson('w.id')} AS job
   ${fromWorkloads} CROSS JOIN servers s ON s.id = w.id ${nodeReference.crossJoin('n', 'w.node_id')}
   ${accountReference.crossJoin('o', 'w.owner_id')} ${packageReference.crossJoin('p', 's.package_id')}
-  ${locationReference.crossJoin('l', 'w.location_id')} ${imageReference.leftJoin('i', 's.image_id')}`
+  ${locationReference.crossJoin('l', 'w.location_id')} ${imageReference.leftJoin('i', 's.image_id')}
+  LEFT JOIN server_guests g ON g.server_id = w.id`
 
 // +?: 10 µs instead of 56.
 const one = prepared(({ $client }) => $client.prepare<ServerRow, [string]>(`${selectServers} WHERE w.id = +?`))

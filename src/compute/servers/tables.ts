@@ -1,4 +1,11 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { BootFirst, Hardware, OsFamily } from '../../../agent/protocol/wire.ts'
+
+/**
+ * A rescue system: the generation of its disk, the space in GiB that the server holds for it beside its own disk, and
+ * its machine.
+ */
+export type RescueSystem = { generation: number; diskGb: number; hardware: Hardware }
 
 /** Columns that only servers have, under the id of their workload. */
 export const servers = sqliteTable('servers', {
@@ -7,10 +14,42 @@ export const servers = sqliteTable('servers', {
   imageId: text('image_id'),
   trafficGb: integer('traffic_gb'),
   portMbps: integer('port_mbps'),
-  /** The node's storage pool, and the format in which the disk was made: stored, never detected. */
-  pool: text().notNull(),
+  /** Limits of each of its disks per second; null: none. */
+  diskReadIops: integer('disk_read_iops'),
+  diskWriteIops: integer('disk_write_iops'),
+  diskReadMbPerSecond: integer('disk_read_mb_per_second'),
+  diskWriteMbPerSecond: integer('disk_write_mb_per_second'),
+  /** Limits that were set instead of the package's; null: the package's. */
+  speedInMbps: integer('speed_in_mbps'),
+  speedOutMbps: integer('speed_out_mbps'),
+  speedCpuPercent: integer('speed_cpu_percent'),
+  /** The limit of a server that has used its traffic of `throttleMonth`; null: it has not. */
+  throttleMbps: integer('throttle_mbps'),
+  throttleMonth: text('throttle_month'),
+  /** Its node does not know its limits yet, because a job holds the server. */
+  speedUntold: integer('speed_untold', { mode: 'boolean' }).notNull().default(false),
+  /** The format in which the disk was made: stored, never detected. */
   format: text().$type<'qcow2' | 'raw'>().notNull(),
+  /** The layer of its disk that it writes, the one on which that stands, and the highest that the disk ever had. */
+  diskLayer: integer('disk_layer').notNull().default(0),
+  diskParent: integer('disk_parent'),
+  lastDiskLayer: integer('last_disk_layer').notNull().default(0),
   /** The billing system's own identifier of it. */
   billingServiceId: text('billing_service_id'),
+  /** A seed for the next start is attached: `next_stop` while it still runs, `next_start` once it was off. */
+  pendingSeed: text('pending_seed').$type<'next_stop' | 'next_start'>(),
+  /** The crypt(3) hash of the root password in that seed; of Windows the password, encrypted for the node. */
+  pendingPasswordHash: text('pending_password_hash'),
   protected: integer({ mode: 'boolean' }).notNull().default(false),
+  /** The machine on which it was installed. */
+  machine: text().$type<Hardware['machine']>().notNull().default('q35'),
+  firmware: text().$type<Hardware['firmware']>().notNull().default('bios'),
+  tpm: integer({ mode: 'boolean' }).notNull().default(false),
+  /** The family of the system on its disk. */
+  os: text().$type<OsFamily>().notNull().default('linux'),
+  bootFirst: text('boot_first').$type<BootFirst>().notNull().default('disk'),
+  /** The ISO in its CD drive. */
+  isoId: text('iso_id'),
+  /** The rescue system that it is in. */
+  rescue: text({ mode: 'json' }).$type<RescueSystem>(),
 })

@@ -7,6 +7,7 @@ import { described, namedSchema } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { countFreeIpv4 } from '../../network/ip-pools/queries.ts'
 import { capacityIn } from '../nodes/queries.ts'
+import { listedOn } from '../workloads/queries.ts'
 import { allLocations, locationById } from './queries.ts'
 import { type Location, placements } from './tables.ts'
 
@@ -49,7 +50,7 @@ export function showLocation({ tx, nodes }: LocationContext, { createdAt: _, ...
     nodes: capacity.length,
     connectedNodes: capacity.filter((node) => nodes.connected(node.id)).length,
     reconnectingNodes: capacity.filter((node) => nodes.isReconnecting(node.id)).length,
-    servers: sum((r) => r.workloads),
+    servers: sum(({ id }) => listedOn(tx, id)),
     memoryMb: sum((r) => r.memoryMb),
     heldMemoryMb: sum((r) => r.heldMemoryMb),
     diskGb: sum((r) => r.diskGb),

@@ -305,8 +305,6 @@ function newNode(
     facts: Value.Clean(Facts, facts) as Facts,
     memoryMb: facts.memoryMb,
     threads: facts.cpu.threads,
-    pool: 'local',
-    poolBytes: 0,
     seenAt: now,
     createdAt: now,
   }

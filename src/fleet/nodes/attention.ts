@@ -5,6 +5,9 @@ import { iso } from '../../kernel/db/clock.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { count } from '../../kernel/words.ts'
 import { nodesWithPool } from '../../network/ip-pools/queries.ts'
+import { FULL_PERCENT, metadataPercent, usedPercent, WARN_PERCENT } from '../storage-pools/full.ts'
+import { type PoolHealth, poolHealthByNode } from '../storage-pools/queries.ts'
+import { listedOnEach } from '../workloads/queries.ts'
 import { described } from './misconduct.ts'
 import { AWAY_SHOWN_MS } from './model.ts'
 import { listNodes } from './nodes.ts'
@@ -30,9 +33,18 @@ export const nodesInTrouble: Source = (call) => {
   ]
 }
 
+type Node = NodeHealthRow & { workloads: number; pools: readonly PoolHealth[] }
+
 function troublesOf(call: ReadContext): Attention[] {
   const withPool = nodesWithPool(call.tx)
-  return nodesHealth(call.tx).flatMap((n) =>
+  const listed = listedOnEach(call.tx)
+  const pools = poolHealthByNode(call.tx)
+  const all: Node[] = nodesHealth(call.tx).map((n) => ({
+    ...n,
+    workloads: listed.get(n.id) ?? 0,
+    pools: pools.get(n.id) ?? [],
+  }))
+  return all.flatMap((n) =>
     n.lostAt !== null
       ? lost(n, n.lostAt)
       : [
@@ -48,7 +60,7 @@ function troublesOf(call: ReadContext): Attention[] {
 }
 
 /** A lost node is shown while something of it is left to decide. */
-const lost = (n: NodeHealthRow, lostAt: number): Attention[] => [
+const lost = (n: Node, lostAt: number): Attention[] => [
   {
     ...at(n),
     level: 'bad',
@@ -62,7 +74,7 @@ const lost = (n: NodeHealthRow, lostAt: number): Attention[] => [
 
 const at = ({ id }: NodeHealthRow) => ({ since: null, action: 'Open node', href: `/admin/nodes/${id}` })
 
-function reachable({ nodes, clock }: ReadContext, n: NodeHealthRow): Attention[] {
+function reachable({ nodes, clock }: ReadContext, n: Node): Attention[] {
   if (!nodes.connected(n.id) && clock() - n.seenAt > AWAY_SHOWN_MS)
     return [
       {
@@ -136,23 +148,53 @@ const withoutPool = ({ nodes }: ReadContext, n: NodeHealthRow): Attention[] =>
       ]
     : []
 
-/** Shares of a node's storage: below the first it is shown, below the second placement keeps the rest. */
-const LITTLE = 0.1
-const NONE = 0.05
+const space = (n: Node): Attention[] => n.pools.flatMap((pool) => poolTrouble(n, pool))
 
-function space(n: NodeHealthRow): Attention[] {
-  if (n.poolFreeBytes === null || !n.poolBytes || n.poolFreeBytes >= n.poolBytes * LITTLE) return []
-  const isFull = n.poolFreeBytes < n.poolBytes * NONE
-  const gib = (bytes: number) => Math.floor(bytes / 1024 ** 3)
+const gib = (bytes: number) => Math.floor(bytes / 1024 ** 3)
+
+function poolTrouble(n: Node, pool: PoolHealth): Attention[] {
+  const page = { since: null, action: 'Show storage', href: `/admin/nodes/${n.id}/storage` }
+  const which = n.pools.length > 1 ? `The storage pool ${pool.name} of ${n.name}` : `The storage of ${n.name}`
+  if (pool.missingSince !== null)
+    return [
+      {
+        ...page,
+        level: 'bad',
+        what: `${which} is gone: the node does not report it any more.`,
+        effect: 'Servers with a disk in it cannot be started or changed. Bring the storage back on the node.',
+        since: iso(pool.missingSince),
+      },
+    ]
+  const [used, metadata] = [usedPercent(pool) ?? 0, metadataPercent(pool) ?? 0]
+  const trouble = (percent: number, what: string, space: string): Attention[] =>
+    percent < WARN_PERCENT
+      ? []
+      : [
+          {
+            ...page,
+            level: percent >= FULL_PERCENT ? 'bad' : 'warn',
+            what: `${which} ${what}`,
+            effect:
+              percent >= FULL_PERCENT
+                ? `It takes no new disks, and servers pause when nothing is left. Free or add ${space}.`
+                : `At ${FULL_PERCENT} % it takes no new disks. Free or add ${space}.`,
+          },
+        ]
   return [
-    {
-      ...at(n),
-      level: isFull ? 'bad' : 'warn',
-      what: `The storage of ${n.name} is nearly full: ${gib(n.poolFreeBytes)} of ${gib(n.poolBytes)} GiB are left.`,
-      effect: isFull
-        ? 'It takes no new servers, and servers pause when nothing is left. Free or add space on it.'
-        : 'Soon it will take no new servers. Free or add space on it.',
-    },
+    ...trouble(
+      used,
+      `is nearly full: ${gib(pool.freeBytes ?? 0)} of ${gib(pool.totalBytes)} GiB are left.`,
+      'space on it',
+    ),
+    ...trouble(metadata, `uses ${Math.floor(metadata)} % of its space for metadata.`, 'space for metadata'),
+    ...(JSON.parse(pool.warnings) as string[]).map(
+      (words): Attention => ({
+        ...page,
+        level: 'warn',
+        what: `${which}: ${words}`,
+        effect: 'The node says so. Look at the storage there.',
+      }),
+    ),
   ]
 }
 

@@ -51,7 +51,7 @@ export const enrollNode = operation({
   id: 'nodes.enroll',
   method: 'POST',
   path: '/admin/node-enrollments',
-  summary: 'Make the token that enrolls one node; it is shown only once',
+  summary: 'Create a token that enrolls one node; it is shown only once',
   access: { staff: ['nodes:write'] },
   body: fields({
     locationId: t.String({ minLength: 1, maxLength: 40 }),
@@ -74,7 +74,7 @@ export const renewEnrollment = operation({
   id: 'nodes.renew-enrollment',
   method: 'POST',
   path: '/admin/nodes/{id}/actions/renew-enrollment',
-  summary: 'Make a token that gives a node a new credential; it keeps its place and its servers',
+  summary: 'Create a token that gives a node a new credential; it keeps its place and its servers',
   access: { staff: ['nodes:write'] },
   requiresRecentAuth: true,
   on: node,

@@ -13,7 +13,7 @@ import { Programs } from './programs.ts'
 import { expiredEnrollments, isAnyNodeLive, nodeById, nodeTarget, searchNodes } from './queries.ts'
 import { removeNode, removeNodeWithWorkloads } from './remove.ts'
 import { noteNotBack } from './report.ts'
-import { enrollments, nodeHeld, nodes } from './tables.ts'
+import { enrollments, nodeGuests, nodeHeld, nodes } from './tables.ts'
 
 const errors = {
   node_not_found: { status: 404, when: 'There is no such node.', remedy: 'Check the id.' },
@@ -101,11 +101,12 @@ export const nodesFeature = feature({
   ids,
   samples: {
     bridge: 'br0',
+    managementAddress: '192.0.2.10',
     lostAt: null,
   },
   errors,
   events,
-  tables: [nodes, nodeHeld, enrollments],
+  tables: [nodes, nodeHeld, nodeGuests, enrollments],
   expiring: [expiredEnrollments],
   operations: [
     enrollNode,
@@ -137,7 +138,7 @@ export const nodesFeature = feature({
       type: 'node',
       position: 30,
       place: ({ actor }) => (actor.kind === 'staff' && actor.scopes.has('nodes:read') ? '/admin/nodes/' : undefined),
-      find: ({ tx }, part, id, most) => searchNodes(tx, part, id, most),
+      find: ({ tx }, text, most) => searchNodes(tx, text, most),
     },
   ],
   schedule: [

@@ -16,7 +16,7 @@ import { iso, isoOrNull, second } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { locationById } from '../locations/queries.ts'
-import { workloadsOn } from '../workloads/queries.ts'
+import { listedOn, workloadsOn } from '../workloads/queries.ts'
 import { capacityOf, nodeById } from './queries.ts'
 import type { Node } from './tables.ts'
 
@@ -60,10 +60,18 @@ export const nodeResponse = namedSchema('Node', {
   memoryMb: t.Integer(),
   reservedMemoryMb: described(t.Integer(), 'Kept for the host itself.'),
   heldMemoryMb: t.Integer(),
-  pool: described(t.String(), 'The storage in which new disks are made.'),
-  diskGb: t.Integer(),
+  diskGb: described(t.Integer(), 'Of all its storage pools together.'),
   heldDiskGb: described(t.Integer(), 'Promised to servers.'),
-  freeDiskGb: described(t.Integer(), 'Left for orders; 5 % of the storage stays in reserve.'),
+  freeDiskGb: described(t.Integer(), 'Left for orders in all pools together; 5 % of each stays in reserve.'),
+  storagePools: t.Array(
+    namedSchema('PoolOfNode', {
+      id: t.String(),
+      name: t.String(),
+      class: nullable(t.String()),
+      open: t.Boolean(),
+      freeDiskGb: described(t.Integer(), 'The largest disk that fits.'),
+    }),
+  ),
   differences: described(t.Integer(), 'Between what should be on it and what is.'),
   load: described(
     nullable(
@@ -101,15 +109,21 @@ export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; ac
     agentOutdated: facts.agentVersion !== VERSION,
     fake: facts.fake,
     virtualisation: facts.virtualisation,
-    servers: capacity.workloads,
+    servers: listedOn(tx, it.id),
     threads: it.threads,
     memoryMb: it.memoryMb,
     reservedMemoryMb: it.reservedMemoryMb,
     heldMemoryMb: capacity.heldMemoryMb,
-    pool: it.pool,
     diskGb: capacity.diskGb,
     heldDiskGb: capacity.heldDiskGb,
     freeDiskGb: capacity.freeDiskGb,
+    storagePools: capacity.pools.map((pool) => ({
+      id: pool.id,
+      name: pool.name,
+      class: pool.class,
+      open: pool.open,
+      freeDiskGb: pool.freeDiskGb,
+    })),
     differences: it.differences.length,
     load: beat
       ? {
@@ -134,6 +148,9 @@ export const workloadList = namedSchema('WorkloadsOfNode', {
 export const listed = ({ id, hostname }: { id: string; hostname: string }) => ({ id, hostname })
 /** The workloads that the node holds for somebody; a terminated one only has to be deleted there. */
 export const heldBy = (tx: Db, nodeId: string) => workloadsOn(tx, nodeId).filter((held) => held.terminatedAt === null)
+/** The workloads whose disks on the node are still wanted: also the terminated ones that can be brought back. */
+export const wantedOn = (tx: Db, nodeId: string) =>
+  workloadsOn(tx, nodeId).filter(({ terminatedAt, purgeAt }) => terminatedAt === null || purgeAt !== null)
 
 export const confirmedName = fields({ name: described(line(60), 'The name of the node, typed to confirm.') })
 /** Throws `validation_failed`. */

@@ -4,7 +4,7 @@ import { described, done, namedSchema, nullable, operation } from '../../kernel/
 import type { Tx } from '../../kernel/db/open.ts'
 import { detachNode } from '../../network/ip-pools/queries.ts'
 import { countedByKind, terminateWorkload } from '../workloads/kind.ts'
-import { confirmedName, heldBy, listed, MOST_LISTED, mustBeTyped, node } from './model.ts'
+import { confirmedName, listed, MOST_LISTED, mustBeTyped, node, wantedOn } from './model.ts'
 import { updateNode } from './queries.ts'
 import type { Node } from './tables.ts'
 
@@ -19,11 +19,11 @@ export const removeNode = operation({
   response: done,
   refuses: ['in_use'],
   run({ tx, target, clock, nodes: live, registry }) {
-    const held = heldBy(tx, target.id)
+    const held = wantedOn(tx, target.id)
     if (held.length && target.lostAt === null)
       throw new ApiError(
         'in_use',
-        `${target.name} holds ${countedByKind(registry, held)}. Move or terminate them first.`,
+        `${target.name} holds ${countedByKind(registry, held)}${returning(held)}. Move or terminate them first.`,
         { workloads: held.slice(0, MOST_LISTED).map(listed) },
       )
     takeAway(tx, target, clock())
@@ -54,16 +54,21 @@ export const removeNodeWithWorkloads = operation({
     mustBeTyped(target, body.name)
     if (!actor.scopes.has('servers:terminate'))
       throw new ApiError('forbidden', 'This terminates servers too. Ask somebody who may do both.')
-    const held = heldBy(tx, target.id)
+    const held = wantedOn(tx, target.id)
     const terminated = held.map((workload) => ({
       ...listed(workload),
-      jobId: terminateWorkload(registry, tx, workload, { by: actor, now: clock() }),
+      jobId: terminateWorkload(registry, tx, workload, { by: actor, now: clock(), immediately: true }),
     }))
     takeAway(tx, target, clock())
     live.disconnect(target.id)
     return { workloads: terminated.slice(0, MOST_LISTED), count: held.length }
   },
 })
+
+const returning = (held: readonly { purgeAt: number | null }[]) => {
+  const n = held.filter(({ purgeAt }) => purgeAt !== null).length
+  return n ? `, of which ${n} terminated can still be brought back` : ''
+}
 
 function takeAway(tx: Tx, target: Node, now: number) {
   updateNode(tx, target, { removedAt: now, open: false })

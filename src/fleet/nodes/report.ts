@@ -7,8 +7,9 @@ import {
   Facts,
   type Heartbeat,
   type Inventory,
+  type Metrics,
   MOST_WORKLOADS,
-  type PoolCapacity,
+  PoolCapacity,
   type Power,
 } from '../../../agent/protocol/wire.ts'
 import { minute, second } from '../../kernel/db/clock.ts'
@@ -19,10 +20,11 @@ import { log } from '../../kernel/log.ts'
 import { Budget } from '../../kernel/nodes/budget.ts'
 import type { Hub, Report } from '../../kernel/nodes/hub.ts'
 import type { Offence } from '../../kernel/nodes/offences.ts'
+import { keepPools } from '../storage-pools/queries.ts'
 import { noteCrash } from '../workloads/crashes.ts'
 import { notePower, type Workload, workloadById, workloadsOn } from '../workloads/queries.ts'
 import { type ReportedDay, WaitingTraffic } from '../workloads/traffic-reports.ts'
-import { bridgeAndPoolOf, connectedBefore, nodeById, reportNode } from './queries.ts'
+import { bridgeOf, connectedBefore, guestsOn, nodeById, reportNode } from './queries.ts'
 import type { Difference, Node } from './tables.ts'
 
 /** How stale `seen_at` may get on disk: a write per heartbeat of each of 500 nodes would be most of all writes. */
@@ -91,8 +93,8 @@ export class Reports {
   private power = new Map<string, Power>()
   /** When `seen_at` of each node was last stored. */
   private seenAt = new Map<string, number>()
-  /** The free space of each node's storage as it is stored, in bytes. */
-  private poolFree = new Map<string, number>()
+  /** The storage pools of each node as they are stored. */
+  private pools = new Map<string, readonly PoolCapacity[]>()
   /** Nodes whose clock is further off than is shown, so that a clock that is set right is noted at once. */
   private skewed = new Set<string>()
   private waiting = new Map<string, Pending>()
@@ -108,6 +110,7 @@ export class Reports {
     private takeTraffic: (tx: Tx, day: ReportedDay, now: number) => void = () => {},
     /** Told after the transaction that stored a node's traffic up to this number. */
     private trafficStored: (nodeId: string, seq: number) => void = () => {},
+    private takeMetrics: (nodeId: string, frame: Metrics) => void = () => {},
   ) {}
 
   heartbeat = (nodeId: string): Beat | undefined => this.beats.get(nodeId)
@@ -124,6 +127,7 @@ export class Reports {
 
   take(nodeId: string, report: Report) {
     if (report.type === 'heartbeat') return this.beat(nodeId, report)
+    if (report.type === 'metrics') return this.takeMetrics(nodeId, report)
     this.keep(nodeId, (pending) => {
       if (report.type === 'facts') {
         const { facts } = report
@@ -155,6 +159,11 @@ export class Reports {
     if (this.stopped) return
     this.pause ??= setTimeout(() => this.goOn(), WINDOW_MS)
     if (this.spentMs < WINDOW_MS / 2) this.write()
+  }
+
+  /** Are there reports that are not stored yet? */
+  get isBehind(): boolean {
+    return this.waiting.size > 0
   }
 
   private goOn() {
@@ -231,22 +240,20 @@ export class Reports {
 
   /** Answers the changes of memory that follow the commit. */
   private storeIn(tx: Tx, nodeId: string, pending: Pending, findings: Finding[]): (() => void)[] {
-    const node = bridgeAndPoolOf(tx, nodeId)
-    if (!node) return []
-    const { columns, pools = [], inventory } = pending
-    const pool = pools.find((p) => p.name === node.pool) ?? pools[0]
+    if (bridgeOf(tx, nodeId) === undefined) return []
+    const { columns, pools, inventory } = pending
     const values = {
       ...columns,
       // Fields that the protocol does not have are not stored.
       ...(columns.facts && { facts: Value.Clean(Facts, columns.facts) as Facts }),
-      ...(pool && { pool: pool.name, poolBytes: pool.totalBytes, poolFreeBytes: pool.freeBytes }),
       ...(inventory && { differences: differencesOn(tx, nodeId, inventory), inventoryAt: this.time.now() }),
     }
     if (Object.keys(values).length) reportNode(tx, nodeId, values)
+    if (pools) keepPools(tx, nodeId, pools, this.time.now())
     const changes: (() => void)[] = []
     const { seenAt, skewMs } = columns
     if (seenAt !== undefined) changes.push(() => this.seenAt.set(nodeId, seenAt))
-    if (pool) changes.push(() => this.poolFree.set(nodeId, pool.freeBytes))
+    if (pools) changes.push(() => this.pools.set(nodeId, pools))
     if (skewMs !== undefined)
       changes.push(() => void (isSkewed(skewMs) ? this.skewed.add(nodeId) : this.skewed.delete(nodeId)))
     const foreign: string[] = []
@@ -295,32 +302,45 @@ export class Reports {
     const { workloads, cpuPercent, load1, memoryFreeMb, at } = beat
     const now = this.time.now()
     const before = this.beats.get(nodeId)
-    const pools = beat.pools.map(({ name, kind, path, totalBytes, freeBytes }) => ({
-      name,
-      kind,
-      path,
-      totalBytes,
-      freeBytes,
-    }))
+    const pools = beat.pools.map(knownFieldsOf)
     this.beats.set(nodeId, { at: now, cpuPercent, load1, memoryFreeMb, pools })
     const news = workloads.filter((s) => this.power.get(s.id) !== s.power)
     const seenIsStale = now - (this.seenAt.get(nodeId) ?? 0) >= SEEN_EVERY_MS
     const skewMs = at - this.time.wall()
-    const isKnown = !news.length && isSkewed(skewMs) === this.skewed.has(nodeId) && !this.hasOtherSpace(nodeId, pools)
+    const hasNewPools = this.hasOtherSpace(nodeId, pools)
+    const isKnown = !news.length && isSkewed(skewMs) === this.skewed.has(nodeId) && !hasNewPools
     if (before && !seenIsStale && isKnown) return
     this.keep(nodeId, (pending) => {
       Object.assign(pending.columns, { seenAt: now, skewMs })
-      pending.pools = pools
+      if (hasNewPools) pending.pools = pools
       for (const { id, power } of news) addPower(pending, id, { power, at: now - HEARTBEAT_AGE_MS })
     })
   }
 
   /** A disk that something else fills must not take a server that was ordered a minute later. */
   private hasOtherSpace(nodeId: string, pools: readonly PoolCapacity[]): boolean {
-    const stored = this.poolFree.get(nodeId)
-    if (stored === undefined) return false
-    return pools.every((pool) => Math.abs(pool.freeBytes - stored) > pool.totalBytes * SPACE_STEP)
+    const stored = this.pools.get(nodeId)
+    if (stored === undefined) return true
+    return stored.length !== pools.length || pools.some((pool) => !stored.some((before) => isNearly(pool, before)))
   }
+}
+
+/** A newer agent may send more. */
+function knownFieldsOf(pool: PoolCapacity): PoolCapacity {
+  const known = Object.keys(PoolCapacity.properties) as (keyof PoolCapacity)[]
+  return Object.fromEntries(known.flatMap((name) => (name in pool ? [[name, pool[name]]] : []))) as PoolCapacity
+}
+
+/** The same pool, with so nearly the same space that it is not worth a write. */
+function isNearly(
+  { freeBytes, metadataFreeBytes = 0, ...pool }: PoolCapacity,
+  { freeBytes: freeBefore, metadataFreeBytes: metadataBefore = 0, ...before }: PoolCapacity,
+): boolean {
+  return (
+    Math.abs(freeBytes - freeBefore) <= pool.totalBytes * SPACE_STEP &&
+    Math.abs(metadataFreeBytes - metadataBefore) <= (pool.metadataTotalBytes ?? 0) * SPACE_STEP &&
+    Bun.deepEquals(pool, before)
+  )
 }
 
 const isSkewed = (skewMs: number) => Math.abs(skewMs) > SKEW_SHOWN_MS
@@ -337,7 +357,10 @@ function addCrash({ crashes }: Pending, crash: Crash) {
 function differencesOn(tx: Tx, nodeId: string, found: Inventory): Difference[] {
   const expected = workloadsOn(tx, nodeId)
   const busy = new Set(expected.filter((s) => isHeldByJob(tx, s.id)).map((s) => s.id))
-  return compare(expected, found, busy)
+  const guests = new Set(guestsOn(tx, nodeId))
+  const isWorkload = ({ workload }: { workload: string }) => !guests.has(workload)
+  const workloads = { ...found, vms: found.vms.filter(isWorkload), volumes: found.volumes.filter(isWorkload) }
+  return compare(expected, workloads, busy)
 }
 
 /**

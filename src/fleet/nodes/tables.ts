@@ -22,13 +22,9 @@ export const nodes = sqliteTable('nodes', {
   facts: text({ mode: 'json' }).$type<Facts>().notNull(),
   memoryMb: integer('memory_mb').notNull(),
   threads: integer().notNull(),
-  pool: text().notNull(),
-  poolBytes: integer('pool_bytes').notNull(),
   credentialRevokedAt: integer('credential_revoked_at'),
   /** `EnrollRequest.machineId`. */
   machineId: text('machine_id'),
-  /** Space left on the file system, as last reported. */
-  poolFreeBytes: integer('pool_free_bytes'),
   skewMs: integer('skew_ms').notNull().default(0),
   connectedAt: integer('connected_at'),
   seenAt: integer('seen_at').notNull(),
@@ -45,6 +41,16 @@ export type Node = typeof nodes.$inferSelect
 export const nodeHeld = sqliteTable('node_held', {
   nodeId: text('node_id').primaryKey(),
   workloads: integer().notNull(),
+  memoryMb: integer('memory_mb').notNull(),
+  diskGb: integer('disk_gb').notNull(),
+})
+
+/** Memory and disk that a node holds beside its workloads, such as for a restore drill; counted as theirs. */
+export const nodeGuests = sqliteTable('node_guests', {
+  /** The id under which the node has it. */
+  id: text().primaryKey(),
+  nodeId: text('node_id').notNull(),
+  pool: text().notNull(),
   memoryMb: integer('memory_mb').notNull(),
   diskGb: integer('disk_gb').notNull(),
 })

@@ -1,17 +1,30 @@
-// Placement of a new workload. A node fits when it is open and connected and has memory, disk and every address that is
-// needed, of both versions. Among those `spread` chooses the one with the most free memory, `fill` the fullest, so that
-// whole nodes stay empty. The reason is stored with the workload in words, because people ask for it months later.
+// Placement of a new workload. A node fits when it is open and connected and has memory, a storage pool of the wanted
+// class with space for the disk, and every address that is needed, of both versions. Among those `spread` chooses the
+// one with the most free memory, `fill` the fullest, so that whole nodes stay empty; of its pools that with the most
+// space, or the least. The reason is stored with the workload in words, because people ask for it months later.
+import type { Hardware } from '../../../agent/protocol/wire.ts'
 import { ApiError, restarting } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { type AddressNeed, lackingAddresses } from '../../network/ip-pools/allocate.ts'
 import type { Location } from '../locations/model.ts'
 import { capacityIn, type NodeCapacity } from '../nodes/queries.ts'
+import type { PoolRoom } from '../storage-pools/queries.ts'
+import { refuseImage, runsOn } from './hardware.ts'
 
-export type Need = { memoryMb: number; diskGb: number } & AddressNeed
-export type Placed = { node: NodeCapacity; reason: string }
+/**
+ * `storageClass`: null for a pool of any. `hardware` is the machine of the image; without an image every node will do.
+ */
+export type Need = {
+  memoryMb: number
+  diskGb: number
+  storageClass: string | null
+  hardware?: Hardware | undefined
+} & AddressNeed
+export type Placed = { node: NodeCapacity; pool: PoolRoom; reason: string }
 
 const RECONNECTING = 'is reconnecting'
+const WRONG_HARDWARE = 'cannot run this image'
 
 type LackingAddress = (nodeId: string) => string | undefined
 type Judged = { node: NodeCapacity; disabledReason: string | undefined; lacksAddress?: boolean }
@@ -21,6 +34,7 @@ export const roomReasons = {
   closed: 'closed',
   disconnected: 'not connected',
   memory: 'no memory left',
+  storage_class: 'no storage of its class',
   disk: 'no disk left',
 } as const
 export type RoomReason = keyof typeof roomReasons
@@ -28,23 +42,41 @@ export type RoomReason = keyof typeof roomReasons
 /** `disabledReason`: why the node cannot take it, as a text; undefined when it can. */
 function judge(node: NodeCapacity, need: Need, nodes: Nodes, lackingAddress: LackingAddress): Judged {
   const lacksRoom = withoutRoom(node, need, nodes)
-  if (lacksRoom !== undefined) return { node, disabledReason: roomReasons[lacksRoom] }
+  if (lacksRoom !== undefined) return { node, disabledReason: inWords(lacksRoom, need) }
   const lacking = lackingAddress(node.id)
   if (lacking) return { node, disabledReason: lacking, lacksAddress: true }
   return { node, disabledReason: nodes.connected(node.id) ? undefined : RECONNECTING }
 }
 
+function inWords(reason: RoomReason, { storageClass }: Need): string {
+  if (storageClass === null) return roomReasons[reason]
+  if (reason === 'storage_class') return `no ${storageClass} storage`
+  return reason === 'disk' ? `no ${storageClass} disk left` : roomReasons[reason]
+}
+
+type RoomNeed = Pick<Need, 'memoryMb' | 'diskGb' | 'storageClass'>
+
 /** Undefined: the node has capacity, and is connected or will be in a moment. */
-export function withoutRoom(
-  node: NodeCapacity,
-  need: Pick<Need, 'memoryMb' | 'diskGb'>,
-  nodes: Nodes,
-): RoomReason | undefined {
+export function withoutRoom(node: NodeCapacity, need: RoomNeed, nodes: Nodes): RoomReason | undefined {
   if (!node.open) return 'closed'
   if (!nodes.connected(node.id) && !nodes.isReconnecting(node.id)) return 'disconnected'
   if (node.memoryMb - node.heldMemoryMb < need.memoryMb) return 'memory'
-  if (node.freeDiskGb < need.diskGb) return 'disk'
+  const pools = poolsFor(node, need)
+  if (!pools.length && need.storageClass !== null) return 'storage_class'
+  if (!pools.some((pool) => pool.freeDiskGb >= need.diskGb)) return 'disk'
   return undefined
+}
+
+/** The pools of a node that may take the disk of a new workload, full ones too. */
+export const poolsFor = ({ pools }: NodeCapacity, { storageClass }: Pick<Need, 'storageClass'>): PoolRoom[] =>
+  pools.filter((pool) => pool.open && (storageClass === null || pool.class === storageClass))
+
+/** The pool of a node that takes the disk: `spread` the one with the most space, `fill` the one with the least. */
+function poolOf({ placement }: Pick<Location, 'placement'>, node: NodeCapacity, need: RoomNeed): PoolRoom {
+  const sign = placement === 'spread' ? -1 : 1
+  return poolsFor(node, need)
+    .filter((pool) => pool.freeDiskGb >= need.diskGb)
+    .reduce((best, pool) => (sign * (pool.freeDiskGb - best.freeDiskGb) < 0 ? pool : best))
 }
 
 export type Nodes = Pick<AppContext['nodes'], 'connected' | 'isReconnecting'>
@@ -58,8 +90,9 @@ type PlacementOptions = {
 }
 
 /**
- * Chooses the node. Throws `location_closed`; `restarting` when a node that fits is reconnecting and no other one fits;
- * `no_capacity`, or `no_addresses` when only addresses are missing.
+ * Chooses the node. Throws `location_closed`; `image_not_supported` when no node there can run it; `restarting` when a
+ * node that fits is reconnecting and no other one fits; `no_capacity`, or `no_addresses` when only addresses are
+ * missing.
  */
 export function placeIn(
   tx: Db,
@@ -75,7 +108,12 @@ export function placeIn(
   const lackingAddress = lackingAddresses(tx, need)
   const judged = capacityIn(tx, location.id)
     .filter((node) => !wantedId || node.id === wantedId)
-    .map((node) => judge(node, need, nodes, lackingAddress))
+    .map((node) =>
+      need.hardware && !runsOn(tx, node.id, need.hardware)
+        ? { node, disabledReason: WRONG_HARDWARE }
+        : judge(node, need, nodes, lackingAddress),
+    )
+  mustRunSomewhere(location, need.hardware, judged, wantedId)
   const fitting = judged.filter((j) => !j.disabledReason).map((j) => j.node)
   const others = judged.filter((j) => j.disabledReason).map((j) => `${j.node.name} ${j.disabledReason}`)
   if (!fitting.length) {
@@ -94,12 +132,25 @@ export function placeIn(
     )
   }
   const node = chosenOf(location, fitting)
+  const pool = poolOf(location, node, need)
   const why = wantedId
     ? 'chosen by staff'
     : fitting.length === 1
       ? `the only one of ${judged.length} with room`
       : `${location.placement === 'spread' ? 'most' : 'least'} free memory of ${fitting.length}`
-  return { node, reason: `${node.name}: ${why}${others.length ? `; ${others.join(', ')}` : ''}` }
+  const where = node.pools.length > 1 ? `${node.name}, pool ${pool.name}` : node.name
+  return { node, pool, reason: `${where}: ${why}${others.length ? `; ${others.join(', ')}` : ''}` }
+}
+
+/** Throws `image_not_supported`: more space on these nodes would not help. */
+function mustRunSomewhere(
+  location: Location,
+  hardware: Hardware | undefined,
+  judged: readonly Judged[],
+  wantedId: unknown,
+) {
+  if (!hardware || !judged.length || judged.some((j) => j.disabledReason !== WRONG_HARDWARE)) return
+  refuseImage(wantedId ? `${judged[0]!.node.name} cannot` : `No node in ${location.name} can`, hardware)
 }
 
 /** Orders nodes by the rule of the location: the node that it takes comes first. */

@@ -5,10 +5,20 @@ import type { Db } from '../../kernel/db/open.ts'
 import { type AttachedPools, supplyOf } from '../../network/ip-pools/allocate.ts'
 import type { Location } from '../locations/model.ts'
 import { capacityIn, type NodeCapacity } from '../nodes/queries.ts'
-import { byRuleOf, type Need, type Nodes, type RoomReason, withoutRoom } from './placement.ts'
+import type { PoolRoom } from '../storage-pools/queries.ts'
+import { byRuleOf, type Need, type Nodes, poolsFor, type RoomReason, withoutRoom } from './placement.ts'
 
 /** The limit that refuses the order behind the last one. */
-export const stockLimits = ['memory', 'disk', 'addresses', 'closed', 'disconnected', 'reconnecting', 'no_node'] as const
+export const stockLimits = [
+  'memory',
+  'disk',
+  'storage_class',
+  'addresses',
+  'closed',
+  'disconnected',
+  'reconnecting',
+  'no_node',
+] as const
 export type StockLimit = (typeof stockLimits)[number]
 /** `orMore`: the counting stopped there. */
 export type Stock = { available: number; orMore: boolean; limit: StockLimit; code: Code }
@@ -52,7 +62,9 @@ function stockIn(location: Location, need: Need, nodes: Nodes, reads: Reads): St
   if (parts.some((part) => part.reconnects)) return { available, orMore, limit: 'reconnecting', code: 'restarting' }
   if (parts.some((part) => part.lacksAddress)) return { available, orMore, limit: 'addresses', code: 'no_addresses' }
   const reasons = new Set(parts.flatMap((part) => part.reasons))
-  const limit = (['memory', 'disk', 'disconnected', 'closed'] as const).find((reason) => reasons.has(reason))
+  const limit = (['memory', 'disk', 'storage_class', 'disconnected', 'closed'] as const).find((reason) =>
+    reasons.has(reason),
+  )
   return { available, orMore, limit: limit ?? 'memory', code: 'no_capacity' }
 }
 
@@ -81,7 +93,7 @@ type PartStock = {
 }
 
 function partStock(location: Location, part: NodeCapacity[], need: Need, supply: Supply, nodes: Nodes): PartStock {
-  const left = part.map((node) => ({ ...node }))
+  const left = part.map((node) => ({ ...node, pools: node.pools.map((pool) => ({ ...pool })) }))
   const pools = (node: NodeCapacity) => supply.attached.get(node.id) ?? none
   const key = ({ v4, v6 }: AttachedPools) => [...v4, '|', ...v6].join(' ')
   const alike = left.every((node) => key(pools(node)) === key(pools(left[0]!)))
@@ -108,7 +120,7 @@ function placedAtOnce(left: NodeCapacity[], need: Need, addresses: number, nodes
     if (withoutRoom(node, need, nodes) !== undefined || !nodes.connected(node.id)) continue
     const fits = Math.min(
       Math.floor((node.memoryMb - node.heldMemoryMb) / need.memoryMb),
-      Math.floor(node.freeDiskGb / need.diskGb),
+      poolsFor(node, need).reduce((sum, pool) => sum + disksIn(pool, need), 0),
     )
     const taken = Math.min(fits, free)
     take(node, need, taken)
@@ -162,9 +174,16 @@ function placeIn(nodes: readonly NodeCapacity[], isBehind: (node: NodeCapacity) 
   return low
 }
 
+const disksIn = ({ freeDiskGb }: PoolRoom, { diskGb }: Need) => Math.floor(freeDiskGb / diskGb)
+/** Which pool takes a disk changes nothing of how many there are: a disk is never divided. */
 function take(node: NodeCapacity, need: Need, times: number) {
   node.heldMemoryMb += need.memoryMb * times
-  node.freeDiskGb -= need.diskGb * times
+  let disks = times
+  for (const pool of poolsFor(node, need)) {
+    const taken = Math.min(disks, disksIn(pool, need))
+    pool.freeDiskGb -= need.diskGb * taken
+    disks -= taken
+  }
 }
 /** From the first pool that has one, as an order does. */
 function takeOne(free: Map<string, number>, pools: readonly string[]) {

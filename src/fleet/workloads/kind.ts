@@ -29,13 +29,21 @@ export const lockOf = ({ kind, words, busy }: WorkloadKind, id: string) =>
       ),
   }) satisfies Partial<NewJob>
 
+type Ending = { by: Actor; now: number; immediately?: boolean }
+
 /** The declaration of a kind by its feature: the kind, and how one of it ends. */
 export type DeclaredKind = WorkloadKind & {
   /**
    * Terminates one: record, event and job in the caller's transaction; answers the job's id, null where a node has
-   * nothing to do. Throws what the kind's own operation throws, such as `server_protected`.
+   * nothing to do. Throws what the kind's own operation throws, such as `server_protected`. `immediately`: nothing is
+   * held that could bring it back, also of one that was terminated before.
    */
-  terminate(tx: Tx, id: string, asked: { by: Actor; now: number }): string | null
+  terminate(tx: Tx, id: string, asked: Ending): string | null
+  /**
+   * Brings back one that was terminated and whose disk is held, and checks neither quota nor lock: what ends a
+   * termination that was not to be. Throws `hostname_taken`, `no_capacity`, `node_lost` and `server_terminated`.
+   */
+  undelete?(tx: Tx, id: string, asked: Ending): string | null
 }
 
 declare module '../../kernel/feature.ts' {
@@ -53,11 +61,19 @@ export const terminateWorkload = (
   registry: Pick<Registry, 'features'>,
   tx: Tx,
   { id, kind }: { id: string; kind: string },
-  asked: { by: Actor; now: number },
+  asked: Ending,
 ): string | null =>
   workloadKindsOf(registry)
     .find((one) => one.kind === kind)!
     .terminate(tx, id, asked)
+
+/** Brings back a workload of any kind, see `DeclaredKind.undelete`. */
+export const undeleteWorkload = (
+  registry: Pick<Registry, 'features'>,
+  tx: Tx,
+  { id, kind }: { id: string; kind: string },
+  asked: Ending,
+): string | null => workloadKindsOf(registry).find((one) => one.kind === kind)!.undelete!(tx, id, asked)
 
 /** `2 servers and 1 box`, in the order of the features; no words for no workloads. */
 export const countedByKind = (registry: Pick<Registry, 'features'>, workloads: readonly { kind: string }[]): string =>

@@ -21,6 +21,7 @@ export const workloadReference = reference(workloads, [
   'nodeId',
   'lifecycle',
   'terminatedAt',
+  'purgeAt',
 ])
 /** The start of a FROM clause: the fragments of this feature call the table `w`. */
 export const fromWorkloads = workloadReference.from('w')
@@ -45,6 +46,17 @@ const onNode = prepared((db) =>
 /** The workloads for which the node holds something; a terminated one until its termination is through. */
 export const workloadsOn = (tx: Db, nodeId: string): Workload[] => onNode(tx).all({ nodeId })
 
+const due = prepared(({ $client }) =>
+  $client.prepare<{ id: string }, [string, number, number]>(
+    'SELECT id FROM workloads WHERE kind = +? AND purge_at <= ? AND purge_held = 0 ORDER BY purge_at LIMIT ?',
+  ),
+)
+/** Terminated workloads of a kind that nothing brings back after `now` (ms), the longest waiting first. */
+export const workloadsToPurge = (tx: Db, kind: string, now: number, limit: number): { id: string }[] =>
+  due(tx).all(kind, now, limit)
+
+const decidingColumns = `id, kind, owner_id AS ownerId, reseller_id AS resellerId, terminated_at AS terminatedAt,
+  purge_at AS purgeAt FROM workloads`
 const statements = prepared(({ $client }) => ({
   number: $client.prepare<{ n: number }, []>('SELECT coalesce(max(number), 0) + 1 AS n FROM workloads'),
   listed: $client.prepare<{ listed: number }, [string]>('SELECT listed FROM workload_counts WHERE kind = ?'),
@@ -59,12 +71,19 @@ const statements = prepared(({ $client }) => ({
     `SELECT id, kind, hostname FROM workloads
      WHERE id IN (SELECT value FROM json_each(?)) AND node_id NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
   ),
+  listedOn: $client.prepare<{ n: number }, [string]>(
+    'SELECT count(*) AS n FROM workloads WHERE node_id = +? AND terminated_at IS NULL',
+  ),
+  listedOnEach: $client.prepare<{ nodeId: string; n: number }, []>(
+    `SELECT node_id AS nodeId, sum(workloads) AS n FROM workload_states WHERE lifecycle <> 'terminated'
+     GROUP BY node_id`,
+  ),
   facts: $client.prepare<WorkloadFacts, [string]>(
     'SELECT id, node_id AS nodeId, owner_id AS ownerId, reseller_id AS resellerId FROM workloads WHERE id = ?',
   ),
-  deciding: $client.prepare<Deciding & Pick<Workload, 'kind'>, [string]>(
-    `SELECT id, kind, owner_id AS ownerId, reseller_id AS resellerId, terminated_at AS terminatedAt
-     FROM workloads WHERE id = ?`,
+  deciding: $client.prepare<Deciding & Pick<Workload, 'kind'>, [string]>(`SELECT ${decidingColumns} WHERE id = +?`),
+  seen: $client.prepare<SeenWorkload & Pick<Workload, 'kind'>, [string]>(
+    `SELECT version, node_id AS nodeId, ${decidingColumns} WHERE id = +?`,
   ),
 }))
 /**
@@ -80,9 +99,13 @@ export const workloadElsewhere = (tx: Db, ids: readonly string[], nodeIds: reado
   statements(tx).elsewhere.get(JSON.stringify(ids), JSON.stringify(nodeIds)) ?? undefined
 
 /** The few columns that decide who sees a workload. */
-export type Deciding = Pick<Workload, 'id' | 'ownerId' | 'resellerId' | 'terminatedAt'>
+export type Deciding = Pick<Workload, 'id' | 'ownerId' | 'resellerId' | 'terminatedAt' | 'purgeAt'>
 export const decidingRow = (tx: Db, id: string): (Deciding & Pick<Workload, 'kind'>) | null =>
   statements(tx).deciding.get(id)
+/** The same with what finds the record of the workload that was rendered before. */
+export type SeenWorkload = Deciding & WorkloadFacts & { version: number }
+export const seenRow = (tx: Db, id: string): (SeenWorkload & Pick<Workload, 'kind'>) | null =>
+  statements(tx).seen.get(id)
 
 /** Does one of the workloads that `where` (over `workloads w`) finds stand on this node? */
 export const isAnyOn = (tx: Db, nodeId: string, { where, values }: Where): boolean =>
@@ -97,6 +120,16 @@ export const nextNumber = (tx: Tx): number => statements(tx).number.get()!.n
 
 /** How many workloads of this kind are not terminated: one row, which triggers keep. */
 export const listedWorkloads = (tx: Db, kind: string): number => statements(tx).listed.get(kind)?.listed ?? 0
+
+/** How many workloads of a node are not terminated; one that can be brought back is. */
+export const listedOn = (tx: Db, nodeId: string): number => statements(tx).listedOn.get(nodeId)!.n
+/** The same of every node that has some. */
+export const listedOnEach = (tx: Db): ReadonlyMap<string, number> =>
+  new Map(
+    statements(tx)
+      .listedOnEach.all()
+      .map(({ nodeId, n }) => [nodeId, n]),
+  )
 
 export const insertWorkload = inserting(workloads)
 export const changeWorkload = updating(workloads, workloads.id)
@@ -141,10 +174,10 @@ export function rowsOf<T extends SQLiteTable & { id: SQLiteColumn }>(table: T) {
 
 /** Columns of `workloads w` for rows of a list, by the names of the record. */
 export const workloadColumns = `w.id, w.kind, w.number, w.name, w.hostname, w.lifecycle, w.suspended_at AS suspendedAt,
-  w.suspend_reason AS suspendReason, w.power, w.failure, w.placement, w.mac, w.restart_policy AS restartPolicy, w.vcpus,
-  w.memory_mb AS memoryMb, w.disk_gb AS diskGb,
+  w.suspend_reason AS suspendReason, w.power, w.failure, w.placement, w.pool, w.mac,
+  w.restart_policy AS restartPolicy, w.vcpus, w.memory_mb AS memoryMb, w.disk_gb AS diskGb,
   w.owner_id AS ownerId, w.reseller_id AS resellerId, w.node_id AS nodeId, w.location_id AS locationId,
-  w.created_at AS createdAt, w.terminated_at AS terminatedAt`
+  w.created_at AS createdAt, w.terminated_at AS terminatedAt, w.purge_at AS purgeAt`
 
 /**
  * As `workloadColumns`: the id and the version, which triggers count up (0008_record_versions.sql). A page of fifty

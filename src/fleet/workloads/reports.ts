@@ -1,7 +1,13 @@
 // The queries of overviews, quotas, the search and the audit log. A `Where` is over `workloads w`, such as `visible`.
 import { type Db, prepared } from '../../kernel/db/open.ts'
-import { HAS, partOf, type Where } from '../../kernel/db/rows.ts'
-import { addressCount, addressesText, addressFits, addressSearch } from '../../network/ip-pools/queries.ts'
+import { everyWord, HAS, partOf, type Where } from '../../kernel/db/rows.ts'
+import {
+  addressCount,
+  addressesText,
+  addressFits,
+  addressSearch,
+  heldAddressCount,
+} from '../../network/ip-pools/queries.ts'
 import type { WorkloadKind } from './kind.ts'
 import { fromWorkloads, type Workload } from './queries.ts'
 import { statusIs, statusOf } from './status.ts'
@@ -14,7 +20,8 @@ const held = prepared(({ $client }) =>
   $client.prepare<Held, [string]>(
     `SELECT coalesce(sum(w.kind = 'server'), 0) AS servers, coalesce(sum(w.vcpus), 0) AS vcpus,
       coalesce(sum(w.memory_mb), 0) AS memoryMb, coalesce(sum(w.disk_gb), 0) AS diskGb,
-      coalesce(sum(w.gpus), 0) AS gpus, coalesce(sum(${addressCount('w.id', 4)}), 0) AS ipv4
+      coalesce(sum(w.gpus), 0) AS gpus,
+      coalesce(sum(${addressCount('w.id', 4)}), 0) + ${heldAddressCount('?1', 4)} AS ipv4
      ${fromWorkloads} WHERE (w.reseller_id = ?1 OR w.owner_id = ?1) AND w.terminated_at IS NULL`,
   ),
 )
@@ -28,6 +35,16 @@ const owned = prepared(({ $client }) =>
 )
 /** How many servers the account itself has. */
 export const serversOfOwner = (tx: Db, ownerId: string): number => owned(tx).get(ownerId)!.n
+
+const inLocation = prepared(({ $client }) =>
+  $client.prepare<unknown, [string, string]>(
+    `SELECT 1 ${fromWorkloads}
+     WHERE w.owner_id = +? AND w.location_id = ? AND w.kind = 'server' AND w.terminated_at IS NULL LIMIT 1`,
+  ),
+)
+/** Has the account itself a server in the location? */
+export const hasServerIn = (tx: Db, ownerId: string, locationId: string): boolean =>
+  inLocation(tx).get(ownerId, locationId) !== null
 
 type Group = Pick<Workload, 'lifecycle' | 'suspendedAt' | 'power'> & { n: number }
 /** Null without a filter by nodes, which is one parameter: a JSON array of ids. */
@@ -87,32 +104,57 @@ export const firstToSetUp = (tx: Db, kind: WorkloadKind, where: Where): string |
   first(tx, kind, where, statusIs.pending_setup)
 
 type Found = { id: string; title: string; detail: string | null }
-/** Over `workloads w`: those with the text in name, hostname, address or MAC address, or with this id. */
-export function workloadFits(text: string): Where {
-  const digits = text.replace(/[:.-]/g, '')
-  const mac = /^[0-9a-f]{6,12}$/i.test(digits) ? (digits.match(/../g) ?? []).join(':') : text
-  const part = partOf(text)
+/** Over `workloads w`: those with the word in name, hostname, address or MAC address, or with this id. */
+function workloadFits(word: string): Where {
+  const digits = word.replace(/[:.-]/g, '')
+  const mac = /^[0-9a-f]{6,12}$/i.test(digits) ? (digits.match(/../g) ?? []).join(':') : word
+  const part = partOf(word)
   return {
-    where: `(w.hostname ${HAS} OR w.name ${HAS} OR w.id = ? OR w.mac ${HAS} OR ${addressFits('w.id')})`,
-    values: [part, part, text, partOf(mac), ...addressSearch(text)],
+    where: `w.hostname ${HAS} OR w.name ${HAS} OR w.id = ? OR w.mac ${HAS} OR ${addressFits('w.id')}`,
+    values: [part, part, word, partOf(mac), ...addressSearch(word)],
   }
 }
-/** Workloads that the text fits, newest first. */
+/** Over `workloads w`: those that every word fits. `also` finds one by what only its kind or its list has. */
+export const workloadsFit = (text: string, also: (word: string) => Where): Where =>
+  everyWord(text, (word) => {
+    const [fits, more] = [workloadFits(word), also(word)]
+    return { where: `(${fits.where} OR ${more.where})`, values: [...fits.values, ...more.values] }
+  })
+/** Workloads that every word of the text fits, newest first. */
 export const searchWorkloads = (
   tx: Db,
   { kind }: WorkloadKind,
   { where, values }: Where,
   text: string,
   limit: number,
-  /** Another condition that finds one, such as an identifier that only its kind has. */
-  also: Where,
+  also: (word: string) => Where,
 ): Found[] => {
-  const fits = workloadFits(text)
+  const fits = workloadsFit(text, also)
   return tx.$client
     .query<Found, (string | number)[]>(
       `SELECT w.id, w.hostname AS title, ${addressesText('w.id')} AS detail ${fromWorkloads}
-       WHERE w.kind = ? AND ${where} AND w.terminated_at IS NULL AND (${fits.where} OR ${also.where})
+       WHERE w.kind = ? AND ${where} AND w.terminated_at IS NULL AND ${fits.where}
        ORDER BY w.id DESC LIMIT ?`,
     )
-    .all(kind, ...values, ...fits.values, ...also.values, limit)
+    .all(kind, ...values, ...fits.values, limit)
 }
+
+export type PowerRow = Pick<Workload, 'id' | 'nodeId' | 'ownerId' | 'lifecycle' | 'suspendedAt' | 'power'>
+/** The power of each of these workloads, in one query; those that do not exist are left out. */
+export const powersOf = (tx: Db, ids: readonly string[]): PowerRow[] => powers(tx).all(JSON.stringify(ids))
+const powers = prepared(({ $client }) =>
+  $client.prepare<PowerRow, [string]>(
+    `SELECT w.id, w.node_id AS nodeId, w.owner_id AS ownerId, w.lifecycle, w.suspended_at AS suspendedAt, w.power
+     ${fromWorkloads} WHERE w.id IN (SELECT value FROM json_each(?))`,
+  ),
+)
+
+type EndedRow = Pick<Workload, 'id' | 'purgeAt'>
+/** Those of these workloads that are terminated; with a null `purgeAt` nothing brings them back. */
+export const endedAmong = (tx: Db, ids: readonly string[]): EndedRow[] => endedRows(tx).all(JSON.stringify(ids))
+const endedRows = prepared(({ $client }) =>
+  $client.prepare<EndedRow, [string]>(
+    `SELECT w.id, w.purge_at AS purgeAt
+     ${fromWorkloads} WHERE w.id IN (SELECT value FROM json_each(?)) AND w.terminated_at IS NOT NULL`,
+  ),
+)

@@ -1,7 +1,7 @@
 // Reserving node, resources, number, hostname and addresses for a new workload of any kind, in the transaction that
 // accepts the order: two orders never get the same.
 import { randomBytes } from 'node:crypto'
-import type { RestartPolicy } from '../../../agent/protocol/wire.ts'
+import type { Hardware, RestartPolicy } from '../../../agent/protocol/wire.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import { type IdPrefix, newId } from '../../kernel/db/ids.ts'
@@ -10,6 +10,7 @@ import { takeIpv4, takeIpv6 } from '../../network/ip-pools/allocate.ts'
 import type { Location } from '../locations/model.ts'
 import type { NodeCapacity } from '../nodes/queries.ts'
 import { placeIn } from '../placement/placement.ts'
+import type { PoolRoom } from '../storage-pools/queries.ts'
 import type { WorkloadKind } from './kind.ts'
 import { insertWorkload, nextNumber } from './queries.ts'
 import type { Lifecycle } from './tables.ts'
@@ -19,6 +20,8 @@ export type Held = {
   vcpus: number
   memoryMb: number
   diskGb: number
+  /** Left out: a pool of any class. */
+  storageClass?: string | null
   gpus?: number
   ipv4: number
   ipv6Prefix: number | null
@@ -31,6 +34,8 @@ type Reservation = {
   owner: { id: string; resellerId: string | null }
   location: Location
   held: Held
+  /** The machine of its image; undefined without one. */
+  hardware?: Hardware | undefined
   /** Left out: the word of its kind and its number, such as `server7`. */
   hostname: string | undefined
   /** Left out: the hostname. */
@@ -41,15 +46,16 @@ type Reservation = {
   /** May refusals name nodes and what each lacks? */
   namesNodes: boolean
 }
-export type Reserved = { id: string; hostname: string; node: NodeCapacity; ipv4: string | null }
+export type Reserved = { id: string; hostname: string; node: NodeCapacity; pool: PoolRoom; ipv4: string | null }
 
-/** Throws `location_closed`, `restarting`, `no_capacity`, `no_addresses` or `hostname_taken`. */
+/** Throws `location_closed`, `image_not_supported`, `restarting`, `no_capacity`, `no_addresses` or `hostname_taken`. */
 export function reserve(
   tx: Tx,
   { nodes, clock }: Pick<AppContext, 'nodes' | 'clock'>,
-  { kind, owner, location, held, nodeId, namesNodes, ...given }: Reservation,
+  { kind, owner, location, held, hardware, nodeId, namesNodes, ...given }: Reservation,
 ): Reserved {
-  const { node, reason } = placeIn(tx, location, held, { nodes, wantedId: nodeId, namesNodes })
+  const need = { ...held, storageClass: held.storageClass ?? null, hardware }
+  const { node, pool, reason } = placeIn(tx, location, need, { nodes, wantedId: nodeId, namesNodes })
   const id = newId(kind.idPrefix as IdPrefix)
   const number = nextNumber(tx)
   const hostname = given.hostname ?? `${kind.words.one}${number}`
@@ -62,6 +68,7 @@ export function reserve(
       resellerId: owner.resellerId,
       nodeId: node.id,
       locationId: location.id,
+      pool: pool.name,
       hostname,
       name: given.name ?? hostname,
       vcpus: held.vcpus,
@@ -79,7 +86,7 @@ export function reserve(
   }
   const [ipv4 = null] = takeIpv4(tx, id, node.id, held.ipv4)
   if (held.ipv6Prefix) takeIpv6(tx, id, node.id, held.ipv6Prefix)
-  return { id, hostname, node, ipv4 }
+  return { id, hostname, node, pool, ipv4 }
 }
 
 export const hostnameTaken = () =>
@@ -90,4 +97,4 @@ export function refuseHostnameTaken(error: unknown): never {
 }
 
 /** Locally administered (02), with 40 random bits: the unique index refuses the one that is taken. */
-const newMac = () => ['02', ...randomBytes(5).toString('hex').match(/../g)!].join(':')
+const newMac = () => `02${randomBytes(5).toString('hex').replace(/../g, ':$&')}`

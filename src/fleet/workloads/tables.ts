@@ -16,6 +16,8 @@ export const workloads = sqliteTable('workloads', {
   resellerId: text('reseller_id'),
   nodeId: text('node_id').notNull(),
   locationId: text('location_id').notNull(),
+  /** The node's storage pool in which its disks stand. */
+  pool: text().notNull(),
   hostname: text().notNull(),
   name: text().notNull(),
   vcpus: integer().notNull(),
@@ -44,6 +46,14 @@ export const workloads = sqliteTable('workloads', {
   restartPolicy: text('restart_policy').$type<RestartPolicy>().notNull().default('on_failure'),
   createdAt: integer('created_at').notNull(),
   terminatedAt: integer('terminated_at'),
+  /** Until when a terminated one can be brought back, in ms; null once the deletion of its disk has begun. */
+  purgeAt: integer('purge_at'),
+  /** Its disk is not deleted at the end of the window before somebody releases it. */
+  purgeHeld: integer('purge_held', { mode: 'boolean' }).notNull().default(false),
+  /** The lifecycle at its termination. */
+  terminatedFrom: text('terminated_from').$type<Exclude<Lifecycle, 'terminated'>>(),
+  /** A terminated one is stopped: its node keeps its disk and no memory for it. */
+  memoryFreed: integer('memory_freed', { mode: 'boolean' }).notNull().default(false),
   /** When node, disk and addresses were given back: until then they are held. */
   releasedAt: integer('released_at'),
   /** Counted up by triggers with every change of what a record of the workload shows (0008_record_versions.sql). */

@@ -133,8 +133,8 @@ export const accountsFeature = feature({
         actor.scopes.has(actor.kind === 'staff' ? 'customers:read' : 'reseller:customers')
           ? `${areas[actor.kind]}/customers/`
           : undefined,
-      find: ({ tx, actor }, part, id, most) =>
-        searchAccounts(tx, part, id, most, actor.kind === 'staff' ? undefined : actor.accountId),
+      find: ({ tx, actor }, text, most) =>
+        searchAccounts(tx, text, most, actor.kind === 'staff' ? undefined : actor.accountId),
     },
   ],
   checklist: [

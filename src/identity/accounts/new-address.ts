@@ -16,7 +16,7 @@ export function tellOldAddress(tx: Tx, app: MailContext, before: Account, now: A
           `It is now ${now.email}: you sign in with this address, and mail about your account goes there.`,
           'Links that were mailed to this address before no longer work.',
         ],
-        closing: 'If you did not ask for this, contact those who run your account at once.',
+        closing: 'If you did not ask for this, contact your administrator or provider at once.',
       },
     )
   return now

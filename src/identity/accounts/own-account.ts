@@ -183,8 +183,8 @@ export const changeEmail = operation({
     mailTo(tx, call, it, {
       subject: 'Your e-mail address is about to change',
       paragraphs: [
-        'Somebody signed in as you asked to use another e-mail address for your account. It changes once that ' +
-          'address confirms it.',
+        'Somebody who is signed in as you asked for another e-mail address for your account. The address changes once ' +
+          'the new one is confirmed.',
       ],
       closing:
         'If this was not you, choose a new password at once with "Forgot your password?" on the sign-in page: ' +

@@ -1,11 +1,11 @@
-import { and, eq, isNotNull, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, ne, type SQL, sql } from 'drizzle-orm'
 import { newest, type Sorts } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { contains, HAS, rowBy } from '../../kernel/db/rows.ts'
+import { contain, everyWord, HAS, isIn, rowBy } from '../../kernel/db/rows.ts'
 import { type Account, accounts, roles } from './tables.ts'
 
 export const accountReference = reference(accounts, ['kind', 'name', 'email', 'resellerId', 'roleId', 'disabledAt'])
@@ -46,7 +46,7 @@ export const customerWithExternalId = (tx: Db, resellerId: string | null, extern
   tx
     .select({ id: accounts.id })
     .from(accounts)
-    .where(and(eq(accounts.externalId, externalId), isIn({ kind: 'customers and resellers', resellerId })))
+    .where(and(eq(accounts.externalId, externalId), isOf({ kind: 'customers and resellers', resellerId })))
     .get()?.id
 
 /** Throws a unique violation when the address or the external id is taken. */
@@ -61,7 +61,7 @@ export type AccountGroup =
   | { kind: 'reseller' | 'staff' }
   /** Customers and resellers; `resellerId` null: those without a reseller. */
   | { kind: 'customers and resellers'; resellerId?: string | null }
-function isIn(group: AccountGroup): SQL | undefined {
+function isOf(group: AccountGroup): SQL | undefined {
   if (group.kind !== 'customers and resellers') return eq(accounts.kind, group.kind)
   const { resellerId } = group
   if (resellerId) return eq(accounts.resellerId, resellerId)
@@ -83,15 +83,8 @@ export const pageOfAccounts = <Shown>(
 ) => {
   const { q, email, externalId, locked } = call.query
   const where = and(
-    isIn(group),
-    q
-      ? or(
-          contains(accounts.name, q),
-          contains(accounts.email, q),
-          contains(accounts.organization, q),
-          contains(accounts.externalId, q),
-        )
-      : undefined,
+    isOf(group),
+    q ? contain([accounts.name, accounts.email, accounts.organization, accounts.externalId], q) : undefined,
     email ? eq(accounts.email, email.toLowerCase()) : undefined,
     externalId ? eq(accounts.externalId, externalId) : undefined,
     locked ? isNotNull(accounts.lockedAt) : undefined,
@@ -123,9 +116,6 @@ export type VisibilityRow = Pick<Account, 'id' | 'kind' | 'resellerId'>
 type Found = { id: string; title: string; detail: string }
 type Locked = { id: string; name: string; reason: string | null; at: number }
 
-const found = 'SELECT id, name AS title, email AS detail FROM accounts'
-const fits =
-  `(name ${HAS} OR email ${HAS} OR organization ${HAS} OR external_id ${HAS} OR id = ?) ORDER BY id ` + 'DESC LIMIT ?'
 const statements = prepared(({ $client }) => ({
   visibility: $client.prepare<VisibilityRow, [string]>(
     'SELECT id, kind, reseller_id AS resellerId FROM accounts WHERE id = ?',
@@ -136,15 +126,6 @@ const statements = prepared(({ $client }) => ({
   locked: $client.prepare<Locked, [string, number]>(
     `SELECT id, name, lock_reason AS reason, locked_at AS at FROM accounts
      WHERE reseller_id = +? AND locked_at IS NOT NULL ORDER BY id DESC LIMIT +?`,
-  ),
-  named: $client.prepare<{ id: string }, [string, string, number]>(
-    `SELECT id FROM accounts WHERE name ${HAS} OR email ${HAS} ORDER BY id LIMIT ?`,
-  ),
-  search: $client.prepare<Found, [string, string, string, string, string, number]>(
-    `${found} WHERE kind <> 'staff' AND ${fits}`,
-  ),
-  searchOfReseller: $client.prepare<Found, [string, string, string, string, string, string, number]>(
-    `${found} WHERE kind <> 'staff' AND reseller_id = ? AND ${fits}`,
   ),
 }))
 
@@ -157,16 +138,26 @@ export const hasCustomers = (tx: Db, resellerId: string): boolean => statements(
 /** The reseller's customers that are locked, the newest first. */
 export const lockedCustomersOf = (tx: Db, resellerId: string, limit: number): Locked[] =>
   statements(tx).locked.all(resellerId, limit)
-/** The ids of accounts with this in their name or address; `part` is `partOf(text)`. */
-export const accountIdsNamed = (tx: Db, part: string, limit: number): string[] =>
-  statements(tx)
-    .named.all(part, part, limit)
+/** The ids of accounts with each word of the text in their name or address. */
+export function accountIdsNamed(tx: Db, text: string, limit: number): string[] {
+  const fits = everyWord(text, (word) => isIn(['name', 'email'], word))
+  return tx.$client
+    .query<{ id: string }, (string | number)[]>(`SELECT id FROM accounts WHERE ${fits.where} ORDER BY id LIMIT ?`)
+    .all(...fits.values, limit)
     .map(({ id }) => id)
+}
 /**
- * Customers and resellers with this in their name, address, organization or external id, or with this id; of one
- * reseller when it is given.
+ * Customers and resellers with each word of the text in their name, address, organization or external id, or with the
+ * text as their id; of one reseller when it is given.
  */
-export const searchAccounts = (tx: Db, part: string, id: string, limit: number, resellerId?: string): Found[] =>
-  resellerId === undefined
-    ? statements(tx).search.all(part, part, part, part, id, limit)
-    : statements(tx).searchOfReseller.all(resellerId, part, part, part, part, id, limit)
+export function searchAccounts(tx: Db, text: string, limit: number, resellerId?: string): Found[] {
+  const fits = everyWord(text, (word) => isIn(['name', 'email', 'organization', 'external_id'], word))
+  const own = resellerId === undefined ? [] : [resellerId]
+  return tx.$client
+    .query<Found, (string | number)[]>(
+      `SELECT id, name AS title, email AS detail FROM accounts
+       WHERE kind <> 'staff' ${own.length ? 'AND reseller_id = ?' : ''} AND (${fits.where} OR id = ?)
+       ORDER BY id DESC LIMIT ?`,
+    )
+    .all(...own, ...fits.values, text, limit)
+}

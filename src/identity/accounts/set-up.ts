@@ -32,7 +32,7 @@ export const setUp = operation({
   id: 'setup.finish',
   method: 'POST',
   path: '/setup',
-  summary: 'Make the first staff account with the link from the journal',
+  summary: 'Create the first staff account with the link from the journal',
   access: 'anyone',
   authAttempt: true,
   body: fields({

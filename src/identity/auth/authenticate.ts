@@ -25,15 +25,16 @@ type Credentials = {
   request: Request
   origin: string
   now: number
-  from: string
+  /** The caller's address. */
+  info: { readonly from: string }
   /** Pages are for people: a token does not open them. */
   onPage: boolean
 }
 
 /** A token goes before a cookie, which is ignored beside it. Throws `invalid_token`. */
-export function authenticate(db: Db, { rights, uses, request, origin, now, from, onPage }: Credentials): Sender {
+export function authenticate(db: Db, { rights, uses, request, origin, now, info, onPage }: Credentials): Sender {
   const header = onPage ? null : request.headers.get('Authorization')
-  if (header !== null) return tokenSender(db, { rights, uses, now, from }, header)
+  if (header !== null) return tokenSender(db, { rights, uses, now, info }, header)
   const cookie = cookieFrom(request, origin)
   const session = cookie ? sessionFrom(db, cookie, now) : undefined
   // A page that refreshes itself every few seconds is no activity of a person.
@@ -81,8 +82,8 @@ function supportedAccount(db: Db, session: Session, { permissions }: Held, now: 
   return accountById(db, session.supportOf)
 }
 
-type TokenContext = Pick<Credentials, 'rights' | 'uses' | 'now' | 'from'>
-function tokenSender(db: Db, { rights, uses, now, from }: TokenContext, header: string): Sender {
+type TokenContext = Pick<Credentials, 'rights' | 'uses' | 'now' | 'info'>
+function tokenSender(db: Db, { rights, uses, now, info }: TokenContext, header: string): Sender {
   const token = /^Bearer (pnl_[A-Za-z0-9_-]{20,100})$/i.exec(header)?.[1]
   const row = token ? tokenByHash(db, digest(token), now) : undefined
   if (!row || row.disabledAt !== null || (row.expiresAt !== null && row.expiresAt <= now))
@@ -101,7 +102,7 @@ function tokenSender(db: Db, { rights, uses, now, from }: TokenContext, header: 
     limitKey: row.id,
     // At most once a minute: a read costs a flush to disk by it.
     used() {
-      if (row.usedAt === null || now - row.usedAt > minute) uses.add(row.id, now, from)
+      if (row.usedAt === null || now - row.usedAt > minute) uses.add(row.id, now, info.from)
     },
     ...(allow ? { allowed: (address: string) => inside(address, allow) } : {}),
   }

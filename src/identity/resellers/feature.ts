@@ -3,6 +3,7 @@ import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { hasCustomers } from '../accounts/queries.ts'
 import { lockedCustomers, nearQuotas, suspendedReseller } from './attention.ts'
+import { quotaNotices, tellOfQuota } from './notices.ts'
 import { createResellerCustomer, exportResellerCustomers, getResellerAccount, listResellerCustomers } from './own.ts'
 import {
   changeReseller,
@@ -70,6 +71,8 @@ export const resellersFeature = feature({
   errors,
   tables: [resellers, resellerPackages, resellerLocations],
   events,
+  onEvent: tellOfQuota,
+  notices: quotaNotices,
   operations: [
     createReseller,
     listResellers,

@@ -64,6 +64,15 @@ export function mustAllowOrder(tx: Tx, now: number, it: Reseller, what: Package,
   takeFromQuota(tx, now, holder(it), takenBy(what))
 }
 
+/**
+ * Checks a server that comes back to a reseller or to one of its customers, with the amounts that it holds.
+ * Throws `reseller_suspended` or `quota_exceeded`.
+ */
+export function mustAllowReturn(tx: Tx, now: number, it: Reseller, held: Partial<Amounts>) {
+  mustNotBeSuspended(it)
+  takeFromQuota(tx, now, holder(it), { servers: 1, ...held })
+}
+
 /** The amounts that a server of this package takes of the quotas. */
 const takenBy = ({ vcpus, memoryMb, diskGb, ipv4 }: Package): Partial<Amounts> => ({
   servers: 1,
@@ -98,6 +107,12 @@ export function mustAllowChange(tx: Tx, now: number, it: Reseller, from: Partial
     )
   const more = (name: 'vcpus' | 'memoryMb' | 'diskGb') => Math.max(0, to[name] - (from[name] ?? 0))
   takeFromQuota(tx, now, holder(it), { vcpus: more('vcpus'), memoryMb: more('memoryMb'), diskGb: more('diskGb') })
+}
+
+/** For an address beside those of an order. Throws `reseller_suspended` or `quota_exceeded`. */
+export function mustAllowAddress(tx: Tx, now: number, it: Reseller, version: 4 | 6) {
+  mustNotBeSuspended(it)
+  if (version === 4) takeFromQuota(tx, now, holder(it), { ipv4: 1 })
 }
 
 /** Throws `reseller_suspended` or `quota_exceeded`. */

@@ -1,9 +1,10 @@
 import { Type as t } from 'typebox'
 import { invalid } from '../../kernel/api/errors.ts'
-import { namedSchema, type Resource, time } from '../../kernel/api/operation.ts'
+import { namedSchema, time } from '../../kernel/api/operation.ts'
+import { parseSshKey } from '../../kernel/crypto/ssh-key.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { customer } from '../accounts/model.ts'
+import { accountResource } from '../accounts/owned.ts'
 import { accountById } from '../accounts/queries.ts'
 import { ownerOfSshKey, type SshKey, sshKeyById } from './queries.ts'
 
@@ -43,13 +44,7 @@ export function readPublicKey(text: string): { publicKey: string; fingerprint: s
   }
 }
 
-function blobOf(type: string, data: string): Buffer | undefined {
-  // Loaded with the first key: it brings a whole SSH client, and each start would wait for it.
-  const ssh2: typeof import('ssh2') = require('ssh2')
-  const parsed = ssh2.utils.parseKey(`${type} ${data}`)
-  const key = Array.isArray(parsed) ? parsed[0] : parsed
-  return !key || key instanceof Error ? undefined : key.getPublicSSH()
-}
+const blobOf = (type: string, data: string): Buffer | undefined => parseSshKey(`${type} ${data}`)?.getPublicSSH()
 
 /**
  * Keys on a security token, which the library does not know: fields with their lengths before them, and nothing behind.
@@ -77,23 +72,7 @@ function rsaBits(blob: Buffer) {
   return (blob.readUInt32BE(at) - 1) * 8
 }
 
-export const sshKey: Resource<SshKey> = {
-  name: 'SSH key',
-  notFound: 'ssh_key_not_found',
-  find: (tx, actor, id) => {
-    // The key itself is read only for actors who may see it (security S25).
-    const ownerId = ownerOfSshKey(tx, id)
-    const canSee = ownerId !== undefined && (ownerId === actor.accountId || customer.find(tx, actor, ownerId))
-    return canSee ? sshKeyById(tx, id) : undefined
-  },
-  rights: (tx, actor, key) => customer.rights?.(tx, actor, accountById(tx, key.ownerId)!),
-}
-
-export const changing = {
-  staff: ['customers:write'],
-  reseller: ['reseller:customers', 'account:write'],
-  customer: ['account:write'],
-} as const
+export const sshKey = accountResource({ name: 'SSH key', notFound: 'ssh_key_not_found' }, ownerOfSshKey, sshKeyById)
 
 export const keyAnswer = namedSchema('SshKey', {
   id: t.String(),

@@ -5,7 +5,8 @@ import { done, fields, line, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { isUniqueViolation } from '../../kernel/db/open.ts'
 import { customer } from '../accounts/model.ts'
-import { changing, KEYS_PER_ACCOUNT, keyAnswer, readPublicKey, showKey, sshKey } from './model.ts'
+import { changesLibrary, readsLibrary } from '../accounts/owned.ts'
+import { KEYS_PER_ACCOUNT, keyAnswer, readPublicKey, showKey, sshKey } from './model.ts'
 import { countSshKeys, deleteSshKey, insertSshKey, pageOfSshKeys, updateSshKey } from './queries.ts'
 
 export const addSshKey = operation({
@@ -13,7 +14,7 @@ export const addSshKey = operation({
   method: 'POST',
   path: '/customers/{id}/ssh-keys',
   summary: "Add a public key to a customer's account",
-  access: changing,
+  access: changesLibrary,
   on: customer,
   body: fields({ name: t.Optional(line(100, 0)), publicKey: t.String({ maxLength: 12_000 }) }),
   response: keyAnswer,
@@ -51,7 +52,7 @@ export const listSshKeys = operation({
   method: 'GET',
   path: '/customers/{id}/ssh-keys',
   summary: "A customer's public keys",
-  access: { staff: ['customers:read'], reseller: ['reseller:customers', 'account:read'], customer: ['account:read'] },
+  access: readsLibrary,
   on: customer,
   pages: { usual: 100, most: 100 },
   response: page(keyAnswer),
@@ -62,8 +63,8 @@ export const renameSshKey = operation({
   id: 'ssh-keys.update',
   method: 'PATCH',
   path: '/ssh-keys/{id}',
-  summary: 'Give a public key another name',
-  access: changing,
+  summary: 'Rename a public key',
+  access: changesLibrary,
   on: sshKey,
   body: fields({ name: line(100) }),
   response: keyAnswer,
@@ -76,7 +77,7 @@ export const removeSshKey = operation({
   method: 'DELETE',
   path: '/ssh-keys/{id}',
   summary: 'Remove a public key; servers that have it keep it',
-  access: changing,
+  access: changesLibrary,
   on: sshKey,
   response: done,
   run({ tx, target }) {

@@ -1,6 +1,13 @@
 // Visibility of workloads: one rule for one row, for lists and for counts.
 
-import { type Deciding, decidingRow, fromWorkloads, type Workload } from '../../fleet/workloads/queries.ts'
+import {
+  type Deciding,
+  decidingRow,
+  fromWorkloads,
+  type SeenWorkload,
+  seenRow,
+  type Workload,
+} from '../../fleet/workloads/queries.ts'
 import type { Scope } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import type { Resource } from '../../kernel/api/operation.ts'
@@ -13,8 +20,9 @@ import { opens, type Role } from './role.ts'
 /** `own`: the actor owns the workload or acts for its owner; a role: the owner gave it to the actor. */
 export type AccessLevel = 'own' | Role
 
+type Owned = Pick<Deciding, 'id' | 'ownerId' | 'resellerId'>
 /** The same rule as `own` and `visible` below, for one row. */
-export function accessLevel(tx: Db, actor: Actor, workload: Omit<Deciding, 'terminatedAt'>): AccessLevel | undefined {
+export function accessLevel(tx: Db, actor: Actor, workload: Owned): AccessLevel | undefined {
   if (actor.kind === 'staff' || workload.ownerId === actor.accountId) return 'own'
   if (actor.kind === 'reseller' && workload.resellerId === actor.accountId) return 'own'
   return roleOn(tx, actor.accountId, workload)
@@ -24,7 +32,7 @@ export function accessLevel(tx: Db, actor: Actor, workload: Omit<Deciding, 'term
  * Is the actor a locked customer, or one with whom a locked customer shares the workload? Neither may act on it; staff
  * and the owner's reseller may.
  */
-export function isLockedFor(tx: Db, actor: Actor, { ownerId, resellerId }: Omit<Deciding, 'terminatedAt'>): boolean {
+export function isLockedFor(tx: Db, actor: Actor, { ownerId, resellerId }: Omit<Owned, 'id'>): boolean {
   if (actor.kind === 'staff' || (actor.kind === 'reseller' && resellerId === actor.accountId)) return false
   return isLocked(tx, ownerId) || (actor.accountId !== ownerId && isLocked(tx, actor.accountId))
 }
@@ -34,6 +42,10 @@ export function canSee(tx: Db, actor: Actor, workload: Deciding): boolean {
   if (actor.kind === 'staff') return actor.permissions.has('servers.see_all')
   return workload.terminatedAt === null && accessLevel(tx, actor, workload) !== undefined
 }
+/** As `canSee`; the owner and the provider also see a terminated workload while it can be brought back. */
+export const canSeeEnded = (tx: Db, actor: Actor, workload: Deciding): boolean =>
+  canSee(tx, actor, workload) ||
+  (actor.kind !== 'staff' && workload.purgeAt !== null && accessLevel(tx, actor, workload) === 'own')
 
 /** The scopes that count on a workload; undefined: all that the actor has. */
 export const rightsWith = (level: AccessLevel): ReadonlySet<Scope> | undefined =>
@@ -68,23 +80,40 @@ export function visible(tx: Db, actor: Actor): Where {
 
 const rightsOn = (tx: Db, actor: Actor, row: Deciding) => rightsWith(accessLevel(tx, actor, row)!)
 
-/** `find` and `rights` of a resource whose rows are workloads of one kind. */
-export const workloadResource = <Row extends Workload>(byId: (tx: Db, id: string) => Row | undefined) =>
+type CanSee = typeof canSee
+/**
+ * `find` and `rights` of a resource whose rows are workloads of one kind; `sees` is the rule of visibility where it is
+ * not `canSee`.
+ */
+export const workloadResource = <Row extends Workload>(
+  byId: (tx: Db, id: string) => Row | undefined,
+  sees: CanSee = canSee,
+) =>
   ({
     find: (tx, actor, id) => {
       // The few columns that decide come first: the time the answer takes does not show that there is such a workload.
       const deciding = decidingRow(tx, id)
-      return deciding && canSee(tx, actor, deciding) ? byId(tx, id) : undefined
+      return deciding && sees(tx, actor, deciding) ? byId(tx, id) : undefined
     },
     rights: rightsOn,
   }) satisfies Pick<Resource<Row>, 'find' | 'rights'>
 
 /** The same for operations that need nothing of the row but who sees it; they find a workload of this kind. */
-export const decidingResource = (kind: string) =>
+export const decidingResource = (kind: string, sees: CanSee = canSee) =>
   ({
     find: (tx, actor, id) => {
       const deciding = decidingRow(tx, id)
-      return deciding?.kind === kind && canSee(tx, actor, deciding) ? deciding : undefined
+      return deciding?.kind === kind && sees(tx, actor, deciding) ? deciding : undefined
     },
     rights: rightsOn,
   }) satisfies Pick<Resource<Deciding>, 'find' | 'rights'>
+
+/** The same for the read of one record: its row tells whether a record that was rendered before is still right. */
+export const seenResource = (kind: string, sees: CanSee = canSee) =>
+  ({
+    find: (tx, actor, id) => {
+      const seen = seenRow(tx, id)
+      return seen?.kind === kind && sees(tx, actor, seen) ? seen : undefined
+    },
+    rights: rightsOn,
+  }) satisfies Pick<Resource<SeenWorkload>, 'find' | 'rights'>

@@ -6,13 +6,13 @@ import type { Scope } from '../../kernel/api/access.ts'
 export const roles = {
   view: { words: 'See state, addresses and jobs.', opens: ['servers:read'] },
   operate: {
-    words: 'See state, addresses and jobs; start, shut down and restart.',
+    words: 'See state, addresses and jobs; start, shut down and restart; use the console.',
     opens: ['servers:read', 'servers:power'],
   },
   manage: {
     words:
-      'See state, addresses and jobs; start, shut down and restart; reinstall, and change settings and the root ' +
-      'password.',
+      'See state, addresses and jobs; start, shut down and restart; use the console; reinstall, and change settings ' +
+      'and the root password.',
     opens: ['servers:read', 'servers:power', 'servers:reinstall', 'servers:settings'],
   },
 } as const satisfies Record<string, { words: string; opens: readonly Scope[] }>

@@ -23,7 +23,7 @@ export const grantToken = operation({
   id: 'tokens.grant',
   method: 'POST',
   path: '/admin/tokens',
-  summary: 'Make an API token for any account; the token is shown only once',
+  summary: 'Create an API token for any account; the token is shown only once',
   access: {},
   localOnly: true,
   body: fields({
@@ -59,7 +59,7 @@ export const createToken = operation({
   id: 'tokens.create',
   method: 'POST',
   path: '/account/tokens',
-  summary: 'Make a token for the own account; it is shown only once',
+  summary: 'Create a token for your own account; it is shown only once',
   access: changes,
   requiresSession: true,
   requiresRecentAuth: true,

@@ -16,6 +16,8 @@ export class TokenUses {
     this.waiting.set(tokenId, { now, from })
   }
 
+  isSettled = (): boolean => this.waiting.size === 0
+
   /** Writes what no change has taken along. While the database cannot be written, nothing is noted. */
   settle() {
     if (!this.waiting.size) return

@@ -6,6 +6,7 @@ import { noteRefusal } from '../audit/refusals.ts'
 import { minute } from '../db/clock.ts'
 import { looksLikeId } from '../db/ids.ts'
 import { type Db, read, rehearse, type Tx } from '../db/open.ts'
+import { JsonRow } from '../db/rendered.ts'
 import { writeTogether } from '../db/together.ts'
 import { mailServer } from '../mail/mail-server.ts'
 import { tellOwners } from '../mail/owner-notice.ts'
@@ -32,6 +33,7 @@ import {
   type Operation,
   type Query,
   queryOf,
+  RenderedResult,
   statusOf,
 } from './operation.ts'
 import { wrongValue } from './query.ts'
@@ -44,16 +46,7 @@ const passing =
     const request = sent.body === undefined ? sent : { ...sent, body: composed(op.body, sent.body) }
     mustKnow(app, op, request.query ?? {})
     const who = permit(app, op, actor, request.body)
-    const {
-      params = {},
-      query = {},
-      body,
-      from = '',
-      userAgent = '',
-      cookies = '',
-      requestId = '',
-      idempotencyKey,
-    } = request
+    const { params = {}, query = {}, body, userAgent = '', cookies = '', requestId = '', idempotencyKey } = request
     const given: string[] = []
     let actsAs = who
     let result = 'done'
@@ -71,7 +64,9 @@ const passing =
       query,
       pages: op.pages,
       body,
-      from,
+      get from() {
+        return request.from ?? ''
+      },
       userAgent,
       cookies,
       requestId,
@@ -91,7 +86,8 @@ const passing =
     const answer = (tx: Db, prepared: unknown): CallResult => {
       const target = targetIn(tx)
       // The type of `run` promises a Tx to changes only; a read gets the same object without write access in its type.
-      const made = op.run({ ...asked, tx: tx as Tx, target, prepared })
+      const made = op.run(Object.assign(asked, { tx: tx as Tx, target, prepared }))
+      if (made instanceof JsonRow) return new RenderedResult(op.status ?? 200, made)
       return { status: statusOf(op, made), body: made, ...(given.length ? { cookies: given } : {}) }
     }
     const look = (prepared: unknown) => read(db, (tx) => answer(tx, prepared))
@@ -104,7 +100,7 @@ const passing =
         const made = answer(tx, prepared)
         const changes = changesOf(before, watched(op, tx, app, who, params))
         auditCall(tx, app, { op, actor: actsAs, request, answer: made, result, changes, beside })
-        if (op.ownerOnly) tellOwners(tx, app, over, { actor: actsAs, what: op.ownerOnly, from, changes })
+        if (op.ownerOnly) tellOwners(tx, app, over, { actor: actsAs, what: op.ownerOnly, from: asked.from, changes })
         memory?.keep(tx, made)
         return made
       })
@@ -225,10 +221,11 @@ function permit({ clock, registry }: AppContext, op: Operation, actor: Actor | u
       `Your role does not include ${inWords(registry, accepted)}. Ask an administrator of your team for it.`,
     )
   }
-  mustHave(
-    { actor, registry },
-    grantedBy(op, body).filter((name): name is Scope => Object.hasOwn(registry.scopes, name)),
-  )
+  if (op.grants)
+    mustHave(
+      { actor, registry },
+      grantedBy(op, body).filter((name): name is Scope => Object.hasOwn(registry.scopes, name)),
+    )
   const session = sessionOf(actor)
   if (asksToConfirm(op, body) && session && clock() - session.confirmedAt > CONFIRMED_MS)
     throw new ApiError(

@@ -11,7 +11,7 @@ import { keyFrom } from './idempotency.ts'
 import { addressKey, type Limit } from './limits.ts'
 import { JsonPage } from './list.ts'
 import type { CallRequest, CallResult, Gate, Operation, Query } from './operation.ts'
-import { asJson, type IncomingRequest, refuse } from './response.ts'
+import { asJson, type IncomingRequest, JsonResponse, refuse } from './response.ts'
 
 export const API_ROOT = '/api/v1'
 /** 1 MB. */
@@ -42,6 +42,10 @@ export type HttpContext = {
   authenticate(request: IncomingRequest, on?: 'page'): Sender
   /** Writes the uses of tokens that no change has taken along. */
   settle(): void
+  /** Is there nothing for `settle` to write? */
+  isSettled(): boolean
+  /** One snapshot of the database, which the gate uses too: a second one costs as much as looking up a token. */
+  reading<T>(work: () => T): T
   origin: string
   calls: Pick<Limit, 'take' | 'count'>
   restarting(): boolean
@@ -126,6 +130,12 @@ function endsInSlash(url: string): boolean {
 /** The operation, a document, the methods of a path that has no such method, or undefined for an unknown path. */
 type Found = Operation | { text(): string } | readonly string[] | undefined
 
+/** The answer of a path to one operation, for a route outside of the API that answers as the operation does. */
+export const answeringAs = (httpContext: HttpContext, op: Operation): ((request: IncomingRequest) => Made) => {
+  const answer = answering(httpContext, op)
+  return (request) => answer(request, {})
+}
+
 function answering(httpContext: HttpContext, found: Found) {
   return (request: IncomingRequest, params: Record<string, string>): Made => {
     const known = endsInSlash(request.url) ? undefined : found
@@ -139,7 +149,10 @@ function answering(httpContext: HttpContext, found: Found) {
   }
 }
 
-function show(op: Operation, { status, body, replayed, cookies = [] }: CallResult): Response {
+function show(op: Operation, result: CallResult): Response {
+  const { status, replayed, cookies = [], json } = result
+  if (json) return new JsonResponse(json, status)
+  const { body } = result
   if (op.produces)
     return new Response(inPieces(body), {
       status,
@@ -148,14 +161,14 @@ function show(op: Operation, { status, body, replayed, cookies = [] }: CallResul
         'Content-Disposition': `attachment; filename="${op.path.split('/').at(-1)}"`,
       },
     })
-  const response = new Response(jsonOf(body), { status, headers: asJson })
+  const response = new JsonResponse(jsonOf(body), status)
   if (replayed) response.headers.set('Idempotency-Replayed', 'true')
   if (op.clearsSiteData) response.headers.set('Clear-Site-Data', '"storage"')
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
   return response
 }
 
-const jsonOf = (body: unknown) => (body instanceof JsonPage ? body.bytes() : JSON.stringify(body))
+const jsonOf = (body: unknown) => (body instanceof JsonPage ? body.whole() : JSON.stringify(body))
 
 /** Sends the next part when the client has read the last one, and yields to other requests in between. */
 function inPieces(text: Iterable<string>): ReadableStream<Uint8Array> {
@@ -225,15 +238,9 @@ function answer(
   request: IncomingRequest,
   params: Record<string, string>,
 ): CallResult | Promise<CallResult> {
+  if (op.method === 'GET') return read(httpContext, op, request, params)
   const { from } = request.info
-  const changes = op.method !== 'GET'
-  const sender = admitted(httpContext, op, request, from)
-  httpContext.calls.take(sender.actor ? sender.limitKey : addressKey(from))
-  if (!changes) {
-    sender.used?.()
-    httpContext.settle()
-    return httpContext.gate(op, sender.actor, callOf(request, params))
-  }
+  const sender = inTime(httpContext, op, request)
   if (httpContext.restarting())
     throw restarting('Berth is restarting. Reads keep working; try the change again in a minute.')
   httpContext.mustBeWritable()
@@ -243,6 +250,38 @@ function answer(
     throw httpContext.refused(op, { from, requestId: request.info.requestId }, error)
   }
   return change(httpContext, op, sender, request, params)
+}
+
+/** The sender, if it may go on and has not called too often. */
+function inTime(httpContext: HttpContext, op: Operation, request: IncomingRequest): Sender {
+  const sender = admitted(httpContext, op, request)
+  httpContext.calls.take(sender.actor ? sender.limitKey : addressKey(request.info.from))
+  return sender
+}
+
+function read(
+  httpContext: HttpContext,
+  op: Operation,
+  request: IncomingRequest,
+  params: Record<string, string>,
+): CallResult | Promise<CallResult> {
+  const withSender = () => {
+    const sender = inTime(httpContext, op, request)
+    sender.used?.()
+    return sender
+  }
+  const through = (sender: Sender) => httpContext.gate(op, sender.actor, callOf(request, params))
+  // A session is noted as seen by a transaction of its own, and so is a token at its first use in a minute.
+  const isToken = request.headers.get('Authorization') !== null
+  const done = isToken
+    ? httpContext.reading(() => {
+        const sender = withSender()
+        return httpContext.isSettled() ? through(sender) : sender
+      })
+    : withSender()
+  if (!('limitKey' in done)) return done
+  httpContext.settle()
+  return through(done)
 }
 
 async function change(
@@ -271,26 +310,29 @@ async function change(
 const callOf = (request: IncomingRequest, params: Record<string, string>): CallRequest => ({
   params,
   query: queryOf(request),
-  from: request.info.from,
+  get from() {
+    return request.info.from
+  },
   userAgent: request.headers.get('User-Agent') ?? '',
   cookies: request.headers.get('Cookie') ?? '',
   requestId: request.info.requestId,
 })
 
 /** The sender, if it may go on. A refusal counts as a call of its address, so that guessing is limited. */
-function admitted(httpContext: HttpContext, op: Operation, request: IncomingRequest, from: string): Sender {
+function admitted(httpContext: HttpContext, op: Operation, request: IncomingRequest): Sender {
   try {
+    const { info } = request
     const sender = httpContext.authenticate(request)
     if (!sender.actor && op.access !== 'anyone')
       throw new ApiError('not_authenticated', 'Sign in, or send a token in the Authorization header.')
-    if (sender.allowed && !sender.allowed(from))
+    if (sender.allowed && !sender.allowed(info.from))
       throw new ApiError(
         'ip_not_allowed',
-        `This token may not be used from ${from}. Call from an address on its list, or have the list changed.`,
+        `This token may not be used from ${info.from}. Call from an address on its list, or have the list changed.`,
       )
     return sender
   } catch (error) {
-    httpContext.calls.count(addressKey(from))
+    httpContext.calls.count(addressKey(request.info.from))
     throw error
   }
 }

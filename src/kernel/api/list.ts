@@ -4,7 +4,7 @@ import { and, count, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type TSchema, Type as t } from 'typebox'
 import type { Db } from '../db/open.ts'
-import type { JsonRow } from '../db/rendered.ts'
+import type { JsonRow, RenderedRows } from '../db/rendered.ts'
 import type { Actor } from './actor.ts'
 import { ApiError } from './errors.ts'
 import { type AppContext, described, nullable, type Pages, type Query } from './operation.ts'
@@ -81,7 +81,7 @@ export function paginateJson<Row, Shown>(
   listing: Omit<Listing<Row, Shown>, 'show'> & { json(row: Row): JsonRow<Shown> },
 ): Page<Shown> {
   const { rows, nextCursor, total, [placeOfPage]: place } = cut(listing)
-  return new JsonPage(rows.map(listing.json), nextCursor, total, place)
+  return new JsonPage(rows.map(listing.json), nextCursor, total, place, listing.call.renderedRows)
 }
 
 const OPENING = Buffer.from('{"data":[')
@@ -95,6 +95,7 @@ export class JsonPage<Shown> implements Page<Shown> {
     readonly nextCursor: string | null,
     readonly total: number,
     place: Place | undefined,
+    private readonly rendered: RenderedRows,
   ) {
     if (place) this[placeOfPage] = place
   }
@@ -104,12 +105,17 @@ export class JsonPage<Shown> implements Page<Shown> {
     return (this.parsed ??= JSON.parse(`[${this.rows.map(({ text }) => text)}]`))
   }
   /** The JSON of the page as UTF-8. */
-  bytes(): Buffer<ArrayBuffer> {
-    const parts = [OPENING]
-    for (const row of this.rows) parts.push(row.bytes, COMMA)
-    if (this.rows.length) parts.pop()
-    parts.push(Buffer.from(`],"nextCursor":${JSON.stringify(this.nextCursor)},"total":${this.total}}`))
-    return Buffer.concat(parts)
+  whole(): Blob {
+    const end = `],"nextCursor":${JSON.stringify(this.nextCursor)},"total":${this.total}}`
+    const join = () => {
+      const parts = [OPENING]
+      for (const row of this.rows) parts.push(row.bytes, COMMA)
+      if (this.rows.length) parts.pop()
+      parts.push(Buffer.from(end))
+      return new Blob(parts)
+    }
+    // The first row has its id in front.
+    return this.rendered.page(`${this.rows[0]?.text.slice(0, 40)}${end}`, this.rows, join)
   }
   toJSON(): Page<Shown> {
     return { data: this.data, nextCursor: this.nextCursor, total: this.total }

@@ -3,12 +3,12 @@
 import { type Static, type TSchema, Type as t } from 'typebox'
 import type { MonotonicClock } from '../../../agent/protocol/monotonic-clock.ts'
 import { LINE_PATTERN } from '../../../agent/protocol/text.ts'
-import type { Heartbeat } from '../../../agent/protocol/wire.ts'
+import type { Heartbeat, ToAgent } from '../../../agent/protocol/wire.ts'
 import type { RefusedLines } from '../audit/refused-lines.ts'
 import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
-import type { RenderedRows } from '../db/rendered.ts'
+import type { JsonRow, RenderedRows } from '../db/rendered.ts'
 import type { Interrupted } from '../jobs/failures.ts'
 import type { Misconduct } from '../nodes/offences.ts'
 import type { AppConfig, Services } from '../register.ts'
@@ -20,6 +20,8 @@ import { ApiError, type Code, invalid } from './errors.ts'
 import type { Limit } from './limits.ts'
 import { oneOf, wholeNumber } from './query.ts'
 import { REASON, SEEN_LINE } from './validate.ts'
+
+type ConsoleFrame = Extract<ToAgent, { type: 'console' }>
 
 /** Everything beside the database that an operation may read. Nothing in it changes a row. */
 export interface AppContext extends Services {
@@ -42,6 +44,8 @@ export interface AppContext extends Services {
     misconduct(nodeId: string): Misconduct[]
     /** Closes its socket once the transaction at hand is through. */
     disconnect(nodeId: string): void
+    /** Tells it that a viewer waits for a console. False: it is not connected. */
+    openConsole(nodeId: string, console: Omit<ConsoleFrame, 'type'>): boolean
   }
   /** Jobs that an error outside their steps has stopped, until they go on. */
   interruptedJobs(): readonly Interrupted[]
@@ -177,7 +181,7 @@ export type Operation<
   mostValues?: number
   response: A
   /** A file instead of JSON: `run` returns an iterable of text, read as fast as the client takes it. */
-  produces?: 'text/csv' | 'application/jsonl'
+  produces?: 'text/csv' | 'application/jsonl' | 'text/plain'
   /** 200 done or read, 201 created, 202 a job continues. */
   status?: 200 | 201 | 202
   /** Codes beside those that the gate may answer. */
@@ -202,8 +206,11 @@ export type Operation<
    * already.
    */
   prepare?(call: PrepareContext<Row, Static<B>>): Promise<P>
-  /** Short and synchronous, in one transaction: the change, its job, event and audit line commit together. */
-  run(call: Call<Row, Static<B>, P, M>): Static<A>
+  /**
+   * Short and synchronous, in one transaction: the change, its job, event and audit line commit together. A read may
+   * answer JSON that is at hand.
+   */
+  run(call: Call<Row, Static<B>, P, M>): Static<A> | (M extends 'GET' ? JsonRow<Static<A>> : never)
 }
 
 /** Declares an operation. A list gets the parameters of its pages. */
@@ -246,8 +253,32 @@ export type CallRequest = {
   requestId?: string
 }
 
-/** The response to a call; `replayed`: it repeats the response to an earlier call with the same key. */
-export type CallResult = { status: number; body: any; replayed?: true; cookies?: readonly string[] }
+/**
+ * The response to a call; `replayed`: it repeats the response to an earlier call with the same key. `json`: the body as
+ * UTF-8, where it was at hand.
+ */
+export type CallResult = {
+  status: number
+  readonly body: any
+  replayed?: true
+  cookies?: readonly string[]
+  json?: Buffer<ArrayBuffer>
+}
+
+/** The response whose JSON was at hand; who wants the value gets one of their own, parsed at its first use. */
+export class RenderedResult implements CallResult {
+  private parsed: unknown
+  constructor(
+    readonly status: number,
+    private readonly row: JsonRow<unknown>,
+  ) {}
+  get json(): Buffer<ArrayBuffer> {
+    return this.row.bytes
+  }
+  get body(): unknown {
+    return (this.parsed ??= JSON.parse(this.row.text))
+  }
+}
 
 /** Checks a call, runs it and writes its audit line. Throws `ApiError` when the call is refused. */
 export type Gate = (op: Operation, actor: Actor | undefined, request?: CallRequest) => CallResult | Promise<CallResult>

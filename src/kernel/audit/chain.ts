@@ -1,6 +1,7 @@
 // The audit log is a chain: each line's hash covers the line before it, so that a line changed, removed or put in
 // between behind the product's back shows from there on. Lines cut off at the end, and a log whose every later hash was
 // made anew, show against the anchor (anchor.ts).
+import type { Database } from 'bun:sqlite'
 import { type Db, prepared } from '../db/open.ts'
 
 /**
@@ -39,6 +40,9 @@ const hashOf = (before: string, values: readonly Value[]) =>
 /** The number of a line and its hash. */
 export type Newest = typeof START
 export const NEWEST_LINE = 'SELECT seq, hash FROM audit WHERE seq IS NOT NULL ORDER BY seq DESC LIMIT 1'
+/** Of a file that is no open controller's: when its newest line was written. */
+export const newestLineAt = (file: Database): number | undefined =>
+  file.query<{ at: number }, []>('SELECT at FROM audit ORDER BY rowid DESC LIMIT 1').get()?.at
 const last = prepared(({ $client }) => $client.prepare<Newest, []>(NEWEST_LINE))
 /** The newest line; undefined in a log without lines. */
 export const headOf = (db: Db): Newest | undefined => last(db).get() ?? undefined

@@ -32,6 +32,13 @@ export type Secrets = {
   /** Throws when the text was changed, moved or encrypted with a key that is not in the file. */
   open(about: string, encrypted: string): string
   /**
+   * For copies that leave the host. A rotation does not make them anew: they open as long as the key that made them is
+   * in the file.
+   */
+  encryptBytes(about: string, bytes: Uint8Array): Buffer
+  /** Throws when the bytes were changed or renamed, or encrypted with a key that is not in the file. */
+  openBytes(about: string, encrypted: Uint8Array): Buffer
+  /**
    * A keyed digest, base64url, for what is compared, never shown, and soon over. Nothing that is stored may be one,
    * because unlike an encrypted text it cannot be made anew when the key changes; the head of the audit log alone is
    * signed again at each rotation.
@@ -58,6 +65,7 @@ export class KeyFileError extends Error {}
 const OLD_ID = 'k1'
 const ID = `(?:${OLD_ID}|\\d{4}-\\d\\d-\\d\\d-[0-9a-f]{8})`
 const keyId = new RegExp(`^${ID}$`)
+const LONGEST_ID = '2026-11-21-3f9c2a71'.length
 /** 12 bytes of nonce and 16 of tag are 38 signs. */
 const ENCRYPTED_TEXT = new RegExp(`^${ID}\\.[\\w-]{38,}$`)
 export const isKeyId = (text: string) => keyId.test(text)
@@ -98,6 +106,12 @@ function secretsIn(place: Place): Secrets {
     place.write(to(place.read()))
     ring = ringOf(place.read())
   }
+  const opening = (id: string) => {
+    if (!ring.some((key) => key.id === id)) look()
+    const key = ring.find((key) => key.id === id)
+    if (!key) throw new Error(`encrypted with the key ${id}, which is not in ${place.name}`)
+    return key
+  }
   return {
     encrypt(about, text) {
       look()
@@ -110,14 +124,31 @@ function secretsIn(place: Place): Secrets {
     open(about, encrypted) {
       if (!isEncrypted(encrypted)) throw new Error('this is not an encrypted text')
       const id = keyOf(encrypted)
-      if (!ring.some((key) => key.id === id)) look()
-      const key = ring.find((key) => key.id === id)
-      if (!key) throw new Error(`encrypted with the key ${id}, which is not in ${place.name}`)
+      const key = opening(id)
       const raw = Buffer.from(encrypted.slice(id.length + 1), 'base64url')
       const cipher = createDecipheriv('aes-256-gcm', key.encrypting, raw.subarray(0, 12))
         .setAAD(Buffer.from(about))
         .setAuthTag(raw.subarray(12, 28))
       return Buffer.concat([cipher.update(raw.subarray(28)), cipher.final()]).toString('utf8')
+    },
+    encryptBytes(about, bytes) {
+      look()
+      const [{ id, copying }] = ring
+      const nonce = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', copying, nonce).setAAD(Buffer.from(about))
+      const body = [cipher.update(bytes), cipher.final()]
+      return Buffer.concat([Buffer.from(`${id}.`), nonce, cipher.getAuthTag(), ...body])
+    },
+    openBytes(about, encrypted) {
+      const id = Buffer.from(encrypted.subarray(0, LONGEST_ID + 1))
+        .toString('latin1')
+        .split('.')[0]!
+      if (!isKeyId(id) || encrypted.length < id.length + 29) throw new Error('these are no encrypted bytes')
+      const raw = encrypted.subarray(id.length + 1)
+      const cipher = createDecipheriv('aes-256-gcm', opening(id).copying, raw.subarray(0, 12))
+        .setAAD(Buffer.from(about))
+        .setAuthTag(raw.subarray(12, 28))
+      return Buffer.concat([cipher.update(raw.subarray(28)), cipher.final()])
     },
     mac: (purpose, text) => ring[0].mac(purpose, text),
     isMac: (purpose, text, start) => ring.some((key) => key.mac(purpose, text).startsWith(start)),
@@ -130,13 +161,14 @@ function secretsIn(place: Place): Secrets {
   }
 }
 
-type Ready = { id: string; encrypting: Buffer; mac(purpose: Passing, text: string): string }
+type Ready = { id: string; encrypting: Buffer; copying: Buffer; mac(purpose: Passing, text: string): string }
 const ringOf = (keys: readonly Key[]) => keys.map(ready) as [Ready, ...Ready[]]
 function ready({ id, bytes }: Key): Ready {
   const macs = new Map<string, Buffer>()
   return {
     id,
     encrypting: derived(bytes, 'encrypting'),
+    copying: derived(bytes, 'copies'),
     mac(purpose, text) {
       let key = macs.get(purpose)
       if (!key) macs.set(purpose, (key = derived(bytes, `mac ${purpose}`)))
@@ -259,5 +291,5 @@ function attempt<T>(path: string, what: string, work: () => T): T {
 }
 
 /** The stored form of a token: SHA-256 of 256 random bits needs no salt. */
-export const digest = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
+export const digest = (text: string) => Bun.CryptoHasher.hash('sha256', text, 'hex')
 export const randomToken = () => randomBytes(32).toString('base64url')

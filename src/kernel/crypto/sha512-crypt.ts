@@ -50,6 +50,12 @@ function encode(sum: Buffer): string {
 
 const newSalt = () => Array.from(randomBytes(16), (byte) => alphabet[byte & 63]).join('')
 
-/** 20 characters without look-alikes: 115 bits, and it can be read out over the telephone. */
-export const newRootPassword = () =>
-  Array.from({ length: 20 }, () => 'abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789'[randomInt(55)]).join('')
+/**
+ * 20 characters without look-alikes: 115 bits, and it can be read out over the telephone. It has small and capital
+ * letters and digits, which Windows demands.
+ */
+export function newRootPassword(): string {
+  const signs = 'abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789'
+  const made = Array.from({ length: 20 }, () => signs[randomInt(55)]).join('')
+  return [/[a-z]/, /[A-Z]/, /\d/].every((kind) => kind.test(made)) ? made : newRootPassword()
+}

@@ -9,7 +9,9 @@ import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'nod
 import { log } from '../log.ts'
 import { type Clock, minute, second } from './clock.ts'
 
-export type TroubleKind = 'full' | 'failing' | 'read-only' | 'damaged' | 'replaced'
+export type TroubleKind = 'full' | 'failing' | 'read-only' | 'damaged' | 'replaced' | HoldKind
+/** Reasons that lie outside of the database: its replica. */
+export type HoldKind = 'unconfirmed' | 'unshipped' | 'taken-over'
 export type Trouble = {
   kind: TroubleKind
   /** The error that showed it, for the journal and for staff. */
@@ -70,8 +72,9 @@ function identityOf(path: string): string {
 }
 
 export class DatabaseHealth {
-  /** Why changes are refused; undefined while they are made. */
-  trouble: Trouble | undefined
+  /** A trouble of the database itself. */
+  private ownTrouble: Trouble | undefined
+  private readonly holds = new Map<HoldKind, Trouble>()
   /** Called when changes are made again. */
   readonly whenHealed: (() => void)[] = []
   private readonly path: string
@@ -96,9 +99,30 @@ export class DatabaseHealth {
 
   private isFile = () => this.path !== '' && this.path !== ':memory:'
 
+  /** Why changes are refused; undefined while they are made. */
+  get trouble(): Trouble | undefined {
+    return this.ownTrouble ?? this.holds.values().next().value
+  }
+  set trouble(own: Trouble | undefined) {
+    this.ownTrouble = own
+  }
+
   /** Throws `DatabaseUnavailable` while changes are refused. */
   mustBeWritable() {
-    if (this.trouble) throw new DatabaseUnavailable(this.trouble.reason, this.trouble.code)
+    const { trouble } = this
+    if (trouble) throw new DatabaseUnavailable(trouble.reason, trouble.code)
+  }
+
+  /** Refuses changes until `release`; the database itself may be well. */
+  hold(trouble: Trouble & { kind: HoldKind }) {
+    if (!this.holds.has(trouble.kind)) log.error('changes are refused, reads go on', { reason: trouble.reason })
+    this.holds.set(trouble.kind, trouble)
+  }
+
+  release(kind: HoldKind) {
+    if (!this.holds.delete(kind) || this.trouble) return
+    log.info('changes are made again')
+    this.tellHealed()
   }
 
   /** Call it with every error of a transaction: one of the disk stops all changes. Answers the error to throw. */
@@ -113,13 +137,13 @@ export class DatabaseHealth {
   }
 
   private begin(trouble: Trouble, error?: unknown) {
-    const before = this.trouble
-    this.trouble = before?.kind === trouble.kind ? { ...before, code: trouble.code } : trouble
+    const before = this.ownTrouble
+    this.ownTrouble = before?.kind === trouble.kind ? { ...before, code: trouble.code } : trouble
     const now = performance.now()
     if (!before) this.beganAt = now
     if (before?.kind === trouble.kind && now - this.saidAt < REPEAT_MS) return
     this.saidAt = now
-    const { kind, code, reason, rescued } = this.trouble
+    const { kind, code, reason, rescued } = this.ownTrouble
     log.error('the database cannot be written: changes are refused, reads go on', {
       reason,
       kind,
@@ -138,21 +162,25 @@ export class DatabaseHealth {
     if (!this.isFile()) return
     const replaced = [...this.files].find(([path, identity]) => identityOf(path) !== identity)?.[0]
     if (replaced) return this.isReplaced(replaced)
-    if (!this.trouble || this.trouble.kind === 'damaged') return
+    if (!this.ownTrouble || this.ownTrouble.kind === 'damaged') return
     try {
       this.probe()
       this.writeAnew()
     } catch (error) {
       const code = codeOf(error)
       const [, kind, reason] = describe(code) ?? []
-      if (kind && reason) this.begin({ kind, code, reason, since: this.trouble.since })
+      if (kind && reason) this.begin({ kind, code, reason, since: this.ownTrouble.since })
       return
     }
     log.info('the database can be written again: changes are made', {
-      reason: this.trouble.reason,
+      reason: this.ownTrouble.reason,
       seconds: Math.round((performance.now() - this.beganAt) / second),
     })
-    this.trouble = undefined
+    this.ownTrouble = undefined
+    if (!this.trouble) this.tellHealed()
+  }
+
+  private tellHealed() {
     for (const healed of this.whenHealed)
       try {
         healed()
@@ -162,7 +190,7 @@ export class DatabaseHealth {
   }
 
   private isReplaced(path: string) {
-    if (this.trouble?.kind === 'replaced') return this.begin(this.trouble)
+    if (this.ownTrouble?.kind === 'replaced') return this.begin(this.ownTrouble)
     const done = identityOf(path) === 'gone' ? 'deleted' : 'replaced'
     const reason = `The file ${path} was ${done} under the running controller.`
     const rescued = this.rescue()

@@ -1,8 +1,9 @@
 // The one place that opens the database. One connection, one writer: every change is one transaction.
-import { Database, type Statement } from 'bun:sqlite'
+import { constants, Database, type Statement } from 'bun:sqlite'
+import fs from 'node:fs'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import { log } from '../log.ts'
-import { BUSY_TIMEOUT_MS, DatabaseHealth, DatabaseUnavailable, type Trouble } from './health.ts'
+import { BUSY_TIMEOUT_MS, DatabaseHealth, DatabaseUnavailable, type HoldKind, type Trouble } from './health.ts'
 import { type Migration, migrate } from './migrate.ts'
 
 declare const inTransaction: unique symbol
@@ -42,6 +43,13 @@ export class DatabaseFile extends Database {
   health!: DatabaseHealth
   /** Inside `write`, where rows are read that may still be rolled back. */
   changing = false
+  /** Inside `read`. */
+  reading = false
+  /** Set where a change is confirmed only when it is stored elsewhere too: resolves when what is committed is. */
+  confirmed: (() => Promise<void>) | undefined
+  private ownFile: number | undefined
+  /** The log of the database as a file, from the first `flush` on. */
+  private logFile: number | undefined
   private control:
     | { begin: Record<'IMMEDIATE' | 'DEFERRED', Statement>; commit: Statement; rollback: Statement }
     | undefined
@@ -59,6 +67,7 @@ export class DatabaseFile extends Database {
     try {
       begin[kind].run()
       this.changing = kind === 'IMMEDIATE'
+      this.reading = kind === 'DEFERRED'
       const result = work()
       commit.run()
       return result
@@ -69,17 +78,56 @@ export class DatabaseFile extends Database {
       throw kind === 'IMMEDIATE' ? met : error
     } finally {
       this.changing = false
+      this.reading = false
     }
+  }
+
+  /**
+   * Resolves when everything that is committed by now is on disk; others are served meanwhile. Rejects with
+   * `DatabaseUnavailable` when the disk did not take it: then changes are refused.
+   */
+  async flush(): Promise<void> {
+    const path = `${this.filename}-wal`
+    if (this.logFile === undefined && !fs.existsSync(path)) return // In memory.
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    try {
+      this.logFile ??= fs.openSync(path, 'r')
+      fs.fdatasync(this.logFile, (error) => (error ? reject(error) : resolve()))
+      await promise
+    } catch (error) {
+      // As SQLite calls it when it flushes itself.
+      throw this.health.met(Object.assign(new Error((error as Error).message), { code: 'SQLITE_IOERR_FSYNC' }))
+    }
+  }
+
+  /** For reading; closed with the database, because closing it earlier would release SQLite's own locks of the file. */
+  mainFile(): number {
+    return (this.ownFile ??= fs.openSync(this.filename, 'r'))
+  }
+
+  /** The log is copied into the database only when somebody asks for it, and stays where it is after the end. */
+  keepLog() {
+    this.run('PRAGMA wal_autocheckpoint=0')
+    this.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
+  }
+
+  override close(throwOnError?: boolean) {
+    if (this.logFile !== undefined) fs.closeSync(this.logFile)
+    this.logFile = undefined
+    super.close(throwOnError)
+    if (this.ownFile !== undefined) fs.closeSync(this.ownFile)
+    this.ownFile = undefined
   }
 }
 
 /**
  * Opens (and makes) the database at `path`, `:memory:` for one that is gone afterwards, and brings its schema up to
- * date. Throws `NotOurDatabase`.
+ * date. `keepsLog`: for a replica, which reads the log. Throws `NotOurDatabase`.
  */
-export function openDb(path: string, migrations?: readonly Migration[]): Db {
+export function openDb(path: string, migrations?: readonly Migration[], { keepsLog = false } = {}): Db {
   const file = new DatabaseFile(path, { create: true, strict: true })
   for (const pragma of pragmas) file.run(`PRAGMA ${pragma}`)
+  if (keepsLog) file.keepLog()
   migrate(file, migrations)
   file.health = new DatabaseHealth(file)
   return drizzle(file) as unknown as Whole
@@ -177,11 +225,16 @@ export const isInTransaction = (tx: Db): boolean => tx.$client.inTransaction
 /** Why changes are refused now; undefined while they are made. */
 export const troubleOf = (db: Db): Trouble | undefined => db.$client.health.trouble
 
+/** Refuses changes for a reason outside of the database, until `releaseChanges`. */
+export const holdChanges = (db: Db, trouble: Trouble & { kind: HoldKind }) => db.$client.health.hold(trouble)
+export const releaseChanges = (db: Db, kind: HoldKind) => db.$client.health.release(kind)
+
 /** `work` runs when changes are made again after a time in which they were refused. */
 export const whenHealed = (db: Db, work: () => void) => void db.$client.health.whenHealed.push(work)
 
-/** One snapshot for a whole answer. */
-export const read = <T>(db: Db, work: (tx: Db) => T): T => db.$client.inOne('DEFERRED', () => work(db))
+/** One snapshot for a whole answer; inside another `read` that one's. */
+export const read = <T>(db: Db, work: (tx: Db) => T): T =>
+  db.$client.reading ? work(db) : db.$client.inOne('DEFERRED', () => work(db))
 
 /** Inside `write`, where rows are read that may still be rolled back. */
 export const isChanging = (db: Db): boolean => db.$client.changing

@@ -14,6 +14,11 @@ export class JsonRow<T> {
   }
 }
 
+/** Rows that were joined to the text of a page. */
+type Joined = { rows: readonly JsonRow<unknown>[]; text: Blob }
+/** Of 50 to 100 rows: 60 to 120 kB each. */
+const MOST_PAGES = 200
+
 /** A row has few kinds of readers: staff, its owner, the roles of a team. */
 const MOST_READERS = 20
 
@@ -43,6 +48,8 @@ export class RenderedRow<Facts> {
 export class RenderedRows {
   private young = new Map<string, RenderedRow<unknown>>()
   private old = new Map<string, RenderedRow<unknown>>()
+  /** The one used longest ago is first. */
+  private readonly pages = new Map<string, Joined>()
   constructor(private readonly most: number) {}
 
   /**
@@ -58,6 +65,21 @@ export class RenderedRows {
     // A version that a transaction may still roll back would come again for another row.
     if (isCurrent || !isChanging(tx)) this.keep(id, row)
     return row as RenderedRow<Facts>
+  }
+
+  /**
+   * The text that `join` makes of the rows. It is made again when one of them is another, so a page that is read often
+   * is not copied together each time. `name` tells pages apart that are kept beside each other, and what stands in
+   * them beside the rows.
+   */
+  page(name: string, rows: readonly JsonRow<unknown>[], join: () => Blob): Blob {
+    const kept = this.pages.get(name)
+    this.pages.delete(name)
+    const isCurrent = kept?.rows.length === rows.length && rows.every((row, i) => row === kept.rows[i])
+    const joined = isCurrent ? kept : { rows, text: join() }
+    if (this.pages.size >= MOST_PAGES) this.pages.delete(this.pages.keys().next().value!)
+    this.pages.set(name, joined)
+    return joined.text
   }
 
   private keep(id: string, row: RenderedRow<unknown>) {

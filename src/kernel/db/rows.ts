@@ -1,6 +1,6 @@
 // Statements that every feature needs: a row by one of its columns, a new row, rows that contain a text.
 import type { Statement } from 'bun:sqlite'
-import { Column, getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
+import { and, Column, getTableColumns, getTableName, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type Db, prepared, type Tx } from './open.ts'
 
@@ -119,8 +119,27 @@ export const HAS = 'GLOB ?'
  */
 export const partOf = (text: string) =>
   `*${[...text.normalize('NFC').slice(0, 100)].map((character) => classOf(character)).join('')}*`
-/** The column has the text in it. */
-export const contains = (column: SQLiteColumn, text: string): SQL => sql`${column} GLOB ${partOf(text)}`
+
+/** A search has so many words; the last holds the rest. */
+const MOST_WORDS = 6
+/** The words of a search, each to be found by itself, in whatever order. */
+export function wordsOf(text: string): string[] {
+  const words = text.trim().split(/\s+/)
+  return [...words.slice(0, MOST_WORDS - 1), words.slice(MOST_WORDS - 1).join(' ')].filter((word, i) => word || i === 0)
+}
+/** Does a condition fit every word of the text? */
+export function everyWord(text: string, fits: (word: string) => Where): Where {
+  const each = wordsOf(text).map(fits)
+  return { where: `(${each.map(({ where }) => where).join(' AND ')})`, values: each.flatMap(({ values }) => values) }
+}
+/** The columns, given as SQL, have the word in one of them. */
+export const isIn = (columns: readonly string[], word: string): Where => ({
+  where: `(${columns.map((column) => `${column} ${HAS}`).join(' OR ')})`,
+  values: columns.map(() => partOf(word)),
+})
+/** Every word of the text is in one of the columns. */
+export const contain = (columns: readonly SQLiteColumn[], text: string): SQL | undefined =>
+  and(...wordsOf(text).map((word) => or(...columns.map((column) => sql`${column} GLOB ${partOf(word)}`))))
 
 /** The letter without its accent, in small. */
 const plain = (character: string) => unaccented[character] ?? character.normalize('NFD').charAt(0).toLowerCase()

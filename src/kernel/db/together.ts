@@ -13,7 +13,8 @@ const GATHERING_MS = 10
 /**
  * `write` in one transaction with the other changes of this turn of the event loop: together they cost one flush. Each
  * change is a savepoint, so what one throws takes back nothing of another. Resolves with what `work` answered when it
- * is on disk; rejects with what `work` threw, or with `DatabaseUnavailable`.
+ * is on disk, and in the replica where changes wait for that; rejects with what `work` threw, or with
+ * `DatabaseUnavailable`.
  */
 export function writeTogether<T>(
   db: Parameters<typeof write>[0],
@@ -39,6 +40,9 @@ function writeGathered(db: Db) {
   const settleAll = () => {
     for (const { settle } of taken) settle()
   }
+  const rejectAll = (error: unknown) => {
+    for (const { change } of taken) change.reject(error)
+  }
   try {
     write(db, (tx) => {
       do {
@@ -57,10 +61,12 @@ function writeGathered(db: Db) {
       } while (all.length && performance.now() < until)
       if (!accepted) throw new NothingChanged()
     })
-    settleAll()
+    if ($client.confirmed) $client.confirmed().then(settleAll, rejectAll)
+    else settleAll()
   } catch (error) {
     if (error instanceof NothingChanged) settleAll()
-    else for (const { change } of taken.length ? taken : [{ change: all.shift()! }]) change.reject(error)
+    else if (taken.length) rejectAll(error)
+    else all.shift()!.reject(error)
   }
   if (all.length) setImmediate(() => writeGathered(db))
 }

@@ -35,6 +35,7 @@ export const jobReference = reference(jobs, [
   'errorMessage',
   'tries',
   'lane',
+  'heldAt',
   'waitingSince',
 ])
 

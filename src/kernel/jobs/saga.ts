@@ -6,7 +6,8 @@
 // When a step fails, every step that was started is undone, backwards. An undo works on "never happened" too.
 import type { CommandName, NodeCommand, Output } from '../../../agent/protocol/wire.ts'
 import type { Scope } from '../api/access.ts'
-import type { Tx } from '../db/open.ts'
+import type { Secrets } from '../crypto/secrets.ts'
+import type { Db, Tx } from '../db/open.ts'
 import type { Failure } from './failures.ts'
 import type { Lane } from './tables.ts'
 
@@ -30,6 +31,11 @@ export type Ctx<I, O> = {
  */
 export type ExternalCall = { key: string; signal: AbortSignal }
 
+/**
+ * Where a command takes what no job may hold, such as secrets: it is read each time that the command is sent.
+ */
+export type CommandSource = { db: Db; secrets: Secrets }
+
 export type RecordStep = {
   kind: 'record'
   name: string
@@ -43,7 +49,7 @@ export type CommandStep = {
   kind: 'command'
   name: string
   words: string
-  do(ctx: any): NodeCommand | undefined
+  do(ctx: any, source: CommandSource): NodeCommand | undefined
   undo?(ctx: any): NodeCommand | undefined
   abandonable?: true
 }
@@ -85,6 +91,11 @@ export type SagaOptions = {
    * shown under Needs attention. For what was already promised, like a termination.
    */
   neverGivesUp?: true
+  /**
+   * With `neverGivesUp`: once it has begun it comes to its end before a job that supersedes it begins. For a change of
+   * a node that must not stay half recorded.
+   */
+  neverStops?: true
   /** `interactive` (the default) for what takes seconds, `build` for making a system, `bulk` for backups and copies. */
   lane?: Lane
   /**
@@ -132,7 +143,7 @@ export class Saga<I = any, O = any> {
     name: N,
     words: string,
     step: {
-      do(ctx: Ctx<I, O>): NodeCommand<C> | undefined
+      do(ctx: Ctx<I, O>, source: CommandSource): NodeCommand<C> | undefined
       undo?(ctx: Ctx<I, O & Partial<Record<N, Output<C>>>>): NodeCommand | undefined
       abandonable?: true
     },

@@ -12,16 +12,20 @@ export type NewJob = {
   title: string
   /** The lock it takes until it has ended, such as the id of what it changes. */
   holds?: string
+  /** Locks that it does not take and that must be free when it is asked for: an open job with one of them refuses it. */
+  alone?: readonly string[]
   /** The refusal while another open job has the lock, in the words of what it changes; without it `in_use`. */
   busy?: () => ApiError
   nodeId?: string | null
   subject?: Subject
   now: number
   /**
-   * Open jobs with the same lock are cancelled, and this one begins when the lock is free. Without it they refuse this
+   * Open jobs with the same lock, or one of `alone`, are cancelled, and this one begins when its lock is free. Without it they refuse this
    * one.
    */
   supersedes?: true
+  /** It begins when `releaseJob` says so; the words stand where its step is shown. */
+  held?: string
 }
 
 const insertJob = inserting(jobs)
@@ -33,6 +37,11 @@ const statements = prepared(({ $client }) => ({
   children: $client.prepare<{ id: string }, [string]>(
     "SELECT id FROM jobs WHERE parent_id = ? AND state IN ('queued', 'running', 'undoing')",
   ),
+  // With a new rowid it stands last in the queue: the runner asks for the jobs behind the last one that it knows.
+  release: $client.prepare(
+    `UPDATE jobs SET held_at = NULL, step_name = NULL, rowid = (SELECT max(rowid) + 1 FROM jobs)
+     WHERE id = ? AND held_at IS NOT NULL AND state = 'queued'`,
+  ),
   cancel: $client.prepare(
     `UPDATE jobs SET cancel_requested_at = ?, cancel_by_type = ?, cancel_by_id = ?, cancel_by_name = ?,
        cancel_reason = ? WHERE id = ? AND state IN ('queued', 'running', 'undoing') AND cancel_requested_at IS NULL`,
@@ -43,10 +52,16 @@ const statements = prepared(({ $client }) => ({
  * Queues a job in the caller's transaction: the change and its job are written together or not at all. Answers the
  * job's id. Throws `busy` when another open job has the lock, unless this one supersedes it.
  */
-export function startJob<I>(tx: Tx, saga: Saga<I, any>, input: I, { by, supersedes, busy, ...job }: NewJob): string {
-  if (supersedes && job.holds)
-    cancelJobsHolding(tx, job.holds, { by, reason: `replaced by “${job.title}”`, now: job.now })
-  else if (job.holds && statements(tx).holding.get(job.holds))
+export function startJob<I>(
+  tx: Tx,
+  saga: Saga<I, any>,
+  input: I,
+  { by, supersedes, busy, alone = [], ...job }: NewJob,
+): string {
+  const locks = job.holds === undefined ? alone : [job.holds, ...alone]
+  if (supersedes)
+    for (const lock of locks) cancelJobsHolding(tx, lock, { by, reason: `replaced by “${job.title}”`, now: job.now })
+  else if (locks.some((lock) => statements(tx).holding.get(lock)))
     throw busy?.() ?? new ApiError('in_use', 'Another job is working on this. Wait until it has ended.')
   return queue(tx, saga, input, job, startedBy(by), null)
 }
@@ -68,7 +83,7 @@ function queue(
   tx: Tx,
   saga: Saga,
   input: unknown,
-  { title, holds, nodeId, subject, now }: Omit<NewJob, 'by' | 'supersedes' | 'busy'>,
+  { title, holds, nodeId, subject, now, held }: Omit<NewJob, 'by' | 'supersedes' | 'busy' | 'alone'>,
   starter: Starter,
   parentId: string | null,
 ): string {
@@ -92,6 +107,7 @@ function queue(
     progress: 0,
     stepN: 0,
     stepOf: saga.steps.length,
+    ...(held !== undefined && { heldAt: now, stepName: held }),
     tries: 0,
     cancelScope: saga.options.cancelWith ?? null,
   })
@@ -110,6 +126,9 @@ export function cancelJob(
 ): boolean {
   return requestCancel(tx, jobId, startedBy(by), reason, now)
 }
+
+/** Lets a held job begin. False: it was not held, or has ended. */
+export const releaseJob = (tx: Tx, jobId: string): boolean => statements(tx).release.run(jobId).changes > 0
 
 /** Cancels every open job with this lock. */
 export function cancelJobsHolding(tx: Tx, holds: string, about: { by: Actor; reason: string; now: number }) {

@@ -47,6 +47,8 @@ export const jobs = sqliteTable(
     cancelById: text('cancel_by_id'),
     cancelByName: text('cancel_by_name'),
     cancelReason: text('cancel_reason'),
+    /** Since when it is held: it begins when somebody releases it. */
+    heldAt: integer('held_at'),
     /** Since when it waits for a node that is away. */
     waitingSince: integer('waiting_since'),
     /** It has failed, and the rest of its undo waits until this node is back. Its lock is held until then. */

@@ -5,7 +5,7 @@ import type { Tx } from '../db/open.ts'
 import { DeliveryFailed, type DeliveryKind } from '../queue/delivery-kind.ts'
 import { queueDelivery } from '../queue/queries.ts'
 import type { Brand } from '../web/brand.ts'
-import { type MailContent, mailAsText } from './mail-content.ts'
+import { type MailContent, type MailInput, mailAsText } from './mail-content.ts'
 import { mailAsHtml } from './mail-html.tsx'
 import { type MailServer, mailServer } from './mail-server.ts'
 import { inWords, messageFor, type Rendered, rawReason, sendThrough } from './smtp.ts'
@@ -14,7 +14,7 @@ import { inWords, messageFor, type Rendered, rawReason, sendThrough } from './sm
 export type Recipient = { id?: string; email: string; name: string }
 
 /** `over`: the mail server that this mail leaves by, whatever the settings say later. */
-type Queued = Rendered & { over?: MailServer }
+type Queued = { name: string; brand: Brand; mailContent: MailContent; over?: MailServer }
 
 export const mailDelivery: DeliveryKind<Queued> = {
   kind: 'mail',
@@ -25,10 +25,14 @@ export const mailDelivery: DeliveryKind<Queued> = {
   timeoutMs: 90 * second,
   expired: 'The link in it expired before it could be sent.',
   ready: ({ db, secrets }) => mailServer(db, secrets) !== undefined,
-  async deliver({ db, secrets, config }, { id, recipient, subject, payload: { over, ...payload } }, signal) {
+  async deliver({ db, secrets, config }, { id, recipient, subject, payload: { over, ...mail } }, signal) {
     const server = over ?? mailServer(db, secrets)
     if (!server) throw new Error('there is no mail server')
-    const message = messageFor(server, id, { to: recipient, subject, ...payload })
+    const message = messageFor(server, id, {
+      to: recipient,
+      subject,
+      ...rendered({ ...mail, publicUrl: config.publicUrl }),
+    })
     await sendThrough(server, config.localServices, message, signal).catch((error) => {
       const about = { server: `${server.host}:${server.port}`, said: rawReason(error) }
       throw new DeliveryFailed(inWords(error, server), { about, cause: error })
@@ -37,7 +41,7 @@ export const mailDelivery: DeliveryKind<Queued> = {
 }
 
 /** The parts of an operation's call that `mailTo` uses. */
-export type MailContext = Pick<AppContext, 'secrets' | 'clock' | 'config' | 'brandFor'>
+export type MailContext = Pick<AppContext, 'secrets' | 'clock' | 'brandFor'>
 
 /**
  * Writes to a person, in the caller's transaction and as the brand that this person sees. The
@@ -47,7 +51,7 @@ export type MailContext = Pick<AppContext, 'secrets' | 'clock' | 'config' | 'bra
  */
 export function mailTo(
   tx: Tx,
-  { secrets, clock, config, brandFor }: MailContext,
+  { secrets, clock, brandFor }: MailContext,
   to: Recipient,
   mailContent: MailContent,
   { over }: { over?: MailServer } = {},
@@ -62,14 +66,16 @@ export function mailTo(
       lane: over ? `${over.host}:${over.port}` : brand.name,
       recipient: to.email,
       subject: mailContent.subject,
-      payload: { ...rendered(brand, config.publicUrl, to, mailContent), ...(over && { over }) },
+      // Rendered when it leaves: the change that it tells about does not wait for that.
+      payload: { name: to.name, brand, mailContent, ...(over && { over }) },
       until: mailContent.button?.expiresAt ?? null,
     },
   )
 }
 
 /** The mail as text and as HTML, from the sender of this brand. */
-export const rendered = (brand: Brand, publicUrl: string, { name }: Recipient, mailContent: MailContent): Rendered => {
-  const input = { mailContent, name, brand, publicUrl }
-  return { from: brand.sender, text: mailAsText(input), html: mailAsHtml(input) }
-}
+export const rendered = (input: MailInput): Rendered => ({
+  from: input.brand.sender,
+  text: mailAsText(input),
+  html: mailAsHtml(input),
+})

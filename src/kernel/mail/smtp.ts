@@ -6,7 +6,7 @@ import { addressFor, ForbiddenAddress, forOperator } from '../net/egress.ts'
 import type { Brand } from '../web/brand.ts'
 import type { MailServer } from './mail-server.ts'
 
-/** A mail as it waits in the queue. */
+/** A mail without its recipient. */
 export type Rendered = { from: Brand['sender']; text: string; html: string }
 export type Mail = Rendered & { to: string; subject: string }
 

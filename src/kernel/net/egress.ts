@@ -83,9 +83,11 @@ export function disabledReason(url: URL, policy: Policy): string | undefined {
 const USUAL_TIMEOUT_MS = 5 * second
 
 type EgressRequest = {
-  method?: 'GET' | 'POST'
+  method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   headers?: Record<string, string>
-  body?: string
+  body?: string | Buffer
+  /** Certificates of the authorities that are trusted, as PEM; those of the system if not given. */
+  ca?: string
   mostBytes?: number
   /** True: the body ends at `mostBytes`. False: a longer one is refused. */
   onlyBeginning?: boolean
@@ -129,7 +131,7 @@ export async function egressAcross(
 }
 
 /** `egress` with all headers and the bytes of the body. */
-async function rawEgress(url: URL, policy: Policy, request: EgressRequest): Promise<RawResponse> {
+export async function rawEgress(url: URL, policy: Policy, request: EgressRequest): Promise<RawResponse> {
   const { timeoutMs = USUAL_TIMEOUT_MS } = request
   const late = Promise.withResolvers<never>()
   const gone = new AbortController()
@@ -172,7 +174,7 @@ export async function addressFor(host: string, policy: Policy, lookUp = bySystem
 function send(
   url: URL,
   address: string,
-  { method = 'GET', headers, body, mostBytes = 256_000, onlyBeginning = false }: EgressRequest,
+  { method = 'GET', headers, body, ca, mostBytes = 256_000, onlyBeginning = false }: EgressRequest,
   signal: AbortSignal,
 ) {
   signal.throwIfAborted()
@@ -186,6 +188,7 @@ function send(
       method,
       agent: false,
       ...(tls && !isIP(hostOf(url)) && { servername: hostOf(url) }),
+      ...(ca && { ca }),
       headers: {
         Host: url.host,
         Accept: 'application/json',

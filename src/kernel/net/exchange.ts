@@ -19,7 +19,7 @@ export type Transport = {
 }
 
 /** Keeps a connection for the next request to the same address and name, for some seconds. */
-export const keepAliveAgent = () => new https.Agent({ keepAlive: true, maxFreeSockets: 16, timeout: 5000 })
+export const keepAliveAgent = () => new https.Agent({ keepAlive: true, maxFreeSockets: 32, timeout: 5000 })
 
 type Answer = {
   status: number

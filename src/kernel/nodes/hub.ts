@@ -27,7 +27,10 @@ import type { Offence } from './offences.ts'
 export type Socket = ServerWebSocket<{ nodeId: string }>
 type Frame = Static<typeof FromAgent>
 /** The frames in which agents describe themselves and their host. */
-export type Report = Extract<Frame, { type: 'facts' | 'heartbeat' | 'inventory' | 'power' | 'crash' | 'traffic' }>
+export type Report = Extract<
+  Frame,
+  { type: 'facts' | 'heartbeat' | 'inventory' | 'power' | 'crash' | 'traffic' | 'metrics' }
+>
 type Waiting = {
   key: string
   nodeCommand: NodeCommand
@@ -48,8 +51,8 @@ export type HubEvents = {
 }
 
 /**
- * The limits of a node. An agent with 200 vms sends a frame of 30 kB every 10 s, a few a second for each job, and after
- * a connect three frames with everything; one with the 5000 that the protocol knows sends 70 kB a second.
+ * The limits of a node. An agent with 200 vms sends two frames of 30 kB every 10 s, a few a second for each job, and
+ * after a connect three frames with everything; one with the 5000 that the protocol knows sends 150 kB a second.
  */
 export const rates = {
   frames: { perSecond: 1000, burst: 10_000 },
@@ -190,6 +193,13 @@ export class Hub implements Nodes {
   /** Tells the node that its report of traffic is in the database; one that is away sends it again. */
   trafficStored(nodeId: string, seq: number) {
     this.sockets.get(nodeId)?.send(JSON.stringify({ type: 'traffic-stored', seq } satisfies ToAgent))
+  }
+
+  /** Tells the node that a viewer waits for a console; false where it is not connected. */
+  openConsole(nodeId: string, console: Omit<Extract<ToAgent, { type: 'console' }>, 'type'>): boolean {
+    const socket = this.sockets.get(nodeId)
+    socket?.send(JSON.stringify({ type: 'console', ...console } satisfies ToAgent))
+    return socket !== undefined
   }
 
   /** A function that closes the socket that the node has now, and no later one: its credential was revoked. */

@@ -53,7 +53,10 @@ export type DeliveryKind<P = any> = {
    * an object that is stored where the kind has a log.
    */
   deliver(context: DeliveryContext, delivery: Delivery<P>, signal: AbortSignal): Promise<unknown>
-  /** In the transaction that records the outcome. Without a context it was dropped. */
+  /**
+   * In the transaction that records the outcome. Without a context it was dropped. What it writes about a delivered one
+   * is flushed to the disk a moment later.
+   */
   recorded?(
     tx: Tx,
     delivery: Omit<Delivery<P>, 'payload'>,

@@ -3,7 +3,7 @@
 // delivery at most.
 import { second } from '../db/clock.ts'
 import { isDatabaseError } from '../db/health.ts'
-import { afterWrite, type Tx, troubleOf, whenHealed, write } from '../db/open.ts'
+import { afterWrite, type Tx, troubleOf, whenHealed, write, writeUnflushed } from '../db/open.ts'
 import { InjectedCrash } from '../jobs/failures.ts'
 import type { Failpoints } from '../jobs/runner/execution.ts'
 import { log } from '../log.ts'
@@ -33,12 +33,13 @@ const LONGEST_TIMER_MS = 3600 * second
 /** That many due deliveries are looked through for their lanes. Where there are more, the lanes are stepped through. */
 const SAMPLE = 200
 const LANES_AT_ONCE = 16
-const LANES_KNOWN_MS = 50
+const LANES_KNOWN_MS = 1000
 const MOST_LANES_KNOWN = 64
 const LONGEST_ERROR = 300
-/** A delivery is under way for so much longer at most, so that its outcome is recorded with others. */
-const MOST_GATHERED_MS = 20
-const LEAST_GATHERED_MS = 2
+/** A delivery is under way for so much longer, so that its outcome is recorded with others. */
+const GATHERED_MS = 3
+/** A disk that is so far behind is waited for. */
+const MOST_UNFLUSHED = 500
 const FEW_IN_FLIGHT = 4
 /** Groups whose ended deliveries are counted at a time. */
 const MOST_COUNTED = 10_000
@@ -52,8 +53,9 @@ export class DeliveryQueue {
   private active = new Map<string, InFlight>()
   private outcomes: Recorded[] = []
   private gathering: ReturnType<typeof setTimeout> | undefined
-  /** How long the last transaction of outcomes took. */
-  private recordMs = 0
+  /** Outcomes that a power cut would take back, and the flush that is under way. */
+  private unflushed = 0
+  private flushing: Promise<void> | undefined
   /** By kind and group: deliveries that ended since its log was trimmed. */
   private ended = new Map<string, number>()
   /** By kind: the lane that was served last. */
@@ -106,6 +108,7 @@ export class DeliveryQueue {
   private idle = async () => {
     const all = () => [...this.active.values()].flatMap((active) => active.all())
     while (all().length) await Promise.all(all())
+    while (this.flushing) await this.flushing
   }
 
   private afterCommit() {
@@ -187,7 +190,7 @@ export class DeliveryQueue {
     for (const due of this.lanesInTurn(kind.kind, now)) {
       if (active.size >= kind.inFlight.total) return begun
       if (due.paused || !mayBegin(due)) continue
-      const turn = { due, free: this.freeIn(kind.kind, active, due.lane, now) }
+      const turn = { due, free: this.freeIn(kind.kind, active, due, now) }
       if (beginOne(turn)) left.push(turn)
     }
     while (left.length) left = left.filter((turn) => mayBegin(turn.due) && beginOne(turn))
@@ -195,10 +198,11 @@ export class DeliveryQueue {
   }
 
   /** The due deliveries of the lane that wait for none of those under way. */
-  private *freeIn(kind: string, active: InFlight, lane: string, now: number) {
+  private *freeIn(kind: string, active: InFlight, { lane, group }: DueLane, now: number) {
     const { dueIn, byId } = statements(this.context.db)
+    const first = Math.min(2 * active.mostInLane(this.context.db, group), LOOKED_THROUGH / 4)
     let seen = 0
-    for (let limit = active.inLane(lane) + 2; limit < LOOKED_THROUGH; limit *= 4) {
+    for (let limit = first; limit < LOOKED_THROUGH; limit *= 4) {
       const due = dueIn.all(kind, lane, now, limit)
       for (const one of due.slice(seen)) if (!active.blocks(lane, one)) yield byId.get(one.id)!
       if (due.length < limit) return
@@ -309,48 +313,63 @@ export class DeliveryQueue {
   }
 
   /**
-   * Outcomes go into one transaction, because each transaction is flushed to the disk: they are gathered for as long as
-   * the last one took, or until nothing else is under way; not where few are.
+   * Outcomes go into one transaction: they are gathered for a moment, or until nothing else is under way; not where few
+   * are.
    */
   private recordSoon(kind: DeliveryKind, claimed: Claimed, attempt: Attempt): Promise<void> {
     const done = Promise.withResolvers<void>()
     this.outcomes.push({ kind, claimed, attempt, done })
     let inFlight = 0
     for (const active of this.active.values()) inFlight += active.size
-    const isWorthIt = inFlight > FEW_IN_FLIGHT && this.outcomes.length < inFlight
-    if (!isWorthIt) {
+    if (inFlight > FEW_IN_FLIGHT && this.outcomes.length < inFlight)
+      this.gathering ??= setTimeout(() => this.recordGathered(), GATHERED_MS)
+    else if (this.outcomes.length === 1 || this.gathering !== undefined) {
       clearTimeout(this.gathering)
       this.gathering = undefined
       setImmediate(() => this.recordGathered())
-    } else
-      this.gathering ??= setTimeout(
-        () => {
-          this.gathering = undefined
-          this.recordGathered()
-        },
-        Math.min(MOST_GATHERED_MS, Math.max(LEAST_GATHERED_MS, this.recordMs)),
-      )
+    }
     return done.promise
   }
 
   private recordGathered() {
+    clearTimeout(this.gathering)
+    this.gathering = undefined
     const outcomes = this.outcomes.splice(0)
-    if (!outcomes.length) return
-    const began = performance.now()
-    this.recordAll(outcomes)
-    this.recordMs = performance.now() - began
+    const failed = outcomes.filter(({ attempt }) => attempt.failure)
+    const taken = outcomes.filter(({ attempt }) => !attempt.failure)
+    this.recordAll(failed, write)
+    if (this.unflushed >= MOST_UNFLUSHED) return this.recordAll(taken, write)
+    this.recordAll(taken, writeUnflushed)
+    this.unflushed += taken.length
+    if (taken.length) this.flush()
   }
 
-  private recordAll(outcomes: readonly Recorded[]) {
-    const { db } = this.context
+  /**
+   * Of a delivery that was taken a power cut loses at most the outcome, and it is made again: nobody waits for the
+   * flush. What is on disk is always the beginning of what happened, so that no later outcome is there without it.
+   */
+  private flush() {
+    const flushed = this.unflushed
+    this.flushing ??= this.context.db.$client
+      .flush()
+      .catch(() => {}) // Changes are refused from now on, until everything was written anew.
+      .then(() => {
+        this.flushing = undefined
+        this.unflushed -= flushed
+        if (this.unflushed) this.flush()
+      })
+  }
+
+  private recordAll(outcomes: readonly Recorded[], how: typeof writeUnflushed) {
+    if (!outcomes.length) return
     try {
-      write(db, (tx) => {
+      how(this.context.db, (tx) => {
         for (const { kind, claimed, attempt } of outcomes) this.record(tx, kind, claimed, attempt)
       })
       for (const { done } of outcomes) done.resolve()
     } catch (error) {
       // One outcome that cannot be recorded does not keep the others from it.
-      if (outcomes.length > 1 && !isDatabaseError(error)) for (const one of outcomes) this.recordAll([one])
+      if (outcomes.length > 1 && !isDatabaseError(error)) for (const one of outcomes) this.recordAll([one], how)
       else for (const { done } of outcomes) done.reject(error)
     }
   }

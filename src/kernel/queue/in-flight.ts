@@ -24,10 +24,13 @@ export class InFlight {
   inLane = (lane: string): number => this.lanes.get(lane)?.size ?? 0
 
   hasRoom(db: Db, lane: string, group: string | null): boolean {
-    const { perLane } = this.kind.inFlight
     if (group !== null && this.kind.groups)
       if ((this.groups.get(group) ?? 0) >= this.kind.groups(group).inFlight) return false
-    return this.inLane(lane) < (typeof perLane === 'number' ? perLane : perLane(db, group ?? ''))
+    return this.inLane(lane) < this.mostInLane(db, group)
+  }
+  mostInLane(db: Db, group: string | null): number {
+    const { perLane } = this.kind.inFlight
+    return typeof perLane === 'number' ? perLane : perLane(db, group ?? '')
   }
 
   /** It is under way itself, or one of the same lane that must leave before it. */

@@ -287,3 +287,18 @@ export const retried = (db: Db, kind: string) => statements(db).retried.get(kind
 
 /** Was anything of this kind ever delivered? */
 export const hasDelivered = (db: Db, kind: string) => !!statements(db).hasDelivered.get(kind)
+
+const figures = prepared(({ $client }) => ({
+  oldest: $client.prepare<{ at: number }, [string]>(
+    "SELECT created_at AS at FROM deliveries WHERE kind = ? AND state = 'waiting' ORDER BY rowid LIMIT 1",
+  ),
+  dropped: $client.prepare<{ n: number }, [string]>(
+    'SELECT coalesce(sum(dropped), 0) AS n FROM delivery_lanes WHERE kind = ?',
+  ),
+}))
+/** How many of a kind wait, when the oldest of them was queued (milliseconds), and how many were dropped. */
+export const queueState = (db: Db, kind: string): { waiting: number; oldest: number | null; dropped: number } => ({
+  waiting: waitingIn(db, kind),
+  oldest: figures(db).oldest.get(kind)?.at ?? null,
+  dropped: figures(db).dropped.get(kind)!.n,
+})

@@ -7,6 +7,7 @@ export type AssetSource = string | { text: string }
 
 const types: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
+  mjs: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
   woff2: 'font/woff2',

@@ -41,6 +41,7 @@ type Reading<O extends Read> = {
   optional: boolean
   all?: true
   named?: true
+  aroundParts?: true
 }
 /** Reads with other parameters than the page's own. */
 export const reading = <O extends Read>(op: O, ask: (at: At) => RequestContext): Reading<O> & { optional: false } => ({
@@ -75,6 +76,13 @@ export const allIfAllowed = <O extends Read>(op: O): Reading<O> & { optional: tr
   optional: true,
   all: true,
 })
+/**
+ * Reads what stands outside of the live parts of a page only, such as the choices of its filters: for a live part it is
+ * not read, and its changes send no part again.
+ */
+export const aroundParts = <O extends Read, Optional extends boolean>(
+  read: Reading<O> & { optional: Optional },
+): Reading<O> & { optional: true } => ({ ...read, optional: true, aroundParts: true })
 
 export type Reads = Record<string, Read | Reading<any>>
 type AnswerOf<R> = R extends { op: infer O; optional: infer Opt }
@@ -99,6 +107,10 @@ export type Page<R extends Reads = any> = {
   elsewhere?(at: At): string | undefined
   /** Shown without signing in. */
   open?: true
+  /** Names of style sheets and scripts beside those of every page, in the order in which they are loaded. */
+  files?: readonly string[]
+  /** A library of the page makes style sheets and style attributes itself. Only such a page may have them. */
+  madeStyles?: true
   view(data: Answers<R> & { at: At }): Html
 }
 
@@ -116,12 +128,17 @@ export function render(p: Page, data: Answers<any>, at: At): Rendered {
  * The responses of the reads, by name. Throws `ApiError`, like the operations: a page shows nothing that its reader may
  * not read.
  */
-export async function readAll<R extends Reads>(reads: R, gate: Gate, at: At): Promise<Answers<R>> {
+export async function readAll<R extends Reads>(
+  reads: R,
+  gate: Gate,
+  at: At,
+  { forPart = false } = {},
+): Promise<Answers<R>> {
   const data: Record<string, unknown> = {}
   for (const [name, read] of Object.entries(reads) as [string, Read | Reading<Read>][]) {
-    const { op, ask, optional, all, named }: Reading<Read> =
+    const { op, ask, optional, all, named, aroundParts }: Reading<Read> =
       'op' in read ? read : { op: read, ask: ownParams, optional: false }
-    if (optional && !at.may(op)) continue
+    if ((optional && !at.may(op)) || (aroundParts && forPart)) continue
     const asked = ask(at, data)
     if (!asked) continue
     const { params = {}, query = {} } = asked

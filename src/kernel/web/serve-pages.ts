@@ -74,7 +74,7 @@ async function answer(
     // The pages of other kinds of account look like pages that do not exist.
     if (sender.actor && !isFor(p, sender.actor)) throw noPage()
     const { gate } = site.httpContext
-    const data = await readAll(p.reads, gate, at)
+    const data = await readAll(p.reads, gate, at, { forPart: request.headers.has(PART) })
     const always = sender.actor && !p.open ? await readAll(site.always, gate, at) : {}
     const frame = () => ({ ...render(p, data, at), at, always })
     return partOf(site, request, { at, data, always, frame }) ?? document(site, frame(), 200)
@@ -153,15 +153,18 @@ function document(site: Site, frame: Omit<Frame, 'nonce'>, status: number): Resp
   const context = { at: frame.at, asset: site.asset, keptMarkup: site.keptMarkup }
   return new Response(`<!doctype html>${rendered(inContext(context, site.layout({ ...frame, nonce })))}`, {
     status,
-    headers: pageHeaders(nonce),
+    headers: pageHeaders(nonce, frame.page?.madeStyles),
   })
 }
 
 const scriptSource = (nonce: string) => (nonce ? `'nonce-${nonce}' 'strict-dynamic'` : "'none'")
-const policy = (nonce: string) => [
+/** Style sheets that a script makes carry the nonce; attributes cannot, and hold no address that is loaded. */
+const madeStyleSource = (nonce: string) => [`style-src-elem 'self' 'nonce-${nonce}'`, "style-src-attr 'unsafe-inline'"]
+const policy = (nonce: string, madeStyles: boolean) => [
   "default-src 'none'",
   `script-src ${scriptSource(nonce)}`,
   "style-src 'self'",
+  ...(madeStyles ? madeStyleSource(nonce) : []),
   "img-src 'self' data:",
   "connect-src 'self'",
   "font-src 'self'",
@@ -173,9 +176,9 @@ const policy = (nonce: string) => [
 ]
 
 /** The headers of a page beside those of every response. */
-export const pageHeaders = (nonce = '') => ({
+export const pageHeaders = (nonce = '', madeStyles = false) => ({
   'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': policy(nonce).join('; '),
+  'Content-Security-Policy': policy(nonce, madeStyles).join('; '),
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
 })

@@ -62,6 +62,9 @@ const statements = prepared(({ $client }) => ({
     'SELECT address FROM addresses WHERE workload_id = +? AND version = 4 ORDER BY is_primary DESC, place LIMIT 1',
   ),
   release: $client.prepare('UPDATE addresses SET workload_id = NULL, is_primary = 0 WHERE workload_id = ?'),
+  releaseOne: $client.prepare(
+    'UPDATE addresses SET workload_id = NULL, is_primary = 0 WHERE id = ? AND workload_id = ? AND holder_id IS NULL',
+  ),
 }))
 
 /** Addresses of a workload: a number of IPv4 addresses, and the length of one IPv6 prefix or null. */
@@ -134,6 +137,14 @@ function prefixesLeft(tx: Db, pool: PoolRange & Pick<Pool, 'id' | 'nextOffset'>,
  * `no_addresses`.
  */
 export function takeIpv4(tx: Tx, workloadId: string, nodeId: string, count: number): string[] {
+  return takeEachIpv4(tx, workloadId, nodeId, count, true)
+}
+
+/** Takes one IPv4 address beside the primary one. Throws `no_addresses`. */
+export const takeExtraIpv4 = (tx: Tx, workloadId: string, nodeId: string): string =>
+  takeEachIpv4(tx, workloadId, nodeId, 1, false)[0]!
+
+function takeEachIpv4(tx: Tx, workloadId: string, nodeId: string, count: number, hasPrimary: boolean): string[] {
   const { freeIpv4, take } = statements(tx)
   return Array.from({ length: count }, (_, i) => {
     const free = freeIpv4.get(nodeId)
@@ -142,18 +153,24 @@ export function takeIpv4(tx: Tx, workloadId: string, nodeId: string, count: numb
         'no_addresses',
         'There is no free IPv4 address in the pools attached to this node. Add a pool, or attach one to it.',
       )
-    take.run(workloadId, i === 0 ? 1 : 0, free.id)
+    take.run(workloadId, hasPrimary && i === 0 ? 1 : 0, free.id)
     return free.address
   })
 }
 
 /** Takes one IPv6 prefix of this length. Throws `no_addresses` when no attached pool has one. */
-export function takeIpv6(tx: Tx, workloadId: string, nodeId: string, prefixLength: number): string {
+export function takeIpv6(
+  tx: Tx,
+  workloadId: string,
+  nodeId: string,
+  prefixLength: number,
+  { isPrimary = true } = {},
+): string {
   const { ipv6Pools, freed, take, nextPlace, moveOn } = statements(tx)
   for (const pool of ipv6Pools.all(nodeId)) {
     const again = freed.get(pool.id, prefixLength)
     if (again) {
-      take.run(workloadId, 1, again.id)
+      take.run(workloadId, isPrimary ? 1 : 0, again.id)
       return again.address
     }
     const cut = cutFrom(tx, pool, prefixLength)
@@ -166,7 +183,7 @@ export function takeIpv6(tx: Tx, workloadId: string, nodeId: string, prefixLengt
       prefixLength,
       place: nextPlace.get(pool.id)!.n,
       workloadId,
-      isPrimary: true,
+      isPrimary,
     })
     moveOn.run(cut.nextOffset, pool.id)
     return cut.address
@@ -180,7 +197,7 @@ export function takeIpv6(tx: Tx, workloadId: string, nodeId: string, prefixLengt
 /**
  * The next aligned prefix behind what was cut before. `nextOffset` counts single addresses from the start of the range.
  */
-function cutFrom(tx: Db, pool: PoolRange & Pick<Pool, 'id' | 'nextOffset'>, prefixLength: number) {
+export function cutFrom(tx: Db, pool: PoolRange & Pick<Pool, 'id' | 'nextOffset'>, prefixLength: number) {
   const { network, gateway, first, last } = parsedRange(tx, pool)
   if (prefixLength < network.bits) return undefined
   const size = 1n << BigInt(128 - prefixLength)
@@ -212,12 +229,24 @@ const parse = ({ network, gateway, first, last }: PoolRange) => ({
   last: toNumber(last)!.n,
 })
 
-/** Releases every address of the workload; answers the addresses. */
+/** The place of the next prefix in its pool. */
+export const nextPlaceIn = (tx: Db, poolId: string): number => statements(tx).nextPlace.get(poolId)!.n
+/** The next prefix is cut behind this offset. */
+export const noteCut = (tx: Tx, poolId: string, nextOffset: string) =>
+  void statements(tx).moveOn.run(nextOffset, poolId)
+
+/** Releases every address of the workload; a floating address stays its owner's. Answers those that are free now. */
 export function releaseAddresses(tx: Tx, workloadId: string): string[] {
   const held = addressesOf(tx, workloadId)
   statements(tx).release.run(workloadId)
-  return held.map((a) => a.address)
+  return held.filter(isOwn).map((a) => a.address)
 }
+/** Releases one address of the workload; one that it does not hold stays as it is. */
+export const releaseAddress = (tx: Tx, workloadId: string, addressId: string) =>
+  void statements(tx).releaseOne.run(addressId, workloadId)
+
+/** True for an address that belongs to the workload itself, and is no floating one that points to it. */
+export const isOwn = ({ holderId }: Pick<Address, 'holderId'>): boolean => holderId === null
 
 export type HeldAddress = Address & { pool: Pool }
 const ofWorkload = prepared((db) =>

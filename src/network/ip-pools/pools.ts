@@ -15,6 +15,7 @@ import {
   countPools,
   deletePool,
   fillPool,
+  hasFloating,
   holdersOf,
   insertPool,
   poolById,
@@ -273,6 +274,11 @@ export const reserveAddress = operation({
         'address_in_use',
         `${target.address} belongs to a server. It can be reserved when the server has let go of it.`,
       )
+    if (target.holderId)
+      throw new ApiError(
+        'address_in_use',
+        `${target.address} is a floating address of a customer. It is free again when it is released.`,
+      )
     const { gateway } = poolById(tx, target.poolId)!
     if (target.address === gateway)
       throw new ApiError(
@@ -296,6 +302,8 @@ export const removePool = operation({
   run({ tx, target }) {
     const { held } = countAddresses(tx, target.id)
     if (held) throw new ApiError('in_use', `${held} of its addresses belong to servers. Terminate or move them first.`)
+    if (hasFloating(tx, target.id))
+      throw new ApiError('in_use', 'Some of its addresses are floating addresses of customers. Release them first.')
     deletePool(tx, target.id)
     return {}
   },

@@ -55,9 +55,13 @@ export function addressSearch(text: string): [part: string, prefixes: string] {
   return [partOf(toText(whole.version, whole.n)), JSON.stringify(prefixes)]
 }
 
-/** How many addresses of this version the workload has. */
+/** How many addresses of this version belong to the workload itself. */
 export const addressCount = (workloadId: string, version: 4 | 6) =>
-  `(SELECT count(*) FROM addresses a WHERE a.workload_id = ${workloadId} AND a.version = ${version})`
+  `(SELECT count(*) FROM addresses a
+    WHERE a.workload_id = ${workloadId} AND a.version = ${version} AND a.holder_id IS NULL)`
+/** How many addresses of this version count in a reseller's quota beside those of its workloads: floating ones. */
+export const heldAddressCount = (resellerId: string, version: 4 | 6) =>
+  `(SELECT count(*) FROM addresses a WHERE a.holder_reseller_id = ${resellerId} AND a.version = ${version})`
 
 // ---------------------------------------------------------------- pools and their addresses
 export const poolById = rowBy(pools, pools.id)
@@ -137,7 +141,8 @@ const statements = prepared(({ $client }) => ({
       JOIN pools p ON p.id = pn.pool_id WHERE p.version = 4)`,
   ),
   counts: $client.prepare<{ total: number; held: number; reserved: number }, [string]>(
-    `SELECT count(*) AS total, count(workload_id) AS held, count(reserved_for) AS reserved
+    `SELECT count(*) AS total, count(workload_id) AS held,
+       count(reserved_for) FILTER (WHERE workload_id IS NULL) AS reserved
      FROM addresses WHERE pool_id = ?`,
   ),
   fill: $client.prepare<unknown, [string, string, string, number, number, string | null]>(
@@ -158,6 +163,9 @@ const statements = prepared(({ $client }) => ({
     'SELECT DISTINCT workload_id AS id FROM addresses WHERE pool_id = ? AND workload_id IS NOT NULL',
   ),
   routing: $client.prepare<{ id: string }, []>('SELECT DISTINCT node_id AS id FROM pool_nodes'),
+  kept: $client.prepare<unknown, [string]>(
+    'SELECT 1 FROM addresses WHERE pool_id = ? AND holder_id IS NOT NULL LIMIT 1',
+  ),
   anyFree: $client.prepare(
     `SELECT 1 FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id WHERE ${isFree('a')} LIMIT 1`,
   ),
@@ -168,6 +176,9 @@ export const holdersOf = (tx: Db, poolId: string): string[] =>
   statements(tx)
     .holders.all(poolId)
     .map(({ id }) => id)
+
+/** Has the pool a floating address, assigned or not? */
+export const hasFloating = (tx: Db, poolId: string): boolean => statements(tx).kept.get(poolId) !== null
 
 /** How many IPv4 addresses are free for these nodes together: a pool that several of them route counts once. */
 export const countFreeIpv4 = (tx: Db, nodeIds: readonly string[]): number =>

@@ -28,6 +28,10 @@ export const addresses = sqliteTable('addresses', {
   /** The reason why no workload gets the address, in words. */
   reservedFor: text('reserved_for'),
   isPrimary: integer('is_primary', { mode: 'boolean' }).notNull().default(false),
+  /** The id of a thing beside workloads that has the address, such as a floating address: no order gets it. */
+  holderId: text('holder_id'),
+  /** The reseller in whose quota a holder's address counts. */
+  holderResellerId: text('holder_reseller_id'),
 })
 export type Address = typeof addresses.$inferSelect
 

@@ -1,8 +1,10 @@
 // The part of the audit log that each account may read: what it did, and what others did to it and to its servers.
 
 import { Type as t } from 'typebox'
-import { server } from '../../compute/servers/model.ts'
+import { endedServer, server } from '../../compute/servers/model.ts'
 import { serverTarget } from '../../compute/servers/queries.ts'
+import { CRASHED } from '../../fleet/workloads/crashes.ts'
+import type { TimelineSource } from '../../fleet/workloads/timeline.ts'
 import { accountKinds } from '../../identity/accounts/kinds.ts'
 import type { MadeBy } from '../../identity/auth/links/links.ts'
 import { useSignInLink } from '../../identity/auth/links/sign-in-links.ts'
@@ -124,8 +126,8 @@ export const listServerActivity = operation({
   method: 'GET',
   path: '/servers/{id}/activity',
   summary: 'What was done to a server, by whom and from where',
-  access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
-  on: server,
+  access: everybody('servers:read'),
+  on: endedServer,
   response: page(activity),
   run(call) {
     const { tx, actor, target } = call
@@ -133,3 +135,19 @@ export const listServerActivity = operation({
     return listing(call, `activity ${target.id}`, ofTarget(target.id), relation)
   },
 })
+
+/** The changes and the unexpected ends of a workload, for its timeline. */
+export const timelineOfLines: TimelineSource = (call, workload, { from, to, most }) => {
+  const { tx, actor } = call
+  const relation = accessLevel(tx, actor, workload) === 'own' ? 'own' : 'guest'
+  const targets = targetsOf(call.registry)
+  const { where, values } = ofTarget(workload.id)
+  const filter = { where: `${where} AND a.at >= ? AND a.at < ?`, values: [...values, from, to] }
+  return selectLinesOf(tx, targets, filter, { after: undefined, skip: 0, limit: most, order: undefined }).map(
+    (line) => {
+      const { id, who, operation, action, from, result, jobId } = show(call, line, relation)
+      const kind = operation === CRASHED ? 'crash' : 'change'
+      return { id, at: line.at, kind, operation, action, title: null, who, from, result, jobId }
+    },
+  )
+}

@@ -1,7 +1,7 @@
 import { AuditAnchor, anchorOf } from '../../kernel/audit/anchor.ts'
 import { minute } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
-import { listActivity, listServerActivity } from './activity.ts'
+import { listActivity, listServerActivity, timelineOfLines } from './activity.ts'
 import { brokenAnchor, moveAnchorOn } from './anchoring.ts'
 import { listAudit } from './audit.ts'
 import { exportAuditCsv, exportAuditJson } from './export.ts'
@@ -37,6 +37,7 @@ export const auditFeature = feature({
     from: '198.51.100.7',
   },
   operations: [listAudit, exportAuditJson, exportAuditCsv, verifyAudit, listActivity, listServerActivity],
+  timeline: [timelineOfLines],
   attention: [brokenAnchor],
   services: ({ config }) => ({ auditAnchor: new AuditAnchor(anchorOf(config.dataDir)) }),
   schedule: [

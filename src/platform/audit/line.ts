@@ -1,5 +1,6 @@
 // A line of the audit log as the API shows it, and the filters by which lines are found.
 import { Type as t } from 'typebox'
+import { CONSOLE_CLOSED, CONSOLE_OPENED } from '../../compute/servers/console/endpoints.ts'
 import { ENROLLED } from '../../fleet/nodes/agent-connection.ts'
 import { CRASHED, crashActions } from '../../fleet/workloads/crashes.ts'
 import { accountKinds } from '../../identity/accounts/kinds.ts'
@@ -84,6 +85,8 @@ export const otherLines = {
   [ENROLLED]: 'A node enrolled',
   [MISCONDUCT]: 'A node did what no node should',
   [CRASHED]: 'Ended unexpectedly',
+  [CONSOLE_OPENED]: 'Console opened',
+  [CONSOLE_CLOSED]: 'Console closed',
 } as const
 
 /** Of those that are one of several things, by its `action`. */

@@ -9,7 +9,6 @@ import { auditReference } from '../../kernel/audit/queries.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { looksLikeId } from '../../kernel/db/ids.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { partOf } from '../../kernel/db/rows.ts'
 
 export type LineRow = {
   id: string
@@ -164,7 +163,7 @@ export function filterFrom(db: Db, query: Query): Filter {
 const MOST_PEOPLE = 100
 function byWho(db: Db, text: string): [string, ...string[]] {
   if (text === 'system' || looksLikeId(text)) return ['a.actor_id = ?', text]
-  const ids = accountIdsNamed(db, partOf(text), MOST_PEOPLE)
+  const ids = accountIdsNamed(db, text, MOST_PEOPLE)
   return ids.length ? [`a.actor_id IN (${ids.map(() => '?')})`, ...ids] : ['0']
 }
 

@@ -74,10 +74,11 @@ export const clockSet: Source = ({ actor, time }) => {
 /** `back by 1 hour`, `forward by 12 minutes` */
 export const setBy = (byMs: number) => `${byMs < 0 ? 'back' : 'forward'} by ${inWords(Math.abs(byMs))}`
 
+/** Two measured days may lack a millisecond: half of the next smaller unit is rounded up before a unit is chosen. */
 function inWords(ms: number): string {
-  if (ms >= 2 * day) return count(Math.round(ms / day), 'day')
+  if (ms >= 2 * day - hour / 2) return count(Math.round(ms / day), 'day')
   if (ms >= hour - minute / 2) return count(Math.round((ms / hour) * 10) / 10, 'hour')
-  if (ms >= 2 * minute) return count(Math.round(ms / minute), 'minute')
+  if (ms >= 2 * minute - second / 2) return count(Math.round(ms / minute), 'minute')
   return count(Math.round(ms / second), 'second')
 }
 
@@ -92,6 +93,11 @@ const remedies: Record<TroubleKind, string> = {
     'themselves when it can be written.',
   damaged: 'Stop Berth, keep a copy of the database, and restore a backup: sudo berth backup restore FILE.',
   replaced: 'Stop Berth, put the right database in place, and start it again.',
+  unconfirmed: 'Changes begin when it answers. To go on without it, take PANEL_REPLICA away and restart Berth.',
+  unshipped:
+    'Changes begin when it answers. To go on without waiting, take PANEL_REPLICA_WAITS away and restart Berth.',
+  'taken-over':
+    'This controller is the old one. Use the other, and begin this one as its standby: berth serve --standby.',
 }
 
 /** A database that cannot be written, and the jobs that wait for it or were stopped by an error of Berth itself. */

@@ -3,7 +3,7 @@ import { feature } from '../../kernel/feature.ts'
 import { failedJobs, jobBacklog, stuckJobs } from './attention.ts'
 import { cancelJob } from './cancel.ts'
 import { getJob, getJobLog, listJobs } from './jobs.ts'
-import { jobTarget, searchJobs, visibleJobs } from './queries.ts'
+import { jobTarget, searchJobs, timelineOfJobs, visibleJobs } from './queries.ts'
 
 const errors = {
   job_not_found: {
@@ -46,6 +46,7 @@ export const jobsFeature = feature({
   errors,
   operations: [listJobs, getJob, getJobLog, cancelJob],
   attention: [stuckJobs, jobBacklog, failedJobs],
+  timeline: [timelineOfJobs],
   auditTargets: [
     {
       ...jobTarget,
@@ -60,7 +61,7 @@ export const jobsFeature = feature({
         actor.scopes.has('servers:read') || (actor.kind === 'staff' && actor.scopes.has('nodes:read'))
           ? `${areas[actor.kind]}/jobs/`
           : undefined,
-      find: ({ tx, actor }, part, id, most) => searchJobs(tx, visibleJobs(tx, actor), part, id, most),
+      find: ({ tx, actor }, text, most) => searchJobs(tx, visibleJobs(tx, actor), text, most),
     },
   ],
   nav: [

@@ -2,6 +2,7 @@
 
 import { nodeReference } from '../../fleet/nodes/queries.ts'
 import { workloadReference } from '../../fleet/workloads/queries.ts'
+import type { TimelineSource } from '../../fleet/workloads/timeline.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
 import { visible } from '../../identity/team/access.ts'
 import { tokenReference } from '../../identity/tokens/queries.ts'
@@ -10,7 +11,7 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { HAS, type Where } from '../../kernel/db/rows.ts'
+import { everyWord, isIn, type Where, wordsOf } from '../../kernel/db/rows.ts'
 import { isJobGone, isOpenJob, type Job, jobReference, newestJobId, newestJobIds } from '../../kernel/jobs/queries.ts'
 
 export const jobTarget: AuditTarget = { prefix: 'job', isGone: isJobGone }
@@ -132,7 +133,7 @@ export const backlogOf = (tx: Db, { where, values }: Where, bulk: boolean, befor
     .query<Backlog, (string | number)[]>(
       `SELECT count(*) AS jobs, min(j.created_at) AS since ${jobReference.from('j')} ${withWorkload}
        WHERE j.state = 'queued' AND (j.lane = 'bulk') = +? AND j.created_at < +? AND j.waiting_since IS NULL
-         AND ${where}`,
+         AND j.held_at IS NULL AND ${where}`,
     )
     .get(Number(bulk), before, ...values)!
 
@@ -158,14 +159,38 @@ export const lastFailedJobs = (
 /** A search by title reads only the newest jobs; an older one is found by its id. */
 const JOBS_SEARCHED = 2000
 type Found = { id: string; title: string; detail: string }
-/**
- * Jobs with this in their title or state, such as `failed`, or with this id, the newest first; `part` is `partOf(id)`.
- */
-export const searchJobs = (tx: Db, { where, values }: Where, part: string, id: string, limit: number): Found[] =>
-  tx.$client
+/** Jobs with each word in title or state, such as `failed jobs`, or with the text as id, the newest first. */
+export function searchJobs(tx: Db, { where, values }: Where, text: string, limit: number): Found[] {
+  const named = wordsOf(text).filter((word) => !/^jobs?$/i.test(word))
+  const fits = everyWord(named.join(' ') || text, (word) => isIn(['j.title', 'j.state'], word))
+  return tx.$client
     .query<Found, (string | number)[]>(
       `SELECT j.id, j.title, j.state AS detail ${jobReference.from('j')} ${withWorkload}
-       WHERE j.id IN (${newestJobIds}) AND ${where} AND (j.title ${HAS} OR j.state ${HAS} OR j.id = ?)
+       WHERE j.id IN (${newestJobIds}) AND ${where} AND (${fits.where} OR j.id = ?)
        ORDER BY j.id DESC LIMIT +?`,
     )
-    .all(id, JOBS_SEARCHED, ...values, part, part, id, limit)
+    .all(text, JOBS_SEARCHED, ...values, ...fits.values, text, limit)
+}
+
+/** The jobs of a workload that ended, or began and have not ended, in a span of time, newest first. */
+export const timelineOfJobs: TimelineSource = ({ tx }, { id }, { from, to, most }) =>
+  jobRows(
+    tx,
+    {
+      where: `j.subject_id = +? AND coalesce(j.finished_at, j.created_at) >= CAST(+? AS INTEGER)
+        AND coalesce(j.finished_at, j.created_at) < CAST(+? AS INTEGER)`,
+      values: [id, String(from), String(to)],
+    },
+    { after: undefined, skip: 0, limit: most, order: undefined },
+  ).map((job) => ({
+    id: job.id,
+    at: job.finishedAt ?? job.createdAt,
+    kind: 'job',
+    operation: null,
+    action: null,
+    title: job.title,
+    who: null,
+    from: null,
+    result: job.state === 'undoing' ? 'running' : job.state,
+    jobId: job.id,
+  }))

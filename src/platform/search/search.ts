@@ -4,7 +4,7 @@
 import { Type as t } from 'typebox'
 import { everybody } from '../../kernel/api/access.ts'
 import { nullable, operation, type ReadContext } from '../../kernel/api/operation.ts'
-import { partOf } from '../../kernel/db/rows.ts'
+import { wordsOf } from '../../kernel/db/rows.ts'
 import { declaredName } from '../../kernel/declared.ts'
 
 /** Results per search. */
@@ -12,11 +12,12 @@ export const MOST = 12
 
 type Found = { type: string; id: string | null; title: string; detail: string | null; href: string }
 
-/** Without a text, the actions; with one, everything that has it in its name. */
+/** Without a text, the actions; with one, everything that has each of its words in its name, in whatever order. */
 function found(call: ReadContext, text: string): Found[] {
+  const words = wordsOf(text.toLowerCase())
   const navItems = call
     .navItems(call.actor)
-    .filter(({ type, title }) => (text ? title.toLowerCase().includes(text.toLowerCase()) : type === 'action'))
+    .filter(({ type, title }) => (text ? words.every((word) => title.toLowerCase().includes(word)) : type === 'action'))
     .map(({ type, title, href }): Found => ({ type, id: null, title, detail: null, href }))
   const rows = call.registry.features
     .flatMap(({ search = [] }) => search)
@@ -25,7 +26,7 @@ function found(call: ReadContext, text: string): Found[] {
       const place = text ? source.place(call) : undefined
       if (!place) return []
       return source
-        .find(call, partOf(text), text, MOST)
+        .find(call, text, MOST)
         .map((row): Found => ({ type: source.type, ...row, href: `${place}${row.id}` }))
     })
   return share([
@@ -59,7 +60,8 @@ export const search = operation({
     q: t.String({
       maxLength: 200,
       description:
-        'Part of a name, address, MAC address or external id, or an id. Without it, what can be done is found.',
+        'Words in any order, each part of a name, address, MAC address or external id; or an id. Without it, what ' +
+        'can be done is found.',
     }),
   },
   response: t.Object({

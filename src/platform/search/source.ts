@@ -9,8 +9,8 @@ export type SearchSource = {
   position: number
   /** The path before the row's id; undefined when the actor has no such page. */
   place(call: ReadContext): string | undefined
-  /** At most `most` rows whose name contains the text, or whose id is `id`; `part` is the text as `partOf` gives it. */
-  find(call: ReadContext, part: string, id: string, most: number): SearchRow[]
+  /** At most `most` rows that every word of the text is in, or that have the text as their id. */
+  find(call: ReadContext, text: string, most: number): SearchRow[]
 }
 
 declare module '../../kernel/feature.ts' {

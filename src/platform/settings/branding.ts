@@ -165,7 +165,7 @@ function brandingFor({ id, path, whose, may, owner }: For) {
       id: `${id}.set-logo`,
       method: 'PUT',
       path: `${path}/logo`,
-      summary: `Give ${whose} a logo: a PNG, JPEG or WebP picture of up to 100 kB`,
+      summary: `Set the logo of ${whose}: a PNG, JPEG or WebP picture of up to 100 kB`,
       access: may,
       // `secret` keeps the picture out of the audit log, which has its digest before and after.
       body: fields({

@@ -4,6 +4,7 @@ import { hasDelivered } from '../../kernel/queue/queries.ts'
 import { retriedMails, unsentMails } from './attention.ts'
 import { answerBrand } from './brand.ts'
 import { ownBranding, resellerBranding } from './branding.ts'
+import { changeSetting, listSettings } from './defaults.ts'
 import { configureMail, getMail, testMail } from './mail.ts'
 import { hasBranding } from './queries.ts'
 import { rotateSecrets } from './rotate-secrets.ts'
@@ -52,6 +53,8 @@ export const settingsFeature = feature({
     configureMail,
     rotateSecrets,
     testMail,
+    listSettings,
+    changeSetting,
     ...Object.values(ownBranding),
     ...Object.values(resellerBranding),
   ],

@@ -125,7 +125,7 @@ export const testMail = operation({
     const { sent, said } = await sendNow(server, config.localServices, {
       to: to.email,
       subject: mailContent.subject,
-      ...rendered(brand, config.publicUrl, to, mailContent),
+      ...rendered({ mailContent, name: to.name, brand, publicUrl: config.publicUrl }),
     })
     if (!sent) throw new ApiError('mail_refused', said)
     return { to: to.email, said }

@@ -13,7 +13,7 @@ export const rotateSecrets = operation({
   id: 'secrets.rotate',
   method: 'POST',
   path: '/admin/settings/secrets/actions/rotate',
-  summary: 'Make a new key in the key file, encrypt every secret in the database anew with it, and drop the old key',
+  summary: 'Create a new key in the key file, encrypt every secret in the database anew with it, and drop the old key',
   access: {},
   localOnly: true,
   response: t.Object({

@@ -1,6 +1,8 @@
 // The stock is exact: as many orders as it says are accepted, and the next is refused with the code that it says.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { keepPools } from '../../../src/fleet/storage-pools/queries.ts'
+import { write } from '../../../src/kernel/db/open.ts'
 import { shop } from '../../identity/resellers/shop.ts'
 import { quickCount } from '../../support/quick.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
@@ -43,7 +45,13 @@ type Case = [
 const cases: Case[] = [
   ['addresses', () => {}, 20, 'addresses', 'no_addresses'],
   ['memory', (p) => p.db.$client.run('UPDATE nodes SET memory_mb = 7 * 2048 + 100'), 7, 'memory', 'no_capacity'],
-  ['disk', (p) => p.db.$client.run('UPDATE nodes SET pool_bytes = ?', [5 * 20 * 1024 ** 3]), 5, 'disk', 'no_capacity'],
+  [
+    'disk',
+    (p) => p.db.$client.run('UPDATE storage_pools SET total_bytes = ?', [5 * 20 * 1024 ** 3]),
+    5,
+    'disk',
+    'no_capacity',
+  ],
   [
     'a closed location',
     (p) => p.admin('PATCH', `/admin/node-groups/${p.location}`, { open: false }),
@@ -159,10 +167,13 @@ describe('the stock says how many orders are accepted, and what refuses the next
           )
         for (const [i, { servers, disks, pools: attached, state }] of given.nodes.entries()) {
           const made = p.addNode(p.location, `node-${i}`, { memoryMb: 2048 * servers + 1 })
-          p.db.$client.run('UPDATE nodes SET memory_mb = ?, pool_bytes = ?, open = ? WHERE id = ?', [
+          p.db.$client.run('UPDATE nodes SET memory_mb = ?, open = ? WHERE id = ?', [
             2048 * servers + 1,
-            disks * 20 * 1024 ** 3,
             state === 'closed' ? 0 : 1,
+            made.id,
+          ])
+          p.db.$client.run('UPDATE storage_pools SET total_bytes = ? WHERE node_id = ?', [
+            disks * 20 * 1024 ** 3,
             made.id,
           ])
           for (const pool of attached) p.attach(ids[pool], made.id)
@@ -208,6 +219,10 @@ test('fifty packages over two hundred nodes that share pools in part are counted
       [p.node.id],
     )
   }
+  write(p.db, (tx) => {
+    const pool = { name: 'local', kind: 'file', path: '/', totalBytes: 2 ** 50, freeBytes: 2 ** 50 }
+    for (const id of ids) keepPools(tx, id, [pool], p.now())
+  })
   const { connected } = p.controller.app.nodes
   p.controller.app.nodes.connected = (id) => ids.includes(id) || connected(id)
   await pool(p, 'a', '10.1.0.0/20', ids.slice(0, 101))

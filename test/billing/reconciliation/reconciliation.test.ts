@@ -95,6 +95,7 @@ describe('a reconciliation', () => {
       { csv: 'billingServiceId,colour\na,red' },
       { csv: 'billingServiceId,state\na,paid' },
       { csv: 'billingServiceId,state\na' },
+      { csv: ' \n' },
     ])
       expect(await check(body)).toMatchObject({ status: 422, body: { error: { code: 'validation_failed' } } })
     expect((await check({ services: [] }, p.customer)).status).toBe(403)

@@ -1,5 +1,6 @@
 // The traffic that a server may use in a month, and the consequences when it is used up.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { FakeNetwork } from '../../../agent/drivers/network/fake.ts'
 import { settleTraffic } from '../../../src/compute/servers/traffic/limits.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
@@ -100,6 +101,82 @@ describe('a top-up', () => {
     expect((await add(5, p.customer)).status).toBe(403)
     expect((await p.call(p.owner, 'POST', `/servers/${id}/bandwidth`, { action: 'add', gb: 0 })).status).toBe(422)
     expect((await bandwidth()).addedGb).toBe(5)
+  })
+})
+
+describe('a package that slows down', () => {
+  const port = () => (p.node.agent.host.network as FakeNetwork).limits.get(`bth${number}`)?.speed
+  const isSlow = async () => [port()?.inMbps, port()?.outMbps, (await bandwidth()).throttledToMbps]
+  beforeEach(() => p.admin('PATCH', `/admin/packages/${p.pack}`, { overTraffic: 'throttle', throttleMbps: 10 }))
+
+  test('does so at 100 percent, says so by mail and record, and gives the speed back with the month', async () => {
+    const usual = port()
+    await send(80)
+    expect([await isSlow(), mails()]).toEqual([
+      [usual!.inMbps, usual!.outMbps, null],
+      ['web01 has used 80 % of its traffic'],
+    ])
+    await send(20)
+    expect([status(), await isSlow()]).toEqual(['running', [10, 10, 10]])
+    expect((await p.admin('GET', `/servers/${id}`)).speed).toMatchObject({ portInMbps: 10, throttledToMbps: 10 })
+    expect(p.mailed().find(({ subject }) => subject.includes('100 %'))!.text).toContain('slowed down to 10 Mbit/s')
+    await p.admin('POST', `/servers/${id}/actions/power`, { action: 'restart' })
+    await p.settle()
+    expect(await isSlow()).toEqual([10, 10, 10])
+    nextMonth()
+    await p.settle()
+    expect([port(), (await bandwidth()).throttledToMbps]).toEqual([usual, null])
+  })
+  test('never makes a slower server faster', async () => {
+    await p.admin('PATCH', `/servers/${id}/speed`, { portInMbps: 4 })
+    await p.settle()
+    await send(100)
+    expect(await isSlow()).toEqual([4, 10, 10])
+  })
+  test('ends with a top-up that is enough, and begins again when that is used up', async () => {
+    const usual = port()
+    await send(150)
+    expect((await add(50)).body).toMatchObject({ jobId: null, bandwidth: { throttledToMbps: 10 } })
+    const { body } = await add(50)
+    expect(body.bandwidth.throttledToMbps).toBeNull()
+    await p.settle()
+    expect([p.job(body.jobId).state, port()]).toEqual(['succeeded', usual])
+    await send(50)
+    expect(await isSlow()).toEqual([10, 10, 10])
+  })
+  test('ends with a change of package, unless its traffic is used up under the new one too', async () => {
+    await send(150)
+    const to = async (name: string, trafficGb: number) => {
+      const sizes = { vcpus: 2, memoryMb: 2048, diskGb: 40, trafficGb, portMbps: 77 }
+      const made = await p.admin('POST', '/admin/packages', {
+        name,
+        ...sizes,
+        overTraffic: 'throttle',
+        throttleMbps: 5,
+      })
+      await p.admin('POST', `/servers/${id}/actions/change-package`, { packageId: made.id })
+      await p.settle()
+    }
+    await to('Larger', 400)
+    expect(await isSlow()).toEqual([77, 77, null])
+    await to('Smaller', 90)
+    await send(1)
+    expect(await isSlow()).toEqual([5, 5, 5])
+  })
+  test('waits while a job holds the server, and is told when that has ended', async () => {
+    p.node.agent.fault({ command: 'vm.stop', mode: 'slow', times: 1, ms: 700 })
+    await p.admin('POST', `/servers/${id}/actions/power`, { action: 'restart' })
+    await send(100)
+    expect([port()?.inMbps, p.server(id).throttleMbps]).toEqual([null, 10])
+    settleTraffic(p.db, p.controller.app)
+    await p.settle()
+    expect(await isSlow()).toEqual([10, 10, 10])
+  })
+  test('names its speed', async () => {
+    const before = p.fingerprint()
+    const wrong = await p.call(p.owner, 'PATCH', `/admin/packages/${p.pack}`, { throttleMbps: null })
+    expect([wrong.status, wrong.body.error.details.fields[0].field]).toEqual([422, 'throttleMbps'])
+    expect(p.fingerprint()).toBe(before)
   })
 })
 

@@ -1,7 +1,7 @@
 // Random histories of servers, and a second computation that knows nothing of intervals: it asks for every stretch
 // between two events what the server was then.
 import { expect, test } from 'bun:test'
-import { addedUp } from '../../../src/billing/usage/model.ts'
+import { addedUp, within } from '../../../src/billing/usage/model.ts'
 import { monthAfter, monthOf, wholeMonth } from '../../../src/billing/usage/period.ts'
 import { type UsageInterval, usageStates } from '../../../src/billing/usage/tables.ts'
 import { quickCount } from '../../support/quick.ts'
@@ -74,7 +74,9 @@ function sums(events: readonly Moment[], from: number, to: number): Record<strin
 }
 const asSums = (intervals: readonly UsageInterval[], from: number, to: number): Record<string, number> => {
   const fitting = intervals.filter(({ since, until }) => since < to && (until === null || until > from))
-  const { ms, byState, byProduct } = addedUp(fitting, { from, to })
+  const { ms, byState, byProduct } = addedUp(
+    fitting.map((interval) => ({ ...interval, ms: within(interval, { from, to }) })),
+  )
   const found: [string, number][] = [
     ['all', ms],
     ...Object.entries(byState),

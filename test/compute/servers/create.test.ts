@@ -266,7 +266,7 @@ describe('ordering a server', () => {
     expect(again.status).toBe(202)
     await p.settle()
     expect(p.server(body.serverId).status).toBe('running')
-    expect((await p.call(p.owner, 'DELETE', `/servers/${body.serverId}`)).status).toBe(202)
+    expect((await p.call(p.owner, 'DELETE', `/servers/${body.serverId}?immediately=true`)).status).toBe(202)
     await p.settle()
     expect(p.server(body.serverId)).toMatchObject({ status: 'terminated', releasedAt: expect.any(Number) })
     expect(p.db.$client.query('SELECT count(workload_id) AS n FROM addresses').get()).toEqual({ n: 0 })

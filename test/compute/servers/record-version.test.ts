@@ -1,8 +1,9 @@
-// Lists of servers are put together from records that were rendered before. Whatever changes in the database, in memory
-// or in the reader: a list says the same as the record of each server, which is always rendered anew.
+// Lists of servers are put together from records that were rendered before, and one server is answered from them too.
+// Both say the same as a record that is rendered anew, whatever changes in the database, in memory or in the reader.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openDb, write } from '../../../src/kernel/db/open.ts'
 import { RenderedRows } from '../../../src/kernel/db/rendered.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 import { panel, type Who, type World, world } from '../../support/world/panel.ts'
 import { share } from '../../support/world/team.ts'
 
@@ -21,6 +22,14 @@ beforeAll(async () => {
 afterAll(() => p.close())
 
 const recordOf = async (who: Who) => (await p.call(who, 'GET', `/servers/${id}`)).body
+/** The record without what was rendered before, which stays as it was. */
+const anew = async (who: Who) => {
+  const kept = p.controller.app.renderedRows
+  p.controller.app.renderedRows = new RenderedRows(10)
+  const record = await recordOf(who)
+  p.controller.app.renderedRows = kept
+  return record
+}
 const listed = async (who: Who, path = '/servers') =>
   (await p.call(who, 'GET', path)).body.data.find((one: any) => one.id === id)
 
@@ -29,14 +38,17 @@ const other = (value: unknown, column: string): unknown => {
   if (column === 'lifecycle') return 'failed'
   if (column === 'state') return 'succeeded'
   if (column === 'power') return 'running'
+  if (column === 'os') return 'windows'
   if (column === 'restart_policy') return 'never'
   if (column.startsWith('suspend')) return value === null ? (column.endsWith('_at') ? 1 : 'x') : null
+  if (column === 'lost_at' || column === 'purge_at') return value === null ? 1 : null
   return typeof value === 'number' ? value + 1000 : value === null ? null : `${value}x`
 }
 /** Rows on which the record of the server depends. References are left alone: a row without its counterpart is none. */
 const rows: Record<string, string> = {
   workloads: 'id = $id',
   servers: 'id = $id',
+  server_guests: 'server_id = $id',
   addresses: 'workload_id = $id',
   jobs: "holds = $id AND state IN ('queued', 'running', 'undoing')",
   accounts: 'id = (SELECT owner_id FROM workloads WHERE id = $id)',
@@ -47,9 +59,9 @@ const rows: Record<string, string> = {
   pools: 'id IN (SELECT pool_id FROM addresses WHERE workload_id = $id)',
 }
 /** Columns that the gate, the sign-in or the runner needs as they are, none of which a record shows. */
-const leftAlone = /^(id|.*_id|kind|holds|facts|preferences|allowance|input|public_key)$/
+const leftAlone = /^(id|.*_id|kind|holds|pending_seed|facts|preferences|allowance|input|public_key)$/
 
-describe('a change of any column that a record shows is seen in the list at once', () => {
+describe('a change of any column that a record shows is seen in the list and in the record at once', () => {
   let seen = 0
   for (const [table, where] of Object.entries(rows))
     test(table, async () => {
@@ -63,7 +75,8 @@ describe('a change of any column that a record shows is seen in the list at once
           const before = await listed(p.owner)
           $client.run(`UPDATE ${table} SET "${column}" = ? WHERE rowid = ?`, [other(value, column) as any, at])
           const [now, record] = [await listed(p.owner), await recordOf(p.owner)]
-          expect([column, now]).toEqual([column, record])
+          expect([column, now]).toEqual([column, await anew(p.owner)])
+          expect([column, record]).toEqual([column, now])
           if (!Bun.deepEquals(before, now)) seen++
           $client.run(`UPDATE ${table} SET "${column}" = ? WHERE rowid = ?`, [value, at])
           expect([column, await listed(p.owner)]).toEqual([column, before])
@@ -83,7 +96,7 @@ describe('a change of any column that a record shows is seen in the list at once
     p.node.agent.connect()
     p.turnClock(600_000)
     p.node.agent.disconnect()
-    await Bun.sleep(100)
+    await eventually(async () => (await listed(p.owner)).nodeSeenAt > nodeSeenAt)
     expect(Date.parse((await listed(p.owner)).nodeSeenAt)).toBeGreaterThan(Date.parse(nodeSeenAt))
   })
   test('an address that is taken and given back', async () => {
@@ -108,7 +121,8 @@ test('everybody finds in the list what they find in the record, whoever asked be
   const found = []
   for (const who of [...everybody, ...everybody.toReversed()]) {
     found.push(await listed(who))
-    expect(found.at(-1)).toEqual(await recordOf(who))
+    expect(found.at(-1)).toEqual(await anew(who))
+    expect(await recordOf(who)).toEqual(found.at(-1))
   }
   expect(new Set(found.map((one) => JSON.stringify(one))).size).toBeGreaterThan(4)
 })
@@ -189,6 +203,27 @@ describe('rendered rows', () => {
     const made: string[] = []
     for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) rendered.row(db, key, 1, () => made.push(key))
     expect(made).toEqual(['a', 'b', 'c', 'b'])
+  })
+  test('are joined to a page once, until one of them is another', async () => {
+    const rendered = new RenderedRows(500)
+    const row = (id: string, version = 1) =>
+      rendered.row(db, id, version, () => 0).json('staff', () => `${id}${version}`)
+    let joined = 0
+    const page = (name: string, ...rows: ReturnType<typeof row>[]) =>
+      rendered.page(name, rows, () => new Blob([`${++joined} ${rows.map(({ text }) => text)}`])).text()
+    const first = '1 "a1","b1"'
+    expect(await page('p', row('a'), row('b'))).toBe(first)
+    expect(await page('p', row('a'), row('b'))).toBe(first)
+    expect(await page('other', row('a'), row('b'))).toBe('2 "a1","b1"')
+    expect(await page('p', row('a'))).toBe('3 "a1"')
+    expect(await page('p', row('a'), row('b', 2))).toBe('4 "a1","b2"')
+    expect(await page('p', row('b', 2), row('a'))).toBe('5 "b2","a1"')
+    // The one used longest ago goes first.
+    for (let n = 0; n < 199; n++) await page(`page ${n}`, row('a'))
+    expect(await page('p', row('b', 2), row('a'))).toBe('5 "b2","a1"')
+    expect(await page('page 0', row('a'))).toBe('6 "a1"')
+    await page('one more', row('a'))
+    expect(await page('page 1', row('a'))).toBe(`${joined} "a1"`)
   })
   test('are not kept from a transaction, which may be rolled back', () => {
     const rendered = new RenderedRows(10)

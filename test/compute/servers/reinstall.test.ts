@@ -21,7 +21,7 @@ const reinstall = (p: World, id: string, more: object = {}) =>
 const options = async (p: World, id: string) =>
   (await p.call(p.customer, 'GET', `/servers/${id}/reinstall-options`)).body
 /** Leaves the node with a pool of this size. */
-const poolOf = (p: World, gib: number) => p.db.$client.run('UPDATE nodes SET pool_bytes = ?', [gib * GiB])
+const poolOf = (p: World, gib: number) => p.db.$client.run('UPDATE storage_pools SET total_bytes = ?', [gib * GiB])
 const held = (p: World) => (p.db.$client.query('SELECT disk_gb AS n FROM node_held').get() as { n: number }).n
 /** Everything that a refusal must not change. */
 const state = (p: World) =>
@@ -35,7 +35,7 @@ describe('where both disks fit', () => {
   test('the old system is kept until the new one is in use, and its disk is deleted after that', async () => {
     const { p, id } = await built()
     using _ = p
-    expect(await options(p, id)).toEqual({ oldSystem: 'kept', neededGb: 20 })
+    expect(await options(p, id)).toEqual({ oldSystem: 'kept', neededGb: 20, snapshots: 0 })
     const { status, body: started } = await reinstall(p, id)
     expect(status).toBe(202)
     await p.settle()
@@ -128,7 +128,7 @@ describe('where only one disk fits', () => {
     const { p, id } = await built()
     using _ = p
     poolOf(p, 39)
-    expect(await options(p, id)).toEqual({ oldSystem: 'deleted_first', neededGb: 20 })
+    expect(await options(p, id)).toEqual({ oldSystem: 'deleted_first', neededGb: 20, snapshots: 0 })
     const before = state(p)
     const { status, body: refused } = await reinstall(p, id)
     expect(status).toBe(409)
@@ -167,7 +167,7 @@ describe('where only one disk fits', () => {
     await p.settle()
     expect(await invariants(p, id)).toMatchObject({ status: 'failed', power: 'absent', vms: 0, volumes: 0, rules: 0 })
     // Nothing is installed, so there is nothing to agree to.
-    expect(await options(p, id)).toEqual({ oldSystem: 'none', neededGb: 20 })
+    expect(await options(p, id)).toEqual({ oldSystem: 'none', neededGb: 20, snapshots: 0 })
     await reinstall(p, id)
     await p.settle()
     expect(await invariants(p, id)).toMatchObject({ ...replaced, disk: { onNode: 3, inUse: 3 } })
@@ -187,7 +187,7 @@ test('a server that was terminated after a reinstallation leaves no disk', async
   using _ = p
   await reinstall(p, id)
   await p.settle()
-  await p.admin('DELETE', `/servers/${id}`)
+  await p.admin('DELETE', `/servers/${id}?immediately=true`)
   await p.settle()
   expect(await invariants(p, id)).toMatchObject({ status: 'terminated', vms: 0, volumes: 0, rules: 0, held: 0 })
 })

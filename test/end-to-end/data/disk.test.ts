@@ -190,8 +190,13 @@ for (const [what, make] of Object.entries(disks))
       )
       expect((await live.admin('overview.get')).attention.map((row: any) => row.what).join()).not.toContain('refused')
 
+      const customers = async () => {
+        const { status, body } = await live.api(token, 'GET', '/admin/customers?limit=1000')
+        if (status !== 200) console.warn(`the list of customers: ${JSON.stringify(body)}`)
+        return status === 200 && body.data
+      }
       const there = async () =>
-        (await live.api(token, 'GET', '/admin/customers?limit=1000')).body.data
+        (await live.until('the list of customers', customers))
           .map((c: any) => c.email.split('@')[0])
           .filter((name: string) => name !== 'cal')
           .sort()

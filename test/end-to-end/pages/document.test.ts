@@ -25,7 +25,7 @@ beforeAll(async () => {
   await live.admin('packages.create', { name: 'KVM 2G', vcpus: 2, memoryMb: 2048, diskGb: 40 })
   await Bun.write(`${live.dir}/incoming/debian.qcow2`, emptyQcow2())
   await live.admin('images.import', { file: 'debian.qcow2', name: 'Debian 13', minDiskGb: 3, published: true })
-}, 60_000)
+}, 120_000)
 afterAll(() => live?.close())
 
 const lines = /```bash\n([\s\S]*?)```/.exec(readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8'))![1]!
@@ -53,4 +53,4 @@ test('a server lives from order to cancellation by the lines of the document', a
   expect(server.hostname).toBe('web01')
   const [client] = (await live.admin('customers.list', { query: { externalId: '4711' } })).data
   expect(server.owner.id).toBe(client.id)
-}, 60_000)
+}, 120_000)

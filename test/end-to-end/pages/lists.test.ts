@@ -19,7 +19,7 @@ beforeAll(async () => {
   page = opened.page
   complaints = opened.complaints
   page.setDefaultTimeout(10_000)
-}, 60_000)
+}, 120_000)
 afterAll(async () => {
   expect(complaints).toEqual([])
   await browser?.close()
@@ -54,16 +54,16 @@ describe('a list', () => {
   test('says which rows a page has, and leads to the next and the previous one', async () => {
     await page.goto('/admin/servers?limit=3&sort=name')
     const all: string[] = []
-    for (const range of ['1–3 of 7', '4–6 of 7', '7–7 of 7']) {
+    for (const range of ['1–3 of 8', '4–6 of 8', '7–8 of 8']) {
       expect(await page.locator('.tools [role=status]').textContent()).toBe(range)
       expect(await page.locator('.pager.end b').textContent()).toBe(range)
       all.push(...(await namesShown()))
-      if (all.length < 7)
+      if (all.length < 8)
         await Promise.all([page.waitForNavigation(), page.getByRole('link', { name: 'Next page' }).click()])
     }
     expect(all).toEqual(all.toSorted())
-    expect(new Set(all).size).toBe(7)
-    for (const range of ['4–6 of 7', '1–3 of 7']) {
+    expect(new Set(all).size).toBe(8)
+    for (const range of ['4–6 of 8', '1–3 of 8']) {
       await Promise.all([page.waitForNavigation(), page.getByRole('link', { name: 'Previous page' }).click()])
       expect(await page.locator('.pager.end b').textContent()).toBe(range)
     }
@@ -89,7 +89,7 @@ describe('a list', () => {
         .trim()
         .split('\n')
         .map((line) => line.split(',')[1]),
-    ).toEqual(['"name"', '"db01"', '"rex01"'])
+    ).toEqual(['"name"', '"db01"', '"help01"', '"rex01"'])
   })
 })
 
@@ -127,8 +127,8 @@ describe('filters', () => {
     await mark()
     await select().selectOption('running')
     await page.waitForURL(/status=running/)
-    await page.locator('tbody tr').nth(2).waitFor({ state: 'detached' })
-    expect((await namesShown()).toSorted()).toEqual(['db01', 'rex01'])
+    await page.locator('tbody tr').nth(3).waitFor({ state: 'detached' })
+    expect((await namesShown()).toSorted()).toEqual(['db01', 'help01', 'rex01'])
     await select().selectOption('stopped')
     await page.waitForURL(/status=stopped/)
     await page.getByText('off01').waitFor()
@@ -156,14 +156,31 @@ describe('filters', () => {
     page.on('request', (r) => void (r.url().includes('status=') && asked.push(new URL(r.url()).search)))
     for (const _ of [1, 2, 3]) await page.keyboard.press('ArrowDown')
     await page.waitForURL(/status=running/)
-    await page.locator('tbody tr').nth(2).waitFor({ state: 'detached' })
+    await page.locator('tbody tr').nth(3).waitFor({ state: 'detached' })
     expect([...new Set(asked)]).toEqual(['?status=running'])
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('q-status')
     expect(await isSame()).toBe(true)
     // A poll asks for the list as it is filtered now.
     await page.waitForRequest((r) => r.headers()['hx-request'] === 'true', { timeout: 6000 })
-    expect((await namesShown()).length).toBe(2)
+    expect((await namesShown()).length).toBe(3)
     page.removeAllListeners('request')
+  })
+
+  test('are saved under a name, found again as a chip, and removed', async () => {
+    await page.goto('/admin/servers?status=stopped&sort=name')
+    await page.getByRole('button', { name: 'Save filter', exact: true }).click()
+    const dialog = page.locator('dialog[open]')
+    await dialog.getByLabel('Name').fill('Off now')
+    await dialog.getByRole('button', { name: 'Save filter' }).click()
+    const chip = page.getByRole('navigation', { name: 'Saved filters' }).getByRole('link', { name: 'Off now' })
+    await chip.and(page.locator('[aria-current=page]')).waitFor()
+    await page.goto('/admin/servers')
+    await chip.click()
+    await page.waitForURL('**/admin/servers?sort=name&status=stopped')
+    await shows(['off01'])
+    expect(await look(page, 'servers-saved-filter')).toEqual([])
+    await page.getByRole('button', { name: 'Remove saved filter' }).click()
+    await chip.waitFor({ state: 'detached' })
   })
 
   test('sent with Enter leave the cursor in the field', async () => {
@@ -264,7 +281,7 @@ describe('many servers', () => {
       await page.getByRole('checkbox', { name: 'All on this page' }).check()
       await page.getByRole('button', { name: 'Restart selected' }).click()
       const dialog = page.locator('#bulk')
-      expect(await dialog.getByRole('heading').textContent()).toBe('Restart 2 servers?')
+      expect(await dialog.getByRole('heading').textContent()).toBe('Restart 3 servers?')
       expect(await dialog.locator('p').textContent()).toBe('5 cannot:')
       expect((await dialog.locator('li').allTextContents()).toSorted()).toEqual([
         'held01: It is suspended. Unsuspend it first.',
@@ -273,12 +290,12 @@ describe('many servers', () => {
       ])
       expect(await look(page, 'bulk')).toEqual([])
       await dialog.getByRole('button', { name: 'Cancel' }).click()
-      expect([jobs() - before, await page.locator('[data-tick]:checked').count()]).toEqual([0, 7])
+      expect([jobs() - before, await page.locator('[data-tick]:checked').count()]).toEqual([0, 8])
 
       await page.getByRole('button', { name: 'Restart selected' }).click()
       await dialog.getByRole('button', { name: 'Restart' }).click()
-      await page.getByText('Restart: 2 under way.').waitFor()
-      expect(jobs() - before).toBe(2)
+      await page.getByText('Restart: 3 under way.').waitFor()
+      expect(jobs() - before).toBe(3)
       expect(await page.locator('input:checked').count()).toBe(0)
       expect(await page.locator('.picked').isVisible()).toBe(false)
       await p.settle()
@@ -302,7 +319,7 @@ test('a reseller switches many, and a member of staff without the right sees no 
     await page.goto(origin + path)
     return [await page.locator('[data-tick]').count(), await page.locator('[data-press]').count()]
   }
-  expect(await ticks(reseller.url.origin, '/reseller/servers')).toEqual([3, 3])
+  expect(await ticks(reseller.url.origin, '/reseller/servers')).toEqual([3, 6])
   expect(await ticks(reader.url.origin, '/admin/servers')).toEqual([0, 0])
 })
 

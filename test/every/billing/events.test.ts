@@ -30,7 +30,11 @@ const toResellers = [
 ]
 const toStaff = ['server.owner_changed', 'transfer.started', 'transfer.finished', 'transfer.failed']
 /** Events that the specification does not know; docs/api.md lists them. */
-const beyond: Record<string, 'staff' | 'reseller' | 'both'> = { 'node.lost': 'staff', 'server.undeleted': 'reseller' }
+const beyond: Record<string, 'staff' | 'reseller' | 'both'> = {
+  'node.lost': 'staff',
+  'server.undeleted': 'reseller',
+  'brake.held': 'staff',
+}
 
 let p: World
 let people: Record<string, { id: string } & Who>
@@ -64,7 +68,13 @@ beforeAll(async () => {
             customerId: people[of]!.id,
             resellerId: resellerOf[of] ? people[resellerOf[of]]!.id : null,
           },
-          {} as never,
+          // As much as those need that tell people of it.
+          {
+            server: { hostname: 'web01', ipv4: null },
+            previousOwner: { id: people[of]!.id },
+            reason: 'none',
+            brake: { actor: { id: people[of]!.id, name: of } },
+          } as never,
         ),
       )
       ids.set(

@@ -1,6 +1,7 @@
 // Rows that end by themselves are gone a minute later, however many they are. Each table is filled as its columns say.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { blockAt, tiers } from '../../../src/platform/metrics/blocks.ts'
 import { panel } from '../../support/world/panel.ts'
 import { added, registry } from '../toy-feature/every-feature.ts'
 
@@ -24,11 +25,19 @@ const nameOf = (table: SQLiteTable) => getTableConfig(table).name
 const rowsOf = (table: SQLiteTable) =>
   p.db.$client.query<{ n: number }, []>(`SELECT count(*) AS n FROM "${nameOf(table)}"`).get()!.n
 
+type Values = Readonly<Record<string, number | Uint8Array>>
+/** Columns that do not hold a time in ms, by table; `nth` counts the declarations of the same table. */
+const others: Readonly<Record<string, (at: number, nth: number) => Values>> = {
+  metric_blocks: (at, nth) => ({ tier: nth, block: blockAt(tiers[nth]!, at), data: new Uint8Array(1) }),
+}
+
 /** A row whose times are all `at`. */
-function add(table: SQLiteTable, i: number, at: number) {
+function add(table: SQLiteTable, i: number, at: number, nth: number) {
+  const given = others[nameOf(table)]?.(at, nth)
   const columns = getTableConfig(table).columns.filter((c) => !(c.getSQLType() === 'integer' && c.primary))
   const values = columns.map((c) => {
     if (c.name === 'account_id') return account.id
+    if (given && c.name in given) return given[c.name]
     if (c.getSQLType() === 'integer') return at
     return c.notNull || c.primary ? `x${at}-${i}` : null
   })
@@ -46,18 +55,20 @@ test('every table whose rows have an end declares it', () => {
 })
 
 describe('what has ended is deleted until none is left, and nothing else, in', () => {
-  for (const { table } of registry.expiring)
-    test(nameOf(table), async () => {
+  for (const [at, { table }] of registry.expiring.entries()) {
+    const nth = registry.expiring.slice(0, at).filter((one) => one.table === table).length
+    test(nth ? `${nameOf(table)}, declaration ${nth + 1}` : nameOf(table), async () => {
       p.db.$client.run(`DELETE FROM "${nameOf(table)}"`)
       p.db.$client.transaction(() => {
-        for (let i = 0; i < MANY; i++) add(table, i, 1000)
-        for (let i = 0; i < 3; i++) add(table, i, p.now() + 1000)
+        for (let i = 0; i < MANY; i++) add(table, i, 1000, nth)
+        for (let i = 0; i < 3; i++) add(table, i, p.now() + 1000, nth)
       })()
       expect(rowsOf(table)).toBe(MANY + 3)
       await p.deleteExpired()
       expect(rowsOf(table)).toBe(3)
       p.db.$client.run(`DELETE FROM "${nameOf(table)}"`)
     })
+  }
 })
 
 test('it is the clock that does it, each minute', () => {

@@ -1,7 +1,7 @@
 // Every number, text and list of the agents' protocol has bounds, so that no value of a node reaches what the database,
 // a page or the memory cannot take. A field that is added without them fails here.
 import { describe, expect, test } from 'bun:test'
-import type { TSchema } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { fitted } from '../../../agent/protocol/bounds.ts'
 import * as wire from '../../../agent/protocol/wire.ts'
@@ -12,7 +12,9 @@ type Shape = {
   const?: unknown
   enum?: unknown[]
   anyOf?: Shape[]
-  items?: Shape
+  /** Of a tuple: the schema of each place. */
+  items?: Shape | Shape[]
+  additionalItems?: unknown
   properties?: Record<string, Shape>
   patternProperties?: Record<string, Shape>
   additionalProperties?: unknown
@@ -34,7 +36,9 @@ function* placesIn(schema: Shape, path: string): Generator<Place> {
     yield { path: `${path}{key}`, schema: { type: 'string', pattern: name } }
     yield* placesIn(field, `${path}{value}`)
   }
-  if (schema.items) yield* placesIn(schema.items, `${path}[]`)
+  if (Array.isArray(schema.items)) {
+    for (const [i, item] of schema.items.entries()) yield* placesIn(item, `${path}[${i}]`)
+  } else if (schema.items) yield* placesIn(schema.items, `${path}[]`)
 }
 const nameOf = ({ properties }: Shape) => (properties?.['type']?.const ? `(${properties['type'].const})` : '')
 const placesOf = (schemas: Record<string, TSchema>) =>
@@ -86,7 +90,13 @@ describe('S52: the protocol', () => {
       expect(isWrong({ type: 'string', pattern })).toBe(true)
   })
   test('has no list and no record without a size', () => {
-    expect(describedPlaces(all, ({ type, maxItems }) => type === 'array' && !Number.isFinite(maxItems))).toEqual([])
+    const isTuple = ({ items, additionalItems }: Shape) => Array.isArray(items) && additionalItems === false
+    const isEndless = (schema: Shape) =>
+      schema.type === 'array' && !Number.isFinite(schema.maxItems) && !isTuple(schema)
+    expect(describedPlaces(all, isEndless)).toEqual([])
+    expect(isEndless({ type: 'array', items: [{ type: 'integer' }] })).toBe(true)
+    expect(fits(Type.Tuple([Type.Integer()]), [1])).toBe(true)
+    expect(fits(Type.Tuple([Type.Integer()]), [1, 2])).toBe(false)
     expect(
       describedPlaces(
         all,
@@ -99,11 +109,15 @@ describe('S52: the protocol', () => {
     const isAny = ({ type, anyOf, const: only, enum: words }: Shape) => !type && !anyOf && !words && only === undefined
     // An output and an input are checked by the command's own schemas; the seed is the controller's.
     expect(describedPlaces(all, isAny)).toEqual([
+      'ConfigDrive.metaData{value}',
+      'ConfigDrive.networkData{value}',
       'FromAgent(done).output',
       'Seed.metaData{value}',
       'Seed.userData{value}',
       'Seed.networkConfig{value}',
       'ToAgent(command).input',
+      'seed.write input.metaData{value}',
+      'seed.write input.networkData{value}',
       'seed.write input.metaData{value}',
       'seed.write input.userData{value}',
       'seed.write input.networkConfig{value}',
@@ -129,13 +143,17 @@ describe('S52: a text that a node sends', () => {
   const texts = fromNodes.filter(
     ({ schema: { type, enum: words, const: only } }) => type === 'string' && !words && !only,
   )
-  test('is refused with characters that nobody can read, but for the two that the controller escapes', () => {
+  test('is refused with characters that nobody can read, but for those that the controller escapes', () => {
     const passes = ({ maxLength, pattern }: Shape, text: string) =>
       pattern ? new RegExp(pattern, 'u').test(text) : (maxLength ?? 0) >= text.length
     const raw = texts.filter(({ schema }) =>
       unreadable.some((bad) => [bad, `a${bad}`, `${bad}a`].some((text) => passes(schema, text))),
     )
-    expect(raw.map(({ path }) => path)).toEqual(['FromAgent(log).text', 'FromAgent(failed).error.message'])
+    expect(raw.map(({ path }) => path)).toEqual([
+      'FromAgent(log).text',
+      'FromAgent(failed).error.message',
+      'guest.look output.script.output',
+    ])
   })
   test('of every kind is looked at', () => expect(texts.length).toBeGreaterThan(30))
 })

@@ -1,7 +1,7 @@
 // A whole feature in one folder. Tests mount it by one line, as src/app/features.ts mounts those of the product.
 import { and, eq, or } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { contains } from '../../../src/kernel/db/rows.ts'
+import { contain } from '../../../src/kernel/db/rows.ts'
 import { feature } from '../../../src/kernel/feature.ts'
 import { event } from '../../../src/kernel/jobs/outbox.ts'
 import sql from './lamps.sql' with { type: 'text' }
@@ -69,11 +69,11 @@ export const lampsFeature = feature({
       type: 'lamp',
       position: 900,
       place: ({ actor }) => (actor.scopes.has('lamps:read') ? '/lamps#' : undefined),
-      find: ({ tx, actor }, _, text, most) =>
+      find: ({ tx, actor }, text, most) =>
         tx
           .select({ id: lamps.id, title: lamps.name, detail: lamps.state })
           .from(lamps)
-          .where(and(eq(lamps.ownerId, actor.accountId), or(contains(lamps.name, text), eq(lamps.id, text))))
+          .where(and(eq(lamps.ownerId, actor.accountId), or(contain([lamps.name], text), eq(lamps.id, text))))
           .limit(most)
           .all(),
     },

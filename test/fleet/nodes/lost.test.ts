@@ -49,17 +49,17 @@ describe('declaring a node lost', () => {
   test('a suspension and a termination that waited for it are through, and the addresses are given back', async () => {
     using p = await away()
     await p.admin('POST', `/servers/${p.serverId}/actions/suspend`, { reason: 'overdue' })
-    await p.admin('DELETE', `/servers/${p.serverId}`)
+    await p.admin('DELETE', `/servers/${p.serverId}?immediately=true`)
     await p.settle()
     expect(jobs(p).map((j) => [j.kind, j.state])).toEqual([
       ['install', 'succeeded'],
       ['suspend', 'failed'],
-      ['terminate', 'queued'],
+      ['purge', 'queued'],
     ])
     await lose(p)
     await Bun.sleep(5)
     await p.settle()
-    expect(jobs(p).at(-1)).toEqual({ kind: 'terminate', state: 'succeeded', code: null })
+    expect(jobs(p).at(-1)).toEqual({ kind: 'purge', state: 'succeeded', code: null })
     expect(addresses(p)).toBe(0)
   })
   test('409 node_lost: its servers are not reinstalled there, and nothing happens', async () => {
@@ -102,7 +102,7 @@ describe('declaring a node lost', () => {
   test('its servers can be terminated afterwards', async () => {
     using p = await away()
     await lose(p)
-    await p.admin('DELETE', `/servers/${p.serverId}`)
+    await p.admin('DELETE', `/servers/${p.serverId}?immediately=true`)
     await p.settle()
     expect([jobs(p).at(-1)!.state, addresses(p)]).toEqual(['succeeded', 0])
   })
@@ -158,7 +158,7 @@ describe('removing a node', () => {
     expect([status, body.count]).toEqual([200, 1])
     await Bun.sleep(5)
     await p.settle()
-    expect(jobs(p).at(-1)).toEqual({ kind: 'terminate', state: 'succeeded', code: null })
+    expect(jobs(p).at(-1)).toEqual({ kind: 'purge', state: 'succeeded', code: null })
     expect([addresses(p), p.events().at(-1)]).toEqual([0, 'server.terminated'])
     expect((await p.call(p.owner, 'GET', p.path)).status).toBe(404)
   })

@@ -270,8 +270,8 @@ describe('a node that reports', () => {
     // Nothing is promised: the file system's 90 GB without 5 of reserve.
     expect(await report(90 * GIB)).toBe(85)
     expect(await warnings()).toEqual([])
-    expect(await report(8 * GIB)).toBe(3)
-    expect(await warnings()).toEqual([expect.stringMatching(/^warn: .* 8 of 100 GiB are left\.$/)])
+    expect(await report(12 * GIB)).toBe(7)
+    expect(await warnings()).toEqual([expect.stringMatching(/^warn: .* 12 of 100 GiB are left\.$/)])
     expect(await report(2 * GIB)).toBe(0)
     expect(await warnings()).toEqual([expect.stringMatching(/^bad: .* 2 of 100 GiB are left\.$/)])
     const before = p.fingerprint()
@@ -360,7 +360,7 @@ describe('removing a node', () => {
   test('that holds none lets go of its pools and takes no order any more', async () => {
     using p = await world()
     const it = await built(p)
-    await p.admin('DELETE', `/servers/${it}`)
+    await p.admin('DELETE', `/servers/${it}?immediately=true`)
     await p.settle()
     expect((await p.call(p.owner, 'DELETE', `/admin/nodes/${p.node.id}`)).status).toBe(200)
     await Bun.sleep(5)

@@ -1,6 +1,6 @@
 // A second kind of workload, as small as one can be: a box has a node, memory, a disk and an address, and nothing else.
 import { Type as t } from 'typebox'
-import { type ImageSource, nodeCommand, TAP_PREFIX, type Volume } from '../../../agent/protocol/wire.ts'
+import { type ImageSource, nodeCommand, TAP_PREFIX, usualMachine, type Volume } from '../../../agent/protocol/wire.ts'
 import { image, sourceOf } from '../../../src/catalog/images/model.ts'
 import { location } from '../../../src/fleet/locations/model.ts'
 import { nodeById } from '../../../src/fleet/nodes/queries.ts'
@@ -34,10 +34,10 @@ const box: Resource<Workload> = { name: 'box', notFound: 'server_not_found', ...
 
 const GIB = 1024 ** 3
 type Input = { boxId: string; nodeId: string }
-const volumeOf = (tx: Db, { id, nodeId }: Workload): Volume => ({
+const volumeOf = ({ id, pool }: Workload): Volume => ({
   workload: id,
   generation: 0,
-  pool: nodeById(tx, nodeId)!.pool,
+  pool,
   format: 'qcow2',
 })
 
@@ -45,7 +45,7 @@ function plan(tx: Tx, id: string) {
   const workload = boxById(tx, id)!
   const held = addressesOf(tx, id)
   const tap = `${TAP_PREFIX}${workload.number}`
-  const volume = volumeOf(tx, workload)
+  const volume = volumeOf(workload)
   return {
     volume,
     sizeBytes: workload.diskGb * GIB,
@@ -58,7 +58,9 @@ function plan(tx: Tx, id: string) {
       volume,
       seeded: false,
       restartPolicy: workload.restartPolicy,
-      network: { bridge: nodeById(tx, workload.nodeId)!.bridge, tap, mac: workload.mac, portMbps: null },
+      ...usualMachine,
+      network: { bridge: nodeById(tx, workload.nodeId)!.bridge, tap, mac: workload.mac },
+      speed: { inMbps: null, outMbps: null, cpuPercent: null },
     },
   }
 }
@@ -161,7 +163,7 @@ const removeBox = operation({
 
 function remove(tx: Tx, target: Workload, actor: Actor, now: number): string {
   changeWorkload(tx, target.id, { lifecycle: 'terminated', terminatedAt: now })
-  const input = { boxId: target.id, nodeId: target.nodeId, volume: volumeOf(tx, target) }
+  const input = { boxId: target.id, nodeId: target.nodeId, volume: volumeOf(target) }
   return startJob(tx, removing, input, jobOf({ ...target, node: { id: target.nodeId } }, actor, now))
 }
 

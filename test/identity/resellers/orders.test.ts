@@ -9,7 +9,7 @@ describe('an order of a reseller', () => {
   test('for a customer of his is the order that staff would place, and belongs to both', async () => {
     using p = await shop()
     const { status, body } = await p.buy(install(p))
-    expect([status, Object.keys(body)]).toEqual([201, ['jobId', 'serverId', 'ipv4', 'rootPassword']])
+    expect([status, Object.keys(body)]).toEqual([201, ['jobId', 'serverId', 'ipv4', 'rootPassword', 'user']])
     await p.settle()
     expect(p.server(body.serverId)).toMatchObject({ status: 'running', ownerId: p.client.id, resellerId: p.rita.id })
     expect(p.job(body.jobId)).toMatchObject({ state: 'succeeded', startedById: p.rita.id })

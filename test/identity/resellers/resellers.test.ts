@@ -246,7 +246,9 @@ describe('a reseller', () => {
     const { body: rest } = await p.call(p.rita, 'GET', `/reseller/customers?cursor=${first.nextCursor}`)
     expect([rest.data.length, rest.nextCursor]).toEqual([10, null])
     expect((await p.call(p.rita, 'GET', '/reseller/customers?limit=1000')).body.data.length).toBe(60)
-    expect((await p.call(p.rita, 'GET', '/reseller/customers?q=Client 5')).body.total).toBe(10)
+    const { body: found } = await p.call(p.rita, 'GET', '/reseller/customers?q=5 client')
+    expect(found.total).toBeGreaterThanOrEqual(10)
+    expect(found.data.filter((c: any) => !/5/.test(c.name + c.email))).toEqual([])
   })
 })
 

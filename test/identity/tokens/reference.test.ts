@@ -43,7 +43,7 @@ describe('the reference page', () => {
     return {
       status: response.status,
       text,
-      listed: [...text.matchAll(/<li id="([a-z-]+\.[a-z-]+)"/g)].map((m) => m[1]!),
+      listed: [...text.matchAll(/<li id="([a-z0-9-]+\.[a-z0-9-]+)"/g)].map((m) => m[1]!),
     }
   }
 

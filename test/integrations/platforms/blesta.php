@@ -175,6 +175,7 @@ abstract class Module
 }
 
 require getenv('MODULE') . '/berth/berth.php';
+hurry();
 
 $input = json_decode(stream_get_contents(STDIN), true);
 ['action' => $action, 'row' => $row, 'meta' => $meta, 'fields' => $fields, 'vars' => $vars] = $input;

@@ -70,6 +70,7 @@ abstract class Server_Manager
 }
 
 require getenv('MODULE') . '/Manager/Berth.php';
+hurry();
 
 ['action' => $action, 'options' => $options, 'account' => $given, 'plan' => $plan] = json_decode(stream_get_contents(STDIN), true);
 $form = Server_Manager_Berth::getForm();

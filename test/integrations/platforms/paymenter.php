@@ -55,6 +55,7 @@ namespace App\Models {
 namespace {
     require __DIR__ . '/hold.php';
     require getenv('MODULE') . '/Berth/Berth.php';
+    hurry();
 
     ['action' => $action, 'config' => $config, 'settings' => $settings, 'properties' => $properties] = json_decode(stream_get_contents(STDIN), true);
     $extension = new \Paymenter\Extensions\Servers\Berth\Berth($config);

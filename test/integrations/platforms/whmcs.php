@@ -3,6 +3,7 @@
 require __DIR__ . '/hold.php';
 require __DIR__ . '/whmcs-standin.php';
 require getenv('MODULE') . '/berth.php';
+hurry();
 
 $texts = fn (array $values) => count(array_filter($values, 'is_string')) === count($values);
 
@@ -12,7 +13,7 @@ hold(function_exists($name), "it has the function $name");
 $params['model'] = new ServiceModel();
 $answer = $name($params);
 
-$core = ['CreateAccount', 'SuspendAccount', 'UnsuspendAccount', 'TerminateAccount', 'ChangePackage', 'UsageUpdate', 'Start', 'ShutDown', 'Restart'];
+$core = ['CreateAccount', 'SuspendAccount', 'UnsuspendAccount', 'TerminateAccount', 'ChangePackage', 'UsageUpdate', 'Start', 'ShutDown', 'Restart', 'ResetPassword'];
 if (in_array($function, $core, true)) {
     hold(is_string($answer) && $answer !== '', 'a core function answers success or an error in words');
 } elseif ($function === 'TestConnection') {

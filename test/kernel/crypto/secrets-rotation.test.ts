@@ -65,6 +65,15 @@ async function encryptedWorld() {
   const webhook = { url: 'https://hooks.example.com/berth', events: ['*'] }
   const { body: hook } = await p.call(p.owner, 'POST', '/webhooks', webhook)
   await p.call(p.owner, 'POST', `/webhooks/${hook.id}/actions/rotate-secret`, {})
+  const { id: targetId } = await p.admin('POST', '/admin/backup-targets/rest', {
+    name: 'Oslo',
+    address: 'https://backups.example.com:8000/node1/',
+    login: 'node1',
+    secret: 'Kj38sLq0pWz7',
+  })
+  await p.admin('POST', `/admin/backup-targets/${targetId}/actions/make-default`)
+  await p.admin('POST', `/servers/${answered.serverId}/backups`, {})
+  await p.settle()
   await post.deliver(p)
   write(p.db, (tx) =>
     mailTo(

@@ -1,11 +1,19 @@
 // S56, S57: a database that cannot be written refuses changes with the reason, loses nothing, and everything goes on by
 // itself when the cause has ended. SQLite's own limit of pages stands for a full disk; test/end-to-end has real ones.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
+import fs, { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { minute } from '../../../src/kernel/db/clock.ts'
 import { DatabaseUnavailable, isDatabaseError } from '../../../src/kernel/db/health.ts'
-import { type Db, openDb, read, whenHealed, write, writeIfPossible } from '../../../src/kernel/db/open.ts'
+import {
+  type Db,
+  openDb,
+  read,
+  whenHealed,
+  write,
+  writeIfPossible,
+  writeUnflushed,
+} from '../../../src/kernel/db/open.ts'
 import { getSetting, putSetting } from '../../../src/kernel/db/queries.ts'
 import { quieten } from '../../../src/kernel/log.ts'
 import { type Panel, world } from '../../support/world/panel.ts'
@@ -42,6 +50,24 @@ describe('a database on a full disk', () => {
     expect(read(db, (tx) => [getSetting(tx, 'before'), getSetting(tx, 'big')])).toEqual([1, undefined])
     writeIfPossible(db, () => void (ran = true))
     expect(ran).toBe(false)
+  })
+  test('refuses changes after a flush that the disk did not take, until all was written anew', async () => {
+    writeUnflushed(db, (tx) => putSetting(tx, 'a', 1))
+    await db.$client.flush()
+    const flush = spyOn(fs, 'fdatasync').mockImplementation(((_: number, done: (error: Error) => void) =>
+      done(Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' }))) as typeof fs.fdatasync)
+    try {
+      await expect(db.$client.flush()).rejects.toThrow(DatabaseUnavailable)
+      expect(flush).toHaveBeenCalledTimes(1)
+    } finally {
+      flush.mockRestore()
+    }
+    expect(db.$client.health.trouble).toMatchObject({ kind: 'failing', code: 'SQLITE_IOERR_FSYNC' })
+    expect(() => write(db, (tx) => putSetting(tx, 'b', 1))).toThrow('The disk of the database answers with errors.')
+    db.$client.health.check()
+    write(db, (tx) => putSetting(tx, 'b', 1))
+    await db.$client.flush()
+    await openDb(':memory:').$client.flush()
   })
   test('takes changes again when the check could write, and tells who waits once', () => {
     const empty = fill(db)

@@ -19,11 +19,14 @@ const building = saga<Input>('build')
 const stopping = saga<Input>('stop', { neverGivesUp: true }).command('stop', 'Stopping', {
   do: ({ input }) => stop(input.nodeId),
 })
+const merging = saga<Input>('merge', { neverGivesUp: true, neverStops: true })
+  .command('merge', 'Merging', { do: ({ input }) => look(input.nodeId) })
+  .record('tell', 'Telling', { do: () => void undone.push('merged') })
 const keysOf = (e: ReturnType<typeof engine>, id: string) =>
   e.sent.filter((s) => s.key.startsWith(id)).map((s) => s.key.slice(id.length + 1))
 function fresh() {
   undone.length = 0
-  return engine([building, stopping])
+  return engine([building, stopping, merging])
 }
 
 describe('a job that is cancelled', () => {
@@ -214,6 +217,36 @@ describe('a job that supersedes another', () => {
     await e.runner.idle()
     expect(e.job(second).state).toBe('succeeded')
     expect(['succeeded', 'failed']).toContain(e.job(first).state)
+  })
+  test('begins after one that never stops, also where that has to try again, and is away', async () => {
+    const e = fresh()
+    let broken = true
+    e.answering((key) => {
+      if (broken && key.includes('/merge')) throw new CommandFailed('stuck', 'Stuck.')
+      return {}
+    })
+    const first = e.start(merging, 'a', { holds: 'x' })
+    await tick()
+    e.node('a', 'away')
+    const second = e.start(stopping, 'a', { holds: 'x', supersedes: true })
+    await tick()
+    expect([e.job(first).state, e.job(second).state]).toEqual(['running', 'queued'])
+    broken = false
+    e.node('a', 'connected')
+    await e.runner.idle()
+    expect([e.job(first).state, e.job(second).state]).toEqual(['succeeded', 'succeeded'])
+    expect(undone).toEqual(['merged'])
+  })
+  test('ends one that never stops where it has not begun', async () => {
+    const e = fresh()
+    e.answering(() => ({}))
+    e.node('a', 'away')
+    const first = e.start(merging, 'a', { holds: 'x' })
+    const second = e.start(stopping, 'a', { holds: 'x', supersedes: true })
+    await tick()
+    e.node('a', 'connected')
+    await e.runner.idle()
+    expect([e.job(first).state, e.job(second).state, undone]).toEqual(['failed', 'succeeded', []])
   })
   test('while the node is away waits for it; all that were superseded have ended at once', async () => {
     const e = fresh()

@@ -1,11 +1,13 @@
 // Every mail that Berth writes, taken by a real SMTP server: as text and as HTML, with its link in both, to the one it
-// is for. A call of `mailTo` that is added without a way to it here fails.
+// is for. A call of `mailTo` or `notify` that is added without a way to it here fails.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { tellOverflow, tellPaused } from '../../../src/billing/webhooks/notices.ts'
 import { webhookById } from '../../../src/billing/webhooks/queries.ts'
 import { settleTraffic } from '../../../src/compute/servers/traffic/limits.ts'
 import { mailResetLinks } from '../../../src/identity/auth/links/password-links.ts'
 import { write } from '../../../src/kernel/db/open.ts'
+import { alertById } from '../../../src/platform/alerts/queries.ts'
+import { tell } from '../../../src/platform/alerts/tell.ts'
 import { withApp } from '../../support/second-factor.ts'
 import { mailbox } from '../../support/services/mailbox.ts'
 import { provider } from '../../support/services/provider.ts'
@@ -53,6 +55,51 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     const { body } = await must(p.owner, 'POST', '/admin/servers', waiting)
     return ['server1 is ready to be set up', addressOf(p.customer.id), new RegExp(`^/servers/${body.serverId}$`)]
   },
+  'src/compute/servers/notices.ts received': async () => {
+    const [before, now] = [p.account('customer', 'Before'), p.account('customer', 'Now')]
+    const given = { ...p.order, ownerId: before.id, hostname: 'given01' }
+    const { body } = await must(p.owner, 'POST', '/admin/servers', given)
+    await p.settle()
+    await p.admin('POST', `/servers/${body.serverId}/actions/change-owner`, { ownerId: now.id })
+    return ['given01 is yours', addressOf(now.id), new RegExp(`^/servers/${body.serverId}$`)]
+  },
+  'src/compute/servers/notices.ts left': async () => {
+    const [before, now] = [p.account('customer', 'Before'), p.account('customer', 'Now')]
+    const given = { ...p.order, ownerId: before.id, hostname: 'given02' }
+    const { body } = await must(p.owner, 'POST', '/admin/servers', given)
+    await p.settle()
+    await p.admin('POST', `/servers/${body.serverId}/actions/change-owner`, { ownerId: now.id })
+    return ['given02 now belongs to somebody else', addressOf(before.id), /^\/servers$/]
+  },
+  'src/compute/brake/feature.ts': async () => {
+    const second = p.staff(['servers.see_all', 'servers.terminate'], 'Bea')
+    await p.admin('PUT', '/admin/settings/values', { name: 'brake.limit', value: 1 })
+    for (const hostname of ['held01', 'held02']) {
+      const { body } = await must(p.owner, 'POST', '/admin/servers', { ...p.order, hostname })
+      await p.settle()
+      await must(p.token(p.owner.id), 'DELETE', `/servers/${body.serverId}`)
+      await p.settle()
+    }
+    await p.admin('PUT', '/admin/settings/values', { name: 'brake.limit', value: null })
+    return ['Requests from test (Ada) wait for a second person', addressOf(second.id), /^\/admin\/brakes$/]
+  },
+  'src/compute/servers/notices.ts ready': async () => {
+    const { body } = await must(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'ready01' })
+    await p.settle()
+    return ['ready01 is ready', addressOf(p.customer.id), new RegExp(`^/servers/${body.serverId}$`)]
+  },
+  'src/compute/servers/notices.ts removed': async () => {
+    const { body } = await must(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'gone01' })
+    await p.settle()
+    for (const query of ['', '?immediately=true']) await p.admin('DELETE', `/servers/${body.serverId}${query}`)
+    return ['The disk of gone01 is deleted', addressOf(p.customer.id), /^\/servers$/]
+  },
+  'src/identity/resellers/notices.ts': async () => {
+    const rita = p.account('reseller', 'Rita')
+    p.account('customer', 'Clara', rita.id)
+    await must(p.owner, 'PATCH', `/resellers/${rita.id}`, { quotas: { customers: 1 } })
+    return ['A quota is nearly used up: Customers', addressOf(rita.id), /^\/reseller$/]
+  },
   'src/compute/servers/traffic/limits.ts': async () => {
     await must(p.owner, 'PATCH', `/admin/packages/${p.pack}`, { trafficGb: 2000 })
     const { body } = await must(p.owner, 'POST', '/admin/servers', p.order)
@@ -65,6 +112,14 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     await Bun.sleep(60)
     settleTraffic(p.db, p.controller.app)
     return ['web01 has used 80 % of its traffic', addressOf(p.customer.id), new RegExp(`^/servers/${body.serverId}$`)]
+  },
+  'src/platform/alerts/tell.ts': async () => {
+    const { body } = await must(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'hot01' })
+    await p.settle()
+    const { id } = (await must(p.owner, 'POST', `/servers/${body.serverId}/alerts`, { kind: 'cpu' })).body
+    write(p.db, (tx) => tell(tx, p.controller.app, alertById(tx, id)!, true, p.now()))
+    const leadsTo = new RegExp(`^/servers/${body.serverId}/metrics$`)
+    return ['hot01: CPU above 90 % for 5 minutes', addressOf(p.customer.id), leadsTo]
   },
   'src/identity/auth/passwords/change.ts welcome': async () => {
     await must(p.owner, 'POST', '/admin/customers', { name: 'Dee', email: 'dee@example.com', invite: true })
@@ -148,8 +203,10 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
 test('there is a way to every mail in the sources', async () => {
   const written: string[] = []
   for await (const file of new Bun.Glob('src/**/*.ts').scan('.'))
-    if (file !== 'src/kernel/mail/mail.ts')
-      written.push(...((await Bun.file(file).text()).match(/\bmailTo\(/g) ?? []).map(() => file))
+    if (file !== 'src/kernel/mail/mail.ts' && file !== 'src/identity/notices/notify.ts')
+      written.push(
+        ...((await Bun.file(file).text()).match(/^(?! \*|export).*\b(mailTo|notify)\(/gm) ?? []).map(() => file),
+      )
   expect(
     Object.keys(ways)
       .map((name) => name.split(' ')[0]!)

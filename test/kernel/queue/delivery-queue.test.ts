@@ -5,7 +5,7 @@ import { configFrom } from '../../../src/app/config.ts'
 import { registry } from '../../../src/app/features.ts'
 import { secretsWith } from '../../../src/kernel/crypto/secrets.ts'
 import { day, hour, minute } from '../../../src/kernel/db/clock.ts'
-import { openDb, write } from '../../../src/kernel/db/open.ts'
+import { afterWrite, openDb, write } from '../../../src/kernel/db/open.ts'
 import { InjectedCrash } from '../../../src/kernel/jobs/failures.ts'
 import { quieten } from '../../../src/kernel/log.ts'
 import {
@@ -25,6 +25,7 @@ import {
   undelivered,
   waitingIn,
 } from '../../../src/kernel/queue/queries.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 
 quieten(true)
 
@@ -428,9 +429,37 @@ describe('S57: while the database cannot be written', () => {
     expect(q.got).toHaveLength(0)
     heal(q)
     q.add('one')
-    await Bun.sleep(20)
+    await eventually(() => q.states()[0] === 'one delivered 1')
     expect(q.states()).toEqual(['one delivered 1'])
     await q.queue.stop()
+  })
+  test('outcomes are flushed while others go on; stopping waits for it, and so does who is far ahead', async () => {
+    const q = queue({ inFlight: { total: 1000, perLane: 1000 }, mostWaiting: { total: 2000, perLane: 2000 } })
+    const disk = Promise.withResolvers<void>()
+    let flushes = 0
+    q.db.$client.flush = () => {
+      flushes++
+      return disk.promise
+    }
+    let flushed = 0
+    afterWrite(q.db, () => void flushed++)
+    q.add('one')
+    q.queue.start()
+    await until(() => q.states()[0] === 'one delivered 1')
+    expect([flushes, flushed]).toEqual([1, 1])
+    for (let i = 0; i < 600; i++) q.add(`${i}`)
+    await until(() => waitingIn(q.db, 'note') === 0)
+    q.add('after 500')
+    const before = flushed
+    await until(() => waitingIn(q.db, 'note') === 0)
+    // Its outcome was written by a transaction that is flushed before it is answered.
+    expect([flushes, flushed]).toEqual([1, before + 1])
+    let stopped = false
+    const stop = q.queue.stop().then(() => void (stopped = true))
+    await Bun.sleep(5)
+    expect(stopped).toBe(false)
+    disk.resolve()
+    await stop
   })
   test('what was sent and could not be recorded is not sent again, however long it lasts', async () => {
     const q = queue({
@@ -443,7 +472,7 @@ describe('S57: while the database cannot be written', () => {
     await Bun.sleep(1200)
     expect([q.got.length, q.states()]).toEqual([1, ['one waiting 0']])
     heal(q)
-    await Bun.sleep(1200)
+    await eventually(() => q.states()[0] === 'one delivered 1')
     expect([q.got.length, q.states()]).toEqual([1, ['one delivered 1']])
     await q.queue.stop()
   })

@@ -14,7 +14,7 @@ const placeServer = (p: World, more: object = {}) =>
   p.call(p.owner, 'POST', '/admin/servers', { ...waiting(p), ...more })
 /** Waiting for its setup it holds addresses without any work on a node. */
 const order = async (p: World) => (await placeServer(p)).body as { serverId: string; ipv4: string }
-const terminate = (p: World, id: string) => p.admin('DELETE', `/servers/${id}`)
+const terminate = (p: World, id: string) => p.admin('DELETE', `/servers/${id}?immediately=true`)
 const addressesOf = async (p: World, id: string) =>
   (await p.admin('GET', `/servers/${id}`)).addresses as { address: string; prefixLength: number; version: number }[]
 

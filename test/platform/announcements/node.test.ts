@@ -41,7 +41,7 @@ describe('an announcement about a node', () => {
     for (const who of [...p.others, p.customer, p.owner]) expect(await told(p, who)).toEqual([])
     expect((await page(p, '/', p.resold)).includes('Fault')).toBe(true)
     expect((await page(p, '/', p.others[2]!)).includes('Fault')).toBe(false)
-    await p.call(p.owner, 'DELETE', `/servers/${p.serverId}`)
+    await p.call(p.owner, 'DELETE', `/servers/${p.serverId}?immediately=true`)
     await p.settle()
     expect(await told(p, p.resold)).toEqual([])
   })

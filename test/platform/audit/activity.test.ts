@@ -49,7 +49,7 @@ describe('own activity', () => {
   })
   test('tells of a server that is gone, too', async () => {
     using p = await sold()
-    await p.admin('DELETE', `/servers/${p.serverId}`)
+    await p.admin('DELETE', `/servers/${p.serverId}?immediately=true`)
     await p.settle()
     expect((await activity(p, p.customer)).map((l) => l.operation)).toEqual(['servers.terminate', 'servers.create'])
   })
@@ -141,10 +141,12 @@ describe('the page of it', () => {
     ] as const) {
       const here = `${area}/servers/${p.serverId}`
       expect(await (await page(p, who, here)).text()).toContain(`href="${here}/activity"`)
-      const first = await (await page(p, who, `${here}/activity?limit=10`)).text()
+      const first = await (await page(p, who, `${here}/activity?limit=20`)).text()
       const next = /href="([^"]+)" rel="next"/.exec(first)![1]!.replaceAll('&amp;', '&')
       const rest = await (await page(p, who, next)).text()
-      expect([first.match(/<tr id="aud_/g)?.length, rest.match(/<tr id="aud_/g)?.length]).toEqual([10, 3])
+      // 13 changes, and the job of each.
+      const entries = /<tr id="(aud|job)_/g
+      expect([first.match(entries)?.length, rest.match(entries)?.length]).toEqual([20, 6])
     }
     expect((await page(p, reseller, `/servers/${p.serverId}/activity?limit=10`)).headers.get('Location')).toBe(
       `/reseller/servers/${p.serverId}/activity?limit=10`,
@@ -179,7 +181,7 @@ describe('the page of it', () => {
       expect(seen).toContain(href)
     expect(await links(reseller, '/account/activity')).toEqual(new Set([`/reseller/customers/${resold.id}`]))
     expect(await links(p.customer, '/account/activity')).toEqual(new Set([`/servers/${p.serverId}`]))
-    await p.admin('DELETE', `/servers/${p.serverId}`)
+    await p.admin('DELETE', `/servers/${p.serverId}?immediately=true`)
     await p.settle()
     expect(await links(p.customer, '/account/activity')).toEqual(new Set())
   })
@@ -200,7 +202,13 @@ describe('the page of it', () => {
   })
   test('a node that enrolled stands in the log in words', async () => {
     using p = await sold()
-    expect(Object.keys(otherLines)).toEqual(['nodes.enrolled', 'nodes.misconduct', 'workloads.crashed'])
+    expect(Object.keys(otherLines)).toEqual([
+      'nodes.enrolled',
+      'nodes.misconduct',
+      'workloads.crashed',
+      'consoles.opened',
+      'consoles.closed',
+    ])
     const [row] = p.db.$client.query<any, []>('SELECT * FROM audit LIMIT 1').all()
     write(p.db, (tx) =>
       appendLine(tx, { ...row, id: newId('aud'), operation: 'nodes.enrolled', target: p.node.id, job_id: null }),

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { registry } from '../../../src/app/features.ts'
 import type { ScheduleContext } from '../../../src/kernel/feature.ts'
+import { setBy } from '../../../src/platform/host/attention.ts'
 import { journalOf } from '../../support/journal.ts'
 import { codeOf, finish, password, pendingIn, person, signIn, withApp } from '../../support/second-factor.ts'
 import { type World, world } from '../../support/world/panel.ts'
@@ -185,4 +186,10 @@ test('the clock of a node is reported as soon as it is wrong, and until it is ri
   p.setWallClock(hour)
   beat(0)
   expect(await rows()).toEqual([])
+})
+
+test('the size of a jump is told in the unit to which it is rounded', () => {
+  const told = [-hour, 2 * day - 1, 2 * day + 1, 47 * hour, hour - 1, 2 * minute - 1, 90 * second].map(setBy)
+  const expected = ['back by 1 hour', ...['2 days', '2 days', '47 hours', '1 hour', '2 minutes', '90 seconds']]
+  expect(told).toEqual(expected.map((size) => (size.startsWith('back') ? size : `forward by ${size}`)))
 })

@@ -51,7 +51,7 @@ test('a root password has 20 characters that nobody mixes up, and is never made 
 
 const web = { id: `srv_${'0'.repeat(26)}`, hostname: 'web01.example.com', mac: '02:00:00:00:00:01' } as Server
 const held = (version: 4 | 6, address: string, prefixLength: number, gateway: string, resolvers: string[] = []) =>
-  ({ version, address, prefixLength, pool: { gateway, resolvers } }) as HeldAddress
+  ({ version, address, prefixLength, holderId: null, pool: { gateway, resolvers } }) as HeldAddress
 const v4 = held(4, '203.0.113.10', 24, '203.0.113.1', ['9.9.9.9'])
 const v6 = held(6, '2001:db8:7:1::', 64, 'fe80::1', ['2620:fe::fe', '9.9.9.9'])
 
@@ -129,7 +129,7 @@ describe('the seed', () => {
     expect(addressOf('2001:db8:7::', 128)).toEqual(['2001:db8:7::/128'])
   })
   test('does so for every length a package may have', () => {
-    // Once: guestIpv6 looks at the text. 2001:db8::5:0/112 does not end in "::", so the guest gets the prefix's own
+    // Once the text was looked at: 2001:db8::5:0/112 does not end in "::", so the guest got the prefix’s own
     // address.
     for (const [prefix, length] of [
       ['2001:db8::5:0', 112],

@@ -48,7 +48,7 @@ describe('the data', () => {
   test('is said to be deleted where the old disk went first', async () => {
     const { p, id } = await built()
     using _ = p
-    p.db.$client.run('UPDATE nodes SET pool_bytes = ?', [39 * GiB])
+    p.db.$client.run('UPDATE storage_pools SET total_bytes = ?', [39 * GiB])
     p.node.agent.fault({ command: 'vm.define', mode: 'fail', times: 1 })
     const jobId = await reinstall(p, id, { discardFirst: true })
     expect(await of(p, p.customer, jobId)).toMatchObject({ state: 'failed', dataLost: true })
@@ -57,7 +57,7 @@ describe('the data', () => {
   test('is kept where the job failed before it gave the old system up', async () => {
     const { p, id } = await built()
     using _ = p
-    p.db.$client.run('UPDATE nodes SET pool_bytes = ?', [39 * GiB])
+    p.db.$client.run('UPDATE storage_pools SET total_bytes = ?', [39 * GiB])
     p.node.agent.fault({ command: 'vm.stop', mode: 'fail', times: 1 })
     const jobId = await reinstall(p, id, { discardFirst: true })
     expect(await of(p, p.customer, jobId)).toMatchObject({ state: 'failed', dataLost: false })

@@ -45,6 +45,25 @@ describe('what needs attention', () => {
     await settled(p)
     expect(await rows(p)).toEqual([])
   })
+  test('counts the servers of a node that is away without terminated ones that can be brought back', async () => {
+    using p = await world()
+    const { serverId } = await p.admin('POST', '/admin/servers', p.order)
+    await p.admin('POST', '/admin/servers', { ...p.order, hostname: 'web02' })
+    await p.settle()
+    const servers = async () => {
+      const [{ servers }] = (await p.admin('GET', '/admin/nodes')).data
+      const { locations } = await p.admin('GET', '/admin/packages')
+      return [servers, locations[0].servers]
+    }
+    expect(await servers()).toEqual([2, 2])
+    await p.admin('DELETE', `/servers/${serverId}`)
+    await p.settle()
+    expect(await servers()).toEqual([1, 1])
+    p.node.agent.disconnect()
+    await settled(p)
+    p.turnClock(31_000)
+    expect((await overview(p)).attention[0].effect).toBe('Its one server keeps running but cannot be changed.')
+  })
   test('is a node without an address pool, from its enrolment until it has one', async () => {
     using p = await world()
     const node = p.addNode(p.location, 'fra-02')

@@ -82,6 +82,28 @@ describe('the search', () => {
     for (const text of ['m*ller', 'm?ller', '[a-z]uller', 'm_ller'])
       expect([text, await find(p, p.owner, text)]).toEqual([text, []])
   })
+  test('finds words in any order, each in whatever a thing is found by', async () => {
+    using p = await sold()
+    p.account('customer', 'Jürgen Müller')
+    p.account('customer', 'Jürgen Schmidt')
+    for (const text of ['muller jurgen', 'Müller, Jürgen'.replace(',', ''), ' jur  mül '])
+      expect([text, await find(p, p.owner, text)]).toEqual([text, ['customer Jürgen Müller']])
+    expect(await find(p, p.owner, `${p.ipv4} web0`)).toEqual(['server web01'])
+    expect(await find(p, p.owner, 'web01 install')).toEqual(['job Install web01'])
+    expect(await find(p, p.owner, 'log audit')).toContain('page Audit log')
+    expect(await find(p, p.owner, 'web01 nothing')).toEqual([])
+    const listed = async (path: string) => (await p.call(p.owner, 'GET', path)).body.data.length
+    expect(await listed('/admin/customers?q=muller+jurgen')).toBe(1)
+    expect(await listed('/admin/servers?q=cal+web0')).toBe(1)
+    expect(await listed('/admin/servers?q=muller+web0')).toBe(0)
+    p.db.$client.run("UPDATE jobs SET state = 'failed'")
+    for (const text of ['failed jobs', 'install failed', 'jobs web01'])
+      expect([text, await find(p, p.owner, text)]).toEqual([text, ['job Install web01']])
+    // A word beside another one finds nothing that its asker may not see.
+    expect(await find(p, p.account('customer', 'Mallory'), `account ${p.ipv4}`)).toEqual([])
+    const many = 'one two three four five six seven eight '.repeat(5).slice(0, 200)
+    expect(await find(p, p.owner, many)).toEqual([])
+  })
   test('finds a customer by its external id, and jobs that failed', async () => {
     using p = await sold()
     const email = 'ext@customer.test'
@@ -181,6 +203,8 @@ describe('actions', () => {
     expect(await find(p, p.customer, ' ')).toEqual([
       'action Invite someone',
       'action Add SSH key',
+      'action Add startup script',
+      'action Add own image',
       'action Create API token',
       'action Set up a second factor',
       'action Add webhook',
@@ -196,6 +220,8 @@ describe('actions', () => {
   })
   test('each lead to a page that is there, with the dialog that they name', async () => {
     using p = await sold()
+    // A backup plan can be added where there is a place for its backups.
+    await p.admin('POST', '/admin/backup-targets/local', { name: 'Oslo', address: '/srv/oslo' })
     const all = people(p)
     p.db.$client.run("UPDATE accounts SET password_hash = 'x'")
     for (const [kind, who] of Object.entries(all))

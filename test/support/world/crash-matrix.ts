@@ -20,6 +20,8 @@ const long = process.env['BERTH_LONG'] === '1'
 type Matrix = {
   sagas: readonly Saga[]
   scenarios: readonly Scenario[]
+  /** Scenarios of a kind of job that another scenario crosses with every crash: a sample of their crashes is enough. */
+  sampled?: ReadonlySet<Scenario>
   /** Opens the panel in which a scenario plays; it is closed afterwards. */
   open?: () => Promise<World>
   /** Measures the state after a job has ended; by default that of workloads. */
@@ -29,7 +31,7 @@ type Matrix = {
 const failed = ({ fails }: Scenario, end: object) => (typeof fails === 'function' ? fails(end) : fails!)
 
 /** Declares the tests of every scenario: each moment of a crash, and each failing step with moments of a crash. */
-export function crashMatrix({ sagas, scenarios, open = world, measure = invariants }: Matrix) {
+export function crashMatrix({ sagas, scenarios, sampled, open = world, measure = invariants }: Matrix) {
   async function play(s: Scenario, failure: Failure, moment: Moment) {
     const p = await open()
     try {
@@ -117,7 +119,7 @@ export function crashMatrix({ sagas, scenarios, open = world, measure = invarian
 
   for (const [n, s] of scenarios.entries())
     describe(s.name, () => {
-      for (const moment of quickly(momentsOf(s, false), 4, n))
+      for (const moment of quickly(momentsOf(s, false), 8, n))
         test(`ends as it should, ${moment?.words ?? 'undisturbed'}`, async () => {
           const end = await play(s, undefined, moment)
           expect(end.job.state).toBe('succeeded')
@@ -128,13 +130,16 @@ export function crashMatrix({ sagas, scenarios, open = world, measure = invarian
         for (const mode of ['early', 'late'] as const) {
           if (mode === 'late' && isRecord(s, name)) continue // it fails in its transaction or not at all
           const failure = { step: name, mode }
-          // The whole cross product is the long run. Here the last command's failure meets every crash, so that every
-          // undo is cut short and repeated; the other failures meet some.
-          const last = stepsOf(s).findLast((step) => step.kind === 'command')?.name === name && mode === 'late'
+          // The whole cross product is the long run. Here the last command's failure meets every second crash, so that
+          // undos are cut short and repeated; the other failures meet some.
+          const isSampled = sampled?.has(s) ?? false
+          const last =
+            !isSampled && stepsOf(s).findLast((step) => step.kind === 'command')?.name === name && mode === 'late'
+          const every = last ? 2 : isSampled ? 72 : 24
           const moments = momentsOf(s, true).filter(
-            (m, i) => long || last || m === undefined || (i + name.length + (mode === 'late' ? 1 : 0)) % 9 === 0,
+            (m, i) => long || m === undefined || (i + n + name.length + (mode === 'late' ? 1 : 0)) % every === 0,
           )
-          for (const moment of quickly(moments, 6, n + name.length))
+          for (const moment of quickly(moments, 12, n + name.length))
             test(`with "${name}" failing ${mode}, ${moment?.words ?? 'undisturbed'}`, async () => {
               const end = await play(s, failure, moment)
               // A step of this scenario that sends nothing cannot fail; one that failed late may have been cut short

@@ -1,6 +1,8 @@
 // A panel that has something of everything, for promises about every operation: what a call can be made of is found,
 // not listed.
 
+import { createBackupPlan } from '../../../src/compute/backups/plans/plans.ts'
+import { addOwnImage } from '../../../src/compute/own-images/own-images.ts'
 import { accountKinds } from '../../../src/identity/accounts/kinds.ts'
 import type { AccountKind, Permission, Scope } from '../../../src/kernel/api/access.ts'
 import type { Actor } from '../../../src/kernel/api/actor.ts'
@@ -53,22 +55,58 @@ async function make(features: readonly Feature[]) {
     await call(who, 'POST', `/webhooks/${paused.id}/actions/pause`)
   }
 
-  // Servers: at work, off, suspended, waiting for their owners.
+  // Servers: at work, off, suspended, in rescue, terminated, waiting for their owners.
+  await p.admin('PATCH', `/admin/images/${p.addImage('Rescue')}`, { isRescue: true, published: false })
   const order = async (body: object) =>
     (await p.admin('POST', '/admin/servers', { ...p.order, ...body })).serverId as string
   const bare = { imageId: undefined, hostname: undefined, access: undefined }
   const serverId = await order({ hostname: 'db01' })
   for (const owner of [customer, reseller, resold]) await order({ ...bare, ownerId: owner.id })
   const [stopped, suspended] = [await order({ hostname: 'off01' }), await order({ hostname: 'held01' })]
+  const [rescued, ended] = [await order({ hostname: 'help01' }), await order({ hostname: 'gone01' })]
   await order({ hostname: 'rex01', ownerId: reseller.id })
   await p.settle()
   await p.admin('POST', `/servers/${stopped}/actions/power`, { action: 'off' })
   await p.admin('POST', `/servers/${suspended}/actions/suspend`, { reason: 'overdue' })
+  await call(customer, 'POST', `/servers/${rescued}/actions/rescue`)
+  await p.admin('DELETE', `/servers/${ended}`)
+  await p.settle()
+  await p.admin('POST', `/servers/${serverId}/ips`, { version: 4 })
+  await p.settle()
+  for (const { id } of [customer, customer, reseller])
+    await p.admin('POST', `/customers/${id}/floating-ips`, { locationId: p.location })
+  const floating = (await p.admin('GET', `/floating-ips?ownerId=${customer.id}`)).data
+  await p.admin('POST', `/floating-ips/${floating[0].id}/actions/assign`, { serverId })
+  await p.settle()
+  await p.admin('POST', `/servers/${serverId}/snapshots`, { name: 'before-update' })
+  await p.settle()
+  // One network in which the second server is, which anybody may join, and one of the reseller.
+  for (const [owner, name] of [
+    [customer, 'backend'],
+    [reseller, 'inner'],
+  ] as const) {
+    const range = { name, locationId: p.location, ipv4: '10.30.0.0/24' }
+    const { id } = await p.admin('POST', `/customers/${owner.id}/networks`, range)
+    if (owner === customer) await p.admin('POST', `/networks/${id}/servers`, { serverId: stopped })
+  }
+  const rule = { direction: 'in', action: 'accept', protocol: 'tcp', ports: ['22'] }
+  for (const { id } of [customer, reseller])
+    await p.admin('POST', `/customers/${id}/firewalls`, { name: 'Kept', rules: [rule] })
+  await p.admin('POST', `/servers/${serverId}/firewall/rules`, rule)
+  await p.admin('POST', `/servers/${serverId}/alerts`, { kind: 'cpu' })
   await p.settle()
   for (const { fixture } of features) await fixture?.({ customer, call, admin: p.admin })
 
+  // Destructions that wait for a second person.
+  const held = p.staff(['servers.terminate'], 'Hal')
   // Things of a person.
   const sql = (text: string, ...values: (string | number)[]) => p.db.$client.run(text, values)
+  sql("INSERT INTO brake_cases (id, actor_id, actor_name, opened_at) VALUES (?, ?, 'Hal', 1)", newId('brk'), held.id)
+  for (const { id } of [customer, reseller, resold]) {
+    const { url, checksum } = addOwnImage.example!
+    await p.admin('POST', `/customers/${id}/scripts`, { name: 'Kept', content: '#!/bin/sh\n' })
+    await p.admin('POST', `/customers/${id}/images`, { name: 'Kept', url, checksum })
+  }
   for (const { id } of [customer, reseller, resold])
     await p.admin('POST', `/customers/${id}/ssh-keys`, {
       publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl test',
@@ -91,6 +129,7 @@ async function make(features: readonly Feature[]) {
         id,
         `${kind}-${n}`,
       )
+      sql("INSERT INTO saved_filters VALUES (?, ?, 'servers', ?, 'status=running', 1)", newId('flt'), id, `Kept ${n}`)
     }
   }
   const friend = p.account('customer', 'Fay')
@@ -119,6 +158,16 @@ async function make(features: readonly Feature[]) {
   await p.admin('POST', '/admin/ip-pools', { name: 'spare', network: '198.51.100.0/29', gateway: '198.51.100.1' })
   p.addNode(p.location, 'spare-01')
   p.addImage('Spare 1')
+  p.addIso('Tools', customer.id)
+  for (const name of ['Oslo', 'Bergen'])
+    await p.admin('POST', '/admin/backup-targets/local', { name, address: `/srv/${name}` })
+  const { data: places } = await p.admin('GET', '/admin/backup-targets')
+  const oslo = places.find(({ name }: { name: string }) => name === 'Oslo').id
+  await p.admin('POST', `/admin/backup-targets/${oslo}/actions/make-default`)
+  for (const id of [serverId, stopped]) await p.admin('POST', `/servers/${id}/backups`, {})
+  // Nothing lies in Bergen, so it can be removed.
+  for (const name of ['Nights', 'Sundays'])
+    await p.admin('POST', '/admin/backup-plans', { ...createBackupPlan.example, name, targetId: oslo })
   await p.settle()
 
   const { owner, location, node, pool, pack, image, order: wanted } = p
@@ -144,6 +193,15 @@ async function make(features: readonly Feature[]) {
   return { snapshot, known: { ...ours, nodeId: node.id } }
 }
 
+/** Rows of the tables that have many kinds of them. */
+const LIMITS: Readonly<Record<string, number>> = {
+  accounts: 12,
+  servers: 12,
+  deliveries: 12,
+  images: 12,
+  addresses: 24,
+}
+
 /** Ids of whatever is in the database: some of each table. */
 export function everyId(p: Everything): string[] {
   const tables = p.db.$client
@@ -153,9 +211,7 @@ export function everyId(p: Everything): string[] {
     .all()
   return tables.flatMap(({ name }) =>
     p.db.$client
-      .query<{ id: unknown }, []>(
-        `SELECT id FROM "${name}" LIMIT ${/^(accounts|servers|addresses|deliveries)$/.test(name) ? 12 : 6}`,
-      )
+      .query<{ id: unknown }, []>(`SELECT id FROM "${name}" LIMIT ${LIMITS[name] ?? 6}`)
       .all()
       .map(({ id }) => String(id)),
   )

@@ -1,7 +1,10 @@
 // The agent of one node in this process: the product's commands over a fake host, a journal on disk, and frames to the
 // real hub.
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseCommand } from '../../../agent/commands/index.ts'
+import { ConsoleLink } from '../../../agent/console/console-link.ts'
+import type { Identity } from '../../../agent/controller-link/identity.ts'
 import { loggingTo } from '../../../agent/controller-link/job-log.ts'
 import { openJournal } from '../../../agent/controller-link/journal.ts'
 import { failureOf } from '../../../agent/failure.ts'
@@ -13,6 +16,7 @@ import type { Hub } from '../../../src/kernel/nodes/hub.ts'
 
 type Options = {
   nodeId: string
+  key: KeyObject
   /** Directory of its data. */
   home: string
   settings: Partial<FakeSettings>
@@ -25,15 +29,18 @@ type Options = {
 export type FakeAgent = ReturnType<typeof fakeAgent>
 
 /** Connects when told to. */
-export function fakeAgent({ nodeId, home, settings, hub, now, crash }: Options) {
+export function fakeAgent({ nodeId, key, home, settings, hub, now, crash }: Options) {
   mkdirSync(home, { recursive: true })
-  let host = openFakeHost(home, { bootMs: 0, imageBytes: 1024 ** 3, ...settings }, now)
+  let host = openFakeHost(home, { bootMs: 0, imageBytes: 1024 ** 3, ...settings }, now, key)
   let journal = openJournal(`${home}/journal.db`, crash)
   let life = 0
   let socket: any
+  let identity: Identity | undefined
+  let consoles: ConsoleLink | undefined
   const say = (from: any, frame: unknown) => from === socket && hub().message(from, JSON.stringify(frame))
   async function hear(from: any, frame: ToAgent, myLife: number) {
     if (frame.type === 'traffic-stored') return host.metering.stored(frame.seq)
+    if (frame.type === 'console') return identity && consoles?.open(frame, identity)
     if (frame.type !== 'command') return
     const { key } = frame
     try {
@@ -79,15 +86,26 @@ export function fakeAgent({ nodeId, home, settings, hub, now, crash }: Options) 
       socket = undefined
       if (gone) hub().closed(gone)
     },
+    /** As an enrolment anew: its next life has another key, which the controller does not know yet. */
+    rekey() {
+      key = generateKeyPairSync('ed25519').privateKey
+      agent.restart()
+      agent.disconnect()
+    },
     /** The agent dies and comes back over the same host. */
     restart() {
       life++
       host.close()
       journal.close()
-      host = openFakeHost(home, { bootMs: 0, imageBytes: 1024 ** 3, ...settings }, now)
+      host = openFakeHost(home, { bootMs: 0, imageBytes: 1024 ** 3, ...settings }, now, key)
       journal = openJournal(`${home}/journal.db`, crash)
       agent.disconnect()
       agent.connect()
+    },
+    /** From now on it opens consoles, at this controller and with this key. */
+    opensConsoles(as: Identity) {
+      identity = as
+      consoles = new ConsoleLink(host.consoles)
     },
     /** So many bytes go through the port of the vm with this number. */
     flow: (number: number, sentBytes: number, receivedBytes: number) =>
@@ -98,11 +116,24 @@ export function fakeAgent({ nodeId, home, settings, hub, now, crash }: Options) 
       const report = host.metering.report()
       if (report) say(socket, report)
     },
+    /** A frame of any kind. */
+    say: (frame: unknown) => void say(socket, frame),
+    /** Reports what is on the host, as the agent does after it connected. */
+    async look() {
+      const [{ ours, foreign }, volumes] = await Promise.all([host.hypervisor.look(), host.storage.list()])
+      const workloads = ours.map(({ off: _, ...figures }) => figures)
+      const load = await host.load()
+      const pools = await host.storage.capacities()
+      say(socket, { type: 'heartbeat', at: now(), ...load, pools, workloads })
+      const vms = ours.map(({ id, power }) => ({ workload: id, power }))
+      say(socket, { type: 'inventory', vms, volumes, foreign })
+    },
     fault(...faults: Fault[]) {
       writeFileSync(`${home}/faults.json`, JSON.stringify(faults))
     },
     close() {
       life++
+      consoles?.closeAll()
       host.close()
       journal.close()
     },

@@ -1,6 +1,11 @@
 // The state of node and panel in a form that two runs can be compared by: a job must end in the same state after every
 // crash.
 import { Database } from 'bun:sqlite'
+import type { FakeHypervisor } from '../../../agent/drivers/hypervisor/fake.ts'
+import type { Speed } from '../../../agent/protocol/wire.ts'
+import { serverFirewall } from '../../../src/compute/firewalls/queries.ts'
+import { serverById } from '../../../src/compute/servers/model.ts'
+import { limitsOf } from '../../../src/compute/servers/speed/limits.ts'
 import { workloadById } from '../../../src/fleet/workloads/queries.ts'
 import { statusOf } from '../../../src/fleet/workloads/status.ts'
 import type { World } from './panel.ts'
@@ -10,18 +15,45 @@ export type Invariants = {
   power: string
   /** The restart policy of the panel's record, and of a vm that should run on the node. */
   restart: string
+  /** The limits in force by the panel's record, and on the node: in and out. */
+  speed: string
+  /** Private networks on the node, and the cards that the vm has there. */
+  networks: string
+  /** Is the firewall in force by the panel's record, and is it on, on the node? */
+  firewall: string
   vms: number
   volumes: number
   /** Generations: of the disk in the definition on the node, and of the one that the panel says is in use. */
   disk: { onNode: number | null; inUse: number | null }
+  /** The same of the rescue system that it is in. */
+  rescue: { onNode: number | null; inUse: number | null }
+  /** The ISO in the drive, on the node and by the record; and the copies of ISOs there. */
+  iso: string
+  isoCopies: number
+  /** By the record, and in the definition on the node. */
+  bootFirst: string
+  /** Layers of the disk in use, the top first: on the node with what they stand on, and by the record. */
+  layers: string
+  /** Backups: by the record, and snapshots in the fake target. */
+  backups: string
+  /** Machines that its node holds beside workloads. */
+  guests: number
+  /** Snapshots of the record, with their layers. */
+  snapshots: string
   spareDiskGb: number
+  /** The finding of the last test of the only backup target. */
+  backupTest: string
   /** Held by the workload, and of its definition on the node. */
   size: string
   onNode: string
   seeds: number
   rules: number
+  /** IPv4 addresses that the node's rules allow its workloads. */
+  allowed: number
   addresses: number
   held: number
+  /** The server that the floating address points to: by the table, and by the rules of the node. */
+  floating: string
   events: string[]
   openJobs: number
 }
@@ -35,23 +67,72 @@ export async function invariants(p: World, id: string): Promise<Invariants> {
   return {
     status: statusOf(workload),
     disk: { onNode: definedDisk(p.node.agent.home, id), inUse: workload.diskGeneration },
+    rescue: { onNode: definedDisk(p.node.agent.home, id, 'rescue'), inUse: rescueOf(p, id) },
+    iso: isoIn(p, id),
+    isoCopies: onNode<{ n: number }>(p, 'select count(*) as n from isos')!.n,
+    bootFirst: bootFirstOf(p, id),
+    layers: layersOf(p, id),
+    backups: backupsOf(p),
+    guests: p.db.$client.query<{ n: number }, []>('SELECT count(*) AS n FROM node_guests').get()!.n,
+    snapshots: snapshotsIn(p, id),
     spareDiskGb: workload.spareDiskGb,
+    backupTest: backupTestIn(p),
     size: `${workload.vcpus} vCPU ${workload.memoryMb} MB ${workload.diskGb} GB`,
     onNode: definedSize(p.node.agent.home, id),
     power: ours.find((d) => d.id === id)?.power ?? 'absent',
     vms: ours.length,
     volumes: (await host.storage.list()).length,
     restart: `${workload.restartPolicy} ${host.state.wantedOne(id)?.restart}`,
+    speed: `${speedInPanel(p, id)} ${speedOnNode(host.state.port(id)?.speed)}`,
+    networks: `${host.state.privateNetworks().length}, ${(host.hypervisor as FakeHypervisor).nics(id).length}`,
+    firewall: `${isInForce(p, id) ? 'in force' : 'on its way'}, ${firewallOnNode(p, id)}`,
     seeds: (await host.seeds.path(id)) ? 1 : 0,
     rules: host.state.portRules().length,
+    allowed: host.state.portRules().flatMap(({ ipv4 }) => ipv4).length,
     addresses: number('SELECT count(workload_id) AS n FROM addresses'),
     held: number('SELECT count(*) AS n FROM workloads WHERE released_at IS NULL'),
+    floating: `${floatsTo(p)}, ${
+      host.state
+        .portRules()
+        .filter(({ workload }) => host.state.floating(workload).length)
+        .map(({ workload }) => workloadById(p.db, workload)!.hostname)
+        .join(' and ') || 'none'
+    } on its node`,
     events: p.events(),
     openJobs: number(
       "SELECT count(*) AS n FROM jobs WHERE state IN ('queued', 'running', 'undoing') OR undo_node_id IS NOT NULL",
     ),
   }
 }
+
+function backupTestIn(p: World): string {
+  const sql = 'SELECT test_finding AS finding FROM backup_targets'
+  return p.db.$client.query<{ finding: string | null }, []>(sql).get()?.finding ?? 'none'
+}
+
+function isInForce(p: World, id: string) {
+  const { revision, appliedRevision } = serverFirewall(p.db, id)
+  return appliedRevision >= revision
+}
+function firewallOnNode({ node }: World, id: string) {
+  const rules = node.agent.host.state.portRules().find(({ workload }) => workload === id)
+  return rules?.policy?.firewall ? 'on' : 'off'
+}
+
+function speedInPanel(p: World, id: string) {
+  const server = serverById(p.db, id)
+  if (!server) return 'none'
+  const { portInMbps, portOutMbps } = limitsOf(server)
+  return `${portInMbps}/${portOutMbps}`
+}
+const speedOnNode = (speed: Speed | undefined) => (speed ? `${speed.inMbps}/${speed.outMbps}` : 'none')
+
+const floatsTo = (p: World): string =>
+  p.db.$client
+    .query<{ hostname: string }, []>(
+      'SELECT w.hostname FROM addresses a JOIN workloads w ON w.id = a.workload_id WHERE a.holder_id IS NOT NULL',
+    )
+    .get()?.hostname ?? 'none'
 
 function definedSize(home: string, id: string): string {
   const db = new Database(`${home}/fake.db`, { readonly: true })
@@ -62,10 +143,68 @@ function definedSize(home: string, id: string): string {
   return `${vcpus} vCPU ${memoryMb} MB`
 }
 
-/** The generation of the disk in the vm's definition on the fake host; null without a definition. */
-function definedDisk(home: string, id: string): number | null {
-  const db = new Database(`${home}/fake.db`, { readonly: true })
-  const row = db.query<{ disk: string }, [string]>('select disk from vms where workload = ?').get(id)
+function onNode<R>(p: World, sql: string, ...values: string[]): R | null {
+  const db = new Database(`${p.node.agent.home}/fake.db`, { readonly: true })
+  const row = db.query<R, string[]>(sql).get(...values)
   db.close()
-  return row && Number(/-(\d+)\.\w+$/.exec(row.disk)![1])
+  return row
+}
+
+function isoIn(p: World, id: string): string {
+  const path = onNode<{ iso: string | null }>(p, 'select iso from vms where workload = ?', id)?.iso
+  const sql = 'SELECT iso_id AS isoId FROM servers WHERE id = ?'
+  const recorded = p.db.$client.query<{ isoId: string | null }, [string]>(sql).get(id)?.isoId
+  if (!path && !recorded) return 'none'
+  return `${path ? 'in it' : 'empty'}, ${recorded && path?.endsWith(recorded) ? 'recorded' : 'not recorded'}`
+}
+
+/** Numbers of layers; those that nothing uses stand behind a plus. */
+function layersOf(p: World, id: string): string {
+  const db = new Database(`${p.node.agent.home}/fake.db`, { readonly: true })
+  const all = db
+    .query<{ path: string; base: string }, [string]>('select path, base from layers where path like ?')
+    .all(`%/${id}-%`)
+  const top = db.query<{ disk: string }, [string]>('select disk from vms where workload = ?').get(id)?.disk
+  db.close()
+  const numberOf = (path: string) => Number(/\.(\d+)\.qcow2$/.exec(path)?.[1] ?? 0)
+  const chain: string[] = []
+  for (let at = top; at; at = all.find(({ path }) => path === at)?.base) chain.push(at)
+  const others = all.filter(({ path }) => !chain.includes(path)).map(({ path }) => numberOf(path))
+  const row = serverById(p.db, id)
+  const onNode = [chain.map(numberOf).join('-'), ...others].join('+')
+  return `${onNode} on its node, ${row?.diskLayer} on ${row?.diskParent ?? 'none'}`
+}
+const backupsOf = (p: World): string => {
+  const recorded = p.db.$client.query<{ state: string }, []>('SELECT state FROM backups ORDER BY id').all()
+  const { n } = onNode<{ n: number }>(p, 'select count(*) as n from backup_snapshots')!
+  return `${recorded.map(({ state }) => state).join(' ') || 'none'}, ${n} in the target`
+}
+const snapshotsIn = (p: World, id: string): string =>
+  p.db.$client
+    .query<{ name: string; layer: number | null; parent: number | null }, [string]>(
+      'SELECT name, layer, parent FROM snapshots WHERE server_id = ? ORDER BY id',
+    )
+    .all(id)
+    .map(({ name, layer, parent }) => `${name} ${layer} on ${parent ?? 'none'}`)
+    .join(', ') || 'none'
+
+function bootFirstOf(p: World, id: string): string {
+  const row = onNode<{ definition: string }>(p, 'select definition from vms where workload = ?', id)
+  const sql = 'SELECT boot_first AS first FROM servers WHERE id = ?'
+  const recorded = p.db.$client.query<{ first: string }, [string]>(sql).get(id)?.first
+  return `${recorded} ${row && JSON.parse(row.definition).bootFirst}`
+}
+
+function rescueOf(p: World, id: string): number | null {
+  const sql = "SELECT rescue ->> '$.generation' AS n FROM servers WHERE id = ?"
+  return p.db.$client.query<{ n: number | null }, [string]>(sql).get(id)?.n ?? null
+}
+
+/** The generation of a disk in the vm's definition on the fake host; null without a definition. */
+function definedDisk(home: string, id: string, column: 'disk' | 'rescue' = 'disk'): number | null {
+  const db = new Database(`${home}/fake.db`, { readonly: true })
+  const sql = `select ${column} as disk from vms where workload = ?`
+  const path = db.query<{ disk: string | null }, [string]>(sql).get(id)?.disk
+  db.close()
+  return path ? Number(/-(\d+)(?:\.\d+)?\.\w+$/.exec(path)![1]) : null
 }

@@ -1,15 +1,21 @@
 // A whole panel in one process: a database file, nodes with fake hosts that speak through the real hub, and ways to
 // pull the plug.
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { generateKeyPairSync } from 'node:crypto'
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { FakeSettings } from '../../../agent/host/fake-host.ts'
+import { firmwares } from '../../../agent/protocol/wire.ts'
 import { configFrom } from '../../../src/app/config.ts'
 import { createController } from '../../../src/app/controller.ts'
 import { features as productFeatures } from '../../../src/app/features.ts'
 import { distributionsOver } from '../../../src/catalog/images/distributions.ts'
 import { images } from '../../../src/catalog/images/tables.ts'
+import { addIso } from '../../../src/compute/isos/library.ts'
+import { addOwnImage } from '../../../src/compute/own-images/own-images.ts'
+import type { ForwardLookUp } from '../../../src/compute/reverse-dns/forward.ts'
 import { load, type Server } from '../../../src/compute/servers/model.ts'
 import { nodes } from '../../../src/fleet/nodes/tables.ts'
+import { keepPools } from '../../../src/fleet/storage-pools/queries.ts'
 import { addStaff } from '../../../src/identity/accounts/staff/staff-member.ts'
 import { accounts, roles } from '../../../src/identity/accounts/tables.ts'
 import { insertSession } from '../../../src/identity/auth/sessions.ts'
@@ -19,21 +25,27 @@ import { audit } from '../../../src/kernel/audit/tables.ts'
 import { secretsWith } from '../../../src/kernel/crypto/secrets.ts'
 import { deleteExpired } from '../../../src/kernel/db/expiring.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
+import type { Migration } from '../../../src/kernel/db/migrate.ts'
 import { openDb, write } from '../../../src/kernel/db/open.ts'
 import type { Feature } from '../../../src/kernel/feature.ts'
 import type { Failpoints } from '../../../src/kernel/jobs/runner/execution.ts'
 import { events, jobs } from '../../../src/kernel/jobs/tables.ts'
 import { quieten } from '../../../src/kernel/log.ts'
+import { rendered } from '../../../src/kernel/mail/mail.ts'
 import { NoAnswer } from '../../../src/kernel/net/egress.ts'
 import { keepAliveAgent, type Transport } from '../../../src/kernel/net/exchange.ts'
 import { deliveries } from '../../../src/kernel/queue/tables.ts'
 import { assemble } from '../../../src/kernel/registry.ts'
 import { poolNodes } from '../../../src/network/ip-pools/tables.ts'
 import { HostFigures, type HostSource } from '../../../src/platform/host/figures.ts'
+import { emptyQcow2 } from '../guest.ts'
 import { closedAtEnd } from '../opened.ts'
 import { declarationsOf } from './declared.ts'
 import { type FakeAgent, fakeAgent } from './fake-agent.ts'
 import { type Size, seed } from './seed.ts'
+
+/** Every node of a test proves itself by it. */
+const nodeKey = generateKeyPairSync('ed25519')
 
 /** In memory where the system has such a place: thousands of small transactions, each flushed. */
 const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
@@ -54,6 +66,8 @@ type Options = {
   logRequests?: boolean
   /** The servers of distributions; without it none answers. */
   distributions?: Parameters<typeof distributionsOver>[0]
+  /** The addresses of names, for reverse DNS; without it none has any. */
+  forwardLookUp?: ForwardLookUp
   /** How webhooks leave; without it no name resolves. */
   webhooks?: Partial<Transport>
   /** PANEL_WEBHOOK_ALLOW_PRIVATE. */
@@ -82,8 +96,12 @@ export const calmHost: HostSource = {
   ownBytes: () => 2048,
 }
 
-const unreachable = async () => {
-  throw new NoAnswer('The tests have no internet.')
+/** The tests have no internet but the files of the examples of an own image and of an ISO. */
+const onlyExamples: Parameters<typeof distributionsOver>[0] = async ({ href }) => {
+  if (href !== addOwnImage.example!.url && href !== addIso.example!.url)
+    throw new NoAnswer('The tests have no internet.')
+  const body = emptyQcow2()
+  return { status: 206, headers: { 'content-range': `bytes 0-${body.length - 1}/${body.length}` }, body }
 }
 
 /**
@@ -100,6 +118,19 @@ const isJson = ({ status, headers }: Response) =>
   status !== 204 && /^application\/json\b/.test(headers.get('Content-Type') ?? '')
 
 export type Panel = Awaited<ReturnType<typeof panel>>
+
+const emptyDatabases = new Map<string, Uint8Array>()
+/** Bytes of a database that has its tables and no customer. To apply all migrations costs more than a whole test. */
+function emptyDatabase(migrations: readonly Migration[]): Uint8Array {
+  const names = migrations.map(({ name }) => name).join()
+  const known = emptyDatabases.get(names)
+  if (known) return known
+  const db = openDb(':memory:', migrations)
+  const bytes = db.$client.serialize()
+  db.$client.close()
+  emptyDatabases.set(names, bytes)
+  return bytes
+}
 
 export async function panel(options: Options = {}) {
   quieten(true)
@@ -121,6 +152,8 @@ export async function panel(options: Options = {}) {
   })
   const features = [...productFeatures, ...(options.features ?? [])]
   const registry = assemble(features)
+  const dbPath = `${dir}/berth.db`
+  if (!existsSync(dbPath)) writeFileSync(dbPath, emptyDatabase(registry.migrations))
   const holdToDeclaration = declarationsOf(registry.allOperations)
   const build = () =>
     createController({
@@ -129,13 +162,14 @@ export async function panel(options: Options = {}) {
       clock: () => now + wallClockOffMs,
       monotonic: () => now++,
       secrets,
-      db: openDb(`${dir}/berth.db`, registry.migrations),
+      db: openDb(dbPath, registry.migrations),
       failpoints: (m) => open.failpoints?.(m),
       callsPerMinute: options.callsPerMinute ?? 1e9,
       pauseMs: () => 1,
       services: {
         host: new HostFigures({ ...calmHost, ...options.host }, dir, certificateEndsAt),
-        distributions: distributionsOver(options.distributions ?? unreachable),
+        distributions: distributionsOver(options.distributions ?? onlyExamples),
+        forwardLookUp: options.forwardLookUp ?? (async () => []),
         webhookTransport: {
           silenceMs: 10_000,
           totalMs: 15_000,
@@ -151,6 +185,7 @@ export async function panel(options: Options = {}) {
   function openAgent(nodeId: string, settings: Partial<FakeSettings> = {}) {
     const agent = fakeAgent({
       nodeId,
+      key: nodeKey.privateKey,
       home: `${dir}/${nodeId}`,
       settings,
       hub: () => controller.hub,
@@ -301,13 +336,11 @@ export async function panel(options: Options = {}) {
             id,
             name,
             locationId,
-            publicKey: 'A'.repeat(43),
+            publicKey: nodeKey.publicKey.export({ format: 'jwk' }).x!,
             bridge: 'br0',
             reservedMemoryMb: 0,
             memoryMb: settings.memoryMb ?? 65_536,
             threads: 16,
-            pool: 'local',
-            poolBytes: 1024 ** 4,
             seenAt: now,
             createdAt: now,
             facts: {
@@ -321,15 +354,45 @@ export async function panel(options: Options = {}) {
               memoryMb: 65_536,
               virtualisation: { kind: 'none', reason: 'fake' },
               versions: {},
+              hardware: { firmware: settings.firmware ?? [...firmwares], tpm: settings.tpm ?? true },
               bridges: [],
               addresses: [],
+              managementAddress: `10.9.0.${agents.size + 1}`,
             },
           })
           .run()
+        const pools = [{ name: 'local', totalBytes: 1024 ** 4 }, ...(settings.pools ?? [])]
+        keepPools(
+          tx,
+          id,
+          pools.map((given) => ({ kind: 'fake', path: '/', freeBytes: given.totalBytes, ...given })),
+          now,
+        )
       })
       const agent = openAgent(id, settings)
       agent.connect()
       return { id, agent }
+    },
+    /** The id of a storage pool: the first of any node. */
+    storagePool: (): string =>
+      (controller.db.$client.query('SELECT id FROM storage_pools ORDER BY id').get() as { id: string }).id,
+    /** An ISO of the library. */
+    addIso(name = 'Debian 13 netinst', ownerId: string | null = null): string {
+      const id = newId('iso')
+      controller.db.$client.run(
+        'INSERT INTO isos VALUES (?, ?, (SELECT reseller_id FROM accounts WHERE id = ?), ?, ?, ?, ?, ?, NULL)',
+        [
+          id,
+          ownerId,
+          ownerId,
+          name,
+          'https://mirror.example/netinst.iso',
+          `sha256:${'0'.repeat(64)}`,
+          700_000_000,
+          now,
+        ],
+      )
+      return id
     },
     addImage(name = 'Debian 13', minDiskGb = 1): string {
       const id = newId('img')
@@ -367,7 +430,7 @@ export async function panel(options: Options = {}) {
         .from(events)
         .all()
         .map((e) => e.type),
-    /** The mails that wait, opened. */
+    /** The mails that wait, as they would leave. */
     mailed: () =>
       controller.db
         .select()
@@ -377,7 +440,7 @@ export async function panel(options: Options = {}) {
         .map(({ id, recipient, subject, encryptedPayload }) => ({
           to: recipient,
           subject,
-          ...(JSON.parse(secrets.open(id, encryptedPayload)) as { text: string; html: string }),
+          ...rendered({ ...JSON.parse(secrets.open(id, encryptedPayload)), publicUrl: config.publicUrl }),
         })),
     auditLines: () => controller.db.select().from(audit).all(),
     /**
@@ -413,6 +476,7 @@ export async function panel(options: Options = {}) {
       // The nodes' going is not recorded.
       controller.beginStop()
       for (const agent of agents.values()) agent.disconnect()
+      controller.reports.stop()
       controller.db.$client.close()
       controller = await build()
       if (nodesComeBack) for (const agent of agents.values()) agent.connect()
@@ -431,6 +495,8 @@ export async function panel(options: Options = {}) {
     close: closedAtEnd(() => {
       controller.runner.stop()
       for (const agent of agents.values()) agent.close()
+      // Its timer would otherwise write into the journal of the next test.
+      controller.reports.stop()
       controller.db.$client.close()
       rmSync(dir, { recursive: true, force: true })
     }),
@@ -457,8 +523,27 @@ export async function panel(options: Options = {}) {
   return it
 }
 
-/** A panel that can sell a server: one of everything. */
-export async function world(options: Options = {}) {
+export type World = Awaited<ReturnType<typeof newWorld>>
+
+let opened = 0
+let copied: { from: Snapshot; known: Omit<World, keyof Panel | 'node'> } | undefined
+
+/** A panel that can sell a server: one of everything. A file that opens many gets copies of one. */
+export async function world(options: Options = {}): Promise<World> {
+  if (options.features || options.from || options.seeded || ++opened < 3) return await newWorld(options)
+  if (!copied) {
+    using p = await newWorld()
+    p.db.$client.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    const { owner, location, pool, pack, image, customer, order } = p
+    copied = { from: p.snapshot(), known: { owner, location, pool, pack, image, customer, order } }
+  }
+  const { from, known } = copied
+  const p = await panel({ ...options, from })
+  const [[id, agent]] = [...p.agents] as [[string, FakeAgent]]
+  return Object.assign(p, structuredClone(known), { node: { id, agent } })
+}
+
+async function newWorld(options: Options = {}) {
   const p = await panel(options)
   const staff = p.staff()
   const location = (await p.admin('POST', '/admin/node-groups', { name: 'Frankfurt' })).id as string
@@ -487,4 +572,3 @@ export async function world(options: Options = {}) {
   }
   return Object.assign(p, { owner: staff, location, node, pool, pack, image, customer, order })
 }
-export type World = Awaited<ReturnType<typeof world>>

@@ -1,6 +1,6 @@
 // The real thing: the compiled program as processes, a controller and its agents, on loopback with data of their own.
 import { Database } from 'bun:sqlite'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Subprocess } from 'bun'
 import { hashPassword } from '../../../src/identity/auth/passwords/hash.ts'
@@ -32,6 +32,14 @@ export async function installation(settings: Env = {}) {
     started.push(child)
     return child
   }
+  /** The last errors in the journals of the controllers, for the message of a test that fails. */
+  const errorsOfControllers = () =>
+    readdirSync(dir)
+      .filter((file) => /^controller-\d+\.log$/.test(file))
+      .flatMap((file) => readFileSync(`${dir}/${file}`, 'utf8').split('\n'))
+      .filter((line) => line.includes('"level":"error"'))
+      .slice(-5)
+      .join('\n')
   const it = {
     dir,
     url,
@@ -57,7 +65,7 @@ export async function installation(settings: Env = {}) {
       spawn(`agent-${started.length}`, ['agent', 'run', '--data-dir', home], more),
     async admin(operation: string, body: unknown = {}): Promise<any> {
       const { code, out, error } = await berth(['admin', operation, JSON.stringify(body)], env)
-      if (code) throw new Error(`${operation}: ${error}`)
+      if (code) throw new Error(`${operation}: ${error}\n${errorsOfControllers()}`)
       return JSON.parse(out)
     },
     /** The API, as a billing system uses it. */

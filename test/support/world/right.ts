@@ -1,6 +1,7 @@
 // A call that is right in everything just now: the example of the reference, with what is good for one time, or taken
 // after it, made for this call. Links are put where mails and billing systems would have got them from.
 import { randomBytes } from 'node:crypto'
+import ssh2 from 'ssh2'
 import { accountKinds } from '../../../src/identity/accounts/kinds.ts'
 import { accountById } from '../../../src/identity/accounts/queries.ts'
 import { makeLink, type Purpose } from '../../../src/identity/auth/links/links.ts'
@@ -62,6 +63,8 @@ const named: Made = (_, __, n) => ({ name: `Right ${n}` })
 const called: Made = (_, __, n) => ({ hostname: `right${n}` })
 /** Of an Ed25519 key before its 32 bytes (RFC 8709): its type and its length. */
 const keyHead = Buffer.from('0000000b7373682d6564323535313900000020', 'hex')
+/** A private key of SSH. */
+const sshKey = () => ssh2.utils.generateKeyPairSync('ed25519').private
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 const fresh: Readonly<Record<string, Made>> = {
@@ -84,6 +87,14 @@ const fresh: Readonly<Record<string, Made>> = {
   'packages.create': named,
   'locations.create': named,
   'tokens.create': named,
+  'scripts.create': named,
+  'saved-filters.create': named,
+  'backup-targets.add-rest': (_, __, n) => ({ name: `Right ${n}`, secret: randomToken() }),
+  'backup-targets.add-s3': (_, __, n) => ({ name: `Right ${n}`, secret: randomToken() }),
+  'backup-targets.add-sftp': (_, __, n) => ({ name: `Right ${n}`, secret: sshKey() }),
+  'backup-targets.add-local': named,
+  'backup-plans.create': named,
+  'own-images.create': named,
   'ssh-keys.create': () => ({
     publicKey: `ssh-ed25519 ${Buffer.concat([keyHead, randomBytes(32)]).toString('base64')} right`,
   }),
@@ -97,6 +108,9 @@ const fresh: Readonly<Record<string, Made>> = {
     last: `10.9.${n % 256}.6`,
     name: `Right ${n}`,
   }),
+  'networks.create': named,
+  'firewalls.create': named,
+  'reverse-dns.use-powerdns': () => ({ key: randomToken() }),
   'servers.create': called,
   'reseller.create-server': called,
   'servers.setup': called,

@@ -212,9 +212,16 @@ class Rows {
       facts: JSON.stringify(factsOf(name)),
       memory_mb: NODE_MEMORY_MB,
       threads: 64,
-      pool: 'local',
-      pool_bytes: NODE_POOL_BYTES,
       seen_at: this.now,
+      created_at: this.now,
+    })
+    this.add('storage_pools', {
+      id: newId('stp'),
+      node_id: id,
+      name: 'local',
+      kind: 'fake',
+      path: '/var/lib/berth',
+      total_bytes: NODE_POOL_BYTES,
       created_at: this.now,
     })
     return { id, name, privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string, servers: [] }
@@ -304,7 +311,6 @@ class Rows {
       image_id: sold.imageId,
       traffic_gb: 2000,
       port_mbps: 1000,
-      pool: 'local',
       format: 'qcow2',
     })
     this.ipv4(pools.v4, i, id)

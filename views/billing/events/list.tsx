@@ -32,7 +32,10 @@ function EventsPage({ events }: Data) {
   const { registry, actor } = useAt()
   return (
     <>
-      <Head title="Events" sub={<p>What webhooks send, also without one. Kept for 30 days.</p>} />
+      <Head
+        title="Events"
+        sub={<p>The events that webhooks send, listed here even without a webhook. Kept for 30 days.</p>}
+      />
       <WebhookTabs />
       <Section id="events" title="Events" quiet flush first>
         <List

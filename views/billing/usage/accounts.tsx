@@ -21,7 +21,14 @@ const accountsPage = (area: Area) =>
       <>
         <Head
           title="Usage"
-          actions={<Download op={exportUsage} label="CSV, a line per server" />}
+          actions={
+            <>
+              <Link to={`${area}/reports/reconciliation`} class="btn">
+                Reconciliation
+              </Link>
+              <Download op={exportUsage} label="CSV, a line per server" />
+            </>
+          }
           sub={<span>What each account had, by package. Months are in UTC.</span>}
         />
         <MonthTabs />

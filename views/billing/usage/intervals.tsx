@@ -21,8 +21,8 @@ export const usageIntervalPages = inEveryArea({
         title="Intervals"
         sub={
           <span>
-            From when to when a server was what, newest first. An interval never changes once it has ended, and every
-            number of a report is a sum of intervals.
+            Each row is a period in which nothing about a server changed, newest first. A row that has ended never
+            changes, and every figure of a report is a sum of rows.
           </span>
         }
       />
@@ -64,7 +64,7 @@ const IntervalTable = ({ intervals }: { intervals: readonly Interval[] }) => (
       { title: 'Package', kind: 'mid', width: 14, cell: (i) => i.package.name ?? '–' },
       { title: 'Owner', kind: 'lo', width: 14, cell: (i) => i.owner.name },
       { title: 'From', cell: (i) => <Exact iso={i.beganAt} /> },
-      { title: 'Until', cell: (i) => (i.endedAt === null ? 'goes on' : <Exact iso={i.endedAt} />) },
+      { title: 'Until', cell: (i) => (i.endedAt === null ? 'now' : <Exact iso={i.endedAt} />) },
       { title: 'In the month', kind: 'a', num: true, width: 12, cell: (i) => <Days seconds={i.seconds} /> },
     ]}
   />

@@ -2,9 +2,13 @@ import { monthAfter, monthOf } from '../../../src/billing/usage/period.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Tabs } from '../../components/table.tsx'
 
-const names = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+let names: Intl.DateTimeFormat | undefined
 /** `November 2026` for `2026-11`. */
-export const nameOfMonth = (month: string) => names.format(Date.parse(`${month}-01T00:00:00Z`))
+export function nameOfMonth(month: string): string {
+  // Made with the first page: it loads the names of a language, and each start would wait for it.
+  names ??= new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+  return names.format(Date.parse(`${month}-01T00:00:00Z`))
+}
 
 /** This month, the two before, and an older one that the address names. */
 export function MonthTabs() {
@@ -30,10 +34,11 @@ export function useMonth(): Readonly<Record<string, string>> {
   return month ? { month } : {}
 }
 
+type DaysProps = { seconds: number; inText?: boolean; unit?: string }
 /** Days to two decimals; the title has the seconds. `inText`: with their unit, also where no column names it. */
-export const Days = ({ seconds, inText }: { seconds: number; inText?: boolean }) => (
+export const Days = ({ seconds, inText, unit = 'days' }: DaysProps) => (
   <span title={`${seconds.toLocaleString('en', { maximumFractionDigits: 3 })} seconds`}>
     {(seconds / 86_400).toLocaleString('en', { maximumFractionDigits: 2, minimumFractionDigits: 2 })}
-    {inText ? ' days' : <span class="per"> days</span>}
+    {inText ? ` ${unit}` : <span class="per"> {unit}</span>}
   </span>
 )

@@ -24,8 +24,8 @@ export const usagePages = inEveryArea({
         actions={<Download op={exportUsage} label="CSV" />}
         sub={
           <span>
-            Every server of the month, terminated ones too, as it was then. Months are in UTC; a name leads to the
-            intervals that add up.
+            Every server of the month, as it was then, including terminated ones. Months are in UTC. Open a server to
+            see the intervals behind its figures.
           </span>
         }
       />
@@ -117,7 +117,7 @@ function LineTable({ lines, area }: { lines: readonly Line[]; area: Area }) {
           kind: 'b',
           num: true,
           width: 10,
-          cell: (l) => <Days seconds={l.secondsByState.suspended} />,
+          cell: (l) => <Days seconds={l.secondsByState.suspended} unit="days suspended" />,
         },
         { title: 'Server-days', kind: 'a', num: true, width: 12, cell: (l) => <Days seconds={l.seconds} /> },
       ]}

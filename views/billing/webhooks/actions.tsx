@@ -157,7 +157,7 @@ export function DeleteWebhook({ of: w }: Of) {
       confirm={{
         keep: 'Keep webhook',
         consequences: [
-          'Nothing more is delivered to it, also not what waits.',
+          'Nothing more is delivered to it, including what is waiting.',
           'Its log is deleted.',
           'It cannot be restored.',
         ],

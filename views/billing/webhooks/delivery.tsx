@@ -72,7 +72,7 @@ export const DeliveryDetail = ({ of: d }: Of) => (
           ['Delivery', <Copyable text={d.id} what="the id of the delivery" />],
           ['Queued', <Moment iso={d.createdAt} />],
           ['Ended', d.endedAt && <Moment iso={d.endedAt} />],
-          ['Attempts', d.maxAttempts === 1 ? 'One only: it was sent by hand' : `${d.attemptCount} of ${d.maxAttempts}`],
+          ['Attempts', d.maxAttempts === 1 ? 'Only one: it was sent by hand' : `${d.attemptCount} of ${d.maxAttempts}`],
           ['Why it failed', d.error],
         ]}
       />

@@ -1,3 +1,4 @@
+import type { Hardware } from '../../../agent/protocol/wire.ts'
 import {
   addCatalogueImage,
   changeImage,
@@ -7,9 +8,9 @@ import {
 } from '../../../src/catalog/images/images.ts'
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { Action, Menu } from '../../components/action.tsx'
+import { Action, EditEntry, Menu, RemoveEntry } from '../../components/action.tsx'
 import { Radios } from '../../components/choices.tsx'
-import { Check, Field } from '../../components/field.tsx'
+import { Check, Field, Select } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty, Section } from '../../components/section.tsx'
@@ -60,6 +61,7 @@ const columns: readonly Column<Image>[] = [
         <b title={i.name}>{i.name}</b>
         <small>
           {i.origin === 'catalogue' ? 'From the catalogue' : 'Imported'} · {i.format}
+          {machineWords(i)}
         </small>
       </>
     ),
@@ -75,11 +77,15 @@ const columns: readonly Column<Image>[] = [
             Published
           </State>
           {i.isDefault && <small class="keep">Default of orders</small>}
+          {i.isRescue && <small class="keep">Rescue image</small>}
         </>
       ) : (
-        <State tone="idle" shape="hold">
-          Unpublished
-        </State>
+        <>
+          <State tone="idle" shape="hold">
+            Unpublished
+          </State>
+          {i.isRescue && <small class="keep">Rescue image</small>}
+        </>
       ),
   },
   { title: 'Minimum disk', num: true, width: 12, cell: (i) => gb(i.minDiskGb) },
@@ -126,10 +132,66 @@ const Import = () => (
           options={['qcow2', 'raw'].map((value) => ({ value, label: value }))}
         />
         <MinimumDisk scope="import" value={10} hint="Packages with a smaller disk cannot use it." />
+        <HardwareFields scope="import" value={{ firmware: 'bios', machine: 'q35', tpm: false, os: 'linux' }} />
         <Check scope="import" name="published" label="Publish it" checked hint="It can be ordered immediately." />
       </>
     }
   />
+)
+
+const firmwareOptions = [
+  { value: 'bios', label: 'BIOS' },
+  { value: 'uefi', label: 'UEFI' },
+  { value: 'uefi_secure', label: 'UEFI with Secure Boot' },
+]
+const machineOptions = [
+  { value: 'q35', label: 'q35, for every current system' },
+  { value: 'pc', label: 'pc, for old systems with BIOS' },
+]
+const osOptions = [
+  { value: 'linux', label: 'Linux, or another with cloud-init' },
+  { value: 'windows', label: 'Windows with cloudbase-init' },
+]
+/** The unusual parts of the machine that it needs. */
+const machineWords = ({ machine, firmware, tpm, os }: Hardware) =>
+  [
+    os === 'windows' && 'Windows',
+    firmware !== 'bios' && firmwareOptions.find((o) => o.value === firmware)?.label,
+    tpm && 'TPM',
+    machine === 'pc' && machine,
+  ]
+    .filter(Boolean)
+    .map((word) => ` · ${word}`)
+    .join('')
+
+/** The machine on which servers of the image run. */
+const HardwareFields = ({ scope, value }: { scope: string; value: Hardware }) => (
+  <>
+    <Select
+      scope={scope}
+      name="os"
+      label="Operating system"
+      value={value.os ?? 'linux'}
+      options={osOptions}
+      hint="Decides clock, devices and the form in which the system gets its name, addresses and password."
+    />
+    <Select
+      scope={scope}
+      name="firmware"
+      label="Firmware"
+      value={value.firmware}
+      options={firmwareOptions}
+      hint="A node needs the package ovmf for UEFI. Servers keep the firmware with which they were installed."
+    />
+    <Select scope={scope} name="machine" label="Machine" value={value.machine} options={machineOptions} />
+    <Check
+      scope={scope}
+      name="tpm"
+      label="TPM 2.0"
+      checked={value.tpm}
+      hint="Windows 11 needs it. A node needs swtpm."
+    />
+  </>
 )
 
 type MinimumDiskProps = { scope: string; value: number; required?: boolean; hint?: string }
@@ -150,19 +212,15 @@ const ImageMenu = ({ of: i }: { of: Image }) =>
         body={{ published: !i.published }}
         done={i.published ? `${i.name} can no longer be ordered` : `${i.name} can be ordered`}
       />
-      <Action
+      <EditEntry
         op={changeImage}
-        params={{ id: i.id }}
+        of={i}
         label="Edit"
-        of={i.name}
-        inMenu
-        title={`Edit ${i.name}`}
-        submit="Save"
-        done="Saved"
         fields={
           <>
             <Field scope={`edit-${i.id}`} name="name" label="Name" required value={i.name} />
             <MinimumDisk scope={`edit-${i.id}`} required value={i.minDiskGb} />
+            <HardwareFields scope={`edit-${i.id}`} value={i} />
           </>
         }
       />
@@ -177,28 +235,28 @@ const ImageMenu = ({ of: i }: { of: Image }) =>
           done={`Orders choose ${i.name} first`}
         />
       )}
+      <Action
+        op={changeImage}
+        params={{ id: i.id }}
+        label={i.isRescue ? 'No longer the rescue image' : 'Use for rescue'}
+        of={i.name}
+        inMenu
+        body={{ isRescue: !i.isRescue }}
+        done={i.isRescue ? 'There is no rescue image now' : `Rescue systems start from ${i.name}`}
+      />
       <RemoveImage of={i} />
     </Menu>
   ) : null
 
 const RemoveImage = ({ of: i }: { of: Image }) => (
-  <Action
+  <RemoveEntry
     op={removeImage}
-    params={{ id: i.id }}
-    label="Remove"
-    of={i.name}
-    inMenu
-    tone="bad"
-    title={`Remove ${i.name}?`}
-    done={`${i.name} is removed`}
-    confirm={{
-      keep: 'Keep image',
-      consequences: [
-        'It can no longer be chosen for orders and reinstallations.',
-        i.servers > 0 &&
-          `${count(i.servers, 'existing server')} made from it keep${i.servers === 1 ? 's' : ''} running.`,
-      ],
-    }}
+    of={i}
+    keep="Keep image"
+    consequences={[
+      'It can no longer be chosen for orders and reinstallations.',
+      i.servers > 0 && `${count(i.servers, 'existing server')} made from it keep${i.servers === 1 ? 's' : ''} running.`,
+    ]}
   />
 )
 

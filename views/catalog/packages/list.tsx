@@ -2,8 +2,8 @@ import { overTrafficPolicies, overTrafficWords } from '../../../src/catalog/pack
 import { changePackage, createPackage, listPackages } from '../../../src/catalog/packages/packages.ts'
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { Action, Menu } from '../../components/action.tsx'
-import { Field, Select } from '../../components/field.tsx'
+import { Action, EditEntry, Menu } from '../../components/action.tsx'
+import { Check, Field, Select } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { List } from '../../components/list.tsx'
@@ -119,18 +119,7 @@ const AddPackage = () => (
 const PackageMenu = ({ of: p }: { of: Package }) =>
   useAt().may(changePackage) ? (
     <Menu label={`Actions for ${p.name}`} small>
-      <Action
-        op={changePackage}
-        params={{ id: p.id }}
-        label="Edit"
-        of={p.name}
-        inMenu
-        title={`Edit ${p.name}`}
-        wide
-        submit="Save"
-        done="Saved"
-        fields={<PackageFields scope={`edit-${p.id}`} of={p} />}
-      />
+      <EditEntry op={changePackage} of={p} label="Edit" wide fields={<PackageFields scope={`edit-${p.id}`} of={p} />} />
       {p.archived ? <Restore of={p} /> : <Archive of={p} />}
     </Menu>
   ) : null
@@ -225,6 +214,16 @@ const PackageFields = ({ scope, of: p }: FieldsProps) => (
       options={overTrafficPolicies.map((value) => ({ value, label: overTrafficWords[value] }))}
       hint="Its owner is told at 80 % and at 100 %. Both directions count."
     />
+    <Field
+      scope={scope}
+      name="throttleMbps"
+      label="Speed of a server that is slowed down"
+      as="number"
+      nullable
+      unit="Mbit/s"
+      value={p?.throttleMbps}
+      hint="In each direction. Only where a server is slowed down when it has used its traffic."
+    />
     <Select
       scope={scope}
       name="restartPolicy"
@@ -235,6 +234,95 @@ const PackageFields = ({ scope, of: p }: FieldsProps) => (
         'Up to three times in ten minutes. A server that was stopped in the panel stays off. New servers take it ' +
         'over; each can be given its own.'
       }
+    />
+    <Field
+      scope={scope}
+      name="snapshotLimit"
+      label="Snapshots of a server"
+      as="number"
+      required
+      value={p?.snapshotLimit ?? 3}
+      hint="0 for none. Each holds as much space on the node as the disk has."
+    />
+    <Field
+      scope={scope}
+      name="storageClass"
+      label="Class of storage"
+      nullable
+      value={p?.storageClass}
+      placeholder="nvme"
+      hint="Disks are made in storage pools of this class; each node names its own. Leave empty for any."
+    />
+    <div class="pair">
+      <Field
+        scope={scope}
+        name="diskReadIops"
+        label="Disk reads"
+        as="number"
+        nullable
+        unit="per second"
+        value={p?.diskReadIops}
+        hint="Of each disk. Empty for no limit."
+      />
+      <Field
+        scope={scope}
+        name="diskWriteIops"
+        label="Disk writes"
+        as="number"
+        nullable
+        unit="per second"
+        value={p?.diskWriteIops}
+        hint="New servers get these limits."
+      />
+    </div>
+    <div class="pair">
+      <Field
+        scope={scope}
+        name="diskReadMbPerSecond"
+        label="Disk read speed"
+        as="number"
+        nullable
+        unit="MiB/s"
+        value={p?.diskReadMbPerSecond}
+      />
+      <Field
+        scope={scope}
+        name="diskWriteMbPerSecond"
+        label="Disk write speed"
+        as="number"
+        nullable
+        unit="MiB/s"
+        value={p?.diskWriteMbPerSecond}
+      />
+    </div>
+    <div class="pair">
+      <Field
+        scope={scope}
+        name="newConnectionsPerSecond"
+        label="New connections"
+        as="number"
+        nullable
+        unit="per second"
+        value={p?.newConnectionsPerSecond}
+        hint="TCP connections that a server may begin. Empty: as the settings say."
+      />
+      <Field
+        scope={scope}
+        name="packetsPerSecond"
+        label="Packets"
+        as="number"
+        nullable
+        unit="per second"
+        value={p?.packetsPerSecond}
+        hint="Packets that a server may send. Empty: as the settings say."
+      />
+    </div>
+    <Check
+      scope={scope}
+      name="smtpAllowed"
+      label="Its servers may connect to mail servers"
+      checked={p?.smtpAllowed ?? false}
+      hint="TCP port 25. Off, spam from a hijacked server stays inside; each server can be given an exception."
     />
     <Field scope={scope} name="billingProductId" label="Billing product ID" nullable value={p?.billingProductId} />
   </>

@@ -1,5 +1,6 @@
 // Image and access: what every installation asks for.
 
+import type { AssetName } from '../../../public/assets.ts'
 import type { listOfferedImages } from '../../../src/catalog/images/images.ts'
 import { listSshKeys } from '../../../src/identity/ssh-keys/ssh-keys.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
@@ -31,18 +32,34 @@ export function defaultImage(images: readonly Image[], options: readonly Option[
   return (fitting.find((i) => i.isDefault) ?? fitting[0])?.id
 }
 
-type AccessProps = { scope: string; ownerId: string | undefined; mode?: string | undefined }
+/** The files of pages with these fields. */
+export const accessFiles = ['ssh-keys.mjs'] satisfies AssetName[]
+
+/** Is the image that is installed one of Windows? `maybe`: it is chosen on the same page, and some are. */
+export type Windows = 'no' | 'yes' | 'maybe'
+/** For a page on which any of these can be chosen. */
+export const windowsAmong = (images: readonly Image[]): Windows =>
+  images.some(({ os }) => os === 'windows') ? (images.every(({ os }) => os === 'windows') ? 'yes' : 'maybe') : 'no'
+
+const signIn = { no: 'Sign-in as root', yes: 'Sign-in as Administrator', maybe: 'Sign-in' } as const
+const byKeys = (windows: Windows) => ({
+  value: 'ssh_keys',
+  label: 'SSH keys',
+  hint: windows === 'maybe' ? 'No password is set. Not for Windows.' : 'No password is set.',
+})
+
+type AccessProps = { scope: string; ownerId: string | undefined; mode?: string | undefined; windows?: Windows }
 /** public/panel/forms/ssh-keys.js fetches the owner's keys: the owner may be chosen on the same page. */
-export const AccessFields = ({ scope, ownerId, mode = 'password' }: AccessProps) => (
+export const AccessFields = ({ scope, ownerId, mode = 'password', windows = 'no' }: AccessProps) => (
   <>
     <Radios
       scope={scope}
       name="access.mode"
-      label="Sign-in as root"
-      value={mode}
+      label={signIn[windows]}
+      value={windows === 'yes' ? 'password' : mode}
       options={[
         { value: 'password', label: 'Password', hint: 'Made for this server and shown once.' },
-        { value: 'ssh_keys', label: 'SSH keys', hint: 'No password is set.' },
+        ...(windows === 'yes' ? [] : [byKeys(windows)]),
       ]}
     />
     <fieldset
@@ -74,9 +91,14 @@ export const NoImages = ({ staff }: { staff: boolean }) => (
   </p>
 )
 
-/** Shows the root password of an installation, this one time. */
-export const rootPassword = (of: string) => ({
+const passwordWords = {
+  no: ['Root password', 'Sign in as root with it, over SSH or on the console.'],
+  yes: ['Administrator password', 'Sign in as Administrator with it, by Remote Desktop or on the console.'],
+  maybe: ['Password', 'Sign in with it as root over SSH; on Windows as Administrator by Remote Desktop.'],
+} as const
+/** Shows the password of an installation or a reset, this one time. */
+export const rootPassword = (of: string, windows: Windows = 'no') => ({
   field: 'rootPassword',
-  title: `Root password of ${of}`,
-  words: 'Sign in as root with it, over SSH or on the console.',
+  title: `${passwordWords[windows][0]} of ${of}`,
+  words: passwordWords[windows][1] as string,
 })

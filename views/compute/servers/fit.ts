@@ -9,11 +9,17 @@ import { exactGb, exactMb, gb, mb } from '../../components/words.ts'
 type Offer = Answers<{ offer: typeof listPackages }>['offer']
 export type Package = Offer['data'][number]
 /** The fields of a package that decide where an order fits. */
-type Sized = Pick<Package, 'name' | 'memoryMb' | 'diskGb' | 'ipv4'>
+type Sized = Pick<Package, 'name' | 'memoryMb' | 'diskGb' | 'storageClass' | 'ipv4'>
 export type Location = Offer['locations'][number]
 export type Node = Answers<{ nodes: typeof listNodes }>['nodes']['data'][number]
 
 const freeMemory = (n: Node) => Math.max(0, n.memoryMb - n.reservedMemoryMb - n.heldMemoryMb)
+
+/** The pools that may take the disk of the package. */
+const poolsFor = (n: Node, { storageClass }: Sized) =>
+  n.storagePools.filter((pool) => pool.open && (storageClass === null || pool.class === storageClass))
+/** The largest disk that one of them takes. */
+const freeDisk = (n: Node, p: Sized) => Math.max(0, ...poolsFor(n, p).map((pool) => pool.freeDiskGb))
 
 const RECONNECTING = 'reconnecting'
 const comesBack = 'It is reconnecting to the panel. Reload this page in a minute.'
@@ -25,11 +31,13 @@ export const nodeHindrance = (n: Node, p: Sized | undefined): string | undefined
       ? 'not connected'
       : p && freeMemory(n) < p.memoryMb
         ? `${mb(freeMemory(n))} memory free`
-        : p && n.freeDiskGb < p.diskGb
-          ? `${gb(n.freeDiskGb)} disk free`
-          : n.connected
-            ? undefined
-            : RECONNECTING
+        : p && p.storageClass !== null && !poolsFor(n, p).length
+          ? `no ${p.storageClass} storage`
+          : p && freeDisk(n, p) < p.diskGb
+            ? `${gb(freeDisk(n, p))} disk free`
+            : n.connected
+              ? undefined
+              : RECONNECTING
 
 export function locationObstacle(
   l: Location,

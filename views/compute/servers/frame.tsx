@@ -1,5 +1,6 @@
 // The header of every page of a server: its state, what can be done with it, its tabs, and the job that is changing it.
 import type { ComponentChildren } from 'preact'
+import { undeleteServer } from '../../../src/compute/servers/life/undelete.ts'
 import { server as resource } from '../../../src/compute/servers/model.ts'
 import { rightsWith } from '../../../src/identity/team/access.ts'
 import type { listMemberships } from '../../../src/identity/team/memberships.ts'
@@ -9,7 +10,7 @@ import type { Answers, At } from '../../../src/kernel/web/page.ts'
 import { inContext, useAt, usePageContext } from '../../../src/kernel/web/page-context.ts'
 import type { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { OsTile } from '../../catalog/images/os.tsx'
-import { Menu } from '../../components/action.tsx'
+import { Action, Menu } from '../../components/action.tsx'
 import type { Area } from '../../components/area.ts'
 import { Head } from '../../components/head.tsx'
 import { Icon } from '../../components/icon.tsx'
@@ -18,7 +19,7 @@ import { Live } from '../../components/live.tsx'
 import { Copyable, Note } from '../../components/section.tsx'
 import { ServerState } from '../../components/state.tsx'
 import { PageTabs } from '../../components/table.tsx'
-import { howLong, Time } from '../../components/time.tsx'
+import { howLong, Moment, Time } from '../../components/time.tsx'
 import { Leave } from '../../identity/team/actions.tsx'
 import { roleTitles } from '../../identity/team/fields.tsx'
 import { ForceOff, PowerButton, quickPower } from './power-buttons.tsx'
@@ -48,18 +49,11 @@ export function ServerFrame({ children, ...of }: FrameProps) {
           tile={s.image && <OsTile name={s.image.name} large />}
           trail={[['Servers', `${area}/servers`]]}
           state={<ServerState of={s} tag />}
-          actions={<Power server={s} />}
+          actions={<Actions server={s} area={area} />}
           sub={<Summary server={s} area={area} />}
         />
         <Notices {...of} />
-        <PageTabs
-          label="Server"
-          of={[
-            [`${area}/servers/${s.id}`, 'Overview'],
-            [`${area}/servers/${s.id}/settings`, 'Settings'],
-            [`${area}/servers/${s.id}/activity`, 'Activity'],
-          ]}
-        />
+        <PageTabs label="Server" of={tabsOf(s, area)} />
         <JobBar {...of} />
       </Live>
       {children}
@@ -67,17 +61,42 @@ export function ServerFrame({ children, ...of }: FrameProps) {
   )
 }
 
-const Power = ({ server: s }: { server: Server }) =>
-  s.status === 'terminated' ? null : (
+/** Nothing can be set on a server that has ended. */
+const tabsOf = (s: Server, area: Area): [href: string, title: string][] => [
+  [`${area}/servers/${s.id}`, 'Overview'],
+  ...(s.status === 'terminated' ? [] : ([[`${area}/servers/${s.id}/console`, 'Console']] as [string, string][])),
+  [`${area}/servers/${s.id}/metrics`, 'Metrics'],
+  ...(s.status === 'terminated'
+    ? []
+    : ([
+        [`${area}/servers/${s.id}/network`, 'Network'],
+        [`${area}/servers/${s.id}/snapshots`, 'Snapshots'],
+        [`${area}/servers/${s.id}/rescue`, 'Rescue'],
+        [`${area}/servers/${s.id}/settings`, 'Settings'],
+      ] as [string, string][])),
+  // Backups outlive the server.
+  [`${area}/servers/${s.id}/backups`, 'Backups'],
+  [`${area}/servers/${s.id}/activity`, 'Activity'],
+]
+
+/** The console and the power action that fits the state as buttons, the others behind the three dots. */
+function Actions({ server: s, area }: { server: Server; area: Area }) {
+  if (s.status === 'terminated' || s.status === 'pending_setup') return null
+  const shown = s.status === 'stopped' ? 'start' : 'restart'
+  return (
     <>
-      {quickPower.map((action) => (
-        <PowerButton server={s} action={action} />
-      ))}
+      <Link class="btn" href={`${area}/servers/${s.id}/console`}>
+        <Icon name="terminal" />
+        Console
+      </Link>
+      <PowerButton server={s} action={shown} />
       <Menu label="More actions">
+        {quickPower.map((action) => action !== shown && <PowerButton server={s} action={action} inMenu />)}
         <ForceOff server={s} />
       </Menu>
     </>
   )
+}
 
 const Summary = ({ server: s, area }: { server: Server; area: Area }) => {
   const address = s.ipv4 ?? s.ipv6
@@ -94,6 +113,7 @@ const Summary = ({ server: s, area }: { server: Server; area: Area }) => {
 
 /** Sharing, and states in which something is wrong. */
 function Notices({ server: s, jobs, memberships, area }: Omit<FrameProps, 'children'>) {
+  const rescuePage = `${area}/servers/${s.id}/rescue`
   return (
     <>
       {s.access !== 'own' && <Shared server={s} memberships={memberships} />}
@@ -108,19 +128,49 @@ function Notices({ server: s, jobs, memberships, area }: Omit<FrameProps, 'child
           <strong>The installation failed.</strong> {s.failure}
         </Note>
       )}
+      {s.rescue && s.status !== 'suspended' && (
+        <Note level="warn" action={useAt().path !== rescuePage && <Link href={rescuePage}>Open rescue</Link>}>
+          <strong>In rescue.</strong> The rescue system is running; the server's own system is off.
+        </Note>
+      )}
       {s.status === 'suspended' && (
         <Note level="warn">
           <strong>Suspended.</strong> {area ? `Reason: ${s.suspendReason}` : 'Ask your provider about it.'}
         </Note>
       )}
       {s.status === 'terminated' && (
-        <Note level="warn">
-          <strong>Terminated</strong> {s.terminatedAt && <Time iso={s.terminatedAt} />}.
+        <Note level="warn" action={<BringBack server={s} />}>
+          <strong>Terminated</strong> {s.terminatedAt && <Time iso={s.terminatedAt} />}.{' '}
+          {s.purgeAt ? (
+            <>
+              Its disk and addresses are kept, and deleted <Moment iso={s.purgeAt} />. Until then it can be brought back
+              as it was{s.allowed.includes('undelete') ? '' : ': ask your provider'}.
+            </>
+          ) : (
+            'Its disk is deleted.'
+          )}
         </Note>
       )}
     </>
   )
 }
+
+const BringBack = ({ server: s }: { server: Server }) =>
+  s.allowed.includes('undelete') && (
+    <Action
+      op={undeleteServer}
+      params={{ id: s.id }}
+      label="Bring back"
+      title={`Bring back ${s.hostname}?`}
+      done={`${s.hostname} is back`}
+      confirm={{
+        consequences: [
+          `${s.owner.name} has ${s.hostname} again, with its disk and addresses.`,
+          'Usage and quotas count it again from now on. People it was shared with do not get it back.',
+        ],
+      }}
+    />
+  )
 
 /** Leads to the newest job that failed; the newest job may be one of the power. */
 function WhyItFailed({ jobs, area }: Pick<FrameProps, 'jobs' | 'area'>) {

@@ -1,10 +1,11 @@
 import { listPackages } from '../../../src/catalog/packages/packages.ts'
 import { createResellerServer, createServer } from '../../../src/compute/servers/create.ts'
 import { exportAllServers, exportServers, listAllServers, listServers } from '../../../src/compute/servers/list.ts'
+import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import { listCustomers } from '../../../src/identity/accounts/customers.ts'
 import { getResellerAccount } from '../../../src/identity/resellers/own.ts'
 import { recordsOf } from '../../../src/kernel/api/list.ts'
-import { allIfAllowed, page, reading } from '../../../src/kernel/web/page.ts'
+import { allIfAllowed, aroundParts, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Head } from '../../components/head.tsx'
 import { Icon } from '../../components/icon.tsx'
@@ -13,7 +14,8 @@ import type { Filter } from '../../components/list.tsx'
 import { Download, List } from '../../components/list.tsx'
 import { Empty, Note } from '../../components/section.tsx'
 import { serverStates } from '../../components/state.tsx'
-import { Chosen, useTicks } from './bulk.tsx'
+import { type Saved, SavedFilters, savedFilters } from '../../identity/saved-filters/saved.tsx'
+import { Chosen, tickFiles, useTicks } from './bulk.tsx'
 import { type ListedServers, ServerTable, serverSorts } from './table.tsx'
 
 const exportsOf = { '/admin': exportAllServers, '/reseller': exportServers } as const
@@ -34,21 +36,41 @@ function NewServerButton({ area }: { area: Selling }) {
 
 export const serversPage = page({
   path: '/admin/servers',
-  reads: { servers: listAllServers, offer: allIfAllowed(listPackages) },
+  reads: {
+    servers: listAllServers,
+    offer: allIfAllowed(listPackages),
+    nodes: aroundParts(allIfAllowed(listNodes)),
+    saved: savedFilters,
+  },
   title: 'Servers',
   nav: 'servers',
-  view: ({ servers, offer }) => (
-    <ServerList servers={servers} packages={offer?.data} locations={offer?.locations} area="/admin" />
+  files: tickFiles,
+  view: ({ servers, offer, nodes, saved }) => (
+    <ServerList
+      servers={servers}
+      packages={offer?.data}
+      locations={offer?.locations}
+      nodes={nodes?.data}
+      saved={saved}
+      area="/admin"
+    />
   ),
 })
 
 export const resellerServersPage = page({
   path: '/reseller/servers',
-  reads: { servers: listServers, account: reading(getResellerAccount, () => ({})) },
+  reads: { servers: listServers, account: reading(getResellerAccount, () => ({})), saved: savedFilters },
   title: 'Servers',
   nav: 'servers',
-  view: ({ servers, account }) => (
-    <ServerList servers={servers} packages={account.packages} locations={account.locations} area="/reseller" />
+  files: tickFiles,
+  view: ({ servers, account, saved }) => (
+    <ServerList
+      servers={servers}
+      packages={account.packages}
+      locations={account.locations}
+      saved={saved}
+      area="/reseller"
+    />
   ),
 })
 
@@ -56,8 +78,15 @@ type Named = readonly { id: string; name: string }[] | undefined
 const oneOfThese = (name: string, label: string, things: Named): Filter | undefined =>
   things && { name, label, options: things.map((thing) => [thing.id, thing.name]) }
 
-type ListProps = { servers: ListedServers; packages: Named; locations: Named; area: Selling }
-function ServerList({ servers, packages, locations, area }: ListProps) {
+type ListProps = {
+  servers: ListedServers
+  packages: Named
+  locations: Named
+  nodes?: Named
+  saved: Saved
+  area: Selling
+}
+function ServerList({ servers, packages, locations, nodes, saved, area }: ListProps) {
   const { query } = useAt()
   const first = servers.data[0]
   const tick = useTicks(servers.data)
@@ -72,6 +101,7 @@ function ServerList({ servers, packages, locations, area }: ListProps) {
           </>
         }
       />
+      <SavedFilters list="servers" of={saved} />
       <List
         of={servers}
         noun="server"
@@ -82,8 +112,16 @@ function ServerList({ servers, packages, locations, area }: ListProps) {
           { name: 'status', label: 'State', options: Object.entries(serverStates) },
           oneOfThese('locationId', 'Location', locations),
           oneOfThese('packageId', 'Package', packages),
+          area === '/admin'
+            ? { name: 'recoverable', label: 'Terminated', options: [['true', 'Can be brought back']] }
+            : undefined,
+          { name: 'label', label: 'Label', value: query['label'] },
           { name: 'ownerId', label: 'Owner', value: first?.owner.name ?? query['ownerId'] },
-          { name: 'nodeId', label: 'Node', value: first?.node?.name ?? query['nodeId'] },
+          (nodes && nodes.length > 1 && oneOfThese('nodeId', 'Node', nodes)) || {
+            name: 'nodeId',
+            label: 'Node',
+            value: first?.node?.name ?? query['nodeId'],
+          },
           { name: 'resellerId', label: 'Reseller', value: 'one and its customers' },
         ]}
         empty={<NoServers area={area} />}

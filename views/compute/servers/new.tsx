@@ -19,7 +19,7 @@ import { Select } from '../../components/field.tsx'
 import { Link } from '../../components/link.tsx'
 import { count, gb, mb } from '../../components/words.ts'
 import { overQuota, SuspendedWords } from '../../identity/reseller/terms.tsx'
-import { NoImages } from './access.tsx'
+import { accessFiles, NoImages } from './access.tsx'
 import { type Location, locationObstacle, type Node, nodeHindrance } from './fit.ts'
 import { OrderPage, type Sold } from './order.tsx'
 
@@ -57,6 +57,7 @@ export const newServerPage = page({
   reads,
   title: 'Create server',
   nav: 'servers',
+  files: accessFiles,
   view: ({ offer, nodes, ...data }) => {
     const located = new Map(offer.locations.map((l) => [l.id, l]))
     return (
@@ -100,6 +101,7 @@ export const resellerNewServerPage = page({
   reads: resellerReads,
   title: 'Create server',
   nav: 'servers',
+  files: accessFiles,
   view: ({ account, ...data }) => (
     <OrderPage
       {...data}

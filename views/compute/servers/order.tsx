@@ -11,7 +11,7 @@ import { Field, type Option } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { Facts, Note, Section } from '../../components/section.tsx'
 import { count, exactGb, size, smallSize, traffic } from '../../components/words.ts'
-import { AccessFields, defaultImage, imageOptions, rootPassword } from './access.tsx'
+import { AccessFields, defaultImage, imageOptions, rootPassword, type Windows } from './access.tsx'
 import type { Package } from './fit.ts'
 import { ImagePicks } from './image-picks.tsx'
 
@@ -39,6 +39,7 @@ type Choice = {
   where: Place | undefined
   image: string | undefined
   images: Option[]
+  windows: Windows
 }
 type Part = { of: OrderProps; choice: Choice }
 
@@ -74,7 +75,8 @@ function chosen(of: OrderProps, query: Readonly<Record<string, string>>): Choice
     query['imageId'] === ''
       ? undefined
       : (possible.find((o) => o.value === query['imageId'])?.value ?? defaultImage(images.data, options))
-  return { customer, what, where, image, images: options }
+  const windows = images.data.find(({ id }) => id === image)?.os === 'windows' ? 'yes' : 'no'
+  return { customer, what, where, image, images: options, windows }
 }
 
 const OrderForm = ({ of, choice }: Part) => (
@@ -84,7 +86,7 @@ const OrderForm = ({ of, choice }: Part) => (
     redraws
     done="Order accepted"
     leadsTo={`${of.area}/servers/{serverId}`}
-    secret={rootPassword('the new server')}
+    secret={rootPassword('the new server', choice.windows)}
   >
     <div>
       {of.disabledReason && <Note level="warn">{of.disabledReason}</Note>}
@@ -224,7 +226,12 @@ const NameAndAccess = ({ choice }: { choice: Choice }) => (
       hint="Letters, numbers and hyphens, for example web01 or web01.example.com"
     />
     <Field scope="new" name="name" label="Name" hint="Shown in lists. Leave empty to use the hostname." />
-    <AccessFields scope="new" ownerId={choice.customer?.id} mode={useAt().query['access.mode']} />
+    <AccessFields
+      scope="new"
+      ownerId={choice.customer?.id}
+      mode={useAt().query['access.mode']}
+      windows={choice.windows}
+    />
   </div>
 )
 

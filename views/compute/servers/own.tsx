@@ -8,7 +8,8 @@ import { inOwnArea } from '../../components/area.ts'
 import { Head } from '../../components/head.tsx'
 import { Download, List } from '../../components/list.tsx'
 import { serverStates } from '../../components/state.tsx'
-import { Chosen, mayPower, useTicks } from './bulk.tsx'
+import { SavedFilters, savedFilters } from '../../identity/saved-filters/saved.tsx'
+import { Chosen, mayChoose, mayPower, tickFiles, useTicks } from './bulk.tsx'
 import { NoServers } from './list.tsx'
 import { PowerButton, quickPower } from './power-buttons.tsx'
 import { type ListedServers, ServerTable, serverSorts } from './table.tsx'
@@ -23,12 +24,17 @@ const states = Object.entries(serverStates).filter(([status]) => status !== 'ter
 export const ownServersPage = page({
   path: '/servers',
   elsewhere: inOwnArea,
-  reads: { servers: reading(listServers, ({ query }) => ({ query: { ...query, limit: String(MOST_CHOSEN) } })) },
+  reads: {
+    servers: reading(listServers, ({ query }) => ({ query: { ...query, limit: String(MOST_CHOSEN) } })),
+    saved: savedFilters,
+  },
   title: 'Servers',
   nav: 'servers',
-  view: ({ servers, at }) => (
+  files: tickFiles,
+  view: ({ servers, saved, at }) => (
     <>
       <Head title="Servers" actions={<Download op={exportServers} label="CSV" />} />
+      <SavedFilters list="servers" of={saved} />
       <List
         of={servers}
         noun="server"
@@ -37,12 +43,13 @@ export const ownServersPage = page({
         filters={[
           { name: 'q', label: 'Search servers', placeholder: 'Name or address' },
           { name: 'status', label: 'State', options: states },
+          { name: 'label', label: 'Label', value: at.query['label'] },
         ]}
         empty={<NoServers area="" />}
       >
         <OwnServerTable of={servers} choose />
       </List>
-      {servers.data.some((s) => mayPower(at, s)) && <Chosen />}
+      {servers.data.some((s) => mayChoose(at, s)) && <Chosen />}
     </>
   ),
 })

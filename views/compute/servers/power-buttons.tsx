@@ -17,9 +17,9 @@ export const powerFaces: Record<QuickPower, { label: string; icon: IconName }> =
   restart: { label: 'Restart', icon: 'restart' },
 }
 
-type PowerProps = { server: Server; action: QuickPower; inRow?: boolean }
+type PowerProps = { server: Server; action: QuickPower; inRow?: boolean; inMenu?: boolean }
 /** `inRow`: among many servers, so what it says names its own. */
-export function PowerButton({ server: s, action, inRow = false }: PowerProps) {
+export function PowerButton({ server: s, action, inRow = false, inMenu = inRow }: PowerProps) {
   const { label, icon } = powerFaces[action]
   const reason = away(s) ?? disabledReason(s, action)
   return (
@@ -31,7 +31,8 @@ export function PowerButton({ server: s, action, inRow = false }: PowerProps) {
       body={{ action }}
       disabledReason={reason && inRow ? `${s.name}: ${reason}` : reason}
       done={inRow ? `${s.name}: ${label.toLowerCase()} is under way` : `${label}: under way`}
-      {...(inRow && { of: s.name, inMenu: true })}
+      inMenu={inMenu}
+      {...(inRow && { of: s.name })}
     />
   )
 }

@@ -1,13 +1,16 @@
 import { listOfferedImages } from '../../../src/catalog/images/images.ts'
+import { detectOs } from '../../../src/compute/servers/guest/detect.ts'
 import { setupServer } from '../../../src/compute/servers/install/setup.ts'
 import { getServer } from '../../../src/compute/servers/list.ts'
+import { getBandwidth } from '../../../src/compute/servers/traffic/top-up.ts'
 import { listMemberships } from '../../../src/identity/team/memberships.ts'
-import { type Answers, type At, allIfAllowed, reading } from '../../../src/kernel/web/page.ts'
+import { type Answers, type At, allIfAllowed, aroundParts, ifAllowed, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { listServerActivity } from '../../../src/platform/audit/activity.ts'
 import { listAudit } from '../../../src/platform/audit/audit.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
-import { CallForm } from '../../components/action.tsx'
+import { getMetrics } from '../../../src/platform/metrics/show.ts'
+import { Action, CallForm } from '../../components/action.tsx'
 import { type Area, inEveryArea } from '../../components/area.ts'
 import { Field } from '../../components/field.tsx'
 import { Link } from '../../components/link.tsx'
@@ -17,17 +20,33 @@ import { Time } from '../../components/time.tsx'
 import { size, traffic } from '../../components/words.ts'
 import { ActivityRows } from '../../platform/audit/rows.tsx'
 import { JobRows } from '../../platform/jobs/table.tsx'
-import { AccessFields, defaultImage, imageOptions, NoImages, rootPassword } from './access.tsx'
+import {
+  AccessFields,
+  accessFiles,
+  defaultImage,
+  imageOptions,
+  NoImages,
+  rootPassword,
+  windowsAmong,
+} from './access.tsx'
+import { FirstBootFields, ownScripts, StartupScriptResult, startupOfOwn } from './first-boot.tsx'
 import { ServerFrame } from './frame.tsx'
 import { ImagePicks } from './image-picks.tsx'
+import { away } from './power-buttons.tsx'
 import { OwnerLink } from './table.tsx'
-import type { Server } from './words.ts'
+import { Use } from './use.tsx'
+import { disabledReason, type Server, speedWords } from './words.ts'
 
 const reads = {
   server: getServer,
   jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
   images: allIfAllowed(listOfferedImages),
   memberships: allIfAllowed(listMemberships),
+  scripts: ownScripts,
+  startup: startupOfOwn,
+  // Their values are new every few seconds: a part that is fetched again is compared without them.
+  metrics: aroundParts(ifAllowed(getMetrics, ({ params }) => ({ params, query: { range: '1h' } }))),
+  bandwidth: aroundParts(ifAllowed(getBandwidth)),
   done: reading(listServerActivity, ({ params }) => ({ params, query: { limit: '10' } })),
 }
 type Data = Answers<typeof reads>
@@ -38,6 +57,7 @@ export const serverPages = inEveryArea({
   reads,
   title: ({ server }) => server.name,
   nav: 'servers',
+  files: accessFiles,
   view: (data, area) => (
     <ServerFrame {...data} area={area}>
       <Overview {...data} area={area} />
@@ -48,10 +68,16 @@ export const serverPages = inEveryArea({
 const Overview = (data: InArea) => (
   <>
     {data.server.status === 'pending_setup' && <Setup {...data} />}
+    {data.server.status === 'running' && <Use {...data} />}
     <div class="split plain">
       <div>
-        <Live id="connect-live" every={4}>
-          <Connect server={data.server} />
+        {data.server.status !== 'terminated' && (
+          <Live id="connect-live" every={4}>
+            <Connect server={data.server} />
+          </Live>
+        )}
+        <Live id="startup-live" every={10}>
+          <StartupScriptResult of={data.startup} />
         </Live>
         <Live id="activity" every={4}>
           <Activity {...data} />
@@ -70,7 +96,7 @@ const Overview = (data: InArea) => (
 /** Members of a team see their own keys, never the owner's. */
 export const keysOf = (s: Server, at: At) => (s.access === 'own' ? s.owner.id : at.actor.accountId)
 
-function Setup({ server: s, images, area }: InArea) {
+function Setup({ server: s, images, scripts, area }: InArea) {
   const at = useAt()
   if (!at.may(setupServer)) return null
   if (!images)
@@ -88,7 +114,7 @@ function Setup({ server: s, images, area }: InArea) {
         class="stack"
         done="Installation started"
         leadsTo={`${area}/servers/${s.id}`}
-        secret={rootPassword(s.hostname)}
+        secret={rootPassword(s.hostname, windowsAmong(images.data))}
       >
         <ImagePicks
           scope="setup"
@@ -111,7 +137,8 @@ function Setup({ server: s, images, area }: InArea) {
           value={s.name === s.hostname ? '' : s.name}
           hint="Shown in lists. Leave empty to use the hostname."
         />
-        <AccessFields scope="setup" ownerId={keysOf(s, at)} />
+        <AccessFields scope="setup" ownerId={keysOf(s, at)} windows={windowsAmong(images.data)} />
+        <FirstBootFields scope="setup" scripts={scripts} />
         <div class="bar">
           <button class="btn pri">Install</button>
         </div>
@@ -127,9 +154,15 @@ const Connect = ({ server: s }: { server: Server }) => (
       <Facts
         pairs
         of={[
+          ...(s.osFamily === 'windows' && !s.rescue
+            ? ([
+                ['Remote Desktop', <Copyable text={s.ipv4 ?? s.ipv6 ?? s.hostname} what="Remote Desktop address" />],
+                ['User', s.user],
+              ] as const)
+            : []),
           ['IPv4', s.ipv4 && <Copyable text={s.ipv4} what="IPv4 address" />],
           ['IPv6', s.ipv6 && <Copyable text={s.ipv6} what="IPv6 address" />],
-          ...s.addresses.map((a) => [a.version === 4 ? 'Network' : 'IPv6 prefix', <Network of={a} />] as const),
+          ...s.addresses.map((a) => [networkTitle(s, a), <Network of={a} />] as const),
           ['MAC', <span class="mono">{s.mac}</span>],
         ]}
       />
@@ -137,7 +170,11 @@ const Connect = ({ server: s }: { server: Server }) => (
   </Section>
 )
 
-const Network = ({ of: a }: { of: Server['addresses'][number] }) => (
+type Address = Server['addresses'][number]
+const networkTitle = (s: Server, a: Address) =>
+  a.version === 6 ? 'IPv6 prefix' : a.address === s.ipv4 ? 'Network' : 'Another IPv4'
+
+const Network = ({ of: a }: { of: Address }) => (
   <>
     <span class="mono">{`${a.address}/${a.prefixLength}`}</span>{' '}
     <span class="muted">
@@ -146,9 +183,21 @@ const Network = ({ of: a }: { of: Server['addresses'][number] }) => (
   </>
 )
 
-const port = ({ portMbps, trafficGb }: Server) =>
-  (portMbps ? `${portMbps.toLocaleString('en')} Mbit/s` : 'Not limited') +
-  (trafficGb ? ` · ${traffic(trafficGb)} a month` : '')
+const Port = ({ server: { speed, trafficGb } }: { server: Server }) => (
+  <>
+    {speedWords(speed)}
+    {trafficGb && ` · ${traffic(trafficGb)} a month`}
+    {speed.throttledToMbps !== null && (
+      <>
+        <br />
+        <small class="muted">
+          Slowed down to {speed.throttledToMbps} Mbit/s: its traffic of this month is used up. It gets its speed back
+          when the month ends or traffic is added.
+        </small>
+      </>
+    )}
+  </>
+)
 
 const About = ({ server: s, area }: { server: Server; area: Area }) => (
   <Section id="about" title="Server">
@@ -162,7 +211,11 @@ const About = ({ server: s, area }: { server: Server; area: Area }) => (
             <span class="muted">{size(s)}</span>
           </>,
         ],
-        ['Port', port(s)],
+        ['System', s.image && <System server={s} />],
+        ['Port', <Port server={s} />],
+        ['Processor', s.speed.cpuPercent !== null && `Limited to ${s.speed.cpuPercent} % of its vCPUs`],
+        ['Storage', storageOf(s)],
+        ['Disk limits', diskLimitsOf(s)],
         ['Location', s.location.name],
         ['Node', s.node && <NodeOf server={s} />],
         [
@@ -173,12 +226,61 @@ const About = ({ server: s, area }: { server: Server; area: Area }) => (
             </>
           ),
         ],
+        ['Labels', <Labels server={s} area={area} />],
         ['Created', <Time iso={s.createdAt} />],
         ['Id', <Copyable text={s.id} what="id" />],
       ]}
     />
   </Section>
 )
+
+/** `nvme, pool fast`; the pool for staff alone. */
+const storageOf = ({ storageClass, storagePool }: Server) =>
+  [storageClass, storagePool && `pool ${storagePool}`].filter(Boolean).join(', ')
+
+const diskLimitsOf = ({ diskLimits: of }: Server) =>
+  [
+    of.readIops !== null && `${of.readIops.toLocaleString('en')} reads/s`,
+    of.writeIops !== null && `${of.writeIops.toLocaleString('en')} writes/s`,
+    of.readMbPerSecond !== null && `${of.readMbPerSecond.toLocaleString('en')} MiB/s read`,
+    of.writeMbPerSecond !== null && `${of.writeMbPerSecond.toLocaleString('en')} MiB/s written`,
+  ]
+    .filter(Boolean)
+    .join(', ')
+
+/** As the guest names itself, which it may do as it likes. */
+const System = ({ server: s }: { server: Server }) => (
+  <>
+    {s.os ? `${s.os.name} ${s.os.version}`.trim() || 'Without a name' : 'Unknown: no guest agent has answered'}
+    <br />
+    {s.os && (
+      <small class="muted">
+        {s.os.kernel && `${s.os.kernel} · `}detected <Time iso={s.os.detectedAt} />
+      </small>
+    )}{' '}
+    {useAt().may(detectOs) && s.status === 'running' && (
+      <Action
+        op={detectOs}
+        params={{ id: s.id }}
+        label="Detect OS"
+        done="The guest agent is being asked"
+        disabledReason={away(s) ?? disabledReason(s, 'detect_os')}
+      />
+    )}
+  </>
+)
+
+/** Each leads to the servers that have it. */
+function Labels({ server: s, area }: { server: Server; area: Area }) {
+  const labels = [...(s.staffLabels ?? []), ...s.labels]
+  if (!labels.length) return 'None'
+  return labels.map((label, i) => (
+    <>
+      {i > 0 && ', '}
+      <a href={`${area}/servers?label=${encodeURIComponent(label)}`}>{label}</a>
+    </>
+  ))
+}
 
 const NodeOf = ({ server: { node, placement } }: { server: Server }) =>
   node && (

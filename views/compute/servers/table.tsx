@@ -36,9 +36,15 @@ const Name = ({ of: s, area }: { of: ListedServer; area: Area }) => (
       {s.name}
     </a>
     <small title={about(s)}>{about(s)}</small>
+    <Labels of={s} />
     {s.access !== 'own' && <small>Shared by {s.owner.name}</small>}
   </>
 )
+
+const Labels = ({ of: s }: { of: ListedServer }) => {
+  const labels = [...(s.staffLabels ?? []), ...s.labels]
+  return labels.length ? <small title={labels.join(', ')}>{labels.join(', ')}</small> : null
+}
 
 /** One line, so that a row has two: the hostname where the name is another, and the image. */
 const about = ({ name, hostname, image }: ListedServer) =>

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import type { getServer } from '../../../src/compute/servers/list.ts'
+import { table } from '../../../src/compute/servers/state.ts'
 import { restartPolicyWords } from '../../../src/fleet/workloads/restart-policy.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { exactGb, list } from '../../components/words.ts'
@@ -35,15 +36,28 @@ export function disabledReason(server: Server, action: string): string | undefin
   return `${because[server.status]}${next(server)}`
 }
 
+/** The words for an action that the server's state refuses, of those that its record does not list. */
+export const refusedBy = (server: Server, action: 'count_firewall'): string | undefined =>
+  table[action][server.status] === 'allowed' ? undefined : `${because[server.status]}${next(server)}`
+
 /** The consequences of a termination, for its dialog. */
 export const whatGoes = (server: Server): ComponentChildren[] => [
-  server.image && `The disk with ${exactGb(server.diskGb)} and everything on it is deleted.`,
+  server.image &&
+    `The disk with ${exactGb(server.diskGb)}, everything on it and its snapshots are deleted when the undelete ` +
+      'window ends.',
   server.addresses.length > 0 &&
     `${list(server.addresses.map((a) => a.address))} ${server.addresses.length === 1 ? 'is' : 'are'} released ` +
-      'and may go to another server.',
+      'with the disk, and may then go to another server.',
   `${server.owner.name} loses access immediately.`,
-  'This cannot be undone.',
+  'Until the window ends, which Settings says, the provider can bring it back.',
 ]
 
 /** For fields: the restart policies with the default first. */
 export const restartPolicies = Object.entries(restartPolicyWords).map(([value, label]) => ({ value, label }))
+
+const rate = (mbps: number | null) => (mbps === null ? 'not limited' : `${mbps.toLocaleString('en')} Mbit/s`)
+/** The port's speed: once where both directions are the same. */
+export const speedWords = ({ portInMbps, portOutMbps }: Server['speed']): string =>
+  portInMbps === portOutMbps
+    ? rate(portInMbps).replace('not', 'Not')
+    : `In ${rate(portInMbps)}, out ${rate(portOutMbps)}`

@@ -1,7 +1,7 @@
 import { changeLocation, createLocation, listLocations } from '../../../src/fleet/locations/locations.ts'
 import { type Answers, page, readingAll } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { Action, Menu } from '../../components/action.tsx'
+import { Action, EditEntry, Menu } from '../../components/action.tsx'
 import { Radios } from '../../components/choices.tsx'
 import { Field } from '../../components/field.tsx'
 import { Meter } from '../../components/figures.tsx'
@@ -124,17 +124,7 @@ const LocationMenu = ({ of: l }: { of: Location }) =>
         body={{ open: !l.open }}
         done={l.open ? `${l.name} takes no new servers` : `${l.name} takes new servers`}
       />
-      <Action
-        op={changeLocation}
-        params={{ id: l.id }}
-        label="Edit"
-        of={l.name}
-        inMenu
-        title={`Edit ${l.name}`}
-        submit="Save"
-        done="Saved"
-        fields={<LocationFields scope={`edit-${l.id}`} of={l} />}
-      />
+      <EditEntry op={changeLocation} of={l} label="Edit" fields={<LocationFields scope={`edit-${l.id}`} of={l} />} />
     </Menu>
   ) : null
 

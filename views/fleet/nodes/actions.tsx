@@ -4,7 +4,7 @@ import { declareNodeLost } from '../../../src/fleet/nodes/lose.ts'
 import { changeNode } from '../../../src/fleet/nodes/nodes.ts'
 import { removeNode, removeNodeWithWorkloads } from '../../../src/fleet/nodes/remove.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { Action, Menu } from '../../components/action.tsx'
+import { Action, EditEntry, Menu } from '../../components/action.tsx'
 import { Field, Select } from '../../components/field.tsx'
 import { count, units } from '../../components/words.ts'
 import { AnnounceOnNode } from '../../platform/announcements/list.tsx'
@@ -60,13 +60,11 @@ const Close = ({ node: n }: NodeProps) => (
 )
 
 const Edit = ({ node: n }: NodeProps) => (
-  <Action
+  <EditEntry
     op={changeNode}
-    params={{ id: n.id }}
+    of={n}
     label="Edit"
-    title={`Edit ${n.name}`}
-    submit="Save"
-    done="Saved"
+    inMenu={false}
     fields={
       <>
         <Field scope={`edit-${n.id}`} name="name" label="Name" required value={n.name} />

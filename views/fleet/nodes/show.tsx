@@ -3,16 +3,15 @@ import { getNode } from '../../../src/fleet/nodes/nodes.ts'
 import { type Answers, ifAllowed, page } from '../../../src/kernel/web/page.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { Meter } from '../../components/figures.tsx'
-import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Copyable, Empty, Facts, Note, Section } from '../../components/section.tsx'
-import { NodeState } from '../../components/state.tsx'
 import { Time } from '../../components/time.tsx'
 import { bytes, count, mb } from '../../components/words.ts'
 import { ServerTable } from '../../compute/servers/table.tsx'
 import { JobTable } from '../../platform/jobs/table.tsx'
 import { NodeActions } from './actions.tsx'
+import { NodeHead } from './frame.tsx'
 import { DiskMeter, MemoryMeter, type ShownNode, virtualisation } from './load.tsx'
 import { Warnings } from './warnings.tsx'
 
@@ -31,13 +30,7 @@ export const nodePage = page({
   nav: 'nodes',
   view: (data) => (
     <Live id="node" every={4}>
-      <Head
-        title={data.node.name}
-        trail={[['Nodes', '/admin/nodes']]}
-        state={<NodeState of={data.node} tag />}
-        actions={<NodeActions node={data.node} servers={data.servers?.data ?? []} />}
-        sub={<Summary node={data.node} />}
-      />
+      <NodeHead node={data.node} actions={<NodeActions node={data.node} servers={data.servers?.data ?? []} />} />
       <Warnings node={data.node} />
       <div class="split">
         <div>
@@ -53,24 +46,6 @@ export const nodePage = page({
     </Live>
   ),
 })
-
-const Summary = ({ node: n }: NodeProps) => (
-  <>
-    <span>
-      <Link to="/admin/node-groups">{n.location.name}</Link>
-    </span>
-    <span>{n.fake ? 'Simulated: it runs no virtual machines' : virtualisation[n.virtualisation.kind]}</span>
-    {n.connected && n.connectedAt ? (
-      <span>
-        connected <Time iso={n.connectedAt} />
-      </span>
-    ) : (
-      <span>
-        last seen <Time iso={n.seenAt} />
-      </span>
-    )}
-  </>
-)
 
 const Capacity = ({ node: n }: NodeProps) => (
   <Section id="capacity" title="Capacity">
@@ -141,6 +116,7 @@ const Host = ({ node: n }: NodeProps) => (
             <small class="muted">{n.virtualisation.reason}</small>
           </>,
         ],
+        ['Firmware', firmwareOf(n.facts.hardware)],
         ['Versions', lines(Object.entries(n.facts.versions).map(([name, version]) => `${name} ${version}`))],
         ['Agent', `${n.agentVersion}${n.agentOutdated ? ' (outdated)' : ''}`],
         ['Booted', <Time iso={new Date(n.facts.bootedAt).toISOString()} />],
@@ -274,3 +250,14 @@ const Jobs = ({ jobs, nodeId }: { jobs: NonNullable<Data['jobs']>; nodeId: strin
     )}
   </Section>
 )
+
+/** The firmware that servers on the node can have; an agent that says nothing of it has BIOS only. */
+const firmwareOf = (hardware: ShownNode['facts']['hardware']) =>
+  [
+    'BIOS',
+    hardware?.firmware.includes('uefi') && 'UEFI',
+    hardware?.firmware.includes('uefi_secure') && 'Secure Boot',
+    hardware?.tpm && 'TPM 2.0',
+  ]
+    .filter(Boolean)
+    .join(', ')

@@ -10,8 +10,7 @@ import { type getSecondFactor, renewRecoveryCodes } from '../../../src/identity/
 import { beginTotp, removeTotp } from '../../../src/identity/auth/second-factors/totp.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { Action, CallForm, Menu } from '../../components/action.tsx'
-import { Field } from '../../components/field.tsx'
+import { Action, CallForm, Menu, RemoveEntry, RenameEntry } from '../../components/action.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Note, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
@@ -102,40 +101,18 @@ const LastUse = ({ of: k }: { of: Passkey }) =>
     <span class="muted">Never used</span>
   )
 
-const RenamePasskey = ({ of: k }: { of: Passkey }) => (
-  <Action
-    op={renamePasskey}
-    params={{ id: k.id }}
-    label="Rename"
-    icon="pencil"
-    of={k.name}
-    inMenu
-    title={`Rename ${k.name}`}
-    submit="Save"
-    done="Renamed"
-    fields={<Field scope={`name-${k.id}`} name="name" label="Name" value={k.name} required />}
-  />
-)
+const RenamePasskey = ({ of: k }: { of: Passkey }) => <RenameEntry op={renamePasskey} of={k} />
 
 const RemovePasskey = ({ of: k, factors }: { of: Passkey; factors: Factors }) => (
-  <Action
+  <RemoveEntry
     op={removePasskey}
-    params={{ id: k.id }}
-    label="Remove"
-    icon="trash"
-    of={k.name}
-    inMenu
-    tone="bad"
-    title={`Remove ${k.name}?`}
-    done={`${k.name} is removed`}
-    confirm={{
-      keep: 'Keep passkey',
-      consequences: [
-        'It no longer signs you in. Delete it on the device as well: the panel cannot do that.',
-        factors.passkeys.length === 1 && !factors.totp && onlyFactor,
-        othersEnd,
-      ],
-    }}
+    of={k}
+    keep="Keep passkey"
+    consequences={[
+      'It no longer signs you in. Delete it on the device as well: the panel cannot do that.',
+      factors.passkeys.length === 1 && !factors.totp && onlyFactor,
+      othersEnd,
+    ]}
   />
 )
 

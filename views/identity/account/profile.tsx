@@ -11,6 +11,7 @@ import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, CallForm } from '../../components/action.tsx'
 import { Field, NewPassword, Select, Username } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
+import { Link } from '../../components/link.tsx'
 import { Copyable, Facts, Note, Section } from '../../components/section.tsx'
 import { Moment, Time } from '../../components/time.tsx'
 import { Identities, provider } from '../sign-in/identity-provider.tsx'
@@ -135,7 +136,10 @@ const SigningIn = ({ account: a }: { account: Account }) => (
         ],
         [
           'Mails',
-          'What you request, changes to your sign-in, and servers that wait for setup. They cannot be turned off yet.',
+          <>
+            <Link href="/account/notifications">Choose which notices also come by mail</Link>. What you request, changes
+            to your sign-in, and servers that wait for setup always do.
+          </>,
         ],
         ['Account created', <Time iso={a.createdAt} />],
         ['Id', <Copyable text={a.id} what="id" />],

@@ -8,22 +8,14 @@ import {
 import { openSupport } from '../../../src/identity/auth/support-session.ts'
 import type { changeReseller } from '../../../src/identity/resellers/resellers.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
-import { Action } from '../../components/action.tsx'
+import { Action, EditEntry } from '../../components/action.tsx'
 import { Field } from '../../components/field.tsx'
 
 type CustomerProps = { customer: Answers<{ customer: typeof getCustomer }>['customer'] }
 type Account = { id: string; name: string; email: string; organization: string | null; externalId: string | null }
 
 export const EditCustomer = ({ customer: c }: CustomerProps) => (
-  <Action
-    op={changeCustomer}
-    params={{ id: c.id }}
-    label="Edit"
-    title={`Edit ${c.name}`}
-    submit="Save"
-    done="Saved"
-    fields={<AccountFields of={c} />}
-  />
+  <EditEntry op={changeCustomer} of={c} label="Edit" inMenu={false} fields={<AccountFields of={c} />} />
 )
 
 /** The fields of an account that change without a confirmation of the sender's identity. */

@@ -2,10 +2,11 @@
 import { addSshKey, type listSshKeys, removeSshKey, renameSshKey } from '../../../src/identity/ssh-keys/ssh-keys.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { Action, Menu } from '../../components/action.tsx'
+import { Action, Menu, RemoveEntry, RenameEntry } from '../../components/action.tsx'
 import { Field, TextArea } from '../../components/field.tsx'
+import { ListOf } from '../../components/list.tsx'
 import { Copyable, Empty, Section } from '../../components/section.tsx'
-import { type Column, Pager, Table } from '../../components/table.tsx'
+import type { Column } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 
 type Keys = Answers<{ keys: typeof listSshKeys }>['keys']
@@ -65,48 +66,27 @@ export function KeyList({ keys, mayChange }: { keys: Keys; mayChange: boolean })
     mayChange &&
       (may(renameSshKey) || may(removeSshKey)) && { title: 'Actions', kind: 'more', cell: (k) => <KeyMenu of={k} /> },
   ]
-  const shown = columns.filter((c): c is Column<Key> => c !== false)
-  return keys.data.length > 0 ? (
-    <>
-      <Table label="SSH keys" rows={keys.data} columns={shown} idOf={(k) => k.id} />
-      <Pager of={keys} />
-    </>
-  ) : (
-    <Empty>No SSH keys yet. An SSH key lets its holder sign in to servers that are installed with it.</Empty>
+  return (
+    <ListOf
+      title="SSH keys"
+      of={keys}
+      columns={columns.filter((c): c is Column<Key> => c !== false)}
+      empty={<Empty title="No SSH keys yet">An SSH key lets you sign in to servers that are installed with it.</Empty>}
+    />
   )
 }
 
 const KeyMenu = ({ of: k }: { of: Key }) => (
   <Menu label={`Actions for ${k.name}`} small>
-    <Action
-      op={renameSshKey}
-      params={{ id: k.id }}
-      label="Rename"
-      icon="pencil"
-      of={k.name}
-      inMenu
-      title={`Rename ${k.name}`}
-      submit="Save"
-      done="Saved"
-      fields={<Field scope={`key-${k.id}`} name="name" label="Name" required value={k.name} />}
-    />
-    <Action
+    <RenameEntry op={renameSshKey} of={k} />
+    <RemoveEntry
       op={removeSshKey}
-      params={{ id: k.id }}
-      label="Remove"
-      icon="trash"
-      of={k.name}
-      inMenu
-      tone="bad"
-      title={`Remove ${k.name}?`}
-      done="Removed"
-      confirm={{
-        keep: 'Keep key',
-        consequences: [
-          'New installations can no longer use it.',
-          'Servers that have it keep it. If the key was lost, remove it there too.',
-        ],
-      }}
+      of={k}
+      keep="Keep key"
+      consequences={[
+        'New installations can no longer use it.',
+        'Servers that have it keep it. If the key was lost, remove it there too.',
+      ]}
     />
   </Menu>
 )

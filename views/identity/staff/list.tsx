@@ -9,7 +9,7 @@ import {
 import { resetStaffFactors } from '../../../src/identity/auth/second-factors/reset-factors.ts'
 import { type Answers, page, readingAll } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { Action, Menu } from '../../components/action.tsx'
+import { Action, EditEntry, Menu } from '../../components/action.tsx'
 import { Field, Select } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
@@ -140,16 +140,11 @@ const MemberMenu = ({ member: m, roles }: { member: Member; roles: Roles }) => (
 )
 
 const EditMember = ({ member: m, roles }: { member: Member; roles: Roles }) => (
-  <Action
+  <EditEntry
     op={changeStaff}
-    params={{ id: m.id }}
+    of={m}
     label="Edit"
     icon="pencil"
-    of={m.name}
-    inMenu
-    title={`Edit ${m.name}`}
-    submit="Save"
-    done="Saved"
     fields={
       <>
         <Field scope={`edit-${m.id}`} name="name" label="Name" required value={m.name} />

@@ -2,7 +2,7 @@ import { changeRole, createRole, listRoles, removeRole } from '../../../src/iden
 import type { Permission } from '../../../src/kernel/api/access.ts'
 import { type Answers, type At, page, readingAll } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { Action, Menu } from '../../components/action.tsx'
+import { Action, EditEntry, Menu, RemoveEntry } from '../../components/action.tsx'
 import { Checks } from '../../components/choices.tsx'
 import { Check, Field } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
@@ -133,15 +133,11 @@ function RoleMenu({ of: r }: { of: Role }) {
   const exceeds = r.permissions.some((name) => !actor.permissions.has(name as Permission))
   return (
     <Menu label={`Actions for ${r.name}`} small>
-      <Action
+      <EditEntry
         op={changeRole}
-        params={{ id: r.id }}
+        of={r}
         label="Edit"
         icon="pencil"
-        of={r.name}
-        inMenu
-        title={`Edit ${r.name}`}
-        submit="Save"
         done="Saved. It applies at once"
         wide
         disabledReason={exceeds && 'It has more permissions than your own role.'}
@@ -199,17 +195,12 @@ const inUse = (r: Role) =>
     : r.staff > 0 && `${count(r.staff, 'member')} of staff ${r.staff === 1 ? 'has' : 'have'} it.`
 
 const RemoveRole = ({ of: r }: { of: Role }) => (
-  <Action
+  <RemoveEntry
     op={removeRole}
-    params={{ id: r.id }}
-    label="Remove"
-    icon="trash"
-    of={r.name}
-    inMenu
-    tone="bad"
-    title={`Remove ${r.name}?`}
+    of={r}
     done="Removed"
     disabledReason={inUse(r)}
-    confirm={{ keep: 'Keep role', consequences: ['No member has it. You can create it again.'] }}
+    keep="Keep role"
+    consequences={['No member has it. You can create it again.']}
   />
 )

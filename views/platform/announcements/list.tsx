@@ -42,7 +42,7 @@ export const announcementsPage = page({
         of={announcements}
         noun="announcement"
         empty={
-          <Empty title="No announcements yet">An announcement stands on the first page of everybody it is for.</Empty>
+          <Empty title="No announcements yet">An announcement stands on the first page of everyone it is for.</Empty>
         }
       >
         <Table label="Announcements" rows={announcements.data} columns={columns} idOf={(a) => a.id} flow />

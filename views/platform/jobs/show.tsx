@@ -1,3 +1,4 @@
+import type { AssetName } from '../../../public/assets.ts'
 import { getServer } from '../../../src/compute/servers/list.ts'
 import { type Answers, ifNamed } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
@@ -29,6 +30,7 @@ export const jobPages = inEveryArea({
   reads,
   title: ({ job }) => job.title,
   nav: 'jobs',
+  files: ['alpine.js'] satisfies AssetName[],
   view: (data, area) => <JobPage {...data} area={area} />,
 })
 

@@ -66,8 +66,8 @@ export function JobTable({ jobs, area, server = true, node = true, sortable }: J
         width: 12,
         cell: (j) => (j.nodeId ? <Link href={`/admin/nodes/${j.nodeId}`}>{j.nodeName}</Link> : '–'),
       },
-    { ...jobSorts.startedBy, kind: 'a', width: 14, cell: (j) => j.startedBy.name },
-    { ...jobSorts.started, kind: 'b', width: 14, cell: (j) => <Began of={j} /> },
+    { ...jobSorts.startedBy, kind: 'a', width: 13, cell: (j) => j.startedBy.name },
+    { ...jobSorts.started, kind: 'b', width: 15, cell: (j) => <Began of={j} /> },
   ]
   const shown = columns.filter((c): c is Column<Job> => c !== false)
   return <Table label="Jobs" rows={jobs} columns={shown} idOf={(j) => j.id} sortable={sortable} />

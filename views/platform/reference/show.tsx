@@ -1,4 +1,5 @@
 // The API as this account has it: nothing is listed that the gate would not let it call.
+import type { AssetName } from '../../../public/assets.ts'
 import type { Code } from '../../../src/kernel/api/errors.ts'
 import { API_ROOT } from '../../../src/kernel/api/http.ts'
 import type { Operation } from '../../../src/kernel/api/operation.ts'
@@ -111,7 +112,7 @@ const NoCalls = () => (
   </Empty>
 )
 
-const reference = { reads: {}, title: 'API reference', nav: 'reference' } as const
+const reference = { reads: {}, title: 'API reference', nav: 'reference', files: ['try.mjs'] satisfies AssetName[] }
 
 export const referencePage = page({
   ...reference,

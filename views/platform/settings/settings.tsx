@@ -1,3 +1,4 @@
+import { getNameServer } from '../../../src/compute/reverse-dns/settings.ts'
 import { getSignInProvider } from '../../../src/identity/auth/identity-provider/configure.ts'
 import { LEAST_CHARACTERS } from '../../../src/identity/auth/passwords/hash.ts'
 import { sessionLimits } from '../../../src/identity/auth/sessions.ts'
@@ -5,24 +6,35 @@ import { SIGN_INS_PER_MINUTE } from '../../../src/kernel/api/limits.ts'
 import { hour } from '../../../src/kernel/db/clock.ts'
 import { page } from '../../../src/kernel/web/page.ts'
 import { ownBranding } from '../../../src/platform/settings/branding.ts'
+import { listSettings } from '../../../src/platform/settings/defaults.ts'
 import { getMail } from '../../../src/platform/settings/mail.ts'
 import { Head } from '../../components/head.tsx'
 import { Facts, Section } from '../../components/section.tsx'
+import { ReverseDns } from '../../compute/reverse-dns/name-server.tsx'
 import { BrandingSections } from './brand-form.tsx'
+import { Defaults } from './defaults.tsx'
 import { MailServer } from './mail.tsx'
 import { SignInProvider } from './sign-in.tsx'
 
 export const settingsPage = page({
   path: '/admin/settings',
-  reads: { mail: getMail, brand: ownBranding.get, provider: getSignInProvider },
+  reads: {
+    mail: getMail,
+    brand: ownBranding.get,
+    provider: getSignInProvider,
+    defaults: listSettings,
+    dns: getNameServer,
+  },
   title: 'Settings',
   nav: 'settings',
-  view: ({ mail, brand, provider }) => (
+  view: ({ mail, brand, provider, defaults, dns }) => (
     <>
       <Head title="Settings" />
       <MailServer of={mail} />
       <BrandingSections calls={ownBranding} brand={brand} inherits="Berth" />
       <SignInProvider of={provider} />
+      <ReverseDns of={dns} />
+      <Defaults of={defaults.settings} />
       <SignInRules />
     </>
   ),

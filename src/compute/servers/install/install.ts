@@ -6,9 +6,11 @@ import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import { plainCause } from '../../../kernel/jobs/failures.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
+import { noteStartupScript, watchGuest } from '../guest/queries.ts'
 import { inEvent, load } from '../model.ts'
-import { type Installing, NO_ANSWER, planInstallation } from './plan.ts'
-import { awaitBoot, fetchImage, makeDisk, removeSeed, startVm, writeSeed } from './steps.ts'
+import { updateServer } from '../queries.ts'
+import { type Installing, NO_ANSWER, planInstallation, startupScriptIn } from './plan.ts'
+import { awaitBoot, fetchImage, makeDisk, readsLater, removeSeed, startVm, writeSeed } from './steps.ts'
 
 const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup') =>
   saga<Installing>(kind, {
@@ -19,7 +21,8 @@ const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup
     .record('plan', 'Planning the installation', {
       do: (tx, { input, jobId }) => {
         changeWorkload(tx, input.serverId, { lifecycle: 'provisioning', failure: null })
-        return planInstallation(tx, load(tx, input.serverId), input.access, jobId)
+        updateServer(tx, input.serverId, { ...input.hardware, bootFirst: 'disk' })
+        return planInstallation(tx, load(tx, input.serverId), input, jobId)
       },
       // The server keeps its addresses: it can be installed again, or terminated, which gives them back.
       // A termination that was recorded meanwhile stays.
@@ -50,7 +53,7 @@ const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup
     .command('unseed', ...removeSeed)
     // The last step: nothing can fail after the event, so it needs no undo.
     .record('tell', 'Ready', {
-      do: (tx, { input, out, now, log }) => {
+      do: (tx, { input, out, now, log, jobId }) => {
         if (out.boot.answered === 'no' || out.boot.answered === 'off') log(NO_ANSWER, 'warning')
         changeWorkload(tx, input.serverId, {
           lifecycle: 'active',
@@ -58,6 +61,9 @@ const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup
           wantedPower: 'running',
           diskGeneration: out.plan.volume.generation,
         })
+        if (readsLater(input)) updateServer(tx, input.serverId, { pendingSeed: 'next_start' })
+        watchGuest(tx, input.serverId, now)
+        noteStartupScript(tx, input.serverId, startupScriptIn(input, jobId, now))
         const { concerning, data } = inEvent(tx, load(tx, input.serverId))
         emit(tx, now, 'server.provisioned', concerning, data)
       },

@@ -1,6 +1,7 @@
 // The plan of an installation: every value that its commands send to the node, worked out once from the row, so that a
 // repeated step sends the same values.
 import {
+  type ConfigDrive,
   type ImageSource,
   type PortRules,
   type Seed,
@@ -8,49 +9,84 @@ import {
   type Vm,
   type Volume,
 } from '../../../../agent/protocol/wire.ts'
-import { bridgeAndPoolOf } from '../../../fleet/nodes/queries.ts'
+import { hardwareOf, type SystemHardware } from '../../../catalog/images/hardware.ts'
+import { bridgeOf } from '../../../fleet/nodes/queries.ts'
 import { takeDiskGeneration } from '../../../fleet/workloads/queries.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
-import { addressesOf } from '../../../network/ip-pools/allocate.ts'
+import { addressesOf, type HeldAddress, isOwn } from '../../../network/ip-pools/allocate.ts'
+import { policyOf } from '../../firewalls/policy.ts'
+import { noteApplied } from '../../firewalls/queries.ts'
+import { withPrivateCards } from '../../private-networks/seed.ts'
 import type { Server } from '../model.ts'
-import { type Access, seedFor } from './seed.ts'
+import { speedOf } from '../speed/limits.ts'
+import { type Access, type FirstBoot, seedFor } from './seed.ts'
 
 export const GIB = 1024 ** 3
 /** Seconds a guest may take until it answers. Real images take half a minute, emulated ones several minutes. */
 export const BOOT_LIMIT_SECONDS = 300
 
 /** The input of the jobs that install a system. */
-export type Installing = { serverId: string; nodeId: string; image: ImageSource; access: Access }
+export type Installing = {
+  serverId: string
+  nodeId: string
+  image: ImageSource
+  hardware: SystemHardware
+  access: Access
+  firstBoot?: FirstBoot
+}
 
 export type Plan = {
   volume: Volume
   sizeBytes: number
   portRules: PortRules
   vm: Vm
-  seed: Seed
+  seed: Seed | ConfigDrive
   address: string | null
 }
 
-/** The server's volume of this generation. */
+/** The server's volume of this generation; of the one in use with the layer that it writes. */
 export const volumeOf = (server: Server, generation: number): Volume => ({
   workload: server.id,
   generation,
   pool: server.pool,
   format: server.format,
+  ...(generation === server.diskGeneration && server.diskLayer > 0 && { layer: server.diskLayer }),
 })
 
-/** The vm of a server on this volume. `seeded`: its first boot is ahead. */
+/**
+ * The vm of a server on this volume; on the volume in use it is in rescue when the server is. `seeded`: its first boot
+ * is ahead. A seed that waits for the next start stays attached.
+ */
 export function vmOf(tx: Tx, server: Server, volume: Volume, seeded: boolean): Vm {
-  const { bridge } = bridgeAndPoolOf(tx, server.nodeId)!
+  const rescue = volume.generation === server.diskGeneration ? server.rescue : null
+  const bridge = bridgeOf(tx, server.nodeId)!
   return {
     workload: server.id,
     hostname: server.hostname,
     vcpus: server.vcpus,
     memoryMb: server.memoryMb,
     volume,
-    seeded,
+    // A rescue system does not read it.
+    seeded: seeded || (server.pendingSeed !== null && !rescue),
     restartPolicy: server.restartPolicy,
-    network: { bridge, tap: tapOf(server), mac: server.mac, portMbps: server.portMbps },
+    hardware: rescue?.hardware ?? hardwareOf(server),
+    bootFirst: server.bootFirst,
+    iso: server.isoId,
+    rescue: rescue && volumeOf(server, rescue.generation),
+    network: { bridge, tap: tapOf(server), mac: server.mac },
+    speed: speedOf(server),
+  }
+}
+
+/** The rules of its port for the addresses that belong to the server itself; floating ones have their own command. */
+export function portRulesOf(server: Server, held: readonly HeldAddress[]): PortRules {
+  const own = held.filter(isOwn)
+  return {
+    workload: server.id,
+    tap: tapOf(server),
+    mac: server.mac,
+    ipv4: own.filter((a) => a.version === 4).map((a) => a.address),
+    ipv6: own.filter((a) => a.version === 6).map((a) => `${a.address}/${a.prefixLength}`),
   }
 }
 
@@ -60,23 +96,34 @@ const tapOf = (server: Server) => `${TAP_PREFIX}${server.number}`
  * Plans an installation on a new disk, whose generation it takes from the workload. `instance` identifies the
  * installation to the guest, so that each one runs the first-boot work.
  */
-export function planInstallation(tx: Tx, server: Server, access: Access, instance: string): Plan {
+export function planInstallation(
+  tx: Tx,
+  server: Server,
+  chosen: Pick<Installing, 'access' | 'firstBoot'>,
+  instance: string,
+): Plan {
   const held = addressesOf(tx, server.id)
   const volume = volumeOf(server, takeDiskGeneration(tx, server.id))
   return {
     volume,
     sizeBytes: server.diskGb * GIB,
-    portRules: {
-      workload: server.id,
-      tap: tapOf(server),
-      mac: server.mac,
-      ipv4: held.filter((a) => a.version === 4).map((a) => a.address),
-      ipv6: held.filter((a) => a.version === 6).map((a) => `${a.address}/${a.prefixLength}`),
-    },
-    vm: vmOf(tx, server, volume, true),
-    seed: seedFor(server, held, access, instance),
+    // The installation puts the policy into force.
+    portRules: { ...portRulesOf(server, held), policy: policyInstalled(tx, server) },
+    // The new system, not an installer that an ISO of the old one may hold.
+    vm: vmOf(tx, { ...server, bootFirst: 'disk' }, volume, true),
+    seed: withPrivateCards(tx, seedFor(server, held, chosen.access, instance, chosen.firstBoot)),
     address: held.find((a) => a.version === 4)?.address ?? null,
   }
+}
+
+/** The startup script of an installation, for the record of what it leaves. */
+export const startupScriptIn = ({ firstBoot }: Installing, jobId: string, now: number) =>
+  firstBoot?.script && { jobId, ...firstBoot.script, startedAt: now }
+
+function policyInstalled(tx: Tx, server: Server) {
+  const policy = policyOf(tx, server)
+  noteApplied(tx, server.id, policy.revision)
+  return policy
 }
 
 /** The line for the log of a job whose guest did not answer. */

@@ -4,26 +4,31 @@
 // is removed first, if the caller agrees.
 
 import { Type as t } from 'typebox'
-import { nodeCommand, type Power, type Vm, type Volume } from '../../../../agent/protocol/wire.ts'
-import { capacityOf } from '../../../fleet/nodes/queries.ts'
+import { nodeCommand, type Power, type Vm } from '../../../../agent/protocol/wire.ts'
+import { freeDiskGbFor } from '../../../fleet/storage-pools/queries.ts'
 import { changeWorkload, isHostnameFree } from '../../../fleet/workloads/queries.ts'
 import { hostnameTaken, refuseHostnameTaken } from '../../../fleet/workloads/reserve.ts'
-import { system } from '../../../kernel/api/actor.ts'
+import { everybody } from '../../../kernel/api/access.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { described, fields, namedSchema, operation } from '../../../kernel/api/operation.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { CommandFailed, plainCause } from '../../../kernel/jobs/failures.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
-import { startJob } from '../../../kernel/jobs/start.ts'
 import { exactGb } from '../../../kernel/words.ts'
-import { inEvent, load, type Server, server, serverJob } from '../model.ts'
+import { startDestroying } from '../../brake/brake.ts'
+import { firstLayer, forgetSnapshots, snapshotsOf } from '../../snapshots/queries.ts'
+import { diskJob } from '../disk-lock.ts'
+import { noteStartupScript, watchGuest } from '../guest/queries.ts'
+import { inEvent, load, type Server, server } from '../model.ts'
 import { updateServer } from '../queries.ts'
+import { leaveRescue } from '../rescue/model.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
-import { access, hostname, rootPasswordFor } from './order.ts'
-import { type Installing, NO_ANSWER, type Plan, planInstallation, vmOf, volumeOf } from './plan.ts'
+import { access, firstBootFields, hostname, rootPasswordFor } from './order.ts'
+import { type Installing, NO_ANSWER, type Plan, planInstallation, startupScriptIn, vmOf, volumeOf } from './plan.ts'
+import { changeSpare, removeDisk } from './remove-disk.ts'
 import { imageFor, installationOf, installationStarted, who } from './setup.ts'
-import { awaitBoot, fetchImage, makeDisk, removeSeed, startVm, writeSeed } from './steps.ts'
+import { awaitBoot, fetchImage, makeDisk, readsLater, removeSeed, startVm, writeSeed } from './steps.ts'
 
 /** Seconds for the old system to shut down, so that it is consistent if it has to come back. */
 const GRACE_SECONDS = 60
@@ -35,7 +40,7 @@ type Fate = (typeof fates)[number]
 /** Decided by the space that placement counts with: each server holds its whole disk. */
 function fateOfOldSystem(tx: Db, target: Server): Fate {
   if (target.diskGeneration === null) return 'none'
-  return capacityOf(tx, target.nodeId).freeDiskGb >= target.diskGb ? 'kept' : 'deleted_first'
+  return freeDiskGbFor(tx, target) >= target.diskGb ? 'kept' : 'deleted_first'
 }
 
 const noRoom = (target: Server) =>
@@ -53,7 +58,7 @@ export const reinstallOptions = operation({
   path: '/servers/{id}/reinstall-options',
   summary: 'Whether the current system of a server survives a reinstallation that fails',
   // As for the record of the server: the page of its settings shows it to every reader.
-  access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
+  access: everybody('servers:read'),
   on: server,
   response: namedSchema('ReinstallOptions', {
     oldSystem: described(
@@ -62,8 +67,13 @@ export const reinstallOptions = operation({
         'the installation fails. none: nothing is installed.',
     ),
     neededGb: described(t.Integer(), 'The space that a second disk takes.'),
+    snapshots: described(t.Integer(), 'So many snapshots are deleted with the disk.'),
   }),
-  run: ({ tx, target }) => ({ oldSystem: fateOfOldSystem(tx, target), neededGb: target.diskGb }),
+  run: ({ tx, target }) => ({
+    oldSystem: fateOfOldSystem(tx, target),
+    neededGb: target.diskGb,
+    snapshots: snapshotsOf(tx, target.id).length,
+  }),
 })
 
 export const reinstallServer = operation({
@@ -78,6 +88,7 @@ export const reinstallServer = operation({
     imageId: t.String({ minLength: 1, maxLength: 40 }),
     hostname: t.Optional(hostname),
     access,
+    ...firstBootFields,
     discardFirst: t.Optional(
       described(t.Boolean(), 'True: where there is no space for both disks, the old system is deleted first.'),
     ),
@@ -85,14 +96,21 @@ export const reinstallServer = operation({
   response: installationStarted,
   status: 202,
   idempotent: true,
-  refuses: [...refusalsOf('reinstall'), 'server_busy', 'hostname_taken', 'disk_too_small', 'no_room_to_reinstall'],
+  refuses: [
+    ...refusalsOf('reinstall'),
+    'server_busy',
+    'hostname_taken',
+    'disk_too_small',
+    'image_not_supported',
+    'no_room_to_reinstall',
+  ],
   example: { imageId: '<image_id>', access: { mode: 'password' } },
   prepare: async ({ body }) => rootPasswordFor(body.access),
   run({ tx, actor, target, body, clock, prepared: password }) {
     // Errors of the request come before those that only the present state causes.
     const chosen = imageFor(tx, actor, target, body.imageId)
     const input = {
-      ...installationOf(tx, actor, target, chosen, body.access, password),
+      ...installationOf(tx, actor, target, chosen, body, password),
       imageId: chosen.id,
       hostname: (body.hostname ?? target.hostname).toLowerCase(),
       discardFirst: body.discardFirst === true,
@@ -100,11 +118,13 @@ export const reinstallServer = operation({
     mustAllowFor(tx, actor, target, 'reinstall')
     if (!isHostnameFree(tx, target, input.hostname)) throw hostnameTaken()
     if (fateOfOldSystem(tx, target) === 'deleted_first' && !input.discardFirst) throw noRoom(target)
-    const about = serverJob(target, { by: actor, title: `Reinstall ${input.hostname}`, now: clock() })
-    const jobId = startJob(tx, reinstalling, input, about)
+    const about = diskJob(target, { by: actor, title: `Reinstall ${input.hostname}`, now: clock() })
+    const jobId = startDestroying(tx, reinstalling, input, 'reinstall', about)
     return { jobId, serverId: target.id, ...(password ? { rootPassword: password.tell } : {}) }
   },
 })
+
+const noPendingSeed = { pendingSeed: null, pendingPasswordHash: null }
 
 type Reinstalling = Installing & { imageId: string; hostname: string; discardFirst: boolean }
 
@@ -127,16 +147,15 @@ function hold(tx: Tx, { serverId, discardFirst }: Reinstalling): Hold {
   return { fate, diskGb: target.diskGb }
 }
 
-const changeSpare = (tx: Tx, serverId: string, byGb: number) =>
-  changeWorkload(tx, serverId, { spareDiskGb: load(tx, serverId).spareDiskGb + byGb })
-
-function plan(tx: Tx, { serverId, hostname, access }: Reinstalling, jobId: string): ReinstallPlan {
+function plan(tx: Tx, input: Reinstalling, jobId: string): ReinstallPlan {
+  const { serverId, hostname, hardware } = input
   changeWorkload(tx, serverId, { lifecycle: 'provisioning', failure: null })
   const target = load(tx, serverId)
   const old = target.diskGeneration === null ? undefined : volumeOf(target, target.diskGeneration)
   return {
-    ...planInstallation(tx, { ...target, hostname }, access, jobId),
-    old: old && vmOf(tx, target, old, false),
+    ...planInstallation(tx, { ...target, hostname, ...hardware }, input, jobId),
+    // The seed of a password reset does not survive that of the installation.
+    old: old && vmOf(tx, { ...target, pendingSeed: null }, old, false),
     power: target.power,
   }
 }
@@ -147,6 +166,7 @@ function plan(tx: Tx, { serverId, hostname, access }: Reinstalling, jobId: strin
  */
 function unplan(tx: Tx, serverId: string, power: Power | null, reason: string | null) {
   const { lifecycle, diskGeneration } = load(tx, serverId)
+  updateServer(tx, serverId, noPendingSeed)
   if (lifecycle === 'terminated') return
   if (diskGeneration === null) changeWorkload(tx, serverId, { lifecycle: 'failed', failure: reason, power: null })
   else changeWorkload(tx, serverId, { lifecycle: 'active', power })
@@ -214,8 +234,11 @@ export const reinstalling = saga<Reinstalling>('reinstall', {
   // Without space for two disks nothing leads back to the old system from here on.
   .record('give-up', 'Giving up the old system', {
     losesData: true,
-    do: (tx, { input, out }) => {
+    do: (tx, { input, out, now }) => {
       if (out.hold.fate !== 'deleted_first') return undefined
+      leaveRescue(tx, input.serverId, now)
+      changeSpare(tx, input.serverId, -forgetSnapshots(tx, input.serverId))
+      updateServer(tx, input.serverId, firstLayer)
       changeWorkload(tx, input.serverId, { diskGeneration: null })
       return { givenUp: true }
     },
@@ -245,35 +268,30 @@ export const reinstalling = saga<Reinstalling>('reinstall', {
   .command('unseed', ...removeSeed)
   // The last step: nothing can fail after it, so it needs no undo.
   .record('switch', 'Taking the new system into use', {
-    do: (tx, { input, out, now, log }) => {
+    do: (tx, { input, out, now, log, jobId }) => {
       const { serverId, nodeId } = input
       if (out.boot.answered === 'off')
         throw new CommandFailed('vm_off', 'The new system switched itself off before it answered.')
       if (out.boot.answered === 'no') log(NO_ANSWER, 'warning')
       takeIntoUse(tx, input, out.plan.volume.generation)
+      if (readsLater(input)) updateServer(tx, serverId, { pendingSeed: 'next_start' })
+      watchGuest(tx, serverId, now)
+      noteStartupScript(tx, serverId, startupScriptIn(input, jobId, now))
       const { concerning, data } = inEvent(tx, load(tx, serverId))
       emit(tx, now, 'server.reinstalled', concerning, { ...data, image: input.imageId })
       const { hold, plan } = out
+      // Its snapshots are layers of the old disk, and go with it.
+      const snapshotsGb = forgetSnapshots(tx, serverId)
       if (hold.fate === 'kept' && plan.old)
-        startJob(
-          tx,
-          removingDisk,
-          { serverId, nodeId, volume: plan.old.volume, diskGb: hold.diskGb },
-          {
-            by: system,
-            title: `Delete the old disk of ${input.hostname}`,
-            nodeId,
-            subject: { type: 'server', id: serverId },
-            now,
-          },
-        )
+        removeDisk(tx, { serverId, nodeId, volume: plan.old.volume, diskGb: hold.diskGb + snapshotsGb }, now)
+      leaveRescue(tx, serverId, now)
     },
   })
 
 /**
  * The new disk, image and hostname become the server's. Throws `hostname_taken`, when another took the name meanwhile.
  */
-function takeIntoUse(tx: Tx, { serverId, imageId, hostname }: Reinstalling, diskGeneration: number) {
+function takeIntoUse(tx: Tx, { serverId, imageId, hostname, hardware }: Reinstalling, diskGeneration: number) {
   const before = load(tx, serverId)
   try {
     changeWorkload(tx, serverId, {
@@ -287,18 +305,5 @@ function takeIntoUse(tx: Tx, { serverId, imageId, hostname }: Reinstalling, disk
   } catch (error) {
     refuseHostnameTaken(error)
   }
-  updateServer(tx, serverId, { imageId })
+  updateServer(tx, serverId, { imageId, ...hardware, ...noPendingSeed, ...firstLayer, bootFirst: 'disk' })
 }
-
-type RemovingDisk = { serverId: string; nodeId: string; volume: Volume; diskGb: number }
-
-/**
- * Deletes the disk that a reinstallation replaced and gives its space back. It works beside other jobs of the server.
- */
-export const removingDisk = saga<RemovingDisk>('remove_disk', { neverGivesUp: true })
-  .command('delete', 'Deleting the old disk', {
-    do: ({ input }) => nodeCommand(input.nodeId, 'volume.remove', input.volume),
-  })
-  .record('release', 'Releasing its space', {
-    do: (tx, { input }) => changeSpare(tx, input.serverId, -input.diskGb),
-  })

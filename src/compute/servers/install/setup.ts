@@ -1,9 +1,12 @@
 import { type Static, Type as t } from 'typebox'
-import { type Image, image, sourceOf } from '../../../catalog/images/model.ts'
+import { hardwareOf } from '../../../catalog/images/hardware.ts'
+import { type Image, sourceOf } from '../../../catalog/images/model.ts'
+import { refuseImage, runsOn } from '../../../fleet/placement/hardware.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import { refuseHostnameTaken } from '../../../fleet/workloads/reserve.ts'
+import { everybody } from '../../../kernel/api/access.ts'
 import type { Actor } from '../../../kernel/api/actor.ts'
-import { fields, namedSchema, operation, see } from '../../../kernel/api/operation.ts'
+import { fields, namedSchema, operation } from '../../../kernel/api/operation.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { type Server, server, serverJob } from '../model.ts'
@@ -13,20 +16,21 @@ import { settingUp } from './install.ts'
 import {
   access,
   accessFrom,
+  accessOn,
   displayName,
+  type FirstBootBody,
+  firstBootFields,
+  firstBootFrom,
   hostname,
-  mustBePublished,
+  imageOf,
   mustFit,
+  mustSuit,
   type RootPassword,
   rootPasswordFor,
 } from './order.ts'
 
 /** The access of setup and reinstallation. */
-export const who = {
-  staff: ['servers:reinstall'],
-  reseller: ['servers:reinstall'],
-  customer: ['servers:reinstall'],
-} as const
+export const who = everybody('servers:reinstall')
 /** The response of setup and reinstallation. */
 export const installationStarted = namedSchema('InstallationStarted', {
   jobId: t.String(),
@@ -34,11 +38,15 @@ export const installationStarted = namedSchema('InstallationStarted', {
   rootPassword: t.Optional(t.String()),
 })
 
-/** The published image of this id. Throws what `see` throws, `validation_failed` and `disk_too_small`. */
+/**
+ * The image of this id, published or own. Throws what `see` throws, `validation_failed`, `disk_too_small`,
+ * `image_not_supported`.
+ */
 export function imageFor(tx: Tx, actor: Actor, target: Server, imageId: string): Image {
-  const chosen = see(tx, actor, image, imageId, 'imageId')
-  mustBePublished(chosen)
+  const chosen = imageOf(tx, actor, [target.ownerId, actor.accountId], imageId)
   mustFit(chosen, target.diskGb)
+  if (!runsOn(tx, target.nodeId, hardwareOf(chosen)))
+    refuseImage(`The node of ${target.hostname} cannot`, hardwareOf(chosen))
   return chosen
 }
 
@@ -48,33 +56,45 @@ export const installationOf = (
   actor: Actor,
   target: Server,
   chosen: Image,
-  wanted: Static<typeof access>,
+  wanted: { access: Static<typeof access> } & FirstBootBody,
   password: RootPassword,
-) => ({
-  serverId: target.id,
-  nodeId: target.nodeId,
-  image: sourceOf(chosen),
-  access: accessFrom(tx, [target.ownerId, actor.accountId], wanted, password),
-})
+) => {
+  mustSuit(chosen, wanted)
+  const whose: [string, string] = [target.ownerId, actor.accountId]
+  return {
+    serverId: target.id,
+    nodeId: target.nodeId,
+    image: sourceOf(chosen),
+    hardware: hardwareOf(chosen),
+    access: accessOn(tx, chosen.os, target, accessFrom(tx, whose, wanted.access, password), password),
+    firstBoot: firstBootFrom(tx, whose, wanted, chosen.os),
+  }
+}
 
 export const setupServer = operation({
   id: 'servers.setup',
   method: 'POST',
   path: '/servers/{id}/actions/setup',
-  summary: 'Choose image, hostname and access for a server that waits for its setup',
+  summary: 'Set up a server that waits for it: choose image, hostname and access',
   access: who,
   on: server,
-  body: fields({ imageId: t.String({ minLength: 1, maxLength: 40 }), hostname, name: t.Optional(displayName), access }),
+  body: fields({
+    imageId: t.String({ minLength: 1, maxLength: 40 }),
+    hostname,
+    name: t.Optional(displayName),
+    access,
+    ...firstBootFields,
+  }),
   response: installationStarted,
   status: 202,
   idempotent: true,
-  refuses: [...refusalsOf('setup'), 'server_busy', 'hostname_taken', 'disk_too_small'],
+  refuses: [...refusalsOf('setup'), 'server_busy', 'hostname_taken', 'disk_too_small', 'image_not_supported'],
   example: { imageId: '<image_id>', hostname: 'web01', access: { mode: 'password' } },
   prepare: async ({ body }) => rootPasswordFor(body.access),
   run({ tx, actor, target, body, clock, prepared: password }) {
     // Errors of the request come before those that only the present state causes.
     const chosen = imageFor(tx, actor, target, body.imageId)
-    const input = installationOf(tx, actor, target, chosen, body.access, password)
+    const input = installationOf(tx, actor, target, chosen, body, password)
     mustAllowFor(tx, actor, target, 'setup')
     const host = body.hostname.toLowerCase()
     const about = serverJob(target, { by: actor, title: `Set up ${host}`, now: clock() })

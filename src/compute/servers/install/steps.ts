@@ -54,6 +54,9 @@ export const awaitBoot = [
   },
 ] as const
 
+/** Windows restarts while it is set up, and reads its data minutes after its guest agent answers. */
+export const readsLater = ({ hardware }: Installing) => hardware.os === 'windows'
+
 /**
  * An image without guest agent and SSH may boot and never answer: its seed stays for as long as it may still be read.
  */
@@ -61,7 +64,7 @@ export const removeSeed = [
   'Removing the data for its first boot',
   {
     do: ({ input, out }: Booted) =>
-      out.boot.answered === 'agent' || out.boot.answered === 'ssh'
+      !readsLater(input) && (out.boot.answered === 'agent' || out.boot.answered === 'ssh')
         ? nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId })
         : undefined,
   },

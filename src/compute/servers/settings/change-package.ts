@@ -6,6 +6,7 @@ import { nodeCommand, type Vm, type Volume } from '../../../../agent/protocol/wi
 import { packageOnSale } from '../../../catalog/packages/model.ts'
 import { packageById } from '../../../catalog/packages/queries.ts'
 import { capacityOf } from '../../../fleet/nodes/queries.ts'
+import { freeDiskGbFor, poolRoomOf } from '../../../fleet/storage-pools/queries.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import { accountById } from '../../../identity/accounts/queries.ts'
 import { mustAllowChange, resellerOf } from '../../../identity/resellers/model.ts'
@@ -16,10 +17,14 @@ import { emit } from '../../../kernel/jobs/outbox.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { exactGb } from '../../../kernel/words.ts'
+import { diskJob } from '../disk-lock.ts'
 import { GIB, vmOf, volumeOf } from '../install/plan.ts'
-import { inEvent, load, type Server, server, serverJob } from '../model.ts'
+import { inEvent, load, type Server, server } from '../model.ts'
 import { updateServer } from '../queries.ts'
+import { setSpeed } from '../speed/change.ts'
+import { type DiskLimits, diskLimitsOf } from '../speed/limits.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
+import { startAllowance } from '../traffic/allowance.ts'
 
 /** The part of a package that a server takes over when it changes to it. */
 type Sizes = {
@@ -29,14 +34,15 @@ type Sizes = {
   diskGb: number
   trafficGb: number | null
   portMbps: number | null
-}
-const sizesOf = ({ packageId, vcpus, memoryMb, diskGb, trafficGb, portMbps }: Sizes): Sizes => ({
-  packageId,
-  vcpus,
-  memoryMb,
-  diskGb,
-  trafficGb,
-  portMbps,
+} & DiskLimits
+const sizesOf = (of: Sizes): Sizes => ({
+  packageId: of.packageId,
+  vcpus: of.vcpus,
+  memoryMb: of.memoryMb,
+  diskGb: of.diskGb,
+  trafficGb: of.trafficGb,
+  portMbps: of.portMbps,
+  ...diskLimitsOf(of),
 })
 const isSame = (a: Sizes, b: Sizes) => JSON.stringify(sizesOf(a)) === JSON.stringify(sizesOf(b))
 
@@ -44,7 +50,7 @@ export const changeServerPackage = operation({
   id: 'servers.change-package',
   method: 'POST',
   path: '/servers/{id}/actions/change-package',
-  summary: 'Give a server another package: the disk only grows, and addresses stay',
+  summary: 'Change the package of a server: the disk only grows, and addresses stay',
   access: { staff: ['servers:resize'], reseller: ['reseller:servers'] },
   on: server,
   body: fields({ packageId: t.String({ minLength: 1, maxLength: 40 }) }),
@@ -79,6 +85,7 @@ export const changeServerPackage = operation({
           'shrink: choose a package with one at least as large.',
       })
     const isNew = chosen.id !== target.packageId
+    if (isNew) mustBeOfClass(tx, target, chosen.storageClass)
     if (isNew && chosen.archived) throw invalid({ field: 'packageId', message: 'is archived. Choose another package.' })
     mustAllowFor(tx, actor, target, 'change_package')
     if (isSame(from, to)) return { jobId: null, serverId: target.id, takesEffect: 'now' as const }
@@ -87,7 +94,7 @@ export const changeServerPackage = operation({
     mustHaveCapacity(tx, target, to, actor.kind === 'staff')
     const title = `Change the package of ${target.hostname} to ${chosen.name}`
     const input = { serverId: target.id, nodeId: target.nodeId, from, to }
-    const jobId = startJob(tx, resizing, input, serverJob(target, { by: actor, title, now: clock() }))
+    const jobId = startJob(tx, resizing, input, diskJob(target, { by: actor, title, now: clock() }))
     // The job's first step can be undone even if it never began, and returns these.
     changeWorkload(tx, target.id, larger(from, to))
     const waits = target.power === 'running' && (from.vcpus !== to.vcpus || from.memoryMb !== to.memoryMb)
@@ -101,12 +108,24 @@ const larger = (a: Sizes, b: Sizes) => ({
   diskGb: Math.max(a.diskGb, b.diskGb),
 })
 
-/** Throws `no_capacity`: the server stays on its node. */
+/** Throws `validation_failed`: the disk stays in its pool. */
+function mustBeOfClass(tx: Tx, target: Server, wanted: string | null) {
+  const has = poolRoomOf(tx, target)?.class ?? null
+  if (wanted === null || wanted === has) return
+  throw invalid({
+    field: 'packageId',
+    message:
+      `needs ${wanted} storage, and the disk of the server stands on ` +
+      `${has === null ? 'storage without a class' : `${has} storage`}. Choose another package, or order a new server.`,
+  })
+}
+
+/** Throws `no_capacity`: the server stays on its node, and its disk in its pool. */
 function mustHaveCapacity(tx: Tx, target: Server, to: Sizes, namesNode: boolean) {
   const node = capacityOf(tx, target.nodeId)
   const [memoryMb, diskGb] = [to.memoryMb - target.memoryMb, to.diskGb - target.diskGb]
   const lacksMemory = memoryMb > 0 && node.memoryMb - node.heldMemoryMb < memoryMb
-  if (!lacksMemory && !(diskGb > 0 && node.freeDiskGb < diskGb)) return
+  if (!lacksMemory && !(diskGb > 0 && freeDiskGbFor(tx, target) < diskGb)) return
   const where = namesNode ? node.name : 'The node of the server'
   throw new ApiError(
     'no_capacity',
@@ -123,7 +142,8 @@ function plan(tx: Tx, { serverId, from, to }: Resizing): Plan {
   const volume = volumeOf(target, target.diskGeneration!)
   return {
     before: vmOf(tx, { ...target, ...from }, volume, false),
-    after: vmOf(tx, { ...target, ...to }, volume, false),
+    // A server that was slowed down for its traffic begins anew with its package.
+    after: vmOf(tx, { ...target, ...to, throttleMbps: null }, volume, false),
     volume,
   }
 }
@@ -146,6 +166,11 @@ export const resizing = saga<Resizing>('resize')
     do: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.hold.after),
     undo: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.hold.before),
   })
+  // In force at once, where memory and vCPUs wait for a restart.
+  .command('speed', 'Changing its speed', {
+    do: ({ input, out }) => setSpeed(input, out.hold.after.speed),
+    undo: ({ input, out }) => setSpeed(input, out.hold.before.speed),
+  })
   // After everything that can fail: a disk cannot shrink, so nothing can undo it.
   .command('grow', 'Enlarging its disk', {
     do: ({ input: { nodeId, from, to }, out }) =>
@@ -155,13 +180,14 @@ export const resizing = saga<Resizing>('resize')
   })
   .record('tell', 'Recording the package', {
     do: (tx, { input: { serverId, from, to }, out, now, log }) => {
-      const { packageId, vcpus, memoryMb, diskGb, trafficGb, portMbps } = to
+      const { vcpus, memoryMb, diskGb, ...ofServer } = to
       changeWorkload(tx, serverId, { vcpus, memoryMb, diskGb })
-      updateServer(tx, serverId, { packageId, trafficGb, portMbps })
+      updateServer(tx, serverId, { ...ofServer, throttleMbps: null, throttleMonth: null })
+      startAllowance(tx, load(tx, serverId), now)
       if (out.look.power === 'running' && (from.vcpus !== vcpus || from.memoryMb !== memoryMb))
         log('Memory and vCPUs change when the server is restarted in the panel. A reboot from inside is not enough.')
       const { concerning, data } = inEvent(tx, load(tx, serverId))
       const nameOf = (id: string) => packageById(tx, id)?.name ?? id
-      emit(tx, now, 'server.resized', concerning, { ...data, from: nameOf(from.packageId), to: nameOf(packageId) })
+      emit(tx, now, 'server.resized', concerning, { ...data, from: nameOf(from.packageId), to: nameOf(to.packageId) })
     },
   })

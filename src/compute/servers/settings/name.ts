@@ -1,4 +1,5 @@
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
+import { everybody } from '../../../kernel/api/access.ts'
 import { fields, operation } from '../../../kernel/api/operation.ts'
 import { displayName } from '../install/order.ts'
 import { server } from '../model.ts'
@@ -10,8 +11,8 @@ export const renameServer = operation({
   id: 'servers.rename',
   method: 'PATCH',
   path: '/servers/{id}/name',
-  summary: 'Give a server another display name; its hostname stays',
-  access: { staff: ['servers:settings'], reseller: ['servers:settings'], customer: ['servers:settings'] },
+  summary: 'Rename a server; its hostname stays',
+  access: everybody('servers:settings'),
   allowedInSupportSession: true,
   on: server,
   body: fields({ name: displayName }),

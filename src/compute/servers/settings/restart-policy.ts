@@ -3,6 +3,7 @@
 import { nodeCommand, RestartPolicy } from '../../../../agent/protocol/wire.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import { restartPolicyWords } from '../../../fleet/workloads/restart-policy.ts'
+import { everybody } from '../../../kernel/api/access.ts'
 import { fields, operation } from '../../../kernel/api/operation.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
@@ -13,8 +14,8 @@ export const setRestartPolicy = operation({
   id: 'servers.restart-policy',
   method: 'PUT',
   path: '/servers/{id}/restart-policy',
-  summary: 'Choose what happens when the server ends by itself: start it again always, after a crash, or never',
-  access: { staff: ['servers:settings'], reseller: ['servers:settings'], customer: ['servers:settings'] },
+  summary: 'Choose what happens when a server stops by itself: it is started again always, after a crash, or never',
+  access: everybody('servers:settings'),
   on: server,
   body: fields({ restartPolicy: RestartPolicy }),
   response: jobResponse,

@@ -7,7 +7,7 @@ import type { ReportedDay } from '../../../fleet/workloads/traffic-reports.ts'
 import { day as DAY_MS } from '../../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { type Server, serverById } from '../model.ts'
-import { addedGb, markReached } from './queries.ts'
+import { addedGb, markReached, unmarkAbove } from './queries.ts'
 
 /** Shares of the allowance, in percent, at which the owner is told. */
 export const TOLD_AT = [80, 100] as const
@@ -36,6 +36,20 @@ export function allowanceOf(tx: Db, { id, trafficGb, packageId }: Server, now: n
     percent: trafficGb === null ? null : Math.floor((usedBytes * 100) / ((trafficGb + added) * BYTES_PER_GIGABYTE)),
     overTraffic: packageById(tx, packageId)?.overTraffic ?? 'nothing',
   }
+}
+
+/** After the allowance of a server became another: shares that it has not reached any more can be reached again. */
+export function forgetShares(tx: Tx, server: Server, now: number) {
+  const { month, percent } = allowanceOf(tx, server, now)
+  const reached = TOLD_AT.findLast((share) => (percent ?? 0) >= share) ?? 0
+  unmarkAbove(tx, { workloadId: server.id, month, percent: reached })
+}
+
+/** The same after a change of package; one that is used up under the new package too counts as reached anew. */
+export function startAllowance(tx: Tx, server: Server, now: number) {
+  const { month, percent } = allowanceOf(tx, server, now)
+  if ((percent ?? 0) < 100) return forgetShares(tx, server, now)
+  unmarkAbove(tx, { workloadId: server.id, month, percent: 0 })
 }
 
 /** Notes the shares that the server has reached, after its traffic was stored; the clock then acts on them. */

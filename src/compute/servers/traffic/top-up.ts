@@ -1,11 +1,14 @@
 import { Type as t } from 'typebox'
 import { overTrafficPolicies } from '../../../catalog/packages/over-traffic.ts'
+import { everybody } from '../../../kernel/api/access.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { described, fields, namedSchema, nullable, operation } from '../../../kernel/api/operation.ts'
-import { server } from '../model.ts'
-import { allowanceOf, TOLD_AT } from './allowance.ts'
+import type { Db } from '../../../kernel/db/open.ts'
+import { endedServer, load, server } from '../model.ts'
+import { allowanceOf, forgetShares } from './allowance.ts'
 import { release } from './limits.ts'
-import { addGb, isSuspendedForTraffic, unmarkAbove } from './queries.ts'
+import { addGb, isSuspendedForTraffic } from './queries.ts'
+import { unthrottle } from './throttle.ts'
 
 const bandwidth = namedSchema('Bandwidth', {
   month: described(t.String(), 'This month in UTC.'),
@@ -15,6 +18,11 @@ const bandwidth = namedSchema('Bandwidth', {
   percent: described(nullable(t.Integer()), 'Used of both together; null: not limited.'),
   overTraffic: t.Enum([...overTrafficPolicies]),
   suspendedForTraffic: t.Boolean(),
+  throttledToMbps: described(nullable(t.Integer()), 'It is slowed down for its traffic; null: it is not.'),
+})
+const consequences = (tx: Db, id: string) => ({
+  suspendedForTraffic: isSuspendedForTraffic(tx, id),
+  throttledToMbps: load(tx, id).throttleMbps,
 })
 
 export const getBandwidth = operation({
@@ -22,26 +30,26 @@ export const getBandwidth = operation({
   method: 'GET',
   path: '/servers/{id}/bandwidth',
   summary: 'The traffic of a server in this month, and what it may use',
-  access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
-  on: server,
+  access: everybody('servers:read'),
+  on: endedServer,
   response: bandwidth,
-  run: ({ tx, target, clock }) => ({
-    ...allowanceOf(tx, target, clock()),
-    suspendedForTraffic: isSuspendedForTraffic(tx, target.id),
-  }),
+  run: ({ tx, target, clock }) => ({ ...allowanceOf(tx, target, clock()), ...consequences(tx, target.id) }),
 })
 
 export const addBandwidth = operation({
   id: 'servers.add-bandwidth',
   method: 'POST',
   path: '/servers/{id}/bandwidth',
-  summary: 'Add traffic to a server for this month; one that is suspended for its traffic starts again',
+  summary: 'Add traffic to a server for this month; one that was suspended or slowed down for it is released',
   access: { staff: ['servers:resize'], reseller: ['reseller:servers'] },
   on: server,
   body: fields({ action: t.Literal('add'), gb: t.Integer({ minimum: 1, maximum: 9_000_000 }) }),
   actionWords: { add: 'traffic added' },
   response: namedSchema('BandwidthAdded', {
-    jobId: described(nullable(t.String()), 'The job that starts it again; null where it was not suspended for it.'),
+    jobId: described(
+      nullable(t.String()),
+      'The job that starts it again or gives it its speed back; null where neither is needed.',
+    ),
     serverId: t.String(),
     bandwidth,
   }),
@@ -55,13 +63,9 @@ export const addBandwidth = operation({
       throw new ApiError('server_terminated', `${target.hostname} is terminated: it uses no traffic any more.`)
     addGb(tx, target.id, allowanceOf(tx, target, now).month, body.gb, now)
     const after = allowanceOf(tx, target, now)
-    const reached = TOLD_AT.findLast((share) => (after.percent ?? 0) >= share) ?? 0
-    unmarkAbove(tx, { workloadId: target.id, month: after.month, percent: reached })
-    const jobId = (after.percent ?? 0) < 100 ? release(tx, target.id, now) : null
-    return {
-      jobId,
-      serverId: target.id,
-      bandwidth: { ...after, suspendedForTraffic: isSuspendedForTraffic(tx, target.id) },
-    }
+    forgetShares(tx, target, now)
+    const isEnough = (after.percent ?? 0) < 100
+    const jobId = isEnough ? (release(tx, target.id, now) ?? unthrottle(tx, target, now)) : null
+    return { jobId, serverId: target.id, bandwidth: { ...after, ...consequences(tx, target.id) } }
   },
 })

@@ -129,7 +129,7 @@ export const disableStaff = operation({
   method: 'POST',
   path: '/admin/staff/{id}/actions/disable',
   summary:
-    'Keep a member of staff out: sessions, tokens and links end at once and for good, what they did stays on record',
+    'Disable a member of staff: sessions, tokens and links end at once and for good, what they did stays on record',
   access: who,
   requiresSession: true,
   requiresRecentAuth: true,
@@ -153,7 +153,7 @@ export const enableStaff = operation({
   id: 'staff.enable',
   method: 'POST',
   path: '/admin/staff/{id}/actions/enable',
-  summary: 'Let a disabled member of staff in again; their tokens stay revoked',
+  summary: 'Enable a disabled member of staff again; their tokens stay revoked',
   access: who,
   requiresSession: true,
   requiresRecentAuth: true,

@@ -122,7 +122,7 @@ export const tellLinked = (call: MailContext & Pick<Call, 'tx'>, account: Accoun
   mailTo(call.tx, call, account, {
     subject: 'Another way to sign in to your account',
     paragraphs: [`From now on you can also sign in with ${label}: it was linked to your account just now.`],
-    closing: 'If this was not you, contact those who run your account. You can unlink it under Account.',
+    closing: 'If this was not you, contact your administrator or provider. You can unlink it under Account.',
   })
 
 /** For the audit log; the person reads less. */

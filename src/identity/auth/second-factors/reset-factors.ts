@@ -60,7 +60,7 @@ function removeFactors(call: MailContext & Pick<Call, 'tx'>, account: Account) {
       'An administrator removed it from your account, and you were signed out everywhere. ' +
         'You sign in with your password alone until you set up another.',
     ],
-    closing: 'If you did not ask for this, contact those who run your account at once.',
+    closing: 'If you did not ask for this, contact your administrator or provider at once.',
   })
   return {}
 }

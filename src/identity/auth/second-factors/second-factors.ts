@@ -54,7 +54,7 @@ const mailHolder = (call: Changing, what: string) =>
     paragraphs: [what],
     closing:
       'If this was not you, choose a new password at once with "Forgot your password?" on the sign-in page, ' +
-      'then check what is set up under Security. If you can no longer sign in, contact those who run your account.',
+      'then check what is set up under Security. If you can no longer sign in, contact your administrator or provider.',
   })
 
 /**
@@ -115,7 +115,7 @@ export const renewRecoveryCodes = operation({
   id: 'recovery-codes.create',
   method: 'POST',
   path: '/account/recovery-codes',
-  summary: 'Make ten new recovery codes, shown only once; the earlier ones end',
+  summary: 'Generate ten new recovery codes, shown only once; the earlier ones end',
   access: own,
   requiresSession: true,
   requiresRecentAuth: true,

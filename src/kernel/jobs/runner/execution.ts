@@ -1,12 +1,13 @@
 // Shared by the way forward and the way back of a job.
 import type { NodeCommand } from '../../../../agent/protocol/wire.ts'
 import { ApiError } from '../../api/errors.ts'
+import type { Secrets } from '../../crypto/secrets.ts'
 import { type Clock, minute, second } from '../../db/clock.ts'
 import { isDatabaseError } from '../../db/health.ts'
 import { type Db, type Tx, write } from '../../db/open.ts'
 import { CommandFailed, ExternalFailed, type Failure, InjectedCrash, Parked, Stopped } from '../failures.ts'
 import { JobLog } from '../log.ts'
-import type { Ctx, Saga, Step } from '../saga.ts'
+import type { CommandSource, Ctx, Saga, Step } from '../saga.ts'
 import type { Job } from '../tables.ts'
 import { Lanes } from './lanes.ts'
 import { type Noted, Notes } from './notes.ts'
@@ -53,6 +54,8 @@ export type Options = {
   sagas: readonly Saga[]
   nodes: Nodes
   clock: Clock
+  /** Needed where a command takes a secret from the database. */
+  secrets?: Secrets | undefined
   failpoints?: Failpoints | undefined
   /** How long until something that failed is tried again, for the nth time. */
   pauseMs?: ((tries: number) => number) | undefined
@@ -70,6 +73,7 @@ export class Execution {
   readonly failpoint: Failpoints
   readonly pauseMs: (tries: number) => number
   readonly tell: Tell
+  readonly source: CommandSource
   readonly log: JobLog
   readonly lanes = new Lanes()
   readonly notes: Notes
@@ -80,7 +84,7 @@ export class Execution {
 
   /** `nodeIsAway` is called when a command is about to wait for a node that is away. */
   constructor(
-    { db, nodes, clock, failpoints = () => {}, pauseMs, tell = () => {} }: Options,
+    { db, nodes, clock, secrets, failpoints = () => {}, pauseMs, tell = () => {} }: Options,
     private nodeIsAway: () => void,
   ) {
     this.db = db
@@ -89,6 +93,13 @@ export class Execution {
     this.failpoint = failpoints
     this.pauseMs = pauseMs ?? ((tries) => Math.min(5 * second * 2 ** Math.min(tries - 1, 10), LONGEST_PAUSE_MS))
     this.tell = tell
+    this.source = {
+      db,
+      get secrets() {
+        if (!secrets) throw new Error('this runner has no secrets')
+        return secrets
+      },
+    }
     this.log = new JobLog(db)
     this.notes = new Notes(
       db,

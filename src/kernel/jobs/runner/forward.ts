@@ -19,7 +19,7 @@ export class Forward {
       for (let tries = 1; ; tries++) {
         this.execution.mustGoOn()
         try {
-          this.mustNotStop(going)
+          if (!saga.options.neverStops) this.mustNotStop(going)
           await this.take(going, saga, step, i, tries)
           await this.execution.forgetTries(going, tries)
           break
@@ -30,7 +30,8 @@ export class Forward {
           await this.execution.writeCarried(going)
           // Of a job that is stopped before anything of it began, the first undo says that it failed.
           const first = i === 0 && step.kind === 'record' ? step : undefined
-          if (going.stop) return { at: cause instanceof StopAsked ? first : step, error: going.stop }
+          if (going.stop && !saga.options.neverStops)
+            return { at: cause instanceof StopAsked ? first : step, error: going.stop }
           const error = this.execution.errorFrom(cause, job, step)
           if (!this.mayTryAgain(cause, saga, step, job.tries + tries)) return { at: step, error }
           await this.execution.tryLater(going, step, error, tries, 'forward')
@@ -72,7 +73,7 @@ export class Forward {
 
   private async takeCommand(going: Going, saga: Saga, step: CommandStep, at: At, tries: number) {
     const { job } = going
-    const nodeCommand = step.do(this.execution.ctx(job, going.noted))
+    const nodeCommand = step.do(this.execution.ctx(job, going.noted), this.execution.source)
     if (!nodeCommand) return this.carryDone(going, step, null, false)
     await this.noteStarted(going, step, at, tries)
     // A key is answered once: trying again after a failure is a new command.

@@ -30,11 +30,11 @@ export const prepareStatements = (db: Db) => ({
   // neither the thousands that have ended nor those that are known already are walked through after every commit.
   queuedSince: db.$client.prepare<Queued & { rowid: number }, [number]>(
     `SELECT rowid, id, node_id AS nodeId, lane, holds FROM jobs INDEXED BY jobs_queued
-     WHERE state = 'queued' AND rowid > ? ORDER BY rowid`,
+     WHERE state = 'queued' AND held_at IS NULL AND rowid > ? ORDER BY rowid`,
   ),
   unfinished: db.$client.prepare<Queued & { rowid: number; state: string }, []>(
     `SELECT rowid, id, node_id AS nodeId, lane, holds, state FROM jobs
-     WHERE state IN ('queued', 'running', 'undoing') ORDER BY rowid`,
+     WHERE state IN ('queued', 'running', 'undoing') AND held_at IS NULL ORDER BY rowid`,
   ),
   cancelled: db.$client.prepare<{ id: string }, []>(
     `SELECT id FROM jobs INDEXED BY jobs_cancel
@@ -42,7 +42,8 @@ export const prepareStatements = (db: Db) => ({
   ),
   open: db.$client.prepare<OpenJob, []>(
     `SELECT id, state, node_id AS nodeId, waiting_since AS waitingSince, created_at AS createdAt FROM jobs
-     WHERE state IN ('queued', 'running', 'undoing') AND (state <> 'queued' OR node_id IS NOT NULL)`,
+     WHERE state IN ('queued', 'running', 'undoing') AND (state <> 'queued' OR node_id IS NOT NULL)
+       AND held_at IS NULL`,
   ),
   waits: db.$client.prepare('UPDATE jobs SET waiting_since = ? WHERE id = ?'),
   pendingUndos: db.$client.prepare<{ id: string; undoNodeId: string; holds: string | null }, []>(

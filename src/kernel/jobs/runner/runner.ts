@@ -115,6 +115,7 @@ export class Runner {
     going.wake?.()
     going.abort?.abort()
     const { inFlight } = going
+    if (this.sagas.get(going.job.kind)?.options.neverStops) return
     if (inFlight && (inFlight.abandonable || this.execution.nodes.state(inFlight.nodeId) === 'away'))
       this.execution.nodes.drop(inFlight.key, new CommandFailed(error.code, error.message))
   }

@@ -2,44 +2,67 @@
 
 import { listOfferedImages } from '../../../../src/catalog/images/images.ts'
 import { listPackages } from '../../../../src/catalog/packages/packages.ts'
+import { listIsos } from '../../../../src/compute/isos/library.ts'
 import { reinstallOptions, reinstallServer } from '../../../../src/compute/servers/install/reinstall.ts'
+import { suspendServer, unsuspendServer } from '../../../../src/compute/servers/life/suspend.ts'
+import { terminateServer } from '../../../../src/compute/servers/life/terminate.ts'
 import { getServer } from '../../../../src/compute/servers/list.ts'
 import { setBillingService } from '../../../../src/compute/servers/settings/billing-service.ts'
+import { getHardware } from '../../../../src/compute/servers/settings/boot-order.ts'
+import { labelServer } from '../../../../src/compute/servers/settings/labels.ts'
 import { renameServer } from '../../../../src/compute/servers/settings/name.ts'
+import { setProtection } from '../../../../src/compute/servers/settings/protection.ts'
 import { setRestartPolicy } from '../../../../src/compute/servers/settings/restart-policy.ts'
-import { suspendServer, unsuspendServer } from '../../../../src/compute/servers/suspend.ts'
-import { terminateServer } from '../../../../src/compute/servers/terminate.ts'
 import { restartPolicyWords } from '../../../../src/fleet/workloads/restart-policy.ts'
 import { getResellerAccount } from '../../../../src/identity/resellers/own.ts'
 import { inviteMember } from '../../../../src/identity/team/invite.ts'
 import { listMemberships } from '../../../../src/identity/team/memberships.ts'
 import { type Answers, allIfAllowed, ifAllowed, reading } from '../../../../src/kernel/web/page.ts'
 import { useAt } from '../../../../src/kernel/web/page-context.ts'
+import { listAlerts } from '../../../../src/platform/alerts/alerts.ts'
 import { listJobs } from '../../../../src/platform/jobs/jobs.ts'
 import { Action } from '../../../components/action.tsx'
 import { type Area, inEveryArea } from '../../../components/area.ts'
 import { Field, Select } from '../../../components/field.tsx'
 import { Link } from '../../../components/link.tsx'
 import { Live } from '../../../components/live.tsx'
-import { exactGb } from '../../../components/words.ts'
+import { count, exactGb } from '../../../components/words.ts'
 import { InviteFields } from '../../../identity/team/fields.tsx'
-import { AccessFields, defaultImage, imageOptions, NoImages, rootPassword } from '../access.tsx'
+import { AlertSettings } from '../../../platform/alerts/settings.tsx'
+import {
+  AccessFields,
+  accessFiles,
+  defaultImage,
+  imageOptions,
+  NoImages,
+  rootPassword,
+  windowsAmong,
+} from '../access.tsx'
+import { FirstBootFields, ownScripts } from '../first-boot.tsx'
 import { ServerFrame } from '../frame.tsx'
 import { ImagePicks } from '../image-picks.tsx'
 import { away } from '../power-buttons.tsx'
 import { keysOf } from '../show.tsx'
 import { disabledReason, restartPolicies, type Server, whatGoes } from '../words.ts'
-import { ChangePackage } from './change-package.tsx'
+import { ChangeSpeed } from './change-speed.tsx'
+import { Machine } from './machine.tsx'
+import { ChangeOwner } from './new-owner.tsx'
+import { RootPassword } from './new-password.tsx'
+import { ChangePackage } from './other-package.tsx'
 import { Setting } from './setting.tsx'
 
 const reads = {
   server: getServer,
   jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
   images: allIfAllowed(listOfferedImages),
+  scripts: ownScripts,
   reinstallation: ifAllowed(reinstallOptions),
   memberships: allIfAllowed(listMemberships),
   packages: allIfAllowed(listPackages),
+  hardware: getHardware,
+  isos: allIfAllowed(listIsos),
   terms: ifAllowed(getResellerAccount),
+  alerts: reading(listAlerts, ({ params }) => ({ params })),
 }
 type InArea = Answers<typeof reads> & { area: Area }
 
@@ -48,6 +71,7 @@ export const serverSettingsPages = inEveryArea({
   reads,
   title: ({ server }) => `Settings of ${server.name}`,
   nav: 'servers',
+  files: accessFiles,
   view: (data, area) => (
     <ServerFrame {...data} area={area}>
       <Live id="manage" every={4}>
@@ -70,9 +94,16 @@ const Settings = (data: InArea) => (
   <div class="rows wrap">
     <Rename server={data.server} />
     <ChangePackage server={data.server} offered={data.packages?.data ?? data.terms?.packages ?? []} />
+    <ChangeSpeed server={data.server} />
     <BillingService server={data.server} />
     <RestartPolicy server={data.server} />
+    <RootPassword server={data.server} />
+    <AlertSettings server={data.server} alerts={data.alerts} />
+    <Machine server={data.server} hardware={data.hardware} isos={data.isos?.data ?? []} />
     <Share server={data.server} />
+    <Labels server={data.server} />
+    <Protection server={data.server} />
+    {data.area === '/admin' && <ChangeOwner server={data.server} />}
     <Suspend server={data.server} />
     {data.images && data.server.status !== 'pending_setup' && <Reinstall {...data} />}
     <Terminate {...data} />
@@ -155,6 +186,62 @@ const RestartPolicy = ({ server: s }: { server: Server }) => (
           hint="Up to three times in ten minutes. A server that was stopped in the panel stays off."
         />
       }
+    />
+  </Setting>
+)
+
+/** Staff change their own labels, and read those of the owner in the line below. */
+function Labels({ server: s }: { server: Server }) {
+  const own = s.staffLabels ?? s.labels
+  const theirs = s.staffLabels && s.labels.length > 0 ? ` Its owner's: ${s.labels.join(', ')}.` : ''
+  return (
+    <Setting op={labelServer} title="Labels" words={`${own.join(', ') || 'None'}.${theirs}`}>
+      <Action
+        op={labelServer}
+        params={{ id: s.id }}
+        label="Change"
+        of="the labels"
+        title={`Labels of ${s.name}`}
+        submit="Save"
+        done="Saved"
+        fields={
+          <Field
+            scope={`labels-${s.id}`}
+            name="labels"
+            label="Labels"
+            as="words"
+            value={own.join(' ')}
+            hint="Words separated by spaces, for example production shop. Lists can be filtered by each."
+          />
+        }
+      />
+    </Setting>
+  )
+}
+
+const Protection = ({ server: s }: { server: Server }) => (
+  <Setting
+    op={setProtection}
+    title="Protection"
+    words={
+      s.protected
+        ? 'On: it can be neither terminated nor reinstalled, and its snapshots neither restored nor deleted.'
+        : 'Off'
+    }
+  >
+    <Action
+      op={setProtection}
+      params={{ id: s.id }}
+      body={{ protected: !s.protected }}
+      label={s.protected ? 'Unprotect' : 'Protect'}
+      title={s.protected ? `Take the protection off ${s.hostname}?` : `Protect ${s.hostname}?`}
+      done={s.protected ? 'Not protected' : 'Protected'}
+      disabledReason={s.locked && 'The account is locked. Ask your provider.'}
+      confirm={{
+        consequences: s.protected
+          ? ['It can be terminated and reinstalled again.']
+          : ['Nobody terminates or reinstalls it, the provider and its billing included, until this is off.'],
+      }}
     />
   </Setting>
 )
@@ -243,9 +330,10 @@ const fateOf = (s: Server) =>
     none: { words: 'Installs an image. Addresses stay.', consequence: 'Nothing is installed now.' },
   }) as const
 
-function Reinstall({ server: s, images, reinstallation, area }: InArea) {
+function Reinstall({ server: s, images, scripts, reinstallation, area }: InArea) {
   const oldSystem = reinstallation?.oldSystem ?? 'kept'
   const { words, consequence } = fateOf(s)[oldSystem]
+  const snapshots = reinstallation?.snapshots ?? 0
   const at = useAt()
   const scope = `reinstall-${s.id}`
   const options = imageOptions(images?.data ?? [], s.diskGb)
@@ -264,16 +352,21 @@ function Reinstall({ server: s, images, reinstallation, area }: InArea) {
         disabledReason={away(s) ?? disabledReason(s, 'reinstall')}
         done="Reinstallation started"
         leadsTo={`${area}/servers/${s.id}`}
-        secret={rootPassword(s.hostname)}
+        secret={rootPassword(s.hostname, windowsAmong(images?.data ?? []))}
         confirm={{
           type: s.hostname,
           keep: 'Keep as it is',
-          consequences: [consequence, 'Name, addresses and package stay.'],
+          consequences: [
+            consequence,
+            snapshots > 0 && `${count(snapshots, 'snapshot')} of the disk ${snapshots === 1 ? 'is' : 'are'} deleted.`,
+            'Name, addresses and package stay.',
+          ],
         }}
         fields={
           <>
             <ImagePicks scope={scope} value={value} options={options} empty={<NoImages staff={area === '/admin'} />} />
-            <AccessFields scope={scope} ownerId={keysOf(s, at)} />
+            <AccessFields scope={scope} ownerId={keysOf(s, at)} windows={windowsAmong(images?.data ?? [])} />
+            <FirstBootFields scope={scope} scripts={scripts} />
           </>
         }
       />
@@ -285,7 +378,7 @@ const Terminate = ({ server: s, area }: InArea) => (
   <Setting
     op={terminateServer}
     title="Terminate"
-    words="Deletes its disk and releases its addresses. This cannot be undone."
+    words="Ends it at once. Its disk is deleted and its addresses are released when the undelete window ends."
   >
     <Action
       op={terminateServer}

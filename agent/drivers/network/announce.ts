@@ -1,0 +1,106 @@
+// Frames that tell neighbours where an address is now. They carry the guest's MAC address, so no program of the host
+// sends them: they leave through a packet socket, as the guest itself would send them.
+import { dlopen, FFIType, ptr } from 'bun:ffi'
+import { readdirSync, readlinkSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { basename } from 'node:path'
+import ipaddr from 'ipaddr.js'
+import { Failure } from '../../failure.ts'
+
+const AF_PACKET = 17
+const SOCK_RAW = 3
+const SOCK_CLOEXEC = 0o2000000
+const ETH_P_ARP = 0x0806
+const ETH_P_IPV6 = 0x86dd
+const BROADCAST = 'ff:ff:ff:ff:ff:ff'
+/** A frame may be lost, and a router that misses it sends to the old place until its entry ends. */
+const TIMES = 2
+
+/** Sends the announcements out of every port of the vm's bridge but its own. Throws `announce_failed`. */
+export function announceOnBridge({ tap, mac }: { tap: string; mac: string }, addresses: readonly string[]) {
+  const ports = otherPorts(tap)
+  if (!ports.length) return
+  const frames = addresses.flatMap((address) => announcements(mac, address))
+  const socket = openSocket()
+  try {
+    for (let n = 0; n < TIMES; n++) for (const port of ports) for (const frame of frames) socket.send(port, frame)
+  } finally {
+    socket.close()
+  }
+}
+
+/** The ports of the bridge that the tap is on, without the tap; none when there is no such tap. */
+function otherPorts(tap: string): string[] {
+  try {
+    const bridge = basename(readlinkSync(`/sys/class/net/${tap}/master`))
+    return readdirSync(`/sys/class/net/${bridge}/brif`).filter((port) => port !== tap)
+  } catch {
+    return []
+  }
+}
+
+/** The frames for one address: ARP request and reply about itself (RFC 5227), or a neighbour advertisement. */
+export function announcements(mac: string, address: string): Uint8Array[] {
+  const hardware = macBytes(mac)
+  if (isIP(address) === 6) return [advertisement(hardware, ipaddr.parse(address).toByteArray())]
+  const ip = ipaddr.parse(address).toByteArray()
+  return [1, 2].map((operation) => {
+    const target = operation === 1 ? [0, 0, 0, 0, 0, 0] : macBytes(BROADCAST)
+    const arp = [0, 1, 8, 0, 6, 4, 0, operation, ...hardware, ...ip, ...target, ...ip]
+    return frame(macBytes(BROADCAST), hardware, ETH_P_ARP, arp)
+  })
+}
+
+/** Unsolicited, with the override flag, to all nodes (RFC 4861, 7.2.6). */
+function advertisement(hardware: number[], ip: number[]): Uint8Array {
+  const allNodes = ipaddr.parse('ff02::1').toByteArray()
+  const message = [136, 0, 0, 0, 0x20, 0, 0, 0, ...ip, 2, 1, ...hardware]
+  const pseudoHeader = [...ip, ...allNodes, 0, 0, 0, message.length, 0, 0, 0, 58]
+  const sum = checksum([...pseudoHeader, ...message])
+  message.splice(2, 2, sum >> 8, sum & 0xff)
+  const header = [0x60, 0, 0, 0, 0, message.length, 58, 255, ...ip, ...allNodes]
+  return frame(macBytes('33:33:00:00:00:01'), hardware, ETH_P_IPV6, [...header, ...message])
+}
+
+/** The Internet checksum (RFC 1071) over an even number of bytes. */
+function checksum(bytes: readonly number[]): number {
+  let sum = 0
+  for (let i = 0; i < bytes.length; i += 2) sum += (bytes[i]! << 8) | bytes[i + 1]!
+  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16)
+  return ~sum & 0xffff
+}
+
+const frame = (to: number[], from: number[], protocol: number, payload: number[]) =>
+  Uint8Array.from([...to, ...from, protocol >> 8, protocol & 0xff, ...payload])
+const macBytes = (mac: string) => mac.split(':').map((byte) => Number.parseInt(byte, 16))
+
+function openSocket() {
+  const libc = dlopen('libc.so.6', {
+    socket: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+    if_nametoindex: { args: [FFIType.ptr], returns: FFIType.u32 },
+    sendto: {
+      args: [FFIType.i32, FFIType.ptr, FFIType.u64, FFIType.i32, FFIType.ptr, FFIType.u32],
+      returns: FFIType.i64,
+    },
+    close: { args: [FFIType.i32], returns: FFIType.i32 },
+  })
+  const { symbols } = libc
+  const socket = symbols.socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)
+  if (socket < 0) throw new Failure('announce_failed', 'no packet socket can be opened; is the agent root?')
+  return {
+    /** A port that is gone meanwhile, or is down, is passed over. */
+    send(port: string, frame: Uint8Array) {
+      const index = symbols.if_nametoindex(ptr(Buffer.from(`${port}\0`)))
+      if (!index) return
+      // struct sockaddr_ll: family, protocol, index, then 12 bytes that a frame with its own header does not need.
+      const to = Buffer.alloc(20)
+      to.writeUInt16LE(AF_PACKET, 0)
+      to.writeInt32LE(index, 4)
+      symbols.sendto(socket, ptr(frame), frame.length, 0, ptr(to), to.length)
+    },
+    close() {
+      symbols.close(socket)
+      libc.close()
+    },
+  }
+}

@@ -1,0 +1,41 @@
+// Filling a device from an image.
+import { chownSync, existsSync } from 'node:fs'
+import { Failure } from '../../failure.ts'
+import { run } from '../../host/exec.ts'
+import type { Image } from '../images/images.ts'
+
+const COPY_LIMIT_SECONDS = 3600
+const DEVICE_LIMIT_MS = 30_000
+const POLL_MS = 50
+
+/**
+ * Writes the image to a device that is all zeros and large enough. The image is a stranger's, so its reader is confined
+ * and has the device alone.
+ */
+export async function fillDevice(
+  path: string,
+  { path: imagePath, format, virtualSizeBytes }: Image,
+  sizeBytes: number,
+) {
+  await appears(path)
+  try {
+    // Zeros of the image are not written, so that the device takes no space for them.
+    const how = ['-n', '--target-is-zero', '-f', format, '-O', 'raw', '-t', 'none']
+    await run('qemu-img', ['convert', ...how, '--', imagePath, path], {
+      limitSeconds: COPY_LIMIT_SECONDS,
+      confined: { reads: imagePath, writes: path, mostFileBytes: Math.max(virtualSizeBytes, sizeBytes) },
+    })
+  } finally {
+    if (process.getuid?.() === 0) chownSync(path, 0, 0)
+  }
+}
+
+/** Resolves when udev has made the link to a device. */
+export async function appears(path: string) {
+  const until = performance.now() + DEVICE_LIMIT_MS
+  while (!existsSync(path)) {
+    if (performance.now() > until)
+      throw new Failure('tool_timeout', `${path} did not appear within ${DEVICE_LIMIT_MS / 1000} s; is udev running?`)
+    await Bun.sleep(POLL_MS)
+  }
+}

@@ -1,0 +1,133 @@
+// Places for backups: how their addresses are written, and what a test of one can find.
+import { type Static, Type as t } from 'typebox'
+import { anyText, counter, line } from './bounds.ts'
+
+export const backupTargetKinds = ['local', 'sftp', 's3', 'rest'] as const
+export type BackupTargetKind = (typeof backupTargetKinds)[number]
+
+/** The file by which the administrator of a node says that a folder is for backups, and that its disk is mounted. */
+export const LOCAL_MARKER = '.berth-backups'
+
+const PATH = '(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,99}){1,12}'
+const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
+const HOST = `(?:${LABEL}(?:\\.${LABEL})*|\\[[0-9a-fA-F:.]{2,45}\\])`
+const forms: Readonly<Record<BackupTargetKind, RegExp>> = {
+  local: new RegExp(`^(?<path>${PATH})$`),
+  sftp: new RegExp(`^sftp://(?<host>${HOST})(?::(?<port>[0-9]{1,5}))?(?<path>${PATH})$`),
+  s3: new RegExp(`^(?<scheme>https?)://(?<host>${HOST})(?::(?<port>[0-9]{1,5}))?(?<path>${PATH})$`),
+  rest: new RegExp(`^(?<scheme>https?)://(?<host>${HOST})(?::(?<port>[0-9]{1,5}))?(?<path>(?:${PATH})?)/?$`),
+}
+
+/** `path` begins with a slash, or is empty. */
+export type BackupAddress = { scheme: string; host: string; port: number; path: string }
+const usualPorts: Readonly<Record<string, number>> = { sftp: 22, http: 80, https: 443 }
+
+/** Undefined for what is no address of this kind. A name in a path begins with a letter or digit, so none leads up. */
+export function backupAddress(kind: BackupTargetKind, text: string): BackupAddress | undefined {
+  const { groups } = (text.length <= 500 && forms[kind].exec(text)) || {}
+  if (!groups) return undefined
+  const scheme = groups['scheme'] ?? kind
+  const port = Number(groups['port'] ?? usualPorts[scheme] ?? 0)
+  if (port > 65_535 || (port === 0 && kind !== 'local')) return undefined
+  const host = (groups['host'] ?? '').replace(/^\[|\]$/g, '')
+  // In the clear only within the machine, where a tunnel or a proxy may listen.
+  if (scheme === 'http' && !/^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|localhost)$/.test(host)) return undefined
+  return { scheme, host, port, path: groups['path'] ?? '' }
+}
+
+/**
+ * A target with what reaches it. `secret` is an SSH key, the secret key of S3, or the password of a REST server;
+ * `trust` the host key of SFTP, or the certificate of an authority. `password` opens the repository `repository` in it.
+ */
+export const BackupTarget = t.Object({
+  kind: t.Enum(backupTargetKinds),
+  address: line(500),
+  login: t.String({ maxLength: 128, pattern: '^[A-Za-z0-9._@+=/-]*$' }),
+  secret: anyText(16_384),
+  trust: anyText(16_384),
+  repository: t.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,62}$' }),
+  password: t.String({ pattern: '^[A-Za-z0-9_-]{16,128}$' }),
+})
+export type BackupTarget = Static<typeof BackupTarget>
+
+/** The findings of a test. `works` is the only good one. */
+export const backupFindings = [
+  'works',
+  'restic_missing',
+  'not_prepared',
+  'unreachable',
+  'certificate',
+  'host_key',
+  'login_refused',
+  'not_writable',
+  'wrong_password',
+  'locked',
+  'full',
+  'slow',
+  'unreliable',
+  'failed',
+] as const
+export type BackupFinding = (typeof backupFindings)[number]
+
+/** Can a node that was stolen erase what is there? `unknown`: the target does not tell. */
+export const appendOnlyKinds = ['yes', 'no', 'unknown'] as const
+
+/** `detail`: what the target or restic said, without secrets; empty where the finding says all. */
+export const BackupTestResult = t.Object({
+  finding: t.Enum(backupFindings),
+  detail: line(300),
+  appendOnly: t.Enum(appendOnlyKinds),
+  seconds: t.Number({ minimum: 0, maximum: 100_000 }),
+})
+export type BackupTestResult = Static<typeof BackupTestResult>
+
+/** Other troubles of backups, in a place that works. */
+export const backupTroubles = ['no_snapshot', 'damaged', 'append_only', 'interrupted'] as const
+export type BackupTrouble = Exclude<BackupFinding, 'works'> | (typeof backupTroubles)[number]
+/** The code with which a command about backups fails. */
+export const backupFailureCode = <T extends BackupTrouble>(trouble: T) => `backup_${trouble}` as const
+
+export const backupId = t.String({ pattern: '^bkp_[0-9a-z]{26}$' })
+/** A snapshot in a repository of restic, which holds one disk. */
+export const snapshotId = t.String({ pattern: '^[0-9a-f]{64}$' })
+/** The most snapshots that one command forgets. */
+export const MOST_FORGOTTEN = 200
+const snapshotIds = t.Array(snapshotId, { maxItems: MOST_FORGOTTEN })
+
+/**
+ * A disk that was saved: `diskBytes` as the guest sees it, `addedBytes` that the target took for it; 0 where a crash
+ * lost the count. `consistent`: file systems were frozen, or the vm was off.
+ */
+export const BackupMade = t.Object({
+  snapshot: snapshotId,
+  diskBytes: counter,
+  addedBytes: counter,
+  consistent: t.Boolean(),
+  seconds: t.Number({ minimum: 0, maximum: 10_000_000 }),
+})
+export type BackupMade = Static<typeof BackupMade>
+
+export const BackupForget = t.Object({
+  snapshots: snapshotIds,
+  /** All that these backups have made so far; one that is being made is stopped first. */
+  backups: t.Optional(t.Array(backupId, { maxItems: MOST_FORGOTTEN })),
+  target: BackupTarget,
+})
+export type BackupForget = Static<typeof BackupForget>
+
+/** `kept`: the target is append-only. */
+export const BackupsForgotten = t.Object({ gone: snapshotIds, kept: snapshotIds })
+export type BackupsForgotten = Static<typeof BackupsForgotten>
+
+/**
+ * How a restored system showed that it works, the strongest first. `agent`: its guest agent answers. `console`: its
+ * serial line shows a login or the end of its start. `disk`: it runs and has read much from its disk.
+ */
+export const drillProofs = ['agent', 'console', 'disk'] as const
+export type DrillProof = (typeof drillProofs)[number]
+
+/** The parts into which a check can divide what there is to read. */
+export const MOST_PARTS = 256
+export const backupCheckFindings = [...backupFindings, 'damaged'] as const
+export const BackupCheckResult = t.Object({ finding: t.Enum(backupCheckFindings), detail: line(300) })
+export type BackupCheckResult = Static<typeof BackupCheckResult>

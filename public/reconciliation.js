@@ -1,0 +1,69 @@
+// The differences between a billing system's list and the servers, as a table and as a spreadsheet.
+// @ts-check
+
+/** More rows make a page slow; the spreadsheet has all of them. */
+const MOST_ROWS = 500
+const COLUMNS = ['words', 'kind', 'line', 'billingServiceId', 'serverId', 'hostname', 'there', 'here']
+
+/**
+ * A cell that a spreadsheet would take for a formula becomes text (src/kernel/csv.ts).
+ *
+ * @param {unknown} value
+ */
+const cell = (value) =>
+  `"${String(value ?? '')
+    .replace(/(?<=(?:^|[;\t\r\n]) *)(?=[=+\-@\t\r])/g, "'")
+    .replaceAll('"', '""')}"`
+
+/** @typedef {{ listed: number, servers: number, differences: Record<string, unknown>[] }} Answer */
+
+const number = (/** @type {number} */ n, /** @type {string} */ noun) =>
+  `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
+
+/** Leads to the server, where there is one. @param {string} text @param {unknown} serverId */
+function serviceOf(text, serverId) {
+  if (typeof serverId !== 'string') return text
+  const link = document.createElement('a')
+  link.href = `${location.pathname.replace(/\/reports\/.*/, '')}/servers/${encodeURIComponent(serverId)}`
+  link.textContent = text
+  return link
+}
+
+export function showDifferences(
+  /** @type {Answer} */ { listed, servers, differences },
+  /** @type {HTMLElement} */ box,
+) {
+  const find = (/** @type {string} */ selector) => /** @type {HTMLElement} */ (box.querySelector(selector))
+  const table = find('table')
+  const body = find('tbody')
+  const row = /** @type {HTMLElement} */ (body.firstElementChild)
+  const rows = differences.slice(0, MOST_ROWS).map(({ words, line, billingServiceId, serverId, hostname }) => {
+    const made = /** @type {HTMLElement} */ (row.cloneNode(true))
+    const [difference, at, service] = /** @type {HTMLElement[]} */ ([...made.children])
+    if (difference) difference.textContent = String(words)
+    if (at) at.textContent = line === null ? 'not listed' : `line ${line}`
+    if (service) service.replaceChildren(serviceOf(String(billingServiceId ?? serverId ?? ''), hostname && serverId))
+    return made
+  })
+  body.replaceChildren(...(rows.length ? rows : [row]))
+  table.hidden = !rows.length
+  find('[data-next]').hidden = !rows.length
+  find('[data-count]').textContent = rows.length ? number(differences.length, 'difference') : 'none'
+  find('[data-words]').textContent =
+    `${number(listed, 'line')} and ${number(servers, 'server')} were compared. ` +
+    (rows.length
+      ? differences.length > rows.length
+        ? `The first ${MOST_ROWS} differences are shown; the CSV has all of them.`
+        : ''
+      : 'Everything agrees.')
+  const csv = /** @type {HTMLAnchorElement} */ (find('[data-csv]'))
+  URL.revokeObjectURL(csv.href)
+  const lines = [COLUMNS, ...differences.map((one) => COLUMNS.map((column) => one[column]))]
+  csv.href = URL.createObjectURL(
+    new Blob([lines.map((cells) => `${cells.map(cell).join()}\r\n`).join('')], { type: 'text/csv' }),
+  )
+  csv.hidden = !rows.length
+  box.hidden = false
+  box.focus()
+  return true
+}

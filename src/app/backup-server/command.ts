@@ -1,0 +1,249 @@
+// `berth backup-server`: a place for backups on a machine of its own, and the logins of those who may add to it.
+import { Database } from 'bun:sqlite'
+import { accessSync, constants, mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { log } from '../../kernel/log.ts'
+import { bytes as inWords } from '../../kernel/words.ts'
+import { CannotStart, whoAmI } from '../commands/startup-errors.ts'
+import { SettingError } from '../config.ts'
+import { addLogin, loginFrom, logins, removeLogin } from './logins.ts'
+import { isRepositoryName } from './paths.ts'
+import { quotaOf, setQuota, sizeFrom, usedBytes } from './quotas.ts'
+import { clearIncoming } from './repository.ts'
+import { backupServer } from './server.ts'
+
+const usage = `berth backup-server: an append-only place for backups, which restic reaches over HTTP
+
+  berth backup-server serve [--path DIR] [--listen ADDRESS:PORT] [--tls-cert FILE --tls-key FILE]
+  berth backup-server add NAME [--quota SIZE] [--path DIR]     makes a login and prints its password once
+  berth backup-server quota NAME --quota SIZE [--path DIR]     changes how much the login may store; it counts at once
+  berth backup-server list [--path DIR]           the logins: since when, what each has stored, its quota
+  berth backup-server remove NAME [--path DIR]    takes a login away at once; its backups and its quota stay
+
+  --path      folder of the backups; default /var/lib/berth-backups
+  --quota     like 500G or 1.5T, in powers of 1024; none: as much as the disk takes, the default
+  --listen    default 127.0.0.1:8000; any other address than loopback needs --tls-cert and --tls-key
+  --tls-cert  certificate file, with what its authority adds to it
+  --tls-key   its key
+
+A login adds backups to rest:https://NAME:PASSWORD@HOST:PORT/NAME/ and reads them. It removes and changes none: old ones
+are removed on this machine, by restic in the folder DIR/NAME with a password of the repository.
+Run it as the user who owns the folder, not as root, and never on a machine that it keeps backups of.`
+
+const options = {
+  path: { type: 'string', default: '/var/lib/berth-backups' },
+  listen: { type: 'string', default: '127.0.0.1:8000' },
+  'tls-cert': { type: 'string' },
+  'tls-key': { type: 'string' },
+  quota: { type: 'string' },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const
+/** Flags that each takes beside --path and --help, and the number of names. */
+const verbs: Readonly<Record<string, { flags: readonly string[]; names: number }>> = {
+  serve: { flags: ['listen', 'tls-cert', 'tls-key'], names: 0 },
+  add: { flags: ['quota'], names: 1 },
+  quota: { flags: ['quota'], names: 1 },
+  list: { flags: [], names: 0 },
+  remove: { flags: [], names: 1 },
+}
+
+/** Runs `berth backup-server ARGS`. Answers the exit code: 0 done, 1 refused, 2 wrong use. */
+export async function backupServerCommand(args: readonly string[]): Promise<number> {
+  const given = parsed(args)
+  if (typeof given === 'string') {
+    console.error(`${given}\n\n${usage}`)
+    return 2
+  }
+  const { values, positionals } = given
+  if (values.help) {
+    console.log(usage)
+    return 0
+  }
+  const [verb, name = ''] = positionals
+  const root = resolve(values.path)
+  if (verb === 'serve') return await serve(root, values)
+  if (verb === 'list') return await list(root)
+  if (!isRepositoryName(name))
+    throw new CannotStart(
+      'invalid_name',
+      `"${name}" cannot be a login: lower-case letters, digits, - and _, at most 63, beginning with a letter or ` +
+        'digit, and none of the words config, data, index, keys, locks, snapshots.',
+    )
+  if (verb === 'remove') return remove(root, name)
+  const quota = values.quota === undefined ? undefined : quotaFrom(values.quota)
+  return verb === 'add' ? add(root, name, quota) : changeQuota(root, name, quota)
+}
+
+/** Bytes, or `none`. */
+type Quota = number | 'none'
+function quotaFrom(text: string): Quota {
+  const quota = text === 'none' ? text : sizeFrom(text)
+  if (quota === undefined) throw new SettingError('--quota must be a size like 500G or 1.5T, or none.')
+  return quota
+}
+const storeQuota = (root: string, name: string, quota: Quota) =>
+  setQuota(root, name, quota === 'none' ? undefined : quota)
+
+function parsed(args: readonly string[]) {
+  try {
+    const { tokens, values, positionals } = parseArgs({
+      args: [...args],
+      options,
+      strict: true,
+      allowPositionals: true,
+      tokens: true,
+    })
+    if (values.help) return { values, positionals }
+    const verb = Object.hasOwn(verbs, positionals[0] ?? '') ? verbs[positionals[0]!] : undefined
+    if (!verb)
+      return positionals[0] ? `There is no command "backup-server ${positionals[0]}".` : 'A command is missing.'
+    if (positionals.length !== verb.names + 1) return verb.names ? 'One name is needed.' : 'It takes no name.'
+    for (const token of tokens)
+      if (token.kind === 'option' && token.name !== 'path' && !verb.flags.includes(token.name))
+        return `backup-server ${positionals[0]} takes no --${token.name}.`
+    return { values, positionals }
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+function add(root: string, name: string, quota: Quota | undefined): number {
+  makeFolder(root)
+  // Before the login, which could store without a quota otherwise; one that exists keeps its own.
+  if (quota !== undefined && !logins(root).some((login) => login.name === name)) storeQuota(root, name, quota)
+  const password = addLogin(root, name)
+  if (!password)
+    throw new CannotStart(
+      'login_exists',
+      `There is a login ${name} already. For a new password remove it first; its backups stay.`,
+    )
+  console.log(password)
+  console.error(`The login ${name} has the password above; it is not shown again. Backups go to /${name}/.`)
+  return 0
+}
+
+function changeQuota(root: string, name: string, quota: Quota | undefined): number {
+  makeFolder(root)
+  if (quota === undefined) throw new SettingError('--quota is missing: a size like 500G, or none.')
+  if (!logins(root).some((login) => login.name === name)) throw noLogin(name)
+  storeQuota(root, name, quota)
+  console.error(`The login ${name} ${quota === 'none' ? 'has no quota' : `may store ${inWords(quota)}`}.`)
+  return 0
+}
+
+const noLogin = (name: string) => new CannotStart('login_not_found', `There is no login ${name}.`)
+
+async function list(root: string): Promise<number> {
+  makeFolder(root)
+  const all = logins(root)
+  for (const { name, createdAt } of all) {
+    const quota = quotaOf(root, name)
+    const used = inWords(await usedBytes(root, name))
+    console.log([name, createdAt.toISOString(), used, quota === undefined ? 'no quota' : inWords(quota)].join('\t'))
+  }
+  if (!all.length) console.error('There is no login yet: berth backup-server add NAME')
+  return 0
+}
+
+function remove(root: string, name: string): number {
+  makeFolder(root)
+  if (!removeLogin(root, name)) throw noLogin(name)
+  console.error(`The login ${name} is gone. Its backups stay in ${root}/${name}.`)
+  return 0
+}
+
+/** Made at the first use. */
+function makeFolder(root: string) {
+  try {
+    mkdirSync(root, { recursive: true, mode: 0o700 })
+    accessSync(root, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw new CannotStart(
+      'folder_not_usable',
+      `The user ${whoAmI()} cannot work in ${root} (${(error as { code?: string }).code}). Run this as the user who ` +
+        'owns it, or name another folder with --path.',
+    )
+  }
+}
+
+type Values = { listen: string; 'tls-cert'?: string | undefined; 'tls-key'?: string | undefined }
+
+async function serve(root: string, values: Values): Promise<number> {
+  const address = addressOf(values.listen)
+  const tls = tlsOf(values['tls-cert'], values['tls-key'])
+  if (!tls && !isLoopback(address.hostname))
+    throw new SettingError(
+      `--listen ${values.listen}: passwords would cross the network in the clear. Give --tls-cert and --tls-key, or ` +
+        'listen on 127.0.0.1 behind a proxy that does TLS.',
+    )
+  makeFolder(root)
+  const lock = taken(root)
+  await clearIncoming(root)
+  // A fault in reading the logins shows now, and not at the first backup.
+  loginFrom(root, null)
+  const server = listening(() => backupServer({ root, ...address, tls }), values.listen)
+  log.info('the backup server listens', { url: server.url.href, path: root, logins: logins(root).length })
+  await new Promise<void>((ended) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => ended())
+  })
+  // Uploads that are on their way get a moment; restic tries again what was cut.
+  void server.stop()
+  const end = performance.now() + STOP_MS
+  while (server.pendingRequests && performance.now() < end) await Bun.sleep(50)
+  lock.close()
+  return 0
+}
+const STOP_MS = 10_000
+
+function addressOf(text: string) {
+  const [, host, port] = /^(\[[0-9a-fA-F:]+\]|[^:[\]\s]+):([0-9]{1,5})$/.exec(text) ?? []
+  if (!host || Number(port) > 65535)
+    throw new SettingError('--listen must be ADDRESS:PORT, for example 0.0.0.0:8000 or [::]:8000.')
+  return { hostname: host.replace(/^\[|\]$/g, ''), port: Number(port) }
+}
+
+const isLoopback = (hostname: string) => /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname) || hostname === '::1'
+
+function tlsOf(cert: string | undefined, key: string | undefined) {
+  if (!cert !== !key) throw new SettingError('--tls-cert and --tls-key go together: give both or none.')
+  for (const [flag, file] of [
+    ['--tls-cert', cert],
+    ['--tls-key', key],
+  ] as const)
+    if (file) {
+      try {
+        accessSync(file, constants.R_OK)
+      } catch (error) {
+        throw new SettingError(`${flag}: ${file} cannot be read (${(error as { code?: string }).code}).`)
+      }
+    }
+  return cert && key ? { cert, key } : undefined
+}
+
+/** A lock of the kernel, held until the process ends: a second server would remove the uploads of the first. */
+function taken(root: string): Database {
+  const lock = new Database(`${root}/.server.lock`, { create: true })
+  try {
+    lock.run('BEGIN EXCLUSIVE')
+    return lock
+  } catch (error) {
+    lock.close()
+    if (!/^SQLITE_BUSY/.test((error as { code?: string }).code ?? '')) throw error
+    throw new CannotStart(
+      'already_running',
+      `Another backup server has ${root} already. Stop it, or take another --path.`,
+    )
+  }
+}
+
+function listening<S>(start: () => S, listen: string): S {
+  try {
+    return start()
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    throw code === 'EADDRINUSE'
+      ? new CannotStart('port_taken', `Another program listens on ${listen} already. Stop it, or take another port.`)
+      : new CannotStart('cannot_listen', `${listen}: ${message}`)
+  }
+}

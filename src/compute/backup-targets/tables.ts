@@ -1,0 +1,33 @@
+import { integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { BackupTargetKind, BackupTestResult } from '../../../agent/protocol/backup.ts'
+
+export const backupTargets = sqliteTable('backup_targets', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  kind: text().$type<BackupTargetKind>().notNull(),
+  address: text().notNull(),
+  /** Empty where the kind has none, as `trust` is. */
+  login: text().notNull(),
+  encryptedSecret: text('encrypted_secret'),
+  trust: text().notNull(),
+  /** Of the repository that tests use. */
+  encryptedPassword: text('encrypted_password').notNull(),
+  /** Backups that no plan makes go to it. At most one target is. */
+  isDefault: integer('is_default', { mode: 'boolean' }).notNull().default(false),
+  createdAt: integer('created_at').notNull(),
+  changedAt: integer('changed_at').notNull(),
+  /** The last test; all of it null before the first, and after a change. */
+  testJobId: text('test_job_id'),
+  testNodeId: text('test_node_id'),
+  testStartedAt: integer('test_started_at'),
+  /** Null while it runs. */
+  testedAt: integer('tested_at'),
+  testFinding: text('test_finding').$type<Finding>(),
+  testDetail: text('test_detail'),
+  testSeconds: real('test_seconds'),
+  appendOnly: text('append_only').$type<BackupTestResult['appendOnly']>(),
+})
+export type BackupTarget = typeof backupTargets.$inferSelect
+
+/** `not_tested`: the job of the test failed, so nothing is known of the target. */
+export type Finding = BackupTestResult['finding'] | 'not_tested'

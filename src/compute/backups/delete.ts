@@ -1,0 +1,128 @@
+// Deleting backups: their snapshots are forgotten in the repository. A target that is append-only keeps them, and their
+// records with them.
+import { nodeCommand } from '../../../agent/protocol/wire.ts'
+import { isGoneNode } from '../../fleet/nodes/queries.ts'
+import { type Actor, system } from '../../kernel/api/actor.ts'
+import { operation } from '../../kernel/api/operation.ts'
+import { day } from '../../kernel/db/clock.ts'
+import { type Db, type Tx, write } from '../../kernel/db/open.ts'
+import { saga } from '../../kernel/jobs/saga.ts'
+import { startJob } from '../../kernel/jobs/start.ts'
+import { settingValue, wholeSetting } from '../../kernel/setting.ts'
+import { count } from '../../kernel/words.ts'
+import { endedServer, jobResponse, serverKind } from '../servers/model.ts'
+import { refusalsOf } from '../servers/state.ts'
+import { repositoryIn } from './keys.ts'
+import { type Backup, backupIn, changing, mustBeDeletable } from './model.ts'
+import { backupById, changeBackup, deleteBackup, dueBackups } from './queries.ts'
+
+export const keptAfterTermination = wholeSetting({
+  name: 'backups.kept_after_termination_days',
+  title: 'Backups of terminated servers',
+  words: 'How long backups stay after their server was terminated. They are deleted then.',
+  default: 7,
+  minimum: 0,
+  maximum: 3650,
+  unit: 'days',
+})
+
+export const removeBackup = operation({
+  id: 'backups.remove',
+  method: 'DELETE',
+  path: '/servers/{id}/backups/{backupId}',
+  summary: 'Delete a backup; a target that is append-only keeps it, and it stays listed',
+  access: changing,
+  requiresRecentAuth: true,
+  on: endedServer,
+  response: jobResponse,
+  status: 202,
+  idempotent: true,
+  refuses: [...refusalsOf('delete_backup'), 'backup_not_found', 'backup_not_ready'],
+  run({ tx, actor, target, params, clock }) {
+    const it = backupIn(tx, target, params['backupId'])
+    mustBeDeletable(tx, actor, target, it)
+    return { jobId: startForgetting(tx, [it], { by: actor, now: clock() }), serverId: target.id }
+  },
+})
+
+/** So many fit into one command. */
+const MOST_AT_ONCE = 200
+
+/**
+ * Starts the job that deletes backups of one owner in one target, at most 200. Answers its id; null where none of them
+ * lies there, and their records are deleted at once.
+ */
+export function startForgetting(
+  tx: Tx,
+  them: readonly Backup[],
+  { by, now }: { by: Actor; now: number },
+): string | null {
+  const made = them.filter(({ snapshot }) => snapshot !== null)
+  for (const { id, snapshot } of them) if (snapshot === null) deleteBackup(tx, id)
+  const [first] = made
+  if (!first) return null
+  for (const { id } of made) changeBackup(tx, id, { state: 'deleting' })
+  const { targetId, ownerId, nodeId, serverId, serverName } = first
+  const input = { backupIds: made.map(({ id }) => id), targetId, ownerId, nodeId }
+  const title = `Delete ${made.length === 1 ? 'a backup' : count(made.length, 'backup', 'backups')} of ${serverName}`
+  return startJob(tx, forgetting, input, { by, title, nodeId, subject: { type: serverKind.kind, id: serverId }, now })
+}
+
+type Forgetting = { backupIds: string[]; targetId: string; ownerId: string; nodeId: string }
+
+export const forgetting = saga<Forgetting>('delete_backup', { lane: 'bulk' })
+  .record('plan', 'Finding their snapshots', {
+    do: (tx, { input }) => ({
+      snapshots: input.backupIds.flatMap((id) => backupById(tx, id)?.snapshot ?? []),
+    }),
+    undo(tx, { input }) {
+      for (const id of input.backupIds)
+        if (backupById(tx, id)?.state === 'deleting') changeBackup(tx, id, { state: 'ready' })
+    },
+    undoAtOnce: true,
+  })
+  .command('forget', 'Forgetting them in the repository', {
+    do: ({ input, out }, { db, secrets }) =>
+      nodeCommand(input.nodeId, 'backup.forget', {
+        snapshots: out.plan.snapshots,
+        target: repositoryIn(db, secrets, input),
+      }),
+  })
+  // The last step: nothing can fail after it.
+  .record('note', 'Recording it', {
+    do(tx, { input, out: { forget }, now, log }) {
+      const kept = new Set(forget.kept)
+      for (const id of input.backupIds) {
+        const it = backupById(tx, id)
+        if (!it) continue
+        if (it.snapshot !== null && kept.has(it.snapshot)) changeBackup(tx, id, { state: 'ready', keptAt: now })
+        else deleteBackup(tx, id)
+      }
+      if (kept.size)
+        log('The target is append-only and keeps them. Whoever has its second key deletes them there.', 'warning')
+    },
+  })
+
+/** A target that keeps backups is asked again after so long: its administrator may have deleted them there. */
+const ASKED_AGAIN_MS = 7 * day
+
+/** Deletes the backups whose time has come, and those of servers that were terminated long ago. */
+export function forgetDue(db: Db, now: number) {
+  const due = dueBackups(db, {
+    now,
+    terminatedBefore: now - settingValue(db, keptAfterTermination) * day,
+    keptBefore: now - ASKED_AGAIN_MS,
+    limit: MOST_AT_ONCE,
+  }).filter(({ nodeId, snapshot }) => snapshot === null || !isGoneNode(db, nodeId))
+  for (const them of Map.groupBy(due, ({ serverId, targetId, ownerId, nodeId }) =>
+    [serverId, targetId, ownerId, nodeId].join(' '),
+  ).values())
+    write(db, (tx) => {
+      // Between the two reads somebody may have begun to delete one.
+      const still = them.flatMap(({ id }) => {
+        const it = backupById(tx, id)
+        return it && (it.state === 'ready' || it.state === 'failed') ? [it] : []
+      })
+      startForgetting(tx, still, { by: system, now })
+    })
+}

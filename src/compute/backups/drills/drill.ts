@@ -1,0 +1,167 @@
+// The restore drill: a backup is restored to a disk of its own and booted without any network, and its system has to
+// answer. The result stays with the backup; everything else is removed, also when it fails.
+import { Type as t } from 'typebox'
+import { nodeCommand, type Volume } from '../../../../agent/protocol/wire.ts'
+import { hardwareOf, type SystemHardware } from '../../../catalog/images/hardware.ts'
+import { holdForGuest, releaseGuest } from '../../../fleet/nodes/queries.ts'
+import type { Actor } from '../../../kernel/api/actor.ts'
+import { ApiError } from '../../../kernel/api/errors.ts'
+import { namedSchema, operation } from '../../../kernel/api/operation.ts'
+import { newId } from '../../../kernel/db/ids.ts'
+import type { Tx } from '../../../kernel/db/open.ts'
+import { type Failure, plainCause } from '../../../kernel/jobs/failures.ts'
+import { saga } from '../../../kernel/jobs/saga.ts'
+import { startJob } from '../../../kernel/jobs/start.ts'
+import { GIB } from '../../servers/install/plan.ts'
+import { serverKind } from '../../servers/model.ts'
+import { repositoryIn } from '../keys.ts'
+import { type Backup, backup, mustBeReady } from '../model.ts'
+import { backupById, changeBackup } from '../queries.ts'
+import { drillsAtWork } from './queries.ts'
+import { memoryMbFor, type Room, roomFor } from './room.ts'
+
+/** Emulated systems take several minutes. */
+const LIMIT_SECONDS = 600
+
+export const drillBackup = operation({
+  id: 'backups.drill',
+  method: 'POST',
+  path: '/admin/backups/{id}/actions/drill',
+  summary: 'Restore a backup into a machine without network, wait until its system answers, and remove it again',
+  access: { staff: ['servers:settings'] },
+  on: backup,
+  response: namedSchema('BackupDrillStarted', { jobId: t.String() }),
+  status: 202,
+  idempotent: true,
+  refuses: ['backup_not_ready', 'drill_running', 'no_capacity'],
+  run({ tx, actor, target, clock, nodes }) {
+    mustBeReady(target)
+    if (drillsAtWork(tx).length) throw running()
+    const room = roomFor(tx, nodes, target)
+    if ('words' in room) throw new ApiError('no_capacity', `${room.words} Try again when there is room.`)
+    return { jobId: startDrill(tx, target, room, { by: actor, now: clock() }) }
+  },
+})
+
+const running = () => new ApiError('drill_running', 'A restore drill is under way. Wait until it has ended.')
+
+type Drilling = { backupId: string; nodeId: string; drillId: string; pool: string; format: Volume['format'] }
+
+/** Starts the drill of a backup and answers the job's id. Throws `drill_running`: one at a time on all nodes. */
+export function startDrill(tx: Tx, it: Backup, room: Room, { by, now }: { by: Actor; now: number }): string {
+  const jobId = startJob(
+    tx,
+    drilling,
+    { backupId: it.id, drillId: newId('drl'), ...room },
+    {
+      by,
+      title: `Prove a backup of ${it.serverName} by a restore`,
+      nodeId: room.nodeId,
+      subject: { type: serverKind.kind, id: it.serverId },
+      holds: 'restore drill',
+      busy: running,
+      now,
+    },
+  )
+  changeBackup(tx, it.id, { drillJobId: jobId })
+  return jobId
+}
+
+type Plan = {
+  volume: Volume
+  sizeBytes: number
+  memoryMb: number
+  hardware: SystemHardware
+  snapshot: string
+  at: number
+}
+
+function plan(tx: Tx, { backupId, drillId, pool, format }: Drilling, now: number): Plan {
+  const it = backupById(tx, backupId)
+  if (it?.state !== 'ready') throw new ApiError('backup_not_ready', 'The backup is being deleted.')
+  return {
+    volume: { workload: drillId, generation: 1, pool, format },
+    sizeBytes: it.diskGb * GIB,
+    memoryMb: memoryMbFor(it),
+    hardware: hardwareOf(it),
+    snapshot: it.snapshot!,
+    at: now,
+  }
+}
+
+/** Failures that say nothing about the backup. */
+const ofOthers = new Set([
+  'cancelled',
+  'backup_not_ready',
+  'backup_locked',
+  'node_removed',
+  'node_unreachable',
+  'no_capacity',
+  'pool_full',
+])
+
+function noteFailure(tx: Tx, backupId: string, error: Failure | undefined, now: number) {
+  const it = backupById(tx, backupId)
+  if (it && error && !ofOthers.has(error.code))
+    changeBackup(tx, backupId, { drilledAt: now, drillError: plainCause(error) })
+}
+
+export const drilling = saga<Drilling>('drill', { lane: 'bulk', cancelWith: 'servers:settings' })
+  .record('plan', 'Planning', {
+    do: (tx, { input, now }) => plan(tx, input, now),
+    undo: (tx, { input, error, now }) => noteFailure(tx, input.backupId, error, now),
+    undoAtOnce: true,
+  })
+  .record('hold', 'Holding memory and disk for it', {
+    do(tx, { input: { drillId, nodeId, backupId }, out: { plan } }) {
+      const { diskGb } = backupById(tx, backupId)!
+      holdForGuest(tx, { id: drillId, nodeId, pool: plan.volume.pool, memoryMb: plan.memoryMb, diskGb })
+    },
+    undo: (tx, { input }) => releaseGuest(tx, input.drillId),
+  })
+  .command('disk', 'Reading the disk from the backup', {
+    // Secrets are read when the command is sent: no job holds them.
+    do: ({ input: { nodeId, backupId }, out: { plan } }, { db, secrets }) =>
+      nodeCommand(nodeId, 'backup.restore', {
+        snapshot: plan.snapshot,
+        volume: plan.volume,
+        sizeBytes: plan.sizeBytes,
+        target: repositoryIn(db, secrets, backupById(db, backupId)!),
+      }),
+    undo: ({ input, out }) => nodeCommand(input.nodeId, 'volume.remove', out.plan.volume),
+  })
+  .command('start', 'Starting it without network', {
+    do: ({ input: { nodeId, drillId }, out: { plan } }) =>
+      nodeCommand(nodeId, 'drill.start', {
+        workload: drillId,
+        vcpus: 1,
+        memoryMb: plan.memoryMb,
+        volume: plan.volume,
+        hardware: plan.hardware,
+      }),
+    undo: ({ input }) => nodeCommand(input.nodeId, 'vm.remove', { workload: input.drillId }),
+  })
+  .command('prove', 'Waiting until its system answers', {
+    abandonable: true,
+    do: ({ input }) =>
+      nodeCommand(input.nodeId, 'drill.await', { workload: input.drillId, limitSeconds: LIMIT_SECONDS }),
+  })
+  .command('off', 'Removing the machine', {
+    do: ({ input }) => nodeCommand(input.nodeId, 'vm.remove', { workload: input.drillId }),
+  })
+  .command('delete', 'Deleting its disk', {
+    do: ({ input, out }) => nodeCommand(input.nodeId, 'volume.remove', out.plan.volume),
+  })
+  // The last step: nothing can fail after it.
+  .record('note', 'Recording the proof', {
+    do(tx, { input: { backupId, drillId }, out: { plan, prove }, now, log }) {
+      releaseGuest(tx, drillId)
+      if (prove.proof === 'disk')
+        log('A weak proof: it runs and reads its disk, but shows neither a guest agent nor a serial line.', 'warning')
+      const { proof } = prove
+      if (backupById(tx, backupId))
+        changeBackup(tx, backupId, {
+          ...{ drilledAt: now, drillError: null, provenAt: now, proof, proofSeconds: (now - plan.at) / 1000 },
+        })
+    },
+  })

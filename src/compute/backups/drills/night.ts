@@ -1,0 +1,143 @@
+// Each night one backup is proven by a restore. A night in which nothing is free for it is left out, and says so.
+import { type Static, Type as t } from 'typebox'
+import { system } from '../../../kernel/api/actor.ts'
+import type { AppContext } from '../../../kernel/api/operation.ts'
+import { described, mayCall, namedSchema, nullable, operation, time } from '../../../kernel/api/operation.ts'
+import { MOST_SHOWN, type Source } from '../../../kernel/attention.ts'
+import { hour, iso, isoOrNull } from '../../../kernel/db/clock.ts'
+import { type Db, write } from '../../../kernel/db/open.ts'
+import { settingValue, switchSetting, wholeSetting } from '../../../kernel/setting.ts'
+import { Places } from '../plans/places.ts'
+import { backupById } from '../queries.ts'
+import { startDrill } from './drill.ts'
+import { drillCandidates, drillsAtWork, failedDrills, lastNight, lastProven, noteNight } from './queries.ts'
+import { roomFor } from './room.ts'
+
+export const drillsOn = switchSetting({
+  name: 'backups.drill',
+  title: 'Restore drill',
+  words: 'Each night one backup is restored into a machine without network, and its system has to answer.',
+  default: true,
+})
+export const drillHour = wholeSetting({
+  name: 'backups.drill_hour',
+  title: 'Hour of the restore drill',
+  words: 'From when on it begins each night.',
+  default: 3,
+  minimum: 0,
+  maximum: 23,
+  unit: 'o’clock UTC',
+})
+
+/** A night is so long: a drill for which no node has space is tried until its end. */
+const NIGHT_HOURS = 6
+const ONCE_A_NIGHT_MS = 18 * hour
+
+/** Begins the drill of this night, unless it has begun. */
+export function drillAtNight(db: Db, { clock, nodes }: Pick<AppContext, 'clock' | 'nodes'>) {
+  const now = clock()
+  if (!settingValue(db, drillsOn)) return
+  if ((24 + new Date(now).getUTCHours() - settingValue(db, drillHour)) % 24 >= NIGHT_HOURS) return
+  if (now - (lastNight(db)?.begunAt ?? 0) < ONCE_A_NIGHT_MS || drillsAtWork(db).length) return
+  const places = new Places(db)
+  let skipped: string | undefined
+  for (const it of drillCandidates(db)) {
+    const room = roomFor(db, nodes, it)
+    if ('words' in room) {
+      skipped ??= room.words
+      continue
+    }
+    // Restic locks a repository that is tidied, and a node that makes backups reads disks enough.
+    if (!places.isFree({ ...it, nodeId: room.nodeId })) {
+      skipped ??= 'Other work on backups was under way.'
+      continue
+    }
+    const begun = write(db, (tx) => {
+      const still = backupById(tx, it.id)
+      if (still?.state !== 'ready') return false
+      startDrill(tx, still, room, { by: system, now })
+      noteNight(tx, { begunAt: now, skippedAt: null, skippedWords: null })
+      return true
+    })
+    if (begun) return
+  }
+  if (skipped !== undefined && lastNight(db)?.skippedWords !== skipped)
+    write(db, (tx) => noteNight(tx, { skippedAt: now, skippedWords: skipped! }))
+}
+
+const drills = namedSchema('RestoreDrills', {
+  on: described(t.Boolean(), 'Each night one backup is drilled.'),
+  hour: described(t.Integer(), 'In UTC.'),
+  runningJobId: nullable(t.String()),
+  lastProven: described(
+    nullable(
+      t.Object({
+        backupId: t.String(),
+        serverId: t.String(),
+        serverName: t.String(),
+        at: time,
+        seconds: described(nullable(t.Number()), 'From its begin until all of it was removed again.'),
+      }),
+    ),
+    'The last restore that worked; null: none yet.',
+  ),
+  skipped: described(
+    nullable(t.Object({ at: time, reason: t.String() })),
+    'The last night, where none could begin. Null: it began.',
+  ),
+})
+
+function show(tx: Db): Static<typeof drills> {
+  const it = lastProven(tx)
+  const night = lastNight(tx)
+  return {
+    on: settingValue(tx, drillsOn),
+    hour: settingValue(tx, drillHour),
+    runningJobId: drillsAtWork(tx)[0]?.drillJobId ?? null,
+    lastProven: it
+      ? {
+          ...{ backupId: it.id, serverId: it.serverId, serverName: it.serverName },
+          ...{ at: iso(it.provenAt!), seconds: it.proofSeconds },
+        }
+      : null,
+    skipped: night?.skippedAt ? { at: iso(night.skippedAt), reason: night.skippedWords ?? '' } : null,
+  }
+}
+
+export const getDrills = operation({
+  id: 'backups.drills',
+  method: 'GET',
+  path: '/admin/restore-drills',
+  summary: 'The restore drill: the last restore that worked, and whether one is under way',
+  access: { staff: ['settings:write'] },
+  response: drills,
+  run: ({ tx }) => show(tx),
+})
+
+/** Backups whose last drill failed, and a night without one. */
+export const failedDrillsShown: Source = ({ tx, actor }) => {
+  if (!mayCall(getDrills, actor)) return []
+  const night = lastNight(tx)
+  return [
+    ...failedDrills(tx, MOST_SHOWN).map((it) => ({
+      level: 'bad' as const,
+      what: `A backup of ${it.serverName} did not work when it was restored.`,
+      effect: it.drillError!,
+      since: isoOrNull(it.drilledAt),
+      action: 'Open the job',
+      href: `/admin/jobs/${it.drillJobId}`,
+    })),
+    ...(night?.skippedAt && settingValue(tx, drillsOn)
+      ? [
+          {
+            level: 'warn' as const,
+            what: 'No backup was proven by a restore last night.',
+            effect: night.skippedWords ?? '',
+            since: iso(night.skippedAt),
+            action: 'Show backup targets',
+            href: '/admin/backup-targets',
+          },
+        ]
+      : []),
+  ]
+}

@@ -1,0 +1,95 @@
+import { Type as t } from 'typebox'
+import { customerData } from '../../identity/accounts/model.ts'
+import { hour } from '../../kernel/db/clock.ts'
+import { feature } from '../../kernel/feature.ts'
+import { event } from '../../kernel/jobs/outbox.ts'
+import { serverData } from '../servers/model.ts'
+import { failedBackupsShown } from './attention.ts'
+import { forgetDue, forgetting, keptAfterTermination, removeBackup } from './delete.ts'
+import { getBackup, listAllBackups, listBackups } from './list.ts'
+import { backingUp, droppingLeftOver, makeBackup } from './make.ts'
+import { mostManual } from './model.ts'
+import { backupOfAudit, encryptedKey } from './queries.ts'
+import { restoreBackup, restoringBackup } from './restore.ts'
+import { restoreToNewServer, restoringToNew } from './restore-new.ts'
+import { showRecoverySheet } from './sheet.ts'
+import { backupKeys, backupKinds, backups } from './tables.ts'
+
+const errors = {
+  backup_not_found: { status: 404, when: 'There is no such backup, or it is not yours.', remedy: 'Check the id.' },
+  backup_not_ready: {
+    status: 409,
+    when: 'The backup is being made or deleted, or it failed.',
+    remedy: 'Follow its job, or choose another backup.',
+  },
+  backup_limit: {
+    status: 409,
+    when: 'The server has as many backups made by hand as its owner may make.',
+    remedy: 'Delete one first, or have a backup plan added.',
+  },
+  backup_elsewhere: {
+    status: 409,
+    when: 'The backup lies in a folder of another node than that of the server.',
+    remedy: 'Staff copy it, or restore it to a new server there.',
+  },
+  no_backup_target: {
+    status: 409,
+    when: 'Staff have chosen no target for backups.',
+    remedy: 'Staff choose one on the page Backup targets.',
+  },
+} as const
+type Errors = typeof errors
+
+const ids = { backup: { prefix: 'bkp' } } as const
+type Ids = typeof ids
+
+const events = {
+  'backup.failed': event(
+    'resellers and customers',
+    'A backup fails',
+    t.Object({
+      server: serverData,
+      customer: customerData,
+      backup: t.Object({ id: t.String(), kind: t.Enum([...backupKinds]), error: t.String() }),
+    }),
+  ),
+}
+type Events = typeof events
+declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
+  interface ErrorCodes extends Errors {}
+  interface EventTypes extends Events {}
+}
+
+const DUE_EVERY_MS = 6 * hour
+
+export const backupsFeature = feature({
+  name: 'backups',
+  ids,
+  errors,
+  events,
+  samples: { addedBytes: 312_000_000, diskBytes: 21_474_836_480, keptAt: null, verifiedAt: null, lastFailure: null },
+  tables: [backups, backupKeys],
+  encrypted: [encryptedKey],
+  jobs: [backingUp, droppingLeftOver, forgetting, restoringBackup, restoringToNew],
+  operations: [
+    listBackups,
+    makeBackup,
+    getBackup,
+    restoreBackup,
+    removeBackup,
+    listAllBackups,
+    restoreToNewServer,
+    showRecoverySheet,
+  ],
+  settings: [mostManual, keptAfterTermination],
+  attention: [failedBackupsShown],
+  schedule: [
+    {
+      everyMs: DUE_EVERY_MS,
+      words: 'deleting backups whose time has come',
+      work: ({ db, app }) => forgetDue(db, app.clock()),
+    },
+  ],
+  auditTargets: [backupOfAudit],
+})

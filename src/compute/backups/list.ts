@@ -1,0 +1,63 @@
+import { Type as t } from 'typebox'
+import { page } from '../../kernel/api/list.ts'
+import { described, nullable, operation } from '../../kernel/api/operation.ts'
+import { endedServer } from '../servers/model.ts'
+import { refusalOf } from '../snapshots/model.ts'
+import { snapshotsOf } from '../snapshots/queries.ts'
+import { backup, backupAnswer, backupRecord, mustBeBackupable, reading, showBackup, showRecord } from './model.ts'
+import { backupsOf, pageOfAllBackups, pageOfBackups } from './queries.ts'
+
+export const listBackups = operation({
+  id: 'backups.list',
+  method: 'GET',
+  path: '/servers/{id}/backups',
+  summary: 'The backups of a server under its present owner, newest first',
+  access: reading,
+  on: endedServer,
+  pages: { usual: 50, most: 200 },
+  response: t.Object({
+    data: t.Array(backupAnswer),
+    nextCursor: nullable(t.String()),
+    total: t.Integer(),
+    lastFailure: described(
+      nullable(backupRecord),
+      'The newest backup, when it failed and nobody had cancelled it. Null: the newest one worked, or there is none.',
+    ),
+    snapshots: described(t.Integer(), 'So many snapshots go with the present disk when a backup is restored in place.'),
+    notTakeable: described(nullable(t.String()), 'Why none can be made now, in words; null: one can.'),
+  }),
+  run(call) {
+    const { tx, actor, target } = call
+    const newest = backupsOf(tx, target).find(
+      ({ state, errorCode }) => state !== 'running' && errorCode !== 'cancelled',
+    )
+    return {
+      ...pageOfBackups(call, target, (row) => showBackup(tx, actor, target, row)),
+      lastFailure: newest?.state === 'failed' ? showRecord(tx, newest) : null,
+      snapshots: snapshotsOf(tx, target.id).length,
+      notTakeable: refusalOf(() => mustBeBackupable(tx, actor, target)),
+    }
+  },
+})
+
+export const listAllBackups = operation({
+  id: 'backups.list-all',
+  method: 'GET',
+  path: '/backups',
+  summary: 'Every backup that you own or have in your care, also of servers that are terminated, newest first',
+  access: reading,
+  query: { serverId: t.String({ minLength: 1, maxLength: 40, description: 'Of this server only.' }) },
+  response: page(backupRecord),
+  run: (call) => pageOfAllBackups(call, call.query['serverId'], (row) => showRecord(call.tx, row)),
+})
+
+export const getBackup = operation({
+  id: 'backups.get',
+  method: 'GET',
+  path: '/backups/{id}',
+  summary: 'One backup, also of a server that is terminated',
+  access: reading,
+  on: backup,
+  response: backupRecord,
+  run: ({ tx, target }) => showRecord(tx, target),
+})

@@ -1,0 +1,209 @@
+// A backup of a server: its disk at one moment, in the repository of its owner in a backup target. It lies outside the
+// node and outlives the server.
+import { type Static, Type as t } from 'typebox'
+import { drillProofs } from '../../../agent/protocol/backup.ts'
+import { accountById } from '../../identity/accounts/queries.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
+import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
+import { iso, isoOrNull } from '../../kernel/db/clock.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import { settingValue, wholeSetting } from '../../kernel/setting.ts'
+import { count, exactGb } from '../../kernel/words.ts'
+import type { BackupTarget } from '../backup-targets/model.ts'
+import { backupTargetById, defaultBackupTarget } from '../backup-targets/queries.ts'
+import { mustHaveUnreadDisk } from '../servers/disk-lock.ts'
+import type { Server } from '../servers/model.ts'
+import { mustAllowFor } from '../servers/state.ts'
+import { refusalOf } from '../snapshots/model.ts'
+import { backupById, manualBackups } from './queries.ts'
+import { type Backup, backupKinds, backupStates } from './tables.ts'
+
+export type { Backup }
+
+export const reading = { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] } as const
+export const changing = {
+  staff: ['servers:settings'],
+  reseller: ['servers:settings'],
+  customer: ['servers:settings'],
+} as const
+
+export const mostManual = wholeSetting({
+  name: 'backups.most_manual',
+  title: 'Backups by hand',
+  words: 'How many backups of a server its owner may make by hand and keep. Staff may make more. 0: none.',
+  default: 5,
+  minimum: 0,
+  maximum: 1000,
+  unit: 'per server',
+})
+
+const why = (what: string) => described(nullable(t.String()), `Why it cannot be ${what} now, in words; null: it can.`)
+const fieldsOfBackup = {
+  id: t.String(),
+  serverId: t.String(),
+  serverName: described(t.String(), 'Its hostname when the backup was made.'),
+  ownerId: described(t.String(), 'The owner of the server when the backup was made.'),
+  kind: described(t.Enum([...backupKinds]), 'manual: somebody asked for it. scheduled: a plan.'),
+  planId: nullable(t.String()),
+  state: described(t.Enum([...backupStates]), 'Only a ready one can be restored.'),
+  targetName: described(t.String(), 'Where it lies.'),
+  jobId: described(nullable(t.String()), 'Null for one that a plan could not begin.'),
+  diskGb: described(t.Integer(), 'The disk of the server when it was made.'),
+  diskBytes: nullable(t.Integer()),
+  addedBytes: described(nullable(t.Integer()), 'What was new in it, and sent.'),
+  consistent: described(
+    nullable(t.Boolean()),
+    'True: the guest had written everything to its disk. False: it starts as after a power failure.',
+  ),
+  seconds: nullable(t.Number()),
+  error: described(
+    nullable(t.Object({ code: t.String(), message: t.String() })),
+    'Why it failed; in words for everybody.',
+  ),
+  startedAt: time,
+  endedAt: described(nullable(time), 'Null while it is made.'),
+  keepUntil: described(nullable(time), 'When it is deleted by itself. Null: when somebody deletes it, or its plan.'),
+  keptAt: described(nullable(time), 'When its target, which is append-only, last refused to delete it.'),
+  verifiedAt: nullable(time),
+  provenAt: described(nullable(time), 'When its system last answered in a restore drill.'),
+  proof: described(
+    nullable(t.Enum([...drillProofs])),
+    'agent: its guest agent answered. console: its serial line did. disk: it ran and read its disk, a weak proof.',
+  ),
+  drillError: described(nullable(t.String()), 'Why the last restore drill failed; null: it did not.'),
+}
+/** A backup wherever it is listed. */
+export const backupRecord = namedSchema('BackupRecord', fieldsOfBackup)
+/** A backup of a server that is there. */
+export const backupAnswer = namedSchema('Backup', {
+  ...fieldsOfBackup,
+  notRestorable: why('restored in place'),
+  notDeletable: why('deleted'),
+})
+
+export const showRecord = (tx: Db, it: Backup): Static<typeof backupRecord> => ({
+  id: it.id,
+  serverId: it.serverId,
+  serverName: it.serverName,
+  ownerId: it.ownerId,
+  kind: it.kind,
+  planId: it.planId,
+  state: it.state,
+  targetName: backupTargetById(tx, it.targetId)?.name ?? '',
+  jobId: it.jobId || null,
+  diskGb: it.diskGb,
+  diskBytes: it.diskBytes,
+  addedBytes: it.addedBytes,
+  consistent: it.consistent,
+  seconds: it.seconds,
+  error: it.errorCode === null ? null : { code: it.errorCode, message: it.errorWords ?? '' },
+  startedAt: iso(it.startedAt),
+  endedAt: isoOrNull(it.endedAt),
+  keepUntil: isoOrNull(it.keepUntil),
+  keptAt: isoOrNull(it.keptAt),
+  verifiedAt: isoOrNull(it.verifiedAt),
+  provenAt: isoOrNull(it.provenAt),
+  proof: it.proof,
+  drillError: it.drillError,
+})
+export const showBackup = (tx: Db, actor: Actor, target: Server, it: Backup): Static<typeof backupAnswer> => ({
+  ...showRecord(tx, it),
+  notRestorable: refusalOf(() => mustBeRestorable(tx, actor, target, it)),
+  notDeletable: refusalOf(() => mustBeDeletable(tx, actor, target, it)),
+})
+
+/** The same rule as `seenBy` in queries.ts. */
+function seesBackup(tx: Db, { kind, accountId, permissions }: Actor, { ownerId }: Backup): boolean {
+  if (kind === 'staff') return permissions.has('servers.see_all')
+  return ownerId === accountId || (kind === 'reseller' && accountById(tx, ownerId)?.resellerId === accountId)
+}
+/** A backup by its own id, also when its server is gone. */
+export const backup: Resource<Backup> = {
+  name: 'backup',
+  notFound: 'backup_not_found',
+  find(tx, actor, id) {
+    const found = backupById(tx, id)
+    return found && seesBackup(tx, actor, found) ? found : undefined
+  },
+}
+
+/**
+ * The backup of this server under its present owner. Throws `backup_not_found`, also for one of another server and for
+ * one of an owner before.
+ */
+export function backupIn(tx: Db, target: Server, id: string | undefined): Backup {
+  const found = id === undefined ? undefined : backupById(tx, id)
+  if (found?.serverId !== target.id || found.ownerId !== target.ownerId)
+    throw new ApiError('backup_not_found', `${target.hostname} has no such backup. Check the id.`)
+  return found
+}
+
+/** The target of backups that no plan makes. Throws `no_backup_target`. */
+export function mustHaveTarget(tx: Db): BackupTarget {
+  const target = defaultBackupTarget(tx)
+  if (!target)
+    throw new ApiError(
+      'no_backup_target',
+      'There is no place for backups yet: staff choose one on the page Backup targets.',
+    )
+  return target
+}
+
+/** Throws what refuses a new backup: the state of the server, the limit, or that there is no target. */
+export function mustBeBackupable(tx: Db, actor: Actor, target: Server) {
+  mustAllowFor(tx, actor, target, 'backup')
+  mustHaveUnreadDisk(tx, target)
+  mustHaveTarget(tx)
+  if (actor.kind === 'staff') return
+  const limit = settingValue(tx, mostManual)
+  if (limit === 0)
+    throw new ApiError('backup_limit', 'Your provider makes backups by plan only. Ask your provider for one.')
+  if (manualBackups(tx, target) >= limit)
+    throw new ApiError(
+      'backup_limit',
+      `${target.hostname} has ${count(limit, 'backup', 'backups')} made by hand, as many as it may have. ` +
+        'Delete one first.',
+    )
+}
+
+export function mustBeRestorable(tx: Db, actor: Actor, target: Server, it: Backup) {
+  mustAllowFor(tx, actor, target, 'restore_backup')
+  mustHaveUnreadDisk(tx, target)
+  mustBeReady(it)
+  mustReach(tx, it, target.nodeId)
+  if (it.diskGb > target.diskGb)
+    throw new ApiError(
+      'disk_too_small',
+      `The backup has a disk of ${exactGb(it.diskGb)}; ${target.hostname} has ${exactGb(target.diskGb)}. ` +
+        'Choose a bigger package first.',
+    )
+}
+
+/** A folder of a node: no other node reaches it. */
+export const isOnNodeOnly = (tx: Db, { targetId }: Backup): boolean => backupTargetById(tx, targetId)?.kind === 'local'
+
+/** Throws `backup_elsewhere`: a folder of another node cannot be read from this one. */
+function mustReach(tx: Db, it: Backup, fromNodeId: string) {
+  if (isOnNodeOnly(tx, it) && it.nodeId !== fromNodeId)
+    throw new ApiError(
+      'backup_elsewhere',
+      'This backup lies in a folder of another node, from which it cannot be restored here. Ask your provider.',
+    )
+}
+
+export function mustBeDeletable(tx: Db, actor: Actor, target: Server, it: Backup) {
+  mustAllowFor(tx, actor, target, 'delete_backup')
+  mustBeEnded(it)
+}
+
+/** Throws `backup_not_ready`. */
+export function mustBeReady(it: Backup) {
+  if (it.state === 'failed') throw new ApiError('backup_not_ready', 'This backup failed, so there is nothing in it.')
+  mustBeEnded(it)
+}
+function mustBeEnded({ state }: Backup) {
+  if (state === 'running')
+    throw new ApiError('backup_not_ready', 'This backup is still being made. Follow its job, then try again.')
+  if (state === 'deleting') throw new ApiError('backup_not_ready', 'This backup is being deleted.')
+}

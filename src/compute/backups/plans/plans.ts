@@ -1,0 +1,126 @@
+import { Type as t } from 'typebox'
+import { timeZones } from '../../../identity/accounts/ui-preferences.ts'
+import { invalid } from '../../../kernel/api/errors.ts'
+import { page, paginate } from '../../../kernel/api/list.ts'
+import { named } from '../../../kernel/api/named.ts'
+import { described, fields, line, nullable, operation, see } from '../../../kernel/api/operation.ts'
+import { newId } from '../../../kernel/db/ids.ts'
+import { count } from '../../../kernel/words.ts'
+import { backupTarget } from '../../backup-targets/model.ts'
+import { type BackupPlan, backupPlan, backupPlanAnswer, showBackupPlan } from './model.ts'
+import { backupPlansByName, countBackupPlans, insertBackupPlan, retimeServers, updateBackupPlan } from './queries.ts'
+import { frequencies, mostWindowMinutes, type Times } from './times.ts'
+
+const properties = {
+  name: line(60),
+  targetId: t.String({ minLength: 1, maxLength: 60 }),
+  every: t.Enum([...frequencies]),
+  startsAt: t.String({ maxLength: 5, pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', title: 'a time such as 02:30' }),
+  timeZone: described(t.String({ minLength: 1, maxLength: 64 }), 'A name such as Europe/Berlin.'),
+  windowMinutes: t.Integer({ minimum: 0, maximum: 1380 }),
+  keepLast: t.Integer({ minimum: 1, maximum: 1000 }),
+  keepDaily: t.Optional(t.Integer({ minimum: 0, maximum: 1000 })),
+  keepWeekly: t.Optional(t.Integer({ minimum: 0, maximum: 500 })),
+  keepMonthly: t.Optional(t.Integer({ minimum: 0, maximum: 120 })),
+  billingProductId: t.Optional(nullable(line(100, 0))),
+}
+const example = {
+  name: 'Every night',
+  targetId: '<backup_target_id>',
+  every: 'day' as const,
+  startsAt: '01:00',
+  timeZone: 'Europe/Berlin',
+  windowMinutes: 240,
+  keepLast: 3,
+  keepDaily: 7,
+  keepWeekly: 4,
+  keepMonthly: 6,
+  billingProductId: 'whmcs:31',
+}
+
+/** Throws `validation_failed`, which names the field. */
+function mustHaveTimes({ every, timeZone, windowMinutes }: Times) {
+  if (!timeZones().includes(timeZone))
+    throw invalid({ field: 'timeZone', message: 'must be a time zone such as Europe/Berlin.' })
+  const most = mostWindowMinutes(every)
+  if (windowMinutes > most)
+    throw invalid({
+      field: 'windowMinutes',
+      message: `must be ${count(most, 'minute', 'minutes')} or less, so that it ends before the next one begins.`,
+    })
+}
+
+export const createBackupPlan = operation({
+  id: 'backup-plans.create',
+  method: 'POST',
+  path: '/admin/backup-plans',
+  summary: 'Add a backup plan that servers can be put on',
+  access: { staff: ['packages:write'] },
+  body: fields(properties),
+  response: backupPlanAnswer,
+  status: 201,
+  refuses: ['name_taken'],
+  example,
+  run({ tx, actor, body, clock }) {
+    mustHaveTimes(body)
+    const { id: targetId } = see(tx, actor, backupTarget, body.targetId, 'targetId')
+    const now = clock()
+    const none = { keepDaily: 0, keepWeekly: 0, keepMonthly: 0 }
+    const made = named('backup plan', () =>
+      insertBackupPlan(tx, { ...none, ...body, id: newId('bpl'), targetId, createdAt: now }),
+    )
+    return showBackupPlan(tx, now, made)
+  },
+})
+
+export const changeBackupPlan = operation({
+  id: 'backup-plans.update',
+  method: 'PATCH',
+  path: '/admin/backup-plans/{id}',
+  summary: 'Change a backup plan; its servers follow it from their next backup on',
+  access: { staff: ['packages:write'] },
+  on: backupPlan,
+  body: fields({
+    ...(Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, t.Optional(schema)])) as {
+      [K in keyof typeof properties]: ReturnType<typeof t.Optional<(typeof properties)[K]>>
+    }),
+    archived: t.Optional(t.Boolean()),
+  }),
+  response: backupPlanAnswer,
+  refuses: ['name_taken'],
+  example: { keepDaily: 14 },
+  run({ tx, actor, target, body, clock }) {
+    const given = body as Partial<BackupPlan>
+    const after = { ...target, ...given }
+    mustHaveTimes(after)
+    if (given.targetId !== undefined || given.archived === false)
+      see(tx, actor, backupTarget, after.targetId, 'targetId')
+    const changed = named('backup plan', () => updateBackupPlan(tx, target, given))
+    if (timing.some((name) => changed[name] !== target[name])) retimeServers(tx, target.id)
+    return showBackupPlan(tx, clock(), changed)
+  },
+})
+
+const timing = ['every', 'startsAt', 'timeZone', 'windowMinutes'] as const
+
+export const listBackupPlans = operation({
+  id: 'backup-plans.list',
+  method: 'GET',
+  path: '/admin/backup-plans',
+  summary: 'Backup plans by name, with their identifiers: what servers can be put on',
+  access: { staff: ['servers:read', 'servers:resize', 'packages:write'] },
+  pages: { usual: 100, most: 200 },
+  response: page(backupPlanAnswer),
+  run(call) {
+    const { tx, clock } = call
+    const now = clock()
+    return paginate({
+      call,
+      name: 'backup plans',
+      rows: (slice) => backupPlansByName(tx, slice),
+      keyOf: (plan) => plan.name,
+      show: (plan) => showBackupPlan(tx, now, plan),
+      total: () => countBackupPlans(tx),
+    })
+  },
+})

@@ -1,0 +1,120 @@
+import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { workloadReference } from '../../fleet/workloads/queries.ts'
+import { accountReference } from '../../identity/accounts/queries.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { newest } from '../../kernel/api/list.ts'
+import type { ReadContext } from '../../kernel/api/operation.ts'
+import type { AuditTarget } from '../../kernel/audit/target.ts'
+import { encryptedColumn } from '../../kernel/db/encrypted.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { reference } from '../../kernel/db/reference.ts'
+import { inserting, rowBy, updating, type Where } from '../../kernel/db/rows.ts'
+import { type Backup, backupKeys, backups } from './tables.ts'
+
+export const encryptedKey = encryptedColumn(backupKeys, 'encryptedKey', ({ id }: { id: string }) => `${id} backup key`)
+
+const backupReference = reference(backups, ['serverName'])
+export const backupOfAudit: AuditTarget = {
+  prefix: 'bkp',
+  scope: 'servers:read',
+  name: (id) => backupReference.value('serverName', id),
+}
+
+export const backupKeyOf = rowBy(backupKeys, backupKeys.id)
+export const insertBackupKey = inserting(backupKeys)
+
+export const backupById = rowBy(backups, backups.id)
+export const insertBackup = inserting(backups)
+export const changeBackup = updating(backups, backups.id)
+export const deleteBackup = (tx: Tx, id: string) => void tx.delete(backups).where(eq(backups.id, id)).run()
+
+/** The backups that the present owner of a server has of it. */
+const ofServer = ({ id, ownerId }: { id: string; ownerId: string }) =>
+  and(eq(backups.serverId, id), eq(backups.ownerId, ownerId))
+
+/** A page of the backups of a server under its present owner, newest first. */
+export const pageOfBackups = <Shown>(
+  call: ReadContext,
+  server: { id: string; ownerId: string },
+  show: (row: Backup) => Shown,
+) => newest({ call, name: `backups ${server.id}`, table: backups, where: ofServer(server), show })
+
+/** All backups of a server under its present owner, newest first. */
+export const backupsOf = (tx: Db, server: { id: string; ownerId: string }): Backup[] =>
+  tx.select().from(backups).where(ofServer(server)).orderBy(sql`${backups.id} DESC`).all()
+
+/** The same rule as `seesBackup` in model.ts. */
+const seenBy = ({ kind, accountId, permissions }: Actor): SQL | undefined => {
+  if (kind === 'staff') return permissions.has('servers.see_all') ? undefined : sql`0`
+  const own = eq(backups.ownerId, accountId)
+  return kind === 'reseller'
+    ? sql`(${own} OR ${sql.raw(accountReference.value('resellerId', 'backups.owner_id'))} = ${accountId})`
+    : own
+}
+/** A page of every backup that the actor sees, also of servers that are gone; `serverId`: of this one only. */
+export const pageOfAllBackups = <Shown>(
+  call: ReadContext,
+  serverId: string | undefined,
+  show: (row: Backup) => Shown,
+) =>
+  newest({
+    call,
+    name: `all backups ${serverId ?? ''}`,
+    table: backups,
+    where: and(seenBy(call.actor), serverId === undefined ? undefined : eq(backups.serverId, serverId)),
+    show,
+  })
+
+const statements = prepared(({ $client }) => ({
+  manual: $client.prepare<{ n: number }, [string, string]>(
+    `SELECT count(*) AS n FROM backups WHERE server_id = ? AND owner_id = ? AND kind = 'manual' AND state <> 'failed'`,
+  ),
+  inTarget: $client.prepare<{ n: number; running: number }, [string]>(
+    `SELECT count(*) AS n, coalesce(sum(state IN ('running', 'deleting')), 0) AS running FROM backups
+     WHERE target_id = ? AND state <> 'failed'`,
+  ),
+  forgetTarget: $client.prepare('DELETE FROM backups WHERE target_id = ?'),
+  due: $client.prepare<{ id: string }, [number, number, number, number]>(
+    `SELECT b.id FROM backups b ${workloadReference.leftJoin('w', 'b.server_id')}
+     WHERE b.state IN ('ready', 'failed') AND (b.kept_at IS NULL OR b.kept_at < +?)
+       AND (b.keep_until <= +? OR (${workloadReference.column('w', 'terminatedAt')} <= +?
+         AND ${workloadReference.column('w', 'purgeAt')} IS NULL))
+     ORDER BY b.id LIMIT +?`,
+  ),
+}))
+/** The backups of a server that its present owner made by hand, without those that failed. */
+export const manualBackups = (tx: Db, { id, ownerId }: { id: string; ownerId: string }): number =>
+  statements(tx).manual.get(id, ownerId)!.n
+/** How many backups lie in a target, and how many of them a job works on. */
+export const backupsInTarget = (tx: Db, targetId: string) => statements(tx).inTarget.get(targetId)!
+/** Forgets the records of a target that is removed; what lies there stays. */
+export const forgetBackupsOf = (tx: Tx, targetId: string) => void statements(tx).forgetTarget.run(targetId)
+
+type Due = { now: number; terminatedBefore: number; keptBefore: number; limit: number }
+/**
+ * Backups that are to be deleted: their time has come, or their server was terminated before `terminatedBefore` (ms)
+ * and can be brought back no more.
+ * Those that their target kept are tried again when it did before `keptBefore`.
+ */
+export const dueBackups = (tx: Db, { now, terminatedBefore, keptBefore, limit }: Due): Backup[] => {
+  const ids = statements(tx)
+    .due.all(keptBefore, now, terminatedBefore, limit)
+    .map(({ id }) => id)
+  return tx.select().from(backups).where(inArray(backups.id, ids)).orderBy(backups.id).all()
+}
+
+export type FailedBackup = { id: string; serverId: string; hostname: string; words: string; at: number }
+/** Servers whose newest backup that has ended failed, over `workloads w`. One that somebody cancelled is no failure. */
+export const failedBackups = (tx: Db, { where, values }: Where, limit: number): FailedBackup[] =>
+  tx.$client
+    .query<FailedBackup, (string | number)[]>(
+      `SELECT b.id, b.server_id AS serverId, ${workloadReference.columns('w', { hostname: 'hostname' })},
+         b.error_words AS words, b.ended_at AS at
+       FROM backups b ${workloadReference.join('w', 'b.server_id')}
+       WHERE ${where} AND ${workloadReference.column('w', 'terminatedAt')} IS NULL AND b.state = 'failed'
+         AND b.error_code <> 'cancelled' AND b.id = (SELECT max(n.id) FROM backups n WHERE n.server_id = b.server_id
+           AND n.owner_id = ${workloadReference.column('w', 'ownerId')} AND n.state <> 'running'
+           AND coalesce(n.error_code, '') <> 'cancelled')
+       ORDER BY b.id DESC LIMIT +?`,
+    )
+    .all(...values, limit)

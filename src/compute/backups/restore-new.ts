@@ -1,0 +1,217 @@
+// Restoring a backup to a new server of the same owner: an order whose disk comes from the backup. Its system keeps
+// what is in it and learns its new addresses at its first boot.
+import { Type as t } from 'typebox'
+import { nodeCommand } from '../../../agent/protocol/wire.ts'
+import { hardwareOf } from '../../catalog/images/hardware.ts'
+import { packageOnSale } from '../../catalog/packages/model.ts'
+import { location } from '../../fleet/locations/model.ts'
+import { isNodeIn } from '../../fleet/nodes/queries.ts'
+import { changeWorkload } from '../../fleet/workloads/queries.ts'
+import { reserve } from '../../fleet/workloads/reserve.ts'
+import { mustNotBeLocked } from '../../identity/accounts/model.ts'
+import { accountById } from '../../identity/accounts/queries.ts'
+import { mustAllowOrder, resellerOf } from '../../identity/resellers/model.ts'
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
+import { fields, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
+import type { Tx } from '../../kernel/db/open.ts'
+import { plainCause } from '../../kernel/jobs/failures.ts'
+import { emit } from '../../kernel/jobs/outbox.ts'
+import { saga } from '../../kernel/jobs/saga.ts'
+import { startJob } from '../../kernel/jobs/start.ts'
+import { exactGb } from '../../kernel/words.ts'
+import { addressesOf } from '../../network/ip-pools/allocate.ts'
+import { withPrivateCards } from '../private-networks/seed.ts'
+import { watchGuest } from '../servers/guest/queries.ts'
+import { hostname } from '../servers/install/order.ts'
+import { BOOT_LIMIT_SECONDS, NO_ANSWER, planInstallation } from '../servers/install/plan.ts'
+import { hasNetworkSeed, networkSeed } from '../servers/install/seed.ts'
+import { inEvent, load, serverJob, serverKind } from '../servers/model.ts'
+import { insertServer, updateServer } from '../servers/queries.ts'
+import { takenOver } from '../servers/speed/limits.ts'
+import { repositoryIn } from './keys.ts'
+import { type Backup, backup, isOnNodeOnly, mustBeReady } from './model.ts'
+import { backupById } from './queries.ts'
+
+const named = t.String({ minLength: 1, maxLength: 40 })
+
+export const restoreToNewServer = operation({
+  id: 'backups.restore-to-new-server',
+  method: 'POST',
+  path: '/backups/{id}/actions/restore-to-new-server',
+  summary: 'Order a server for the owner of a backup, with the disk of the backup',
+  access: { staff: ['servers:create'], reseller: ['reseller:servers'] },
+  on: backup,
+  body: fields({ packageId: named, nodeGroupId: named, hostname: t.Optional(hostname) }),
+  response: namedSchema('BackupRestoredToServer', {
+    jobId: t.String(),
+    serverId: t.String(),
+    ipv4: nullable(t.String()),
+  }),
+  status: 201,
+  idempotent: true,
+  refuses: [
+    'backup_not_ready',
+    'disk_too_small',
+    'image_not_supported',
+    'account_locked',
+    'reseller_suspended',
+    'package_not_allowed',
+    'location_not_allowed',
+    'quota_exceeded',
+    'location_closed',
+    'hostname_taken',
+    'no_capacity',
+    'no_addresses',
+  ],
+  example: { packageId: '<package_id>', nodeGroupId: '<location_id>', hostname: 'web01-restored' },
+  run({ tx, actor, target, body, clock, nodes }) {
+    const what = see(tx, actor, packageOnSale, body.packageId, 'packageId')
+    if (what.archived) throw invalid({ field: 'packageId', message: 'is archived. Choose another package.' })
+    const where = see(tx, actor, location, body.nodeGroupId, 'nodeGroupId')
+    if (isOnNodeOnly(tx, target) && !isNodeIn(tx, target.nodeId, where.id))
+      throw invalid({
+        field: 'nodeGroupId',
+        message: 'must be the location of the node in whose folder the backup lies.',
+      })
+    const owner = accountById(tx, target.ownerId)!
+    mustBeReady(target)
+    mustNotBeLocked(owner)
+    const reseller = resellerOf(tx, owner)
+    if (reseller) mustAllowOrder(tx, clock(), reseller, what, where)
+    if (what.diskGb < target.diskGb)
+      throw new ApiError(
+        'disk_too_small',
+        `The backup has a disk of ${exactGb(target.diskGb)}; this package has ${exactGb(what.diskGb)}. ` +
+          'Choose a bigger package.',
+      )
+    const {
+      id,
+      hostname: host,
+      node,
+      pool,
+      ipv4,
+    } = reserve(
+      tx,
+      { nodes, clock },
+      {
+        kind: serverKind,
+        owner,
+        location: where,
+        held: what,
+        hardware: hardwareOf(target),
+        hostname: body.hostname?.toLowerCase(),
+        name: undefined,
+        lifecycle: 'provisioning',
+        nodeId: isOnNodeOnly(tx, target) ? target.nodeId : null,
+        namesNodes: actor.kind === 'staff',
+      },
+    )
+    insertServer(tx, {
+      id,
+      ...hardwareOf(target),
+      ...takenOver(what, pool),
+      imageId: target.imageId,
+      billingServiceId: null,
+    })
+    const { concerning, data } = inEvent(tx, load(tx, id))
+    emit(tx, clock(), 'server.created', concerning, { ...data, image: target.imageId })
+    const title = `Restore a backup of ${target.serverName} to ${host}`
+    const input = { serverId: id, nodeId: node.id, backupId: target.id }
+    const about = serverJob({ id, nodeId: node.id }, { by: actor, title, now: clock() })
+    return { jobId: startJob(tx, restoringToNew, input, about), serverId: id, ipv4 }
+  },
+})
+
+type Restoring = { serverId: string; nodeId: string; backupId: string }
+
+/** Without a seed where the system cannot read one: its network is then set at its console. */
+function plan(tx: Tx, { serverId }: Restoring, it: Backup, jobId: string) {
+  changeWorkload(tx, serverId, { lifecycle: 'provisioning', failure: null })
+  const target = load(tx, serverId)
+  const planned = planInstallation(tx, target, { access: { passwordHash: null, publicKeys: [] } }, jobId)
+  const seeded = hasNetworkSeed(target)
+  return {
+    ...planned,
+    vm: { ...planned.vm, seeded },
+    seed: seeded ? withPrivateCards(tx, networkSeed(target, addressesOf(tx, serverId), jobId)) : null,
+    snapshot: it.snapshot!,
+  }
+}
+
+export const restoringToNew = saga<Restoring>('restore_to_new', {
+  lane: 'bulk',
+  cancelWith: 'servers:reinstall',
+  retry: () => 'reinstall',
+})
+  .record('plan', 'Planning the restore', {
+    do: (tx, { input, jobId }) => plan(tx, input, backupById(tx, input.backupId)!, jobId),
+    // A termination that was recorded meanwhile stays.
+    undo: (tx, { input, error }) => {
+      if (load(tx, input.serverId).lifecycle !== 'terminated')
+        changeWorkload(tx, input.serverId, {
+          lifecycle: 'failed',
+          failure: error ? plainCause(error) : null,
+          power: null,
+        })
+    },
+    undoAtOnce: true,
+  })
+  .command('disk', 'Reading the disk from the backup', {
+    do: ({ input: { nodeId, backupId }, out: { plan } }, { db, secrets }) =>
+      nodeCommand(nodeId, 'backup.restore', {
+        snapshot: plan.snapshot,
+        volume: plan.volume,
+        sizeBytes: plan.sizeBytes,
+        target: repositoryIn(db, secrets, backupById(db, backupId)!),
+      }),
+    undo: ({ input, out }) => nodeCommand(input.nodeId, 'volume.remove', out.plan.volume),
+  })
+  .command('seed', 'Writing its new addresses for its first boot', {
+    do: ({ input, out }) => (out.plan.seed ? nodeCommand(input.nodeId, 'seed.write', out.plan.seed) : undefined),
+    undo: ({ input }) => nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId }),
+  })
+  // Before the vm's tap exists, so that it can never send with the address of another.
+  .command('firewall', 'Loading its network rules', {
+    do: ({ input, out }) => nodeCommand(input.nodeId, 'firewall.allow', out.plan.portRules),
+    undo: ({ input }) => nodeCommand(input.nodeId, 'firewall.forget', { workload: input.serverId }),
+  })
+  .command('define', 'Defining the virtual machine', {
+    do: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.vm),
+    undo: ({ input }) => nodeCommand(input.nodeId, 'vm.remove', { workload: input.serverId }),
+  })
+  .command('start', 'Starting it', {
+    do: ({ input }) => nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }),
+    undo: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 0 }),
+  })
+  .command('boot', 'Waiting until it answers', {
+    abandonable: true,
+    do: ({ input, out }) =>
+      nodeCommand(input.nodeId, 'vm.await', {
+        workload: input.serverId,
+        address: out.plan.address,
+        limitSeconds: BOOT_LIMIT_SECONDS,
+      }),
+  })
+  .command('unseed', 'Removing the data for its first boot', {
+    do: ({ input, out }) =>
+      out.plan.seed && (out.boot.answered === 'agent' || out.boot.answered === 'ssh')
+        ? nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId })
+        : undefined,
+  })
+  // The last step: nothing can fail after the event, so it needs no undo.
+  .record('tell', 'Ready', {
+    do(tx, { input: { serverId }, out: { plan, boot }, now, log }) {
+      if (boot.answered === 'no' || boot.answered === 'off') log(NO_ANSWER, 'warning')
+      if (!plan.seed) log('Its system takes no addresses from here: set its network at the console.', 'warning')
+      changeWorkload(tx, serverId, {
+        lifecycle: 'active',
+        power: 'running',
+        wantedPower: 'running',
+        diskGeneration: plan.volume.generation,
+      })
+      updateServer(tx, serverId, { bootFirst: 'disk' })
+      watchGuest(tx, serverId, now)
+      const { concerning, data } = inEvent(tx, load(tx, serverId))
+      emit(tx, now, 'server.provisioned', concerning, data)
+    },
+  })

@@ -1,0 +1,159 @@
+// Restoring a backup in place: the disk of the backup is made beside the present one, which stays until the vm runs
+// from the new one. Until the last step every undo leads back to the present disk.
+import { nodeCommand, type Vm, type Volume } from '../../../agent/protocol/wire.ts'
+import { hardwareOf, type SystemHardware } from '../../catalog/images/hardware.ts'
+import { refuseImage, runsOn } from '../../fleet/placement/hardware.ts'
+import { freeDiskGbFor } from '../../fleet/storage-pools/queries.ts'
+import { changeWorkload, takeDiskGeneration } from '../../fleet/workloads/queries.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
+import { operation } from '../../kernel/api/operation.ts'
+import type { Db, Tx } from '../../kernel/db/open.ts'
+import { saga } from '../../kernel/jobs/saga.ts'
+import { exactGb } from '../../kernel/words.ts'
+import { startDestroying } from '../brake/brake.ts'
+import { diskJob } from '../servers/disk-lock.ts'
+import { watchGuest } from '../servers/guest/queries.ts'
+import { GIB, vmOf, volumeOf } from '../servers/install/plan.ts'
+import { changeSpare, removeDisk } from '../servers/install/remove-disk.ts'
+import { jobResponse, load, type Server, server } from '../servers/model.ts'
+import { updateServer } from '../servers/queries.ts'
+import { refusalsOf } from '../servers/state.ts'
+import { firstLayer, forgetSnapshots } from '../snapshots/queries.ts'
+import { repositoryIn } from './keys.ts'
+import { backupIn, mustBeRestorable } from './model.ts'
+import { backupById } from './queries.ts'
+
+/** Seconds for its system to shut down, so that it is consistent if it has to come back. */
+const GRACE_SECONDS = 60
+
+export const restoreBackup = operation({
+  id: 'backups.restore',
+  method: 'POST',
+  path: '/servers/{id}/backups/{backupId}/actions/restore',
+  summary: 'Replace the disk of a server by that of a backup; everything written since is lost, as are its snapshots',
+  access: { staff: ['servers:reinstall'], reseller: ['servers:reinstall'], customer: ['servers:reinstall'] },
+  requiresRecentAuth: true,
+  on: server,
+  response: jobResponse,
+  status: 202,
+  idempotent: true,
+  refuses: [
+    ...refusalsOf('restore_backup'),
+    'server_busy',
+    'backup_not_found',
+    'backup_not_ready',
+    'backup_elsewhere',
+    'disk_too_small',
+    'image_not_supported',
+    'no_capacity',
+  ],
+  run({ tx, actor, target, params, clock }) {
+    const it = backupIn(tx, target, params['backupId'])
+    mustBeRestorable(tx, actor, target, it)
+    mustHaveSpace(tx, target)
+    if (!runsOn(tx, target.nodeId, hardwareOf(it))) refuseImage(`The node of ${target.hostname} cannot`, hardwareOf(it))
+    const input = { serverId: target.id, nodeId: target.nodeId, backupId: it.id }
+    const title = `Restore ${target.hostname} from a backup`
+    const job = diskJob(target, { by: actor, title, now: clock() })
+    return { jobId: startDestroying(tx, restoringBackup, input, 'restore', job), serverId: target.id }
+  },
+})
+
+/** Throws `no_capacity`. */
+function mustHaveSpace(tx: Db, target: Server) {
+  const { diskGb, hostname } = target
+  if (freeDiskGbFor(tx, target) < diskGb)
+    throw new ApiError(
+      'no_capacity',
+      `A restore needs ${exactGb(diskGb)} beside the disk of ${hostname} until it is done, and there is no space ` +
+        `left for that where ${hostname} stands. Ask your provider.`,
+    )
+}
+
+type Restoring = { serverId: string; nodeId: string; backupId: string }
+type Plan = {
+  before: Vm
+  after: Vm
+  /** The disk that is replaced. */
+  old: Volume
+  sizeBytes: number
+  hardware: SystemHardware
+  snapshot: string
+  imageId: string | null
+}
+
+function plan(tx: Tx, { serverId, backupId }: Restoring): Plan {
+  const target = load(tx, serverId)
+  const it = backupById(tx, backupId)!
+  const old = volumeOf(target, target.diskGeneration!)
+  const volume = volumeOf(target, takeDiskGeneration(tx, serverId))
+  const hardware = hardwareOf(it)
+  return {
+    before: vmOf(tx, target, old, false),
+    after: vmOf(tx, { ...target, ...hardware, bootFirst: 'disk' }, volume, false),
+    old,
+    sizeBytes: target.diskGb * GIB,
+    hardware,
+    snapshot: it.snapshot!,
+    imageId: it.imageId,
+  }
+}
+
+const isOn = (power: string | undefined) => power === 'running' || power === 'paused'
+
+export const restoringBackup = saga<Restoring>('restore', { lane: 'bulk', cancelWith: 'servers:reinstall' })
+  .record('hold', 'Holding space for the disk', {
+    do(tx, { input: { serverId } }) {
+      const target = load(tx, serverId)
+      mustHaveSpace(tx, target)
+      changeSpare(tx, serverId, target.diskGb)
+      return { diskGb: target.diskGb }
+    },
+    undo: (tx, { input, out }) => {
+      if (out.hold) changeSpare(tx, input.serverId, -out.hold.diskGb)
+    },
+  })
+  .record('plan', 'Planning', { do: (tx, { input }) => plan(tx, input) })
+  .command('look', 'Checking whether it runs', {
+    abandonable: true,
+    do: ({ input }) => nodeCommand(input.nodeId, 'vm.look', { workload: input.serverId }),
+  })
+  .command('disk', 'Reading the disk from the backup', {
+    do: ({ input: { nodeId, backupId }, out: { plan } }, { db, secrets }) =>
+      nodeCommand(nodeId, 'backup.restore', {
+        snapshot: plan.snapshot,
+        volume: plan.after.volume,
+        sizeBytes: plan.sizeBytes,
+        target: repositoryIn(db, secrets, backupById(db, backupId)!),
+      }),
+    undo: ({ input, out }) => nodeCommand(input.nodeId, 'volume.remove', out.plan.after.volume),
+  })
+  .command('stop', 'Shutting it down', {
+    do: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: GRACE_SECONDS }),
+    undo: ({ input, out }) =>
+      isOn(out.look.power) ? nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }) : undefined,
+  })
+  .command('define', 'Putting the disk of the backup into place', {
+    do: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.after),
+    undo: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.before),
+  })
+  .command('start', 'Starting it, if it ran', {
+    do: ({ input, out }) =>
+      isOn(out.look.power) ? nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }) : undefined,
+    undo: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 0 }),
+  })
+  // The last step: nothing can fail after it, so it needs no undo.
+  .record('switch', 'Giving up the disk before', {
+    losesData: true,
+    do(tx, { input: { serverId, nodeId }, out: { hold, plan, look }, now }) {
+      const power = isOn(look.power) ? 'running' : 'stopped'
+      const { imageId, hardware, after, old } = plan
+      updateServer(tx, serverId, { imageId, ...hardware, ...firstLayer, bootFirst: 'disk' })
+      changeWorkload(tx, serverId, { diskGeneration: after.volume.generation, power, wantedPower: power })
+      // Its snapshots are layers of the disk before, and go with it.
+      const snapshotsGb = forgetSnapshots(tx, serverId)
+      removeDisk(tx, { serverId, nodeId, volume: old, diskGb: hold.diskGb + snapshotsGb }, now)
+      watchGuest(tx, serverId, now)
+      return { switched: true }
+    },
+  })

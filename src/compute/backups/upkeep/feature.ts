@@ -1,0 +1,16 @@
+import { minute } from '../../../kernel/db/clock.ts'
+import { feature } from '../../../kernel/feature.ts'
+import { checkingRepository } from './check.ts'
+import { damaged, listRepositories } from './list.ts'
+import { pruningRepository } from './prune.ts'
+import { backupRepositories } from './tables.ts'
+import { turnRepositories } from './turn.ts'
+
+export const backupUpkeepFeature = feature({
+  name: 'backup-upkeep',
+  tables: [backupRepositories],
+  jobs: [checkingRepository, pruningRepository],
+  operations: [listRepositories],
+  schedule: [{ everyMs: minute, words: 'looking after backups', work: ({ db, app }) => turnRepositories(db, app) }],
+  attention: [damaged],
+})

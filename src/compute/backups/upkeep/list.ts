@@ -1,0 +1,75 @@
+// The repositories of all accounts, with what was found in them.
+import { type Static, Type as t } from 'typebox'
+import { backupCheckFindings } from '../../../../agent/protocol/backup.ts'
+import { accountById } from '../../../identity/accounts/queries.ts'
+import { page, paginateAll } from '../../../kernel/api/list.ts'
+import { described, mayCall, namedSchema, nullable, operation, time } from '../../../kernel/api/operation.ts'
+import { type Attention, MOST_SHOWN, type Source } from '../../../kernel/attention.ts'
+import { iso, isoOrNull } from '../../../kernel/db/clock.ts'
+import type { Db } from '../../../kernel/db/open.ts'
+import { backupTargetById } from '../../backup-targets/queries.ts'
+import { PARTS } from './check.ts'
+import { allRepositories, damagedRepositories } from './queries.ts'
+import type { BackupRepository } from './tables.ts'
+
+const repository = namedSchema('BackupRepository', {
+  target: t.Object({ id: t.String(), name: t.String() }),
+  owner: t.Object({ id: t.String(), name: t.String() }),
+  jobId: described(nullable(t.String()), 'The last job that checked or tidied it.'),
+  checkedAt: described(nullable(time), 'Null before the first check.'),
+  finding: described(nullable(t.Enum([...backupCheckFindings])), 'Of the last check.'),
+  detail: nullable(t.String()),
+  damagedAt: described(nullable(time), 'Since when it is known to be damaged; null: it is not.'),
+  partsRead: described(t.Integer(), 'Of its data, in this round. A round begins when all parts were read.'),
+  parts: t.Integer(),
+  prunedAt: described(nullable(time), 'When space was last freed. Null: never, as of an append-only target.'),
+  freedBytes: nullable(t.Integer()),
+})
+
+const show = (tx: Db, it: BackupRepository): Static<typeof repository> => ({
+  target: { id: it.targetId, name: backupTargetById(tx, it.targetId)?.name ?? '' },
+  owner: { id: it.ownerId, name: accountById(tx, it.ownerId)?.name ?? '' },
+  jobId: it.jobId,
+  checkedAt: isoOrNull(it.checkedAt),
+  finding: it.finding,
+  detail: it.detail || null,
+  damagedAt: isoOrNull(it.damagedAt),
+  partsRead: it.nextPart - 1,
+  parts: PARTS,
+  prunedAt: isoOrNull(it.prunedAt),
+  freedBytes: it.freedBytes,
+})
+
+export const listRepositories = operation({
+  id: 'backup-repositories.list',
+  method: 'GET',
+  path: '/admin/backup-repositories',
+  summary: 'The repository of each account in each place for backups, damaged ones first: what the daily check found',
+  access: { staff: ['settings:write'] },
+  pages: { usual: 100, most: 200 },
+  response: page(repository),
+  run: (call) =>
+    paginateAll({
+      call,
+      name: 'backup repositories',
+      all: allRepositories(call.tx),
+      keyOf: ({ damagedAt, targetId, ownerId }) => `${damagedAt === null ? 1 : 0} ${targetId} ${ownerId}`,
+      order: 'names',
+      show: (it) => show(call.tx, it),
+    }),
+})
+
+/** Repositories in which damage was found: what they hold may not be restorable. */
+export const damaged: Source = ({ tx, actor }): Attention[] =>
+  mayCall(listRepositories, actor)
+    ? damagedRepositories(tx, MOST_SHOWN).map((it) => ({
+        level: 'bad',
+        what:
+          `The backups of ${accountById(tx, it.ownerId)?.name ?? 'an account'} in ` +
+          `${backupTargetById(tx, it.targetId)?.name ?? 'a backup target'} are damaged.`,
+        effect: `Some of them cannot be restored. ${it.detail ?? ''}`.trim(),
+        since: iso(it.damagedAt!),
+        action: 'Open backup targets',
+        href: '/admin/backup-targets',
+      }))
+    : []

@@ -1,0 +1,176 @@
+// The cases of the brake: a second person releases what one account asked for, or refuses it.
+import { type Static, Type as t } from 'typebox'
+import { undeleteWorkload } from '../../fleet/workloads/kind.ts'
+import { changeWorkload, workloadById } from '../../fleet/workloads/queries.ts'
+import { accountById } from '../../identity/accounts/queries.ts'
+import { idOf, nameOf } from '../../kernel/api/actor.ts'
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
+import { page } from '../../kernel/api/list.ts'
+import {
+  type Call,
+  described,
+  fields,
+  namedSchema,
+  nullable,
+  operation,
+  type Resource,
+  time,
+} from '../../kernel/api/operation.ts'
+import { iso, isoOrNull } from '../../kernel/db/clock.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import { cancelJob, releaseJob } from '../../kernel/jobs/start.ts'
+import { allIn, caseById, heldItems, pageOfCases, settle, unsettledOf, updateCase, waitingIn } from './queries.ts'
+import { type BrakeCase, type Destruction, destructionKinds } from './tables.ts'
+
+const MOST_LISTED = 200
+const access = { staff: ['servers.terminate'] } as const
+
+export const brakeCase: Resource<BrakeCase> = {
+  name: 'brake',
+  notFound: 'brake_not_found',
+  find: (tx, actor, id) => (actor.kind === 'staff' ? caseById(tx, id) : undefined),
+}
+
+const caseAnswer = namedSchema('Brake', {
+  id: t.String(),
+  actor: described(t.Object({ id: t.String(), name: t.String() }), 'The account that asked for the destruction.'),
+  openedAt: time,
+  count: described(t.Integer(), 'So many were held in all.'),
+  waiting: described(t.Integer(), 'So many still wait.'),
+  held: described(
+    t.Array(
+      t.Object({
+        serverId: t.String(),
+        hostname: t.String(),
+        owner: t.Object({ id: t.String(), name: t.String() }),
+        kind: t.Enum([...destructionKinds]),
+        at: time,
+      }),
+    ),
+    `The first ${MOST_LISTED} that wait.`,
+  ),
+  decidedAt: nullable(time),
+  decision: nullable(t.Enum(['released', 'refused'])),
+  decidedBy: nullable(t.String()),
+  own: described(t.Boolean(), 'You asked for it yourself: somebody else decides.'),
+})
+
+type Reader = { tx: Db; actor: Parameters<typeof idOf>[0] }
+function show({ tx, actor }: Reader, one: BrakeCase): Static<typeof caseAnswer> {
+  return {
+    id: one.id,
+    actor: { id: one.actorId, name: one.actorName },
+    openedAt: iso(one.openedAt),
+    count: allIn(tx, one.id),
+    waiting: waitingIn(tx, one.id),
+    held: heldItems(tx, one.id, MOST_LISTED).map(({ workloadId, hostname, ownerId, kind, at }) => ({
+      serverId: workloadId,
+      hostname,
+      owner: { id: ownerId, name: accountById(tx, ownerId)?.name ?? '' },
+      kind,
+      at: iso(at),
+    })),
+    decidedAt: isoOrNull(one.decidedAt),
+    decision: one.decision,
+    decidedBy: one.decidedByName,
+    own: one.actorId === idOf(actor),
+  }
+}
+
+export const listBrakes = operation({
+  id: 'brakes.list',
+  method: 'GET',
+  path: '/admin/brakes',
+  summary: 'Destructions that wait for a second person, by the account that asked for them, newest first',
+  access,
+  response: page(caseAnswer),
+  run: (call) => pageOfCases(call, (one) => show(call, one)),
+})
+
+const chosen = fields({
+  serverIds: t.Optional(
+    described(
+      t.Array(t.String({ minLength: 1, maxLength: 40 }), { minItems: 1, maxItems: 1000 }),
+      'Only these; without it, all.',
+    ),
+  ),
+})
+const decided = namedSchema('BrakeDecided', {
+  settled: described(t.Integer(), 'So many were decided by this call.'),
+  waiting: described(t.Integer(), 'So many of the case still wait.'),
+  failed: described(
+    t.Array(t.Object({ serverId: t.String(), code: t.String(), message: t.String() })),
+    'Those that could not be brought back; they stay held.',
+  ),
+})
+/** A person, recently confirmed, and never the account that asked. */
+const deciding = {
+  method: 'POST' as const,
+  access,
+  requiresSession: true as const,
+  requiresRecentAuth: true as const,
+  on: brakeCase,
+  body: chosen,
+  response: decided,
+  refuses: ['forbidden', 'already_done'] as const,
+  example: {},
+}
+
+export const releaseBrake = operation({
+  ...deciding,
+  id: 'brakes.release',
+  path: '/admin/brakes/{id}/actions/release',
+  summary: 'Release what was held: disks are deleted when their undelete window ends, and held jobs begin',
+  run: (call) =>
+    decide(call, 'released', ({ tx }, { kind, workloadId, jobId }) => {
+      if (kind === 'terminate') changeWorkload(tx, workloadId, { purgeHeld: false })
+      else if (jobId !== null) releaseJob(tx, jobId)
+    }),
+})
+
+export const refuseBrake = operation({
+  ...deciding,
+  id: 'brakes.refuse',
+  path: '/admin/brakes/{id}/actions/refuse',
+  summary: 'Refuse what was held: terminated servers are brought back, and held jobs are cancelled',
+  run: (call) =>
+    decide(call, 'refused', ({ tx, actor, clock, registry }, { kind, workloadId, jobId }) => {
+      const asked = { by: actor, now: clock() }
+      const workload = workloadById(tx, workloadId)
+      if (kind !== 'terminate') {
+        if (jobId !== null) cancelJob(tx, jobId, { ...asked, reason: `refused by ${nameOf(actor)}` })
+      } else if (workload?.purgeHeld && workload.terminatedAt !== null) undeleteWorkload(registry, tx, workload, asked)
+    }),
+})
+
+type Deciding = Call<BrakeCase, Static<typeof chosen>>
+function decide(
+  call: Deciding,
+  decision: 'released' | 'refused',
+  settleOne: (call: Deciding, one: Destruction) => void,
+): Static<typeof decided> {
+  const { tx, actor, target, body, clock } = call
+  if (target.actorId === idOf(actor))
+    throw new ApiError('forbidden', 'You asked for this yourself. Another member of staff has to decide it.')
+  if (target.decidedAt !== null) throw new ApiError('already_done', 'This was decided already.')
+  const now = clock()
+  const failed: Static<typeof decided>['failed'] = []
+  let settled = 0
+  const held = unsettledOf(tx, target.id)
+  if (body.serverIds?.some((id) => !held.some(({ workloadId }) => workloadId === id)))
+    throw invalid({ field: 'serverIds', message: 'must be servers that are held here.' })
+  for (const one of held) {
+    if (body.serverIds && !body.serverIds.includes(one.workloadId)) continue
+    try {
+      settleOne(call, one)
+      settle(tx, one.id, now)
+      settled++
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      failed.push({ serverId: one.workloadId, code: error.code, message: error.message })
+    }
+  }
+  const waiting = waitingIn(tx, target.id)
+  if (!waiting) updateCase(tx, target.id, { decidedAt: now, decision, decidedByName: nameOf(actor) })
+  return { settled, waiting, failed }
+}

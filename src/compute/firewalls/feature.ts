@@ -1,0 +1,99 @@
+import { second } from '../../kernel/db/clock.ts'
+import { feature } from '../../kernel/feature.ts'
+import { applying, counting } from './apply.ts'
+import { countFirewall } from './counters.ts'
+import { followServer } from './follow.ts'
+import { followLimits } from './limits.ts'
+import { setSmtp } from './mail.ts'
+import { firewallSettings } from './policy.ts'
+import { firewallTarget } from './queries.ts'
+import {
+  addFirewallRule,
+  allowServices,
+  changeFirewall,
+  changeFirewallRule,
+  getServerFirewall,
+  removeFirewallRule,
+} from './server-firewall.ts'
+import {
+  addSharedRule,
+  changeSharedFirewall,
+  createFirewall,
+  getFirewall,
+  listFirewalls,
+  removeFirewall,
+  removeSharedRule,
+} from './shared.ts'
+import { firewallLimits, firewallServers, firewalls, serverFirewalls } from './tables.ts'
+
+const errors = {
+  firewall_not_found: { status: 404, when: 'There is no such firewall, or it is not yours.', remedy: 'Check the id.' },
+  rule_not_found: { status: 404, when: 'The firewall has no such rule.', remedy: 'Read its rules again.' },
+  ssh_closed: {
+    status: 409,
+    when: 'Nobody could begin an SSH connection to the server after the change.',
+    remedy: 'Add a rule for TCP port 22 first, or send `acceptClosedSsh: true`.',
+  },
+} as const
+type Errors = typeof errors
+
+const ids = {
+  firewall: { prefix: 'fwl' },
+  firewallRule: { prefix: 'fwr' },
+} as const
+type Ids = typeof ids
+declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
+  interface ErrorCodes extends Errors {}
+}
+
+export const firewallsFeature = feature({
+  name: 'firewalls',
+  ids,
+  errors,
+  samples: { remote: '198.51.100.20', remotes: '192.0.2.0/24' },
+  tables: [firewalls, serverFirewalls, firewallServers, firewallLimits],
+  settings: firewallSettings,
+  jobs: [applying, counting],
+  onEvent: followServer,
+  schedule: [
+    {
+      everyMs: 5 * second,
+      words: 'telling servers of changed limits',
+      work: ({ db, app }) => followLimits(db, app.clock()),
+    },
+  ],
+  operations: [
+    getServerFirewall,
+    changeFirewall,
+    addFirewallRule,
+    changeFirewallRule,
+    removeFirewallRule,
+    allowServices,
+    countFirewall,
+    setSmtp,
+    createFirewall,
+    listFirewalls,
+    getFirewall,
+    changeSharedFirewall,
+    addSharedRule,
+    removeSharedRule,
+    removeFirewall,
+  ],
+  nav: [
+    {
+      kinds: ['reseller', 'customer'],
+      group: 'Network',
+      position: 165,
+      name: 'firewalls',
+      title: 'Firewalls',
+      href: '/firewalls',
+      icon: 'shield',
+      sees: listFirewalls,
+    },
+  ],
+  auditTargets: [{ ...firewallTarget, page: (_, { kind }) => (kind === 'staff' ? undefined : '/firewalls') }],
+  async fixture({ admin, customer }) {
+    return { firewall: (await admin('POST', `/customers/${customer.id}/firewalls`, { name: 'fixture' })).id }
+  },
+})

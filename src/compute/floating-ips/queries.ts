@@ -1,0 +1,28 @@
+import { and, count, eq, type SQL } from 'drizzle-orm'
+import { newest } from '../../kernel/api/list.ts'
+import { patched } from '../../kernel/api/named.ts'
+import type { ReadContext } from '../../kernel/api/operation.ts'
+import type { Db, Tx } from '../../kernel/db/open.ts'
+import { rowBy, updating } from '../../kernel/db/rows.ts'
+import { type FloatingIp, floatingIps } from './tables.ts'
+
+export const floatingById = rowBy(floatingIps, floatingIps.id)
+export const changeFloating = updating(floatingIps, floatingIps.id)
+
+/** A page, newest first; `where` decides who sees which. */
+export const pageOfFloating = <Shown>(call: ReadContext, where: SQL | undefined, show: (row: FloatingIp) => Shown) =>
+  newest({ call, name: 'floating-ips', table: floatingIps, where, show })
+/** Those of an owner or under a reseller; undefined: all. */
+export const ofOwner = (ownerId: string | undefined, resellerId: string | undefined): SQL | undefined =>
+  and(
+    ownerId === undefined ? undefined : eq(floatingIps.ownerId, ownerId),
+    resellerId === undefined ? undefined : eq(floatingIps.resellerId, resellerId),
+  )
+
+export const countFloating = (tx: Db, ownerId: string): number =>
+  tx.select({ n: count() }).from(floatingIps).where(eq(floatingIps.ownerId, ownerId)).get()!.n
+export const insertFloating = (tx: Tx, row: typeof floatingIps.$inferInsert): FloatingIp =>
+  tx.insert(floatingIps).values(row).returning().get()
+export const updateFloating = (tx: Tx, row: FloatingIp, given: Partial<FloatingIp>): FloatingIp =>
+  patched(tx, floatingIps, row, given)
+export const deleteFloating = (tx: Tx, id: string) => void tx.delete(floatingIps).where(eq(floatingIps.id, id)).run()

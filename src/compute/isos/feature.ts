@@ -1,0 +1,61 @@
+import { feature } from '../../kernel/feature.ts'
+import { addIso, listIsos } from './library.ts'
+import { isoTarget } from './queries.ts'
+import { removeIso, removingIso } from './remove.ts'
+import { isoCopies, isos } from './tables.ts'
+
+const errors = {
+  iso_not_found: { status: 404, when: 'There is no such ISO, or it is not yours.', remedy: 'Check the id.' },
+} as const
+type Errors = typeof errors
+
+const ids = { iso: { prefix: 'iso', sample: 'Debian 13 netinst', also: ['ISO'] } } as const
+type Ids = typeof ids
+declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
+  interface ErrorCodes extends Errors {}
+}
+
+export const isosFeature = feature({
+  name: 'isos',
+  ids,
+  errors,
+  tables: [isos, isoCopies],
+  jobs: [removingIso],
+  operations: [listIsos, addIso, removeIso],
+  auditTargets: [isoTarget],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Infrastructure',
+      position: 232,
+      name: 'isos',
+      title: 'ISOs',
+      href: '/admin/isos',
+      icon: 'image',
+      sees: listIsos,
+    },
+    {
+      kinds: ['reseller'],
+      group: 'Account',
+      position: 418,
+      name: 'isos',
+      menu: true,
+      title: 'ISOs',
+      href: '/reseller/isos',
+      icon: 'image',
+      sees: listIsos,
+    },
+    {
+      kinds: ['customer'],
+      group: 'Account',
+      position: 418,
+      name: 'isos',
+      menu: true,
+      title: 'ISOs',
+      href: '/isos',
+      icon: 'image',
+      sees: listIsos,
+    },
+  ],
+})

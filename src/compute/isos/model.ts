@@ -1,0 +1,91 @@
+// An ISO: staff's, which everybody may put into a server, or an account's own.
+import { eq, isNull, or, type SQL } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import type { IsoSource } from '../../../agent/protocol/wire.ts'
+import { accountById } from '../../identity/accounts/queries.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
+import { iso as isoTime } from '../../kernel/db/clock.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import { serversWithIso } from '../servers/queries.ts'
+import { isoById } from './queries.ts'
+import { type Iso, isos } from './tables.ts'
+
+export type { Iso }
+
+/** ISOs of its own that an account can have. */
+export const MOST_ISOS = 10
+/** The largest that a node downloads. */
+export const MOST_ISO_BYTES = 16e9
+
+/** Staff see those of customers with the right to see all servers, resellers those of theirs. */
+const isVisible = (actor: Actor, it: Iso): boolean => it.ownerId === null || seesAll(actor) || isOwn(actor, it)
+const isOwn = (actor: Actor, { ownerId, resellerId }: Iso): boolean =>
+  ownerId === actor.accountId || (actor.kind === 'reseller' && resellerId === actor.accountId)
+const seesAll = (actor: Actor) => actor.kind === 'staff' && actor.permissions.has('servers.see_all')
+
+/** The same rule for lists; undefined: all. */
+export const visibleTo = (actor: Actor): SQL | undefined =>
+  seesAll(actor)
+    ? undefined
+    : or(
+        isNull(isos.ownerId),
+        eq(isos.ownerId, actor.accountId),
+        actor.kind === 'reseller' ? eq(isos.resellerId, actor.accountId) : undefined,
+      )
+
+const found = (tx: Db, id: string): Iso | undefined => {
+  const row = isoById(tx, id)
+  return row?.removedAt === null ? row : undefined
+}
+export const iso: Resource<Iso> = {
+  name: 'ISO',
+  notFound: 'iso_not_found',
+  find: (tx, actor, id) => {
+    const row = found(tx, id)
+    return row && isVisible(actor, row) ? row : undefined
+  },
+}
+/** For changes: those of the library are staff's alone. */
+export const ownIso: Resource<Iso> = {
+  ...iso,
+  find: (tx, actor, id) => {
+    const row = iso.find(tx, actor, id)
+    return row && (actor.kind === 'staff' || isOwn(actor, row)) ? row : undefined
+  },
+}
+
+/** The part of an ISO that a node needs to fetch and recognise it. */
+export const isoSource = ({ id, url, checksum, ownerId }: Iso): IsoSource => ({
+  id,
+  url,
+  format: 'raw',
+  checksum,
+  mostBytes: MOST_ISO_BYTES,
+  publicOnly: ownerId !== null,
+})
+
+export const isoAnswer = namedSchema('Iso', {
+  id: t.String(),
+  name: t.String(),
+  owner: described(
+    nullable(t.Object({ id: t.String(), name: t.String() })),
+    'Null: it is in the library of the provider, for everybody.',
+  ),
+  url: described(nullable(t.String()), 'Only for its owner and staff.'),
+  checksum: t.String(),
+  sizeBytes: t.Integer(),
+  servers: described(t.Integer(), 'In the drives of how many servers it is.'),
+  createdAt: time,
+})
+export const showIso = (tx: Db, actor: Actor, it: Iso) => ({
+  id: it.id,
+  name: it.name,
+  owner: it.ownerId === null ? null : { id: it.ownerId, name: accountById(tx, it.ownerId)?.name ?? '' },
+  // An address may have a secret in it.
+  url: actor.kind === 'staff' || isOwn(actor, it) ? it.url : null,
+  checksum: it.checksum,
+  sizeBytes: it.sizeBytes,
+  servers: it.ownerId === null && actor.kind !== 'staff' ? 0 : serversWithIso(tx, it.id),
+  createdAt: isoTime(it.createdAt),
+})

@@ -1,0 +1,38 @@
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+/** The guest of a server, as it describes itself through its agent: every text is its claim. */
+export const serverGuests = sqliteTable('server_guests', {
+  serverId: text('server_id').primaryKey(),
+  agentAnswers: integer('agent_answers', { mode: 'boolean' }).notNull().default(false),
+  /** When it is asked next. */
+  nextLookAt: integer('next_look_at').notNull(),
+  /** How often it has not answered since it started. */
+  tries: integer().notNull().default(0),
+  osId: text('os_id'),
+  osName: text('os_name'),
+  osVersion: text('os_version'),
+  kernel: text(),
+  detectedAt: integer('detected_at'),
+  /** When the removal of a seed was tried last. */
+  seedTriedAt: integer('seed_tried_at').notNull().default(0),
+  /** When it was first seen running with a seed that Windows reads. */
+  seedSeenAt: integer('seed_seen_at'),
+})
+export type ServerGuest = typeof serverGuests.$inferSelect
+
+/** The startup script of a server's last installation as it was at that moment, and what it left. */
+export const startupScripts = sqliteTable('startup_scripts', {
+  serverId: text('server_id').primaryKey(),
+  /** The job of the installation. */
+  jobId: text('job_id').notNull(),
+  name: text().notNull(),
+  content: text().notNull(),
+  /** `unknown`: it did not end within a day, or no guest agent could be asked. */
+  state: text().$type<'waiting' | 'ended' | 'unknown'>().notNull(),
+  exitCode: integer('exit_code'),
+  output: text(),
+  truncated: integer({ mode: 'boolean' }).notNull().default(false),
+  startedAt: integer('started_at').notNull(),
+  endedAt: integer('ended_at'),
+})
+export type StartupScript = typeof startupScripts.$inferSelect

@@ -1,0 +1,79 @@
+// A server moves to another customer: addresses, disk, snapshots and name go with it. Whatever belongs to its present
+// owner alone, such as a floating address that points to it, is taken off it first, or the change is refused.
+import { Type as t } from 'typebox'
+import { changeWorkload, isHostnameFree } from '../../../fleet/workloads/queries.ts'
+import { hostnameTaken } from '../../../fleet/workloads/reserve.ts'
+import { customer, customerInEvent, mustNotBeLocked } from '../../../identity/accounts/model.ts'
+import { accountById } from '../../../identity/accounts/queries.ts'
+import { mustAllowReturn, resellerOf } from '../../../identity/resellers/model.ts'
+import { ApiError, invalid } from '../../../kernel/api/errors.ts'
+import { done, fields, operation, see } from '../../../kernel/api/operation.ts'
+import type { Db } from '../../../kernel/db/open.ts'
+import { emit } from '../../../kernel/jobs/outbox.ts'
+import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
+import { list } from '../../../kernel/words.ts'
+import { heldResources, inEvent, load, server } from '../model.ts'
+import { updateServer } from '../queries.ts'
+import { mustAllow, refusalsOf } from '../state.ts'
+
+declare module '../../../kernel/feature.ts' {
+  interface FeatureFields {
+    /**
+     * The things of its present owner that hang on a workload, in words such as `the floating address 203.0.113.9`. It
+     * does not change its owner while there are any.
+     */
+    bindsToOwner?(tx: Db, workloadId: string): string[]
+  }
+}
+
+export const changeServerOwner = operation({
+  id: 'servers.change-owner',
+  method: 'POST',
+  path: '/servers/{id}/actions/change-owner',
+  summary: 'Give a server to another customer, with its addresses and data; everybody else loses access at once',
+  access: { staff: ['customers:write'] },
+  requiresRecentAuth: true,
+  on: server,
+  body: fields({ ownerId: t.String({ minLength: 1, maxLength: 40 }) }),
+  response: done,
+  refuses: [
+    ...refusalsOf('change_owner'),
+    'server_busy',
+    'already_done',
+    'in_use',
+    'account_locked',
+    'hostname_taken',
+    'reseller_suspended',
+    'quota_exceeded',
+  ],
+  example: { ownerId: '<customer_id>' },
+  run({ tx, actor, target, body, clock, registry }) {
+    const owner = see(tx, actor, customer, body.ownerId, 'ownerId')
+    if (owner.kind === 'staff') throw invalid({ field: 'ownerId', message: 'is a member of staff. Choose a customer.' })
+    mustAllow(target, 'change_owner')
+    if (owner.id === target.ownerId)
+      throw new ApiError('already_done', `${target.hostname} belongs to ${owner.name} already.`)
+    // A reinstallation that waits carries the present owner's keys. A suspension has cancelled whatever was open.
+    if (target.status !== 'suspended' && isHeldByJob(tx, target.id))
+      throw new ApiError('server_busy', 'A job is working on this server. Wait until it has ended.')
+    const bound = registry.features.flatMap(({ bindsToOwner }) => bindsToOwner?.(tx, target.id) ?? [])
+    if (bound.length)
+      throw new ApiError(
+        'in_use',
+        `${list(bound)} ${bound.length === 1 ? 'belongs' : 'belong'} to the present owner of ${target.hostname}. ` +
+          `Take ${bound.length === 1 ? 'it' : 'them'} off the server first.`,
+      )
+    mustNotBeLocked(owner)
+    if (!isHostnameFree(tx, { id: target.id, ownerId: owner.id }, target.hostname)) throw hostnameTaken()
+    const reseller = resellerOf(tx, owner)
+    const before = accountById(tx, target.ownerId)!
+    const staysWithin = reseller?.id === resellerOf(tx, before)?.id
+    if (reseller && !staysWithin) mustAllowReturn(tx, clock(), reseller, heldResources(tx, target))
+    changeWorkload(tx, target.id, { ownerId: owner.id, resellerId: owner.resellerId })
+    // The identifier is of the billing system of the former reseller.
+    if (!staysWithin) updateServer(tx, target.id, { billingServiceId: null })
+    const { concerning, data } = inEvent(tx, load(tx, target.id))
+    emit(tx, clock(), 'server.owner_changed', concerning, { ...data, previousOwner: customerInEvent(before) })
+    return {}
+  },
+})

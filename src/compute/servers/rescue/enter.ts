@@ -1,0 +1,203 @@
+// Booting the rescue system. The record says that the server is in rescue when it is; until then every undo leads back
+// to its own system and power.
+import { Type as t } from 'typebox'
+import {
+  type ConfigDrive,
+  type ImageSource,
+  nodeCommand,
+  type Seed,
+  type Vm,
+  type Volume,
+} from '../../../../agent/protocol/wire.ts'
+import { hardwareOf } from '../../../catalog/images/hardware.ts'
+import { sourceOf } from '../../../catalog/images/model.ts'
+import { rescueImage } from '../../../catalog/images/queries.ts'
+import { refuseImage, runsOn } from '../../../fleet/placement/hardware.ts'
+import { freeDiskGbFor } from '../../../fleet/storage-pools/queries.ts'
+import { changeWorkload, takeDiskGeneration } from '../../../fleet/workloads/queries.ts'
+import { everybody } from '../../../kernel/api/access.ts'
+import { ApiError } from '../../../kernel/api/errors.ts'
+import { described, namedSchema, nullable, operation } from '../../../kernel/api/operation.ts'
+import type { Tx } from '../../../kernel/db/open.ts'
+import { CommandFailed } from '../../../kernel/jobs/failures.ts'
+import { saga } from '../../../kernel/jobs/saga.ts'
+import { startJob } from '../../../kernel/jobs/start.ts'
+import { exactGb } from '../../../kernel/words.ts'
+import { addressesOf } from '../../../network/ip-pools/allocate.ts'
+import { isSshOpen } from '../../firewalls/model.ts'
+import { diskJob } from '../disk-lock.ts'
+import { rootPasswordFor } from '../install/order.ts'
+import { BOOT_LIMIT_SECONDS, GIB, NO_ANSWER, vmOf, volumeOf } from '../install/plan.ts'
+import { changeSpare } from '../install/remove-disk.ts'
+import { networkSeed, seedFor } from '../install/seed.ts'
+import { load, server } from '../model.ts'
+import { updateServer } from '../queries.ts'
+import { mustAllowFor, refusalsOf } from '../state.ts'
+import type { RescueSystem } from '../tables.ts'
+
+/** Seconds for its own system to shut down, so that its disk is consistent. */
+const GRACE_SECONDS = 60
+
+export const rescueOptions = operation({
+  id: 'servers.rescue-options',
+  method: 'GET',
+  path: '/servers/{id}/rescue-options',
+  summary: 'The rescue system that a server can boot',
+  access: everybody('servers:read'),
+  on: server,
+  response: namedSchema('RescueOptions', {
+    image: described(nullable(t.String()), 'The name of the rescue image; null: staff have chosen none.'),
+    sshOpen: described(t.Boolean(), 'Does its firewall, which applies in rescue too, let SSH in from somewhere?'),
+  }),
+  run: ({ tx, target }) => ({ image: rescueImage(tx)?.name ?? null, sshOpen: isSshOpen(tx, target.id) }),
+})
+
+export const rescueServer = operation({
+  id: 'servers.rescue',
+  method: 'POST',
+  path: '/servers/{id}/actions/rescue',
+  summary: 'Boot the rescue system of a server, with a password of its own; its disk is the second one there',
+  access: everybody('servers:settings'),
+  requiresRecentAuth: true,
+  on: server,
+  response: namedSchema('RescueStarted', {
+    jobId: t.String(),
+    serverId: t.String(),
+    rootPassword: described(t.String(), 'Of root in the rescue system. It is not shown again.'),
+  }),
+  status: 202,
+  idempotent: true,
+  refuses: [...refusalsOf('rescue'), 'server_busy', 'no_rescue_image', 'image_not_supported', 'no_capacity'],
+  prepare: async () => rootPasswordFor({ mode: 'password' })!,
+  run({ tx, actor, target, clock, prepared: password }) {
+    mustAllowFor(tx, actor, target, 'rescue')
+    const image = rescueImage(tx)
+    if (!image)
+      throw new ApiError('no_rescue_image', 'There is no rescue system: your provider has chosen no image for it yet.')
+    const hardware = hardwareOf(image)
+    if (!runsOn(tx, target.nodeId, hardware)) refuseImage(`The node of ${target.hostname} cannot`, hardware)
+    if (freeDiskGbFor(tx, target) < image.minDiskGb)
+      throw new ApiError(
+        'no_capacity',
+        `The rescue system needs ${exactGb(image.minDiskGb)} beside the disk of ${target.hostname}, and there is no ` +
+          'space left. Ask your provider.',
+      )
+    const input = {
+      serverId: target.id,
+      nodeId: target.nodeId,
+      image: sourceOf(image),
+      diskGb: image.minDiskGb,
+      hardware,
+      passwordHash: password.hash,
+    }
+    const title = `Boot the rescue system of ${target.hostname}`
+    const jobId = startJob(tx, enteringRescue, input, diskJob(target, { by: actor, title, now: clock() }))
+    return { jobId, serverId: target.id, rootPassword: password.tell }
+  },
+})
+
+type Entering = {
+  serverId: string
+  nodeId: string
+  image: ImageSource
+  passwordHash: string
+} & Omit<RescueSystem, 'generation'>
+/** `seedBefore`: the one that waits for the next start of its own system. */
+type Plan = {
+  rescue: RescueSystem
+  volume: Volume
+  before: Vm
+  after: Vm
+  seed: Seed | ConfigDrive
+  seedBefore: Seed | ConfigDrive | null
+  address: string | null
+}
+
+/** Holds the space of the rescue disk. The system on it is another one than that on the server's disk. */
+function plan(tx: Tx, { serverId, passwordHash, diskGb, hardware }: Entering, jobId: string): Plan {
+  const target = load(tx, serverId)
+  const own = volumeOf(target, target.diskGeneration!)
+  const rescue = { generation: takeDiskGeneration(tx, serverId), diskGb, hardware }
+  const held = addressesOf(tx, serverId)
+  changeSpare(tx, serverId, diskGb)
+  return {
+    rescue,
+    volume: volumeOf(target, rescue.generation),
+    before: vmOf(tx, target, own, false),
+    after: vmOf(tx, { ...target, rescue }, own, true),
+    seed: seedFor({ ...target, hostname: 'rescue', os: 'linux' }, held, { passwordHash, publicKeys: [] }, jobId),
+    seedBefore: target.pendingSeed === null ? null : networkSeed(target, held, `${jobId}-before`),
+    address: held.find((a) => a.version === 4)?.address ?? null,
+  }
+}
+
+export const enteringRescue = saga<Entering>('rescue', { cancelWith: 'servers:settings' })
+  .record('plan', 'Holding space for its disk', {
+    do: (tx, { input, jobId }) => plan(tx, input, jobId),
+    undo: (tx, { input, out }) => {
+      if (out.plan) changeSpare(tx, input.serverId, -input.diskGb)
+    },
+  })
+  .command('look', 'Checking whether it runs', {
+    abandonable: true,
+    do: ({ input }) => nodeCommand(input.nodeId, 'vm.look', { workload: input.serverId }),
+  })
+  .command('image', 'Fetching the rescue image, unless the node has it', {
+    abandonable: true,
+    do: ({ input }) => nodeCommand(input.nodeId, 'image.ensure', input.image),
+  })
+  .command('disk', 'Making the rescue disk', {
+    do: ({ input, out }) =>
+      nodeCommand(input.nodeId, 'volume.create', {
+        volume: out.plan.volume,
+        image: input.image.id,
+        sizeBytes: input.diskGb * GIB,
+      }),
+    undo: ({ input, out }) => nodeCommand(input.nodeId, 'volume.remove', out.plan.volume),
+  })
+  .command('stop', 'Shutting down its own system', {
+    do: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: GRACE_SECONDS }),
+    undo: ({ input, out }) =>
+      out.look.power === 'running' || out.look.power === 'paused'
+        ? nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId })
+        : undefined,
+  })
+  .command('seed', 'Writing the data for its first boot', {
+    do: ({ input, out }) => nodeCommand(input.nodeId, 'seed.write', out.plan.seed),
+    undo: ({ input, out }) =>
+      out.plan.seedBefore
+        ? nodeCommand(input.nodeId, 'seed.write', out.plan.seedBefore)
+        : nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId }),
+  })
+  .command('define', 'Putting the rescue disk in front', {
+    do: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.after),
+    undo: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.before),
+  })
+  .command('start', 'Starting it', {
+    do: ({ input }) => nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }),
+    undo: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 0 }),
+  })
+  .command('boot', 'Waiting until it answers', {
+    abandonable: true,
+    do: ({ input, out }) =>
+      nodeCommand(input.nodeId, 'vm.await', {
+        workload: input.serverId,
+        address: out.plan.address,
+        limitSeconds: BOOT_LIMIT_SECONDS,
+      }),
+  })
+  .command('unseed', 'Removing the data for its first boot', {
+    do: ({ input, out }) =>
+      out.boot.answered === 'agent' || out.boot.answered === 'ssh'
+        ? nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId })
+        : undefined,
+  })
+  .record('note', 'In rescue', {
+    do: (tx, { input, out, log }) => {
+      if (out.boot.answered === 'off')
+        throw new CommandFailed('vm_off', 'The rescue system switched itself off before it answered.')
+      if (out.boot.answered === 'no') log(NO_ANSWER, 'warning')
+      updateServer(tx, input.serverId, { rescue: out.plan.rescue })
+      changeWorkload(tx, input.serverId, { power: 'running', wantedPower: 'running' })
+    },
+  })

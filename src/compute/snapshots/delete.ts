@@ -1,0 +1,93 @@
+// Deleting a snapshot. The layer above it is written into its own, which then has that layer's place; one on which
+// nothing stands is deleted as it is.
+import { nodeCommand, type Vm } from '../../../agent/protocol/wire.ts'
+import { everybody } from '../../kernel/api/access.ts'
+import { operation } from '../../kernel/api/operation.ts'
+import type { Tx } from '../../kernel/db/open.ts'
+import { saga } from '../../kernel/jobs/saga.ts'
+import { startJob } from '../../kernel/jobs/start.ts'
+import { diskJob } from '../servers/disk-lock.ts'
+import { changeSpare } from '../servers/install/remove-disk.ts'
+import { jobResponse, load, server } from '../servers/model.ts'
+import { updateServer } from '../servers/queries.ts'
+import { refusalsOf } from '../servers/state.ts'
+import { mustBeDeletable, snapshotIn, standingOn } from './model.ts'
+import { deleteSnapshot, moveLayers, noteUsed, snapshotById } from './queries.ts'
+import { atLayers } from './take.ts'
+
+export const removeSnapshot = operation({
+  id: 'snapshots.remove',
+  method: 'DELETE',
+  path: '/servers/{id}/snapshots/{snapshotId}',
+  summary: 'Delete a snapshot; the disk and the other snapshots stay as they are',
+  access: everybody('servers:settings'),
+  requiresRecentAuth: true,
+  on: server,
+  response: jobResponse,
+  status: 202,
+  idempotent: true,
+  refuses: [...refusalsOf('delete_snapshot'), 'server_busy', 'snapshot_not_found', 'snapshot_in_use'],
+  run({ tx, actor, target, params, clock }) {
+    const it = snapshotIn(tx, target, params['snapshotId'])
+    mustBeDeletable(tx, actor, target, it)
+    const input = { serverId: target.id, nodeId: target.nodeId, snapshotId: it.id }
+    const title = `Delete the snapshot ${it.name} of ${target.hostname}`
+    return {
+      jobId: startJob(tx, deletingSnapshot, input, diskJob(target, { by: actor, title, now: clock() })),
+      serverId: target.id,
+    }
+  },
+})
+
+type Deleting = { serverId: string; nodeId: string; snapshotId: string }
+/** `above`: the layer that is written into that of the snapshot, and whether it is the one that the server writes. */
+type Plan = { vm: Vm; layer: number; parent: number | null; above: { layer: number; isDisk: boolean } | null }
+
+function plan(tx: Tx, { serverId, snapshotId }: Deleting): Plan {
+  const target = load(tx, serverId)
+  const it = snapshotById(tx, snapshotId)!
+  const layer = it.layer!
+  const [one] = standingOn(tx, target, it)
+  const above =
+    one === undefined
+      ? null
+      : one === 'disk'
+        ? { layer: target.diskLayer, isDisk: true }
+        : { layer: one.layer!, isDisk: false }
+  const { after: vm } = atLayers(tx, target, above?.isDisk ? layer : target.diskLayer)
+  return { vm, layer, parent: it.parent, above }
+}
+
+/** A merge has no way back, and a node that has merged must be recorded as it is: it comes to its end in any case. */
+export const deletingSnapshot = saga<Deleting>('delete_snapshot', { neverGivesUp: true, neverStops: true })
+  .record('plan', 'Planning', { do: (tx, { input }) => plan(tx, input) })
+  .command('delete', 'Deleting its layer, which has nothing above it', {
+    do: ({ input, out: { plan } }) =>
+      plan.above
+        ? undefined
+        : nodeCommand(input.nodeId, 'volume.remove-layer', { volume: plan.vm.volume, layer: plan.layer }),
+  })
+  .command('merge', 'Writing the layer above it into its own', {
+    do: ({ input, out: { plan } }) =>
+      plan.above
+        ? nodeCommand(input.nodeId, 'volume.merge', { vm: plan.vm, from: plan.above.layer, into: plan.layer })
+        : undefined,
+  })
+  .record('note', 'Releasing its space', {
+    do: (tx, { input: { serverId, snapshotId }, out }) => {
+      const it = snapshotById(tx, snapshotId)
+      if (!it) return
+      const { layer, parent, above } = out.plan
+      deleteSnapshot(tx, snapshotId)
+      changeSpare(tx, serverId, -it.diskGb)
+      if (!above) return
+      const { diskParent } = load(tx, serverId)
+      // Layers that stood on the one above stand on this one now, which has its content.
+      moveLayers(tx, serverId, above.layer, { layer, parent })
+      if (above.isDisk) updateServer(tx, serverId, { diskLayer: layer, diskParent: parent })
+      else if (diskParent === above.layer) updateServer(tx, serverId, { diskParent: layer })
+      // The node of a removed machine answers nothing.
+      const merged = out.merge as { usedBytes: number } | undefined
+      if (!above.isDisk && merged) noteUsed(tx, serverId, layer, merged.usedBytes)
+    },
+  })

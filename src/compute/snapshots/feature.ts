@@ -1,0 +1,44 @@
+import { feature } from '../../kernel/feature.ts'
+import { deletingSnapshot, removeSnapshot } from './delete.ts'
+import { changeSnapshotWords, listSnapshots } from './list.ts'
+import { snapshotTarget } from './queries.ts'
+import { droppingLayer, restoreSnapshot, restoringSnapshot } from './restore.ts'
+import { snapshots } from './tables.ts'
+import { takeSnapshot, takingSnapshot } from './take.ts'
+
+const errors = {
+  snapshot_not_found: {
+    status: 404,
+    when: 'The server has no such snapshot.',
+    remedy: 'Check the id.',
+  },
+  snapshot_limit: {
+    status: 409,
+    when: 'The server has as many snapshots as its package allows, or its package has none.',
+    remedy: 'Delete one first.',
+  },
+  snapshot_in_use: {
+    status: 409,
+    when: 'More than one of the disk and the other snapshots build on the snapshot.',
+    remedy: 'Delete one of the snapshots that the message names first.',
+  },
+} as const
+type Errors = typeof errors
+
+const ids = { snapshot: { prefix: 'snp', sample: 'before-update' } } as const
+type Ids = typeof ids
+declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
+  interface ErrorCodes extends Errors {}
+}
+
+export const snapshotsFeature = feature({
+  name: 'snapshots',
+  ids,
+  errors,
+  samples: { notRestorable: null, notDeletable: null, notTakeable: null },
+  tables: [snapshots],
+  jobs: [takingSnapshot, restoringSnapshot, droppingLayer, deletingSnapshot],
+  operations: [listSnapshots, takeSnapshot, changeSnapshotWords, restoreSnapshot, removeSnapshot],
+  auditTargets: [snapshotTarget],
+})

@@ -1,0 +1,116 @@
+// Going back to a snapshot: the server writes a new layer on it. The one that it wrote before is deleted, and all
+// snapshots stay.
+import { nodeCommand, type Vm, type Volume } from '../../../agent/protocol/wire.ts'
+import { changeWorkload } from '../../fleet/workloads/queries.ts'
+import { everybody } from '../../kernel/api/access.ts'
+import { system } from '../../kernel/api/actor.ts'
+import { operation } from '../../kernel/api/operation.ts'
+import type { Tx } from '../../kernel/db/open.ts'
+import { saga } from '../../kernel/jobs/saga.ts'
+import { startJob } from '../../kernel/jobs/start.ts'
+import { startDestroying } from '../brake/brake.ts'
+import { diskJob } from '../servers/disk-lock.ts'
+import { GIB } from '../servers/install/plan.ts'
+import { jobResponse, load, server } from '../servers/model.ts'
+import { updateServer } from '../servers/queries.ts'
+import { refusalsOf } from '../servers/state.ts'
+import { mustBeRestorable, snapshotIn } from './model.ts'
+import { snapshotById } from './queries.ts'
+import { atLayers, takeLayer } from './take.ts'
+
+/** Seconds for its system to shut down. It comes back only if the job fails. */
+const GRACE_SECONDS = 20
+
+export const restoreSnapshot = operation({
+  id: 'snapshots.restore',
+  method: 'POST',
+  path: '/servers/{id}/snapshots/{snapshotId}/actions/restore',
+  summary: 'Bring the disk of a server back to a snapshot; everything written since is lost',
+  access: everybody('servers:reinstall'),
+  requiresRecentAuth: true,
+  on: server,
+  response: jobResponse,
+  status: 202,
+  idempotent: true,
+  refuses: [...refusalsOf('restore_snapshot'), 'server_busy', 'snapshot_not_found'],
+  run({ tx, actor, target, params, clock }) {
+    const it = snapshotIn(tx, target, params['snapshotId'])
+    mustBeRestorable(tx, actor, target, it)
+    const input = { serverId: target.id, nodeId: target.nodeId, snapshotId: it.id }
+    const title = `Restore ${target.hostname} to the snapshot ${it.name}`
+    const job = diskJob(target, { by: actor, title, now: clock() })
+    return { jobId: startDestroying(tx, restoringSnapshot, input, 'restore', job), serverId: target.id }
+  },
+})
+
+type Restoring = { serverId: string; nodeId: string; snapshotId: string }
+type Plan = { before: Vm; after: Vm; from: number; left: number; layer: number; sizeBytes: number }
+
+function plan(tx: Tx, { serverId, snapshotId }: Restoring): Plan {
+  const target = load(tx, serverId)
+  const layer = takeLayer(tx, target)
+  const from = snapshotById(tx, snapshotId)!.layer!
+  // A disk that grew since stays as large as it is.
+  const sizeBytes = target.diskGb * GIB
+  return { ...atLayers(tx, target, layer), from, left: target.diskLayer, layer, sizeBytes }
+}
+
+const isOn = (power: string | undefined) => power === 'running' || power === 'paused'
+
+export const restoringSnapshot = saga<Restoring>('restore_snapshot', { cancelWith: 'servers:reinstall' })
+  .record('plan', 'Planning', { do: (tx, { input }) => plan(tx, input) })
+  .command('look', 'Checking whether it runs', {
+    abandonable: true,
+    do: ({ input }) => nodeCommand(input.nodeId, 'vm.look', { workload: input.serverId }),
+  })
+  .command('layer', 'Making a disk from the snapshot', {
+    do: ({ input, out: { plan } }) =>
+      nodeCommand(input.nodeId, 'volume.fork', {
+        volume: plan.after.volume,
+        from: plan.from,
+        sizeBytes: plan.sizeBytes,
+      }),
+    undo: ({ input, out: { plan } }) =>
+      nodeCommand(input.nodeId, 'volume.remove-layer', { volume: plan.before.volume, layer: plan.layer }),
+  })
+  .command('stop', 'Shutting it down', {
+    do: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: GRACE_SECONDS }),
+    undo: ({ input, out }) =>
+      isOn(out.look.power) ? nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }) : undefined,
+  })
+  .command('define', 'Putting the disk of the snapshot into place', {
+    do: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.after),
+    undo: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.before),
+  })
+  .command('start', 'Starting it, if it ran', {
+    do: ({ input, out }) =>
+      isOn(out.look.power) ? nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }) : undefined,
+    undo: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 0 }),
+  })
+  // The last step: nothing can fail after it, so it needs no undo.
+  .record('switch', 'Giving up what was written since', {
+    losesData: true,
+    do: (tx, { input: { serverId, nodeId }, out: { plan, look }, now }) => {
+      updateServer(tx, serverId, { diskLayer: plan.layer, diskParent: plan.from })
+      const power = isOn(look.power) ? 'running' : 'stopped'
+      changeWorkload(tx, serverId, { power, wantedPower: power })
+      dropLayer(tx, { serverId, nodeId, volume: plan.after.volume, layer: plan.left }, now)
+      return { switched: true }
+    },
+  })
+
+type Dropping = { serverId: string; nodeId: string; volume: Volume; layer: number }
+function dropLayer(tx: Tx, input: Dropping, now: number) {
+  const { serverId, nodeId } = input
+  const title = `Delete what ${load(tx, serverId).hostname} wrote since its snapshot`
+  startJob(tx, droppingLayer, input, { by: system, title, nodeId, subject: { type: 'server', id: serverId }, now })
+}
+
+/** Deletes a layer that nothing uses any more, beside other jobs of the server. */
+export const droppingLayer = saga<Dropping>('remove_layer', { neverGivesUp: true }).command(
+  'delete',
+  'Deleting what was written since',
+  {
+    do: ({ input: { nodeId, volume, layer } }) => nodeCommand(nodeId, 'volume.remove-layer', { volume, layer }),
+  },
+)

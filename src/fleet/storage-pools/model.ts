@@ -1,0 +1,75 @@
+import { Type as t } from 'typebox'
+import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
+import { isoOrNull } from '../../kernel/db/clock.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import { node } from '../nodes/model.ts'
+import { FULL_PERCENT, metadataPercent, usedPercent } from './full.ts'
+import { poolRoomOf, storagePoolById } from './queries.ts'
+import type { StoragePool } from './tables.ts'
+
+export type { StoragePool }
+
+/** Staff see the pools of the nodes that they see. */
+export const storagePool: Resource<StoragePool> = {
+  name: 'storage pool',
+  notFound: 'storage_pool_not_found',
+  find(tx, actor, id) {
+    const found = actor.kind === 'staff' ? storagePoolById(tx, id) : undefined
+    return found && node.find(tx, actor, found.nodeId) ? found : undefined
+  },
+}
+
+const percent = (words: string) => described(nullable(t.Number()), words)
+export const storagePoolResponse = namedSchema('NodeStoragePool', {
+  id: t.String(),
+  nodeId: t.String(),
+  name: t.String(),
+  kind: described(t.String(), 'file, lvm-thin, zfs or rbd; fake on a simulated node.'),
+  class: described(nullable(t.String()), 'What packages ask for; null: the node names none.'),
+  path: described(t.String(), 'Where it is on the node.'),
+  totalBytes: t.Integer(),
+  freeBytes: described(nullable(t.Integer()), 'Null before the first report.'),
+  usedPercent: percent('Of its size; null before the first report.'),
+  metadataPercent: percent('Of its space for metadata; null where it has none of its own.'),
+  heldDiskGb: described(t.Integer(), 'Promised to disks and snapshots.'),
+  limitGb: described(t.Integer(), 'So much may be promised.'),
+  freeDiskGb: described(t.Integer(), 'The largest disk that fits.'),
+  overcommitPercent: described(t.Integer(), 'So much of its size may be promised.'),
+  open: described(t.Boolean(), 'It takes the disks of new servers.'),
+  state: described(
+    t.Enum(['open', 'closed', 'full', 'missing']),
+    `full: ${FULL_PERCENT} % of its data or its metadata are in use, so it takes no new disks. missing: its node ` +
+      'does not report it any more.',
+  ),
+  missingSince: nullable(time),
+  warnings: described(t.Array(t.String()), 'What the node says is wrong with it.'),
+})
+
+export function showStoragePool(tx: Db, it: StoragePool) {
+  const room = poolRoomOf(tx, { nodeId: it.nodeId, pool: it.name })!
+  const used = usedPercent(it)
+  const metadata = metadataPercent(it)
+  const isFull = Math.max(used ?? 0, metadata ?? 0) >= FULL_PERCENT
+  return {
+    id: it.id,
+    nodeId: it.nodeId,
+    name: it.name,
+    kind: it.kind,
+    class: it.class,
+    path: it.path,
+    totalBytes: it.totalBytes,
+    freeBytes: it.freeBytes,
+    usedPercent: rounded(used),
+    metadataPercent: rounded(metadata),
+    heldDiskGb: room.heldDiskGb,
+    limitGb: room.limitGb,
+    freeDiskGb: room.freeDiskGb,
+    overcommitPercent: it.overcommitPercent,
+    open: it.open,
+    state: it.missingSince !== null ? 'missing' : !it.open ? 'closed' : isFull ? 'full' : 'open',
+    missingSince: isoOrNull(it.missingSince),
+    warnings: it.warnings,
+  } as const
+}
+
+const rounded = (value: number | null) => (value === null ? null : Math.floor(value * 10) / 10)

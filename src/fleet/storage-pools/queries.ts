@@ -1,0 +1,135 @@
+import type { PoolCapacity, Volume } from '../../../agent/protocol/wire.ts'
+import { patched } from '../../kernel/api/named.ts'
+import type { AuditTarget } from '../../kernel/audit/target.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { reference } from '../../kernel/db/reference.ts'
+import { rowBy } from '../../kernel/db/rows.ts'
+import { FULL_PERCENT } from './full.ts'
+import { type StoragePool, storagePools } from './tables.ts'
+
+const poolReference = reference(storagePools, ['name'])
+export const storagePoolTarget: AuditTarget = { prefix: 'stp', name: (id) => poolReference.value('name', id) }
+export const storagePoolById = rowBy(storagePools, storagePools.id)
+export const updateStoragePool = (tx: Tx, row: StoragePool, given: Partial<StoragePool>): StoragePool =>
+  patched(tx, storagePools, row, given)
+
+/** The class of the pool in which the disks of `workloads w` stand, as an SQL expression. */
+export const classOfWorkload = '(SELECT class FROM storage_pools WHERE node_id = w.node_id AND name = w.pool)'
+
+/** A pool as placement counts with it, in whole GiB. */
+export type PoolRoom = {
+  id: string
+  nodeId: string
+  name: string
+  kind: string
+  class: string | null
+  /** It takes the disks of new servers, as far as these fit. */
+  open: boolean
+  /** Its size; 0 while it is missing. */
+  diskGb: number
+  heldDiskGb: number
+  /** So much may be promised. */
+  limitGb: number
+  /**
+   * The space for another disk, of a new server or not: what is not promised or, if less, what is really free without a
+   * reserve of 5 %; none in a pool that is full or missing.
+   */
+  freeDiskGb: number
+}
+type RoomRow = Omit<PoolRoom, 'open'> & { open: number }
+
+const GIB = '1073741824'
+const rooms = `SELECT p.id, p.node_id AS nodeId, p.name, p.kind, p.class, p.open,
+  iif(p.missing_since IS NULL, p.total_bytes / ${GIB}, 0) AS diskGb, coalesce(h.disk_gb, 0) AS heldDiskGb,
+  p.total_bytes * p.overcommit_percent / 100 / ${GIB} AS limitGb,
+  iif(p.missing_since IS NOT NULL OR p.free_bytes <= p.total_bytes * ${100 - FULL_PERCENT} / 100
+      OR p.metadata_free_bytes <= p.metadata_total_bytes * ${100 - FULL_PERCENT} / 100, 0,
+    max(0, min(p.total_bytes * p.overcommit_percent / 100 / ${GIB} - coalesce(h.disk_gb, 0),
+      coalesce((p.free_bytes - p.total_bytes / 20) / ${GIB}, p.total_bytes)))) AS freeDiskGb
+  FROM storage_pools p LEFT JOIN storage_held h ON h.node_id = p.node_id AND h.pool = p.name`
+
+const isShown = '(p.missing_since IS NULL OR coalesce(h.disk_gb, 0) > 0)'
+const columns = `p.id, p.node_id AS nodeId, p.name, p.kind, p.class, p.path, p.total_bytes AS totalBytes,
+  p.free_bytes AS freeBytes, p.metadata_total_bytes AS metadataTotalBytes,
+  p.metadata_free_bytes AS metadataFreeBytes, p.warnings, p.missing_since AS missingSince`
+
+const statements = prepared(({ $client }) => ({
+  rooms: $client.prepare<RoomRow, [string]>(
+    `${rooms} WHERE p.node_id IN (SELECT value FROM json_each(?)) AND ${isShown} ORDER BY p.name`,
+  ),
+  room: $client.prepare<RoomRow, [string, string]>(`${rooms} WHERE p.node_id = ? AND p.name = ?`),
+  shown: $client.prepare<{ id: string }, [string]>(
+    `SELECT p.id FROM storage_pools p LEFT JOIN storage_held h ON h.node_id = p.node_id AND h.pool = p.name
+     WHERE p.node_id = ? AND ${isShown} ORDER BY p.name`,
+  ),
+  health: $client.prepare<PoolHealth, []>(
+    `SELECT ${columns} FROM storage_pools p LEFT JOIN storage_held h ON h.node_id = p.node_id AND h.pool = p.name
+     WHERE ${isShown} ORDER BY p.name`,
+  ),
+  keep: $client.prepare(
+    `INSERT INTO storage_pools (id, node_id, name, kind, class, path, total_bytes, free_bytes, metadata_total_bytes,
+       metadata_free_bytes, warnings, created_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+     ON CONFLICT (node_id, name) DO UPDATE SET kind = ?4, class = ?5, path = ?6, total_bytes = ?7, free_bytes = ?8,
+       metadata_total_bytes = ?9, metadata_free_bytes = ?10, warnings = ?11, missing_since = NULL`,
+  ),
+  miss: $client.prepare(
+    `UPDATE storage_pools SET missing_since = ?
+     WHERE node_id = ? AND missing_since IS NULL AND name NOT IN (SELECT value FROM json_each(?))`,
+  ),
+  // A node that invents names fills no table; a decision of staff stays for the day on which the pool comes back.
+  forget: $client.prepare(
+    `DELETE FROM storage_pools WHERE node_id = ? AND missing_since IS NOT NULL AND open = 1 AND overcommit_percent = 100
+     AND name NOT IN (SELECT pool FROM storage_held WHERE node_id = storage_pools.node_id AND disk_gb > 0)`,
+  ),
+}))
+
+/** The columns by which Needs attention and monitoring judge a pool; `warnings` as JSON. */
+export type PoolHealth = Omit<StoragePool, 'open' | 'overcommitPercent' | 'createdAt' | 'warnings'> & {
+  warnings: string
+}
+
+/** The format of new disks in a pool of this kind: a file can be either, and a block device is raw. */
+export const formatIn = ({ kind }: Pick<PoolRoom, 'kind'>): Volume['format'] =>
+  kind === 'lvm-thin' || kind === 'zfs' || kind === 'rbd' ? 'raw' : 'qcow2'
+
+const room = (row: RoomRow): PoolRoom => ({ ...row, open: !!row.open })
+/** The pools of these nodes with their space, by name; one that is missing only while something stands in it. */
+export const poolRoomsOn = (tx: Db, nodeIds: readonly string[]): PoolRoom[] =>
+  statements(tx).rooms.all(JSON.stringify(nodeIds)).map(room)
+/** Undefined: the node has never reported a pool of this name. */
+export function poolRoomOf(tx: Db, { nodeId, pool }: { nodeId: string; pool: string }): PoolRoom | undefined {
+  const row = statements(tx).room.get(nodeId, pool)
+  return row ? room(row) : undefined
+}
+/** The space in GiB that the pool of a workload has for another disk, or for more of one. */
+export const freeDiskGbFor = (tx: Db, workload: { nodeId: string; pool: string }): number =>
+  poolRoomOf(tx, workload)?.freeDiskGb ?? 0
+
+/** The pools of a node by name, missing ones only while something stands in them. */
+export const poolsOn = (tx: Db, nodeId: string): StoragePool[] =>
+  statements(tx)
+    .shown.all(nodeId)
+    .map(({ id }) => storagePoolById(tx, id)!)
+/** The same of every node, by the node. */
+export const poolHealthByNode = (tx: Db): Map<string, PoolHealth[]> =>
+  Map.groupBy(statements(tx).health.all(), ({ nodeId }) => nodeId)
+
+/** A pool of another name can be in no command. */
+const USABLE_NAME = /^[a-z0-9][a-z0-9-]{0,31}$/
+
+/** Keeps what a node reports of its pools; those that it does not name are missing. */
+export function keepPools(tx: Tx, nodeId: string, reported: readonly PoolCapacity[], now: number) {
+  const { keep, miss, forget } = statements(tx)
+  const usable = reported.filter(({ name }) => USABLE_NAME.test(name))
+  for (const pool of usable) {
+    const { name, kind, path, totalBytes, freeBytes, metadataTotalBytes = null, metadataFreeBytes = null } = pool
+    const metadata = [metadataTotalBytes, metadataFreeBytes] as const
+    const warnings = JSON.stringify(pool.warnings ?? [])
+    const figures = [totalBytes, freeBytes, ...metadata] as const
+    keep.run(newId('stp'), nodeId, name, kind, pool.class ?? null, path, ...figures, warnings, now)
+  }
+  const names = JSON.stringify(usable.map(({ name }) => name))
+  if (miss.run(now, nodeId, names).changes) forget.run(nodeId)
+}

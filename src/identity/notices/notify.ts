@@ -1,0 +1,52 @@
+// A notice is written in the transaction of what it is about: it stands in the person's list, and goes out by mail
+// unless the person turned the mails of its kind off.
+import type { AccountKind } from '../../kernel/api/access.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import type { Tx } from '../../kernel/db/open.ts'
+import { type MailContext, mailTo } from '../../kernel/mail/mail.ts'
+import type { NoticeKinds } from '../../kernel/register.ts'
+import { insertNotice, isWithoutMail } from './queries.ts'
+
+/** One kind of notice, as a feature declares it. */
+export type NoticeDeclaration = {
+  /** Completes "Mail me when …". */
+  when: string
+  /** The kinds of accounts that get it. */
+  kinds: readonly AccountKind[]
+  /** `always`: its mails cannot be turned off, because whoever misses one loses something. */
+  mail: 'optional' | 'always'
+}
+
+declare module '../../kernel/feature.ts' {
+  interface FeatureFields {
+    /** Kinds of notices by name; declare the names in `NoticeKinds` too. */
+    notices?: Readonly<Record<string, NoticeDeclaration>>
+  }
+}
+
+export type NoticeKind = keyof NoticeKinds & string
+/** The subject is a sentence without its full stop. `button.path` is where the notice leads to. */
+export type Notice = { subject: string; paragraphs: string[]; button: { words: string; path: `/${string}` } }
+
+/** The account that it is for. */
+export type Holder = { id: string; email: string; name: string }
+
+/**
+ * Writes a notice for the account, in the caller's transaction.
+ *
+ * `notify(tx, app, owner, 'server_ready', { subject: '…', paragraphs: ['…'], button: { words: 'Open', path: '/…' } })`
+ */
+export function notify(tx: Tx, app: MailContext, to: Holder, kind: NoticeKind, notice: Notice) {
+  const { subject, paragraphs, button } = notice
+  insertNotice(tx, {
+    id: newId('ntc'),
+    accountId: to.id,
+    kind,
+    subject,
+    words: paragraphs.join('\n'),
+    href: button.path,
+    createdAt: app.clock(),
+    readAt: null,
+  })
+  if (!isWithoutMail(tx, to.id, kind)) mailTo(tx, app, to, { subject, paragraphs, button })
+}

@@ -1,0 +1,30 @@
+import { mayCall } from '../../kernel/api/operation.ts'
+import type { Source } from '../../kernel/attention.ts'
+import { iso } from '../../kernel/db/clock.ts'
+import { planOf, resultsOf, TOO_OLD_MS } from './model.ts'
+import { getControllerBackups } from './plan.ts'
+
+/** Targets whose last backup failed, or whose last good one is too old. */
+export const badControllerBackups: Source = ({ tx, actor, wallClock }) => {
+  if (!mayCall(getControllerBackups, actor)) return []
+  const { targets, since } = planOf(tx)
+  const results = resultsOf(tx)
+  const now = wallClock()
+  return targets.flatMap((id) => {
+    const { goodAt = null, error = null, at = null } = results[id] ?? {}
+    const isOld = now - (goodAt ?? since) > TOO_OLD_MS
+    if (!error && !isOld) return []
+    return [
+      {
+        level: isOld ? ('bad' as const) : ('warn' as const),
+        what: goodAt
+          ? `The last good backup of the controller is of ${iso(goodAt).slice(0, 16).replace('T', ' ')} UTC.`
+          : 'The controller has no backup in one of its targets.',
+        effect: `${error ?? 'None was made since.'} It is tried again each hour.`,
+        since: at === null ? null : iso(at),
+        action: 'Open controller host',
+        href: '/admin/controller',
+      },
+    ]
+  })
+}

@@ -1,0 +1,63 @@
+import { nodeById } from '../../fleet/nodes/queries.ts'
+import { workloadById } from '../../fleet/workloads/queries.ts'
+import { minute, second } from '../../kernel/db/clock.ts'
+import { feature } from '../../kernel/feature.ts'
+import { gauge } from '../../kernel/monitoring.ts'
+import { getStorageFill, storeFill } from './fill.ts'
+import { Metrics } from './metrics.ts'
+import { expiringBlocks } from './queries.ts'
+import { getMetrics, getNodeMetrics } from './show.ts'
+import { metricBlocks } from './tables.ts'
+
+declare module '../../kernel/register.ts' {
+  interface Services {
+    /** The use of servers and nodes over time. */
+    metrics: Metrics
+  }
+}
+
+export const metricsFeature = feature({
+  name: 'metrics',
+  tables: [metricBlocks],
+  expiring: expiringBlocks,
+  operations: [getMetrics, getNodeMetrics, getStorageFill],
+  services: ({ db, clock }) => ({
+    metrics: new Metrics(db, clock, (id) => {
+      const workload = workloadById(db, id)
+      if (workload) return workload.lifecycle === 'terminated' ? undefined : workload
+      const node = nodeById(db, id)
+      return node?.removedAt === null ? { nodeId: id, vcpus: node.threads, memoryMb: node.memoryMb } : undefined
+    }),
+  }),
+  figures: ({ app }) => [
+    gauge(
+      'berth_metric_workloads',
+      'Workloads whose use was reported within the hour.',
+      app.metrics.recent.workloads(),
+    ),
+    {
+      name: 'berth_metric_samples_total',
+      help: 'Samples of the use of workloads and nodes that were taken in.',
+      type: 'counter',
+      samples: [{ value: app.metrics.recent.taken }],
+    },
+  ],
+  takeMetrics({ metrics }, nodeId, { samples, host }) {
+    metrics.take(nodeId, samples)
+    if (host) metrics.takeHost(nodeId, host)
+  },
+  schedule: [
+    {
+      everyMs: 10 * minute,
+      words: 'storing how full storage pools are',
+      work: ({ db, app }) => storeFill(db, app.clock(), app.nodes.connected),
+    },
+    { everyMs: 10 * second, words: 'finishing the minutes of metrics', work: ({ app }) => app.metrics.advance() },
+    {
+      everyMs: 2 * second,
+      words: 'storing metrics',
+      work: ({ app }) => app.metrics.storeDue(),
+      atStop: ({ app }) => app.metrics.storeAll(),
+    },
+  ],
+})

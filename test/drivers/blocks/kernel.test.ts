@@ -1,0 +1,169 @@
+// LVM-thin and ZFS on devices of this machine, whose content is lost: BERTH_TEST_LVM=DEVICE, BERTH_TEST_ZFS=DEVICE.
+// in-guest.test.ts runs this file in a guest of its own.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { BlockPool } from '../../../agent/drivers/storage/block-pool.ts'
+import { appears } from '../../../agent/drivers/storage/device.ts'
+import { LvmThin } from '../../../agent/drivers/storage/lvm-thin.ts'
+import { atLayer } from '../../../agent/drivers/storage/storage.ts'
+import { Zfs } from '../../../agent/drivers/storage/zfs.ts'
+import { run } from '../../../agent/host/exec.ts'
+import { volumeOf } from '../../agent/examples.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
+import { storageContract } from '../storage.contract.ts'
+import { empty, makeImage, patternLeftBehind, qemuIo, rigOf } from './rig.ts'
+
+const MiB = 2 ** 20
+const LIMIT_MS = 600_000
+const [lvmDevice, zfsDevice] = [process.env['BERTH_TEST_LVM'], process.env['BERTH_TEST_ZFS']]
+let image: Awaited<ReturnType<typeof makeImage>>
+
+async function call(...words: string[]) {
+  const child = Bun.spawn(words, { stdout: 'pipe', stderr: 'pipe' })
+  const [err, code] = [await new Response(child.stderr).text(), await child.exited]
+  if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${err}`)
+}
+const filling = (path: string, sizeBytes: number) => qemuIo('raw', path, `write -P 7 0 ${sizeBytes}`, '-t', 'none')
+
+describe.skipIf(!lvmDevice)('a thin pool of LVM', () => {
+  const driver = new LvmThin('berthtest', 'pool')
+  beforeAll(async () => {
+    image = await makeImage()
+    await call('vgcreate', '-y', 'berthtest', lvmDevice!)
+    await call(
+      ...['lvcreate', '-y', '--type', 'thin-pool', '-L', '512M', '--poolmetadatasize', '4M', '-n', 'pool', 'berthtest'],
+    )
+    await call('lvchange', '--errorwhenfull', 'y', 'berthtest/pool')
+  }, LIMIT_MS)
+  afterAll(() => call('vgremove', '-y', '-f', 'berthtest'), LIMIT_MS)
+
+  // A snapshot is not active.
+  const opened = async (path: string) => {
+    if (!/\.s\d+$/.test(path)) return { path, close: async () => {} }
+    await run('lvchange', ['-ay', '-K', path.slice('/dev/'.length)])
+    await appears(path)
+    return { path, close: () => run('lvchange', ['-an', path.slice('/dev/'.length)]) }
+  }
+  storageContract(() => rigOf(driver, image, undefined, opened), { formats: ['raw'], independent: true })
+
+  test(
+    'a fresh disk shows nothing of a disk that another had',
+    async () => {
+      const pool = new BlockPool('local', driver)
+      await empty(pool)
+      expect(await patternLeftBehind({ pool, image }, [volumeOf(1, 'raw'), volumeOf(2, 'raw')], 64 * MiB)).toBe(false)
+      await empty(pool)
+    },
+    LIMIT_MS,
+  )
+  test(
+    'a pool without zeroing makes no disk, and says why',
+    async () => {
+      const pool = new BlockPool('local', driver)
+      await run('lvchange', ['--zero', 'n', driver.path])
+      await expect(pool.create(volumeOf(1, 'raw'), image, 64 * MiB)).rejects.toMatchObject({ code: 'pool_unsafe' })
+      expect((await pool.capacity()).warnings?.join()).toContain('lvchange --zero y berthtest/pool')
+      await run('lvchange', ['--zero', 'y', driver.path])
+      expect((await pool.capacity()).warnings).toBeUndefined()
+    },
+    LIMIT_MS,
+  )
+  test(
+    'a pool that is nearly full warns and takes no more, writes into a full one fail at once, and deleting heals it',
+    async () => {
+      const pool = new BlockPool('local', driver)
+      await empty(pool)
+      const [one, two] = [volumeOf(1, 'raw'), volumeOf(2, 'raw')]
+      for (const volume of [one, two]) await pool.create(volume, image, 400 * MiB)
+      await filling((await pool.disk(one)).path, 400 * MiB)
+      await filling((await pool.disk(two)).path, 80 * MiB)
+      const { warnings, freeBytes, totalBytes } = await pool.capacity()
+      expect(warnings?.join()).toContain('lvextend -L +SIZE berthtest/pool')
+      expect(freeBytes / totalBytes).toBeLessThan(0.1)
+      await expect(pool.create(volumeOf(3, 'raw'), image, 64 * MiB)).rejects.toMatchObject({ code: 'pool_full' })
+      await expect(pool.fork(atLayer(two, 1), 0, 400 * MiB)).rejects.toMatchObject({ code: 'pool_full' })
+      const began = performance.now()
+      await expect(filling((await pool.disk(two)).path, 400 * MiB)).rejects.toThrow('qemu-io')
+      expect(performance.now() - began).toBeLessThan(55_000)
+      await pool.remove(one)
+      await filling((await pool.disk(two)).path, 400 * MiB)
+      await empty(pool)
+    },
+    LIMIT_MS,
+  )
+  test(
+    'what a guest discards is free again',
+    async () => {
+      const pool = new BlockPool('local', driver)
+      await empty(pool)
+      const disk = volumeOf(1, 'raw')
+      await pool.create(disk, image, 256 * MiB)
+      const { path } = await pool.disk(disk)
+      await filling(path, 256 * MiB)
+      const full = (await pool.capacity()).freeBytes
+      await qemuIo('raw', path, `discard 0 ${256 * MiB}`, '-d', 'unmap', '-t', 'none')
+      expect((await pool.capacity()).freeBytes - full).toBeGreaterThan(200 * MiB)
+      await empty(pool)
+    },
+    LIMIT_MS,
+  )
+})
+
+describe.skipIf(!zfsDevice)('volumes of ZFS', () => {
+  const driver = new Zfs('berthtest/disks')
+  beforeAll(async () => {
+    image = await makeImage()
+    const how = ['-o', 'ashift=12', '-O', 'compression=lz4', '-O', 'mountpoint=none']
+    await call('zpool', 'create', ...how, 'berthtest', zfsDevice!)
+    await call('zfs', 'create', 'berthtest/disks')
+  }, LIMIT_MS)
+  afterAll(() => call('zpool', 'destroy', '-f', 'berthtest'), LIMIT_MS)
+
+  // A snapshot that changed its volume has no device.
+  const opened = async (path: string) => {
+    await appears(path.split('@')[0]!)
+    if (!path.includes('@')) return { path, close: async () => {} }
+    const copy = 'berthtest/copy'
+    await call('zfs', 'clone', path.slice('/dev/zvol/'.length), copy)
+    await appears(`/dev/zvol/${copy}`)
+    const close = () =>
+      eventually(
+        () =>
+          call('zfs', 'destroy', copy).then(
+            () => true,
+            () => false,
+          ),
+        30,
+      )
+    return { path: `/dev/zvol/${copy}`, close }
+  }
+  storageContract(() => rigOf(driver, image, undefined, opened), { formats: ['raw'] })
+
+  test(
+    'a fresh disk shows nothing of a disk that another had',
+    async () => {
+      const pool = new BlockPool('local', driver)
+      await empty(pool)
+      expect(await patternLeftBehind({ pool, image }, [volumeOf(1, 'raw'), volumeOf(2, 'raw')], 64 * MiB)).toBe(false)
+      await empty(pool)
+    },
+    LIMIT_MS,
+  )
+  test(
+    'what a guest discards is free again',
+    async () => {
+      const pool = new BlockPool('local', driver)
+      await empty(pool)
+      const disk = volumeOf(1, 'raw')
+      await pool.create(disk, image, 256 * MiB)
+      const { path } = await pool.disk(disk)
+      const noise = 'write -P 7 0 64k'
+      await qemuIo('raw', path, noise, '-t', 'none')
+      expect(await pool.usedBytes(disk)).toBeGreaterThan(0)
+      await qemuIo('raw', path, `discard 0 ${256 * MiB}`, '-d', 'unmap', '-t', 'none')
+      await call('zpool', 'sync', 'berthtest')
+      expect(await pool.usedBytes(disk)).toBeLessThan(1 * MiB)
+      await empty(pool)
+    },
+    LIMIT_MS,
+  )
+})

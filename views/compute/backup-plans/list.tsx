@@ -1,0 +1,234 @@
+import { listBackupTargets } from '../../../src/compute/backup-targets/targets.ts'
+import { changeBackupPlan, createBackupPlan, listBackupPlans } from '../../../src/compute/backups/plans/plans.ts'
+import { frequencies } from '../../../src/compute/backups/plans/times.ts'
+import { type Answers, ifAllowed, page } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { Action, Menu } from '../../components/action.tsx'
+import { Field, Select } from '../../components/field.tsx'
+import { Head } from '../../components/head.tsx'
+import { Link } from '../../components/link.tsx'
+import { List } from '../../components/list.tsx'
+import { Empty } from '../../components/section.tsx'
+import { State } from '../../components/state.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { Time } from '../../components/time.tsx'
+import { count } from '../../components/words.ts'
+import { everyWords, keepWords, type Plan, timesWords } from './words.ts'
+
+const reads = {
+  plans: listBackupPlans,
+  targets: ifAllowed(listBackupTargets, () => ({ query: { limit: '200' } })),
+}
+type Targets = readonly { id: string; name: string }[]
+
+export const backupPlansPage = page({
+  path: '/admin/backup-plans',
+  reads,
+  title: 'Backup plans',
+  nav: 'backup-plans',
+  view: ({ plans, targets }) => {
+    const known = targetsIn(plans.data, targets)
+    return (
+      <>
+        <Head
+          title="Backup plans"
+          actions={<AddPlan targets={known} />}
+          sub={<span>When servers are backed up, where to, and how long backups are kept. A server has one plan.</span>}
+        />
+        <List
+          of={plans}
+          noun="backup plan"
+          empty={
+            <Empty title="No backup plans yet">
+              {known.length || !targets ? (
+                'A plan backs up its servers automatically. Staff or the billing system assign servers to it.'
+              ) : (
+                <>
+                  A plan needs a place for its backups: first add{' '}
+                  <Link to="/admin/backup-targets">a backup target</Link>.
+                </>
+              )}
+            </Empty>
+          }
+        >
+          <Table label="Backup plans" rows={plans.data} columns={columnsFor(known)} idOf={(p) => p.id} flow />
+        </List>
+      </>
+    )
+  },
+})
+
+/** Those of the plans, for readers who may not list targets. */
+function targetsIn(plans: readonly Plan[], targets: Answers<typeof reads>['targets']): Targets {
+  if (targets) return targets.data
+  const named = plans.map(({ target }) => target).filter(({ name }) => name)
+  return [...new Map(named.map((target) => [target.id, target])).values()]
+}
+
+const columnsFor = (targets: Targets): readonly Column<Plan>[] => [
+  {
+    title: 'Plan',
+    kind: 'name',
+    width: 20,
+    cell: (p) => (
+      <>
+        <b title={p.name}>{p.name}</b>
+        {p.billingProductId && <small class="mono">{p.billingProductId}</small>}
+        {p.provenAt && (
+          <small>
+            Last proven restore <Time iso={p.provenAt} />
+          </small>
+        )}
+      </>
+    ),
+  },
+  {
+    title: 'State',
+    kind: 'state',
+    width: 10,
+    cell: (p) =>
+      p.archived ? (
+        <State tone="idle" shape="hold">
+          Archived
+        </State>
+      ) : (
+        <State tone="ok" shape="dot">
+          On sale
+        </State>
+      ),
+  },
+  {
+    title: 'Times',
+    kind: 'addr',
+    width: 28,
+    cell: (p) => (
+      <>
+        <span title={timesWords(p)}>{timesWords(p)}</span>
+        <small>
+          Next <Time iso={p.nextAt} />
+        </small>
+      </>
+    ),
+  },
+  { title: 'Keeps', kind: 'a', width: 20, cell: (p) => keepWords(p) },
+  { title: 'Target', kind: 'mid', width: 14, cell: (p) => p.target.name || 'Removed' },
+  { title: 'Servers', kind: 'mid', num: true, width: 8, cell: (p) => p.servers.toLocaleString('en') },
+  { title: 'Actions', kind: 'more', cell: (p) => <PlanMenu of={p} targets={targets} /> },
+]
+
+const AddPlan = ({ targets }: { targets: Targets }) => (
+  <Action
+    op={createBackupPlan}
+    label="Add backup plan"
+    icon="plus"
+    tone="pri"
+    wide
+    done="{name} is added"
+    disabledReason={!targets.length && 'Add a backup target first: a plan needs a place for its backups.'}
+    fields={<PlanFields scope="plan" targets={targets} />}
+  />
+)
+
+/** Nothing for readers who may only look. */
+const PlanMenu = ({ of: p, targets }: { of: Plan; targets: Targets }) =>
+  useAt().may(changeBackupPlan) ? (
+    <Menu label={`Actions for ${p.name}`} small>
+      <Action
+        op={changeBackupPlan}
+        params={{ id: p.id }}
+        label="Edit"
+        of={p.name}
+        inMenu
+        title={`Edit ${p.name}`}
+        wide
+        submit="Save"
+        done="Saved"
+        fields={<PlanFields scope={`edit-${p.id}`} of={p} targets={targets} />}
+      />
+      {p.archived ? <Restore of={p} /> : <Archive of={p} />}
+    </Menu>
+  ) : null
+
+const Restore = ({ of: p }: { of: Plan }) => (
+  <Action
+    op={changeBackupPlan}
+    params={{ id: p.id }}
+    label="Restore"
+    of={p.name}
+    inMenu
+    body={{ archived: false }}
+    done={`${p.name} can be chosen again`}
+  />
+)
+
+const Archive = ({ of: p }: { of: Plan }) => (
+  <Action
+    op={changeBackupPlan}
+    params={{ id: p.id }}
+    label="Archive"
+    of={p.name}
+    inMenu
+    body={{ archived: true }}
+    title={`Archive ${p.name}?`}
+    done={`${p.name} is archived`}
+    confirm={{
+      keep: 'Keep it',
+      consequences: [
+        'It can no longer be assigned to servers.',
+        p.servers > 0 && `${count(p.servers, 'server')} on it ${p.servers === 1 ? 'is' : 'are'} backed up as before.`,
+        'It can be restored.',
+      ],
+    }}
+  />
+)
+
+type FieldsProps = { scope: string; of?: Plan; targets: Targets }
+const PlanFields = ({ scope, of: p, targets }: FieldsProps) => (
+  <>
+    <Field scope={scope} name="name" label="Name" required value={p?.name} placeholder="Every night" />
+    <Select
+      scope={scope}
+      name="targetId"
+      label="Backup target"
+      value={p?.target.id}
+      options={targets.map(({ id, name }) => ({ value: id, label: name }))}
+      hint={p && 'Existing backups stay where they are.'}
+    />
+    <div class="pair">
+      <Select
+        scope={scope}
+        name="every"
+        label="How often"
+        value={p?.every ?? 'day'}
+        options={frequencies.map((value) => ({ value, label: everyWords[value] }))}
+      />
+      <Field scope={scope} name="startsAt" label="From" type="time" required value={p?.startsAt ?? '01:00'} />
+      <Field
+        scope={scope}
+        name="windowMinutes"
+        label="Spread over"
+        as="number"
+        unit="minutes"
+        required
+        value={p?.windowMinutes ?? 240}
+      />
+    </div>
+    <Field
+      scope={scope}
+      name="timeZone"
+      label="Time zone"
+      required
+      value={p?.timeZone ?? 'UTC'}
+      hint="For example Europe/Berlin. Each server begins at a moment of its own inside the time."
+    />
+    <div class="pair">
+      <Field scope={scope} name="keepLast" label="Keep the last" as="number" required value={p?.keepLast ?? 3} />
+      <Field scope={scope} name="keepDaily" label="Daily" as="number" required value={p?.keepDaily ?? 7} />
+    </div>
+    <div class="pair">
+      <Field scope={scope} name="keepWeekly" label="Weekly" as="number" required value={p?.keepWeekly ?? 4} />
+      <Field scope={scope} name="keepMonthly" label="Monthly" as="number" required value={p?.keepMonthly ?? 6} />
+    </div>
+    <Field scope={scope} name="billingProductId" label="Billing product ID" nullable value={p?.billingProductId} />
+  </>
+)

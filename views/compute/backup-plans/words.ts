@@ -1,0 +1,43 @@
+import type { listBackupPlans } from '../../../src/compute/backups/plans/plans.ts'
+import type { Answers } from '../../../src/kernel/web/page.ts'
+
+export type Plan = Answers<{ p: typeof listBackupPlans }>['p']['data'][number]
+
+export const everyWords: Readonly<Record<Plan['every'], string>> = {
+  six_hours: 'Every 6 hours',
+  twelve_hours: 'Every 12 hours',
+  day: 'Every day',
+  monday: 'Every Monday',
+  tuesday: 'Every Tuesday',
+  wednesday: 'Every Wednesday',
+  thursday: 'Every Thursday',
+  friday: 'Every Friday',
+  saturday: 'Every Saturday',
+  sunday: 'Every Sunday',
+}
+
+const inMinutes = (startsAt: string) => Number(startsAt.slice(0, 2)) * 60 + Number(startsAt.slice(3))
+const asTime = (minutes: number) =>
+  `${String(Math.floor(minutes / 60) % 24).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
+
+type Times = Pick<Plan, 'every' | 'startsAt' | 'timeZone' | 'windowMinutes'>
+/** `Every day, 01:00 to 05:00 (Europe/Berlin)` */
+export function timesWords({ every, startsAt, timeZone, windowMinutes }: Times): string {
+  const end = windowMinutes ? ` to ${asTime(inMinutes(startsAt) + windowMinutes)}` : ''
+  const often = everyWords[every]
+  return every.endsWith('hours')
+    ? `${startsAt}${end}, then ${often.toLowerCase()} (${timeZone})`
+    : `${often}, ${startsAt}${end} (${timeZone})`
+}
+
+type Keeps = Pick<Plan, 'keepLast' | 'keepDaily' | 'keepWeekly' | 'keepMonthly'>
+/** `The last 3, 7 daily, 4 weekly` */
+export const keepWords = ({ keepLast, keepDaily, keepWeekly, keepMonthly }: Keeps): string =>
+  [
+    keepLast === 1 ? 'The last one' : `The last ${keepLast}`,
+    keepDaily && `${keepDaily} daily`,
+    keepWeekly && `${keepWeekly} weekly`,
+    keepMonthly && `${keepMonthly} monthly`,
+  ]
+    .filter(Boolean)
+    .join(', ')

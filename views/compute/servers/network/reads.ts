@@ -1,0 +1,33 @@
+// The reads of the network page, which its sections share.
+import { getServerFirewall } from '../../../../src/compute/firewalls/server-firewall.ts'
+import { listFirewalls } from '../../../../src/compute/firewalls/shared.ts'
+import { listFloatingIps } from '../../../../src/compute/floating-ips/list.ts'
+import { listNetworks } from '../../../../src/compute/private-networks/networks.ts'
+import { listReverseNames } from '../../../../src/compute/reverse-dns/set.ts'
+import { listServerAddresses } from '../../../../src/compute/servers/addresses/list.ts'
+import { getServer } from '../../../../src/compute/servers/list.ts'
+import { getBandwidth } from '../../../../src/compute/servers/traffic/top-up.ts'
+import { listMemberships } from '../../../../src/identity/team/memberships.ts'
+import { type Answers, allIfAllowed, ifNamed, reading } from '../../../../src/kernel/web/page.ts'
+import { listJobs } from '../../../../src/platform/jobs/jobs.ts'
+import type { Area } from '../../../components/area.ts'
+
+export const reads = {
+  server: getServer,
+  jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
+  memberships: allIfAllowed(listMemberships),
+  addresses: listServerAddresses,
+  floating: ifNamed(listFloatingIps, (_, { server }: { server: { owner: { id: string } } }) => ({
+    query: { ownerId: server.owner.id },
+  })),
+  reverse: listReverseNames,
+  networks: ifNamed(listNetworks, (_, { server }: { server: { owner: { id: string } } }) => ({
+    query: { ownerId: server.owner.id },
+  })),
+  bandwidth: getBandwidth,
+  firewall: getServerFirewall,
+  sharedFirewalls: ifNamed(listFirewalls, (_, { server }: { server: { owner: { id: string } } }) => ({
+    params: { id: server.owner.id },
+  })),
+}
+export type NetworkData = Answers<typeof reads> & { area: Area }

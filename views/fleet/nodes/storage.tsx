@@ -1,0 +1,203 @@
+// The storage pools of a node.
+import { getNode } from '../../../src/fleet/nodes/nodes.ts'
+import { changeStoragePool } from '../../../src/fleet/storage-pools/change.ts'
+import { FULL_PERCENT } from '../../../src/fleet/storage-pools/full.ts'
+import { listStoragePools } from '../../../src/fleet/storage-pools/list.ts'
+import { type Answers, page, reading } from '../../../src/kernel/web/page.ts'
+import { getStorageFill } from '../../../src/platform/metrics/fill.ts'
+import { Action } from '../../components/action.tsx'
+import { Check, Field } from '../../components/field.tsx'
+import { Meter } from '../../components/figures.tsx'
+import type { IconName } from '../../components/icon.tsx'
+import { Live } from '../../components/live.tsx'
+import { Empty, Facts, Note, Section } from '../../components/section.tsx'
+import { State, type Tone } from '../../components/state.tsx'
+import { Time } from '../../components/time.tsx'
+import { bytes, gb } from '../../components/words.ts'
+import { NodeHead } from './frame.tsx'
+
+const reads = {
+  node: reading(getNode, ({ params }) => ({ params })),
+  pools: reading(listStoragePools, ({ params }) => ({ params })),
+  fill: reading(getStorageFill, ({ params }) => ({ params })),
+}
+type Data = Answers<typeof reads>
+type Pool = Data['pools']['data'][number]
+
+export const nodeStoragePage = page({
+  path: '/admin/nodes/{id}/storage',
+  reads,
+  title: ({ node }) => `Storage of ${node.name}`,
+  nav: 'nodes',
+  view: ({ node, pools, fill }) => (
+    <Live id="node" every={4}>
+      <NodeHead node={node} />
+      {pools.data.length ? (
+        pools.data.map((pool) => (
+          <StoragePool of={pool} fill={fill.storagePools.find(({ id }) => id === pool.id)?.usedPercent} />
+        ))
+      ) : (
+        <Empty title="No storage yet">
+          The node reports its storage pools when it connects. Until then it takes no servers.
+        </Empty>
+      )}
+    </Live>
+  ),
+})
+
+const states: Record<Pool['state'], readonly [tone: Tone, shape: IconName, words: string]> = {
+  open: ['ok', 'dot', 'Takes new servers'],
+  closed: ['idle', 'hold', 'Closed for new servers'],
+  full: ['bad', 'fail', 'Full'],
+  missing: ['bad', 'fail', 'Missing'],
+}
+
+type PoolProps = { of: Pool; fill: readonly (number | null)[] | undefined }
+const StoragePool = ({ of: p, fill = [] }: PoolProps) => {
+  const [tone, shape, words] = states[p.state]
+  return (
+    <Section
+      id={`pool-${p.id}`}
+      title={p.name}
+      count={
+        <State tone={tone} shape={shape} tag>
+          {words}
+        </State>
+      }
+      actions={<Change of={p} />}
+    >
+      <div class="in">
+        <Trouble of={p} />
+        <div class="cols">
+          <div class="stack">
+            <Meters of={p} />
+            <Graph of={p} values={fill} />
+          </div>
+          <Facts
+            of={[
+              ['Class', p.class ?? 'None'],
+              ['Kind', p.kind],
+              ['Place', p.path && <code>{p.path}</code>],
+              ['Size', bytes(p.totalBytes)],
+              ['May be promised', `${gb(p.limitGb)} (${p.overcommitPercent} % of its size)`],
+              ['Largest new disk', gb(p.freeDiskGb)],
+            ]}
+          />
+        </div>
+      </div>
+    </Section>
+  )
+}
+
+const Trouble = ({ of: p }: { of: Pool }) => (
+  <>
+    {p.missingSince && (
+      <Note level="bad">
+        The node has not reported it since <Time iso={p.missingSince} />. Servers with a disk in it cannot be started or
+        changed. Bring the storage back on the node.
+      </Note>
+    )}
+    {p.state === 'full' && (
+      <Note level="bad">
+        {`From ${FULL_PERCENT} % on it takes no new disks, and servers pause at 100 %. Free or add space on it.`}
+      </Note>
+    )}
+    {p.warnings.map((words) => (
+      <Note level="warn">{words}</Note>
+    ))}
+  </>
+)
+
+const Meters = ({ of: p }: { of: Pool }) => (
+  <>
+    {p.freeBytes !== null && (
+      <Meter
+        label="Used"
+        value={p.totalBytes - p.freeBytes}
+        total={p.totalBytes}
+        words={`${bytes(p.totalBytes - p.freeBytes)} of ${bytes(p.totalBytes)}`}
+      />
+    )}
+    <Meter label="Promised" value={p.heldDiskGb} total={p.limitGb} words={`${gb(p.heldDiskGb)} of ${gb(p.limitGb)}`} />
+    {p.metadataPercent !== null && (
+      <Meter label="Metadata" value={p.metadataPercent} total={100} words={`${Math.round(p.metadataPercent)} %`} />
+    )}
+  </>
+)
+
+const HEIGHT = 100
+
+/** How full it was, with a line where it is full. */
+function Graph({ of: p, values }: { of: Pool; values: readonly (number | null)[] }) {
+  const measured = values.flatMap((value, x) => (value === null ? [] : [[x, value] as const]))
+  if (measured.length < 2) return <p class="muted">A graph appears here after some hours.</p>
+  const highest = Math.round(Math.max(...measured.map(([, value]) => value)))
+  const last = Math.round(measured.at(-1)![1])
+  const [width, full] = [values.length - 1, HEIGHT - FULL_PERCENT]
+  return (
+    <figure>
+      <svg
+        viewBox={`0 0 ${width} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        width="100%"
+        height="64"
+        fill="none"
+        stroke="currentColor"
+        role="img"
+        aria-label={`How full ${p.name} was in the last 30 days: now ${last} %, highest ${highest} %`}
+      >
+        <line
+          x1="0"
+          y1={full}
+          x2={width}
+          y2={full}
+          stroke-dasharray="3 4"
+          opacity="0.4"
+          vector-effect="non-scaling-stroke"
+        />
+        <line x1="0" y1={HEIGHT} x2={width} y2={HEIGHT} opacity="0.4" vector-effect="non-scaling-stroke" />
+        <polyline
+          points={measured.map(([x, value]) => `${x},${HEIGHT - Math.min(HEIGHT, value)}`).join(' ')}
+          stroke-width="2"
+          vector-effect="non-scaling-stroke"
+        />
+      </svg>
+      <figcaption class="muted">
+        {`Used in the last 30 days: ${last} % now, ${highest} % at most. The broken line is at ${FULL_PERCENT} %.`}
+      </figcaption>
+    </figure>
+  )
+}
+
+const Change = ({ of: p }: { of: Pool }) => (
+  <Action
+    op={changeStoragePool}
+    params={{ id: p.id }}
+    label="Change"
+    of={p.name}
+    title={`Change the storage pool ${p.name}`}
+    submit="Save"
+    done="Saved"
+    fields={
+      <>
+        <Check
+          scope={p.id}
+          name="open"
+          label="Takes new servers"
+          checked={p.open}
+          hint="Servers with a disk in it stay, and can grow, when it is closed."
+        />
+        <Field
+          scope={p.id}
+          name="overcommitPercent"
+          label="May be promised"
+          as="number"
+          unit="% of its size"
+          required
+          value={p.overcommitPercent}
+          hint="Above 100, disks can grow to more than there is: watch how full it is, and add space in time."
+        />
+      </>
+    }
+  />
+)

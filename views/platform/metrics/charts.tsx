@@ -1,0 +1,205 @@
+// Charts that public/metrics.js draws, and the same values as tables.
+import type { ComponentChildren } from 'preact'
+import type { Answers, At } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import type { SeriesName } from '../../../src/platform/metrics/series.ts'
+import { type getMetrics, type RangeName, rangeNames } from '../../../src/platform/metrics/show.ts'
+import { addressWith } from '../../components/table.tsx'
+import { Exact } from '../../components/time.tsx'
+import { inWords, type Unit } from './words.ts'
+
+/** The part of the metrics of a server or of a node that charts read. */
+export type Metrics = Pick<
+  Answers<{ metrics: typeof getMetrics }>['metrics'],
+  'from' | 'resolutionSeconds' | 'memoryMb' | 'series'
+>
+/** The files of a page with charts. */
+export const chartFiles = ['metrics.css', 'uplot.js', 'metrics.js']
+
+const words: Record<RangeName, string> = { '1h': '1 h', '24h': '24 h', '7d': '7 d', '30d': '30 d', '1y': '1 year' }
+const USUAL: RangeName = '24h'
+/** The period that the address names. */
+export const rangeIn = ({ query }: Pick<At, 'query'>): RangeName =>
+  rangeNames.find((name) => name === query['range']) ?? USUAL
+/** How often the browser asks for new values, in seconds. */
+const everyOf = (range: RangeName) => (range === '1h' ? 10 : 60)
+
+type Line = { name: SeriesName; label: string }
+type Chart = { id: string; title: string; unit: Unit; lines: readonly Line[]; most?: number; words?: string }
+
+/** Links to the periods of time. */
+export function Periods() {
+  const at = useAt()
+  const chosen = rangeIn(at)
+  return (
+    <div class="tools">
+      <h2 class="sr">Metrics</h2>
+      <nav class="bar" aria-label="Period">
+        {rangeNames.map((name) => (
+          <a
+            class={`chip${name === chosen ? ' on' : ''}`}
+            href={addressWith(at, { range: name })}
+            aria-current={name === chosen ? 'page' : undefined}
+          >
+            {words[name]}
+          </a>
+        ))}
+      </nav>
+      <span class="grow" />
+      <span class="muted">{`New values every ${everyOf(chosen) === 10 ? '10 seconds' : 'minute'}`}</span>
+    </div>
+  )
+}
+
+const chartsOf = ({ memoryMb }: Metrics, memoryWords?: string): readonly Chart[] => [
+  {
+    id: 'memory',
+    title: 'Memory',
+    unit: 'mebibytes',
+    most: memoryMb,
+    lines: [{ name: 'memoryMb', label: 'In use' }],
+    ...(memoryWords && { words: memoryWords }),
+  },
+  {
+    id: 'disk',
+    title: 'Disk',
+    unit: 'bytes',
+    lines: [
+      { name: 'diskReadBytesPerSecond', label: 'Read' },
+      { name: 'diskWrittenBytesPerSecond', label: 'Write' },
+    ],
+  },
+  {
+    id: 'network',
+    title: 'Network',
+    unit: 'bits',
+    lines: [
+      { name: 'rxBytesPerSecond', label: 'In' },
+      { name: 'txBytesPerSecond', label: 'Out' },
+    ],
+  },
+]
+/** A step of 10 s is measured once: it has no peak of its own. */
+const cpuOf = ({ resolutionSeconds }: Metrics): Chart => ({
+  id: 'cpu',
+  title: 'CPU',
+  unit: 'percent',
+  most: 100,
+  lines: [
+    { name: 'cpuPercent', label: 'Average' },
+    ...(resolutionSeconds < 60 ? [] : [{ name: 'cpuPeakPercent', label: 'Highest' } as const]),
+  ],
+})
+
+type ChartsProps = { metrics: Metrics; address: string; memoryWords?: string; children?: ComponentChildren }
+/** The charts of a server or a node; `address` answers new values. `children` stand behind them. */
+export function Charts({ metrics, address, memoryWords, children }: ChartsProps) {
+  const at = useAt()
+  const range = rangeIn(at)
+  return (
+    <div
+      class="sec first stack"
+      data-metrics={`${address}?range=${range}`}
+      data-range={range}
+      data-every={everyOf(range)}
+    >
+      <span class="colours" aria-hidden="true">
+        {['1', '2', 'line', 'ink', 'gap', 'fill'].map((name) => (
+          <i class={`c-${name}`} />
+        ))}
+      </span>
+      <Figure of={cpuOf(metrics)} metrics={metrics} range={range} />
+      <div class="cols">
+        {chartsOf(metrics, memoryWords).map((chart) => (
+          <Figure of={chart} metrics={metrics} range={range} small />
+        ))}
+        {children}
+      </div>
+    </div>
+  )
+}
+
+const there = (values: readonly (number | null)[]) => values.filter((value) => value !== null)
+
+type FigureProps = { of: Chart; metrics: Metrics; range: RangeName; small?: boolean }
+function Figure({ of, metrics, range, small }: FigureProps) {
+  const measured = there(metrics.series[of.lines[0]!.name])
+  const summary = measured.length
+    ? `highest ${inWords(Math.max(...there(metrics.series[of.lines.at(-1)!.name])), of.unit)}`
+    : 'nothing measured yet'
+  return (
+    <figure
+      class={`panel chart${small ? ' s' : ''}`}
+      aria-labelledby={`${of.id}-t`}
+      data-series={JSON.stringify(of.lines)}
+      data-unit={of.unit}
+      data-most={of.most}
+    >
+      <header>
+        <h2 id={`${of.id}-t`}>{of.title}</h2>
+        <div class="acts">
+          <span class="keys-of" data-when="" />
+          {of.lines.map(({ name, label }, i) => (
+            <span class="keys-of">
+              <i class={i ? 'two' : undefined} /> {label} <b data-value={name}>{last(metrics, name, of.unit)}</b>
+            </span>
+          ))}
+        </div>
+      </header>
+      <div
+        class="plot"
+        role="img"
+        tabIndex={0}
+        aria-label={`${of.title} over ${words[range]}: ${summary}. Arrow keys read values.`}
+      />
+      <p class="sr" role="status" />
+      <details>
+        <summary>Show as table</summary>
+        <Values of={of} metrics={metrics} />
+      </details>
+      {of.words && !measured.length && <p class="muted">{of.words}</p>}
+    </figure>
+  )
+}
+
+const last = ({ series }: Metrics, name: SeriesName, unit: Unit) => inWords(there(series[name]).at(-1), unit)
+
+/** Rows of a table: each is the mean of several values. public/metrics.js fills it again with new values. */
+const ROWS = 48
+
+function Values({ of, metrics }: { of: Chart; metrics: Metrics }) {
+  const n = metrics.series.cpuPercent.length
+  const per = Math.ceil(n / ROWS)
+  const starts = Array.from({ length: Math.ceil(n / per) }, (_, i) => i * per).toReversed()
+  const mean = (name: SeriesName, at: number) => {
+    const values = there(metrics.series[name].slice(at, at + per))
+    return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null
+  }
+  return (
+    <div class="values">
+      <table>
+        <caption class="sr">{of.title}</caption>
+        <thead>
+          <tr>
+            <th scope="col">From</th>
+            {of.lines.map(({ label }) => (
+              <th scope="col">{label}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {starts.map((at) => (
+            <tr>
+              <th scope="row">
+                <Exact iso={new Date(Date.parse(metrics.from) + at * metrics.resolutionSeconds * 1000).toISOString()} />
+              </th>
+              {of.lines.map(({ name }) => (
+                <td>{inWords(mean(name, at), of.unit)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,142 @@
+// The timeline of a server, newest first: changes, jobs, alerts and unexpected ends in one order.
+import { instantOf, localMinute } from '../../../public/panel/page/zone.js'
+import { getServer } from '../../../src/compute/servers/list.ts'
+import { timelineKinds } from '../../../src/fleet/workloads/timeline.ts'
+import { listMemberships } from '../../../src/identity/team/memberships.ts'
+import { type Answers, type At, allIfAllowed, reading } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { listJobs } from '../../../src/platform/jobs/jobs.ts'
+import { getTimeline } from '../../../src/platform/timeline/timeline.ts'
+import { areaOf, inEveryArea } from '../../components/area.ts'
+import { Link } from '../../components/link.tsx'
+import { type Filter, List } from '../../components/list.tsx'
+import { Empty } from '../../components/section.tsx'
+import { State } from '../../components/state.tsx'
+import { addressWith, type Column, Table } from '../../components/table.tsx'
+import { instantsIn, Moment } from '../../components/time.tsx'
+import { ServerFrame } from '../../compute/servers/frame.tsx'
+import { wordsOf } from '../audit/table.tsx'
+
+const reads = {
+  server: reading(getServer, ({ params }) => ({ params })),
+  jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
+  memberships: allIfAllowed(listMemberships),
+  timeline: reading(getTimeline, (at) => ({ params: at.params, query: instantsIn(at, ['since', 'until']) })),
+}
+type Entry = Answers<typeof reads>['timeline']['data'][number]
+
+export const timelinePages = inEveryArea({
+  path: '/servers/{id}/activity',
+  reads,
+  title: ({ server }) => `Activity of ${server.name}`,
+  nav: 'servers',
+  view: ({ timeline, ...data }, area) => (
+    <ServerFrame {...data} area={area}>
+      <h2 class="sr">Activity</h2>
+      <Days />
+      <List
+        of={timeline}
+        noun="entry"
+        plural="entries"
+        filters={filters}
+        empty={<Empty>Nothing happened to this server within 30 days.</Empty>}
+        emptyWhenFiltered="Nothing of this kind happened in this period."
+      >
+        <Table label="Activity" rows={timeline.data} columns={columns} idOf={({ id }) => id} flow />
+      </List>
+    </ServerFrame>
+  ),
+})
+
+const filters: readonly Filter[] = [
+  { name: 'kind', label: 'Kind', options: Object.entries(timelineKinds) },
+  { name: 'since', label: 'From', time: true },
+  { name: 'until', label: 'to', time: true },
+]
+
+const DAY_MS = 86_400_000
+const DAYS = 7
+/** A link per day of the last week, in the reader's zone: "what happened last Tuesday". */
+function Days() {
+  const at = useAt()
+  const zone = at.uiPreferences?.timeZone ?? 'UTC'
+  const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short', timeZone: zone })
+  const days = Array.from({ length: DAYS }, (_, i) => localMinute(at.now - i * DAY_MS, zone).slice(0, 10))
+  const spanOf = (day: string) => {
+    const start = instantOf(`${day}T00:00`, zone)
+    const next = instantOf(`${localMinute(start + 1.5 * DAY_MS, zone).slice(0, 10)}T00:00`, zone)
+    return { since: new Date(start).toISOString(), until: new Date(next - 1).toISOString() }
+  }
+  return (
+    <nav class="tools" aria-label="Day">
+      {days.map((day, i) => {
+        const { since, until } = spanOf(day)
+        const isOn = isSame(at, since, until)
+        return (
+          <a
+            class={`chip${isOn ? ' on' : ''}`}
+            href={addressWith(at, { since, until, cursor: null })}
+            aria-current={isOn ? 'page' : undefined}
+          >
+            {i === 0 ? 'Today' : i === 1 ? 'Yesterday' : weekday.format(Date.parse(since))}
+          </a>
+        )
+      })}
+    </nav>
+  )
+}
+const isSame = ({ query }: Pick<At, 'query'>, since: string, until: string) =>
+  query['since'] === since && query['until'] === until
+
+const looks: Partial<Record<string, Parameters<typeof State>[0] & { children: string }>> = {
+  done: { tone: 'ok', shape: 'tick', children: 'Done' },
+  succeeded: { tone: 'ok', shape: 'tick', children: 'Done' },
+  recovered: { tone: 'ok', shape: 'tick', children: 'Recovered' },
+  fired: { tone: 'warn', shape: 'away', children: 'Alert' },
+  queued: { tone: 'warn', shape: 'wait', children: 'Queued' },
+  running: { tone: 'work', shape: 'work', children: 'Running' },
+  failed: { tone: 'bad', shape: 'fail', children: 'Failed' },
+}
+const Result = ({ of: { kind, result } }: { of: Entry }) =>
+  kind === 'crash' ? (
+    <State tone="warn" shape="away">
+      Noticed
+    </State>
+  ) : (
+    <State {...(looks[result] ?? { tone: 'bad', shape: 'fail', children: result })} />
+  )
+
+function What({ of: e }: { of: Entry }) {
+  const at = useAt()
+  return (
+    <>
+      <b>{e.title ?? wordsOf(at, e.operation ?? '', e.action)}</b>
+      <small>
+        {e.kind !== 'job' && timelineKinds[e.kind]}
+        {e.kind !== 'job' && e.jobId && ' · '}
+        {e.jobId && <Link href={`${areaOf(at)}/jobs/${e.jobId}`}>Job</Link>}
+      </small>
+    </>
+  )
+}
+
+const columns: readonly Column<Entry>[] = [
+  { title: 'What', kind: 'name', width: 44, cell: (e) => <What of={e} /> },
+  { title: 'Result', kind: 'state', width: 16, cell: (e) => <Result of={e} /> },
+  { title: 'When', kind: 'addr', width: 20, cell: (e) => <Moment iso={e.at} /> },
+  {
+    title: 'Who',
+    width: 20,
+    cell: (e) =>
+      e.who && (
+        <>
+          {e.who.you ? 'You' : e.who.name}
+          {e.from && (
+            <small>
+              from <span class="mono">{e.from}</span>
+            </small>
+          )}
+        </>
+      ),
+  },
+]
