@@ -183,7 +183,7 @@ export const changeEmail = operation({
     mailTo(tx, call, it, {
       subject: 'Your e-mail address is about to change',
       paragraphs: [
-        'Somebody who is signed in as you asked for another e-mail address for your account. The address changes once ' +
+        'Somebody who is signed in as you asked for another e-mail address for your account. It changes once ' +
           'the new one is confirmed.',
       ],
       closing:

@@ -12,7 +12,7 @@ export type NewJob = {
   title: string
   /** The lock it takes until it has ended, such as the id of what it changes. */
   holds?: string
-  /** Locks that it does not take and that must be free when it is asked for: an open job with one of them refuses it. */
+  /** Locks that it does not take. An open job that has one of them refuses it. */
   alone?: readonly string[]
   /** The refusal while another open job has the lock, in the words of what it changes; without it `in_use`. */
   busy?: () => ApiError
@@ -20,8 +20,8 @@ export type NewJob = {
   subject?: Subject
   now: number
   /**
-   * Open jobs with the same lock, or one of `alone`, are cancelled, and this one begins when its lock is free. Without it they refuse this
-   * one.
+   * Open jobs with the same lock, or one of `alone`, are cancelled, and this one begins when its lock is free. Without
+   * it they refuse this one.
    */
   supersedes?: true
   /** It begins when `releaseJob` says so; the words stand where its step is shown. */

@@ -185,7 +185,7 @@ describe('a backup', () => {
     }
     expect((await s.list()).notTakeable).toContain('is being made')
     expect(p.job(jobId).state).toBe('running')
-    // What deletes the disk does not wait for it.
+    // A deletion of the disk does not wait for it.
     await p.admin('DELETE', `/servers/${s.id}?immediately=true`)
     await p.settle()
     expect(p.job(jobId)).toMatchObject({ state: 'failed', errorCode: 'cancelled' })

@@ -302,7 +302,7 @@ const Drill = ({ of: it }: { of: Backup }) => (
     confirm={{
       keep: 'Not now',
       consequences: [
-        'It is restored into a machine without network, and the system in it has to answer. Then the machine is removed.',
+        'It is restored into a machine without network, and its system has to answer. Then the machine is removed.',
         `Until then it takes memory and up to ${exactGb(it.diskGb)} of disk of a node.`,
         'The server is not touched.',
       ],
