@@ -61,23 +61,22 @@ export function ServerFrame({ children, ...of }: FrameProps) {
   )
 }
 
-/** Nothing can be set on a server that has ended. */
-const tabsOf = (s: Server, area: Area): [href: string, title: string][] => [
-  [`${area}/servers/${s.id}`, 'Overview'],
-  ...(s.status === 'terminated' ? [] : ([[`${area}/servers/${s.id}/console`, 'Console']] as [string, string][])),
-  [`${area}/servers/${s.id}/metrics`, 'Metrics'],
-  ...(s.status === 'terminated'
-    ? []
-    : ([
-        [`${area}/servers/${s.id}/network`, 'Network'],
-        [`${area}/servers/${s.id}/snapshots`, 'Snapshots'],
-        [`${area}/servers/${s.id}/rescue`, 'Rescue'],
-        [`${area}/servers/${s.id}/settings`, 'Settings'],
-      ] as [string, string][])),
-  // Backups outlive the server.
-  [`${area}/servers/${s.id}/backups`, 'Backups'],
-  [`${area}/servers/${s.id}/activity`, 'Activity'],
+/** Nothing can be set on a server that has ended, but its backups outlive it. */
+const tabs: readonly { path: string; title: string; ofEnded?: true }[] = [
+  { path: '', title: 'Overview', ofEnded: true },
+  { path: '/console', title: 'Console' },
+  { path: '/metrics', title: 'Metrics', ofEnded: true },
+  { path: '/network', title: 'Network' },
+  { path: '/snapshots', title: 'Snapshots' },
+  { path: '/backups', title: 'Backups', ofEnded: true },
+  { path: '/rescue', title: 'Rescue' },
+  { path: '/settings', title: 'Settings' },
+  { path: '/activity', title: 'Activity', ofEnded: true },
 ]
+const tabsOf = (s: Server, area: Area): [href: string, title: string][] =>
+  tabs
+    .filter(({ ofEnded }) => ofEnded || s.status !== 'terminated')
+    .map(({ path, title }) => [`${area}/servers/${s.id}${path}`, title])
 
 /** The console and the power action that fits the state as buttons, the others behind the three dots. */
 function Actions({ server: s, area }: { server: Server; area: Area }) {
