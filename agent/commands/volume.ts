@@ -1,4 +1,4 @@
-import { whileFrozen } from '../drivers/guest-agent/freezing.ts'
+import { brokeOff, whileFrozen } from '../drivers/guest-agent/freezing.ts'
 import { atLayer } from '../drivers/storage/storage.ts'
 import { Failure } from '../failure.ts'
 import type { Host } from '../host/host.ts'
@@ -52,7 +52,9 @@ export const volumeCommands = {
     if (sizeBytes === undefined)
       throw new Failure('no_volume', `${workload} has no disk ${(await pool.disk(below)).path}`)
     const power = await host.hypervisor.power(workload)
-    const consistent = isOn(power) ? await addLayer(host, volume, from, sizeBytes) : power === 'stopped'
+    const consistent = isOn(power)
+      ? await addLayer(host, volume, from, sizeBytes)
+      : power === 'stopped' && !(await brokeOff(host.hypervisor, workload))
     if (!isOn(power)) await pool.fork(volume, from, sizeBytes)
     await defineVm(vm, host)
     return { consistent, usedBytes: await pool.usedBytes(below) }

@@ -96,7 +96,7 @@ const snapshotIds = t.Array(snapshotId, { maxItems: MOST_FORGOTTEN })
 
 /**
  * A disk that was saved: `diskBytes` as the guest sees it, `addedBytes` that the target took for it; 0 where a crash
- * lost the count. `consistent`: file systems were frozen, or the vm was off.
+ * lost the count. `consistent`: file systems were frozen, or the guest had shut down.
  */
 export const BackupMade = t.Object({
   snapshot: snapshotId,

@@ -325,8 +325,8 @@ export const commands = {
   'volume.remove': command(Volume, nothing),
   /**
    * Takes a snapshot of the layer `from`, on which `vm.volume` becomes a new one, and defines the vm with it. The vm
-   * may run: where its guest agent answers, file systems are frozen meanwhile. `consistent`: they were, or the vm was
-   * shut down. `usedBytes`: what the snapshot takes on the host. Fails with `no_volume`.
+   * may run: where its guest agent answers, file systems are frozen meanwhile. `consistent`: they were, or the
+   * guest had shut down. `usedBytes`: what the snapshot takes on the host. Fails with `no_volume`.
    */
   'volume.snapshot': command(
     t.Object({ vm: Vm, from: layerNumber }),

@@ -8,7 +8,7 @@ import { log } from '../../log.ts'
 import { type BackupForget, type BackupMade, backupFailureCode } from '../../protocol/backup.ts'
 import type { Input, Power, Volume } from '../../protocol/wire.ts'
 import type { State } from '../../state.ts'
-import { whileFrozen } from '../guest-agent/freezing.ts'
+import { brokeOff, whileFrozen } from '../guest-agent/freezing.ts'
 import type { GuestAgent } from '../guest-agent/guest-agent.ts'
 import type { Hypervisor } from '../hypervisor/hypervisor.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -121,7 +121,7 @@ export class BackupRuns {
       const power = await this.host.hypervisor.power(workload)
       const on = isOn(power)
       try {
-        return await (on ? this.#saveOn(input, signal) : this.#saveOff(input, signal, power !== 'crashed'))
+        return await (on ? this.#saveOn(input, signal) : this.#saveOff(input, signal))
       } catch (error) {
         const isInterrupted = error instanceof Failure && error.code === backupFailureCode('interrupted')
         if (signal.aborted || tries === MOST_TRIES) throw error
@@ -151,8 +151,9 @@ export class BackupRuns {
     }
   }
 
-  async #saveOff(input: Make, signal: AbortSignal, consistent: boolean): Promise<Saved> {
+  async #saveOff(input: Make, signal: AbortSignal): Promise<Saved> {
     const { workload } = input.volume
+    const consistent = !(await brokeOff(this.host.hypervisor, workload))
     const stop = new AbortController()
     const disk = await this.host.storage.pool(input.volume.pool).disk(input.volume)
     const saved = this.#read(input, { disk }, consistent, AbortSignal.any([signal, stop.signal]))

@@ -46,6 +46,16 @@ export async function whileFrozen(host: Host, workload: string, work: () => Prom
   return froze && thawed > 0
 }
 
+/**
+ * Did the guest of a vm that is off not shut it down? Its file systems are then as after a power failure. False where the
+ * hypervisor does not know it any more.
+ */
+export async function brokeOff(hypervisor: Pick<Hypervisor, 'look'>, workload: string): Promise<boolean> {
+  const { ours } = await hypervisor.look()
+  const off = ours.find(({ id }) => id === workload)?.off
+  return off === 'destroyed' || off === 'crashed'
+}
+
 /** Thaws guests that were not yet, except those that a command or a backup is working on. */
 export async function thawLeftOver(host: Host, inTurn: (workload: string, work: () => Promise<void>) => Promise<void>) {
   for (const workload of host.state.frozen())

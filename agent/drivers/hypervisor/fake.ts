@@ -90,8 +90,11 @@ export class FakeHypervisor implements Hypervisor {
   }
 
   async stop(workload: string, graceSeconds: number) {
-    if (graceSeconds > 0 && (await this.power(workload)) === 'running') await Bun.sleep(this.settings.bootMs)
-    this.db.run(`update vms set power = 'stopped', off = 'destroyed' where workload = ?`, [workload])
+    const power = await this.power(workload)
+    if (isOff(power)) return
+    const isAsked = graceSeconds > 0 && power === 'running'
+    if (isAsked) await Bun.sleep(this.settings.bootMs)
+    this.end(workload, isAsked ? 'shutdown' : 'destroyed')
   }
 
   async growDisk(workload: string, { path }: Disk, sizeBytes: number) {

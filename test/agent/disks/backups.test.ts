@@ -44,7 +44,7 @@ async function rig() {
 for (const power of ['running', 'stopped'] as const)
   test(`the disk of a ${power} vm is saved once and comes back, each twice with the same end`, async () => {
     const { obey, layers, pathOf, make } = await rig()
-    if (power === 'stopped') await obey('vm.stop', { workload, graceSeconds: 0 })
+    if (power === 'stopped') await obey('vm.stop', { workload, graceSeconds: 5 })
     const made = await make()
     expect(made).toMatchObject({ diskBytes: 2 * GiB, consistent: true })
     expect(made.addedBytes).toBeGreaterThan(0)
@@ -85,6 +85,15 @@ test('a guest that cannot be frozen is saved all the same', async () => {
   }
   expect(await make()).toMatchObject({ consistent: false })
   expect(host.state.frozen()).toEqual([])
+})
+
+test('a vm that was switched off is saved and not consistent; one whose guest shut down is', async () => {
+  const { make, obey } = await rig()
+  await obey('vm.stop', { workload, graceSeconds: 0 })
+  expect(await make()).toMatchObject({ consistent: false })
+  await obey('vm.start', { workload })
+  await obey('vm.stop', { workload, graceSeconds: 5 })
+  expect(await make({ backup: 'bkp_00000000000000000000000002' })).toMatchObject({ consistent: true })
 })
 
 test('a disk that is missing, and a target that is away, fail with a code', async () => {

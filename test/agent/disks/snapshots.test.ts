@@ -42,7 +42,7 @@ async function rig() {
 for (const power of ['running', 'stopped'] as const)
   test(`a snapshot of a ${power} vm is taken, restored and merged away, each twice with the same end`, async () => {
     const { host, obey, pathOf, write, read } = await rig()
-    if (power === 'stopped') await obey('vm.stop', { workload, graceSeconds: 0 })
+    if (power === 'stopped') await obey('vm.stop', { workload, graceSeconds: 5 })
     const taken = await obey('volume.snapshot', { vm: vmAt(1), from: 0 })
     expect(taken).toEqual({ consistent: true, usedBytes: 2 * GiB })
     await obey('volume.snapshot', { vm: vmAt(1), from: 0 })
@@ -109,6 +109,15 @@ test('a vm that crashed has a snapshot that is not consistent', async () => {
   const { host, obey } = await rig()
   ;(host.hypervisor as FakeHypervisor).end(workload, 'crashed')
   expect(await obey('volume.snapshot', { vm: vmAt(1), from: 0 })).toMatchObject({ consistent: false })
+})
+
+test('a vm that was switched off has a snapshot that is not consistent; one whose guest shut down has', async () => {
+  const { host, obey } = await rig()
+  await obey('vm.stop', { workload, graceSeconds: 0 })
+  expect(await obey('volume.snapshot', { vm: vmAt(1), from: 0 })).toMatchObject({ consistent: false })
+  await host.hypervisor.start(workload)
+  await obey('vm.stop', { workload, graceSeconds: 5 })
+  expect(await obey('volume.snapshot', { vm: vmAt(2), from: 1 })).toMatchObject({ consistent: true })
 })
 
 test('a guest writes again after work that fails, and where thawing fails the supervision thaws it later', async () => {

@@ -75,7 +75,7 @@ describe('a snapshot', () => {
   test('of a stopped server is consistent, and the server stays off when it is restored', async () => {
     using p = await world()
     const s = await begin(p)
-    await s.power('off')
+    await s.power('shutdown')
     s.write('one')
     const a = await s.take('a')
     s.write('two')
