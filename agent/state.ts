@@ -3,6 +3,7 @@
 // between is safe.
 import { openDatabase } from './database.ts'
 import type { PortPolicy } from './protocol/firewall.ts'
+import type { ContainerEnd } from './protocol/gpu.ts'
 import type { Crash, PortRules, PrivateNetwork, RestartPolicy, Speed } from './protocol/wire.ts'
 
 export type State = ReturnType<typeof openState>
@@ -22,6 +23,8 @@ const SCHEMA = `
   create table if not exists crashes (
     workload text not null, at integer not null, cause text not null, detail text not null, outcome text not null,
     primary key (workload, at)) strict;
+  create table if not exists container_ends (
+    workload text not null, at integer not null, how text not null, primary key (workload, at)) strict;
   create table if not exists floating (address text primary key, workload text not null) strict;
   create table if not exists firewall_digest (digest text not null) strict;
   create table if not exists frozen (workload text primary key) strict;
@@ -111,17 +114,31 @@ export function openState(path: string) {
         .all()
         .map(({ spec }) => JSON.parse(spec) as PrivateNetwork),
 
-    keepCrash: ({ workload, at, cause, detail, outcome }: Crash) =>
-      void db.run('insert or replace into crashes values (?, ?, ?, ?, ?)', [workload, at, cause, detail, outcome]),
+    keepCrash: ({ workload, at, cause, detail, outcome, end }: Crash) =>
+      db.transaction(() => {
+        db.run('insert or replace into crashes values (?, ?, ?, ?, ?)', [workload, at, cause, detail, outcome])
+        if (end) db.run('insert or replace into container_ends values (?, ?, ?)', [workload, at, JSON.stringify(end)])
+      })(),
     /** Crashes after `since`, oldest first. */
     crashes: (since: number) =>
       db
-        .query<Omit<Crash, 'type'>, [number]>(
-          'select workload, at, cause, detail, outcome from crashes where at > ? order by at limit 500',
+        .query<Omit<Crash, 'type' | 'end'> & { how: string | null }, [number]>(
+          `select workload, at, cause, detail, outcome, how from crashes left join container_ends using (workload, at)
+           where at > ? order by at limit 500`,
         )
         .all(since)
-        .map((crash): Crash => ({ type: 'crash', ...crash })),
-    forgetCrashes: (before: number) => void db.run('delete from crashes where at < ?', [before]),
+        .map(
+          ({ how, ...crash }): Crash => ({
+            type: 'crash',
+            ...crash,
+            ...(how !== null && { end: JSON.parse(how) as ContainerEnd }),
+          }),
+        ),
+    forgetCrashes: (before: number) =>
+      db.transaction(() => {
+        db.run('delete from crashes where at < ?', [before])
+        db.run('delete from container_ends where at < ?', [before])
+      })(),
 
     /** Guests that were asked to freeze and did not say yet that they write again. */
     noteFrozen: (workload: string) => void db.run('insert or ignore into frozen values (?)', [workload]),

@@ -5,6 +5,7 @@ import type { Host } from '../host/host.ts'
 import { type CommandName, commands } from '../protocol/wire.ts'
 import { backupCommands } from './backup.ts'
 import type { Commands } from './commands.ts'
+import { containerCommands } from './container.ts'
 import { drillCommands } from './drill.ts'
 import { firewallCommands } from './firewall.ts'
 import { guestCommands } from './guest.ts'
@@ -27,6 +28,7 @@ export const run: Commands = {
   ...guestCommands,
   ...backupCommands,
   ...drillCommands,
+  ...containerCommands,
 }
 
 const checks = new Map(Object.entries(commands).map(([name, { input }]) => [name, Compile(input as TSchema)]))
@@ -60,7 +62,7 @@ export function parseCommand(
 }
 
 /**
- * Commands that change nothing of the vm. `vm.await` and `drill.await` may take minutes and end when the vm is stopped,
+ * Commands that change nothing of the workload. Those that await may take minutes and end when the workload is stopped,
  * and `backup.make` takes hours, so nothing waits for them. Those of the firewall wait for its rules alone: they also
  * reach a vm that is shutting down.
  */
@@ -74,6 +76,9 @@ const looking: ReadonlySet<CommandName> = new Set([
   'firewall.look',
   'firewall.set-policy',
   'backup.make',
+  'container.look',
+  'container.await',
+  'container.logs',
 ])
 
 function workloadOf(input: unknown): string | undefined {

@@ -4,13 +4,15 @@
 import { Compile } from 'typebox/compile'
 import { parseCommand } from '../commands/index.ts'
 import { ConsoleLink } from '../console/console-link.ts'
-import type { Figures, Seen } from '../drivers/hypervisor/hypervisor.ts'
+import type { SeenContainer } from '../drivers/container/container.ts'
+import type { Figures, PowerEvent, Seen } from '../drivers/hypervisor/hypervisor.ts'
 import { failureOf, wordsOf } from '../failure.ts'
 import type { Host } from '../host/host.ts'
 import { Measuring } from '../host/metrics/measuring.ts'
 import type { Supervision } from '../host/supervision.ts'
 import { log } from '../log.ts'
 import { fitted } from '../protocol/bounds.ts'
+import type { ContainerEnd } from '../protocol/gpu.ts'
 import {
   agentPaths,
   closeCodes,
@@ -78,7 +80,9 @@ export class Connection {
 
   /** Connects, and reconnects whenever the connection breaks, until `signal` aborts. */
   async stay(signal: AbortSignal) {
-    void this.watchPower(signal)
+    void this.watchPower((until) => this.host.hypervisor.events(until), signal)
+    void this.watchPower((until) => this.host.containers.events(until), signal)
+    this.host.gpus.onChange = () => void tried(this.sendFacts(false))
     let failures = 0
     while (!signal.aborted) {
       const end = await this.connectOnce(signal)
@@ -250,31 +254,52 @@ export class Connection {
     this.send({ type: 'facts', facts: fitted(Facts, facts) })
   }
 
-  /** Answers the vms as they were found. */
+  /** Answers the workloads as they were found. */
   private async sendHeartbeat(): Promise<readonly Seen[]> {
-    const [load, pools, { ours }] = await Promise.all([
+    const [load, pools, { ours: vms }, containers] = await Promise.all([
       this.host.load(),
       this.host.storage.capacities(),
       this.host.hypervisor.look(),
+      this.host.containers.look(),
     ])
-    this.send(
-      fitted(Heartbeat, { type: 'heartbeat', at: Date.now(), ...load, pools, workloads: ours.map(figuresOnly) }),
-    )
-    return ours
+    const all = [...vms, ...containers]
+    this.send(fitted(Heartbeat, { type: 'heartbeat', at: Date.now(), ...load, pools, workloads: all.map(figuresOnly) }))
+    return all
   }
 
   private async sendMetrics(seen: readonly Seen[]) {
-    const samples = await this.measuring.turn(seen, () => this.host.hypervisor.usage())
+    const [samples, cards] = await Promise.all([
+      this.measuring.turn(seen, () => this.usage()),
+      this.host.gpus.samples().catch(() => []),
+    ])
     const host = this.measuring.hostTurn(this.host.hostCounters())
-    this.send(fitted(Metrics, { type: 'metrics', ...(host && { host }), samples: samples.slice(0, MOST_SAMPLES) }))
+    this.send(
+      fitted(Metrics, {
+        ...{ type: 'metrics', samples: samples.slice(0, MOST_SAMPLES) },
+        ...(host && { host }),
+        ...(cards.length && { cards }),
+      }),
+    )
     for (let first = MOST_SAMPLES; first < samples.length; first += MOST_SAMPLES)
       this.send(fitted(Metrics, { type: 'metrics', samples: samples.slice(first, first + MOST_SAMPLES) }))
   }
 
+  private usage = async () => (await Promise.all([this.host.hypervisor.usage(), this.host.containers.usage()])).flat()
+
   private async sendInventory() {
-    const [{ ours, foreign }, volumes] = await Promise.all([this.host.hypervisor.look(), this.host.storage.list()])
-    const vms = ours.map(({ id, power }) => ({ workload: id, power }))
-    this.send(fitted(Inventory, { type: 'inventory', vms, volumes, foreign }))
+    const { hypervisor, storage, containers, workspaces } = this.host
+    const [{ ours, foreign }, volumes, instances, files] = await Promise.all([
+      ...([hypervisor.look(), storage.list()] as const),
+      ...([containers.look(), workspaces.list()] as const),
+    ])
+    const powers = (seen: readonly Seen[]) => seen.map(({ id, power }) => ({ workload: id, power }))
+    this.send(
+      fitted(Inventory, {
+        ...{ type: 'inventory', vms: powers(ours), volumes, foreign },
+        ...(instances.length && { containers: powers(instances) }),
+        ...(files.length && { workspaces: files }),
+      }),
+    )
   }
 
   private sendTraffic() {
@@ -296,15 +321,20 @@ export class Connection {
   }
 
   /** Sends changes of power as they happen. When their source breaks off, a heartbeat reports what was missed. */
-  private async watchPower(signal: AbortSignal) {
+  private async watchPower(
+    events: (signal: AbortSignal) => AsyncIterable<PowerEvent & { end?: ContainerEnd }>,
+    signal: AbortSignal,
+  ) {
     while (!signal.aborted) {
       try {
-        for await (const event of this.host.hypervisor.events(signal)) {
+        for await (const event of events(signal)) {
           this.send(fitted(PowerChange, { type: 'power', ...event }))
           this.supervision.wake()
         }
       } catch (error) {
-        log('warning', 'the events of the hypervisor broke off; subscribing again', { error: wordsOf(error) })
+        log('warning', 'the events of the hypervisor or container engine broke off; subscribing again', {
+          error: wordsOf(error),
+        })
       }
       await sleep(EVENTS_AGAIN_MS, signal)
       if (!signal.aborted) await tried(this.sendHeartbeat())
@@ -321,7 +351,8 @@ export class Connection {
   }
 }
 
-const figuresOnly = ({ off: _, rxPackets: __, txPackets: ___, ...figures }: Seen): Figures => figures
+const figuresOnly = ({ off: _, end: __, rxPackets: ___, txPackets: ____, ...figures }: SeenContainer): Figures =>
+  figures
 
 const tried = (report: Promise<unknown>) =>
   report.catch((error) => log('error', 'this host cannot be reported on', { error: wordsOf(error) }))

@@ -35,6 +35,7 @@ const programs = [
   'zpool',
   'rbd',
   'ceph',
+  'podman',
 ] as const
 export type Program = (typeof programs)[number]
 

@@ -9,7 +9,7 @@ import { addressesOfHost } from '../drivers/network/bridge.ts'
 import type { Facts } from '../protocol/wire.ts'
 import { VERSION } from '../version.ts'
 import { find, type Program, run } from './exec.ts'
-import type { Load } from './host.ts'
+import type { Host, Load } from './host.ts'
 import { cpuTicks, kibOf } from './metrics/counters.ts'
 
 /** The facts that the controller receives about this host. Starts a few processes. */
@@ -33,6 +33,22 @@ export async function factsOfHost(
     ...network,
     ...(await managementAddressOf(controller, network.addresses)),
   }
+}
+
+type Instances = Pick<Host, 'access' | 'containers' | 'gpus' | 'workspaces'>
+
+/** The container engine with everything that keeps the host from running instances; undefined without an engine. */
+export async function engineOf({ access, containers, gpus, workspaces }: Instances) {
+  const engine = await containers.engine()
+  if (!engine) return undefined
+  const others = await Promise.all([access.problems(), workspaces.problems(), gpus.findings()])
+  return { ...engine, problems: [...engine.problems, ...others.flat()] }
+}
+
+/** The facts about container instances. A host without engine and cards has none. */
+export async function gpuFacts(host: Instances): Promise<Partial<Facts>> {
+  const [containers, cards] = await Promise.all([engineOf(host), host.gpus.cards()])
+  return { ...(containers && { containers }), ...(cards.length && { cards }) }
 }
 
 /**

@@ -4,10 +4,13 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../database.ts'
+import { FakeAccess } from '../drivers/access/fake.ts'
 import { BackupRuns } from '../drivers/backup/backup-runs.ts'
 import { FakeBackups } from '../drivers/backup/fake.ts'
 import { FakeConsoles } from '../drivers/console/fake.ts'
+import { FakeContainers } from '../drivers/container/fake.ts'
 import { FakeFirewall } from '../drivers/firewall/fake.ts'
+import { FakeGpus } from '../drivers/gpu/fake.ts'
 import { FakeGuestAgent } from '../drivers/guest-agent/fake.ts'
 import { FakeHypervisor } from '../drivers/hypervisor/fake.ts'
 import { FakeImages } from '../drivers/images/fake.ts'
@@ -17,10 +20,13 @@ import { FakeSeeds } from '../drivers/seed/fake.ts'
 import { FakePool } from '../drivers/storage/fake.ts'
 import { Storage } from '../drivers/storage/storage.ts'
 import { FakeCounters } from '../drivers/traffic/fake.ts'
+import { FakeWorkspaces } from '../drivers/workspace/fake.ts'
 import { decrypting } from '../protocol/for-node.ts'
+import type { Card } from '../protocol/gpu.ts'
 import { type Facts, firmwares, type PoolCapacity } from '../protocol/wire.ts'
 import { openState } from '../state.ts'
 import { VERSION } from '../version.ts'
+import { gpuFacts } from './facts.ts'
 import { openFaults } from './faults.ts'
 import type { Host } from './host.ts'
 import { Metering } from './metering.ts'
@@ -44,6 +50,12 @@ export type FakeSettings = {
   /** Pools beside the one that is called local; what they name beside name and size is what they report. */
   pools: FakePoolSettings[]
   imageBytes: number
+  /** The sum of the compressed layers of every container image. */
+  containerImageBytes: number
+  /** What keeps the host from running container instances. */
+  engineProblems: string[]
+  /** Its cards; none by default. */
+  cards: (Pick<Card, 'uuid' | 'model' | 'memoryMb'> & Partial<Card>)[]
   /** Milliseconds from a vm's start until its guest answers. */
   bootMs: number
   heartbeatMs: number
@@ -62,9 +74,23 @@ const defaults: FakeSettings = {
   poolBytes: 2e12,
   pools: [],
   imageBytes: 2 * 1024 ** 3,
+  containerImageBytes: 4 * 1024 ** 3,
+  engineProblems: [],
+  cards: [],
   bootMs: 20,
   heartbeatMs: 10_000,
   bootId: 'first-boot',
+}
+
+/** The host with what tests look at behind its interfaces. */
+export type FakeHost = Host & {
+  counters: FakeCounters
+  guestAgent: FakeGuestAgent
+  consoles: FakeConsoles
+  seeds: FakeSeeds
+  containers: FakeContainers
+  access: FakeAccess
+  workspaces: FakeWorkspaces
 }
 
 /** Opens the fake host in `dataDir`, in the state in which the last agent there left it, also after a crash. */
@@ -73,7 +99,7 @@ export function openFakeHost(
   given: Partial<FakeSettings> = {},
   now: () => number = Date.now,
   key?: KeyObject,
-): Host & { counters: FakeCounters; guestAgent: FakeGuestAgent; consoles: FakeConsoles; seeds: FakeSeeds } {
+): FakeHost {
   const settings = { ...defaults, ...given, ...settingsIn(dataDir) }
   const db = openDatabase(join(dataDir, 'fake.db'), 'create table if not exists boots (id text primary key) strict')
   const hypervisor = new FakeHypervisor(db, settings)
@@ -90,6 +116,11 @@ export function openFakeHost(
     ),
   )
   const backups = new FakeBackups(db)
+  const gpus = new FakeGpus(settings.cards)
+  const { containerImageBytes: imageBytes, engineProblems, bootMs } = settings
+  const workspaces = new FakeWorkspaces(db, settings.poolBytes)
+  const containers = new FakeContainers(db, { imageBytes, engineProblems, bootMs }, gpus.troublesSince)
+  const access = new FakeAccess(db, containers.power)
   const host = {
     counters,
     consoles,
@@ -107,8 +138,15 @@ export function openFakeHost(
     seeds: new FakeSeeds(db),
     images: new FakeImages(db, settings.imageBytes),
     isos: new FakeImages(db, settings.imageBytes, 'isos'),
+    containers,
+    access,
+    workspaces,
+    gpus,
     oomKills: () => 0,
-    facts: async () => factsOf(settings, bootedAt),
+    facts: async () => ({
+      ...factsOf(settings, bootedAt),
+      ...(await gpuFacts({ access, containers, gpus, workspaces })),
+    }),
     decrypt: decrypting(key),
     // Many fake hosts live on one machine.
     machineId: () => undefined,
@@ -121,13 +159,18 @@ export function openFakeHost(
     hostCounters: () => countersOf(settings, performance.now()),
     withFaults: openFaults(dataDir, db),
     close: () => {
+      containers.close()
+      gpus.close()
       consoles.close()
       metering.close()
       db.close()
       state.close()
     },
-  } satisfies Host & { counters: FakeCounters; guestAgent: FakeGuestAgent; consoles: FakeConsoles; seeds: FakeSeeds }
-  if (db.run('insert or ignore into boots values (?)', [settings.bootId]).changes) hypervisor.powerOff()
+  } satisfies FakeHost
+  if (db.run('insert or ignore into boots values (?)', [settings.bootId]).changes) {
+    hypervisor.powerOff()
+    containers.powerOff()
+  }
   return host
 }
 

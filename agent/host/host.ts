@@ -1,14 +1,18 @@
 // A host as the commands use it: one driver of each kind, and the state. The real and the fake host have the same type,
 // so that commands, connection and journal are the same code for both.
+import type { Access } from '../drivers/access/access.ts'
 import type { Backups } from '../drivers/backup/backup.ts'
 import type { BackupRuns } from '../drivers/backup/backup-runs.ts'
 import type { Consoles } from '../drivers/console/consoles.ts'
+import type { Containers } from '../drivers/container/container.ts'
+import type { Gpus } from '../drivers/gpu/gpus.ts'
 import type { GuestAgent } from '../drivers/guest-agent/guest-agent.ts'
 import type { Hypervisor } from '../drivers/hypervisor/hypervisor.ts'
 import type { Images } from '../drivers/images/images.ts'
 import type { Network } from '../drivers/network/network.ts'
 import type { Seeds } from '../drivers/seed/seed.ts'
 import type { Storage } from '../drivers/storage/storage.ts'
+import type { Workspaces } from '../drivers/workspace/workspaces.ts'
 import type { CommandName, Facts } from '../protocol/wire.ts'
 import type { State } from '../state.ts'
 import type { Metering } from './metering.ts'
@@ -32,6 +36,11 @@ export interface Host {
   isos: Images
   backups: Backups
   backupRuns: BackupRuns
+  containers: Containers
+  /** The ways into container instances: SSH, addresses, ports. */
+  access: Access
+  workspaces: Workspaces
+  gpus: Gpus
   metering: Metering
   state: State
   /** How many processes the kernel has killed since the boot because memory ran out. */

@@ -6,6 +6,8 @@ import { trusting } from '../controller-link/pinning.ts'
 import { BackupRuns } from '../drivers/backup/backup-runs.ts'
 import { Restic } from '../drivers/backup/restic.ts'
 import { LibvirtConsoles } from '../drivers/console/libvirt.ts'
+import { PodmanContainers } from '../drivers/container/podman/podman.ts'
+import { MINIMUM } from '../drivers/container/podman/requirements.ts'
 import { Nftables } from '../drivers/firewall/nftables.ts'
 import { LibvirtGuestAgent } from '../drivers/guest-agent/libvirt.ts'
 import { probe, type Virtualisation } from '../drivers/hypervisor/kvm-probe.ts'
@@ -21,8 +23,9 @@ import { Failure } from '../failure.ts'
 import { decrypting } from '../protocol/for-node.ts'
 import { openState } from '../state.ts'
 import { makePassage } from './directories.ts'
-import { bootIdOfHost, factsOfHost, loadMeter, machineIdOfHost, oomKillsOfHost } from './facts.ts'
+import { bootIdOfHost, factsOfHost, gpuFacts, loadMeter, machineIdOfHost, oomKillsOfHost } from './facts.ts'
 import type { Host } from './host.ts'
+import { absentAccess, absentGpus, absentWorkspaces } from './instances/absent.ts'
 import { Metering } from './metering.ts'
 import { countersOfHost } from './metrics/counters.ts'
 import { PortSecurity } from './port-security.ts'
@@ -52,8 +55,20 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     { hypervisor, guestAgent, state, storage, backups },
     makePassage(join(dataDir, 'backups')),
   )
+  const [access, workspaces, gpus] = [absentAccess, absentWorkspaces, absentGpus]
+  const containers = new PodmanContainers({
+    dir: join(dataDir, 'containers'),
+    runDir: '/run/berth/containers',
+    minimum: MINIMUM,
+    localRegistries: listIn(process.env['PANEL_AGENT_LOCAL_REGISTRIES']),
+    troublesSince: gpus.troublesSince,
+  })
   return {
     state,
+    access,
+    containers,
+    workspaces,
+    gpus,
     oomKills: oomKillsOfHost,
     hypervisor,
     consoles: new LibvirtConsoles(serialDir),
@@ -69,13 +84,18 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     metering,
     images: new DownloadedImages(join(dataDir, 'images'), (path) => fromController(identity, path)),
     isos: new DownloadedImages(makePassage(join(dataDir, 'isos')), (path) => fromController(identity, path)),
-    facts: () => factsOfHost(virtualisation, identity?.controller),
+    facts: async () => ({
+      ...(await factsOfHost(virtualisation, identity?.controller)),
+      ...(await gpuFacts({ access, containers, gpus, workspaces })),
+    }),
     decrypt: decrypting(identity?.key),
     machineId: machineIdOfHost,
     load: loadMeter(),
     hostCounters: countersOfHost,
     withFaults: (_name, _server, work) => work(),
     close: () => {
+      containers.close()
+      gpus.close()
       metering.close()
       state.close()
     },
@@ -87,9 +107,12 @@ function accelerationOf({ kind, reason }: Virtualisation) {
   return kind
 }
 
+/** The words of a list such as `registry.lan:5000,10.0.0.5:5000`. */
+const listIn = (text = '') => text.split(',').flatMap((word) => word.trim() || [])
+
 /** Ports from `PANEL_AGENT_HOST_PORTS`, such as `80,443`; what is no port is left out. */
 function hostPortsFrom(text = ''): number[] {
-  const ports = text.split(',').map((part) => Number(part.trim()))
+  const ports = listIn(text).map(Number)
   return ports.filter((port) => Number.isInteger(port) && port > 0 && port < 65_536)
 }
 

@@ -1,4 +1,4 @@
-// The start of the agent, before it connects to the controller: first the rules, then the vms.
+// The start of the agent, before it connects to the controller: first the rules, then the vms and containers.
 
 import { sweepBackups } from '../drivers/backup/backup-runs.ts'
 import { wordsOf } from '../failure.ts'
@@ -18,6 +18,7 @@ export async function startVms(host: Host, supervision: Supervision, signal: Abo
     try {
       await host.portSecurity.ensure()
       await host.privateNetworking.ensure()
+      await host.access.ensure()
       await ensureRoutes(host)
       void sweepBackups(host)
       return await supervision.check()
@@ -41,7 +42,7 @@ export async function watchFirewall(host: Host, signal: AbortSignal, everyMs = 6
     if (signal.aborted) return
     await ensureRoutes(host)
     try {
-      if (await host.portSecurity.ensure())
+      if ((await host.portSecurity.ensure()) || (await host.access.ensure()))
         log('warning', 'another program changed the port rules; they are loaded again')
     } catch (error) {
       log('error', 'the port rules cannot be checked or loaded', { error: wordsOf(error) })

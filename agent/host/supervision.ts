@@ -1,21 +1,25 @@
-// Keeps the vms running that should run, also while the controller is away: after a boot of the host, after a restart
-// of the container that it lives in, and after a vm's process was killed. The hypervisor starts no vm by itself, so no
-// vm ever runs without its rules.
+// Keeps the vms and container instances running that should run, also while the controller is away: after a boot of the
+// host, after a restart of the container that it lives in, and after a process was killed. Neither hypervisor nor
+// container engine starts anything by itself, so nothing ever runs without its rules.
+
+import type { SeenContainer } from '../drivers/container/container.ts'
 import { thawLeftOver } from '../drivers/guest-agent/freezing.ts'
-import type { OffReason, Seen } from '../drivers/hypervisor/hypervisor.ts'
+import type { OffReason } from '../drivers/hypervisor/hypervisor.ts'
 import { wordsOf } from '../failure.ts'
 import { log } from '../log.ts'
 import { fitted } from '../protocol/bounds.ts'
+import type { ContainerEnd } from '../protocol/gpu.ts'
 import { hostTime } from '../protocol/monotonic-clock.ts'
-import { Crash } from '../protocol/wire.ts'
+import { Crash, type Power } from '../protocol/wire.ts'
 import { sleep } from '../sleep.ts'
 import type { Wanted } from '../state.ts'
 import type { Host } from './host.ts'
+import { startContainer } from './instances/start-container.ts'
 import { startVm } from './start-vm.ts'
 
 const second = 1000
 const minute = 60 * second
-/** Vms that start at the same time. */
+/** Workloads that start at the same time. */
 const AT_ONCE = 2
 const CHECK_EVERY_MS = 15 * second
 /** The pauses before the tries to start a vm again; one crash more in the window, and it stays off. */
@@ -28,6 +32,10 @@ const WINDOW_MS = 10 * minute
 const SETTLED_MS = 2 * minute
 const CRASHES_KEPT_MS = 24 * 60 * minute
 
+/** A workload that is off, and how its kind is looked at and started. */
+type Off = SeenContainer & { off: OffReason; kind: Kind }
+type Kind = { power(workload: string): Promise<Power>; start(workload: string): Promise<unknown> }
+
 export class Supervision {
   /** Told about each crash as it is found. */
   onCrash: (crash: Crash) => void = () => {}
@@ -35,6 +43,8 @@ export class Supervision {
   private checking: Promise<void> | undefined
   private wakeUp: (() => void) | undefined
   private oomKills: number
+  private vms: Kind
+  private containers: Kind
 
   constructor(
     private host: Host,
@@ -43,13 +53,15 @@ export class Supervision {
     private now = hostTime.wall,
   ) {
     this.oomKills = host.oomKills()
+    this.vms = { power: (id) => host.hypervisor.power(id), start: (id) => startVm(host, id) }
+    this.containers = { power: (id) => host.containers.power(id), start: (id) => startContainer(host, id) }
   }
 
   /** Checks every 15 s and at each `wake`, until `signal` aborts. */
   async stay(signal: AbortSignal) {
     while (!signal.aborted) {
       await this.check().catch((error) =>
-        log('error', 'the vms of this host cannot be checked; trying again in 15 s', { error: wordsOf(error) }),
+        log('error', 'the workloads of this host cannot be checked; trying again in 15 s', { error: wordsOf(error) }),
       )
       const woken = new AbortController()
       this.wakeUp = () => woken.abort()
@@ -57,7 +69,7 @@ export class Supervision {
     }
   }
 
-  /** Checks soon: a vm has changed its power. */
+  /** Checks soon: a workload has changed its power. */
   wake() {
     this.wakeUp?.()
   }
@@ -67,7 +79,7 @@ export class Supervision {
     return this.host.state.crashes(this.now() - CRASHES_KEPT_MS)
   }
 
-  /** Looks at every vm once and starts those that should run. Resolves when each was started or could not be. */
+  /** Looks at every workload once and starts those that should run. Resolves when each was started or could not be. */
   check(): Promise<void> {
     this.checking ??= this.checkOnce().finally(() => {
       this.checking = undefined
@@ -77,8 +89,14 @@ export class Supervision {
 
   private async checkOnce() {
     await thawLeftOver(this.host, this.inTurn)
-    const { ours } = await this.host.hypervisor.look()
-    const off = new Map(ours.filter((vm) => vm.off).map((vm) => [vm.id, vm as Seen & { off: OffReason }]))
+    // Containers go on also where no hypervisor answers, and vms where no engine does.
+    const [vms, containers] = await Promise.allSettled([this.host.hypervisor.look(), this.host.containers.look()])
+    const off = new Map<string, Off>()
+    const note = (kind: Kind, seen: readonly SeenContainer[]) => {
+      for (const one of seen) if (one.off) off.set(one.id, { ...one, off: one.off, kind })
+    }
+    if (vms.status === 'fulfilled') note(this.vms, vms.value.ours)
+    if (containers.status === 'fulfilled') note(this.containers, containers.value)
     for (const id of this.offSince.keys()) if (!off.has(id)) this.offSince.delete(id)
     const kills = this.host.oomKills()
     const memoryRanOut = kills > this.oomKills
@@ -88,23 +106,28 @@ export class Supervision {
     const worker = async () => {
       for (let vm = waiting.shift(); vm; vm = waiting.shift()) {
         const { workload } = vm
-        await this.inTurn(workload, () => this.mend(workload, off.get(workload)!.off, memoryRanOut))
+        await this.inTurn(workload, () => this.mend(workload, off.get(workload)!, memoryRanOut))
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, worker))
+    for (const looked of [vms, containers]) if (looked.status === 'rejected') throw looked.reason
   }
 
-  private async mend(workload: string, off: OffReason, memoryRanOut: boolean) {
+  private async mend(workload: string, { off, end, kind }: Off, memoryRanOut: boolean) {
     const vm = this.host.state.wantedOne(workload)
     // A command came first.
-    if (!vm || vm.leftOff || (await this.host.hypervisor.power(workload)) === 'running') return
+    if (!vm || vm.leftOff || (await kind.power(workload)) === 'running') return
     if (vm.startAt !== null) {
       // A pause that is longer than any was decided before the host's clock was set back.
       const waitMs = vm.startAt - this.now()
-      if (waitMs <= 0 || waitMs > LONGEST_PAUSE_MS) await this.start(vm, 'vm started again')
-    } else if (off === 'unknown') await this.start(vm, 'vm started, because it should run')
-    else if (off === 'crashed') await this.crashed(vm, memoryRanOut ? 'out_of_memory' : 'ended')
-    else if (off === 'shutdown' && vm.restart === 'always') await this.crashed(vm, 'shutdown')
+      if (waitMs <= 0 || waitMs > LONGEST_PAUSE_MS) await this.start(vm, kind, 'started again')
+    } else if (off === 'unknown') await this.start(vm, kind, 'started, because it should run')
+    else if (end) {
+      const cause = end.oomKilled ? 'out_of_memory' : end.exitCode === 0 ? 'shutdown' : 'ended'
+      const staysOff = cause === 'shutdown' && vm.restart === 'on_failure'
+      await this.crashed(staysOff ? { ...vm, restart: 'never' } : vm, kind, cause, end.detail, end)
+    } else if (off === 'crashed') await this.crashed(vm, kind, memoryRanOut ? 'out_of_memory' : 'ended')
+    else if (off === 'shutdown' && vm.restart === 'always') await this.crashed(vm, kind, 'shutdown')
     else this.settle(workload)
   }
 
@@ -115,18 +138,21 @@ export class Supervision {
     if (this.now() - since >= SETTLED_MS) this.host.state.wantStopped(workload)
   }
 
-  private async crashed(vm: Wanted, cause: Crash['cause'], detail = '') {
+  private async crashed(vm: Wanted, kind: Kind, cause: Crash['cause'], detail = '', end?: ContainerEnd) {
     const { workload } = vm
     const at = this.now()
     const tries = this.host.state.crashes(at - WINDOW_MS).filter((crash) => crash.workload === workload).length
     const usual = vm.restart === 'never' ? undefined : PAUSES_MS[tries]
     const pause = usual === undefined ? undefined : Math.max(usual, cause === 'not_started' ? LEAST_PAUSE_MS : 0)
     const outcome = pause === undefined ? 'left_off' : 'restarts'
-    const crash: Crash = fitted(Crash, { type: 'crash', workload, at, cause, detail, outcome })
+    const crash: Crash = fitted(Crash, {
+      ...{ type: 'crash', workload, at, cause, detail, outcome },
+      ...(end && { end }),
+    })
     this.host.state.keepCrash(crash)
     this.onCrash(crash)
     const again = pause === undefined ? 'stays off' : pause ? `starts again in ${pause / second} s` : 'starts again'
-    log('error', 'a vm ended that should run', {
+    log('error', 'a workload ended that should run', {
       workload,
       cause,
       detail,
@@ -136,18 +162,18 @@ export class Supervision {
     })
     if (pause === undefined) return this.host.state.leaveOff(workload)
     this.host.state.startAt(workload, at + pause)
-    if (pause === 0) await this.start(vm, 'vm started again')
+    if (pause === 0) await this.start(vm, kind, 'started again')
   }
 
-  /** A vm that does not start does not prevent the others from starting, and counts as one more crash. */
-  private async start(vm: Wanted, message: string) {
+  /** One that does not start does not prevent the others from starting, and counts as one more crash. */
+  private async start(vm: Wanted, kind: Kind, message: string) {
     const { workload } = vm
     try {
-      await startVm(this.host, workload)
+      await kind.start(workload)
       this.host.state.startAt(workload, undefined)
       log('info', message, { workload })
     } catch (error) {
-      await this.crashed({ ...vm, startAt: null }, 'not_started', wordsOf(error))
+      await this.crashed({ ...vm, startAt: null }, kind, 'not_started', wordsOf(error))
     }
   }
 

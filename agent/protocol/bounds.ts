@@ -17,6 +17,19 @@ export const anyText = (maxLength: number) => t.String({ maxLength, title: 'any 
 export const BRIDGE_NAME = '[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,14}'
 export const bridgeName = t.String({ pattern: `^${BRIDGE_NAME}$`, title: 'the name of a bridge', examples: ['br0'] })
 
+/** The id of a workload of any kind, as a pattern. Nothing on a node depends on the kind. */
+export const WORKLOAD_ID = '[a-z]{2,8}_[0-9a-z]{26}'
+export const workloadId = t.String({ pattern: `^${WORKLOAD_ID}$` })
+
+/**
+ * The reaction of a node to a workload that ends although no command stopped it. `on_failure`: it is started again
+ * after a crash, and stays off when its guest shut it down or its command ended well. `always`: also then. `never`: it
+ * stays off.
+ */
+export const restartPolicies = ['always', 'on_failure', 'never'] as const
+export const RestartPolicy = t.Enum(restartPolicies)
+export type RestartPolicy = (typeof restartPolicies)[number]
+
 type Shape = {
   type?: string
   minimum?: number

@@ -13,11 +13,28 @@ import {
   MOST_PARTS,
   snapshotId,
 } from './backup.ts'
-import { anyText, bridgeName, counter, line, megabytes, timestamp } from './bounds.ts'
+import { anyText, bridgeName, counter, line, megabytes, RestartPolicy, timestamp, workloadId } from './bounds.ts'
 import { consoleKinds } from './console.ts'
 import { FirewallReport, PortPolicy } from './firewall.ts'
 import { ENCRYPTED } from './for-node.ts'
+import {
+  authorizedKeys,
+  Card,
+  CardCheck,
+  CardSample,
+  Container,
+  ContainerEnd,
+  ContainerEngine,
+  ContainerImage,
+  cardUuid,
+  containerImageId,
+  MOST_CARDS,
+  MOST_LOG_CHARACTERS,
+  MOST_LOG_LINES,
+} from './gpu.ts'
 import { MOST_PINS, PIN } from './pin.ts'
+
+export { RestartPolicy, restartPolicies, WORKLOAD_ID } from './bounds.ts'
 
 /**
  * 1 (2026-11): challenge over HTTP, signed WebSocket upgrade, commands with keys, heartbeats, inventory. Frames,
@@ -68,9 +85,6 @@ export const MOST_FRAME_BYTES = 1 << 20
 export const signedText = (nodeId: string, nonce: string) => `berth-agent-v1\n${nodeId}\n${nonce}`
 
 // ---------------------------------------------------------------- values
-/** The id of a workload of any kind, as a pattern. Nothing on a node depends on the kind. */
-export const WORKLOAD_ID = '[a-z]{2,8}_[0-9a-z]{26}'
-const workloadId = t.String({ pattern: `^${WORKLOAD_ID}$` })
 const imageId = t.String({ pattern: '^img_[0-9a-z]{26}$' })
 const isoId = t.String({ pattern: '^iso_[0-9a-z]{26}$' })
 const nothing = t.Object({})
@@ -143,14 +157,6 @@ export type BootFirst = (typeof bootFirsts)[number]
 export const usualHardware: Hardware = { machine: 'q35', firmware: 'bios', tpm: false }
 /** The fields of a vm with that hardware, without ISO, and not in rescue. */
 export const usualMachine = { hardware: usualHardware, bootFirst: 'disk', iso: null, rescue: null } as const
-
-/**
- * The reaction of a node to a vm that ends although no command stopped it. `on_failure`: it is started again after a
- * crash, and stays off when its guest shut it down. `always`: also then. `never`: it stays off.
- */
-export const restartPolicies = ['always', 'on_failure', 'never'] as const
-export const RestartPolicy = t.Enum(restartPolicies)
-export type RestartPolicy = (typeof restartPolicies)[number]
 
 const mbps = t.Union([t.Integer({ minimum: 1, maximum: 10_000_000 }), t.Null()])
 const perSecond = t.Union([t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), t.Null()])
@@ -268,7 +274,7 @@ export type ConfigDrive = Static<typeof ConfigDrive>
 /** The purpose for which passwords of a workload's guest are encrypted. */
 export const purposeOf = (workload: string) => `password in ${workload}`
 
-/** A vm's power as the node reports it; `absent`: not defined on the node. */
+/** A workload's power as the node reports it; `absent`: not defined on the node. A container is never paused. */
 export const Power = t.Enum(['running', 'stopped', 'paused', 'crashed', 'absent'])
 export type Power = Static<typeof Power>
 
@@ -536,6 +542,70 @@ export const commands = {
     }),
     BackupCheckResult,
   ),
+  /**
+   * Clears the memory of these cards, proves it, and checks that each can be sold. What is wrong with a card is the
+   * answer and no failure. No program may use them meanwhile.
+   */
+  'cards.check': command(
+    t.Object({ cards: t.Array(cardUuid, { minItems: 1, maxItems: MOST_CARDS }) }),
+    t.Object({ cards: t.Array(CardCheck, { maxItems: MOST_CARDS }) }),
+  ),
+  /**
+   * Brings the image unless the node has it. `sizeBytes`: the sum of its compressed layers. Fails with
+   * `image_too_large`, `registry_refused`, `no_image`, `registry_unreachable`, `download_refused`, `pool_full`,
+   * `encrypted_for_another`.
+   */
+  'container-image.ensure': command(ContainerImage, t.Object({ sizeBytes: counter })),
+  /** Deletes the image; without one it does nothing. An instance that was made from it goes on. */
+  'container-image.remove': command(t.Object({ id: containerImageId }), nothing),
+  /**
+   * Makes the file system of the instance's /workspace, which may hold `sizeBytes`. One that exists is kept, and grows
+   * if it is smaller. Fails with `pool_full`.
+   */
+  'workspace.create': command(
+    t.Object({
+      workload: workloadId,
+      number: t.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }),
+      sizeBytes: t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    }),
+    nothing,
+  ),
+  /** Deletes /workspace and all that is in it; without one it does nothing. */
+  'workspace.remove': command(t.Object({ workload: workloadId }), nothing),
+  /**
+   * Makes the container, which is not started. One that differs is stopped and made anew; /workspace stays. Fails with
+   * `no_container_image`, `no_workspace`, `no_card`, `port_taken`, `no_container_engine`, `encrypted_for_another`.
+   */
+  'container.create': command(Container, nothing),
+  /**
+   * Starts the container, now and after reboots of the host. From then on the node starts it again when it ends by
+   * itself, as its `restartPolicy` says. Fails with `no_container`, `no_card`, `no_workspace`, `container_not_started`.
+   */
+  'container.start': command(t.Object({ workload: workloadId }), nothing),
+  /** Asks the command to end, waits up to `graceSeconds`, then kills it; 0: at once. */
+  'container.stop': command(
+    t.Object({ workload: workloadId, graceSeconds: t.Integer({ minimum: 0, maximum: 600 }) }),
+    nothing,
+  ),
+  /** Deletes the container, its network and ports; /workspace stays. Without a container it does nothing. */
+  'container.remove': command(t.Object({ workload: workloadId }), nothing),
+  /** The container's power, and why it ended; null where it runs, never ran, or was stopped by a command. */
+  'container.look': command(
+    t.Object({ workload: workloadId }),
+    t.Object({ power: Power, end: t.Union([ContainerEnd, t.Null()]) }),
+  ),
+  /** Waits until the instance's SSH answers, at most `limitSeconds`. `off`: the container does not run. */
+  'container.await': command(
+    t.Object({ workload: workloadId, limitSeconds: t.Integer({ minimum: 1, maximum: 900 }) }),
+    t.Object({ answered: t.Enum(['ssh', 'no', 'off']) }),
+  ),
+  /** From now on these keys may log in, and no others. Fails with `no_container`. */
+  'container.set-keys': command(t.Object({ workload: workloadId, authorizedKeys }), nothing),
+  /** The last lines that the container has written. Fails with `no_container`. */
+  'container.logs': command(
+    t.Object({ workload: workloadId, lines: t.Integer({ minimum: 1, maximum: MOST_LOG_LINES }) }),
+    t.Object({ text: anyText(MOST_LOG_CHARACTERS), truncated: t.Boolean() }),
+  ),
 }
 
 export type CommandName = keyof typeof commands
@@ -579,6 +649,9 @@ export const Facts = t.Object({
   addresses: t.Array(cidr, { maxItems: 256 }),
   /** The host's address between the nodes: that from which it reaches its controller. */
   managementAddress: t.Optional(address),
+  /** Left out by a host that has no container engine. */
+  containers: t.Optional(ContainerEngine),
+  cards: t.Optional(t.Array(Card, { maxItems: MOST_CARDS })),
 })
 export type Facts = Static<typeof Facts>
 
@@ -639,6 +712,9 @@ export const Inventory = t.Object({
   volumes: t.Array(Volume, { maxItems: MOST_WORKLOADS }),
   /** Names of vms without Berth's mark: shown, never changed. */
   foreign: t.Array(line(200), { maxItems: 500 }),
+  containers: t.Optional(t.Array(t.Object({ workload: workloadId, power: Power }), { maxItems: MOST_WORKLOADS })),
+  /** The instances that have a /workspace here. */
+  workspaces: t.Optional(t.Array(workloadId, { maxItems: MOST_WORKLOADS })),
 })
 export type Inventory = Static<typeof Inventory>
 
@@ -649,24 +725,31 @@ export const PowerChange = t.Object({
   power: Power,
   at: timestamp,
   reason: line(200),
+  /** Of a container that ended although no command stopped it. */
+  end: t.Optional(ContainerEnd),
 })
 
 export const crashCauses = ['ended', 'out_of_memory', 'shutdown', 'not_started'] as const
 
 /**
- * A vm ended, or did not start, although it should run. Sent at once, and those of the last 24 hours again after each
- * connection: `workload` and `at` identify it.
+ * A vm or container ended, or did not start, although it should run. Sent at once, and those of the last 24 hours again
+ * after each connection: `workload` and `at` identify it.
  */
 export const Crash = t.Object({
   type: t.Literal('crash'),
   workload: workloadId,
   at: timestamp,
-  /** `ended`: its process was killed or broke off. `shutdown`: by its guest, under the policy `always`. */
+  /**
+   * `ended`: its process was killed or broke off. `shutdown`: by its guest, under the policy `always`; of a container:
+   * its command ended with exit code 0.
+   */
   cause: t.Enum(crashCauses),
   /** The host's own words, for staff; empty where `cause` says all. */
   detail: line(300),
   /** `restarts`: the node starts it again. `left_off`: its policy or too many tries keep it off. */
   outcome: t.Enum(['restarts', 'left_off']),
+  /** Of a container. */
+  end: t.Optional(ContainerEnd),
 })
 export type Crash = Static<typeof Crash>
 
@@ -729,6 +812,7 @@ export type HostSample = Static<typeof HostSample>
 export const Metrics = t.Object({
   type: t.Literal('metrics'),
   host: t.Optional(HostSample),
+  cards: t.Optional(t.Array(CardSample, { maxItems: MOST_CARDS })),
   samples: t.Array(MetricsSample, { maxItems: MOST_SAMPLES }),
 })
 export type Metrics = Static<typeof Metrics>

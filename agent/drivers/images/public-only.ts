@@ -32,8 +32,16 @@ export async function publicAddress(host: string, lookUp = bySystem): Promise<st
   return found[0]!.address
 }
 
+/** Headers of an answer that the agent reads. */
+const READ = ['content-length', 'content-type', 'location', 'www-authenticate']
+
 /** One GET over HTTPS, without redirects. node:https and not fetch, which would resolve the name again. */
-export async function getPublic(url: URL, signal: AbortSignal, lookUp?: LookUp): Promise<Response> {
+export async function getPublic(
+  url: URL,
+  signal: AbortSignal,
+  lookUp?: LookUp,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Response> {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const address = await publicAddress(host, lookUp)
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
@@ -44,16 +52,15 @@ export async function getPublic(url: URL, signal: AbortSignal, lookUp?: LookUp):
     agent: false,
     signal,
     ...(!isIP(host) && { servername: host }),
-    headers: { Host: url.host, Accept: '*/*', 'Accept-Encoding': 'identity', 'User-Agent': 'Berth/1.0' },
+    headers: { Host: url.host, Accept: '*/*', 'Accept-Encoding': 'identity', 'User-Agent': 'Berth/1.0', ...more },
   })
   request.on('response', resolve)
   request.on('error', (cause) => reject(new Failure('download_failed', `${url.host} cannot be reached`, { cause })))
   request.end()
   const message = await promise
   const { statusCode = 502, headers } = message
-  const length = headers['content-length']
   return new Response(Readable.toWeb(message) as unknown as ReadableStream, {
     status: statusCode,
-    headers: { ...(length && { 'content-length': length }), ...(headers.location && { location: headers.location }) },
+    headers: READ.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
   })
 }

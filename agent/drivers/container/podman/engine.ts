@@ -1,0 +1,173 @@
+// The container engine of the host: Podman with a storage, networks and settings of Berth's own, so that it touches
+// nothing of what the operator runs with Podman. Its service serves the agent alone; containers outlive it.
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Failure, wordsOf } from '../../../failure.ts'
+import { type Begun, begin, find, run } from '../../../host/exec.ts'
+import type { ContainerEngine } from '../../../protocol/gpu.ts'
+import { PodmanApi } from './api.ts'
+import { type Info, type Minimum, problemsOf } from './requirements.ts'
+import { profileOfHost } from './seccomp.ts'
+
+/** The socket of the service that a host with systemd runs apart from the agent, whose rights do not suffice. */
+export const SERVICE_SOCKET = '/run/berth/podman.sock'
+const START_LIMIT_MS = 15_000
+const START_POLL_MS = 50
+/** Podman takes 0.3 s to say what it is. */
+const INFO_MS = 600_000
+/** The most files that a program of an instance may open. */
+const OPEN_FILES = 1 << 20
+/** The kernel's limit for a path of a socket. */
+const LONGEST_SOCKET = 107
+
+export type EngineOptions = {
+  /** Settings, images and containers; on a disk. */
+  dir: string
+  /** Emptied by a reboot. */
+  runDir: string
+  minimum: Minimum
+  serviceSocket?: string
+}
+
+export class Engine {
+  private service: Begun | undefined
+  private starting: Promise<PodmanApi> | undefined
+  private known: { at: number; engine: ContainerEngine } | undefined
+  private readonly environment: Record<string, string>
+
+  constructor(private options: EngineOptions) {
+    this.environment = {
+      CONTAINERS_CONF: join(options.dir, 'containers.conf'),
+      CONTAINERS_STORAGE_CONF: join(options.dir, 'storage.conf'),
+      CONTAINERS_REGISTRIES_CONF: join(options.dir, 'registries.conf'),
+    }
+  }
+
+  seccomp = () => join(this.options.dir, 'seccomp.json')
+
+  /** The interface of a service that answers, which is started if need be. Throws `container_engine_silent`. */
+  api(): Promise<PodmanApi> {
+    this.starting ??= this.start().finally(() => {
+      this.starting = undefined
+    })
+    return this.starting
+  }
+
+  /** Undefined where Podman is not installed. */
+  async about(): Promise<ContainerEngine | undefined> {
+    if (!find('podman')) return undefined
+    if (this.known && performance.now() - this.known.at < INFO_MS) return this.known.engine
+    const engine = await this.ask().catch((error) => ({
+      name: 'podman',
+      version: '',
+      problems: [`Podman does not say what it is: ${wordsOf(error)}`],
+    }))
+    // What is missing may be installed at any moment.
+    if (!engine.problems.length) this.known = { at: performance.now(), engine }
+    return engine
+  }
+
+  /** Ends the service of this agent; containers run on. */
+  close() {
+    this.service?.stop('SIGTERM')
+    this.service = undefined
+  }
+
+  private async ask(): Promise<ContainerEngine> {
+    this.writeSettings()
+    const { out } = await run('podman', ['info', '--format', 'json'], {
+      env: this.environment,
+      quietly: true,
+      limitSeconds: 30,
+    })
+    const info = JSON.parse(out) as Info
+    return { name: 'podman', version: info.version.Version, problems: problemsOf(info, this.options.minimum) }
+  }
+
+  private async start(): Promise<PodmanApi> {
+    const { serviceSocket = SERVICE_SOCKET, runDir } = this.options
+    const shared = new PodmanApi(serviceSocket)
+    if (await shared.answers()) return shared
+    const socket = join(runDir, 'engine.sock')
+    if (socket.length > LONGEST_SOCKET) throw new Failure('container_engine_silent', `${socket} is too long a path`)
+    const own = new PodmanApi(socket)
+    if (await own.answers()) return own
+    this.writeSettings()
+    this.close()
+    const service = begin('podman', ['--log-level', 'error', 'system', 'service', '--time=0', `unix://${socket}`], {
+      env: this.environment,
+    })
+    this.service = service
+    const ended = service.ended.then(({ err }) => err.trim() || 'it ended')
+    const until = performance.now() + START_LIMIT_MS
+    while (performance.now() < until) {
+      if (await own.answers()) return own
+      const words = await Promise.race([ended, Bun.sleep(START_POLL_MS)])
+      if (typeof words === 'string')
+        throw new Failure('container_engine_silent', `the service of Podman does not start: ${words.slice(-500)}`)
+    }
+    throw new Failure('container_engine_silent', 'the service of Podman does not answer')
+  }
+
+  /** Others may pass through, because the container's user ids are none of the host's. */
+  makeDirectories() {
+    for (const path of [this.options.dir, this.options.runDir]) mkdirSync(path, { recursive: true, mode: 0o711 })
+  }
+
+  /** Whether there ever was an image or a container. */
+  wasUsed = () => existsSync(join(this.options.dir, 'containers.db'))
+
+  /** Converges; a file that has not changed is not written. */
+  private writeSettings() {
+    const { dir, runDir } = this.options
+    this.makeDirectories()
+    const files: Record<string, string> = {
+      'containers.conf': containersConf(dir, runDir),
+      'storage.conf': storageConf(dir, runDir),
+      'registries.conf': 'unqualified-search-registries = []\nshort-name-mode = "enforcing"\n',
+      'seccomp.json': profileOfHost(),
+    }
+    for (const [name, text] of Object.entries(files)) {
+      const path = join(dir, name)
+      const before = statSync(path, { throwIfNoEntry: false }) ? readFileSync(path, 'utf8') : undefined
+      if (before !== text) writeFileSync(path, text, { mode: 0o644 })
+    }
+  }
+}
+
+const containersConf = (dir: string, runDir: string) => `[containers]
+default_ulimits = ["nofile=${openFiles()}:${openFiles()}"]
+init = true
+log_driver = "k8s-file"
+seccomp_profile = "${dir}/seccomp.json"
+
+[engine]
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+events_logfile_path = "${runDir}/events.log"
+hooks_dir = []
+lock_type = "file"
+runtime = "crun"
+static_dir = "${dir}/libpod"
+tmp_dir = "${runDir}/libpod"
+volume_path = "${dir}/volumes"
+
+[network]
+network_backend = "netavark"
+network_config_dir = "${dir}/networks"
+`
+
+const storageConf = (dir: string, runDir: string) => `[storage]
+driver = "overlay"
+graphroot = "${dir}/storage"
+runroot = "${runDir}/storage"
+
+[storage.options.overlay]
+mountopt = "nodev"
+`
+
+/** No container may have more than the agent, where the agent may not raise its own limit. */
+function openFiles(): number {
+  const hard = Number(/^Max open files\s+\d+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])
+  return Math.min(OPEN_FILES, hard || OPEN_FILES)
+}
