@@ -1,0 +1,210 @@
+// What only the real engine can show: why containers end, what their root cannot do, and what is left of the engine's
+// own mishaps.
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Given } from '../../../agent/drivers/container/container.ts'
+import { PodmanContainers } from '../../../agent/drivers/container/podman/podman.ts'
+import { cdiName } from '../../../agent/drivers/gpu/cdi.ts'
+import type { Container } from '../../../agent/protocol/gpu.ts'
+import { cardId } from '../../agent/instances/examples.ts'
+import { note } from '../tools.ts'
+import { closePodman, podmanIsMissing, podmanRig } from './podman-rig.ts'
+
+const CDI_FILE = `/etc/cdi/berth-test-${process.pid}.json`
+
+describe.skipIf(note(await podmanIsMissing(), 'ends and limits of containers with Podman'))('with Podman', () => {
+  afterEach(async () => {
+    const { containers } = await podmanRig()
+    for (const { id } of await containers.look()) await containers.remove(id)
+  })
+  afterAll(async () => {
+    rmSync(CDI_FILE, { force: true })
+    await closePodman()
+  })
+
+  /** A container that runs `script`. */
+  async function running(script: string, more: Partial<Container> = {}, gives: Partial<Given> = {}, n = 1) {
+    const rig = await podmanRig()
+    await rig.containers.ensureImage(rig.image, undefined)
+    const container = rig.container(n, { command: ['/bin/sh', '-c', script], ...more })
+    const { workload } = container
+    await rig.containers.create(container, { ...(await rig.given(n)), ...gives })
+    await rig.containers.start(workload)
+    return { ...rig, container, workload }
+  }
+  const seenOf = async (workload: string) =>
+    (await (await podmanRig()).containers.look()).find(({ id }) => id === workload)!
+  async function ended(workload: string) {
+    const until = performance.now() + 10_000
+    while ((await seenOf(workload)).power === 'running' && performance.now() < until) await Bun.sleep(30)
+    return (await seenOf(workload)).end!
+  }
+  /** What a script wrote, once it has said `done`. */
+  async function written(workload: string): Promise<string> {
+    const { containers } = await podmanRig()
+    const until = performance.now() + 10_000
+    for (let text = ''; ; await Bun.sleep(50)) {
+      text = await containers.logs(workload, 100)
+      if (text.endsWith('done\n') || performance.now() > until) return text
+    }
+  }
+  const pidOf = async (workload: string) =>
+    (await (await podmanRig()).api.find<{ State: { Pid: number; ConmonPid: number } }>(`/containers/${workload}/json`))!
+      .State
+
+  describe('the end of a command has its reason', () => {
+    test('its exit code', async () => {
+      const { workload } = await running('sleep 0.4; exit 3')
+      expect(await ended(workload)).toEqual({
+        exitCode: 3,
+        oomKilled: false,
+        detail: 'Its command ended with exit code 3.',
+      })
+    })
+    test('a signal', async () => {
+      const { workload, kill } = await running('sleep 60')
+      await kill(workload)
+      expect(await ended(workload)).toMatchObject({ exitCode: 137, oomKilled: false })
+    })
+    test('its memory, which it filled itself', async () => {
+      const { workload } = await running('sleep 0.3; exec tail /dev/zero', { memoryMb: 64 })
+      expect(await ended(workload)).toMatchObject({ exitCode: 137, oomKilled: true })
+      expect((await ended(workload)).detail).toContain('64 MiB')
+    })
+    test('not its memory, which only a child filled before', async () => {
+      const { workload, containers } = await running('tail /dev/zero; sleep 6; exit 4', { memoryMb: 64 })
+      await Bun.sleep(1500)
+      await containers.look()
+      const end = await ended(workload)
+      expect(end).toMatchObject({ exitCode: 4, oomKilled: false })
+      expect(end.detail).toContain('the kernel killed one of its processes')
+    }, 20_000)
+    test('a command that cannot be found is refused with the reason', async () => {
+      const started = running('', { command: ['/no/such/program'] })
+      expect(started).rejects.toMatchObject({ code: 'container_not_started' })
+      await started.catch(() => {})
+    })
+    test('one that ends at once is refused with its exit code', async () => {
+      const started = running('exit 5')
+      const failure = await started.catch((error) => error)
+      expect(failure).toMatchObject({ code: 'container_not_started' })
+      expect(failure.message).toContain('exit code 5')
+    })
+  })
+
+  describe('when parts of the engine are killed', () => {
+    test('its helper: the container counts as running until its process is gone, and starts again', async () => {
+      const { workload, containers } = await running('sleep 60')
+      const { ConmonPid, Pid } = await pidOf(workload)
+      process.kill(ConmonPid, 'SIGKILL')
+      await Bun.sleep(200)
+      expect(await containers.power(workload)).toBe('running')
+      process.kill(Pid, 'SIGKILL')
+      expect(await ended(workload)).toMatchObject({ exitCode: null, oomKilled: false })
+      await containers.start(workload)
+      expect(await containers.power(workload)).toBe('running')
+    }, 30_000)
+    test('its helper: a stop ends the container all the same', async () => {
+      const { workload, containers } = await running('sleep 60')
+      const { ConmonPid, Pid } = await pidOf(workload)
+      process.kill(ConmonPid, 'SIGKILL')
+      await containers.stop(workload, 0)
+      expect(() => process.kill(Pid, 0)).toThrow()
+      expect(await seenOf(workload)).toMatchObject({ power: 'stopped', off: 'destroyed' })
+    }, 30_000)
+    test('its service: containers run on, and the next call starts another', async () => {
+      const { workload, containers } = await running('sleep 60')
+      const { Pid } = await pidOf(workload)
+      containers.close()
+      await Bun.sleep(200)
+      expect(() => process.kill(Pid, 0)).not.toThrow()
+      expect(await containers.power(workload)).toBe('running')
+      expect(await containers.runInside(workload, ['true'])).toBe(0)
+    })
+    test('the agent: another one finds what runs, and why what ended meanwhile did', async () => {
+      const { workload, options } = await running('sleep 60')
+      const two = await running('sleep 0.5; exit 6', {}, {}, 2)
+      await Bun.sleep(800)
+      const after = new PodmanContainers(options)
+      const seen = new Map((await after.look()).map((one) => [one.id, one]))
+      expect(seen.get(workload)?.power).toBe('running')
+      expect(seen.get(two.workload)).toMatchObject({ power: 'stopped', off: 'crashed', end: { exitCode: 6 } })
+      after.close()
+    })
+  })
+
+  describe('the root of an instance', () => {
+    test('has user ids of its own, no rights over the host, and no way to get any', async () => {
+      const tries = {
+        mknod: 'mknod /tmp/x c 1 3',
+        mount: 'mount -t tmpfs none /tmp',
+        user: 'unshare -U true',
+        netns: 'unshare -n true',
+        core: 'head -c 1 /proc/kcore | grep -q .',
+        keys: 'grep -q . /proc/keys',
+        sysctl: 'echo 1 > /proc/sys/kernel/panic',
+        sysrq: 'echo h > /proc/sysrq-trigger',
+        host: 'hostname other',
+        time: 'dd if=/dev/zero of=/dev/mem count=1',
+      }
+      const script = Object.entries(tries).map(([name, words]) => `(${words}) 2>/dev/null && echo BROKE ${name}`)
+      const { workload } = await running(
+        `${script.join('; ')}; id -u; grep -E "^(CapEff|NoNewPrivs|Seccomp):" /proc/self/status; echo done; sleep 60`,
+      )
+      const text = await written(workload)
+      expect(text).not.toContain('BROKE')
+      expect(text).toMatch(/^0$/m)
+      expect(text).toMatch(/NoNewPrivs:\s+1/)
+      expect(text).toMatch(/Seccomp:\s+2/)
+      const { Pid } = await pidOf(workload)
+      const status = readFileSync(`/proc/${Pid}/status`, 'utf8')
+      expect(Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])).toBeGreaterThan(1_000_000)
+      // CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, NET_BIND_SERVICE, SYS_CHROOT
+      expect(BigInt(`0x${/^CapBnd:\s+([0-9a-f]+)/m.exec(status)?.[1]}`)).toBe(capabilities())
+    }, 20_000)
+    test('writes to its workspace, which another container of the instance finds', async () => {
+      const { workload, containers } = await running('echo kept > /workspace/file; echo done; sleep 60')
+      await written(workload)
+      await containers.remove(workload)
+      const again = await running('cat /workspace/file; echo done; sleep 60')
+      expect(await written(again.workload)).toContain('kept')
+    })
+    test('reaches the devices of its own cards alone', async () => {
+      const dir = join((await podmanRig()).dir, 'devices')
+      mkdirSync(dir, { recursive: true })
+      const made = [1, 2].map((n) => ({ uuid: cardId(n), path: join(dir, `card${n}`) }))
+      for (const { path } of made) await Bun.$`mknod ${path} c 1 3 && chmod 666 ${path}`.quiet()
+      mkdirSync('/etc/cdi', { recursive: true })
+      const nodeOf = ({ uuid, path }: (typeof made)[number], n: number) => ({
+        name: uuid,
+        containerEdits: {
+          deviceNodes: [{ path: `/dev/card${n + 1}`, hostPath: path, fileMode: 0o666, permissions: 'rw' }],
+        },
+      })
+      const kind = cdiName('').slice(0, -1)
+      writeFileSync(CDI_FILE, JSON.stringify({ cdiVersion: '0.5.0', kind, devices: made.map(nodeOf) }))
+      const script = 'ls /dev; echo x > /dev/card1 && echo OPENED; echo done; sleep 60'
+      const { workload, containers, container } = await running(script, {}, { devices: [cdiName(cardId(1))] })
+      const text = await written(workload)
+      expect(text).toMatch(/^card1$/m)
+      expect(text).toContain('OPENED')
+      expect(text).not.toContain('card2')
+      await containers.stop(workload, 0)
+      rmSync(CDI_FILE)
+      expect(containers.start(container.workload)).rejects.toMatchObject({ code: 'no_card' })
+      await containers.start(workload).catch(() => {})
+    }, 20_000)
+  })
+
+  test('nothing of a removed container is left: no mount, no group, no network', async () => {
+    const { workload, containers, container } = await running('sleep 60')
+    await containers.remove(workload)
+    expect(readFileSync('/proc/mounts', 'utf8')).not.toContain(workload)
+    expect((await Bun.$`ip -o link`.quiet().text()).includes(`bgt${container.number}:`)).toBe(false)
+    expect(readdirSync('/sys/fs/cgroup/memory').includes(`berth-test-${process.pid}/${workload}`)).toBe(false)
+  })
+})
+
+const CAPABILITY_NUMBERS = [0, 1, 3, 4, 5, 6, 7, 10, 18]
+const capabilities = () => CAPABILITY_NUMBERS.reduce((sum, bit) => sum | (1n << BigInt(bit)), 0n)
