@@ -153,6 +153,7 @@ describe('S52: a text that a node sends', () => {
       'FromAgent(log).text',
       'FromAgent(failed).error.message',
       'guest.look output.script.output',
+      'container.logs output.text',
     ])
   })
   test('of every kind is looked at', () => expect(texts.length).toBeGreaterThan(30))

@@ -15,8 +15,6 @@ const START_LIMIT_MS = 15_000
 const START_POLL_MS = 50
 /** Podman takes 0.3 s to say what it is. */
 const INFO_MS = 600_000
-/** The most files that a program of an instance may open. */
-const OPEN_FILES = 1 << 20
 /** The kernel's limit for a path of a socket. */
 const LONGEST_SOCKET = 107
 
@@ -136,7 +134,6 @@ export class Engine {
 }
 
 const containersConf = (dir: string, runDir: string) => `[containers]
-default_ulimits = ["nofile=${openFiles()}:${openFiles()}"]
 init = true
 log_driver = "k8s-file"
 seccomp_profile = "${dir}/seccomp.json"
@@ -165,9 +162,3 @@ runroot = "${runDir}/storage"
 [storage.options.overlay]
 mountopt = "nodev"
 `
-
-/** No container may have more than the agent, where the agent may not raise its own limit. */
-function openFiles(): number {
-  const hard = Number(/^Max open files\s+\d+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])
-  return Math.min(OPEN_FILES, hard || OPEN_FILES)
-}

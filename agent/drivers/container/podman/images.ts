@@ -84,13 +84,14 @@ export class PodmanImages {
     const lines = (await response.text()).split('\n').filter(Boolean)
     const answers = lines.map((line) => JSON.parse(line) as { id?: string; error?: string; cause?: string })
     const error = answers.find((answer) => answer.error || answer.cause)
+    const id = answers.findLast((answer) => answer.id)?.id
+    // The engine tries again by itself what has broken off.
+    if (id && !error) return id
     if (relay.failure instanceof Failure) throw relay.failure
     if (relay.failure) throw new Failure('registry_unreachable', 'the download broke off', { cause: relay.failure })
     const words = error?.error ?? error?.cause ?? ''
     if (/no space left/i.test(words)) throw new Failure('pool_full', words)
-    const id = answers.findLast((answer) => answer.id)?.id
-    if (words || !id) throw new Failure('tool_failed', `the engine could not store the image: ${words.slice(0, 1000)}`)
-    return id
+    throw new Failure('tool_failed', `the engine could not store the image: ${words.slice(0, 1000)}`)
   }
 
   private mustHaveSpace(sizeBytes: number) {

@@ -1,4 +1,5 @@
 // The container as Podman is told to make it: user ids of its own, few rights of root, its own cards, limits.
+import { readFileSync } from 'node:fs'
 import type { Container } from '../../../protocol/gpu.ts'
 import type { Given } from '../container.ts'
 import { IDS_EACH, uidBase } from '../ids.ts'
@@ -19,6 +20,8 @@ const CPU_PERIOD_US = 100_000
 const MOST_PROCESSES = 8192
 /** Of each of two files, the newer of which is kept. */
 export const LOG_BYTES = 8 << 20
+/** Of one program. */
+const MOST_FILES = 1 << 20
 const LABEL = 'berth.workload'
 
 /** The configuration of an image, as far as it is read. */
@@ -66,6 +69,7 @@ export function specOf(
       memory: { limit: bytes, swap: bytes },
       pids: { limit: MOST_PROCESSES },
     },
+    r_limits: [limitOf('nofile', 'open files', MOST_FILES), limitOf('nproc', 'processes', MOST_PROCESSES)],
     shm_size: Math.floor(bytes / 2),
     log_configuration: { driver: 'k8s-file', size: LOG_BYTES },
     mounts: given.mounts.map(({ source, target, readOnly }) => ({
@@ -94,4 +98,11 @@ function networkOf({ network, nameServers }: Given) {
     networks: { [name]: { static_ips: [address], static_mac: mac, interface_name: 'eth0' } },
     ...(nameServers.length && { dns_server: nameServers }),
   }
+}
+
+/** No container may have more than the agent, where the agent may not raise its own limit. */
+function limitOf(type: 'nofile' | 'nproc', name: 'open files' | 'processes', most: number) {
+  const hard = new RegExp(`^Max ${name}\\s+\\S+\\s+(\\d+)`, 'm').exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+  const limit = Math.min(most, Number(hard ?? most))
+  return { type, soft: limit, hard: limit }
 }

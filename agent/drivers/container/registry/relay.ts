@@ -68,14 +68,17 @@ export class Relay {
       try {
         for await (const chunk of body ?? []) {
           bytes += chunk.length
-          if (bytes > size) throw new Failure('image_too_large', 'the registry sends more than the manifest names')
+          if (bytes > size) {
+            relay.failure ??= new Failure('image_too_large', 'the registry sends more than the manifest names')
+            return
+          }
           relay.relayed += chunk.length
           relay.onProgress((relay.relayed / all) * 100)
           yield chunk
         }
       } catch (error) {
+        // The engine notices that the layer is too short.
         relay.failure ??= error
-        throw error
       }
     }
     return new Response(chunks() as unknown as ReadableStream<Uint8Array>).body!
