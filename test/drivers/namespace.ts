@@ -1,9 +1,11 @@
 // A network namespace of the test's own, so that its rules and interfaces do not mix with those of the machine.
 // Processes that the test starts inherit it.
 import { dlopen, FFIType } from 'bun:ffi'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { join } from 'node:path'
 
 const CLONE_NEWNET = 0x40000000
+const CLONE_NEWNS = 0x00020000
 
 const open = () =>
   dlopen('libc.so.6', {
@@ -32,6 +34,24 @@ export function enterNetwork(path: string): () => void {
   if (failed) throw new Error(`cannot enter ${path}`)
   return () => {
     libc.setns(home, CLONE_NEWNET)
+    closeSync(home)
+  }
+}
+
+const UNIFIED = '/sys/fs/cgroup/unified'
+
+/**
+ * Enters mounts of its own, in which a machine that has control groups of both versions has the old one alone: crun
+ * refuses such a mixture. Returns a function that leaves them; mounts that were made meanwhile end with their users.
+ */
+export function enterOwnMounts(): (() => void) | undefined {
+  const libc = open()
+  const home = openSync('/proc/thread-self/ns/mnt', 'r')
+  if (libc.unshare(CLONE_NEWNS) !== 0) return undefined
+  Bun.spawnSync(['mount', '--make-rprivate', '/'])
+  if (existsSync(join(UNIFIED, 'cgroup.controllers'))) Bun.spawnSync(['umount', UNIFIED])
+  return () => {
+    libc.setns(home, CLONE_NEWNS)
     closeSync(home)
   }
 }

@@ -8,6 +8,7 @@ import { PodmanContainers, type PodmanOptions } from '../../../agent/drivers/con
 import { find } from '../../../agent/host/exec.ts'
 import { containerOf } from '../../agent/instances/examples.ts'
 import { temporary } from '../../agent/temporary.ts'
+import { enterOwnMounts } from '../namespace.ts'
 import type { Rig } from './contract.ts'
 import { isThere, type Oddities, openRegistry } from './registry.ts'
 
@@ -63,6 +64,7 @@ export async function closePodman() {
 }
 
 async function open(odd: Oddities = {}): Promise<PodmanRig> {
+  enterOwnMounts()
   const dir = temporary('podman')
   const registry = await openRegistry(odd)
   const options: PodmanOptions = {

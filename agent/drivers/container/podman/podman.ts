@@ -2,6 +2,7 @@
 // kernel, because an engine whose helper was killed says "running" for ever.
 import { say } from '../../../controller-link/job-log.ts'
 import { Failure, wordsOf } from '../../../failure.ts'
+import { run } from '../../../host/exec.ts'
 import { bootIdOfHost, oomKillsOfHost } from '../../../host/facts.ts'
 import { log } from '../../../log.ts'
 import type { Container, ContainerEnd, ContainerImage } from '../../../protocol/gpu.ts'
@@ -25,6 +26,8 @@ const SWEEP_MS = 3_600_000
 /** The engine's helper stores the exit code a moment after the process is gone. */
 const EXIT_CODE_MS = 3000
 const EXIT_CODE_POLL_MS = 50
+const CLEARED_WITHIN_MS = 10_000
+const CLEARED_POLL_MS = 100
 const STOPS_WITHIN_MS = 10_000
 /** A kill for want of memory this long before the end is its cause. */
 const JUST_MS = 5000
@@ -238,13 +241,18 @@ export class PodmanContainers implements Containers {
     await this.make(record)
   }
 
+  /** The engine clears up after an end by a process of its own, which may not be done yet. */
   private async startNow({ workload }: ContainerRecord) {
     const api = await this.podman.api()
-    try {
-      await api.ask('POST', `/containers/${workload}/start`)
-    } catch (error) {
-      throw refused(error)
-    }
+    const until = performance.now() + CLEARED_WITHIN_MS
+    for (;;)
+      try {
+        return await api.ask('POST', `/containers/${workload}/start`)
+      } catch (error) {
+        const isUncleared = error instanceof PodmanError && /already allocated|resource busy/.test(error.message)
+        if (!isUncleared || performance.now() > until) throw refused(error)
+        await Bun.sleep(CLEARED_POLL_MS)
+      }
   }
 
   /** Podman sometimes finds a mount busy for a moment. */
@@ -262,8 +270,11 @@ export class PodmanContainers implements Containers {
     }
     await gone(`/containers/${workload}`, { force: true, timeout: 0, v: true })
     await gone(`/volumes/${volumeName(workload)}`, { force: true })
-    const name = this.records.container(workload)?.given.network?.name
-    if (name) await gone(`/networks/${name}`, { force: true })
+    const network = this.records.container(workload)?.given.network
+    if (!network) return
+    await gone(`/networks/${network.name}`, { force: true })
+    // The bridge of a container that ended by itself may be left, and then nobody gets its addresses again.
+    await run('ip', ['link', 'delete', network.interface], { mayFail: true, quietly: true })
   }
 
   /** The record of a container, whose end is found out first if it has come. */
