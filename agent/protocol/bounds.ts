@@ -32,6 +32,7 @@ export type RestartPolicy = (typeof restartPolicies)[number]
 
 type Shape = {
   type?: string
+  anyOf?: Shape[]
   minimum?: number
   maximum?: number
   maxLength?: number
@@ -49,7 +50,9 @@ export function fitted<T>(schema: TSchema, value: T): T {
   return fit(schema as Shape, value) as T
 }
 
-function fit(schema: Shape, value: unknown): unknown {
+function fit(among: Shape, value: unknown): unknown {
+  const type = typeof value
+  const schema = among.anyOf?.find((one) => one.type === type || (one.type === 'integer' && type === 'number')) ?? among
   const { minimum = 0, maximum = 0, maxLength, maxItems, items, properties, patternProperties } = schema
   if (typeof value === 'string') return maxLength === undefined ? value : printable(value.slice(0, maxLength))
   if (typeof value === 'number') return Math.min(maximum, Math.max(minimum, Number.isNaN(value) ? minimum : value))

@@ -590,6 +590,18 @@ export type Branding = {
   logo: string | null
 }
 
+export type Card = {
+  uuid: string
+  model: OneLineOfText0To100
+  memoryMb: number
+  bus: OneLineOfText0To40
+  driver: OneLineOfText0To40
+  serial: OneLineOfText0To60
+  nvlinks: number
+  mig: "none" | "off" | "on"
+  problems: (OneLineOfText0To300)[]
+}
+
 export type ConsoleTicket = {
   serverId: string
   /** vnc: the screen. serial: the first serial line. */
@@ -600,6 +612,12 @@ export type ConsoleTicket = {
   protocols: (string)[]
   /** It works once, within 30 seconds. */
   expiresAt: string
+}
+
+export type ContainerEngine = {
+  name: OneLineOfText0To40
+  version: OneLineOfText0To40
+  problems: (OneLineOfText0To300)[]
 }
 
 export type ControllerBackups = {
@@ -1289,9 +1307,13 @@ export type OneLineOfText0To300 = string
 
 export type OneLineOfText0To32 = string
 
+export type OneLineOfText0To40 = string
+
 export type OneLineOfText0To400 = string
 
 export type OneLineOfText0To500 = string
+
+export type OneLineOfText0To60 = string
 
 export type OneLineOfText0To64 = string
 
@@ -3573,6 +3595,8 @@ export interface Operations {
         })[]
         addresses: (string)[]
         managementAddress?: string
+        containers?: ContainerEngine
+        cards?: (Card)[]
       }
       inventoryAt: string | null
       /** Accounts that own a server on it. */
