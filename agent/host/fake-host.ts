@@ -52,7 +52,7 @@ export type FakeSettings = {
   imageBytes: number
   /** The sum of the compressed layers of every container image. */
   containerImageBytes: number
-  /** What keeps the host from running container instances. */
+  /** The reasons why the host runs no container instances. */
   engineProblems: string[]
   /** Its cards; none by default. */
   cards: (Pick<Card, 'uuid' | 'model' | 'memoryMb'> & Partial<Card>)[]

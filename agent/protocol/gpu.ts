@@ -90,7 +90,7 @@ export const authorizedKeys = t.Array(line(16_384), { maxItems: 100 })
 /** A container instance, all of it. The node converges on it. */
 export const Container = t.Object({
   workload: workloadId,
-  /** Unique over the controller and never used twice: names the instance's user ids, address and devices on the host. */
+  /** Unique over the controller, never used twice: names the instance's user ids, address and devices on the host. */
   number: t.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }),
   hostname: t.String({ maxLength: 63, pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$' }),
   image: containerImageId,

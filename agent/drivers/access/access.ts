@@ -14,7 +14,7 @@ export type InstanceNetwork = {
   mac: string
 }
 
-/** What an instance gets so that it can be reached. */
+/** The parts of an instance by which it can be reached. */
 export type Fittings = {
   mounts: readonly Mount[]
   /**

@@ -10,7 +10,7 @@ export type Login = { username: string; password: string }
 export type SeenContainer = Seen & { end?: ContainerEnd }
 export type ContainerEvent = PowerEvent & { end?: ContainerEnd }
 
-/** What the host gives an instance beside its image: the file of its workspace, and the names of its cards for CDI. */
+/** The parts of an instance beside its image: the file of its workspace, and the names of its cards for CDI, too. */
 export type Given = Fittings & { workspace: string; devices: readonly string[] }
 
 /** The card troubles of these cards since a time, in ms since 1970, in plain words. */

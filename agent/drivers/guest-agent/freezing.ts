@@ -47,8 +47,8 @@ export async function whileFrozen(host: Host, workload: string, work: () => Prom
 }
 
 /**
- * Did the guest of a vm that is off not shut it down? Its file systems are then as after a power failure. False where the
- * hypervisor does not know it any more.
+ * Did the guest of a vm that is off not shut it down? Its file systems are then as after a power failure. False where
+ * the hypervisor does not know it any more.
  */
 export async function brokeOff(hypervisor: Pick<Hypervisor, 'look'>, workload: string): Promise<boolean> {
   const { ours } = await hypervisor.look()

@@ -1,5 +1,5 @@
-// What only the real engine can show: why containers end, what their root cannot do, and what is left of the engine's
-// own mishaps.
+// Only the real engine can show this: why containers end, what their root cannot do, and how the agent copes with the
+// engine's own mishaps.
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ describe.skipIf(note(await podmanIsMissing(), 'ends and limits of containers wit
     while ((await seenOf(workload)).power === 'running' && performance.now() < until) await Bun.sleep(30)
     return (await seenOf(workload)).end!
   }
-  /** What a script wrote, once it has said `done`. */
+  /** The output of a script, once it has said `done`. */
   async function written(workload: string): Promise<string> {
     const { containers } = await podmanRig()
     const until = performance.now() + 10_000

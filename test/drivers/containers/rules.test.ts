@@ -75,7 +75,8 @@ describe('the end of a container', () => {
     [
       { exitCode: 1, oomKills: 2, justKilled: true },
       false,
-      'Its command ended with exit code 1. Before, its memory (512 MiB) was full, and the kernel killed 2 of its processes.',
+      'Its command ended with exit code 1. ' +
+        'Before, its memory (512 MiB) was full, and the kernel killed 2 of its processes.',
     ],
     [{ troubles: ['Card 1 fell off the bus.'] }, false, 'Its command ended with exit code 1. Card 1 fell off the bus.'],
   ])('%j', (more, oomKilled, detail) => {

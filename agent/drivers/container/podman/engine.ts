@@ -60,7 +60,7 @@ export class Engine {
       version: '',
       problems: [`Podman does not say what it is: ${wordsOf(error)}`],
     }))
-    // What is missing may be installed at any moment.
+    // A package that is missing may be installed at any moment.
     if (!engine.problems.length) this.known = { at: performance.now(), engine }
     return engine
   }

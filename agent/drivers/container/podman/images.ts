@@ -11,7 +11,7 @@ import type { Records } from './records.ts'
 
 /** Layers unpack to about twice their compressed size, and are on the disk in both forms for a moment. */
 const SPACE_FACTOR = 3
-/** What the host itself needs to go on. */
+/** The host itself needs it to go on. */
 const SPARE_BYTES = 2e9
 const PULL_MS = 4 * 3_600_000
 const UNUSED_DAYS = 30

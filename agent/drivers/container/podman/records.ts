@@ -1,5 +1,5 @@
-// What the agent knows of its containers and images whatever their engine says: the process that it started, whether a
-// command stopped it, and why it ended.
+// The agent's own knowledge of its containers and images, whatever their engine says: the process that it started,
+// whether a command stopped it, and why it ended.
 import { join } from 'node:path'
 import { openDatabase } from '../../../database.ts'
 import type { Container, ContainerEnd } from '../../../protocol/gpu.ts'

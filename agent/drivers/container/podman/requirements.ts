@@ -1,4 +1,4 @@
-// What a host must have so that instances of strangers may run on it.
+// The requirements of a host on which instances of strangers may run.
 import { existsSync } from 'node:fs'
 import { HOST_PROFILE } from './seccomp.ts'
 
@@ -25,7 +25,7 @@ export const MINIMUM: Minimum = { podman: '5.4.0', crun: '1.21', cgroup: 'v2' }
 /** The program that is process 1 of an instance, in the places that Podman looks for it. */
 const INITS = ['/usr/libexec/podman/catatonit', '/usr/bin/catatonit']
 
-/** What keeps this host from running instances, each with the remedy. */
+/** The reasons why this host cannot run instances, each with its remedy. */
 export function problemsOf({ host, store, version }: Info, minimum: Minimum, has = existsSync): string[] {
   const { name, version: words } = host.ociRuntime
   const crun = /crun version ([\d.]+)/.exec(words)?.[1]

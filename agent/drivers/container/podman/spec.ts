@@ -4,7 +4,7 @@ import type { Container } from '../../../protocol/gpu.ts'
 import type { Given } from '../container.ts'
 import { IDS_EACH, uidBase } from '../ids.ts'
 
-/** What root of an ordinary system needs for its own files, users and ports; all within its own user ids. */
+/** Root of an ordinary system needs them for its own files, users and ports; all within its own user ids. */
 const CAPABILITIES = [
   'CHOWN',
   'DAC_OVERRIDE',

@@ -1,5 +1,5 @@
 // A registry of images, as far as the agent reads one: manifests and blobs by digest (OCI distribution specification).
-// Who writes an image's name is a stranger to this host, so every address that a registry leads to must be public.
+// The author of an image's name is a stranger to this host, so every address that a registry leads to must be public.
 import { createHash } from 'node:crypto'
 import { Failure } from '../../../failure.ts'
 import { getPublic } from '../../images/public-only.ts'
