@@ -1,6 +1,6 @@
 // A registry of one image on the loopback of this host, for the time of its download: Podman fetches from the agent,
-// and the agent from the true registry. So Podman needs no login, reaches no address that the agent would refuse, and gets
-// no byte more than the manifest names.
+// and the agent from the true registry. So Podman needs no login, reaches no address that the agent would refuse, and
+// gets no byte more than the manifest names.
 import { Failure } from '../../../failure.ts'
 import type { Manifest, Registry } from './registry.ts'
 
