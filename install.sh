@@ -47,6 +47,7 @@ Node
   --gateway ADDRESS      the guests' gateway                 (the first address; with --bridge it must be there already)
   --pool-range A-B       addresses that servers may get      (the tenth to the fifth from the end)
   --resolver ADDRESS     name server for guests; may be given more than once   (this machine's)
+  --gpu                  the node also runs container instances with graphics cards (docs/gpu.md); once said, it stays so
   --no-first-guest       no location, package, image or customer are made
 
 Also
@@ -73,7 +74,7 @@ main() {
 # ---------------------------------------------------------------- flags
 read_flags() {
   mode='' domain='' listen='' public_url='' data_dir='' email='' name='' bridge='' subnet='' gateway='' pool_range=''
-  controller_url='' token='' ca='' pin='' lab_certificate='' insecure='' purge='' force='' first_guest=yes resolvers=()
+  controller_url='' token='' ca='' pin='' lab_certificate='' insecure='' gpu='' purge='' force='' first_guest=yes resolvers=()
   [ $# -gt 0 ] || set -- --help
   while [ $# -gt 0 ]; do
     case $1 in
@@ -89,6 +90,7 @@ read_flags() {
       --force) force=yes ;;
       --lab-certificate) lab_certificate=yes ;;
       --insecure) insecure=yes ;;
+      --gpu) gpu=yes ;;
       --no-first-guest) first_guest='' ;;
       --domain | --listen | --public-url | --data-dir | --email | --name | --bridge | --subnet | --gateway | --pool-range | --token | --token-file | --ca | --pin | --resolver)
         [ -n "${2-}" ] || wrong_use "$1 needs a value."
@@ -143,6 +145,7 @@ check_flags() {
   [[ -z $bridge || $bridge =~ ^[A-Za-z0-9_.-]{1,15}$ ]] || wrong_use "--bridge $bridge is not an interface name."
   [[ -z $subnet || $subnet =~ ^[0-9]+(\.[0-9]+){3}/(1[6-9]|2[0-8])$ ]] || wrong_use '--subnet is an IPv4 network from /16 to /28, for example 10.88.0.0/24.'
   [[ -z $pool_range || $pool_range =~ ^[0-9.]+-[0-9.]+$ ]] || wrong_use '--pool-range is FIRST-LAST, for example 10.88.0.10-10.88.0.250.'
+  [ -z "$gpu" ] || [ "$mode" = agent ] || [ "$mode" = all-in-one ] || wrong_use '--gpu is for a node: it goes with --agent or --all-in-one.'
   [ -z "$purge" ] || [ "$mode" = uninstall ] || wrong_use '--purge goes with --uninstall.'
 }
 
@@ -766,14 +769,14 @@ agent_unit() {
 [Unit]
 Description=Berth agent
 Documentation=file:$docs/install.md
-After=network-online.target libvirtd.service berth-network.service
+After=network-online.target libvirtd.service berth-network.service$(! runs_instances || echo ' nvidia-persistenced.service')
 Wants=network-online.target
 StartLimitIntervalSec=0
 
 [Service]
 EnvironmentFile=$settings/agent.env
 EnvironmentFile=-$settings/agent.local.env
-UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN
+UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN$(! runs_instances || printf '\n%s' '# Makes the devices of the cards, if nobody has yet.' 'ExecStartPre=-+/usr/bin/nvidia-modprobe -c 0 -u')
 ExecStart=$program agent run
 $(restarting)
 RestartPreventExitStatus=2
@@ -782,16 +785,17 @@ KillMode=process
 UMask=0077
 TasksMax=1024
 
-ReadWritePaths=/var /run
+ReadWritePaths=/var /run$(! runs_instances || echo ' -/etc/cdi')
 ProtectSystem=strict
 ProtectHome=read-only
 PrivateTmp=yes
 ProtectKernelModules=yes
-ProtectKernelLogs=yes
+$(if runs_instances; then echo '# Cards report their errors in the log of the kernel.
+ProtectKernelLogs=no'; else echo ProtectKernelLogs=yes; fi)
 ProtectClock=yes
 ProtectHostname=yes
 NoNewPrivileges=yes
-CapabilityBoundingSet=CAP_NET_ADMIN CAP_NET_RAW CAP_SYS_ADMIN CAP_CHOWN CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH CAP_FOWNER CAP_FSETID CAP_KILL CAP_SETUID CAP_SETGID CAP_IPC_LOCK CAP_SYS_RESOURCE
+CapabilityBoundingSet=CAP_NET_ADMIN CAP_NET_RAW CAP_SYS_ADMIN CAP_CHOWN CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH CAP_FOWNER CAP_FSETID CAP_KILL CAP_SETUID CAP_SETGID CAP_IPC_LOCK CAP_SYS_RESOURCE$(! runs_instances || echo ' CAP_SYSLOG')
 RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK AF_PACKET
 RestrictNamespaces=yes
 RestrictRealtime=yes
@@ -801,6 +805,36 @@ KeyringMode=private
 SystemCallArchitectures=native
 SystemCallFilter=@system-service @mount
 SystemCallErrorNumber=EPERM
+
+[Install]
+WantedBy=multi-user.target
+UNIT
+}
+
+# The agent may not make namespaces, so the engine of the instances is a service of its own. The agent writes its settings, and instances
+# run on when either of them stops.
+containers_unit() {
+  cat <<UNIT
+[Unit]
+Description=Container engine of Berth's instances
+Documentation=file:$docs/gpu.md
+After=network-online.target nftables.service
+Wants=network-online.target
+StartLimitIntervalSec=0
+
+[Service]
+Environment=CONTAINERS_CONF=$agent_state/containers/containers.conf
+Environment=CONTAINERS_STORAGE_CONF=$agent_state/containers/storage.conf
+Environment=CONTAINERS_REGISTRIES_CONF=$agent_state/containers/registries.conf
+ExecStartPre=/usr/bin/test -e $agent_state/containers/containers.conf
+ExecStartPre=/usr/bin/mkdir -p /run/berth
+ExecStart=/usr/bin/podman system service --time=0 unix:///run/berth/podman.sock
+Restart=always
+RestartSec=5
+KillMode=process
+UMask=0077
+LimitNOFILE=1048576
+TasksMax=infinity
 
 [Install]
 WantedBy=multi-user.target
@@ -1036,11 +1070,30 @@ install_node() {
   if [ "$(uname -m)" = x86_64 ]; then list+=(qemu-system-x86 ovmf); else list+=(qemu-system-arm qemu-efi-aarch64); fi
   has_systemd || list+=(tini)
   step 'Packages for a node' packages "${list[@]}"
+  ! runs_instances || step 'Container instances with cards' prepare_for_instances
   step 'Network of the guests' make_network
   step 'libvirt' start_libvirt
   step 'Enrolment' enroll
   step 'Service berth-agent' start_agent
 }
+
+# Said with --gpu, at this run or an earlier one. A package of Berth is for every machine.
+runs_instances() { [ "$mode" != deb ] && { [ -n "$gpu" ] || [ -e $settings/gpu ]; }; }
+
+# The driver and the container toolkit of NVIDIA are the operator's: which ones suit depends on the cards.
+prepare_for_instances() {
+  local list=(podman crun conmon catatonit netavark aardvark-dns iptables dropbear-bin openssh-sftp-server rsync busybox-static patchelf e2fsprogs)
+  packages "${list[@]}"
+  mkdir -p /etc/cdi
+  echo 'This node runs container instances with cards: install.sh --gpu.' | place $settings/gpu 644
+  # Without systemd the agent starts the engine itself.
+  if has_systemd; then containers_unit | install_service berth-containers; systemctl start --no-block berth-containers; fi
+  if ! nvidia_cards; then note="$note; no NVIDIA card is seen on this machine"
+  elif [ ! -e /proc/driver/nvidia/version ] || ! command -v nvidia-ctk >/dev/null; then note="$note; NVIDIA's driver or its container toolkit is missing: docs/gpu.md"
+  fi
+}
+
+nvidia_cards() { grep -qsx 0x10de /sys/bus/pci/devices/*/vendor; }
 
 make_network() {
   if [ -n "$bridge" ]; then
@@ -1364,14 +1417,14 @@ our_guests() { virsh -c qemu:///system list --all --name 2>/dev/null | grep -E '
 
 stop_services() {
   local service
-  for service in berth-agent berth; do
+  for service in berth-agent berth-containers berth; do
     if has_systemd; then systemctl disable --now --quiet $service 2>/dev/null || true
     elif [ -x $library/services ]; then $library/services stop $service; fi
   done
 }
 
 remove_program() {
-  rm -f $program /etc/systemd/system/berth.service /etc/systemd/system/berth-agent.service
+  rm -f $program /etc/systemd/system/berth.service /etc/systemd/system/berth-agent.service /etc/systemd/system/berth-containers.service
   [ ! -e $settings/services ] || sed -i '/^berth\(-agent\)\?$/d' $settings/services
   [ ! -e $caddy_site ] || remove_caddy_site
   ! has_systemd || systemctl daemon-reload

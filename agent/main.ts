@@ -7,6 +7,7 @@ import { controllerUrl, enroll } from './controller-link/controller.ts'
 import { keepPins, makeDataDir, newKey, readIdentity } from './controller-link/identity.ts'
 import { type Journal, openJournal } from './controller-link/journal.ts'
 import { crashInjection } from './crash-injection.ts'
+import { CARD_TOOL, cardTool } from './drivers/gpu/card-tool.ts'
 import { Failure, failureOf, wordsOf } from './failure.ts'
 import { doctor } from './host/doctor.ts'
 import { openFakeHost } from './host/fake-host.ts'
@@ -73,6 +74,7 @@ type Given = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
 export async function agentCommand(args: string[]): Promise<number> {
   const [verb = '', ...rest] = args
   if (verb === '--help' || verb === '-h' || verb === 'help') return print(HELP[''] ?? '')
+  if (verb === CARD_TOOL) return await cardTool(rest)
   const given = parse(rest)
   if (!(verb in HELP) || verb === '' || typeof given === 'string')
     return wrongUse(verb, typeof given === 'string' ? given : `no such verb: ${verb || '(none)'}`)
@@ -201,6 +203,9 @@ async function live(host: Host, journal: Journal, supervision: Supervision, conn
   void host.metering.stay(work.signal, (error) =>
     log('error', 'the traffic of the vms cannot be counted; trying again', { error: wordsOf(error) }),
   )
+  void host.gpus
+    .stay(work.signal)
+    .catch((error) => log('error', 'the cards of this host are not watched any more', { error: wordsOf(error) }))
   const connected = connection.stay(work.signal)
   const pruning = setInterval(() => journal.prune(), DAY_MS)
   await asked

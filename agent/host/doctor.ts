@@ -4,6 +4,7 @@ import { controllerUrl, skewSeconds } from '../controller-link/controller.ts'
 import { isEnrolled, makeDataDir, readIdentity, type Settings } from '../controller-link/identity.ts'
 import { resticVersion } from '../drivers/backup/restic.ts'
 import { ruleset } from '../drivers/firewall/ruleset.ts'
+import { NvidiaGpus } from '../drivers/gpu/nvidia.ts'
 import { domainXml, uuidOf } from '../drivers/hypervisor/domain-xml.ts'
 import { hardwareOfHost } from '../drivers/hypervisor/firmware.ts'
 import { probe } from '../drivers/hypervisor/kvm-probe.ts'
@@ -11,6 +12,7 @@ import { addressesOfHost } from '../drivers/network/bridge.ts'
 import { LOCAL_POOL, openPools, poolsFile } from '../drivers/storage/pools-file.ts'
 import { type Pool, Storage } from '../drivers/storage/storage.ts'
 import { wordsOf } from '../failure.ts'
+import type { Card } from '../protocol/gpu.ts'
 import { type PortRules, PROTOCOL, usualMachine } from '../protocol/wire.ts'
 import { VERSION } from '../version.ts'
 import { find, type Program, run } from './exec.ts'
@@ -35,7 +37,7 @@ export async function doctor(dataDir: string, fake: boolean): Promise<number> {
   const settings = isEnrolled(dataDir) ? readIdentity(dataDir) : undefined
   const isFake = fake || settings?.fake === true
   process.stdout.write(`berth agent ${VERSION}, protocol ${PROTOCOL}, ${isFake ? 'fake host' : osName()}\n`)
-  const checks = isFake ? fakeChecks(settings) : realChecks(dataDir, settings)
+  const checks = isFake ? fakeChecks(settings) : await realChecks(dataDir, settings)
   let failures = 0
   for (const { what, look } of checks) {
     const { verdict, found, remedy } = await lookSafely(look)
@@ -59,7 +61,7 @@ const fakeChecks = (settings: Settings | undefined): Check[] => [
   { what: 'controller', look: () => controllerAnswers(settings) },
 ]
 
-function realChecks(dataDir: string, settings: Settings | undefined): Check[] {
+async function realChecks(dataDir: string, settings: Settings | undefined): Promise<Check[]> {
   return [
     { what: 'root', look: isRoot },
     { what: 'virtualisation', look: () => virtualisation(dataDir) },
@@ -76,6 +78,7 @@ function realChecks(dataDir: string, settings: Settings | undefined): Check[] {
     { what: 'bridge', look: () => bridges(settings) },
     { what: 'speed limits', look: () => tool('tc', ['-V'], 'install iproute2; without it ports are not limited') },
     ...poolChecks(dataDir),
+    ...(await cardChecks(dataDir)),
     { what: 'clock', look: clock },
     { what: 'controller', look: () => controllerAnswers(settings) },
   ]
@@ -251,6 +254,33 @@ async function poolFinding(pool: Pool): Promise<Finding> {
   const words = `${what}, ${(freeBytes / GIB).toFixed(0)} of ${(totalBytes / GIB).toFixed(0)} GiB free in ${path}`
   if (warnings.length) return warn(words, warnings.join(' '))
   return freeBytes < LITTLE_SPACE_BYTES ? warn(words, 'enlarge it') : ok(words)
+}
+
+/** A line for each card, and one for each thing that instances with cards lack here. */
+async function cardChecks(dataDir: string): Promise<Check[]> {
+  const gpus = new NvidiaGpus({ dataDir, bootId: bootIdOfHost(), looksOnly: true })
+  try {
+    const [cards, findings] = [await gpus.cards(), await gpus.findings()]
+    if (!cards.length && !findings.length) return [{ what: 'cards', look: () => ok('this host has none') }]
+    return [
+      ...cards.map((card) => ({ what: 'card', look: () => cardFinding(card) })),
+      ...findings.map((words) => ({ what: 'cards', look: () => findingIn(words) })),
+    ]
+  } finally {
+    gpus.close()
+  }
+}
+
+function cardFinding({ model, memoryMb, bus, driver, nvlinks, mig, problems }: Card): Finding {
+  const links = nvlinks ? `, ${nvlinks} NVLinks` : ''
+  const words = `${model}, ${memoryMb} MiB, at ${bus}, driver ${driver}${links}${mig === 'none' ? '' : `, MIG ${mig}`}`
+  return problems.length ? warn(words, `it is not sold: ${problems.join('. ')}`) : ok(words)
+}
+
+/** A sentence has the finding, a colon and the remedy. */
+function findingIn(words: string): Finding {
+  const [found = words, ...remedy] = words.split(': ')
+  return warn(found, remedy.join(': ') || 'see the message')
 }
 
 function clock(): Finding {

@@ -3,6 +3,7 @@
 // for a command are written to its log.
 
 import { chmodSync, chownSync, closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { say } from '../controller-link/job-log.ts'
 import { Failure } from '../failure.ts'
 import { commandLine } from '../protocol/shell-quote.ts'
@@ -36,6 +37,10 @@ const programs = [
   'rbd',
   'ceph',
   'podman',
+  'nvidia-smi',
+  'nvidia-ctk',
+  // This program itself, for work that must not hold up or take down the agent.
+  'berth',
 ] as const
 export type Program = (typeof programs)[number]
 
@@ -66,8 +71,15 @@ export type Ran = { code: number; out: string; err: string; tookMs: number }
 
 const pathsFound = new Map<Program, string>()
 
+/** How this program is started again: the executable alone, or, run from its source, Bun with the source. */
+const ownProgram = Bun.main.startsWith('/$bunfs/')
+  ? [process.execPath]
+  : [process.execPath, join(import.meta.dir, '../../src/main.ts')]
+const commandOf = (program: Program) => (program === 'berth' ? ownProgram : [mustFind(program)])
+
 /** The absolute path of a program, or undefined if this host does not have it. */
 export function find(program: Program): string | undefined {
+  if (program === 'berth') return process.execPath
   const known = pathsFound.get(program)
   if (known) return known
   const path = Bun.which(program, { PATH }) ?? undefined
@@ -147,7 +159,7 @@ export async function* lines(program: Program, args: string[], signal: AbortSign
 
 function start(program: Program, args: string[], stdin?: string, more: Options['env'] = {}) {
   // A process group of its own, so that the time limit also ends the processes that it started.
-  return Bun.spawn([mustFind(program), ...args], {
+  return Bun.spawn([...commandOf(program), ...args], {
     env: { ...env, ...more },
     cwd: '/',
     stdin: stdin === undefined ? 'ignore' : new TextEncoder().encode(stdin),
@@ -167,7 +179,7 @@ export function begin(program: Program, args: string[], { stdin, stdout, env: mo
   say('command', commandLine(program, args))
   const began = performance.now()
   const around = ['setpriv', '--pdeathsig', 'KILL', '--'].map(mustFindTool)
-  const child = Bun.spawn([...around, mustFind(program), ...args], {
+  const child = Bun.spawn([...around, ...commandOf(program), ...args], {
     env: { ...env, ...more },
     cwd: '/',
     stdin: stdin ?? 'ignore',

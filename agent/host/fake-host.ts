@@ -10,7 +10,7 @@ import { FakeBackups } from '../drivers/backup/fake.ts'
 import { FakeConsoles } from '../drivers/console/fake.ts'
 import { FakeContainers } from '../drivers/container/fake.ts'
 import { FakeFirewall } from '../drivers/firewall/fake.ts'
-import { FakeGpus } from '../drivers/gpu/fake.ts'
+import { type FakeCard, FakeGpus } from '../drivers/gpu/fake.ts'
 import { FakeGuestAgent } from '../drivers/guest-agent/fake.ts'
 import { FakeHypervisor } from '../drivers/hypervisor/fake.ts'
 import { FakeImages } from '../drivers/images/fake.ts'
@@ -22,7 +22,6 @@ import { Storage } from '../drivers/storage/storage.ts'
 import { FakeCounters } from '../drivers/traffic/fake.ts'
 import { FakeWorkspaces } from '../drivers/workspace/fake.ts'
 import { decrypting } from '../protocol/for-node.ts'
-import type { Card } from '../protocol/gpu.ts'
 import { type Facts, firmwares, type PoolCapacity } from '../protocol/wire.ts'
 import { openState } from '../state.ts'
 import { VERSION } from '../version.ts'
@@ -55,7 +54,7 @@ export type FakeSettings = {
   /** The reasons why the host runs no container instances. */
   engineProblems: string[]
   /** Its cards; none by default. */
-  cards: (Pick<Card, 'uuid' | 'model' | 'memoryMb'> & Partial<Card>)[]
+  cards: FakeCard[]
   /** Milliseconds from a vm's start until its guest answers. */
   bootMs: number
   heartbeatMs: number
@@ -116,7 +115,7 @@ export function openFakeHost(
     ),
   )
   const backups = new FakeBackups(db)
-  const gpus = new FakeGpus(settings.cards)
+  const gpus = new FakeGpus(db, dataDir, settings.cards, now)
   const { containerImageBytes: imageBytes, engineProblems, bootMs } = settings
   const workspaces = new FakeWorkspaces(db, settings.poolBytes)
   const containers = new FakeContainers(db, { imageBytes, engineProblems, bootMs }, gpus.troublesSince)

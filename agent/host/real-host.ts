@@ -9,6 +9,7 @@ import { LibvirtConsoles } from '../drivers/console/libvirt.ts'
 import { PodmanContainers } from '../drivers/container/podman/podman.ts'
 import { MINIMUM } from '../drivers/container/podman/requirements.ts'
 import { Nftables } from '../drivers/firewall/nftables.ts'
+import { NvidiaGpus } from '../drivers/gpu/nvidia.ts'
 import { LibvirtGuestAgent } from '../drivers/guest-agent/libvirt.ts'
 import { probe, type Virtualisation } from '../drivers/hypervisor/kvm-probe.ts'
 import { Libvirt } from '../drivers/hypervisor/libvirt.ts'
@@ -25,7 +26,7 @@ import { openState } from '../state.ts'
 import { makePassage } from './directories.ts'
 import { bootIdOfHost, factsOfHost, gpuFacts, loadMeter, machineIdOfHost, oomKillsOfHost } from './facts.ts'
 import type { Host } from './host.ts'
-import { absentAccess, absentGpus, absentWorkspaces } from './instances/absent.ts'
+import { absentAccess, absentWorkspaces } from './instances/absent.ts'
 import { Metering } from './metering.ts'
 import { countersOfHost } from './metrics/counters.ts'
 import { PortSecurity } from './port-security.ts'
@@ -55,7 +56,8 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     { hypervisor, guestAgent, state, storage, backups },
     makePassage(join(dataDir, 'backups')),
   )
-  const [access, workspaces, gpus] = [absentAccess, absentWorkspaces, absentGpus]
+  const [access, workspaces] = [absentAccess, absentWorkspaces]
+  const gpus = new NvidiaGpus({ dataDir, bootId: bootIdOfHost() })
   const containers = new PodmanContainers({
     dir: join(dataDir, 'containers'),
     runDir: '/run/berth/containers',

@@ -1,7 +1,7 @@
 // The cards of a host, as the commands and the reports use them.
 import type { Card, CardCheck, CardSample } from '../../protocol/gpu.ts'
 
-/** Names under which a card is asked for, and the words in which it answers. */
+/** The cards of one host. */
 export interface Gpus {
   /** The cards that the host has now. One that does not answer is there, with a problem; one that vanished is not. */
   cards(): Promise<Card[]>

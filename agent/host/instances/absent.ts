@@ -1,6 +1,5 @@
 // The parts of container instances that a host lacks: it runs none, and says why.
 import type { Access } from '../../drivers/access/access.ts'
-import type { Gpus } from '../../drivers/gpu/gpus.ts'
 import type { Workspaces } from '../../drivers/workspace/workspaces.ts'
 import { Failure } from '../../failure.ts'
 
@@ -30,15 +29,4 @@ export const absentWorkspaces: Workspaces = {
   remove: nothing,
   list: none,
   problems: none,
-}
-
-export const absentGpus: Gpus = {
-  cards: none,
-  samples: none,
-  check: refuse,
-  troublesSince: () => [],
-  findings: none,
-  onChange: () => {},
-  stay: nothing,
-  close() {},
 }

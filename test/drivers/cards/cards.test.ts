@@ -1,0 +1,188 @@
+// Cards: the contract on both drivers, and the calls into NVIDIA's libraries. There is no card where these tests run: a
+// library made for the test stands in for NVIDIA's, and its card is a file, so that the calls, their arguments and the
+// structures are tried, and what is left in the memory of the card can be read.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { namedIn } from '../../../agent/drivers/gpu/cdi.ts'
+import { hostFindings, isAtLeast } from '../../../agent/drivers/gpu/nvidia-host.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
+import { note } from '../tools.ts'
+import { cardsContract } from './contract.ts'
+import { OTHER_UUID, UUID } from './report.ts'
+import { fakeRig, MEMORY_MB, type NvidiaRig, nvidiaRig, stubLibrary } from './rig.ts'
+
+setDefaultTimeout(60_000)
+const library = stubLibrary()
+const leftOut = note(library ? undefined : 'no gcc', 'calls into the libraries of NVIDIA')
+process.once('exit', () => library && rmSync(dirname(library), { recursive: true, force: true }))
+
+describe('a fake host’s cards', () => {
+  cardsContract(fakeRig)
+  test('get hot when a test says so', async () => {
+    const rig = fakeRig()
+    rig.set({ hot: 95 })
+    expect((await rig.gpus.samples())[0]).toMatchObject({ uuid: UUID, temperatureC: 95 })
+    rig.set({ slow: true })
+    expect((await rig.gpus.check([UUID]))[0]).toMatchObject({
+      sellable: false,
+      problems: [expect.stringContaining('GB/s')],
+    })
+    rig.set({ busy: true })
+    expect((await rig.gpus.check([UUID]))[0]).toMatchObject({ sellable: false, clearedMb: 0 })
+    rig.remove()
+  })
+})
+
+describe.skipIf(leftOut)('NVIDIA’s cards', () => {
+  cardsContract(() => nvidiaRig(library!))
+
+  let rig: NvidiaRig
+  beforeEach(() => {
+    rig = nvidiaRig(library!)
+  })
+  afterEach(() => rig.remove())
+  const check = async () => (await rig.gpus.check([UUID]))[0]!
+
+  test('have links, and are named for containers while they are well', async () => {
+    expect((await rig.gpus.cards()).map(({ nvlinks }) => nvlinks)).toEqual([1, 0])
+    expect(namedIn(rig.cdiDir)).toEqual([UUID, OTHER_UUID])
+    rig.log('NVRM: Xid (PCI:0000:3b:00): 48, DBE')
+    await rig.gpus.cards()
+    expect(namedIn(rig.cdiDir)).toEqual([OTHER_UUID])
+    // The toolkit was asked once: the cards and the driver are the same.
+    expect(rig.runs.filter((run) => run.startsWith('cdi generate'))).toHaveLength(1)
+  })
+  test('of which one does not answer leave the others as they are', async () => {
+    await rig.gpus.cards()
+    rig.before = ([, , , bus]) => {
+      if (!bus || bus === '0000:3b:00.0') throw new Error('Unable to determine the device handle: GPU is lost')
+    }
+    const cards = await rig.gpus.cards()
+    expect(cards).toMatchObject([
+      { uuid: UUID, memoryMb: MEMORY_MB, problems: [expect.stringContaining('gets no answer')] },
+      { uuid: OTHER_UUID, problems: [] },
+    ])
+    expect(namedIn(rig.cdiDir)).toEqual([OTHER_UUID])
+    expect((await rig.gpus.findings()).join()).toContain('GPU is lost')
+  })
+  test('on which a program runs are not touched', async () => {
+    rig.write()
+    rig.set({ busy: true })
+    const cards = await Promise.all([check(), check()])
+    expect(cards[0]).toEqual(cards[1]!)
+    expect(cards[0]).toMatchObject({ sellable: false, problems: ['Programs run on it: python3 (4711)'], clearedMb: 0 })
+    expect(rig.hasData()).toBe(true)
+    // Two checks of a card are one, and its program got some time to go.
+    expect(rig.runs.filter((run) => run === '-q -x')).toHaveLength(5)
+  })
+  test('from which the last program goes a moment after its instance was stopped are cleared then', async () => {
+    rig.write()
+    rig.set({ busy: true })
+    rig.before = () => {
+      if (rig.runs.filter((run) => run === '-q -x').length === 3) rig.set({})
+    }
+    expect(await check()).toMatchObject({ sellable: true, clearedMb: MEMORY_MB })
+    expect(rig.hasData()).toBe(false)
+  })
+  test('are not sold when the driver refuses, or another card is in their place', async () => {
+    rig.card({ init: 999 })
+    expect(await check()).toMatchObject({
+      sellable: false,
+      problems: [expect.stringContaining('cuInit failed: CUDA_ERROR_UNKNOWN')],
+    })
+    rig.card({ other: 1 })
+    rig.write()
+    expect((await check()).problems.join()).toContain('0000:5e:00.0 was found where 0000:3b:00.0 should be')
+    expect(rig.hasData()).toBe(true)
+  })
+  test('that are much slower than their clock allows are not sold', async () => {
+    rig.card({ clock: 2e9 })
+    expect(await check()).toMatchObject({
+      sellable: false,
+      problems: [expect.stringMatching(/^Its memory reached \d+ of/)],
+    })
+  })
+  test('that hold up the driver for ever hold up their own check alone', async () => {
+    const stuck = nvidiaRig(library!, { clearSeconds: 1 })
+    stuck.card({ hang: 1 })
+    const [checked] = await stuck.gpus.check([UUID])
+    expect(checked).toMatchObject({ sellable: false, problems: [expect.stringContaining('did not end within 1 s')] })
+    stuck.remove()
+  })
+  test('are cleared as far as they can be, and a rest that something holds is told', async () => {
+    rig.card({ held: 3 << 20 })
+    expect(await check()).toMatchObject({ sellable: true, clearedMb: MEMORY_MB - 4 })
+  })
+  test('that throw an error under the load are not sold', async () => {
+    rig.before = () => {
+      if (rig.runs.filter((run) => run === '-q -x').length === 2) rig.log('NVRM: Xid (PCI:0000:3b:00): 95, uncontained')
+    }
+    expect(await check()).toMatchObject({ sellable: false, clearedMb: MEMORY_MB })
+  })
+  test('are sampled by the library, in a process that ends with the watch; a lost card has no sample', async () => {
+    const work = new AbortController()
+    let changes = 0
+    rig.gpus.onChange = () => {
+      changes++
+    }
+    rig.card({ errors: 2 })
+    const stayed = rig.gpus.stay(work.signal)
+    await eventually(async () => (await rig.gpus.samples()).length === 1)
+    expect(await rig.gpus.samples()).toEqual([
+      {
+        ...{ uuid: UUID, usePercent: 73, memoryUsedMb: 81_559 - 551 - 80_000, temperatureC: 61, powerW: 413 },
+        ...{ correctedErrors: 5, uncorrectedErrors: 2 },
+      },
+    ])
+    // The samples name the cards for the first time: whoever knows the cards is told.
+    await eventually(() => changes > 0)
+    expect(changes).toBe(1)
+    work.abort()
+    await stayed
+  })
+  test('are asked by nvidia-smi where the library is not there', async () => {
+    rmSync(join(rig.dir, 'libnvidia.so.1'))
+    expect((await rig.gpus.samples()).map(({ uuid, usePercent }) => [uuid, usePercent])).toEqual([
+      [UUID, 37],
+      [OTHER_UUID, 37],
+    ])
+    expect((await check()).problems.join()).toContain('could not be cleared')
+  })
+  test('are none without a driver, and nothing is written then', async () => {
+    rmSync(join(rig.dir, 'driver'), { recursive: true })
+    expect([await rig.gpus.cards(), await rig.gpus.samples(), rig.runs]).toEqual([[], [], []])
+    expect(namedIn(rig.cdiDir)).toEqual([])
+  })
+  test('whose toolkit fails are not given to containers, and the host says so', async () => {
+    const broken = nvidiaRig(library!, { ctk: () => Promise.reject(new Error('nvidia-ctk: no such driver')) })
+    expect((await broken.gpus.cards()).map(({ problems }) => problems)).toEqual([[], []])
+    expect((await broken.gpus.findings()).join()).toContain('no such driver')
+    expect(namedIn(broken.cdiDir)).toEqual([])
+    broken.remove()
+  })
+})
+
+describe('a host', () => {
+  const good = { cardsOnBus: 2, driver: '570.133.20', toolkit: '1.17.8', hasSmi: true, hasUvm: true }
+  test('without cards lacks nothing', () => {
+    expect(
+      hostFindings({ cardsOnBus: 0, driver: undefined, toolkit: undefined, hasSmi: false, hasUvm: false }),
+    ).toEqual([])
+    expect(hostFindings(good)).toEqual([])
+  })
+  test('says what it lacks, with the remedy', () => {
+    expect(hostFindings({ ...good, driver: undefined })).toEqual([expect.stringMatching(/not loaded: install/)])
+    expect(hostFindings({ ...good, hasUvm: false, hasSmi: false })).toHaveLength(2)
+    expect(hostFindings({ ...good, toolkit: undefined })).toEqual([
+      expect.stringMatching(/nvidia-ctk is not installed/),
+    ])
+    expect(hostFindings({ ...good, toolkit: '1.17.7' })).toEqual([expect.stringMatching(/install 1\.17\.8 or newer/)])
+  })
+  test('compares versions by their numbers', () => {
+    const versions = ['1.17.8', '1.17.10', '1.18.0-rc.1', '2.0', '1.17.7', '1.9.99', '0.99.0', 'unknown']
+    expect(versions.map((version) => isAtLeast(version, '1.17.8'))).toEqual([
+      ...[true, true, true, true, false, false, false, false],
+    ])
+  })
+})

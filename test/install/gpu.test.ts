@@ -1,0 +1,57 @@
+// install.sh --gpu: what it says to wrong use, and what the units of a node with cards have beside those of others. No
+// machine is set up: the functions of the script are called.
+import { describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { checkout, spawn } from './clean-machine.ts'
+
+const script = `${checkout}/install.sh`
+/** The output of a function of the script, for a run with these flags set. */
+const unit = async (words: string) => {
+  const { code, out, err } = await spawn([
+    ...['bash', '-c', `source <(head -n -1 '${script}'); set +e; token_days=30 here=/opt; docs=/docs; ${words}`],
+  ])
+  expect([code, err]).toEqual([0, ''])
+  return out
+}
+const agent = (flags: string) => unit(`mode=agent settings=/nonexistent ${flags}; agent_unit`)
+
+describe('install.sh --gpu', () => {
+  test('is for nodes', async () => {
+    const { code, err } = await spawn([script, '--controller', '--gpu'])
+    expect([code, err]).toEqual([2, expect.stringContaining('--gpu is for a node')])
+  })
+  test('lets the agent see errors of cards, write their list, and nothing else more', async () => {
+    const [usual, withCards] = [await agent('gpu='), await agent('gpu=yes')]
+    const lines = (text: string) => text.split('\n')
+    expect(usual).toContain('ProtectKernelLogs=yes')
+    expect(usual).not.toMatch(/\n\n(?!\[|ReadWritePaths)|nvidia|cdi/)
+    expect(lines(withCards).filter((line) => !lines(usual).includes(line))).toEqual([
+      'After=network-online.target libvirtd.service berth-network.service nvidia-persistenced.service',
+      '# Makes the devices of the cards, if nobody has yet.',
+      'ExecStartPre=-+/usr/bin/nvidia-modprobe -c 0 -u',
+      'ReadWritePaths=/var /run -/etc/cdi',
+      '# Cards report their errors in the log of the kernel.',
+      'ProtectKernelLogs=no',
+      expect.stringMatching(/^CapabilityBoundingSet=.* CAP_SYSLOG$/),
+    ])
+  })
+  test('stays in force without being said again, and is never in a package', async () => {
+    const again = 'settings=$(mktemp -d); touch "$settings/gpu"'
+    expect(await unit(`${again}; mode=agent gpu=; agent_unit; rm -r "$settings"`)).toContain('ProtectKernelLogs=no')
+    expect(await unit(`${again}; mode=deb gpu=; agent_unit; rm -r "$settings"`)).toContain('ProtectKernelLogs=yes')
+  })
+  test('makes the engine a service that instances outlive', async () => {
+    const containers = await unit('mode=agent gpu=yes; containers_unit')
+    expect(containers).toContain('ExecStart=/usr/bin/podman system service --time=0 unix:///run/berth/podman.sock\n')
+    expect(containers).toContain('KillMode=process\n')
+    if (!Bun.which('systemd-analyze') || !existsSync('/usr/bin/podman')) return
+    const checked = await spawn([
+      ...[
+        'bash',
+        '-c',
+        `f=$(mktemp -d)/berth-containers.service; cat >$f <<'U'\n${containers}\nU\nsystemd-analyze verify $f`,
+      ],
+    ])
+    expect(checked.err).not.toMatch(/Unknown|Invalid|Failed to parse/)
+  })
+})
