@@ -16,6 +16,8 @@ const decimal: Readonly<Record<string, string>> = {
   'views/platform/settings/brand-form.tsx': 'a picture of 100,000 bytes',
   'views/billing/usage/servers.tsx': 'traffic',
   'src/platform/alerts/kinds.ts': 'traffic',
+  'agent/drivers/gpu/health.ts': 'throughput of memory',
+  'agent/drivers/gpu/smi-xml.ts': 'the words of nvidia-smi',
 }
 const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm, '$1')
 const UNIT = /(?<![\w-])[kMGT]B\b/

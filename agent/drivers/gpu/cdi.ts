@@ -113,7 +113,7 @@ export function writeCdi(spec: CdiSpec, dir = CDI_DIR): boolean {
   // An engine reads every file whose name ends in .json.
   const unfinished = join(dir, `.${FILE}.new`)
   writeFileSync(unfinished, text)
-  // Whatever the umask of the agent: it holds no secret, and doctors of engines read it as other users.
+  // The umask of the agent would leave it to root; it holds no secret, and engines of other users may read it.
   chmodSync(unfinished, 0o644)
   renameSync(unfinished, file)
   return true

@@ -63,7 +63,7 @@ export class FakeGpus implements Gpus {
   write(uuid: string, content: string) {
     this.db.run('insert or replace into card_memory values (?, ?)', [uuid, content])
   }
-  /** What the next program finds in the card's memory. */
+  /** The content that the next program finds in the card's memory. */
   memory = (uuid: string): string =>
     this.db.query<{ content: string }, [string]>('select content from card_memory where uuid = ?').get(uuid)?.content ??
     ''

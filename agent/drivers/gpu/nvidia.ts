@@ -95,7 +95,7 @@ export class NvidiaGpus implements Gpus {
         ? ['The kernel’s log cannot be read, so errors of cards are not seen: let the agent read /dev/kmsg']
         : []),
       ...(known.some(({ report }) => report.persistent === false)
-        ? ['Persistence mode is off, so cards forget their errors: systemctl enable --now nvidia-persistenced']
+        ? ['Persistence mode is off, so cards forget their errors: run nvidia-persistenced as a service']
         : []),
     ]
   }

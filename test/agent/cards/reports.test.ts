@@ -2,10 +2,10 @@
 import { afterEach, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FromAgent } from '../../agent/protocol/wire.ts'
-import { eventually } from '../support/waiting/eventually.ts'
-import { controller } from './controller.ts'
-import { agentProcess, berthAgent, dataDir } from './run.ts'
+import type { FromAgent } from '../../../agent/protocol/wire.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
+import { controller } from '../controller.ts'
+import { agentProcess, berthAgent, dataDir } from '../run.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
