@@ -1,4 +1,5 @@
-// The parts that a host with NVIDIA's cards has or lacks: cards on its bus, the driver, its programs, the container toolkit.
+// The parts that a host with NVIDIA's cards has or lacks: cards on its bus, the driver, its programs, the toolkit for
+// containers.
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { find, run } from '../../host/exec.ts'
