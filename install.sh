@@ -231,6 +231,9 @@ look_at_machine() {
     *) fail "Berth installs on Debian 12 and 13 and Ubuntu 24.04 and 26.04. This is ${PRETTY_NAME:-something else}." \
       'Nothing was changed. Elsewhere, build the program with ./install.sh --build-only and follow docs/install.md, "By hand".' ;;
   esac
+  ! runs_instances || case $ID:$VERSION_ID in
+    debian:12 | ubuntu:24.04) fail "Container instances need Podman 5.4 and crun 1.21. $PRETTY_NAME has older ones." 'Nothing was changed. Use Debian 13 or Ubuntu 26.04, or leave --gpu out: then the node runs servers alone.' ;;
+  esac
   case $(uname -m) in x86_64 | aarch64) ;; *) fail "There is no build for $(uname -m)." 'Nothing was changed.' ;; esac
   [ ! -x /usr/bin/berth ] || fail 'The Debian package of Berth is installed here.' 'Update it with apt, or remove it first: apt remove berth.'
   if has_systemd; then note="$PRETTY_NAME, systemd"; else note="$PRETTY_NAME, no systemd: services run supervised, with logs in $logs"; fi
@@ -1082,7 +1085,7 @@ runs_instances() { [ "$mode" != deb ] && { [ -n "$gpu" ] || [ -e $settings/gpu ]
 
 # The driver and the container toolkit of NVIDIA are the operator's: which ones suit depends on the cards.
 prepare_for_instances() {
-  local list=(podman crun conmon catatonit netavark aardvark-dns iptables dropbear-bin openssh-sftp-server rsync busybox-static patchelf e2fsprogs)
+  local list=(podman crun conmon catatonit netavark iptables dropbear-bin openssh-sftp-server rsync busybox-static patchelf e2fsprogs)
   packages "${list[@]}"
   mkdir -p /etc/cdi
   echo 'This node runs container instances with cards: install.sh --gpu.' | place $settings/gpu 644

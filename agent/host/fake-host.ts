@@ -90,6 +90,7 @@ export type FakeHost = Host & {
   containers: FakeContainers
   access: FakeAccess
   workspaces: FakeWorkspaces
+  gpus: FakeGpus
 }
 
 /** Opens the fake host in `dataDir`, in the state in which the last agent there left it, also after a crash. */

@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { find, run } from '../../host/exec.ts'
+import { isOlder } from '../container/podman/requirements.ts'
 
 /** Earlier ones let an image out of its container (CVE-2024-0132, CVE-2025-23359, CVE-2025-23266). */
 export const LEAST_TOOLKIT = '1.17.8'
@@ -41,19 +42,10 @@ export function hostFindings({ cardsOnBus, driver, toolkit, hasSmi, hasUvm }: Nv
     ...(hasUvm ? [] : ['/dev/nvidia-uvm is missing, so no program can compute: run nvidia-modprobe -u -c 0']),
     ...(toolkit === undefined
       ? ['nvidia-ctk is not installed: install nvidia-container-toolkit-base from NVIDIA’s repository']
-      : isAtLeast(toolkit, LEAST_TOOLKIT)
-        ? []
-        : [`nvidia-ctk ${toolkit} lets images out of their containers: install ${LEAST_TOOLKIT} or newer`]),
+      : isOlder(toolkit, LEAST_TOOLKIT)
+        ? [`nvidia-ctk ${toolkit} lets images out of their containers: install ${LEAST_TOOLKIT} or newer`]
+        : []),
   ]
-}
-
-/** Whether a version is `least` or newer; a release candidate counts as its release. */
-export function isAtLeast(version: string, least: string): boolean {
-  const [have, need] = [version, least].map((text) =>
-    text.split(/[.-]/, 3).map((part) => Number.parseInt(part, 10) || 0),
-  )
-  const differs = need!.findIndex((part, i) => part !== (have![i] ?? 0))
-  return differs < 0 || (have![differs] ?? 0) > need![differs]!
 }
 
 function driverIn(dir: string): string | undefined {
