@@ -38,7 +38,7 @@ describe('a fake host’s cards', () => {
   })
 })
 
-test('a card of a fake host is used by the instance that runs with it, and has its data until it is cleared', async () => {
+test('a card of a fake host is used by the instance that runs with it, and has its data until a check', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'berth-fake-cards-'))
   const host = openFakeHost(dir, { cards: [{ uuid: UUID, model: 'NVIDIA L4', memoryMb: 23_034 }] })
   const instance = containerOf(1, { cards: [UUID] })
