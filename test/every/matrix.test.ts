@@ -8,6 +8,7 @@ import type { Permission, Scope } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { write } from '../../src/kernel/db/open.ts'
+import { addGpuHost, addGpuImage, addGpuOffer, gpuCard, reportCards } from '../support/nodes/gpus.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
 import { invite, share } from '../support/world/team.ts'
 import { added, operations, registry } from './toy-feature/every-feature.ts'
@@ -240,6 +241,9 @@ beforeAll(async () => {
     node: p.node.id,
     'address pool': p.pool,
     'storage pool': p.storagePool(),
+    'GPU card': gpuCard(p),
+    'GPU image': await addGpuImage(p),
+    'GPU offer': await addGpuOffer(p),
     address: (await p.admin('GET', `/admin/ip-pools/${p.pool}/addresses`)).data[9].id,
     image: p.image,
     enrollment: (await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })).id,
@@ -255,6 +259,11 @@ beforeAll(async () => {
   installation['backup plan'] = (await p.admin('POST', '/admin/backup-plans', plan)).id
   for (const [name, id] of Object.entries(installation)) if (id) add(name, { label: 'the one there is', id })
   add('storage pool', { label: 'one that the node has no more', id: goneStoragePool(), never: true, removed: true })
+  const forgottenCard = addGpuHost(p, p.location, 1, { name: 'gpu-gone' })
+  const forgottenId = gpuCard(p, forgottenCard.id)
+  reportCards(p, forgottenCard.id, { cards: [] })
+  await p.admin('DELETE', `/admin/gpu-cards/${forgottenId}`)
+  add('GPU card', { label: 'one that was forgotten', id: forgottenId, never: true, removed: true })
   for (const of of ['customer', 'sibling', 'foreign', 'reseller', 'direct'] as const) {
     const { data } = await p.admin('GET', '/events?type=server.provisioned')
     add('event', {

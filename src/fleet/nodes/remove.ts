@@ -3,6 +3,7 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { described, done, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { detachNode } from '../../network/ip-pools/queries.ts'
+import { forgetGpuHost } from '../gpus/queries.ts'
 import { countedByKind, terminateWorkload } from '../workloads/kind.ts'
 import { confirmedName, listed, MOST_LISTED, mustBeTyped, node, wantedOn } from './model.ts'
 import { updateNode } from './queries.ts'
@@ -73,4 +74,5 @@ const returning = (held: readonly { purgeAt: number | null }[]) => {
 function takeAway(tx: Tx, target: Node, now: number) {
   updateNode(tx, target, { removedAt: now, open: false })
   detachNode(tx, target.id)
+  forgetGpuHost(tx, target.id)
 }
