@@ -481,6 +481,8 @@ const neverRemoved: Readonly<Record<string, string>> = {
   reseller: 'an account stays for the record',
   'member of staff': 'is disabled, and stays for the record',
   package: 'is archived, and stays on its servers',
+  'GPU image': 'is archived, and stays on its instances',
+  'GPU offer': 'is archived, and stays on its instances',
   location: 'is closed, and stays',
   node: 'stays for the record of its servers',
   event: 'stays until it is too old to be replayed',
@@ -618,6 +620,8 @@ const lists: Readonly<Record<string, List>> = {
   'locations.list': { of: 'location' },
   'nodes.list': { of: 'node' },
   'pools.list': { of: 'address pool' },
+  'gpu-images.list': { of: 'GPU image' },
+  'gpu-offers.list': { of: 'GPU offer' },
   'images.list': { of: 'image' },
   'images.offered': { of: 'image', toAll: true, ownOf: 'own image' },
   'announcements.list': { of: 'announcement', toAll: true },
@@ -648,6 +652,7 @@ const ofNoThing = [
   'usage.intervals',
   'notices.list',
   'backup-repositories.list',
+  'gpus.list',
 ]
 
 describe('lists and counts', () => {

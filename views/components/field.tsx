@@ -129,8 +129,8 @@ export const Username = ({ email = '' }: { email?: string }) => (
 type TextAreaProps = Pick<FieldProps, keyof Named | 'required' | 'mono'> & {
   value?: string | number | null | undefined
   rows?: number
-  /** Sent as a list, one line each. */
-  as?: 'lines'
+  /** Sent as a list, one line each; none is null with `lines-null`. */
+  as?: 'lines' | 'lines-null'
   /** Of the SSH key in it, shown while it is typed where browsers compute it (HTTPS). */
   fingerprint?: boolean
 }

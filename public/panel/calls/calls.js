@@ -41,8 +41,10 @@ function bodyOf(/** @type {HTMLFormElement} */ form) {
           .push(input.value)
     } else if (as === 'words') put(input.name, wordsIn(input.value))
     else if (as === 'numbers') put(input.name, wordsIn(input.value).map(Number))
-    else if (as === 'lines') put(input.name, input.value.split('\n').filter(Boolean))
-    else if (input.value === '') {
+    else if (as?.startsWith('lines')) {
+      const lines = input.value.split('\n').filter(Boolean)
+      put(input.name, as === 'lines' || lines.length ? lines : null)
+    } else if (input.value === '') {
       if (as?.endsWith('null')) put(input.name, null)
       else if (input.required) put(input.name, '')
     } else if (as?.startsWith('moment')) put(input.name, isoOf(input.value))

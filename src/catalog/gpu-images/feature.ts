@@ -8,7 +8,7 @@ const errors = {
 } as const
 type Errors = typeof errors
 
-const ids = { gpuImage: { prefix: 'gim', sample: 'PyTorch 2.9', also: ['GPU image'] } } as const
+const ids = { gpuImage: { prefix: 'gim', sample: 'PyTorch 2.9', also: ['GPUImage'] } } as const
 type Ids = typeof ids
 declare module '../../kernel/register.ts' {
   interface IdKinds extends Ids {}

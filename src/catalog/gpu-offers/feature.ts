@@ -8,7 +8,7 @@ const errors = {
 } as const
 type Errors = typeof errors
 
-const ids = { gpuOffer: { prefix: 'off', sample: '1x H100', also: ['GPU offer', 'offer'] } } as const
+const ids = { gpuOffer: { prefix: 'off', sample: '1x H100', also: ['GPUOffer', 'offer'] } } as const
 type Ids = typeof ids
 declare module '../../kernel/register.ts' {
   interface IdKinds extends Ids {}

@@ -23,7 +23,8 @@ export const checkingCards = saga<Checking>('check_cards', { lane: 'build', canc
   .record('choose', 'Choosing the cards that wait for it', {
     do: (tx, { input: { nodeId } }) => cardsToCheck(tx, nodeId),
     undo(tx, { input: { nodeId }, out, now, error }) {
-      if (out.choose) checkLater(tx, nodeId, out.choose, now + AGAIN_MS, error?.message.slice(0, 300) ?? '')
+      const chosen = out.choose ?? cardsToCheck(tx, nodeId)
+      checkLater(tx, nodeId, chosen, now + AGAIN_MS, error?.message.slice(0, 300) ?? '')
     },
     undoAtOnce: true,
   })

@@ -11,7 +11,7 @@ const errors = {
 } as const
 type Errors = typeof errors
 
-const ids = { gpuCard: { prefix: 'crd', sample: 'NVIDIA H100 80GB HBM3', also: ['GPU card'] } } as const
+const ids = { gpuCard: { prefix: 'crd', sample: 'NVIDIA H100 80GB HBM3', also: ['GPUCard'] } } as const
 type Ids = typeof ids
 
 const scopes = { 'gpu:write': { words: 'Manage GPU cards, images and offers' } } as const

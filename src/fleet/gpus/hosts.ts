@@ -14,7 +14,7 @@ export const listGpus = operation({
   method: 'GET',
   path: '/admin/gpus',
   summary: 'The GPU container hosts by name, with their cards and the instances that hold them',
-  access: { staff: ['nodes:read', 'gpu:write'] },
+  access: { staff: ['nodes:read'] },
   query: { nodeId: idOf('nod', 'Only this host.') },
   pages: { usual: 50, most: 100 },
   response: page(gpuHostResponse),
@@ -92,7 +92,8 @@ export const changeGpuCard = operation({
   body: fields({ open: t.Boolean() }),
   response: gpuCardResponse,
   example: { open: false },
-  run: ({ tx, target, body }) => showCard(updateCard(tx, target, body), holdersOn(tx, target.nodeId).get(target.id)),
+  run: ({ tx, actor, target, body }) =>
+    showCard(actor, updateCard(tx, target, body), holdersOn(tx, target.nodeId).get(target.id)),
 })
 
 export const forgetGpuCard = operation({

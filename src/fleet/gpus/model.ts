@@ -1,4 +1,5 @@
 import { type Static, Type as t } from 'typebox'
+import type { Actor } from '../../kernel/api/actor.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { isoOrNull } from '../../kernel/db/clock.ts'
@@ -62,11 +63,15 @@ export const gpuCardResponse = namedSchema('GpuCard', {
   memoryGbPerSecond: described(nullable(t.Number()), 'Its memory throughput then; null: it was not measured.'),
   heldBy: described(
     nullable(t.Object({ id: t.String(), hostname: nullable(t.String()), ownerId: nullable(t.String()) })),
-    'The instance that has it, whether that runs or not.',
+    'The instance that has it, whether that runs or not; for those who may see instances.',
   ),
 })
 
-export const showCard = (it: GpuCard, holder: CardHolder | undefined): Static<typeof gpuCardResponse> => ({
+export const showCard = (
+  { scopes }: Pick<Actor, 'scopes'>,
+  it: GpuCard,
+  holder: CardHolder | undefined,
+): Static<typeof gpuCardResponse> => ({
   id: it.id,
   nodeId: it.nodeId,
   uuid: it.uuid,
@@ -84,7 +89,10 @@ export const showCard = (it: GpuCard, holder: CardHolder | undefined): Static<ty
   checkedAt: isoOrNull(it.checkedAt),
   clearedMb: it.clearedMb,
   memoryGbPerSecond: it.memoryGbPerSecond,
-  heldBy: holder ? { id: holder.workloadId, hostname: holder.hostname, ownerId: holder.ownerId } : null,
+  heldBy:
+    holder && scopes.has('servers:read')
+      ? { id: holder.workloadId, hostname: holder.hostname, ownerId: holder.ownerId }
+      : null,
 })
 
 export const gpuHostResponse = namedSchema('GpuHost', {
@@ -107,8 +115,8 @@ export const gpuHostResponse = namedSchema('GpuHost', {
   cards: t.Array(gpuCardResponse),
 })
 
-type HostContext = Pick<AppContext, 'nodes'> & { tx: Db }
-export function showHost({ tx, nodes }: HostContext, row: HostRow): Static<typeof gpuHostResponse> {
+type HostContext = Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }
+export function showHost({ tx, nodes, actor }: HostContext, row: HostRow): Static<typeof gpuHostResponse> {
   const holders = holdersOn(tx, row.nodeId)
   return {
     nodeId: row.nodeId,
@@ -131,6 +139,6 @@ export function showHost({ tx, nodes }: HostContext, row: HostRow): Static<typeo
     heldPorts: row.heldPorts,
     vcpus: row.threads,
     heldVcpus: row.heldVcpus,
-    cards: cardsOn(tx, row.nodeId).map((card) => showCard(card, holders.get(card.id))),
+    cards: cardsOn(tx, row.nodeId).map((card) => showCard(actor, card, holders.get(card.id))),
   }
 }

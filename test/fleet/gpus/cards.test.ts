@@ -13,7 +13,7 @@ const check = async (p: World) => {
   await p.settle()
 }
 const troubles = async (p: World): Promise<string[]> =>
-  (await p.call(p.owner, 'GET', '/overview')).body.attention
+  (await p.call(p.owner, 'GET', '/admin/overview')).body.attention
     .map(({ what }: { what: string }) => what)
     .filter((what: string) => /GPU/.test(what))
 const kindsOfJobs = async (p: World) => (await p.admin('GET', '/jobs')).data.map(({ kind }: { kind: string }) => kind)

@@ -4,7 +4,7 @@ import type { Card } from '../../../agent/protocol/gpu.ts'
 import { cardsOn, keepCards, noteCheck } from '../../../src/fleet/gpus/queries.ts'
 import type { GpuCard } from '../../../src/fleet/gpus/tables.ts'
 import { write } from '../../../src/kernel/db/open.ts'
-import type { Panel } from '../world/panel.ts'
+import type { Panel, World } from '../world/panel.ts'
 
 export const MODEL = 'NVIDIA L4'
 
@@ -24,7 +24,7 @@ export const cardOf = (n: number, more: Partial<Card> = {}): Card => ({
 
 const engine = { name: 'fake', version: '1.0', problems: [] as string[] }
 type Report = { cards: readonly Card[]; problems?: string[]; engine?: false }
-/** What a node says of its engine and cards, as its facts bring it. */
+/** Takes in what the facts of a node say of its engine and cards. */
 export const reportCards = (p: Panel, nodeId: string, { cards, problems = [], ...more }: Report) =>
   write(p.db, (tx) =>
     keepCards(tx, nodeId, { containers: more.engine === false ? undefined : { ...engine, problems }, cards }, p.now()),
@@ -44,6 +44,14 @@ export function addGpuHost(
   reportCards(p, node.id, { cards })
   if (!unchecked) passAll(p, node.id)
   return { ...node, cards }
+}
+
+/** The node of a world gets a card, which waits for its check. */
+export function giveCard(p: World) {
+  const cards = [cardOf(++made)]
+  Object.assign(p.node.agent.settings, { cards })
+  p.node.agent.restart()
+  reportCards(p, p.node.id, { cards })
 }
 
 /** Every card of the node has passed a check. */

@@ -178,7 +178,7 @@ const ImageFields = ({ scope, of: i }: { scope: string; of?: Image }) => (
       scope={scope}
       name="command"
       label="Command"
-      as="lines"
+      as="lines-null"
       mono
       value={i?.command?.join('\n')}
       hint="One argument a line, in place of the command of the image. Empty: that of the image."

@@ -11,7 +11,7 @@ import { Facts, Note, Section } from '../../components/section.tsx'
 import { State, type Tone } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
-import { count, exactMb } from '../../components/words.ts'
+import { mb } from '../../components/words.ts'
 
 export type Host = Answers<{ g: typeof listGpus }>['g']['data'][number]
 type Card = Host['cards'][number]
@@ -23,13 +23,19 @@ export const GpuHost = ({ of: h, title, href }: HostProps) => (
     title={href ? <Link href={href}>{title}</Link> : title}
     count={<HostState of={h} />}
     actions={<ChangeHost of={h} />}
-    flush
   >
     <div class="in">
       {h.engine === null && <Note level="bad">The node reports no container engine, so it runs no instances.</Note>}
       {h.engine?.problems.map((problem) => (
         <Note level="bad">{problem}</Note>
       ))}
+      {h.cards.flatMap((c) =>
+        c.problems.map((problem) => (
+          <Note level="warn">
+            <b class="mono">{c.bus}</b> {problem} {c.heldBy && 'An instance holds this card.'}
+          </Note>
+        )),
+      )}
       <Facts
         pairs
         of={[
@@ -84,11 +90,11 @@ const columns: readonly Column<Card>[] = [
       </>
     ),
   },
-  { title: 'State', kind: 'state', width: 30, cell: (c) => <CardState of={c} /> },
+  { title: 'State', kind: 'state', width: 26, cell: (c) => <CardState of={c} /> },
   {
     title: 'Instance',
     kind: 'addr',
-    width: 18,
+    width: 22,
     cell: (c) =>
       c.heldBy && (
         <Link href={`/admin/gpu-instances/${c.heldBy.id}`} title={c.heldBy.hostname ?? c.heldBy.id}>
@@ -96,7 +102,7 @@ const columns: readonly Column<Card>[] = [
         </Link>
       ),
   },
-  { title: 'Memory', kind: 'a', num: true, width: 10, cell: (c) => exactMb(c.memoryMb) },
+  { title: 'Memory', kind: 'a', num: true, width: 10, cell: (c) => mb(c.memoryMb) },
   {
     title: 'Last check',
     kind: 'mid',
@@ -105,7 +111,7 @@ const columns: readonly Column<Card>[] = [
       c.checkedAt && (
         <>
           <Time iso={c.checkedAt} />
-          {c.clearedMb !== null && <small>{exactMb(c.clearedMb)} cleared</small>}
+          {c.clearedMb !== null && <small>{mb(c.clearedMb)} cleared</small>}
         </>
       ),
   },
@@ -115,24 +121,17 @@ const columns: readonly Column<Card>[] = [
 
 const CardState = ({ of: c }: { of: Card }) => {
   const [tone, shape, words] = states[c.state]
-  const [first, ...more] = c.problems
   return (
     <>
       <State tone={tone} shape={shape}>
         {words}
       </State>
-      {first && (
-        <small class="keep" title={c.problems.join(' ')}>
-          {first}
-          {more.length > 0 && ` (and ${count(more.length, 'more problem')})`}
-        </small>
-      )}
       {c.state === 'missing' && c.since && (
         <small>
           since <Time iso={c.since} />
         </small>
       )}
-      {c.state === 'broken' && c.heldBy && <small class="keep">An instance holds it</small>}
+      {c.problems[0] && <small title={c.problems.join(' ')}>{c.problems[0]}</small>}
     </>
   )
 }
