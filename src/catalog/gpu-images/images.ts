@@ -8,7 +8,16 @@ import type { Secrets } from '../../kernel/crypto/secrets.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { offersShortOfPorts } from '../gpu-offers/queries.ts'
-import { containerPortsOf, type GpuImage, gpuImage, gpuImageResponse, SSH_PORT, showGpuImage } from './model.ts'
+import {
+  commandField,
+  containerPortsOf,
+  environmentField,
+  type GpuImage,
+  gpuImage,
+  gpuImageResponse,
+  SSH_PORT,
+  showGpuImage,
+} from './model.ts'
 import {
   countGpuImages,
   gpuImageSorts,
@@ -17,16 +26,6 @@ import {
   registryPassword,
   updateGpuImage,
 } from './queries.ts'
-
-const argument = t.String({ minLength: 1, maxLength: 4096 })
-const variable = t.String({
-  maxLength: 8320,
-  pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}=[^\\x00]*$',
-  title: 'a variable like NAME=value',
-})
-/** Lists of an image; an instance has the same limits. */
-export const commandField = nullable(t.Array(argument, { maxItems: 64 }))
-export const environmentField = t.Array(variable, { maxItems: 100 })
 
 /** The login and the password go to nodes as one text. */
 const username = t.String({

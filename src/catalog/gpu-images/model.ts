@@ -17,6 +17,16 @@ export const gpuImage: Resource<GpuImage> = {
   find: (tx, actor, id) => (actor.kind === 'staff' ? gpuImageById(tx, id) : undefined),
 }
 
+const argument = t.String({ minLength: 1, maxLength: 4096 })
+const variable = t.String({
+  maxLength: 8320,
+  pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}=[^\\x00]*$',
+  title: 'a variable like NAME=value',
+})
+/** Lists of an image; an instance has the same limits. */
+export const commandField = nullable(t.Array(argument, { maxItems: 64 }))
+export const environmentField = t.Array(variable, { maxItems: 100 })
+
 export const SSH_PORT = 22
 export const JUPYTER_PORT = 8888
 /** The ports of a container of this image that people reach, each once, SSH first. */

@@ -71,7 +71,7 @@ export const cardIn = (p: Panel, nodeId: string, uuid: string): GpuCard =>
 
 const digest = (n: number) => `sha256:${n.toString(16).padStart(64, '0')}`
 export const addGpuImage = async (p: Panel, more: object = {}): Promise<string> => {
-  const body = { name: `Image ${++made}`, reference: `registry.example.com/ml/image@${digest(made)}`, mostMb: 100 }
+  const body = { name: `Image ${++made}`, reference: `registry.example.com/ml/image@${digest(made)}`, mostMb: 8192 }
   return (await p.admin('POST', '/admin/gpu-images', { ...body, ...more })).id
 }
 /** One card, one vCPU, 1 GiB of memory, 10 GiB of workspace and three ports, if nothing else is said. */
