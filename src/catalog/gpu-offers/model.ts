@@ -20,7 +20,7 @@ export const gpuOffer: Resource<GpuOffer> = {
   find: (tx, actor, id) => (actor.kind === 'staff' ? gpuOfferById(tx, id) : undefined),
 }
 
-/** What one instance of an offer takes of its host. */
+/** One instance of an offer takes so much of its host. */
 export const needOf = ({ model, cards, vcpus, memoryMb, workspaceGb, ports, ownIpv4 }: GpuOffer): GpuNeed => ({
   ...{ model, cards, vcpus, memoryMb, workspaceGb, ownIpv4 },
   ports: ownIpv4 ? 0 : ports,

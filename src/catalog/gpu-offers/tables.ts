@@ -1,6 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-/** What a GPU instance is sold as: whole cards of one model and what goes with them. */
+/** Sizes in which GPU instances are sold: whole cards of one model and what goes with them. */
 export const gpuOffers = sqliteTable('gpu_offers', {
   id: text().primaryKey(),
   name: text().notNull(),

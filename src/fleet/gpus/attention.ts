@@ -19,19 +19,17 @@ export const gpusInTrouble: Source = (call) => {
 const page = ({ nodeId }: HostRow) => ({ action: 'Show GPUs', href: `/admin/nodes/${nodeId}/gpus` })
 
 function engine({ nodes }: ReadContext, host: HostRow): Attention[] {
-  // A node that is away is told of by itself.
+  // A node that is away has a row of its own.
   if (!nodes.connected(host.nodeId)) return []
   const [first, ...more] = JSON.parse(host.engineProblems) as string[]
   if (host.engine !== null && first === undefined) return []
+  const others = more.length ? ` There ${more.length === 1 ? 'is' : 'are'} ${count(more.length, 'more problem')}.` : ''
   return [
     {
       ...page(host),
       level: 'bad',
       what: `${host.name} cannot run GPU instances.`,
-      effect:
-        first === undefined
-          ? 'It reports no container engine.'
-          : `${first}${more.length ? ` There ${more.length === 1 ? 'is' : 'are'} ${count(more.length, 'more problem')}.` : ''}`,
+      effect: first === undefined ? 'It reports no container engine.' : first + others,
       since: null,
     },
   ]

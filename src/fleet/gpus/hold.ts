@@ -30,7 +30,7 @@ type InstanceOrder = {
   namesNodes: boolean
 }
 
-/** What an instance got. `ports` lead to it, in their order; `hostAddress` is where they are. */
+/** An instance's share of its host. `ports` lead to it, in their order; `hostAddress` is where they are. */
 export type HeldInstance = {
   id: string
   number: number
@@ -117,7 +117,7 @@ function placeInstance(
 export const hostAddressOf = (tx: Db, nodeId: string): string | null =>
   gpuHostOf(tx, nodeId)?.publicAddress ?? managementAddressOf(tx, nodeId) ?? null
 
-/** What an instance holds of its host now, whether it runs or not. */
+/** The share that an instance holds of its host now, whether it runs or not. */
 export const heldOf = (tx: Db, { id, nodeId }: { id: string; nodeId: string }) => ({
   cards: cardsOf(tx, id),
   ports: portsOf(tx, id),

@@ -11,7 +11,7 @@ import type { Nodes } from '../placement/placement.ts'
 import type { PoolRoom } from '../storage-pools/queries.ts'
 import { gpuHostsIn, type HostRow, modelsOn } from './queries.ts'
 
-/** What an instance takes of its host: whole cards of one model, and what goes with them. */
+/** An instance's needs: whole cards of one model, and what goes with them. */
 export type GpuNeed = {
   model: string
   cards: number
@@ -98,7 +98,7 @@ function take(host: HostRoom, need: GpuNeed) {
   host.pool = { ...host.pool!, freeDiskGb: host.pool!.freeDiskGb - need.workspaceGb }
 }
 
-/** What refuses an order in a location, of all hosts together: the code, and what each host lacks. */
+/** A host that an order was tried on; with a lack it cannot take it. */
 export type Judged = { host: HostRoom; lack: string | undefined; lacksAddress: boolean }
 export function judgeHosts(tx: Db, rooms: readonly HostRoom[], need: GpuNeed, nodes: Nodes): Judged[] {
   const lackingAddress = lackingAddresses(tx, addressNeed(need))

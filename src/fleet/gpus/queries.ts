@@ -51,7 +51,8 @@ const MOST_OF_NODE = 128
 
 const hosts = `SELECT h.node_id AS nodeId, h.engine, h.engine_version AS engineVersion,
   h.engine_problems AS engineProblems, h.open, h.public_address AS publicAddress, h.first_port AS firstPort,
-  h.last_port AS lastPort, ${nodeReference.columns('n', { name: 'name', locationId: 'locationId', threads: 'threads' })},
+  h.last_port AS lastPort,
+  ${nodeReference.columns('n', { name: 'name', locationId: 'locationId', threads: 'threads' })},
   (SELECT coalesce(sum(vcpus), 0) FROM gpu_holds WHERE node_id = h.node_id) AS heldVcpus,
   (SELECT count(*) FROM gpu_ports WHERE node_id = h.node_id AND port BETWEEN h.first_port AND h.last_port) AS heldPorts
   FROM gpu_hosts h ${nodeReference.join('n', 'h.node_id')} WHERE ${nodeReference.column('n', 'removedAt')} IS NULL`
@@ -67,7 +68,8 @@ const statements = prepared(({ $client }) => ({
      WHERE c.node_id IN (SELECT value FROM json_each(?)) GROUP BY c.node_id, c.model`,
   ),
   free: $client.prepare<{ id: string; uuid: string }, [string, string, number]>(
-    `SELECT c.id, c.uuid FROM gpu_cards c WHERE c.node_id = +? AND c.model = ? AND ${IS_FREE} ORDER BY c.bus, c.id LIMIT ?`,
+    `SELECT c.id, c.uuid FROM gpu_cards c WHERE c.node_id = +? AND c.model = ? AND ${IS_FREE} 
+     ORDER BY c.bus, c.id LIMIT ?`,
   ),
   ofNode: $client.prepare<{ id: string }, [string]>('SELECT id FROM gpu_cards WHERE node_id = +? ORDER BY bus, id'),
   held: $client.prepare<{ id: string; uuid: string; model: string; memoryMb: number }, [string]>(
@@ -119,7 +121,8 @@ const statements = prepared(({ $client }) => ({
      ON CONFLICT (node_id, uuid) DO UPDATE SET model = ?4, memory_mb = ?5, bus = ?6, driver = ?7, serial = ?8,
        nvlinks = ?9, mig = ?10, problems = ?11,
        problems_since = iif(?11 = '[]', NULL, coalesce(problems_since, ?12)), missing_since = NULL,
-       health = iif(missing_since IS NOT NULL OR driver <> ?7 OR (problems <> '[]' AND ?11 = '[]'), 'unchecked', health)`,
+       health =
+         iif(missing_since IS NOT NULL OR driver <> ?7 OR (problems <> '[]' AND ?11 = '[]'), 'unchecked', health)`,
   ),
   miss: $client.prepare(
     `UPDATE gpu_cards SET missing_since = ?

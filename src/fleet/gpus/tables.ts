@@ -7,7 +7,7 @@ export const gpuHosts = sqliteTable('gpu_hosts', {
   /** Its container engine; null: it reports none. */
   engine: text(),
   engineVersion: text('engine_version'),
-  /** What keeps it from running instances, in the node's words. */
+  /** The reasons why it cannot run instances, in the node's words. */
   engineProblems: text('engine_problems', { mode: 'json' }).$type<string[]>().notNull().default([]),
   /** It takes new instances. */
   open: integer({ mode: 'boolean' }).notNull().default(true),
@@ -41,7 +41,7 @@ export const gpuCards = sqliteTable('gpu_cards', {
   /** Staff let it be sold. */
   open: integer({ mode: 'boolean' }).notNull().default(true),
   health: text().$type<CardHealth>().notNull().default('unchecked'),
-  /** What the last check found, or why it could not be made. */
+  /** The finds of the last check, or why it could not be made. */
   checkProblems: text('check_problems', { mode: 'json' }).$type<string[]>().notNull().default([]),
   checkedAt: integer('checked_at'),
   /** A check that could not be made is not tried again before, in ms. */
