@@ -1,10 +1,10 @@
-// The facts a node needs to keep its vms running while the controller is away: the port rules of each vm, its port,
-// whether it shall run, and its crashes. A stop is written before it is done and a start after it, so that a crash
-// between is safe.
+// The facts a node needs to keep its vms running while the controller is away: the port rules of each vm, its port, its
+// extra volumes, whether it shall run, and its crashes. A stop is written before it is done and a start after it, so
+// that a crash between is safe.
 import { openDatabase } from './database.ts'
 import type { PortPolicy } from './protocol/firewall.ts'
 import type { ContainerEnd } from './protocol/gpu.ts'
-import type { Crash, PortRules, PrivateNetwork, RestartPolicy, Speed } from './protocol/wire.ts'
+import type { Crash, PortRules, PrivateNetwork, RestartPolicy, Speed, Volume } from './protocol/wire.ts'
 
 export type State = ReturnType<typeof openState>
 /** A vm's network port, and its limits. */
@@ -29,6 +29,8 @@ const SCHEMA = `
   create table if not exists firewall_digest (digest text not null) strict;
   create table if not exists frozen (workload text primary key) strict;
   create table if not exists ports (workload text primary key, tap text not null, speed text not null) strict;
+  create table if not exists attached_volumes (
+    id text primary key, workload text not null, volume text not null) strict;
 `
 
 export function openState(path: string) {
@@ -160,6 +162,25 @@ export function openState(path: string) {
       return row ? { tap: row.tap, speed: JSON.parse(row.speed) as Speed } : undefined
     },
     forgetPort: (workload: string) => void db.run('delete from ports where workload = ?', [workload]),
+
+    /** A volume has one vm at most: it leaves the one that had it. */
+    keepAttached: (workload: string, volume: Volume) =>
+      void db.run('insert or replace into attached_volumes values (?, ?, ?)', [
+        volume.workload,
+        workload,
+        JSON.stringify(volume),
+      ]),
+    dropAttached: (volumeId: string) => void db.run('delete from attached_volumes where id = ?', [volumeId]),
+    /** The extra volumes of a vm, the oldest first. */
+    attachedTo: (workload: string) =>
+      db
+        .query<{ volume: string }, [string]>('select volume from attached_volumes where workload = ? order by id')
+        .all(workload)
+        .map(({ volume }) => JSON.parse(volume) as Volume),
+    /** The vm that has the extra volume. */
+    holderOf: (volumeId: string) =>
+      db.query<{ workload: string }, [string]>('select workload from attached_volumes where id = ?').get(volumeId)
+        ?.workload,
 
     close: () => db.close(),
   }

@@ -7,6 +7,7 @@ import { backupCommands } from './backup.ts'
 import type { Commands } from './commands.ts'
 import { containerCommands } from './container.ts'
 import { drillCommands } from './drill.ts'
+import { extraVolumeCommands } from './extra-volume.ts'
 import { firewallCommands } from './firewall.ts'
 import { guestCommands } from './guest.ts'
 import { guestAddressCommands } from './guest-addresses.ts'
@@ -20,6 +21,7 @@ import { volumeCommands } from './volume.ts'
 export const run: Commands = {
   ...imageCommands,
   ...volumeCommands,
+  ...extraVolumeCommands,
   ...seedCommands,
   ...firewallCommands,
   ...guestAddressCommands,

@@ -1,8 +1,10 @@
 import { say } from '../controller-link/job-log.ts'
+import type { ExtraDisk } from '../drivers/hypervisor/hypervisor.ts'
 import { Failure } from '../failure.ts'
 import type { Host } from '../host/host.ts'
 import { limitVm, startVm } from '../host/start-vm.ts'
-import type { Output, Vm } from '../protocol/wire.ts'
+import { serialOf } from '../protocol/volumes.ts'
+import type { Output, Vm, Volume } from '../protocol/wire.ts'
 import type { Commands } from './commands.ts'
 
 const POLL_MS = 200
@@ -83,8 +85,15 @@ export async function defineVm(vm: Vm, host: Host) {
   const rescue = vm.rescue ? await host.storage.pool(vm.rescue.pool).disk(vm.rescue) : undefined
   const iso = await mustHaveIso(host, vm.iso)
   host.state.keepPort(vm.workload, { tap: vm.network.tap, speed: vm.speed })
-  await host.hypervisor.define(vm, disk, seedPath, { rescue, iso, nics: host.privateNetworking.nicsOf(vm.workload) })
+  const nics = host.privateNetworking.nicsOf(vm.workload)
+  const volumes = await Promise.all(host.state.attachedTo(vm.workload).map((volume) => extraDisk(host, volume)))
+  await host.hypervisor.define(vm, disk, seedPath, { rescue, iso, nics, volumes })
   host.state.keepRestartPolicy(vm.workload, vm.restartPolicy)
+}
+
+/** An extra volume as the hypervisor attaches it. */
+export async function extraDisk({ storage }: Pick<Host, 'storage'>, volume: Volume): Promise<ExtraDisk> {
+  return { disk: await storage.pool(volume.pool).disk(volume), serial: serialOf(volume.workload) }
 }
 
 async function mustHaveSeed(host: Host, workload: string): Promise<string> {

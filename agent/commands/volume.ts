@@ -4,6 +4,7 @@ import { Failure } from '../failure.ts'
 import type { Host } from '../host/host.ts'
 import type { Power, Volume } from '../protocol/wire.ts'
 import type { Commands } from './commands.ts'
+import { mustBeFree } from './extra-volume.ts'
 import { defineVm } from './vm.ts'
 
 export const volumeCommands = {
@@ -29,18 +30,18 @@ export const volumeCommands = {
     return {}
   },
 
-  async 'volume.grow'({ volume, sizeBytes }, { storage, hypervisor }) {
+  async 'volume.grow'({ volume, sizeBytes }, { storage, hypervisor, state }) {
     const pool = storage.pool(volume.pool)
     const there = await pool.sizeBytes(volume)
     if (there === undefined) throw new Failure('no_volume', `${volume.workload} has no disk on this node`)
     const disk = await pool.disk(volume)
-    const on = isOn(await hypervisor.power(volume.workload))
+    const vm = state.holderOf(volume.workload) ?? volume.workload
+    const on = isOn(await hypervisor.power(vm))
     // While a vm has a file open, only its hypervisor may change it.
     const byHypervisor = on && disk.kind === 'file'
     if (there < sizeBytes && !byHypervisor) await pool.grow(volume, sizeBytes)
     // A device may have grown in a call before that a crash ended, and the vm does not know it.
-    if (on && (there < sizeBytes || !byHypervisor))
-      await hypervisor.growDisk(volume.workload, disk, Math.max(there, sizeBytes))
+    if (on && (there < sizeBytes || !byHypervisor)) await hypervisor.growDisk(vm, disk, Math.max(there, sizeBytes))
     return {}
   },
 
@@ -92,7 +93,9 @@ export const volumeCommands = {
     return {}
   },
 
-  async 'volume.remove'(volume, { storage, hypervisor, backupRuns }) {
+  async 'volume.remove'(volume, host) {
+    const { storage, hypervisor, backupRuns } = host
+    await mustBeFree(host, volume.workload)
     await backupRuns.release(volume)
     await hypervisor.forgetFirmware(volume)
     await storage.pool(volume.pool).remove(volume)

@@ -98,7 +98,7 @@ const cidr = t.String({ maxLength: 49, pattern: '^[0-9a-fA-F.:]+/[0-9]{1,3}$' })
 /**
  * A vm's disk in one of the node's storage pools. Its name on the host derives from workload and generation. A disk
  * that replaces another has a higher generation, so that both exist until the old one is removed; a generation is never
- * used twice.
+ * used twice. An extra volume belongs to no vm: it has its own id as `workload`, and the generation 0.
  */
 export const Volume = t.Object({
   workload: workloadId,
@@ -321,13 +321,35 @@ export const commands = {
   ),
   /**
    * Enlarges the disk, also under a running vm, which sees it at once. A disk that is that large or larger stays as it
-   * is: none ever shrinks. Fails with `no_volume`.
+   * is: none ever shrinks. Of an extra volume the vm is the one that has it. Fails with `no_volume`.
    */
   'volume.grow': command(
     t.Object({ volume: Volume, sizeBytes: t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) }),
     nothing,
   ),
-  /** Deletes the disk of this generation with all its layers; without one it does nothing. */
+  /**
+   * Makes an empty disk, which shows zeros everywhere. One that exists stays as it is. Fails with `volume_differs`
+   * where that is smaller, `pool_full`, `pool_unsafe`.
+   */
+  'volume.make': command(
+    t.Object({ volume: Volume, sizeBytes: t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) }),
+    nothing,
+  ),
+  /**
+   * Gives the vm an extra volume, in its definition and at once when it runs; it keeps it over every later definition
+   * until `volume.detach`. A vm that is not defined has it from its definition on. The guest knows it by `serialOf`.
+   * Fails with `no_volume`, and `volume_in_use` while another vm has it.
+   */
+  'volume.attach': command(t.Object({ workload: workloadId, volume: Volume }), nothing),
+  /**
+   * Takes it from the vm again; without it, or without the vm, nothing happens. Fails with `volume_held` when the
+   * running guest does not release it: it keeps it then.
+   */
+  'volume.detach': command(t.Object({ workload: workloadId, volume: Volume }), nothing),
+  /**
+   * Deletes the disk of this generation with all its layers; without one it does nothing. Fails with `volume_in_use`
+   * for an extra volume that a vm has.
+   */
   'volume.remove': command(Volume, nothing),
   /**
    * Takes a snapshot of the layer `from`, on which `vm.volume` becomes a new one, and defines the vm with it. The vm

@@ -60,6 +60,42 @@ test('the restart policy of a vm is kept from the next moment on, and of no vm i
   expect(host.state.wantedOne(workload)).toMatchObject({ restart: 'never' })
 })
 
+test('an extra volume has one vm at a time, stays over reboots, and is free without its vm', async () => {
+  const { dir, host, obey, install } = rig()
+  const [one, two] = [vmOf(1), vmOf(2, { volume: volumeOf(2) })]
+  for (const vm of [one, two]) await install(vm)
+  const volume = { workload: `vol_${'9'.repeat(26)}`, generation: 0, pool: 'local', format: 'qcow2' } as const
+  const has = (of: typeof host) =>
+    [one, two].map(({ workload }) => (of.hypervisor as FakeHypervisor).volumes(workload).length)
+  const attach = (vm: Vm) => obey('volume.attach', { workload: vm.workload, volume })
+  expect(attach(one)).rejects.toMatchObject({ code: 'no_volume' })
+  await obey('volume.make', { volume, sizeBytes: GiB })
+  await attach(one)
+  expect(attach(two)).rejects.toMatchObject({ code: 'volume_in_use' })
+  expect(obey('volume.remove', volume)).rejects.toMatchObject({ code: 'volume_in_use' })
+  await obey('volume.detach', { workload: two.workload, volume })
+  await obey('vm.define', one)
+  await obey('volume.grow', { volume, sizeBytes: 2 * GiB })
+  expect([has(host), await host.storage.pool('local').sizeBytes(volume)]).toEqual([[1, 0], 2 * GiB])
+  host.close()
+
+  const booted = rig({ bootId: 'second-boot' }, dir)
+  await startVms(booted.host, new Supervision(booted.host, (_, work) => work()), new AbortController().signal)
+  await booted.obey('vm.define', one)
+  expect(has(booted.host)).toEqual([1, 0])
+  // Its vm is removed, and comes back as a reinstallation that failed does it.
+  await booted.obey('vm.remove', { workload: one.workload })
+  await booted.obey('vm.define', { ...one, seeded: false })
+  expect(has(booted.host)).toEqual([1, 0])
+  await booted.obey('vm.remove', { workload: one.workload })
+  await booted.obey('volume.attach', { workload: two.workload, volume })
+  await booted.obey('vm.define', { ...one, seeded: false })
+  expect(has(booted.host)).toEqual([0, 1])
+  await booted.obey('volume.detach', { workload: two.workload, volume })
+  await booted.obey('volume.remove', volume)
+  expect(await booted.host.storage.list()).toEqual([one.volume, two.volume])
+})
+
 test('a speed is in force at once, stays over a restart of vm and host, and is refused for no vm', async () => {
   const { dir, host, obey, install } = rig()
   const { workload } = vmOf(1)

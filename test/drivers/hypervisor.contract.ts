@@ -69,6 +69,33 @@ export function hypervisorContract(rig: () => Promise<Rig>) {
     expect(await hypervisor.setNics(workload, [nic])).toBe(true)
     expect(await hypervisor.power(workload)).toBe('absent')
   })
+  test('an extra volume comes to a running vm, is there once, stays over a start, and goes', async () => {
+    const { hypervisor, rescue, workload } = await defined()
+    const volume = { disk: rescue, serial: `vol_${'7'.repeat(16)}` }
+    const limits = { reads: 100, writes: null, readBytes: null, writtenBytes: 1 << 20 }
+    await hypervisor.start(workload)
+    for (const _ of [1, 2]) await hypervisor.attachVolume(workload, volume, limits)
+    // Beside it a running vm still gets layers on its own disk.
+    expect((await hypervisor.layers(workload)).length).toBe(1)
+    await hypervisor.stop(workload, 0)
+    await hypervisor.start(workload)
+    await hypervisor.stop(workload, 0)
+    for (const _ of [1, 2]) await hypervisor.detachVolume(workload, volume.serial)
+    await hypervisor.attachVolume(
+      workload,
+      { ...volume, disk: { ...rescue, path: `${rescue.path}.missing` } },
+      undefined,
+    )
+    expect(hypervisor.start(workload)).rejects.toMatchObject({ code: 'tool_failed' })
+    await hypervisor.start(workload).catch(() => {})
+    await hypervisor.detachVolume(workload, volume.serial)
+    await hypervisor.start(workload)
+    expect(await hypervisor.power(workload)).toBe('running')
+    await hypervisor.remove(workload)
+    await hypervisor.detachVolume(workload, volume.serial)
+    await hypervisor.attachVolume(workload, volume, limits)
+    expect(await hypervisor.power(workload)).toBe('absent')
+  })
   test('the processor time of a running vm is limited and let go, and of one that is off it is refused', async () => {
     const { hypervisor, workload } = await defined()
     expect(hypervisor.limitCpu(workload, 50)).rejects.toMatchObject({ code: 'tool_failed' })

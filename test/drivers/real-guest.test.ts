@@ -12,6 +12,7 @@ import { MOST_GUEST_BYTES } from '../../agent/drivers/guest-agent/guest-agent.ts
 import { run } from '../../agent/host/exec.ts'
 import { openRealHost } from '../../agent/host/real-host.ts'
 import { STARTUP_COMMAND, startupFiles } from '../../agent/protocol/startup-script.ts'
+import { serialOf } from '../../agent/protocol/volumes.ts'
 import type { CommandName, Input, Output } from '../../agent/protocol/wire.ts'
 import { imageSource, portRulesOf, seedOf, vmOf, volumeOf, workloadId } from '../agent/examples.ts'
 import { temporary } from '../agent/temporary.ts'
@@ -218,6 +219,31 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
     const figures = (await host.hypervisor.look()).ours.find((vm) => vm.id === id)
     expect(figures?.txBytes).toBeGreaterThan(1000)
 
+    // An extra volume: empty, in the running guest at once under its serial number, and larger when it grows.
+    const extraVolume = {
+      workload: `vol_${String(n).padStart(26, '0')}`,
+      generation: 0,
+      pool: 'local',
+      format: 'qcow2',
+    } as const
+    const ofVolume = (command: string) =>
+      ssh(
+        `for d in /sys/block/vd*; do [ "$(cat $d/serial)" = ${serialOf(extraVolume.workload)} ] && ` +
+          'S=$d D=/dev/$(basename $d); done; ' +
+          `[ -n "$D" ] || { echo none; exit; }; ${command}`,
+      )
+        .stdout.toString()
+        .trim()
+    const pattern = 'echo of-the-first-guest | dd of=$D conv=fsync 2>/dev/null; dd if=$D bs=18 count=1 2>/dev/null'
+    for (const _ of [1, 2]) await obey('volume.make', { volume: extraVolume, sizeBytes: 64 * 2 ** 20 })
+    expect(ofVolume('echo there')).toBe('none')
+    for (const _ of [1, 2]) await obey('volume.attach', { workload: id, volume: extraVolume })
+    expect(ofVolume('cat $S/size; tr -d "\\0" <$D | wc -c')).toBe(`${(64 * 2 ** 20) / 512}\n0`)
+    await obey('volume.grow', { volume: extraVolume, sizeBytes: 96 * 2 ** 20 })
+    expect(ofVolume('cat $S/size')).toBe(String((96 * 2 ** 20) / 512))
+    expect(ofVolume(pattern)).toBe('of-the-first-guest')
+    await expect(obey('volume.remove', extraVolume)).rejects.toMatchObject({ code: 'volume_in_use' })
+
     // A larger package: the guest sees the disk at once, and the memory after a restart.
     const sizes = () =>
       ssh("cat /sys/block/vda/size; awk '/MemTotal/ {print $2}' /proc/meminfo")
@@ -245,6 +271,10 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
     const [grown, more] = sizes()
     expect(grown).toBe((768 * 2 ** 20) / 512)
     expect(more!).toBeGreaterThan(memoryKb! + 100_000)
+    // Still there after a new definition and a start; then the running guest gives it back.
+    expect(ofVolume('dd if=$D bs=18 count=1 2>/dev/null')).toBe('of-the-first-guest')
+    for (const _ of [1, 2]) await obey('volume.detach', { workload: id, volume: extraVolume })
+    expect(ofVolume('echo there')).toBe('none')
 
     // A snapshot of the running guest, which is frozen meanwhile. Writes since are gone after the way back, and the
     // snapshot is merged away under the running guest.
@@ -295,6 +325,11 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
     await obey('vm.start', { workload: id })
     await sshAnswers()
     expect(ssh('hostname; ls /root/marker').stdout.toString().trim()).toBe('web2')
+    // The volume of the first guest, in the second one.
+    await obey('volume.attach', { workload: id, volume: extraVolume })
+    expect(ofVolume('dd if=$D bs=18 count=1 2>/dev/null')).toBe('of-the-first-guest')
+    await obey('volume.detach', { workload: id, volume: extraVolume })
+    await obey('volume.remove', extraVolume)
 
     // The way back to the first system, as a reinstallation that failed takes it.
     await obey('vm.stop', { workload: id, graceSeconds: 0 })

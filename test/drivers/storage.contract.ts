@@ -70,6 +70,21 @@ export function storageContract(make: () => Promise<StorageRig>, { formats, inde
     expect(await pool.list()).toEqual([volumeOf(1)])
     await expect(pool.receive(volumeOf(1), 96 * MiB, async () => {})).rejects.toMatchObject({ code: 'volume_differs' })
   })
+  for (const format of formats)
+    test(`an empty ${format} disk shows zeros, also where another one had its data`, async () => {
+      const { pool, write, read } = await make()
+      const [before, after] = [volumeOf(1, format), volumeOf(2, format)]
+      for (const volume of [before, after]) await pool.receive(volume, 64 * MiB, async () => {})
+      for (const volume of [before, after]) expect(await read(await pool.disk(volume))).toBe('\0')
+      for (const volume of [before, after]) await write(await pool.disk(volume), 'x')
+      for (const volume of [before, after]) await pool.remove(volume)
+      // The same name and another one.
+      for (const volume of [before, volumeOf(3, format)]) {
+        await pool.receive(volume, 64 * MiB, async () => {})
+        await pool.receive(volume, 64 * MiB, async () => {})
+        expect(await read(await pool.disk(volume))).toBe('\0')
+      }
+    })
   test('removing one disk leaves the others', async () => {
     const { pool, image } = await make()
     await pool.create(volumeOf(1), image, 64 * MiB)

@@ -21,12 +21,14 @@ describe('a pool of the fake host', () => {
   storageContract(async () => {
     const db = new Database(':memory:')
     const layers = new FakeLayers(db)
+    const imageOf = (path: string) =>
+      db.query<{ image: string }, [string]>('select image from volumes where path = ?').get(path)?.image
     return {
       pool: new FakePool(db, 'local', 2e12),
       image: { id: 'img_1', format: 'qcow2', path: '/fake', virtualSizeBytes: 32 * MiB },
       write: async ({ path }, character) => layers.write(path, character),
       // The fake does not copy the image.
-      read: async ({ path }) => layers.read(path) ?? 'i',
+      read: async ({ path }) => layers.read(path) ?? (imageOf(layers.chain(path).at(-1)!) ? 'i' : '\0'),
     }
   }, fileFormats)
 })

@@ -1,10 +1,10 @@
 // A vm's hardware as libvirt's domain XML. Every value is a typed field of the protocol or a path of the agent's, and a
 // serialiser writes the XML, so no value can become structure.
 import { createHash } from 'node:crypto'
-import type { Vm } from '../../protocol/wire.ts'
+import type { DiskSpeed, Vm } from '../../protocol/wire.ts'
 import type { Disk } from '../storage/storage.ts'
 import { firmwareXml } from './firmware.ts'
-import type { Drives, Machine, Nic } from './hypervisor.ts'
+import type { Drives, ExtraDisk, Machine, Nic } from './hypervisor.ts'
 
 export type Acceleration = 'kvm' | 'emulation'
 
@@ -118,7 +118,8 @@ const devices = (
     ...(drives.rescue
       ? rescueDisks(drives.rescue, disk)
       : [virtioDisk(disk, 'vda', 'system', orderOf(vm, 'disk'))]
-    ).map((drive) => ({ ...drive, ...diskLimits(vm) })),
+    ).map((drive) => ({ ...drive, ...diskLimits(vm.speed.disk) })),
+    ...(drives.volumes ?? []).map((volume, i) => volumeXml(volume, volumeTargets[i]!, vm.speed.disk)),
     ...(seedPath ? [seedDisk(vm, seedPath)] : []),
     isoDrive(vm, drives),
   ].map((drive) => placed(vm, drive)),
@@ -210,6 +211,16 @@ const rescueDisks = (rescue: Disk, disk: Disk) => [
   { ...virtioDisk(disk, 'vdb', 'system', {}), address: undefined },
 ]
 
+/** The names of extra volumes for libvirt: vdb may be the disk of a system in rescue. Guests name them otherwise. */
+export const volumeTargets = [...'cdefghijklmnopqrstuvwxyz'].map((letter) => `vd${letter}`)
+
+/** An extra volume, in any free port. */
+export const volumeXml = ({ disk, serial }: ExtraDisk, target: string, limits: DiskSpeed | undefined) => ({
+  ...virtioDisk(disk, target, serial, {}),
+  ...diskLimits(limits),
+  address: undefined,
+})
+
 /** The format is always given: the guest writes its disk, so detection by content would let the guest choose it. */
 const virtioDisk = (disk: Disk, target: string, serial: string, boot: object) => ({
   '@type': disk.kind,
@@ -238,9 +249,9 @@ function sourceOf(disk: Disk) {
 }
 
 /** The order of the elements is free. */
-function diskLimits({ speed: { disk } }: Machine) {
-  if (!disk) return {}
-  const { reads, writes, readBytes, writtenBytes } = disk
+function diskLimits(limits: DiskSpeed | undefined) {
+  if (!limits) return {}
+  const { reads, writes, readBytes, writtenBytes } = limits
   return {
     iotune: {
       ...(reads !== null && { read_iops_sec: reads }),

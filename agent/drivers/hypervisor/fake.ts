@@ -5,7 +5,7 @@ import { Failure } from '../../failure.ts'
 import type { DiskSpeed, Power, Vm, Volume } from '../../protocol/wire.ts'
 import { FakeLayers } from '../storage/fake-layers.ts'
 import type { Disk } from '../storage/storage.ts'
-import type { Drives, Hypervisor, Machine, Nic, OffReason, PowerEvent, Seen, Usage } from './hypervisor.ts'
+import type { Drives, ExtraDisk, Hypervisor, Machine, Nic, OffReason, PowerEvent, Seen, Usage } from './hypervisor.ts'
 
 type Row = {
   workload: string
@@ -22,14 +22,20 @@ type Row = {
   cpuPercent: number | null
   diskLimits: string | null
   nics: string
+  volumes: string
+  holdsVolumes: number
 }
 
 const SCHEMA = `create table if not exists vms (
   workload text primary key, vcpus integer not null, disk text not null, seed text, rescue text, iso text,
   inUse text, power text not null default 'stopped', off text not null default 'unknown',
   startedAt integer not null default 0, cpuPercent integer, diskLimits text,
-  nics text not null default '[]', definition text not null) strict`
+  nics text not null default '[]', volumes text not null default '[]', holdsVolumes integer not null default 0,
+  definition text not null) strict`
 const EVENTS_EVERY_MS = 100
+
+type Attached = { path: string; serial: string }
+const attached = ({ disk: { path }, serial }: ExtraDisk): Attached => ({ path, serial })
 
 export class FakeHypervisor implements Hypervisor {
   private disks: FakeLayers
@@ -56,12 +62,17 @@ export class FakeHypervisor implements Hypervisor {
     this.db.run(`update vms set power = 'stopped', off = 'unknown'`)
   }
 
-  async define(vm: Machine, disk: Disk, seedPath: string | undefined, { rescue, iso, nics = [] }: Drives = {}) {
+  async define(
+    vm: Machine,
+    disk: Disk,
+    seedPath: string | undefined,
+    { rescue, iso, nics = [], volumes = [] }: Drives = {},
+  ) {
     this.db.run(
-      `insert into vms (workload, vcpus, disk, seed, definition, rescue, iso, nics)
-       values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+      `insert into vms (workload, vcpus, disk, seed, definition, rescue, iso, nics, volumes)
+       values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
        on conflict (workload) do update set vcpus = ?2, disk = ?3, seed = ?4, definition = ?5, rescue = ?6,
-         iso = ?7, nics = ?8`,
+         iso = ?7, nics = ?8, volumes = ?9`,
       [
         vm.workload,
         vm.vcpus,
@@ -71,6 +82,7 @@ export class FakeHypervisor implements Hypervisor {
         rescue?.path ?? null,
         iso ?? null,
         JSON.stringify(nics),
+        JSON.stringify(volumes.map(attached)),
       ],
     )
   }
@@ -178,6 +190,30 @@ export class FakeHypervisor implements Hypervisor {
   /** For tests: the cards of a vm beside its public one. */
   nics = (workload: string) => JSON.parse(this.row(workload)?.nics ?? '[]') as Nic[]
 
+  async attachVolume(workload: string, volume: ExtraDisk) {
+    const others = this.volumes(workload).filter(({ serial }) => serial !== volume.serial)
+    this.setVolumes(workload, [...others, attached(volume)])
+  }
+
+  async detachVolume(workload: string, serial: string) {
+    const row = this.row(workload)
+    if (!row || !this.volumes(workload).some((volume) => volume.serial === serial)) return
+    if (row.holdsVolumes && isOn(row.power))
+      throw new Failure('volume_held', `the guest of ${workload} does not release the disk ${serial}`)
+    this.setVolumes(
+      workload,
+      this.volumes(workload).filter((volume) => volume.serial !== serial),
+    )
+  }
+
+  /** For tests: the extra volumes of a vm. */
+  volumes = (workload: string) => JSON.parse(this.row(workload)?.volumes ?? '[]') as Attached[]
+  /** For tests: its guest does not release volumes while it runs. */
+  holdVolumes = (workload: string, holds: boolean) =>
+    void this.db.run('update vms set holdsVolumes = ? where workload = ?', [Number(holds), workload])
+  private setVolumes = (workload: string, volumes: readonly Attached[]) =>
+    void this.db.run('update vms set volumes = ? where workload = ?', [JSON.stringify(volumes), workload])
+
   /** A fake machine has no firmware. */
   async forgetFirmware(_: Volume) {}
 
@@ -209,11 +245,12 @@ export class FakeHypervisor implements Hypervisor {
   }
 
   /**
-   * As on a real host, a vm whose disk, rescue disk, seed or ISO is missing does not start, so that tests notice a job
-   * that forgets one.
+   * As on a real host, a vm whose disk, rescue disk, extra volume, seed or ISO is missing does not start, so that tests
+   * notice a job that forgets one.
    */
-  private mustHaveFiles({ workload, disk, seed, rescue, iso }: Row) {
-    for (const path of rescue ? [rescue, disk] : [disk])
+  private mustHaveFiles({ workload, disk, seed, rescue, iso, volumes }: Row) {
+    const extra = (JSON.parse(volumes) as Attached[]).map(({ path }) => path)
+    for (const path of [...(rescue ? [rescue] : []), disk, ...extra])
       if (this.disks.chain(path).some((file) => !this.isThere(file)))
         throw new Failure('tool_failed', `${workload}: cannot open ${path}: no such file`)
     if (iso && !this.db.query('select 1 from isos where ? = ?||id').get(iso, '/fake/isos/'))

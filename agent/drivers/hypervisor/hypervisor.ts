@@ -31,8 +31,16 @@ export type Machine = Omit<Vm, 'network'> & { network: Vm['network'] | null }
 /** A network card on a private network. */
 export type Nic = { tap: string; mac: string; bridge: string; mtu: number }
 
+/** A disk beside the own one of a vm, with the serial number by which its guest knows it. */
+export type ExtraDisk = { disk: Disk; serial: string }
+
 /** Devices beside the disk, the seed and the public network card. `iso` is the path of the file in the CD drive. */
-export type Drives = { rescue?: Disk | undefined; iso?: string | undefined; nics?: readonly Nic[] }
+export type Drives = {
+  rescue?: Disk | undefined
+  iso?: string | undefined
+  nics?: readonly Nic[]
+  volumes?: readonly ExtraDisk[]
+}
 
 /**
  * A hypervisor, as far as the agent needs one. A vm is named by its workload's id; vms without Berth's mark are never
@@ -99,6 +107,16 @@ export interface Hypervisor {
    * running vm cannot change, so they come and go at its next start. Without a vm it does nothing.
    */
   setNics(workload: string, nics: readonly Nic[]): Promise<boolean>
+  /**
+   * Adds a disk to the definition and to a running vm, with the limits of its disks; without a vm it does nothing.
+   * Throws `tool_failed` when the vm has no free port for it.
+   */
+  attachVolume(workload: string, volume: ExtraDisk, limits: DiskSpeed | undefined): Promise<void>
+  /**
+   * Takes the disk with this serial number from a running vm, whose guest has to release it, and then from the
+   * definition; without it, also without a vm, nothing happens. Throws `volume_held` when the guest keeps it.
+   */
+  detachVolume(workload: string, serial: string): Promise<void>
   /** Deletes what firmware has stored for the system on this volume. A definition that boots from it loses it. */
   forgetFirmware(volume: Volume): Promise<void>
   /** Switches the vm off and deletes its definition; its disk stays. */

@@ -8,9 +8,18 @@ import { lines, run } from '../../host/exec.ts'
 import { type DiskSpeed, type Power, type Volume, WORKLOAD_ID } from '../../protocol/wire.ts'
 import { giveSerialLine, makeSerialDir, serialFiles } from '../console/libvirt.ts'
 import type { Disk } from '../storage/storage.ts'
-import { type Acceleration, domainXml, ISO_DRIVE, nicXml, SEED_DRIVE, uuidOf } from './domain-xml.ts'
+import {
+  type Acceleration,
+  domainXml,
+  ISO_DRIVE,
+  nicXml,
+  SEED_DRIVE,
+  uuidOf,
+  volumeTargets,
+  volumeXml,
+} from './domain-xml.ts'
 import { mustHaveFirmware, tpmPath, variablesPath } from './firmware.ts'
-import type { Drives, Hypervisor, Machine, Nic, OffReason, PowerEvent, Seen, Usage } from './hypervisor.ts'
+import type { Drives, ExtraDisk, Hypervisor, Machine, Nic, OffReason, PowerEvent, Seen, Usage } from './hypervisor.ts'
 
 const URI = ['-c', 'qemu:///system']
 const OURS = new RegExp(`^${WORKLOAD_ID}$`)
@@ -20,6 +29,8 @@ const PRIVATE_CARD = /^\s*(btp\d+)\s+bridge\s+\S+\s+\S+\s+([0-9a-f:]{17})\s*$/gm
 /** A line of `domblklist`; CD drives are no virtio disks. */
 const VIRTIO_DISK = /^\s*(vd[a-z])\s/gm
 const POLL_MS = 300
+/** A guest takes some seconds to release a disk; one that boots or hangs never does. */
+const UNPLUG_LIMIT_MS = 20_000
 /** A guest ignores the power button while it boots, so the request is repeated. */
 const ASK_AGAIN_MS = 5000
 const AGENT_SECONDS = 5
@@ -76,8 +87,14 @@ export class Libvirt implements Hypervisor {
   }
 
   async growDisk(workload: string, disk: Disk, sizeBytes: number) {
-    const name = disk.kind === 'network' ? (await this.blockDevice(workload)).target : disk.path
+    const name = disk.kind === 'network' ? await this.targetOf(workload, disk.path) : disk.path
     await virsh(['blockresize', uuidOf(workload), name, `${sizeBytes}B`])
+  }
+
+  private async targetOf(workload: string, path: string): Promise<string> {
+    const found = disksIn(await xmlOf(workload)).find(({ files }) => files.includes(path))
+    if (!found) throw new Failure('no_vm', `${workload} has no disk ${path}`)
+    return found.target
   }
 
   async layers(workload: string) {
@@ -220,6 +237,41 @@ export class Libvirt implements Hypervisor {
       }
   }
 
+  async attachVolume(workload: string, volume: ExtraDisk, limits: DiskSpeed | undefined) {
+    const power = await this.power(workload)
+    if (power === 'absent') return
+    const stored = disksIn(await xmlOf(workload, '--inactive'))
+    const live = isOff(power) ? undefined : disksIn(await xmlOf(workload))
+    const taken = [...stored, ...(live ?? [])].map(({ target }) => target)
+    const target = volumeTargets.find((name) => !taken.includes(name))!
+    const xml = Bun.XML.stringify({ disk: volumeXml(volume, target, limits) })!
+    for (const [where, disks] of [['--live', live] as const, ['--config', stored] as const])
+      if (disks && !disks.some(({ serial }) => serial === volume.serial))
+        await virsh(['attach-device', uuidOf(workload), '--file', '/dev/stdin', where], { stdin: xml })
+  }
+
+  async detachVolume(workload: string, serial: string) {
+    const power = await this.power(workload)
+    if (power === 'absent') return
+    if (!isOff(power)) await this.unplug(workload, serial)
+    const stored = disksIn(await xmlOf(workload, '--inactive')).find((disk) => disk.serial === serial)
+    if (stored) await virsh(['detach-disk', uuidOf(workload), stored.target, '--config'])
+  }
+
+  /** libvirt asks the guest and does not wait long for it; a repeated request while it releases the disk fails. */
+  private async unplug(workload: string, serial: string) {
+    const find = async () => disksIn(await xmlOf(workload)).find((disk) => disk.serial === serial)
+    const there = await find()
+    if (!there) return
+    await virsh(['detach-disk', uuidOf(workload), there.target, '--live'], { mayFail: true })
+    for (const until = performance.now() + UNPLUG_LIMIT_MS; await find(); await Bun.sleep(POLL_MS)) {
+      if (performance.now() < until) continue
+      // Without a running vm this was its definition.
+      if (isOff(await this.power(workload))) return
+      throw new Failure('volume_held', `the guest of ${workload} does not release the disk ${serial}`)
+    }
+  }
+
   async forgetFirmware(volume: Volume) {
     rmSync(variablesPath(volume), { force: true })
   }
@@ -323,15 +375,27 @@ async function ping(workload: string): Promise<boolean> {
  * the others. A copy that is under way is none of its layers.
  */
 export function layersIn(xml: string): { files: string[]; target: string; others: string[] } | undefined {
-  const disks = [...xml.matchAll(/<disk [\s\S]*?<\/disk>/g)].map(([disk]) =>
-    disk.replace(/<mirror[\s\S]*?<\/mirror>/, ''),
-  )
-  const targetOf = (disk: string) => /<target dev='([a-z]+)'/.exec(disk)?.[1] ?? ''
-  const own = disks.find((disk) => disk.includes('<serial>system</serial>'))
+  const disks = disksIn(xml)
+  const own = disks.find(({ serial }) => serial === 'system')
   if (!own) return undefined
-  const files = [...own.matchAll(/<source (?:file|dev|protocol='rbd' name)='([^']+)'/g)].map(([, file = '']) => file)
-  return { files, target: targetOf(own), others: disks.filter((disk) => disk !== own).map(targetOf) }
+  const { files, target } = own
+  return { files, target, others: disks.filter((disk) => disk !== own).map((disk) => disk.target) }
 }
+
+/** The disks of a domain's XML, each with its paths, the top first. */
+function disksIn(xml: string): { target: string; serial: string | undefined; files: string[] }[] {
+  return [...xml.matchAll(/<disk [\s\S]*?<\/disk>/g)].map(([all]) => {
+    const disk = all.replace(/<mirror[\s\S]*?<\/mirror>/, '')
+    return {
+      target: /<target dev='([a-z]+)'/.exec(disk)?.[1] ?? '',
+      serial: /<serial>([^<]+)<\/serial>/.exec(disk)?.[1],
+      files: [...disk.matchAll(/<source (?:file|dev|protocol='rbd' name)='([^']+)'/g)].map(([, file = '']) => file),
+    }
+  })
+}
+
+const xmlOf = async (workload: string, ...which: string[]) =>
+  (await virsh(['dumpxml', uuidOf(workload), ...which], { quietly: true })).out
 
 /** Parses `virsh domstats`, a block per domain. */
 export function blocksIn(text: string): Seen[] {
