@@ -8,8 +8,6 @@ import { usageIntervalPages } from '../../views/billing/usage/intervals.tsx'
 import { usagePages } from '../../views/billing/usage/servers.tsx'
 import { webhooksPages } from '../../views/billing/webhooks/list.tsx'
 import { webhookPages } from '../../views/billing/webhooks/show.tsx'
-import { gpuImagesPage } from '../../views/catalog/gpu-images/list.tsx'
-import { gpuOffersPage } from '../../views/catalog/gpu-offers/list.tsx'
 import { imagesPage } from '../../views/catalog/images/list.tsx'
 import { packagesPage } from '../../views/catalog/packages/list.tsx'
 import { backupPlansPage } from '../../views/compute/backup-plans/list.tsx'
@@ -33,8 +31,9 @@ import { changeOwnerPage } from '../../views/compute/servers/settings/new-owner.
 import { serverSettingsPages } from '../../views/compute/servers/settings/page.tsx'
 import { serverPages } from '../../views/compute/servers/show.tsx'
 import { serverSnapshotsPages } from '../../views/compute/servers/snapshots/page.tsx'
-import { gpusPage } from '../../views/fleet/gpus/list.tsx'
-import { nodeGpusPage } from '../../views/fleet/gpus/node.tsx'
+import { serverVolumesPages } from '../../views/compute/servers/volumes/page.tsx'
+import { volumesPages } from '../../views/compute/volumes/list.tsx'
+import { volumeUsagePages } from '../../views/compute/volumes/usage.tsx'
 import { locationsPage } from '../../views/fleet/locations/list.tsx'
 import { enrollmentPage, enrollPage } from '../../views/fleet/nodes/enrollment.tsx'
 import { nodesPage } from '../../views/fleet/nodes/list.tsx'
@@ -93,8 +92,6 @@ import { reconciliationFeature } from '../billing/reconciliation/feature.ts'
 import { trafficFeature } from '../billing/traffic/feature.ts'
 import { usageFeature } from '../billing/usage/feature.ts'
 import { webhooksFeature } from '../billing/webhooks/feature.ts'
-import { gpuImagesFeature } from '../catalog/gpu-images/feature.ts'
-import { gpuOffersFeature } from '../catalog/gpu-offers/feature.ts'
 import { imagesFeature } from '../catalog/images/feature.ts'
 import { packagesFeature } from '../catalog/packages/feature.ts'
 import { backupTargetsFeature } from '../compute/backup-targets/feature.ts'
@@ -113,11 +110,12 @@ import { scriptsFeature } from '../compute/scripts/feature.ts'
 import { consoleFeature } from '../compute/servers/console/feature.ts'
 import { serversFeature } from '../compute/servers/feature.ts'
 import { snapshotsFeature } from '../compute/snapshots/feature.ts'
-import { gpusFeature } from '../fleet/gpus/feature.ts'
+import { volumesFeature } from '../compute/volumes/feature.ts'
 import { labelsFeature } from '../fleet/labels/feature.ts'
 import { locationsFeature } from '../fleet/locations/feature.ts'
 import { nodesFeature } from '../fleet/nodes/feature.ts'
 import { storagePoolsFeature } from '../fleet/storage-pools/feature.ts'
+import { volumeRecordsFeature } from '../fleet/volumes/feature.ts'
 import { workloadsFeature } from '../fleet/workloads/feature.ts'
 import { accountsFeature } from '../identity/accounts/feature.ts'
 import { staffFeature } from '../identity/accounts/staff/feature.ts'
@@ -174,9 +172,9 @@ export const features: readonly Feature[] = [
   { ...overviewFeature, pages: [overviewPage, ownOverviewPage] },
   { ...nodesFeature, pages: [nodesPage, enrollPage, enrollmentPage, nodePage] },
   { ...storagePoolsFeature, pages: [nodeStoragePage] },
-  { ...gpusFeature, pages: [gpusPage, nodeGpusPage] },
   { ...locationsFeature, pages: [locationsPage] },
   workloadsFeature,
+  volumeRecordsFeature,
   labelsFeature,
   // It stores the traffic that the feature of servers then compares with what a server may use.
   trafficFeature,
@@ -200,6 +198,7 @@ export const features: readonly Feature[] = [
   { ...consoleFeature, pages: consolePages },
   { ...floatingIpsFeature, pages: floatingIpsPages },
   { ...snapshotsFeature, pages: serverSnapshotsPages },
+  { ...volumesFeature, pages: [...volumesPages, ...serverVolumesPages, ...volumeUsagePages] },
   { ...isosFeature, pages: isosPages },
   { ...backupsFeature, pages: serverBackupsPages },
   { ...backupTargetsFeature, pages: [backupTargetsPage] },
@@ -223,8 +222,6 @@ export const features: readonly Feature[] = [
   { ...ipPoolsFeature, pages: [poolsPage, poolPage] },
   { ...imagesFeature, pages: [imagesPage] },
   { ...packagesFeature, pages: [packagesPage] },
-  { ...gpuImagesFeature, pages: [gpuImagesPage] },
-  { ...gpuOffersFeature, pages: [gpuOffersPage] },
   { ...sshKeysFeature, pages: [ownKeysPage] },
   { ...teamFeature, pages: [teamPage, joinPage] },
   { ...authFeature, pages: [signInPage, confirmPage] },

@@ -8,7 +8,6 @@ import type { Permission, Scope } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { write } from '../../src/kernel/db/open.ts'
-import { addGpuHost, addGpuImage, addGpuOffer, gpuCard, reportCards } from '../support/nodes/gpus.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
 import { invite, share } from '../support/world/team.ts'
 import { added, operations, registry } from './toy-feature/every-feature.ts'
@@ -158,6 +157,11 @@ beforeAll(async () => {
   const released = await float('customer')
   await p.admin('DELETE', `/floating-ips/${released}`)
   add('floating address', { label: 'one that was released', id: released, never: true, removed: true })
+  for (const of of ['customer', 'sibling', 'foreign', 'reseller', 'direct'] as const)
+    add('volume', { label: `one of ${of}`, id: p.addVolume(people[of].id, p.node.id), of })
+  const deleted = p.addVolume(people.customer.id, p.node.id)
+  p.db.$client.run('DELETE FROM volumes WHERE id = ?', [deleted])
+  add('volume', { label: 'one that was deleted', id: deleted, never: true, removed: true })
   const network = async (of: Name) =>
     (
       await p.admin('POST', `/customers/${people[of].id}/networks`, {
@@ -241,9 +245,6 @@ beforeAll(async () => {
     node: p.node.id,
     'address pool': p.pool,
     'storage pool': p.storagePool(),
-    'GPU card': gpuCard(p),
-    'GPU image': await addGpuImage(p),
-    'GPU offer': await addGpuOffer(p),
     address: (await p.admin('GET', `/admin/ip-pools/${p.pool}/addresses`)).data[9].id,
     image: p.image,
     enrollment: (await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })).id,
@@ -259,11 +260,6 @@ beforeAll(async () => {
   installation['backup plan'] = (await p.admin('POST', '/admin/backup-plans', plan)).id
   for (const [name, id] of Object.entries(installation)) if (id) add(name, { label: 'the one there is', id })
   add('storage pool', { label: 'one that the node has no more', id: goneStoragePool(), never: true, removed: true })
-  const forgottenCard = addGpuHost(p, p.location, 1, { name: 'gpu-gone' })
-  const forgottenId = gpuCard(p, forgottenCard.id)
-  reportCards(p, forgottenCard.id, { cards: [] })
-  await p.admin('DELETE', `/admin/gpu-cards/${forgottenId}`)
-  add('GPU card', { label: 'one that was forgotten', id: forgottenId, never: true, removed: true })
   for (const of of ['customer', 'sibling', 'foreign', 'reseller', 'direct'] as const) {
     const { data } = await p.admin('GET', '/events?type=server.provisioned')
     add('event', {
@@ -427,7 +423,7 @@ const personal = new Set([
 ])
 const ofServers = new Set(['server', 'job', 'alert'])
 /** A provider does with those of its customers what it does with its own. */
-const wholly = new Set(['event', 'floating address', 'private network', 'ISO', 'backup'])
+const wholly = new Set(['event', 'floating address', 'volume', 'private network', 'ISO', 'backup'])
 const ofAccounts = new Set(['customer', 'SSH key', 'script', 'own image', 'firewall'])
 type By = 'session' | 'token'
 
@@ -481,8 +477,6 @@ const neverRemoved: Readonly<Record<string, string>> = {
   reseller: 'an account stays for the record',
   'member of staff': 'is disabled, and stays for the record',
   package: 'is archived, and stays on its servers',
-  'GPU image': 'is archived, and stays on its instances',
-  'GPU offer': 'is archived, and stays on its instances',
   location: 'is closed, and stays',
   node: 'stays for the record of its servers',
   event: 'stays until it is too old to be replayed',
@@ -620,8 +614,6 @@ const lists: Readonly<Record<string, List>> = {
   'locations.list': { of: 'location' },
   'nodes.list': { of: 'node' },
   'pools.list': { of: 'address pool' },
-  'gpu-images.list': { of: 'GPU image' },
-  'gpu-offers.list': { of: 'GPU offer' },
   'images.list': { of: 'image' },
   'images.offered': { of: 'image', toAll: true, ownOf: 'own image' },
   'announcements.list': { of: 'announcement', toAll: true },
@@ -634,6 +626,7 @@ const lists: Readonly<Record<string, List>> = {
   'team.list': { of: 'team member' },
   'team.memberships': { of: 'membership' },
   'floating-ips.list': { of: 'floating address' },
+  'volumes.list': { of: 'volume' },
   'networks.list': { of: 'private network' },
   'isos.list': { of: 'ISO' },
   'backup-targets.list': { of: 'backup target' },
@@ -650,9 +643,9 @@ const ofNoThing = [
   'usage.report',
   'usage.accounts',
   'usage.intervals',
+  'usage.volumes',
   'notices.list',
   'backup-repositories.list',
-  'gpus.list',
 ]
 
 describe('lists and counts', () => {

@@ -14,7 +14,6 @@ import { write } from '../../src/kernel/db/open.ts'
 import { openapi } from '../../src/kernel/openapi/openapi.ts'
 import { textOf } from '../kernel/openapi/shape.ts'
 import { golden } from '../support/golden.ts'
-import { gpuCard } from '../support/nodes/gpus.ts'
 import { answered } from '../support/world/declared.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
 import { allPermissions, allScopes, scopes } from '../support/world/rights.ts'
@@ -58,10 +57,10 @@ beforeAll(async () => {
     node: p.node.id,
     'address pool': p.pool,
     'storage pool': p.storagePool(),
-    'GPU card': gpuCard(p),
     address,
     image: p.image,
     ISO: p.addIso('Tools', p.customer.id),
+    volume: p.addVolume(p.customer.id, p.node.id),
     server: serverId,
     backup: backupId,
     job: jobId,

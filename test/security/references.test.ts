@@ -26,8 +26,9 @@ let of: Record<
 >
 let key: Record<keyof typeof of, string>
 let server: Record<'customer' | 'waiting' | 'sibling' | 'foreign' | 'reseller' | 'friend' | 'gone', string>
-/** The customer's floating address. */
+/** The customer's floating address, and its extra volume, which the server `waiting` has. */
 let floating: string
+let volume: string
 /** The customer's script, shared firewall and ISO. */
 const own = { script: '', firewall: '', iso: '' }
 /** A backup of the customer's server. */
@@ -111,6 +112,7 @@ beforeAll(async () => {
   await p.settle()
   await share(p, of.customer, of.friend, 'manage')
   floating = (await p.admin('POST', `/customers/${of.customer.id}/floating-ips`, { locationId: p.location })).id
+  volume = p.addVolume(of.customer.id, p.node.id, server.waiting)
   for (const [n, who] of (['staff', 'reseller', 'customer'] as const).entries()) {
     const range = { name: who, locationId: p.location, ipv4: `10.20.${n}.0/24` }
     networks[who] = (await p.admin('POST', `/customers/${of.customer.id}/networks`, range)).id
@@ -446,6 +448,13 @@ const ways: readonly Way[] = [
       otherwise: () => ({ [server.waiting]: 'not_set_up' }),
     },
     {
+      field: 'volumes.attach serverId',
+      who: () => of[who],
+      path: () => `/volumes/${volume}/actions/attach`,
+      body: () => ({ serverId: server.waiting }),
+      otherwise: () => ({ [server.customer]: 'not_set_up' }),
+    },
+    {
       field: 'networks.create locationId',
       who: () => of[who],
       path: () => `/customers/${of.customer.id}/networks`,
@@ -595,7 +604,10 @@ describe('S27: and what may be named is taken', () => {
         // There are twenty addresses, and ten invitations a minute.
         if ((answer.ipv4 && answer.serverId) || id === 'servers.setup')
           await p.admin('DELETE', `/servers/${answer.serverId}?immediately=true`)
-        if (id === 'servers.setup') server.waiting = await order(of.customer)
+        if (id === 'servers.setup') {
+          server.waiting = await order(of.customer)
+          p.db.$client.run('UPDATE volumes SET server_id = ? WHERE id = ?', [server.waiting, volume])
+        }
         if (id === 'pools.create') await p.admin('DELETE', `/admin/ip-pools/${answer.id}`)
         await p.settle()
         p.turnClock(10_000)

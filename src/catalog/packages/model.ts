@@ -51,6 +51,8 @@ export const packageAnswer = namedSchema('Package', {
   diskWriteIops: nullable(t.Integer()),
   diskReadMbPerSecond: described(nullable(t.Integer()), 'MiB.'),
   diskWriteMbPerSecond: described(nullable(t.Integer()), 'MiB.'),
+  volumeGb: described(t.Integer(), 'GiB of extra volumes that come with a server; 0: none.'),
+  volumeClass: described(nullable(t.String()), 'Volumes are made in storage of this class; null: of that of its disk.'),
   billingProductId: described(nullable(t.String()), 'Free text, such as vendor:number.'),
   archived: described(t.Boolean(), 'It can no longer be ordered.'),
   servers: t.Integer(),

@@ -43,6 +43,8 @@ const properties = {
   diskWriteIops: t.Optional(nullable(iops)),
   diskReadMbPerSecond: t.Optional(nullable(mbPerSecond)),
   diskWriteMbPerSecond: t.Optional(nullable(mbPerSecond)),
+  volumeGb: t.Optional(t.Integer({ minimum: 0, maximum: 1_000_000 })),
+  volumeClass: t.Optional(nullable(storageClass)),
   billingProductId: t.Optional(nullable(line(100, 0))),
 }
 const example = {

@@ -33,6 +33,10 @@ export const packages = sqliteTable('packages', {
   diskWriteIops: integer('disk_write_iops'),
   diskReadMbPerSecond: integer('disk_read_mb_per_second'),
   diskWriteMbPerSecond: integer('disk_write_mb_per_second'),
+  /** GiB of extra volumes that come with a server; those of all its servers are the owner's together. */
+  volumeGb: integer('volume_gb').notNull().default(0),
+  /** They are made in storage pools of this class; null: of that in which the server's disk stands. */
+  volumeClass: text('volume_class'),
   billingProductId: text('billing_product_id'),
   archived: integer({ mode: 'boolean' }).notNull().default(false),
   createdAt: integer('created_at').notNull(),

@@ -23,8 +23,8 @@ import type { Action } from './state.ts'
 
 /**
  * Renaming answers with the record that `allowed` is a part of, and its button stands beside the name. Floating
- * addresses, firewalls, snapshots and backups have buttons of their own, as have the counters and the mail port of a
- * firewall.
+ * addresses, firewalls, snapshots, volumes and backups have buttons of their own, as have the counters and the mail
+ * port of a firewall.
  */
 type OwnButton =
   | 'rename'
@@ -34,6 +34,7 @@ type OwnButton =
   | 'count_firewall'
   | 'smtp'
   | `${string}snapshot`
+  | `${string}volume`
   | `${string}backup`
 export const actions: Record<Exclude<Action, OwnButton>, Operation> = {
   start: powerServer,

@@ -48,6 +48,14 @@ const inDrives = prepared(({ $client }) =>
 /** Servers with the ISO in their drive, those among them that can be brought back too. */
 export const serversWithIso = (tx: Db, isoId: string): number => inDrives(tx).get(isoId)!.n
 export const serversWithPackage = (tx: Db, packageId: string): number => counts(tx).withPackage.get(packageId)!.n
+const ofOwner = prepared(({ $client }) =>
+  $client.prepare<{ packageId: string; n: number }, [string]>(
+    `SELECT s.package_id AS packageId, count(*) AS n ${fromWorkloads} JOIN servers s ON s.id = w.id
+     WHERE w.owner_id = +? AND w.terminated_at IS NULL GROUP BY s.package_id`,
+  ),
+)
+/** The packages of the servers that an account itself has, each with the number of servers. */
+export const packagesOfOwner = (tx: Db, ownerId: string) => ofOwner(tx).all(ownerId)
 const withPackage = prepared(({ $client }) =>
   $client.prepare<{ id: string }, [string]>(
     `SELECT w.id ${fromWorkloads} JOIN servers s ON s.id = w.id WHERE s.package_id = +? AND w.released_at IS NULL`,

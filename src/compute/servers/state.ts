@@ -101,6 +101,14 @@ export const table = {
   },
   change_package: { ...needsInstallation, refusedWhen: ['locked', 'lost'] },
   floating_ip: { ...needsInstallation, refusedWhen: ['locked', 'lost'] },
+  volume: { ...needsInstallation, refusedWhen: ['locked', 'lost'] },
+  // Also of a server whose installation failed or that can be brought back: the volume is its owner's.
+  detach_volume: {
+    ...needsInstallation,
+    failed: 'allowed',
+    terminated: 'allowed',
+    refusedWhen: ['locked', 'lost', 'protected'],
+  },
   boot_order: { ...needsInstallation, refusedWhen: ['locked', 'lost'] },
   iso: { ...needsInstallation, refusedWhen: ['locked', 'lost'] },
   rescue: { ...needsInstallation, refusedWhen: ['locked', 'lost', 'in_rescue'] },

@@ -5,6 +5,7 @@
 import { ApiError } from '../../kernel/api/errors.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
+import { endVolumeUseOn } from '../volumes/queries.ts'
 import { changeWorkload } from '../workloads/queries.ts'
 import { confirmedName, heldBy, listed, MOST_LISTED, mustBeTyped, node, workloadList } from './model.ts'
 import { updateNode } from './queries.ts'
@@ -31,6 +32,7 @@ export const declareNodeLost = operation({
     for (const { id } of held)
       changeWorkload(tx, id, { lifecycle: 'failed', failure: `Its node ${target.name} was lost.`, power: null })
     updateNode(tx, target, { lostAt: now, open: false, differences: [] })
+    endVolumeUseOn(tx, target.id, now)
     emit(
       tx,
       now,

@@ -2,8 +2,9 @@ import { Type as t } from 'typebox'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { described, done, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
+import { count } from '../../kernel/words.ts'
 import { detachNode } from '../../network/ip-pools/queries.ts'
-import { forgetGpuHost } from '../gpus/queries.ts'
+import { endVolumeUseOn, volumesOn } from '../volumes/queries.ts'
 import { countedByKind, terminateWorkload } from '../workloads/kind.ts'
 import { confirmedName, listed, MOST_LISTED, mustBeTyped, node, wantedOn } from './model.ts'
 import { updateNode } from './queries.ts'
@@ -26,6 +27,12 @@ export const removeNode = operation({
         'in_use',
         `${target.name} holds ${countedByKind(registry, held)}${returning(held)}. Move or terminate them first.`,
         { workloads: held.slice(0, MOST_LISTED).map(listed) },
+      )
+    const volumes = volumesOn(tx, target.id).length
+    if (volumes && target.lostAt === null)
+      throw new ApiError(
+        'in_use',
+        `${target.name} holds ${count(volumes, 'extra volume', 'extra volumes')} of customers. Delete them first.`,
       )
     takeAway(tx, target, clock())
     live.disconnect(target.id)
@@ -73,6 +80,6 @@ const returning = (held: readonly { purgeAt: number | null }[]) => {
 
 function takeAway(tx: Tx, target: Node, now: number) {
   updateNode(tx, target, { removedAt: now, open: false })
+  endVolumeUseOn(tx, target.id, now)
   detachNode(tx, target.id)
-  forgetGpuHost(tx, target.id)
 }

@@ -20,8 +20,8 @@ import { log } from '../../kernel/log.ts'
 import { Budget } from '../../kernel/nodes/budget.ts'
 import type { Hub, Report } from '../../kernel/nodes/hub.ts'
 import type { Offence } from '../../kernel/nodes/offences.ts'
-import { keepCards } from '../gpus/queries.ts'
 import { keepPools } from '../storage-pools/queries.ts'
+import { volumesOn } from '../volumes/queries.ts'
 import { noteCrash } from '../workloads/crashes.ts'
 import { notePower, type Workload, workloadById, workloadsOn } from '../workloads/queries.ts'
 import { type ReportedDay, WaitingTraffic } from '../workloads/traffic-reports.ts'
@@ -251,7 +251,6 @@ export class Reports {
     }
     if (Object.keys(values).length) reportNode(tx, nodeId, values)
     if (pools) keepPools(tx, nodeId, pools, this.time.now())
-    if (values.facts) keepCards(tx, nodeId, values.facts, this.time.now())
     const changes: (() => void)[] = []
     const { seenAt, skewMs } = columns
     if (seenAt !== undefined) changes.push(() => this.seenAt.set(nodeId, seenAt))
@@ -359,10 +358,23 @@ function addCrash({ crashes }: Pending, crash: Crash) {
 function differencesOn(tx: Tx, nodeId: string, found: Inventory): Difference[] {
   const expected = workloadsOn(tx, nodeId)
   const busy = new Set(expected.filter((s) => isHeldByJob(tx, s.id)).map((s) => s.id))
-  const guests = new Set(guestsOn(tx, nodeId))
-  const isWorkload = ({ workload }: { workload: string }) => !guests.has(workload)
+  const volumes = volumesOn(tx, nodeId)
+  const others = new Set([...guestsOn(tx, nodeId), ...volumes.map(({ id }) => id)])
+  const isWorkload = ({ workload }: { workload: string }) => !others.has(workload)
   const workloads = { ...found, vms: found.vms.filter(isWorkload), volumes: found.volumes.filter(isWorkload) }
-  return compare(expected, workloads, busy)
+  return [...compare(expected, workloads, busy), ...missingVolumes(volumes, found)]
+}
+
+/** Extra volumes that should be there. One that a job works on is changing. */
+function missingVolumes(expected: ReturnType<typeof volumesOn>, found: Inventory): Difference[] {
+  const there = new Set(found.volumes.map(({ workload }) => workload))
+  return expected
+    .filter(({ id, state, jobId }) => state === 'ready' && jobId === null && !there.has(id))
+    .map(({ id, name }) => ({
+      kind: 'missing_volume',
+      workloadId: null,
+      words: `The extra volume ${name} (${id}) is not on this node.`,
+    }))
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   addressSearch,
   heldAddressCount,
 } from '../../network/ip-pools/queries.ts'
+import { volumesGbUnder } from '../volumes/queries.ts'
 import type { WorkloadKind } from './kind.ts'
 import { fromWorkloads, type Workload } from './queries.ts'
 import { statusIs, statusOf } from './status.ts'
@@ -25,8 +26,14 @@ const held = prepared(({ $client }) =>
      ${fromWorkloads} WHERE (w.reseller_id = ?1 OR w.owner_id = ?1) AND w.terminated_at IS NULL`,
   ),
 )
-/** Resources that the workloads of a reseller and of its customers hold together, by the names of its quotas. */
-export const heldUnder = (tx: Db, resellerId: string): Held => held(tx).get(resellerId)!
+/**
+ * Resources that the workloads and extra volumes of a reseller and of its customers hold together, by the names of its
+ * quotas.
+ */
+export function heldUnder(tx: Db, resellerId: string): Held {
+  const ofWorkloads = held(tx).get(resellerId)!
+  return { ...ofWorkloads, diskGb: ofWorkloads.diskGb + volumesGbUnder(tx, resellerId) }
+}
 
 const owned = prepared(({ $client }) =>
   $client.prepare<{ n: number }, [string]>(
@@ -45,6 +52,17 @@ const inLocation = prepared(({ $client }) =>
 /** Has the account itself a server in the location? */
 export const hasServerIn = (tx: Db, ownerId: string, locationId: string): boolean =>
   inLocation(tx).get(ownerId, locationId) !== null
+
+const beside = prepared(({ $client }) =>
+  $client.prepare<{ id: string; hostname: string }, [string, string, number]>(
+    `SELECT w.id, w.hostname ${fromWorkloads}
+     WHERE w.owner_id = +? AND w.node_id = ? AND w.kind = 'server' AND w.terminated_at IS NULL
+     ORDER BY w.hostname LIMIT ?`,
+  ),
+)
+/** The servers of an account on one node, by name, at most `most`. */
+export const serversBeside = (tx: Db, { ownerId, nodeId }: { ownerId: string; nodeId: string }, most: number) =>
+  beside(tx).all(ownerId, nodeId, most)
 
 type Group = Pick<Workload, 'lifecycle' | 'suspendedAt' | 'power'> & { n: number }
 /** Null without a filter by nodes, which is one parameter: a JSON array of ids. */

@@ -62,13 +62,21 @@ const whenSuspended = {
 }
 
 /**
- * Floating addresses are pointed to servers by their own operation, snapshots are restored and deleted by theirs, and
- * backups need a target: test/compute/floating-ips, test/compute/snapshots, test/compute/backups.
+ * Floating addresses are pointed to servers by their own operation, snapshots are restored and deleted by theirs,
+ * volumes need a package that has some, and backups a target: test/compute/floating-ips, test/compute/snapshots,
+ * test/compute/volumes, test/compute/backups.
  */
-type Elsewhere = 'floating_ip' | `${'restore' | 'delete'}_${'snapshot' | 'backup'}` | 'backup'
+type Elsewhere =
+  | 'floating_ip'
+  | 'volume'
+  | 'detach_volume'
+  | `${'restore' | 'delete'}_${'snapshot' | 'backup'}`
+  | 'backup'
 type Called = Exclude<Action, Elsewhere>
 const elsewhere: readonly string[] = [
   'floating_ip',
+  'volume',
+  'detach_volume',
   'restore_snapshot',
   'delete_snapshot',
   'backup',

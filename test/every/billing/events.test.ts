@@ -34,6 +34,9 @@ const beyond: Record<string, 'staff' | 'reseller' | 'both'> = {
   'node.lost': 'staff',
   'server.undeleted': 'reseller',
   'brake.held': 'staff',
+  'volume.created': 'reseller',
+  'volume.resized': 'reseller',
+  'volume.deleted': 'reseller',
 }
 
 let p: World

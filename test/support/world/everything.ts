@@ -10,7 +10,6 @@ import type { Operation } from '../../../src/kernel/api/operation.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
 import type { Feature } from '../../../src/kernel/feature.ts'
 import { added, operations, registry } from '../../every/toy-feature/every-feature.ts'
-import { addGpuHost, reportCards } from '../nodes/gpus.ts'
 import { givePassword, person, withApp } from '../second-factor.ts'
 import { panel, type Who, world } from './panel.ts'
 import { invite, share } from './team.ts'
@@ -80,6 +79,15 @@ async function make(features: readonly Feature[]) {
   await p.admin('POST', `/floating-ips/${floating[0].id}/actions/assign`, { serverId })
   await p.settle()
   await p.admin('POST', `/servers/${serverId}/snapshots`, { name: 'before-update' })
+  await p.settle()
+  // A volume that the server has, and one that none has.
+  await p.admin('PATCH', `/admin/packages/${p.pack}`, { volumeGb: 100 })
+  for (const name of ['data', 'spare']) {
+    await p.admin('POST', `/servers/${serverId}/volumes`, { name, sizeGb: 5 })
+    await p.settle()
+  }
+  const spare = (await p.admin('GET', '/volumes')).data.find((v: { name: string }) => v.name === 'spare')
+  await p.admin('POST', `/volumes/${spare.id}/actions/detach`)
   await p.settle()
   // One network in which the second server is, which anybody may join, and one of the reseller.
   for (const [owner, name] of [
@@ -158,9 +166,6 @@ async function make(features: readonly Feature[]) {
   await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })
   await p.admin('POST', '/admin/ip-pools', { name: 'spare', network: '198.51.100.0/29', gateway: '198.51.100.1' })
   p.addNode(p.location, 'spare-01')
-  // Cards of which one was taken out.
-  const { id: gpuHost, cards } = addGpuHost(p, p.location, 3, { name: 'gpu-01' })
-  reportCards(p, gpuHost, { cards: cards.slice(1) })
   p.addImage('Spare 1')
   p.addIso('Tools', customer.id)
   for (const name of ['Oslo', 'Bergen'])

@@ -36,6 +36,8 @@ export type Invariants = {
   layers: string
   /** Backups: by the record, and snapshots in the fake target. */
   backups: string
+  /** Extra volumes: by the record, and on the node with the vms that have them. */
+  extra: string
   /** Machines that its node holds beside workloads. */
   guests: number
   /** Snapshots of the record, with their layers. */
@@ -52,8 +54,6 @@ export type Invariants = {
   allowed: number
   addresses: number
   held: number
-  /** The cards of the node: the result of the last check of each. */
-  cards: string
   /** The server that the floating address points to: by the table, and by the rules of the node. */
   floating: string
   events: string[]
@@ -75,6 +75,7 @@ export async function invariants(p: World, id: string): Promise<Invariants> {
     bootFirst: bootFirstOf(p, id),
     layers: layersOf(p, id),
     backups: backupsOf(p),
+    extra: await extraOf(p),
     guests: p.db.$client.query<{ n: number }, []>('SELECT count(*) AS n FROM node_guests').get()!.n,
     snapshots: snapshotsIn(p, id),
     spareDiskGb: workload.spareDiskGb,
@@ -100,17 +101,11 @@ export async function invariants(p: World, id: string): Promise<Invariants> {
         .map(({ workload }) => workloadById(p.db, workload)!.hostname)
         .join(' and ') || 'none'
     } on its node`,
-    cards: cardsIn(p),
     events: p.events(),
     openJobs: number(
       "SELECT count(*) AS n FROM jobs WHERE state IN ('queued', 'running', 'undoing') OR undo_node_id IS NOT NULL",
     ),
   }
-}
-
-function cardsIn(p: World): string {
-  const sql = "SELECT group_concat(health || iif(check_after IS NULL, '', ' and waits'), ', ') AS all_ FROM gpu_cards"
-  return p.db.$client.query<{ all_: string | null }, []>(sql).get()?.all_ ?? 'none'
 }
 
 function backupTestIn(p: World): string {
@@ -186,6 +181,30 @@ const backupsOf = (p: World): string => {
   const recorded = p.db.$client.query<{ state: string }, []>('SELECT state FROM backups ORDER BY id').all()
   const { n } = onNode<{ n: number }>(p, 'select count(*) as n from backup_snapshots')!
   return `${recorded.map(({ state }) => state).join(' ') || 'none'}, ${n} in the target`
+}
+async function extraOf(p: World): Promise<string> {
+  const { storage, state, hypervisor } = p.node.agent.host
+  const nameOf = (id: string | null | undefined) => (id ? workloadById(p.db, id)!.hostname : 'none')
+  const rows = p.db.$client
+    .query<{ name: string; size: number; held: number; server: string | null; state: string; job: string | null }, []>(
+      `SELECT name, size_gb AS size, held_gb AS held, server_id AS server, state, job_id AS job
+       FROM volumes ORDER BY id`,
+    )
+    .all()
+  const recorded = rows.map(
+    ({ name, size, held, server, state, job }) =>
+      `${name} ${size}/${held} ${state} on ${nameOf(server)}${job ? ' with a job' : ''}`,
+  )
+  const there = (await storage.list()).filter(({ workload }) => workload.startsWith('vol_'))
+  const onNode = await Promise.all(
+    there.map(async (volume) => {
+      const holder = state.holderOf(volume.workload)
+      const size = (await storage.pool(volume.pool).sizeBytes(volume))! / 1024 ** 3
+      const isIn = !!holder && (hypervisor as FakeHypervisor).volumes(holder).length > 0
+      return `${size} on ${nameOf(holder)}${holder && !isIn ? ', which lacks it' : ''}`
+    }),
+  )
+  return `${recorded.join(', ') || 'none'}; ${onNode.join(', ') || 'none'}`
 }
 const snapshotsIn = (p: World, id: string): string =>
   p.db.$client

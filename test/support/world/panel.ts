@@ -394,6 +394,18 @@ export async function panel(options: Options = {}) {
       )
       return id
     },
+    /** The record of an extra volume, which its node does not have. */
+    addVolume(ownerId: string, nodeId: string, serverId: string | null = null): string {
+      const id = newId('vol')
+      controller.db.$client.run(
+        `INSERT INTO volumes
+         SELECT ?1, ?2, (SELECT reseller_id FROM accounts WHERE id = ?2), n.id, n.location_id, 'local', 'qcow2', ?1, 1,
+           1, 'ready', ?4, coalesce(?4, 'srv_none'), NULL, ?5
+         FROM nodes n WHERE n.id = ?3`,
+        [id, ownerId, nodeId, serverId, now],
+      )
+      return id
+    },
     addImage(name = 'Debian 13', minDiskGb = 1): string {
       const id = newId('img')
       write(controller.db, (tx) => {

@@ -1,13 +1,11 @@
 // The scenarios of the crash matrix: for each saga the state before, the call that starts it, and the state after
 // success and after failure. A saga without a scenario fails the test of the matrix.
 
+import { expect } from 'bun:test'
 import { turnRepositories } from '../../../src/compute/backups/upkeep/turn.ts'
 import { removeReadSeeds } from '../../../src/compute/servers/guest/pending-seed.ts'
 import { purgeDue } from '../../../src/compute/servers/life/terminate.ts'
-import { startCheck } from '../../../src/fleet/gpus/check.ts'
 import { hour } from '../../../src/kernel/db/clock.ts'
-import { write } from '../../../src/kernel/db/open.ts'
-import { giveCard } from '../nodes/gpus.ts'
 import type { Invariants } from './invariants.ts'
 import type { World } from './panel.ts'
 
@@ -124,6 +122,28 @@ const inRescue = {
 }
 const built = ['server.created', 'server.provisioned']
 const reinstalled = [...built, 'server.reinstalled']
+
+/** A package whose servers have extra volumes. */
+async function withVolumes(p: World) {
+  await p.admin('PATCH', `/admin/packages/${p.pack}`, { volumeGb: 50 })
+  return order(p)
+}
+async function withVolume(p: World) {
+  const id = await withVolumes(p)
+  await p.admin('POST', `/servers/${id}/volumes`, { name: 'data', sizeGb: 10 })
+  await p.settle()
+  return id
+}
+const onVolume = async (p: World, method: string, action: string, body?: object) => {
+  const { id } = (await p.admin('GET', '/volumes')).data[0]
+  return p.admin(method, `/volumes/${id}${action}`, body)
+}
+async function withDetachedVolume(p: World) {
+  const id = await withVolume(p)
+  await onVolume(p, 'POST', '/actions/detach')
+  await p.settle()
+  return id
+}
 
 /** With snapshots of these names, one after another. */
 const withSnapshots =
@@ -642,6 +662,57 @@ export const scenarios: readonly Scenario[] = [
     fails: { ...pair, floating: 'web01, web01 on its node', seeds: 1 },
   },
   {
+    name: 'making an extra volume',
+    kind: 'create_volume',
+    before: withVolumes,
+    start: (p, id) => p.admin('POST', `/servers/${id}/volumes`, { name: 'data', sizeGb: 10 }),
+    succeeds: {
+      ...running,
+      volumes: 2,
+      extra: 'data 10/10 ready on web01; 10 on web01',
+      events: [...built, 'volume.created'],
+    },
+    fails: { ...running, extra: 'none; none' },
+  },
+  {
+    name: 'moving an extra volume to another server',
+    kind: 'move_volume',
+    before: async (p) => {
+      const id = await withVolume(p)
+      await p.admin('POST', '/admin/servers', { ...p.order, hostname: 'web02' })
+      await p.settle()
+      return id
+    },
+    start: async (p, id) => {
+      const { data } = await p.admin('GET', '/servers')
+      const serverId = data.find((other: { id: string }) => other.id !== id).id
+      return { ...(await onVolume(p, 'POST', '/actions/attach', { serverId })), serverId: id }
+    },
+    succeeds: { volumes: 3, openJobs: 0, extra: 'data 10/10 ready on web02; 10 on web02' },
+    fails: { volumes: 3, openJobs: 0, extra: 'data 10/10 ready on web01; 10 on web01' },
+  },
+  {
+    name: 'enlarging an extra volume',
+    kind: 'grow_volume',
+    before: withVolume,
+    start: async (p, id) => ({ ...(await onVolume(p, 'POST', '/actions/grow', { sizeGb: 20 })), serverId: id }),
+    succeeds: { openJobs: 0, volumes: 2, extra: 'data 20/20 ready on web01; 20 on web01' },
+    // A disk that has grown stays so, also where its node could not say it any more.
+    fails: ({ extra }: Invariants) => ({
+      openJobs: 0,
+      extra: extra.includes('data 20')
+        ? 'data 20/20 ready on web01; 20 on web01'
+        : expect.stringMatching(/^data 10\/10 ready on web01; (10|20) on web01$/),
+    }),
+  },
+  {
+    name: 'deleting an extra volume',
+    kind: 'delete_volume',
+    before: withDetachedVolume,
+    start: async (p, id) => ({ ...(await onVolume(p, 'DELETE', '')), serverId: id }),
+    succeeds: { ...running, extra: 'none; none', events: [...built, 'volume.created', 'volume.deleted'] },
+  },
+  {
     name: 'suspending',
     kind: 'suspend',
     before: order,
@@ -841,21 +912,6 @@ export const scenarios: readonly Scenario[] = [
     start: (p, id) => lookedAfter(p, id, 'prune_due_at'),
     succeeds: { ...running, backups: 'ready, 1 in the target' },
     fails: { ...running, backups: 'ready, 1 in the target' },
-  },
-  {
-    name: 'checking a card of a node',
-    kind: 'check_cards',
-    async before(p) {
-      const id = await order(p)
-      giveCard(p)
-      return id
-    },
-    async start(p, serverId) {
-      const jobId = write(p.db, (tx) => startCheck(tx, p.node.id, p.now()))
-      return { jobId, serverId }
-    },
-    succeeds: { ...running, cards: 'passed' },
-    fails: { ...running, cards: 'unchecked and waits' },
   },
   {
     name: 'testing a backup target',

@@ -2,6 +2,7 @@
 // addresses are held until the undelete window ends, and then until the node has deleted the disk: nobody gets an
 // address on which the old guest still answers.
 import { nodeCommand } from '../../../../agent/protocol/wire.ts'
+import { detachAllVolumes } from '../../../fleet/volumes/queries.ts'
 import { changeWorkload, workloadsToPurge } from '../../../fleet/workloads/queries.ts'
 import { type Actor, system } from '../../../kernel/api/actor.ts'
 import { operation } from '../../../kernel/api/operation.ts'
@@ -124,6 +125,7 @@ function purge(tx: Tx, target: Server, { by, now }: { by: Actor; now: number }):
 
 function release(tx: Tx, id: string, now: number) {
   releaseAddresses(tx, id)
+  detachAllVolumes(tx, id)
   changeSpare(tx, id, -forgetSnapshots(tx, id))
   const { rescue } = load(tx, id)
   if (rescue) {

@@ -1,0 +1,59 @@
+import { Type as t } from 'typebox'
+import { nodeCommand, type Volume } from '../../../agent/protocol/wire.ts'
+import { isGoneNode } from '../../fleet/nodes/queries.ts'
+import { changeVolume, deleteVolumeRow, endVolumeUse } from '../../fleet/volumes/queries.ts'
+import { everybody } from '../../kernel/api/access.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
+import { described, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
+import { saga } from '../../kernel/jobs/saga.ts'
+import { startJob } from '../../kernel/jobs/start.ts'
+import { load } from '../servers/model.ts'
+import { mustNotBeLockedFor, mustRest, onNode, tell, volume, volumeJob } from './model.ts'
+
+export const removeVolume = operation({
+  id: 'volumes.delete',
+  method: 'DELETE',
+  path: '/volumes/{id}',
+  summary: 'Delete an extra volume that no server has; everything on it is lost at once',
+  access: everybody('servers:reinstall'),
+  requiresRecentAuth: true,
+  on: volume,
+  response: namedSchema('VolumeDeleted', {
+    jobId: described(nullable(t.String()), 'Null: its machine was lost, so there is nothing to delete there.'),
+    volumeId: t.String(),
+  }),
+  status: 202,
+  idempotent: true,
+  refuses: ['account_locked', 'volume_busy', 'volume_attached'],
+  run({ tx, actor, target, clock }) {
+    mustNotBeLockedFor(tx, actor, target)
+    const { id: volumeId, nodeId, name, serverId } = target
+    const now = clock()
+    if (isGoneNode(tx, nodeId)) {
+      endVolumeUse(tx, volumeId, now)
+      tell(tx, now, 'volume.deleted', target)
+      deleteVolumeRow(tx, volumeId)
+      return { jobId: null, volumeId }
+    }
+    mustRest(target)
+    if (serverId !== null)
+      throw new ApiError('volume_attached', `${load(tx, serverId).hostname} has the volume ${name}. Detach it first.`)
+    const about = volumeJob(target, { by: actor, title: `Delete the volume ${name}`, now })
+    const jobId = startJob(tx, deletingVolume, { volumeId, nodeId, volume: onNode(target) }, about)
+    changeVolume(tx, volumeId, { jobId, state: 'deleting' })
+    // Use ends with the decision, as that of a server does; its space is held until it is deleted.
+    endVolumeUse(tx, volumeId, now)
+    tell(tx, now, 'volume.deleted', target)
+    return { jobId, volumeId }
+  },
+})
+
+type Deleting = { volumeId: string; nodeId: string; volume: Volume }
+
+export const deletingVolume = saga<Deleting>('delete_volume', { neverGivesUp: true })
+  .command('delete', 'Deleting it', {
+    do: ({ input }) => nodeCommand(input.nodeId, 'volume.remove', input.volume),
+  })
+  .record('forget', 'Releasing its space', {
+    do: (tx, { input }) => deleteVolumeRow(tx, input.volumeId),
+  })

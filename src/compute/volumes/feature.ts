@@ -1,0 +1,80 @@
+import { volumesOf } from '../../fleet/volumes/queries.ts'
+import { feature } from '../../kernel/feature.ts'
+import { event } from '../../kernel/jobs/outbox.ts'
+import { createVolume, creatingVolume } from './create.ts'
+import { deletingVolume, removeVolume } from './delete.ts'
+import { growingVolume, growVolume } from './grow.ts'
+import { getVolume, listServerVolumes, listVolumes, renameVolume } from './list.ts'
+import { inWords, volumeData } from './model.ts'
+import { attachVolume, detachVolume, movingVolume } from './move.ts'
+import { reportVolumes } from './usage.ts'
+
+const events = {
+  'volume.created': event('resellers', 'An extra volume made', volumeData),
+  'volume.resized': event('resellers', 'An extra volume enlarged', volumeData),
+  'volume.deleted': event('resellers', 'An extra volume deleted', volumeData),
+}
+type Events = typeof events
+
+const errors = {
+  volume_not_found: { status: 404, when: 'There is no such volume, or it is not yours.', remedy: 'Check the id.' },
+  volume_busy: {
+    status: 409,
+    when: 'A job is changing the volume.',
+    remedy: 'Wait until its `jobId` is null, then try again.',
+  },
+  volume_attached: { status: 409, when: 'A server has the volume.', remedy: 'Detach it first.' },
+  volume_elsewhere: {
+    status: 409,
+    when: 'The volume is on another machine than the server.',
+    remedy: 'Choose a server of its `attachableTo`, or make a new volume and copy what is on this one.',
+  },
+  volume_lost: {
+    status: 409,
+    when: 'The node of the volume was lost or removed, and the volume with it.',
+    remedy: 'Delete it.',
+  },
+} as const
+type Errors = typeof errors
+declare module '../../kernel/register.ts' {
+  interface ErrorCodes extends Errors {}
+  interface EventTypes extends Events {}
+}
+
+const nav = (kind: 'staff' | 'reseller' | 'customer', group: string, position: number, href: string) =>
+  ({
+    kinds: [kind],
+    group,
+    position,
+    name: 'volumes',
+    title: 'Volumes',
+    href,
+    icon: 'disk',
+    sees: listVolumes,
+  }) as const
+
+export const volumesFeature = feature({
+  name: 'volumes',
+  errors,
+  events,
+  samples: { notMakeable: null },
+  jobs: [creatingVolume, movingVolume, growingVolume, deletingVolume],
+  operations: [
+    listVolumes,
+    listServerVolumes,
+    createVolume,
+    getVolume,
+    renameVolume,
+    attachVolume,
+    detachVolume,
+    growVolume,
+    removeVolume,
+    reportVolumes,
+  ],
+  bindsToOwner: (tx, workloadId) => inWords(volumesOf(tx, workloadId)),
+  nav: [
+    nav('staff', 'Infrastructure', 229, '/admin/volumes'),
+    nav('reseller', '', 115, '/reseller/volumes'),
+    nav('customer', '', 115, '/volumes'),
+  ],
+})

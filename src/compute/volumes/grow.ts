@@ -1,0 +1,77 @@
+import { Type as t } from 'typebox'
+import { nodeCommand } from '../../../agent/protocol/wire.ts'
+import { poolRoomOf } from '../../fleet/storage-pools/queries.ts'
+import { changeVolume, noteVolumeUse, volumeById } from '../../fleet/volumes/queries.ts'
+import { everybody } from '../../kernel/api/access.ts'
+import { invalid } from '../../kernel/api/errors.ts'
+import { fields, namedSchema, operation } from '../../kernel/api/operation.ts'
+import type { Tx } from '../../kernel/db/open.ts'
+import { saga } from '../../kernel/jobs/saga.ts'
+import { startJob } from '../../kernel/jobs/start.ts'
+import { exactGb } from '../../kernel/words.ts'
+import { GIB } from '../servers/install/plan.ts'
+import { load } from '../servers/model.ts'
+import { mustAllowFor, refusalsOf } from '../servers/state.ts'
+import { mustBeAllowed, mustBeChangeable, mustHaveSpace, onNode, sizeField, tell, volume, volumeJob } from './model.ts'
+
+export const growVolume = operation({
+  id: 'volumes.grow',
+  method: 'POST',
+  path: '/volumes/{id}/actions/grow',
+  summary: 'Enlarge an extra volume, also under a running server; it never shrinks',
+  access: everybody('servers:settings'),
+  on: volume,
+  body: fields({ sizeGb: sizeField }),
+  response: namedSchema('VolumeGrows', { jobId: t.String(), volumeId: t.String() }),
+  status: 202,
+  idempotent: true,
+  refuses: [
+    ...refusalsOf('volume'),
+    'account_locked',
+    'volume_busy',
+    'volume_lost',
+    'limit_reached',
+    'no_capacity',
+    'reseller_suspended',
+    'quota_exceeded',
+  ],
+  example: { sizeGb: 100 },
+  run({ tx, actor, target, body: { sizeGb }, clock }) {
+    const { id: volumeId, nodeId, name } = target
+    if (sizeGb <= target.sizeGb)
+      throw invalid({ field: 'sizeGb', message: `must be more than the ${exactGb(target.sizeGb)} that it has.` })
+    mustBeChangeable(tx, actor, target)
+    if (target.serverId !== null) mustAllowFor(tx, actor, load(tx, target.serverId), 'volume')
+    const now = clock()
+    mustBeAllowed(tx, now, target.ownerId, sizeGb - target.sizeGb)
+    mustHaveSpace(tx, target, sizeGb - target.sizeGb)
+    const about = volumeJob(target, { by: actor, title: `Enlarge the volume ${name} to ${exactGb(sizeGb)}`, now })
+    const jobId = startJob(tx, growingVolume, { volumeId, nodeId, sizeGb }, about)
+    changeVolume(tx, volumeId, { jobId, heldGb: sizeGb })
+    return { jobId, volumeId }
+  },
+})
+
+type Growing = { volumeId: string; nodeId: string; sizeGb: number }
+
+export const growingVolume = saga<Growing>('grow_volume', { cancelWith: 'servers:settings' })
+  .record('plan', 'Holding space for it', {
+    do: (tx, { input }) => ({ volume: onNode(volumeById(tx, input.volumeId)!) }),
+    undo: (tx, { input, out, now }) => {
+      // A disk that has grown stays so: no less is recorded than what is there.
+      if ('grow' in out && out.grow) grown(tx, input, now)
+      else changeVolume(tx, input.volumeId, { heldGb: volumeById(tx, input.volumeId)!.sizeGb, jobId: null })
+    },
+  })
+  .command('grow', 'Enlarging it', {
+    do: ({ input, out }) =>
+      nodeCommand(input.nodeId, 'volume.grow', { volume: out.plan.volume, sizeBytes: input.sizeGb * GIB }),
+  })
+  .record('note', 'Recording its size', { do: (tx, { input, now }) => grown(tx, input, now) })
+
+function grown(tx: Tx, { volumeId, sizeGb }: Growing, now: number) {
+  changeVolume(tx, volumeId, { sizeGb, heldGb: sizeGb, jobId: null })
+  const it = volumeById(tx, volumeId)!
+  noteVolumeUse(tx, volumeId, poolRoomOf(tx, it)?.class ?? null, now)
+  tell(tx, now, 'volume.resized', it)
+}

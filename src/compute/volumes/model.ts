@@ -1,0 +1,202 @@
+// An extra volume: a disk of an account, in a storage pool of one node. It is attached to one server there or to none,
+// and outlives its server. Snapshots and backups are of a server's own disk alone.
+import type { SQL } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { serialOf } from '../../../agent/protocol/volumes.ts'
+import type { Volume } from '../../../agent/protocol/wire.ts'
+import { packageById } from '../../catalog/packages/queries.ts'
+import { locationById } from '../../fleet/locations/queries.ts'
+import { isGoneNode } from '../../fleet/nodes/queries.ts'
+import { freeDiskGbFor, type PoolRoom, poolRoomOf, poolRoomsOn } from '../../fleet/storage-pools/queries.ts'
+import { type VolumeRow, volumeById, volumeColumns, volumesGbOf, volumesOf } from '../../fleet/volumes/queries.ts'
+import { serversBeside } from '../../fleet/workloads/reports.ts'
+import { ownedResource, ownedVisibleTo } from '../../identity/accounts/owned.ts'
+import { accountById } from '../../identity/accounts/queries.ts'
+import { mustAllowDisk, resellerOf } from '../../identity/resellers/model.ts'
+import { accessLevel, isLockedFor } from '../../identity/team/access.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
+import { described, line, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
+import { iso } from '../../kernel/db/clock.ts'
+import type { Db, Tx } from '../../kernel/db/open.ts'
+import { emit } from '../../kernel/jobs/outbox.ts'
+import type { NewJob } from '../../kernel/jobs/start.ts'
+import { exactGb } from '../../kernel/words.ts'
+import { load, type Server, serverKind } from '../servers/model.ts'
+import { packagesOfOwner } from '../servers/queries.ts'
+import { mustAllowFor } from '../servers/state.ts'
+
+export type { VolumeRow }
+
+/** Volumes that a server can have at a time: each takes one of the few ports that its machine has. */
+export const MOST_ATTACHED = 6
+
+export const nameField = line(60)
+export const sizeField = t.Integer({ minimum: 1, maximum: 65_536 })
+
+export const visibleTo = (actor: Actor): SQL | undefined => ownedVisibleTo(actor, volumeColumns)
+export const volume = ownedResource({ name: 'volume', notFound: 'volume_not_found' }, volumeById)
+
+const aServer = t.Object({ id: t.String(), hostname: t.String() })
+export const volumeAnswer = namedSchema('Volume', {
+  id: t.String(),
+  name: t.String(),
+  sizeGb: t.Integer(),
+  state: described(
+    t.Enum(['creating', 'attached', 'detached', 'deleting', 'lost']),
+    'lost: its node was lost or removed, and the volume with it.',
+  ),
+  serial: described(t.String(), 'Its guest finds it as /dev/disk/by-id/virtio- and this.'),
+  storageClass: nullable(t.String()),
+  location: t.String(),
+  locationId: t.String(),
+  owner: t.Object({ id: t.String(), name: t.String() }),
+  server: described(nullable(aServer), 'The server that has it; null: none.'),
+  attachableTo: described(
+    t.Array(aServer),
+    'The other servers of its owner on the same machine: it stays on that, so it can be attached to these.',
+  ),
+  jobId: described(nullable(t.String()), 'The job that changes it now.'),
+  createdAt: time,
+})
+
+/** So many servers are offered for one volume. */
+const MOST_OFFERED = 50
+
+export function showVolume(tx: Db, actor: Actor, it: VolumeRow) {
+  const { id, name, sizeGb, nodeId, ownerId, resellerId, serverId, jobId } = it
+  const shown = (server: { id: string; hostname: string }) => ({ id: server.id, hostname: server.hostname })
+  const isLost = isGoneNode(tx, nodeId)
+  return {
+    id,
+    name,
+    sizeGb,
+    state: isLost ? 'lost' : it.state === 'ready' ? (serverId === null ? 'detached' : 'attached') : it.state,
+    serial: serialOf(id),
+    storageClass: poolRoomOf(tx, it)?.class ?? null,
+    location: locationById(tx, it.locationId)?.name ?? '',
+    locationId: it.locationId,
+    owner: { id: ownerId, name: accountById(tx, ownerId)?.name ?? '' },
+    server: serverId === null ? null : shown(load(tx, serverId)),
+    attachableTo: isLost
+      ? []
+      : serversBeside(tx, { ownerId, nodeId }, MOST_OFFERED)
+          // A server that others share is all that they see of its owner's.
+          .filter((server) => server.id !== serverId && accessLevel(tx, actor, { id: server.id, ownerId, resellerId }))
+          .map(shown),
+    jobId,
+    createdAt: iso(it.createdAt),
+  } as const
+}
+
+/** The volume as its node knows it. */
+export const onNode = ({ id, pool, format }: VolumeRow): Volume => ({ workload: id, generation: 0, pool, format })
+
+export const lost = ({ name }: VolumeRow) =>
+  new ApiError('volume_lost', `The machine of the volume ${name} was lost, and the volume with it. Delete it.`)
+
+/** Throws `account_locked`, `volume_lost`, and `volume_busy` while a job changes it. */
+export function mustBeChangeable(tx: Db, actor: Actor, it: VolumeRow) {
+  mustNotBeLockedFor(tx, actor, it)
+  if (isGoneNode(tx, it.nodeId)) throw lost(it)
+  mustRest(it)
+}
+
+export function mustNotBeLockedFor(tx: Db, actor: Actor, it: VolumeRow) {
+  if (isLockedFor(tx, actor, it))
+    throw new ApiError('account_locked', `The account is locked, so ${it.name} cannot be changed. Ask your provider.`)
+}
+
+const busy = ({ name }: VolumeRow) =>
+  new ApiError('volume_busy', `A job is changing the volume ${name}. Wait until it has ended.`)
+/** Throws `volume_busy`. */
+export function mustRest(it: VolumeRow) {
+  if (it.jobId !== null) throw busy(it)
+}
+
+/**
+ * Fields of a job about a volume that takes the lock of the volume alone: its node keeps which volumes a vm has,
+ * whatever else happens to the server. The job is shown at the server that has the volume or had it last.
+ */
+export const volumeJob = (it: VolumeRow, about: Pick<NewJob, 'by' | 'title' | 'now'>): NewJob => ({
+  ...about,
+  holds: it.id,
+  busy: () => busy(it),
+  nodeId: it.nodeId,
+  subject: { type: serverKind.kind, id: it.serverId ?? it.lastServerId },
+})
+
+/** Throws `limit_reached` when the server has as many volumes as its machine can take. */
+export function mustHavePort(tx: Db, target: Server) {
+  if (volumesOf(tx, target.id).length >= MOST_ATTACHED)
+    throw new ApiError(
+      'limit_reached',
+      `${target.hostname} has ${MOST_ATTACHED} volumes, as many as a server can have. Detach one first.`,
+    )
+}
+
+/** GiB of volumes that come with the servers of the account, by their packages. */
+export const allowanceGb = (tx: Db, ownerId: string): number =>
+  packagesOfOwner(tx, ownerId).reduce(
+    (sum, { packageId, n }) => sum + n * (packageById(tx, packageId)?.volumeGb ?? 0),
+    0,
+  )
+
+/** Throws `limit_reached`, `reseller_suspended` or `quota_exceeded` when the account may not have so much more. */
+export function mustBeAllowed(tx: Tx, now: number, ownerId: string, moreGb: number) {
+  mustFitAllowance(tx, ownerId, moreGb)
+  const reseller = resellerOf(tx, accountById(tx, ownerId)!)
+  if (reseller) mustAllowDisk(tx, now, reseller, moreGb)
+}
+
+/** Throws `limit_reached`. */
+export function mustFitAllowance(tx: Db, ownerId: string, moreGb: number) {
+  const [most, used] = [allowanceGb(tx, ownerId), volumesGbOf(tx, ownerId)]
+  if (most === 0)
+    throw new ApiError('limit_reached', 'The packages of these servers have no extra volumes. Choose another package.')
+  if (used + moreGb > most)
+    throw new ApiError(
+      'limit_reached',
+      `The packages of these servers have ${exactGb(most)} of extra volumes, of which ${exactGb(used)} are in use. ` +
+        'Make it smaller, delete a volume, or choose another package.',
+    )
+}
+
+/** The pool for a new volume of the server: its own where that fits, else the one with the most space. */
+export function poolFor(tx: Db, target: Server, sizeGb: number): PoolRoom {
+  const own = poolRoomOf(tx, target)
+  const wanted = packageById(tx, target.packageId)?.volumeClass ?? own?.class ?? null
+  const [best] = poolRoomsOn(tx, [target.nodeId])
+    .filter((pool) => pool.open && pool.class === wanted && pool.freeDiskGb >= sizeGb)
+    .sort((a, b) => Number(b.name === target.pool) - Number(a.name === target.pool) || b.freeDiskGb - a.freeDiskGb)
+  if (!best) throw noSpace(target.hostname, sizeGb)
+  return best
+}
+
+/** Throws `no_capacity`. */
+export function mustHaveSpace(tx: Db, it: VolumeRow, moreGb: number) {
+  if (freeDiskGbFor(tx, it) < moreGb) throw noSpace(it.name, moreGb)
+}
+const noSpace = (where: string, gb: number) =>
+  new ApiError('no_capacity', `There is no space for ${exactGb(gb)} more where ${where} stands. Ask your provider.`)
+
+/** Throws what refuses a new volume of the server apart from its size. */
+export function mustBeMakeable(tx: Db, actor: Actor, target: Server) {
+  mustAllowFor(tx, actor, target, 'volume')
+  mustHavePort(tx, target)
+  mustFitAllowance(tx, target.ownerId, 1)
+}
+
+export const volumeData = t.Object({
+  volume: t.Object({ id: t.String(), name: t.String(), sizeGb: t.Integer(), location: t.String() }),
+})
+export function tell(tx: Tx, now: number, type: 'volume.created' | 'volume.resized' | 'volume.deleted', it: VolumeRow) {
+  const concerning = { subject: { type: 'volume', id: it.id }, customerId: it.ownerId, resellerId: it.resellerId }
+  const { id, name, sizeGb } = it
+  emit(tx, now, type, concerning, {
+    volume: { id, name, sizeGb, location: locationById(tx, it.locationId)?.name ?? '' },
+  })
+}
+
+/** `the volume data`, for a sentence about what belongs to the owner of a server. */
+export const inWords = (them: readonly VolumeRow[]) => them.map(({ name }) => `the volume ${name}`)

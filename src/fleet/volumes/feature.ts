@@ -1,0 +1,17 @@
+import { feature } from '../../kernel/feature.ts'
+import { volumeTarget } from './queries.ts'
+import { volumeIntervals, volumes } from './tables.ts'
+
+const ids = { volume: { prefix: 'vol', sample: 'data' } } as const
+type Ids = typeof ids
+declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
+}
+
+/** The records of extra volumes: nodes are compared with them, and quotas and capacity count them. */
+export const volumeRecordsFeature = feature({
+  name: 'volume-records',
+  ids,
+  tables: [volumes, volumeIntervals],
+  auditTargets: [volumeTarget],
+})
