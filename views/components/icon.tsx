@@ -71,6 +71,7 @@ export type IconName =
   | 'import'
   | 'network'
   | 'camera'
+  | 'disk'
   | ShapeName
 
 const shapes: Record<ShapeName, true> = {

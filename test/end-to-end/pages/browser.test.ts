@@ -6,6 +6,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { registry } from '../../../src/app/features.ts'
 import { launch, look, open, openAccountMenu, openMenu, screens, signIn, sticksOut } from '../../support/browser.ts'
 import { emptyQcow2 } from '../../support/guest.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 import { type Installation, installation } from '../../support/world/processes.ts'
 
 let live: Installation
@@ -77,6 +78,9 @@ async function people(): Promise<Person[]> {
   const content = '#!/bin/sh\ntrue\n'
   const scripts = (await live.admin('scripts.create', { id: cal, name: 'Web server', content })).id
   const own = { servers: server, jobs: (await live.admin('jobs.list')).data.find((j: any) => j.serverId === server).id }
+  await live.admin('packages.update', { id: order.packageId, volumeGb: 50 })
+  await live.admin('volumes.create', { id: server, name: 'data', sizeGb: 1 })
+  await eventually(async () => (await live.admin('servers.get', { id: server })).job === null)
   await live.admin('snapshots.create', { id: server, name: 'before-update', comment: 'PHP 8.3' })
   made = [
     {

@@ -25,7 +25,8 @@ export const usagePages = inEveryArea({
         sub={
           <span>
             Every server of the month, as it was then, including terminated ones. Months are in UTC. Open a server to
-            see the intervals behind its figures.
+            see the intervals behind its figures. Extra volumes are on{' '}
+            <Link href={`${area}/usage/volumes`}>Usage by volume</Link>.
           </span>
         }
       />

@@ -256,6 +256,27 @@ const PackageFields = ({ scope, of: p }: FieldsProps) => (
     <div class="pair">
       <Field
         scope={scope}
+        name="volumeGb"
+        label="Extra volumes"
+        as="number"
+        required
+        unit="GiB"
+        value={p?.volumeGb ?? 0}
+        hint="0 for none. Owners share those of all their servers between them."
+      />
+      <Field
+        scope={scope}
+        name="volumeClass"
+        label="Class of volumes"
+        nullable
+        value={p?.volumeClass}
+        placeholder="hdd"
+        hint="Leave empty for that of the disk."
+      />
+    </div>
+    <div class="pair">
+      <Field
+        scope={scope}
         name="diskReadIops"
         label="Disk reads"
         as="number"

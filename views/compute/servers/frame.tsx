@@ -67,6 +67,7 @@ const tabs: readonly { path: string; title: string; ofEnded?: true }[] = [
   { path: '/console', title: 'Console' },
   { path: '/metrics', title: 'Metrics', ofEnded: true },
   { path: '/network', title: 'Network' },
+  { path: '/volumes', title: 'Volumes' },
   { path: '/snapshots', title: 'Snapshots' },
   { path: '/backups', title: 'Backups', ofEnded: true },
   { path: '/rescue', title: 'Rescue' },

@@ -49,6 +49,7 @@ export const whatGoes = (server: Server): ComponentChildren[] => [
     `${list(server.addresses.map((a) => a.address))} ${server.addresses.length === 1 ? 'is' : 'are'} released ` +
       'with the disk, and may then go to another server.',
   `${server.owner.name} loses access immediately.`,
+  'Extra volumes stay with their owner, detached, and count on until they are deleted.',
   'Until the window ends, which Settings says, the provider can bring it back.',
 ]
 

@@ -84,7 +84,10 @@ export const serverBackupsPages = inEveryArea({
               </>
             )
           }
-          words="A backup keeps the whole disk away from the machine, encrypted under a key of the owner's own."
+          words={
+            "A backup keeps the whole disk of the system away from the machine, encrypted under a key of the owner's " +
+            'own. Extra volumes are not part of it.'
+          }
         >
           {data.backups.data.length ? (
             <ul class="rows">

@@ -359,7 +359,7 @@ function Reinstall({ server: s, images, scripts, reinstallation, area }: InArea)
           consequences: [
             consequence,
             snapshots > 0 && `${count(snapshots, 'snapshot')} of the disk ${snapshots === 1 ? 'is' : 'are'} deleted.`,
-            'Name, addresses and package stay.',
+            'Name, addresses, package and extra volumes stay.',
           ],
         }}
         fields={

@@ -45,7 +45,10 @@ export const serverSnapshotsPages = inEveryArea({
           flush
           count={`${data.snapshots.total} of ${data.snapshots.limit}`}
           actions={data.snapshots.total > 0 && <Take {...data} />}
-          words="A snapshot keeps the disk as it is, on the same machine. It is no backup: it is lost with the machine."
+          words={
+            'A snapshot keeps the disk as it is, on the same machine. It is no backup: it is lost with the machine. ' +
+            'Extra volumes are not part of it.'
+          }
         >
           {data.snapshots.data.length ? (
             <ul class="rows">
