@@ -3,8 +3,7 @@ import type { ExtraDisk } from '../drivers/hypervisor/hypervisor.ts'
 import { Failure } from '../failure.ts'
 import type { Host } from '../host/host.ts'
 import { limitVm, startVm } from '../host/start-vm.ts'
-import { serialOf } from '../protocol/volumes.ts'
-import type { Output, Vm, Volume } from '../protocol/wire.ts'
+import { type Output, serialOf, type Vm, type Volume } from '../protocol/wire.ts'
 import type { Commands } from './commands.ts'
 
 const POLL_MS = 200

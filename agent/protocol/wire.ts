@@ -113,6 +113,14 @@ export const Volume = t.Object({
 })
 export type Volume = Static<typeof Volume>
 
+/** The characters of a serial number that virtio shows to a guest. */
+const SERIAL_LENGTH = 20
+/**
+ * The serial number of an extra volume, from its id: the guest finds it as `/dev/disk/by-id/virtio-<serial>`. The end
+ * of an id is its random part.
+ */
+export const serialOf = (volumeId: string): string => `vol_${volumeId.slice(-(SERIAL_LENGTH - 4))}`
+
 /** The source of an image and its checksum. A `url` that starts with `/` is on the controller. */
 export const ImageSource = t.Object({
   id: imageId,

@@ -2,8 +2,7 @@
 // and outlives its server. Snapshots and backups are of a server's own disk alone.
 import type { SQL } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { serialOf } from '../../../agent/protocol/volumes.ts'
-import type { Volume } from '../../../agent/protocol/wire.ts'
+import { serialOf, type Volume } from '../../../agent/protocol/wire.ts'
 import { packageById } from '../../catalog/packages/queries.ts'
 import { locationById } from '../../fleet/locations/queries.ts'
 import { isGoneNode } from '../../fleet/nodes/queries.ts'

@@ -1,7 +1,7 @@
 // Extra volumes: whose they are, where they stand, what moves them, and what becomes of them when their server ends.
 import { describe, expect, test } from 'bun:test'
 import type { FakeHypervisor } from '../../../agent/drivers/hypervisor/fake.ts'
-import { serialOf } from '../../../agent/protocol/volumes.ts'
+import { serialOf } from '../../../agent/protocol/wire.ts'
 import { shop } from '../../identity/resellers/shop.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 import { share } from '../../support/world/team.ts'
