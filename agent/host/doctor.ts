@@ -1,10 +1,15 @@
 // `berth agent doctor`: one line per requirement of a node, with the remedy where one is missing.
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { controllerUrl, skewSeconds } from '../controller-link/controller.ts'
 import { isEnrolled, makeDataDir, readIdentity, type Settings } from '../controller-link/identity.ts'
 import { resticVersion } from '../drivers/backup/restic.ts'
+import { Engine } from '../drivers/container/podman/engine.ts'
+import { MINIMUM } from '../drivers/container/podman/requirements.ts'
 import { ruleset } from '../drivers/firewall/ruleset.ts'
+import type { Gpus } from '../drivers/gpu/gpus.ts'
 import { NvidiaGpus } from '../drivers/gpu/nvidia.ts'
+import { nvidiaHost } from '../drivers/gpu/nvidia-host.ts'
 import { domainXml, uuidOf } from '../drivers/hypervisor/domain-xml.ts'
 import { hardwareOfHost } from '../drivers/hypervisor/firmware.ts'
 import { probe } from '../drivers/hypervisor/kvm-probe.ts'
@@ -12,7 +17,7 @@ import { addressesOfHost } from '../drivers/network/bridge.ts'
 import { LOCAL_POOL, openPools, poolsFile } from '../drivers/storage/pools-file.ts'
 import { type Pool, Storage } from '../drivers/storage/storage.ts'
 import { wordsOf } from '../failure.ts'
-import type { Card } from '../protocol/gpu.ts'
+import type { Card, ContainerEngine } from '../protocol/gpu.ts'
 import { type PortRules, PROTOCOL, usualMachine } from '../protocol/wire.ts'
 import { VERSION } from '../version.ts'
 import { find, type Program, run } from './exec.ts'
@@ -78,7 +83,7 @@ async function realChecks(dataDir: string, settings: Settings | undefined): Prom
     { what: 'bridge', look: () => bridges(settings) },
     { what: 'speed limits', look: () => tool('tc', ['-V'], 'install iproute2; without it ports are not limited') },
     ...poolChecks(dataDir),
-    ...(await cardChecks(dataDir)),
+    ...(await checksOfCards(dataDir)),
     { what: 'clock', look: clock },
     { what: 'controller', look: () => controllerAnswers(settings) },
   ]
@@ -256,19 +261,39 @@ async function poolFinding(pool: Pool): Promise<Finding> {
   return freeBytes < LITTLE_SPACE_BYTES ? warn(words, 'enlarge it') : ok(words)
 }
 
-/** A line for each card, and one for each thing that instances with cards lack here. */
-async function cardChecks(dataDir: string): Promise<Check[]> {
+async function checksOfCards(dataDir: string): Promise<Check[]> {
   const gpus = new NvidiaGpus({ dataDir, bootId: bootIdOfHost(), looksOnly: true })
+  const options = { dir: join(dataDir, 'containers'), runDir: '/run/berth/containers', minimum: MINIMUM }
   try {
-    const [cards, findings] = [await gpus.cards(), await gpus.findings()]
-    if (!cards.length && !findings.length) return [{ what: 'cards', look: () => ok('this host has none') }]
-    return [
-      ...cards.map((card) => ({ what: 'card', look: () => cardFinding(card) })),
-      ...findings.map((words) => ({ what: 'cards', look: () => findingIn(words) })),
-    ]
+    return await cardChecks(gpus, async () => (await nvidiaHost()).toolkit, new Engine(options))
   } finally {
     gpus.close()
   }
+}
+
+/**
+ * A line for each card, and one for each thing that instances with cards lack here. A host without cards is asked for
+ * nothing else.
+ */
+export async function cardChecks(
+  gpus: Pick<Gpus, 'cards' | 'findings'>,
+  toolkit: () => Promise<string | undefined>,
+  engine: Pick<Engine, 'about'>,
+): Promise<Check[]> {
+  const [cards, findings] = [await gpus.cards(), await gpus.findings()]
+  if (!cards.length && !findings.length) return [{ what: 'cards', look: () => ok('this host has none') }]
+  const [version, about] = [await toolkit(), await engine.about()]
+  return [
+    ...cards.map((card) => ({ what: 'card', look: () => cardFinding(card) })),
+    ...findings.map((words) => ({ what: 'cards', look: () => findingIn(words) })),
+    ...(version ? [{ what: 'toolkit', look: () => ok(`nvidia-ctk ${version}`) }] : []),
+    ...engineFindings(about).map((finding) => ({ what: 'containers', look: () => finding })),
+  ]
+}
+
+function engineFindings(engine: ContainerEngine | undefined): Finding[] {
+  if (!engine) return [warn('Podman is not installed, so no instances run here', 'install.sh --agent --gpu')]
+  return engine.problems.length ? engine.problems.map(findingIn) : [ok(`${engine.name} ${engine.version}`)]
 }
 
 function cardFinding({ model, memoryMb, bus, driver, nvlinks, mig, problems }: Card): Finding {
