@@ -41,6 +41,15 @@ const programs = [
   'nvidia-ctk',
   // This program itself, for work that must not hold up or take down the agent.
   'berth',
+  'mke2fs',
+  'e2fsck',
+  'resize2fs',
+  'fallocate',
+  'losetup',
+  'ldd',
+  'patchelf',
+  'busybox',
+  'dropbearkey',
 ] as const
 export type Program = (typeof programs)[number]
 

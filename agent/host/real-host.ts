@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { signedHeaders } from '../controller-link/controller.ts'
 import type { Identity } from '../controller-link/identity.ts'
 import { trusting } from '../controller-link/pinning.ts'
+import { HostAccess } from '../drivers/access/host-access.ts'
 import { BackupRuns } from '../drivers/backup/backup-runs.ts'
 import { Restic } from '../drivers/backup/restic.ts'
 import { LibvirtConsoles } from '../drivers/console/libvirt.ts'
@@ -20,13 +21,13 @@ import { IsoSeeds } from '../drivers/seed/iso.ts'
 import { openPools } from '../drivers/storage/pools-file.ts'
 import { Storage } from '../drivers/storage/storage.ts'
 import { NftCounters } from '../drivers/traffic/nftables.ts'
+import { Ext4Workspaces } from '../drivers/workspace/ext4.ts'
 import { Failure } from '../failure.ts'
 import { decrypting } from '../protocol/for-node.ts'
 import { openState } from '../state.ts'
 import { makePassage } from './directories.ts'
 import { bootIdOfHost, factsOfHost, gpuFacts, loadMeter, machineIdOfHost, oomKillsOfHost } from './facts.ts'
 import type { Host } from './host.ts'
-import { absentAccess, absentWorkspaces } from './instances/absent.ts'
 import { Metering } from './metering.ts'
 import { countersOfHost } from './metrics/counters.ts'
 import { PortSecurity } from './port-security.ts'
@@ -56,7 +57,8 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     { hypervisor, guestAgent, state, storage, backups },
     makePassage(join(dataDir, 'backups')),
   )
-  const [access, workspaces] = [absentAccess, absentWorkspaces]
+  const access = new HostAccess(dataDir)
+  const workspaces = new Ext4Workspaces(storage.pools)
   const gpus = new NvidiaGpus({ dataDir, bootId: bootIdOfHost() })
   const containers = new PodmanContainers({
     dir: join(dataDir, 'containers'),

@@ -5,7 +5,7 @@ import { registry } from '../../src/app/features.ts'
 /** Where each file imports from; `types`: only for types, of which nothing is left at run time. */
 type Import = { from: string; to: string; types: boolean; names: string }
 const sources = new Map<string, string>()
-for (const path of new Bun.Glob('{src,agent,views}/**/*.{ts,tsx}').scanSync('.'))
+for (const path of new Bun.Glob('{src,agent,views}/**/*.{ts,tsx,sh}').scanSync('.'))
   sources.set(path, await Bun.file(path).text())
 const imports: Import[] = [...sources].flatMap(([from, text]) =>
   [...text.matchAll(/^(?:import|export) (type )?([^'"]*?) ?from '(\.[^']+)'/gm)].map(([, type, names = '', to]) => ({

@@ -14,7 +14,7 @@ export type InstanceNetwork = {
   mac: string
 }
 
-/** The parts of an instance by which it can be reached. */
+/** Everything that an instance gets so that it can be reached. */
 export type Fittings = {
   mounts: readonly Mount[]
   /**

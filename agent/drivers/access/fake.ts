@@ -3,11 +3,12 @@ import type { Database } from 'bun:sqlite'
 import { Failure } from '../../failure.ts'
 import type { Container } from '../../protocol/gpu.ts'
 import type { Power } from '../../protocol/wire.ts'
-import { slotOf } from '../container/ids.ts'
-import type { Access, Fittings } from './access.ts'
+import type { Access, Fittings, RunInside } from './access.ts'
+import { networkOf } from './addresses.ts'
 
 const SCHEMA = `
-  create table if not exists access (workload text primary key, keys text not null) strict;
+  create table if not exists access (
+    workload text primary key, keys text not null, address text unique, led integer not null default 0) strict;
   create table if not exists access_ports (host integer primary key, workload text not null) strict;
 `
 
@@ -19,45 +20,50 @@ export class FakeAccess implements Access {
     db.run(SCHEMA)
   }
 
-  async fit({ workload, number, ports, authorizedKeys }: Container): Promise<Fittings> {
+  problems = async () => []
+
+  async fit({ workload, number, ports, address, authorizedKeys }: Container): Promise<Fittings> {
     this.db.transaction(() => {
       this.db.run('delete from access_ports where workload = ?', [workload])
       for (const { host } of ports)
         if (!this.db.run('insert or ignore into access_ports values (?, ?)', [host, workload]).changes)
           throw new Failure('port_taken', `port ${host} of this host leads to another instance`)
+      this.db.run('insert or ignore into access (workload, keys) values (?, ?)', [workload, '[]'])
+      if (!this.db.run('update or ignore access set address = ?2 where workload = ?1', [workload, address]).changes)
+        throw new Failure('port_taken', `the address ${address} leads to another instance`)
       this.keep(workload, authorizedKeys)
     })()
-    const slot = slotOf(number)
-    const network = {
-      name: `fake-${slot}`,
-      interface: `fake${slot}`,
-      subnet: `${addressAt(slot, 0)}/30`,
-      gateway: addressAt(slot, 1),
-      address: addressAt(slot, 2),
-      mac: `02:00:00:00:${[slot >> 8, slot & 255].map((byte) => byte.toString(16).padStart(2, '0')).join(':')}`,
-    }
-    return { mounts: [], wrapper: [], environment: {}, network, nameServers: [] }
+    return { mounts: [], wrapper: [], environment: {}, network: networkOf(number), nameServers: [] }
   }
 
-  problems = async () => []
   async open() {}
-  async started() {}
-  async closed() {}
-  ensure = async () => false
 
-  async setKeys(workload: string, keys: readonly string[]) {
+  async started(workload: string) {
+    this.db.run('update access set led = 1 where workload = ? and address is not null', [workload])
+  }
+
+  async closed(workload: string) {
+    this.db.run('update access set led = 0 where workload = ?', [workload])
+  }
+
+  async setKeys(workload: string, keys: readonly string[], inside?: RunInside) {
     this.keep(workload, keys)
+    await inside?.(['end-sessions'])
   }
 
   answers = async (workload: string) => (await this.power(workload)) === 'running'
 
   async remove(workload: string) {
+    this.db.run('update access set address = null, led = 0 where workload = ?', [workload])
     this.db.run('delete from access_ports where workload = ?', [workload])
   }
 
   async forget(workload: string) {
+    await this.remove(workload)
     this.db.run('delete from access where workload = ?', [workload])
   }
+
+  ensure = async () => false
 
   /** For tests: the keys that may log in. */
   keys(workload: string): string[] {
@@ -66,12 +72,6 @@ export class FakeAccess implements Access {
   }
 
   private keep(workload: string, keys: readonly string[]) {
-    this.db.run('insert or replace into access values (?, ?)', [workload, JSON.stringify(keys)])
+    this.db.run('update access set keys = ?2 where workload = ?1', [workload, JSON.stringify(keys)])
   }
-}
-
-/** The address number `n` of the four that an instance has. */
-const addressAt = (slot: number, n: number) => {
-  const offset = slot * 4 + n
-  return `10.${208 + (offset >> 16)}.${(offset >> 8) & 255}.${offset & 255}`
 }

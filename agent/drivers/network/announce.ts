@@ -18,12 +18,16 @@ const TIMES = 2
 
 /** Sends the announcements out of every port of the vm's bridge but its own. Throws `announce_failed`. */
 export function announceOnBridge({ tap, mac }: { tap: string; mac: string }, addresses: readonly string[]) {
-  const ports = otherPorts(tap)
-  if (!ports.length) return
+  announceFrom(otherPorts(tap), mac, addresses)
+}
+
+/** Sends the announcements out of these devices. Throws `announce_failed`. */
+export function announceFrom(devices: readonly string[], mac: string, addresses: readonly string[]) {
+  if (!devices.length) return
   const frames = addresses.flatMap((address) => announcements(mac, address))
   const socket = openSocket()
   try {
-    for (let n = 0; n < TIMES; n++) for (const port of ports) for (const frame of frames) socket.send(port, frame)
+    for (let n = 0; n < TIMES; n++) for (const device of devices) for (const frame of frames) socket.send(device, frame)
   } finally {
     socket.close()
   }

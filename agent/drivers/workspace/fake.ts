@@ -15,6 +15,8 @@ export class FakeWorkspaces implements Workspaces {
     db.run(SCHEMA)
   }
 
+  problems = async () => []
+
   async create(workload: string, number: number, sizeBytes: number) {
     mustBeAlone({ workload, number }, this.rows())
     const others = this.rows().reduce((sum, row) => sum + (row.workload === workload ? 0 : row.sizeBytes), 0)
@@ -30,14 +32,13 @@ export class FakeWorkspaces implements Workspaces {
   async ready(workload: string) {
     if (!this.rows().some((row) => row.workload === workload))
       throw new Failure('no_workspace', `${workload} has no workspace; workspace.create comes before its container`)
-    return `/fake/workspaces/${workload}`
+    return `/fake/workspaces/${workload}.ext4`
   }
 
   async remove(workload: string) {
     this.db.run('delete from workspaces where workload = ?', [workload])
   }
 
-  problems = async () => []
   list = async () => this.rows().map(({ workload }) => workload)
 
   /** For tests. */

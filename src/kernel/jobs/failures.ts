@@ -110,6 +110,7 @@ const causes: Record<string, string> = {
   image_refused: 'The image cannot be used as a disk.',
   image_too_large: 'The image is larger than the host machine accepts.',
   insecure_download: 'The address of the image is not secure enough to download from.',
+  instance_network: 'The network for container instances on the host machine has a mistake.',
   internal_error: 'Berth itself has a fault.',
   invalid_address: 'The host machine cannot use the address that it was sent.',
   invalid_command: 'The host machine refused the command.',
@@ -144,11 +145,14 @@ const causes: Record<string, string> = {
   registry_refused: 'The registry of the image refuses the login.',
   registry_unreachable: 'The registry of the image does not answer.',
   slot_taken: 'Another instance of the host machine is in the way.',
+  ssh_kit: 'The host machine lacks what instances need for SSH.',
   tool_failed: 'A command failed on the host machine.',
   tool_timeout: 'A command on the host machine took too long.',
   volume_held: 'The system in the server did not release the volume. Unmount it there, or shut the server down.',
   volume_in_use: 'The volume is attached to another server on the host machine.',
   volume_differs: 'The disk on the host machine is not the expected one.',
+  workspace_busy: 'The workspace of the instance is in use.',
+  workspace_damaged: 'The file system of the workspace is damaged.',
 }
 
 /**
