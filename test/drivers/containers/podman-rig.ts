@@ -57,9 +57,12 @@ export function podmanRig(): Promise<PodmanRig> {
 /** Removes what is left of it, also after a test that failed. */
 export async function closePodman() {
   if (!opened) return
-  const { containers, dir } = await opened
+  const { containers, dir, options } = await opened
+  opened = undefined
   for (const { id } of await containers.look()) await containers.remove(id)
   containers.close()
+  const groups = new Bun.Glob(`*/${options.cgroup}`).scan({ cwd: '/sys/fs/cgroup', absolute: true, onlyFiles: false })
+  for await (const group of groups) await Bun.$`rmdir ${group}`.quiet().nothrow()
   await Bun.$`umount -l ${dir}/lib/storage/overlay`.quiet().nothrow()
 }
 

@@ -18,9 +18,7 @@ export class Cgroups {
   parent = (workload: string) => `/${this.name}/${workload}`
 
   remove(workload: string) {
-    for (const dir of this.isV2
-      ? [this.dir(workload)]
-      : ['memory', 'cpuacct', 'blkio'].map((c) => this.dir(workload, c)))
+    for (const dir of this.isV2 ? [this.dir(workload)] : childrenOf(ROOT).map((tree) => this.dir(workload, tree)))
       removeTree(dir)
   }
 

@@ -140,6 +140,7 @@ seccomp_profile = "${dir}/seccomp.json"
 
 [engine]
 cgroup_manager = "cgroupfs"
+exit_command_delay = 10
 events_logger = "file"
 events_logfile_path = "${runDir}/events.log"
 hooks_dir = []
