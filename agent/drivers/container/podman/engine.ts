@@ -29,6 +29,7 @@ export type EngineOptions = {
 
 export class Engine {
   private service: Begun | undefined
+  private isSetUp = false
   private starting: Promise<PodmanApi> | undefined
   private known: { at: number; engine: ContainerEngine } | undefined
   private readonly environment: Record<string, string>
@@ -71,26 +72,37 @@ export class Engine {
     this.service = undefined
   }
 
+  /** A service that answers is asked: beside it, under systemd, the agent has not the rights that Podman needs. */
   private async ask(): Promise<ContainerEngine> {
     this.writeSettings()
-    const { out } = await run('podman', ['info', '--format', 'json'], {
-      env: this.environment,
-      quietly: true,
-      limitSeconds: 30,
-    })
-    const info = JSON.parse(out) as Info
+    const service = await this.running()
+    const info = service ? await service.ask<Info>('GET', '/info') : await this.askProgram()
     return { name: 'podman', version: info.version.Version, problems: problemsOf(info, this.options.minimum) }
   }
 
+  private async askProgram(): Promise<Info> {
+    const options = { env: this.environment, quietly: true, limitSeconds: 30 }
+    return JSON.parse((await run('podman', ['info', '--format', 'json'], options)).out) as Info
+  }
+
+  /** The service of the host, or else that of this agent; undefined where neither answers. */
+  private async running(): Promise<PodmanApi | undefined> {
+    for (const socket of [this.options.serviceSocket ?? SERVICE_SOCKET, this.socket()]) {
+      const api = new PodmanApi(socket)
+      if (await api.answers()) return api
+    }
+    return undefined
+  }
+
+  private socket = () => join(this.options.runDir, 'engine.sock')
+
   private async start(): Promise<PodmanApi> {
-    const { serviceSocket = SERVICE_SOCKET, runDir } = this.options
-    const shared = new PodmanApi(serviceSocket)
-    if (await shared.answers()) return shared
-    const socket = join(runDir, 'engine.sock')
+    this.writeSettings()
+    const running = await this.running()
+    if (running) return running
+    const socket = this.socket()
     if (socket.length > LONGEST_SOCKET) throw new Failure('container_engine_silent', `${socket} is too long a path`)
     const own = new PodmanApi(socket)
-    if (await own.answers()) return own
-    this.writeSettings()
     this.close()
     const service = begin('podman', ['--log-level', 'error', 'system', 'service', '--time=0', `unix://${socket}`], {
       env: this.environment,
@@ -115,8 +127,9 @@ export class Engine {
   /** Whether there ever was an image or a container. */
   wasUsed = () => existsSync(join(this.options.dir, 'containers.db'))
 
-  /** Converges; a file that has not changed is not written. */
+  /** Once in an agent's life; a file that has not changed is not written. */
   private writeSettings() {
+    if (this.isSetUp) return
     const { dir, runDir } = this.options
     this.makeDirectories()
     const files: Record<string, string> = {
@@ -130,6 +143,7 @@ export class Engine {
       const before = statSync(path, { throwIfNoEntry: false }) ? readFileSync(path, 'utf8') : undefined
       if (before !== text) writeFileSync(path, text, { mode: 0o644 })
     }
+    this.isSetUp = true
   }
 }
 
