@@ -392,7 +392,7 @@ Section: admin
 Priority: optional
 Depends: libc6, passwd, ca-certificates
 Recommends: systemd
-Suggests: qemu-system-x86 | qemu-system-arm, qemu-utils, libvirt-daemon-system, nftables, iproute2, xorriso, ovmf, swtpm-tools, restic, libnbd-bin, openssh-client
+Suggests: qemu-system-x86 | qemu-system-arm, qemu-utils, libvirt-daemon-system, nftables, iproute2, xorriso, ovmf, swtpm-tools, restic, libnbd-bin, fuse3, e2fsprogs, openssh-client
 Description: control panel for virtual private servers
  One program: the controller with its pages and its API, and the agent of a node.
 CONTROL
@@ -798,9 +798,10 @@ ProtectKernelLogs=no'; else echo ProtectKernelLogs=yes; fi)
 ProtectClock=yes
 ProtectHostname=yes
 NoNewPrivileges=yes
-CapabilityBoundingSet=CAP_NET_ADMIN CAP_NET_RAW CAP_SYS_ADMIN CAP_CHOWN CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH CAP_FOWNER CAP_FSETID CAP_KILL CAP_SETUID CAP_SETGID CAP_IPC_LOCK CAP_SYS_RESOURCE$(! runs_instances || echo ' CAP_SYSLOG')
+CapabilityBoundingSet=CAP_NET_ADMIN CAP_NET_RAW CAP_SYS_ADMIN CAP_CHOWN CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH CAP_FOWNER CAP_FSETID CAP_KILL CAP_SETUID CAP_SETGID CAP_SETPCAP CAP_IPC_LOCK CAP_SYS_RESOURCE$(! runs_instances || echo ' CAP_SYSLOG')
 RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK AF_PACKET
-RestrictNamespaces=yes
+# What reads images and disks of strangers runs without network, as nobody and without capabilities.
+RestrictNamespaces=net ipc
 RestrictRealtime=yes
 RestrictSUIDSGID=yes
 LockPersonality=yes
@@ -1069,7 +1070,7 @@ look_at_controller() {
 curl_words() { sed -n 's/^curl: ([0-9]*) //p' <<<"$1" | head -1; }
 
 install_node() {
-  local list=(qemu-utils libvirt-daemon-system libvirt-clients nftables iproute2 kmod xorriso openssh-client ca-certificates curl jq swtpm swtpm-tools restic libnbd-bin)
+  local list=(qemu-utils libvirt-daemon-system libvirt-clients nftables iproute2 kmod xorriso openssh-client ca-certificates curl jq swtpm swtpm-tools restic libnbd-bin fuse3 e2fsprogs)
   if [ "$(uname -m)" = x86_64 ]; then list+=(qemu-system-x86 ovmf); else list+=(qemu-system-arm qemu-efi-aarch64); fi
   has_systemd || list+=(tini)
   step 'Packages for a node' packages "${list[@]}"

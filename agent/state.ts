@@ -28,6 +28,8 @@ const SCHEMA = `
   create table if not exists floating (address text primary key, workload text not null) strict;
   create table if not exists firewall_digest (digest text not null) strict;
   create table if not exists frozen (workload text primary key) strict;
+  create table if not exists controller_epochs (
+    node text primary key, epoch integer not null, refused_epoch integer, refused_at integer) strict;
   create table if not exists ports (workload text primary key, tap text not null, speed text not null) strict;
   create table if not exists attached_volumes (
     id text primary key, workload text not null, volume text not null) strict;
@@ -41,6 +43,12 @@ export function openState(path: string) {
       .query<{ address: string }, [string]>('select address from floating where workload = ? order by address')
       .all(workload)
       .map(({ address }) => address)
+  const epochRow = (node: string) =>
+    db
+      .query<{ epoch: number; refusedAt: number | null }, [string]>(
+        'select epoch, refused_at as refusedAt from controller_epochs where node = ?',
+      )
+      .get(node)
   return {
     /** The vm's floating addresses count also while it has no rules. */
     keepFloating: (workload: string, addresses: readonly string[]) =>
@@ -181,6 +189,19 @@ export function openState(path: string) {
     holderOf: (volumeId: string) =>
       db.query<{ workload: string }, [string]>('select workload from attached_volumes where id = ?').get(volumeId)
         ?.workload,
+
+    /** The highest epoch of the controllers that this node obeyed; 0: none has had one. */
+    controllerEpoch: (node: string) => epochRow(node)?.epoch ?? 0,
+    obeyEpoch: (node: string, epoch: number) =>
+      void db.run(
+        `insert into controller_epochs (node, epoch) values (?1, ?2) on conflict (node)
+         do update set epoch = max(epoch, ?2), refused_epoch = null, refused_at = null`,
+        [node, epoch],
+      ),
+    noteRefusedEpoch: (node: string, epoch: number, at: number) =>
+      void db.run('update controller_epochs set refused_epoch = ?, refused_at = ? where node = ?', [epoch, at, node]),
+    /** When a controller with a lower epoch was refused, in ms; undefined once another one was obeyed. */
+    refusedEpochAt: (node: string) => epochRow(node)?.refusedAt ?? undefined,
 
     close: () => db.close(),
   }

@@ -18,6 +18,7 @@ export const addresses = [
   ...inEveryArea('/servers/{id}/activity'),
   ...inEveryArea('/servers/{id}/network'),
   ...inEveryArea('/servers/{id}/backups'),
+  ...inEveryArea('/backups/{id}/files'),
   ...inEveryArea('/servers/{id}/snapshots'),
   ...inEveryArea('/servers/{id}/volumes'),
   ...inEveryArea('/volumes'),

@@ -2,9 +2,8 @@
 // line. The controller acknowledges what has left for the viewer; beyond the window a screen is not read, and a viewer
 // of a serial line misses bytes.
 import { Compile } from 'typebox/compile'
-import { signedHeaders } from '../controller-link/controller.ts'
 import type { Identity } from '../controller-link/identity.ts'
-import { trusting } from '../controller-link/pinning.ts'
+import { openSession } from '../controller-link/session-socket.ts'
 import type { Consoles } from '../drivers/console/consoles.ts'
 import { Failure, wordsOf } from '../failure.ts'
 import { log } from '../log.ts'
@@ -22,7 +21,6 @@ import { connectStream, type Stream } from './unix-stream.ts'
 
 /** Viewers of one node at once: each may hold a window of bytes. */
 const MOST_VIEWERS = 100
-const OPENING_MS = 10_000
 /** The window of a serial line is smaller: what does not fit is replayed from the last 64 kB anyway. */
 const SERIAL_WINDOW_BYTES = 256 << 10
 
@@ -43,13 +41,7 @@ export class ConsoleLink {
   /** Opens the viewer's stream. Never throws: a failure is told to the controller, or logged where that is away. */
   async open(frame: Frame, identity: Identity): Promise<void> {
     try {
-      const headers = { ...(await signedHeaders(identity)), [agentHeaders.console]: frame.session }
-      const socket = new WebSocket(identity.controller.replace(/^http/, 'ws') + agentPaths.console, {
-        headers,
-        ...trusting(identity.pins),
-      } as never)
-      socket.binaryType = 'arraybuffer'
-      await opened(socket)
+      const socket = await openSession(identity, agentPaths.console, agentHeaders.console, frame.session)
       this.viewers.add(socket)
       socket.addEventListener('close', () => this.viewers.delete(socket))
       new Viewing(socket, frame, this.consoles, this.lines, this.viewers.size > MOST_VIEWERS)
@@ -62,17 +54,6 @@ export class ConsoleLink {
   closeAll() {
     for (const socket of this.viewers) socket.close(1001, 'agent stops')
   }
-}
-
-function opened(socket: WebSocket): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const timer = setTimeout(() => {
-    socket.close()
-    reject(new Error('the controller does not take up the connection'))
-  }, OPENING_MS)
-  socket.addEventListener('open', () => resolve())
-  socket.addEventListener('error', (event) => reject(new Error((event as ErrorEvent).message || 'it failed')))
-  return promise.finally(() => clearTimeout(timer))
 }
 
 /** One viewer of one vm. */

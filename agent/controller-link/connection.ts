@@ -2,6 +2,7 @@
 // controller is away the vms run on. After a reconnect the controller sends unanswered commands again, and the journal
 // answers them.
 import { Compile } from 'typebox/compile'
+import { FilesLink } from '../backup-files/files-link.ts'
 import { parseCommand } from '../commands/index.ts'
 import { ConsoleLink } from '../console/console-link.ts'
 import type { SeenContainer } from '../drivers/container/container.ts'
@@ -64,7 +65,10 @@ export class Connection {
   private measuring = new Measuring()
   /** The key of the certificate of the last connection; undefined where there was no TLS. */
   private pinSeen: string | undefined
+  /** The socket of a controller that is older than one that was obeyed. */
+  private refused: WebSocket | undefined
   private consoles: ConsoleLink
+  private files: FilesLink
 
   constructor(
     private identity: Identity,
@@ -76,6 +80,7 @@ export class Connection {
   ) {
     supervision.onCrash = (crash) => this.send(crash)
     this.consoles = new ConsoleLink(host.consoles)
+    this.files = new FilesLink(host.backupFiles)
   }
 
   /** Connects, and reconnects whenever the connection breaks, until `signal` aborts. */
@@ -167,6 +172,9 @@ export class Connection {
       return log('warning', 'a frame of the controller is not understood; is this agent older?', {
         start: text.slice(0, 80),
       })
+    if (frame.type === 'welcome' && !this.mayObey(socket, frame.epoch ?? 0)) return
+    // A frame that was on its way when its controller was refused.
+    if (socket === this.refused) return
     if (frame.type === 'welcome') {
       this.welcomed(frame.now, frame.controllerVersion)
       if (frame.pins) this.accept(frame.pins)
@@ -175,8 +183,29 @@ export class Connection {
     }
     if (frame.type === 'traffic-stored') return this.trafficStored(frame.seq)
     if (frame.type === 'console') return void this.consoles.open(frame, this.identity)
+    if (frame.type === 'files') return void this.files.open(frame.session, this.identity)
     if (frame.type === 'command') void this.obey(socket, frame)
     else this.report()
+  }
+
+  /** Another controller has taken over from one with a lower epoch: it still has the node's records, and no say. */
+  private mayObey(socket: WebSocket, epoch: number): boolean {
+    const { nodeId } = this.identity
+    const highest = this.host.state.controllerEpoch(nodeId)
+    if (epoch >= highest) {
+      this.host.state.obeyEpoch(nodeId, epoch)
+      return true
+    }
+    this.refused = socket
+    this.host.state.noteRefusedEpoch(nodeId, epoch, Date.now())
+    log('error', 'this controller is refused, because this node has obeyed a newer one; nothing of it is carried out', {
+      controller: this.identity.controller,
+      epoch,
+      newerEpoch: highest,
+      remedy: 'let the address lead to the newer controller, and stop the older one (docs/standby.md)',
+    })
+    socket.close(closeCodes.outdated, 'an older controller')
+    return false
   }
 
   private welcomed(controllerNow: number, controllerVersion: string) {
@@ -371,11 +400,15 @@ const reasonOf = (code: number) =>
     ? 'the controller closed the connection because this agent sent too much'
     : code === closeCodes.replaced
       ? "another connection with this node's key took the place of this one; is the host or its data directory a copy?"
-      : 'the connection to the controller is lost'
+      : code === closeCodes.outdated
+        ? 'the controller is older than one that this node obeyed'
+        : 'the connection to the controller is lost'
 
 /** Two agents with one key that both came back at once would replace each other without end. */
 const waitAfter = (code: number): number | undefined =>
-  code === closeCodes.tooMuch || code === closeCodes.replaced ? CUT_OFF_RETRY_MS * (1 + Math.random()) : undefined
+  code === closeCodes.tooMuch || code === closeCodes.replaced || code === closeCodes.outdated
+    ? CUT_OFF_RETRY_MS * (1 + Math.random())
+    : undefined
 
 /** Bun reports the status of a refused upgrade only in the message: "… Expected 101 status code: 401". */
 function refusedUpgrade(message = ''): Error {

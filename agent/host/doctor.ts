@@ -1,8 +1,9 @@
 // `berth agent doctor`: one line per requirement of a node, with the remedy where one is missing.
-import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { controllerUrl, skewSeconds } from '../controller-link/controller.ts'
 import { isEnrolled, makeDataDir, readIdentity, type Settings } from '../controller-link/identity.ts'
+import { canShowFiles } from '../drivers/backup/files.ts'
 import { resticVersion } from '../drivers/backup/restic.ts'
 import { Engine } from '../drivers/container/podman/engine.ts'
 import { MINIMUM } from '../drivers/container/podman/requirements.ts'
@@ -19,6 +20,7 @@ import { type Pool, Storage } from '../drivers/storage/storage.ts'
 import { wordsOf } from '../failure.ts'
 import type { Card, ContainerEngine } from '../protocol/gpu.ts'
 import { type PortRules, PROTOCOL, usualMachine } from '../protocol/wire.ts'
+import { openState } from '../state.ts'
 import { VERSION } from '../version.ts'
 import { find, type Program, run } from './exec.ts'
 import { bootIdOfHost, osName } from './facts.ts'
@@ -42,7 +44,7 @@ export async function doctor(dataDir: string, fake: boolean): Promise<number> {
   const settings = isEnrolled(dataDir) ? readIdentity(dataDir) : undefined
   const isFake = fake || settings?.fake === true
   process.stdout.write(`berth agent ${VERSION}, protocol ${PROTOCOL}, ${isFake ? 'fake host' : osName()}\n`)
-  const checks = isFake ? fakeChecks(settings) : await realChecks(dataDir, settings)
+  const checks = isFake ? fakeChecks(dataDir, settings) : await realChecks(dataDir, settings)
   let failures = 0
   for (const { what, look } of checks) {
     const { verdict, found, remedy } = await lookSafely(look)
@@ -61,9 +63,9 @@ async function lookSafely(look: Check['look']): Promise<Finding> {
   }
 }
 
-const fakeChecks = (settings: Settings | undefined): Check[] => [
+const fakeChecks = (dataDir: string, settings: Settings | undefined): Check[] => [
   { what: 'machines', look: () => ok('none are run: this is a fake host') },
-  { what: 'controller', look: () => controllerAnswers(settings) },
+  { what: 'controller', look: () => controllerAnswers(dataDir, settings) },
 ]
 
 async function realChecks(dataDir: string, settings: Settings | undefined): Promise<Check[]> {
@@ -85,7 +87,7 @@ async function realChecks(dataDir: string, settings: Settings | undefined): Prom
     ...poolChecks(dataDir),
     ...(await checksOfCards(dataDir)),
     { what: 'clock', look: clock },
-    { what: 'controller', look: () => controllerAnswers(settings) },
+    { what: 'controller', look: () => controllerAnswers(dataDir, settings) },
   ]
 }
 
@@ -221,6 +223,7 @@ async function backups(): Promise<Finding> {
     return warn('restic is not installed, so servers here cannot be backed up', 'install restic and openssh-client')
   if (!find('nbdcopy'))
     return warn('nbdcopy is not installed, so servers here cannot be backed up', 'install libnbd-bin')
+  if (!canShowFiles()) return warn('files of backups cannot be looked at from here', 'install fuse3 and e2fsprogs')
   const version = await resticVersion()
   const [major = 0, minor = 0] = version.split('.').map(Number)
   return major > 0 || minor >= 14
@@ -315,14 +318,33 @@ function clock(): Finding {
     : fail(`it is the year ${year} here`, 'set the clock and run an NTP client')
 }
 
-async function controllerAnswers(settings: Settings | undefined): Promise<Finding> {
+async function controllerAnswers(dataDir: string, settings: Settings | undefined): Promise<Finding> {
   if (!settings) return warn('this host is not enrolled', 'berth agent enroll --controller URL --token-file FILE')
   const controller = controllerUrl(settings.controller)
+  const refusedAt = refusedIn(dataDir, settings)
+  if (refusedAt !== undefined)
+    return fail(
+      `${controller} was refused at ${new Date(refusedAt).toISOString()}: this node has obeyed a newer one since a ` +
+        'takeover or a restore',
+      'let the address lead to the newer controller, and stop the older one; see docs/standby.md',
+    )
   const skew = await skewSeconds({ ...settings, controller })
   if (skew === undefined) return ok(`${controller} answers; it does not say its time`)
   if (Math.abs(skew) > SKEW_SECONDS)
     return warn(`${controller} answers; its clock is ${skew} s away from this one`, 'run an NTP client on both')
   return ok(`${controller} answers; clocks agree within ${Math.abs(skew)} s`)
+}
+
+/** When the node last refused its controller, in ms; undefined: it obeys it. */
+function refusedIn(dataDir: string, { nodeId }: Settings): number | undefined {
+  const path = join(dataDir, 'state.db')
+  if (!existsSync(path)) return undefined
+  const state = openState(path)
+  try {
+    return state.refusedEpochAt(nodeId)
+  } finally {
+    state.close()
+  }
 }
 
 const virsh = (args: string[], stdin?: string) =>

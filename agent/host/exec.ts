@@ -50,6 +50,8 @@ const programs = [
   'patchelf',
   'busybox',
   'dropbearkey',
+  'debugfs',
+  'fusermount',
 ] as const
 export type Program = (typeof programs)[number]
 
@@ -221,6 +223,15 @@ export function endAll(word: string) {
     }
 }
 
+/** Takes away every mount below the folder, also one whose server has ended, so that nothing waits for it. */
+export function unmountBelow(folder: string) {
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .flatMap((line) => line.split(' ')[4] ?? [])
+    .filter((path) => path.startsWith(`${folder}/`))
+  for (const path of mounts) Bun.spawnSync([mustFindTool('umount'), '--lazy', '--', path], { env, cwd: '/' })
+}
+
 /** `nobody` and `nogroup`, which own no file. */
 const NOBODY = 65_534
 /** qemu-img takes some 100 MB beside its threads, whatever the image; with less than 500 MB it does not start. */
@@ -228,7 +239,7 @@ const CONFINED_MEMORY_BYTES = 2 ** 31
 const CONFINED_FILES = 64
 
 /** An image is decompressed by several threads at a time, so it may take more processor time than time. */
-const limitsFor = ({ mostFileBytes }: Confinement, limitSeconds: number) => [
+const limitsFor = ({ mostFileBytes }: Pick<Confinement, 'mostFileBytes'>, limitSeconds: number) => [
   `--as=${CONFINED_MEMORY_BYTES}`,
   `--cpu=${Math.ceil(limitSeconds * 2)}`,
   `--fsize=${mostFileBytes}`,
@@ -240,6 +251,37 @@ const withoutRights = [
   ...['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs'],
   ...['--inh-caps=-all', '--bounding-set=-all', '--'],
 ]
+
+/** The open file that a program of `beginConfined` reads, as one of its arguments. */
+export const CONFINED_INPUT = '/proc/self/fd/3'
+/** `input`: the file at `CONFINED_INPUT`, open for reading. `limitSeconds`: of time; of the processor twice as much. */
+type ConfinedReader = { input: number; stdin?: string; limitSeconds: number }
+export type ConfinedRun = { stdout: ReadableStream<Uint8Array>; ended: Promise<Omit<Ran, 'out'>>; stop(): void }
+
+/**
+ * Starts a program that reads what a stranger made, confined as with `Confinement`. It writes to no file. Its output is
+ * read by the caller, and its end, with whatever code, is for the caller to judge; beyond the limit it is killed.
+ */
+export function beginConfined(program: Program, args: string[], { input, stdin, limitSeconds }: ConfinedReader) {
+  const began = performance.now()
+  const isRoot = process.getuid?.() === 0
+  const limits = limitsFor({ mostFileBytes: 0 }, limitSeconds)
+  const around = [...(isRoot ? withoutRights : []), 'prlimit', ...limits, '--'].map(mustFindTool)
+  const child = Bun.spawn([...around, mustFind(program), ...args], {
+    env,
+    cwd: '/',
+    stdio: [stdin === undefined ? 'ignore' : new TextEncoder().encode(stdin), 'pipe', 'pipe', input],
+    detached: true,
+  })
+  const stop = () => killGroup(child.pid)
+  const timer = setTimeout(stop, limitSeconds * 1000)
+  const all = async () => {
+    const [err, code] = await Promise.all([capped(child.stderr, 64 << 10), child.exited])
+    clearTimeout(timer)
+    return { code, err, tookMs: Math.round(performance.now() - began) }
+  }
+  return { stdout: child.stdout, ended: all(), stop } satisfies ConfinedRun
+}
 
 /** An agent that is not root has no rights to give up: there the limits alone hold. */
 function startConfined(program: Program, args: string[], confined: Confinement, limitSeconds: number) {
@@ -273,9 +315,9 @@ function startConfined(program: Program, args: string[], confined: Confinement, 
   }
 }
 
-/** The absolute path where the word is one of the programs that confine another, which belong to every Debian. */
+/** The absolute path where the word is one of these programs, which belong to every Debian. */
 function mustFindTool(word: string): string {
-  if (!['unshare', 'setpriv', 'prlimit'].includes(word)) return word
+  if (!['unshare', 'setpriv', 'prlimit', 'umount'].includes(word)) return word
   const path = Bun.which(word, { PATH })
   if (!path) throw new Failure('tool_missing', `${word} of the package util-linux is not installed on this host`)
   return path

@@ -7,6 +7,7 @@ import { openDatabase } from '../database.ts'
 import { FakeAccess } from '../drivers/access/fake.ts'
 import { BackupRuns } from '../drivers/backup/backup-runs.ts'
 import { FakeBackups } from '../drivers/backup/fake.ts'
+import { FakeBackupFiles } from '../drivers/backup/fake-files.ts'
 import { FakeConsoles } from '../drivers/console/fake.ts'
 import { FakeContainers } from '../drivers/container/fake.ts'
 import { FakeFirewall } from '../drivers/firewall/fake.ts'
@@ -134,6 +135,7 @@ export function openFakeHost(
     portSecurity: new PortSecurity(new FakeFirewall(db), state),
     privateNetworking: new PrivateNetworking(new FakePrivateNetworks(), state, { hypervisor, guestAgent }),
     backups,
+    backupFiles: new FakeBackupFiles(backups),
     backupRuns: new BackupRuns({ hypervisor, guestAgent, state, storage, backups }, join(dataDir, 'backups')),
     seeds: new FakeSeeds(db),
     images: new FakeImages(db, settings.imageBytes),

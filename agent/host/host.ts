@@ -3,6 +3,7 @@
 import type { Access } from '../drivers/access/access.ts'
 import type { Backups } from '../drivers/backup/backup.ts'
 import type { BackupRuns } from '../drivers/backup/backup-runs.ts'
+import type { BackupFiles } from '../drivers/backup/files.ts'
 import type { Consoles } from '../drivers/console/consoles.ts'
 import type { Containers } from '../drivers/container/container.ts'
 import type { Gpus } from '../drivers/gpu/gpus.ts'
@@ -41,6 +42,7 @@ export interface Host {
   access: Access
   workspaces: Workspaces
   gpus: Gpus
+  backupFiles: BackupFiles
   metering: Metering
   state: State
   /** How many processes the kernel has killed since the boot because memory ran out. */

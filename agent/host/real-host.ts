@@ -5,6 +5,7 @@ import type { Identity } from '../controller-link/identity.ts'
 import { trusting } from '../controller-link/pinning.ts'
 import { HostAccess } from '../drivers/access/host-access.ts'
 import { BackupRuns } from '../drivers/backup/backup-runs.ts'
+import { ResticFiles } from '../drivers/backup/files.ts'
 import { Restic } from '../drivers/backup/restic.ts'
 import { LibvirtConsoles } from '../drivers/console/libvirt.ts'
 import { PodmanContainers } from '../drivers/container/podman/podman.ts'
@@ -53,6 +54,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
   const network = new Bridges()
   const storage = new Storage(openPools(dataDir))
   const backups = new Restic(dataDir)
+  const backupFiles = new ResticFiles(backups)
   const backupRuns = new BackupRuns(
     { hypervisor, guestAgent, state, storage, backups },
     makePassage(join(dataDir, 'backups')),
@@ -85,6 +87,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     seeds: new IsoSeeds(join(dataDir, 'seeds')),
     backups,
     backupRuns,
+    backupFiles,
     metering,
     images: new DownloadedImages(join(dataDir, 'images'), (path) => fromController(identity, path)),
     isos: new DownloadedImages(makePassage(join(dataDir, 'isos')), (path) => fromController(identity, path)),
@@ -100,6 +103,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     close: () => {
       containers.close()
       gpus.close()
+      backupFiles.close()
       metering.close()
       state.close()
     },

@@ -1,6 +1,6 @@
 // Places for backups: how their addresses are written, and what a test of one can find.
 import { type Static, Type as t } from 'typebox'
-import { anyText, counter, line } from './bounds.ts'
+import { anyText, counter, line, timestamp } from './bounds.ts'
 
 export const backupTargetKinds = ['local', 'sftp', 's3', 'rest'] as const
 export type BackupTargetKind = (typeof backupTargetKinds)[number]
@@ -131,3 +131,88 @@ export const MOST_PARTS = 256
 export const backupCheckFindings = [...backupFindings, 'damaged'] as const
 export const BackupCheckResult = t.Object({ finding: t.Enum(backupCheckFindings), detail: line(300) })
 export type BackupCheckResult = Static<typeof BackupCheckResult>
+
+// ---------------------------------------------------------------- files of a backup
+/** The kinds of file systems that are told apart. Files are read of `ext` alone: ext2, ext3 and ext4. */
+export const fileSystems = ['ext', 'xfs', 'btrfs', 'ntfs', 'fat', 'encrypted', 'lvm', 'swap', 'unknown'] as const
+export type FileSystem = (typeof fileSystems)[number]
+/** `other`: a device, a pipe or a socket. Of a link nothing is followed. */
+export const backupFileKinds = ['file', 'directory', 'link', 'other'] as const
+export type BackupFileKind = (typeof backupFileKinds)[number]
+
+/** Entries of a directory in one answer: with names of 255 bytes each they still fit a frame. */
+export const MOST_ENTRIES = 400
+/** Entries of a directory that can be reached at all. */
+export const MOST_SKIPPED = 1_000_000
+const MOST_PARTITION = 256
+const partition = t.Integer({ minimum: 0, maximum: MOST_PARTITION })
+
+/** 0: the disk has no partitions. */
+export const BackupPartition = t.Object({ number: partition, sizeBytes: counter, fileSystem: t.Enum(fileSystems) })
+export type BackupPartition = Static<typeof BackupPartition>
+export const BackupEntry = t.Object({
+  /** Bytes that are no UTF-8 are written as `\xff`. */
+  name: anyText(1100),
+  kind: t.Enum(backupFileKinds),
+  sizeBytes: counter,
+  /** When it was last written, in ms; null where that cannot be told. */
+  modifiedAt: t.Union([timestamp, t.Null()]),
+})
+export type BackupEntry = Static<typeof BackupEntry>
+/** A page of a directory, directories first, by name. `partition` is null where no partition can be read. */
+export const BackupListing = t.Object({
+  partitions: t.Array(BackupPartition, { maxItems: MOST_PARTITION }),
+  partition: t.Union([partition, t.Null()]),
+  entries: t.Array(BackupEntry, { maxItems: MOST_ENTRIES }),
+  /** Entries of the directory in all. `isCut`: it has more, which cannot be reached. */
+  total: counter,
+  isCut: t.Boolean(),
+})
+export type BackupListing = Static<typeof BackupListing>
+
+/** The names on the way from the root directory. */
+const path = t.Array(t.String({ minLength: 1, maxLength: 1100 }), { maxItems: 200 })
+/**
+ * The question of the controller over a socket that the node opened for it. Without `partition`: the largest one that
+ * can be read.
+ */
+const ofBackup = { target: BackupTarget, snapshot: snapshotId, path, partition: t.Optional(partition) }
+export const ToFiles = t.Union([
+  t.Object({
+    type: t.Literal('list'),
+    ...ofBackup,
+    skip: t.Integer({ minimum: 0, maximum: MOST_SKIPPED }),
+  }),
+  t.Object({ type: t.Literal('read'), ...ofBackup }),
+  /** So many bytes of the file have left the controller. */
+  t.Object({ type: t.Literal('ack'), bytes: counter }),
+])
+export type ToFiles = Static<typeof ToFiles>
+export type FilesRequest = Exclude<ToFiles, { type: 'ack' }>
+
+/** The troubles of a node with files of a backup, beside those of `BackupTrouble`, with the prefix `backup_`. */
+export const filesFailures = [
+  'file_not_found',
+  'not_a_directory',
+  'not_a_file',
+  'no_file_system',
+  'file_system_damaged',
+  'file_too_large',
+  'too_many',
+  'tool_missing',
+  'failed',
+] as const
+export type FilesFailure = (typeof filesFailures)[number]
+/** Answers of the node: a listing; or the size of a file, its bytes in binary frames, and their end. */
+export const FromFiles = t.Union([
+  t.Object({ type: t.Literal('listing'), listing: BackupListing }),
+  t.Object({ type: t.Literal('file'), sizeBytes: counter }),
+  t.Object({ type: t.Literal('end') }),
+  t.Object({
+    type: t.Literal('failed'),
+    code: t.String({ pattern: '^[a-z0-9_]{1,60}$' }),
+    /** The file system that cannot be read, of `no_file_system`. */
+    fileSystem: t.Optional(t.Enum(fileSystems)),
+  }),
+])
+export type FromFiles = Static<typeof FromFiles>

@@ -50,6 +50,8 @@ export const agentPaths = {
   connect: '/agent/v1/connect',
   /** One WebSocket per viewer of a console. Signed as the upgrade of `connect` is, with `agentHeaders.console`. */
   console: '/agent/v1/console/',
+  /** One WebSocket per question about files of a backup. Signed likewise, with `agentHeaders.files`. */
+  files: '/agent/v1/backup-files',
   /** `/agent/v1/images/{id}`: an image that was imported into the controller. Signed as the upgrade is. */
   images: '/agent/v1/images',
   /** `/agent/v1/program/{x64|aarch64}`: the program, for a machine that joins. Needs an enrolment token. */
@@ -64,9 +66,11 @@ export const agentHeaders = {
   protocol: 'X-Berth-Protocol',
   /** The session of a console, as the frame `console` named it. Works once. */
   console: 'X-Berth-Console',
+  /** The session of files of a backup, as the frame `files` named it. Works once. */
+  files: 'X-Berth-Files',
 } as const
 
-/** Codes with which the controller closes an agent's socket, beside those of WebSocket itself. */
+/** Codes with which an agent's socket is closed, by the controller but for the last, beside those of WebSocket. */
 export const closeCodes = {
   /** The controller stops or restarts: connect again soon. */
   restarting: 1012,
@@ -76,6 +80,8 @@ export const closeCodes = {
   replaced: 4409,
   /** The agent sent more than a node may, or frames that the controller does not understand. */
   tooMuch: 4429,
+  /** From the agent: it has obeyed a controller with a higher epoch, so this one is the one from before. */
+  outdated: 4410,
 } as const
 
 /** The most bytes of a frame. A longer one closes the socket with 1009. */
@@ -872,6 +878,8 @@ export const FromAgent = t.Union([
 ])
 export type FromAgent = Static<typeof FromAgent>
 
+const session = t.String({ pattern: '^[A-Za-z0-9_-]{43}$' })
+
 /** Frames to the agent. */
 export const ToAgent = t.Union([
   /** The first frame after the upgrade. `now` lets the agent measure its clock's skew. */
@@ -880,6 +888,11 @@ export const ToAgent = t.Union([
     nodeId: line(60),
     controllerVersion: line(64),
     now: timestamp,
+    /**
+     * Raised when a takeover or a restore puts another database in place; left out: 0. A node that obeyed a higher one
+     * closes the connection with `closeCodes.outdated`.
+     */
+    epoch: t.Optional(counter),
     /** The keys that the node accepts of the controller's certificate from now on. */
     pins: t.Optional(t.Array(t.String({ pattern: `^${PIN}$` }), { minItems: 1, maxItems: MOST_PINS })),
   }),
@@ -891,10 +904,12 @@ export const ToAgent = t.Union([
   /** A viewer waits: the node opens `agentPaths.console` for this session at once. */
   t.Object({
     type: t.Literal('console'),
-    session: t.String({ pattern: '^[A-Za-z0-9_-]{43}$' }),
+    session,
     workload: workloadId,
     kind: t.Enum(consoleKinds),
   }),
+  /** Somebody asks for files of a backup: the node opens `agentPaths.files` for this session, and is asked there. */
+  t.Object({ type: t.Literal('files'), session }),
 ])
 export type ToAgent = Static<typeof ToAgent>
 

@@ -48,6 +48,7 @@ import { log } from '../kernel/log.ts'
 import { clientAddresses } from '../kernel/net/client-address.ts'
 import { pathStart } from '../kernel/net/raw-path.ts'
 import type { ServerSocket, SocketEndpoint } from '../kernel/net/socket-endpoint.ts'
+import { epochOf } from '../kernel/nodes/epoch.ts'
 import { Hub, type Socket } from '../kernel/nodes/hub.ts'
 import { MisconductLog } from '../kernel/nodes/misconduct.ts'
 import { openapi } from '../kernel/openapi/openapi.ts'
@@ -213,6 +214,7 @@ export async function createController({
         })
       },
       openConsole: (nodeId, console) => hub.openConsole(nodeId, console),
+      openFiles: hub.openFiles,
     },
   }
   for (const heard of registry.onEvent) onEvent(db, (tx, event) => heard(tx, app, event))
@@ -314,11 +316,20 @@ export async function createController({
               nodeId: node.id,
               controllerVersion: VERSION,
               now: wallClock(),
+              epoch: epochOf(db),
               ...(config.agentPins.length && { pins: [...config.agentPins] }),
             } satisfies ToAgent)
           },
           message: (_, text) => hub.message(socket, text),
-          closed: () => hub.closed(socket),
+          closed(_, code) {
+            hub.closed(socket)
+            if (code === closeCodes.outdated)
+              log.error(
+                'a node refuses this controller, because it has obeyed a newer one: another host took over, or a ' +
+                  'backup was restored. Stop this one (docs/standby.md)',
+                { node: nameOf(node.id) },
+              )
+          },
         },
       }
     },

@@ -20,6 +20,7 @@ import { ownImagesPage } from '../../views/compute/own-images/list.tsx'
 import { networksPages } from '../../views/compute/private-networks/list.tsx'
 import { scriptsPage } from '../../views/compute/scripts/list.tsx'
 import { scriptPage } from '../../views/compute/scripts/show.tsx'
+import { backupFilesPages } from '../../views/compute/servers/backups/files.tsx'
 import { serverBackupsPages } from '../../views/compute/servers/backups/page.tsx'
 import { consolePages } from '../../views/compute/servers/console/page.tsx'
 import { resellerServersPage, serversPage } from '../../views/compute/servers/list.tsx'
@@ -97,6 +98,7 @@ import { packagesFeature } from '../catalog/packages/feature.ts'
 import { backupTargetsFeature } from '../compute/backup-targets/feature.ts'
 import { restoreDrillsFeature } from '../compute/backups/drills/feature.ts'
 import { backupsFeature } from '../compute/backups/feature.ts'
+import { backupFilesFeature } from '../compute/backups/files/feature.ts'
 import { backupPlansFeature } from '../compute/backups/plans/feature.ts'
 import { backupUpkeepFeature } from '../compute/backups/upkeep/feature.ts'
 import { brakeFeature } from '../compute/brake/feature.ts'
@@ -201,6 +203,7 @@ export const features: readonly Feature[] = [
   { ...volumesFeature, pages: [...volumesPages, ...serverVolumesPages, ...volumeUsagePages] },
   { ...isosFeature, pages: isosPages },
   { ...backupsFeature, pages: serverBackupsPages },
+  { ...backupFilesFeature, pages: backupFilesPages },
   { ...backupTargetsFeature, pages: [backupTargetsPage] },
   { ...backupPlansFeature, pages: [backupPlansPage] },
   backupUpkeepFeature,

@@ -25,6 +25,9 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
   const nonces = new Set<string>()
   const requests: string[] = []
   let pins: string[] | undefined
+  let epoch: number | undefined
+  let greeting: ToAgent | undefined
+  const closes: number[] = []
   const downloads = new Map<string, Uint8Array>()
   let socket: Bun.ServerWebSocket<unknown> | undefined
   let publicKey: string | undefined
@@ -81,15 +84,18 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
           controllerVersion: 'test',
           now: Date.now(),
           ...(pins && { pins }),
+          ...(epoch !== undefined && { epoch }),
         }
         ws.send(JSON.stringify(welcome))
+        if (greeting) ws.send(JSON.stringify(greeting))
       },
       message(_ws, text) {
         const frame = JSON.parse(String(text)) as FromAgent
         frames.push(frame)
         for (const listener of listeners) listener(frame)
       },
-      close(ws) {
+      close(ws, code) {
+        closes.push(code)
         if (socket === ws) socket = undefined
       },
     },
@@ -120,6 +126,13 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
     welcomeWithPins: (them: string[]) => {
       pins = them
     },
+    /** `then`: a frame that follows the welcome at once. */
+    welcomeWithEpoch: (it: number, then?: ToAgent) => {
+      epoch = it
+      greeting = then
+    },
+    /** The codes with which sockets were closed. */
+    closes,
     /** The key of the node, as another controller in this one's place knows it too. */
     knows: (key: string) => {
       publicKey = key

@@ -532,6 +532,7 @@ const neverDone: Readonly<Record<string, string>> = {
   'snapshots.restore': 'its second id is that of a snapshot: test/compute/snapshots/snapshots.test.ts',
   'snapshots.remove': 'its second id is that of a snapshot: test/compute/snapshots/snapshots.test.ts',
   'backups.restore': 'its second id is that of a backup: test/compute/backups/backups.test.ts',
+  'backups.download-file': 'its query names a file: test/compute/backups/files.test.ts',
   'backups.remove': 'its second id is that of a backup: test/compute/backups/backups.test.ts',
   'controller-backups.make': 'it has no plan: test/platform/controller-backups/controller-backups.test.ts',
   'jobs.cancel': 'no job is open: test/platform/jobs/cancel.test.ts',

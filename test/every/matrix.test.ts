@@ -464,7 +464,13 @@ function expected(op: Operation, who: Name, thing: Thing, by: By, scopes?: Reado
   if (!reads || !sees(who, op.on!.name, thing)) return `404 ${op.on!.notFound}`
   if (!usable.some((right) => counts(who, op.on!.name, thing, right, by))) return '403 forbidden'
   // A body that no call takes: what comes this far was allowed, and still nothing happens.
-  return op.method === 'GET' ? '200' : '422 validation_failed'
+  return op.method === 'GET' ? (ofNodes[op.id] ?? '200') : '422 validation_failed'
+}
+
+/** Reads of what lies on a node or beyond it, which nobody put there in this world. */
+const ofNodes: Readonly<Record<string, string>> = {
+  'backups.list-files': '409 backup_files_unavailable',
+  'backups.download-file': '409 backup_files_unavailable',
 }
 
 // ---------------------------------------------------------------- the matrix

@@ -59,6 +59,15 @@ const ways: Record<string, Way> = {
     const { id, hostname } = await order()
     return [`${hostname} is ready`, `/servers/${id}`]
   },
+  async backup_failed() {
+    const { id, hostname } = await order()
+    const target = { name: hostname, address: 'https://full.example/web/', login: 'node1', secret: 'hidden-1' }
+    const place = await p.admin('POST', '/admin/backup-targets/rest', target)
+    await p.admin('POST', `/admin/backup-targets/${place.id}/actions/make-default`)
+    await p.call(cal, 'POST', `/servers/${id}/backups`, {})
+    await p.settle()
+    return [`A backup of ${hostname} failed`, `/servers/${id}/backups`]
+  },
   async server_suspended() {
     const { id, hostname } = await order()
     await p.admin('POST', `/servers/${id}/actions/suspend`, { reason: 'Invoice 7 is overdue' })

@@ -11,7 +11,7 @@ import type { State } from '../../state.ts'
 import { brokeOff, whileFrozen } from '../guest-agent/freezing.ts'
 import type { GuestAgent } from '../guest-agent/guest-agent.ts'
 import type { Hypervisor } from '../hypervisor/hypervisor.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Pool, Storage } from '../storage/storage.ts'
 import { type Backups, backupFailure, type Saved, type ServedDisk, type Source } from './backup.ts'
 
 type Parts = { hypervisor: Hypervisor; guestAgent: GuestAgent; state: State; storage: Storage; backups: Backups }
@@ -55,9 +55,10 @@ export class BackupRuns {
     const { backups, storage } = this.host
     const pool = storage.pool(volume.pool)
     if ((await pool.sizeBytes(volume)) === undefined) {
-      const diskBytes = await backups.diskBytes(target, snapshot)
+      const { diskBytes, dataBytes } = await backups.sizeOf(target, snapshot)
       if (diskBytes > sizeBytes)
         throw new Failure('disk_too_small', `the backup needs ${diskBytes} bytes, the disk has ${sizeBytes}`)
+      await mustHaveSpace(pool, dataBytes)
     }
     await pool.receive(volume, sizeBytes, (disk) => backups.load(target, snapshot, disk))
     return {}
@@ -195,6 +196,13 @@ export class BackupRuns {
     const timer = setInterval(look, WATCH_MS)
     return { signal: full.signal, end: () => clearInterval(timer) }
   }
+}
+
+/** Throws `pool_full` before hours of reading, and before other disks of the pool have no space left. */
+async function mustHaveSpace(pool: Pool, dataBytes: number) {
+  const { freeBytes } = await pool.capacity()
+  if (freeBytes < dataBytes + LEAST_FREE_BYTES)
+    throw new Failure('pool_full', `the backup holds ${dataBytes} bytes; the pool ${pool.name} has ${freeBytes} free`)
 }
 
 const isOn = (power: Power) => power === 'running' || power === 'paused'

@@ -94,7 +94,13 @@ export class FakeBackups implements Backups {
     return { snapshot, diskBytes: what.sizeBytes, addedBytes, consistent: what.consistent }
   }
 
-  diskBytes = async (target: BackupTarget, snapshot: string) => this.#one(target, snapshot).diskBytes
+  sizeOf = async (target: BackupTarget, snapshot: string) => {
+    const { diskBytes } = this.#one(target, snapshot)
+    return { diskBytes, dataBytes: Math.min(diskBytes, FIRST_BYTES) }
+  }
+
+  /** The text that tests wrote as the content of the disk; null: none. */
+  contentOf = (target: BackupTarget, snapshot: string) => this.#one(target, snapshot).content
 
   async load(target: BackupTarget, snapshot: string, { path }: Disk) {
     const { content } = this.#one(target, snapshot)

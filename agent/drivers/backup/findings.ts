@@ -15,7 +15,10 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
   [/x509:|certificate|tls: |server gave HTTP response to HTTPS/i, 'certificate'],
   [/host key verification failed|remote host identification has changed/i, 'host_key'],
   [/permission denied \((publickey|password|keyboard)|\b401\b|unauthorized|\b403\b|forbidden/i, 'login_refused'],
-  [/access ?denied|invalid ?access ?key|signature.*does not match|invalid format|error in libcrypto/i, 'login_refused'],
+  [
+    /access ?denied|invalid ?access ?key|signature.*does ?not ?match|invalid format|error in libcrypto/i,
+    'login_refused',
+  ],
   [/repository is already locked|unable to create lock/i, 'locked'],
   [/permission denied|read-only file system|operation not permitted|SSH_FX_PERMISSION_DENIED/i, 'not_writable'],
   [/no such host|could not resolve|name or service not known|network is unreachable|no route to host/i, 'unreachable'],

@@ -41,6 +41,19 @@ export function fileIn(out: string): { sizeBytes: number } | undefined {
   return file && { sizeBytes: Number(file['size']) }
 }
 
+/** Parses `restic ls --json`: the id of the list of its files. */
+export function treeIn(out: string): string | undefined {
+  const { tree } = jsonLines(out).find((line) => line['struct_type'] === 'snapshot') ?? {}
+  return typeof tree === 'string' && /^[0-9a-f]{64}$/.test(tree) ? tree : undefined
+}
+
+/** restic cuts zeros into parts of its least size, which all have this id. */
+const ZEROS_BYTES = 512 << 10
+const ZEROS = new Bun.CryptoHasher('sha256').update(new Uint8Array(ZEROS_BYTES)).digest('hex')
+/** Parses the list of the parts of a disk of `diskBytes`: the bytes that are not in parts of zeros alone. */
+export const dataBytesIn = (list: string, diskBytes: number): number =>
+  Math.max(0, diskBytes - (list.split(`"${ZEROS}"`).length - 1) * ZEROS_BYTES)
+
 /** Parses `restic backup --json`. */
 export function summaryIn(out: string): { addedBytes: number } | undefined {
   const summary = jsonLines(out).find((line) => line['message_type'] === 'summary')

@@ -2,12 +2,13 @@
 // and environment of a process can be read on the host, and what was on a disk can be found there later.
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { progress } from '../../controller-link/job-log.ts'
 import { Failure, wordsOf } from '../../failure.ts'
-import { endAll, find, run } from '../../host/exec.ts'
+import { endAll, find, type Options, run, unmountBelow } from '../../host/exec.ts'
 import {
   type BackupAddress,
   BackupCheckResult,
@@ -23,15 +24,18 @@ import { type Backups, backupFailure, type Saved, type ServedDisk, type Source, 
 import { nbdUri, servedBytes, whileServed } from './disk-server.ts'
 import { detailOf, type Meaning, meaningOf } from './findings.ts'
 import { type Piped, piped, type Words } from './pipe.ts'
+import { NotMounted, whileMounted } from './restic-mount.ts'
 import {
   bytesPruned,
   DISK_FILE,
+  dataBytesIn,
   fileIn,
   type Snapshot,
   savedIn,
   snapshotsIn,
   summaryIn,
   tagsOf,
+  treeIn,
 } from './restic-output.ts'
 
 /** restic retries for a quarter of an hour; a test has an answer sooner. */
@@ -44,6 +48,8 @@ const STALL_SECONDS = 1200
 const LONG_SECONDS = 7 * 86_400
 const LOCK_SECONDS = 60
 const LOCK_PAUSE_MS = 2000
+/** The list of the parts of a disk with 6 TB of data. */
+const MOST_LIST_BYTES = 512 << 20
 
 /** A finding that ends a test. */
 class Found extends Error {
@@ -67,6 +73,7 @@ export class Restic implements Backups {
     const memory = lstatSync('/dev/shm', { throwIfNoEntry: false })?.isDirectory() ? '/dev/shm' : tmpdir()
     this.#folder = join(memory, `berth-backup-${name}`)
     endAll(`${this.#folder}/`)
+    unmountBelow(this.#folder)
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
@@ -110,14 +117,31 @@ export class Restic implements Backups {
       throw new Found('unreliable', 'what restic saved is not there, or not all of it')
     })
 
-  diskBytes = (target: BackupTarget, snapshot: string) =>
+  sizeOf = (target: BackupTarget, snapshot: string) =>
     this.#orFail(target, async (prepared) => {
       const ls = await this.#restic(prepared, ['ls', '--json', '--no-lock', snapshot], this.#reading)
       if (ls.meaning === 'missing') throw new Found('no_snapshot', ls.said)
-      const file = fileIn(mustHaveWorked(ls))
-      if (!file) throw new Found('no_snapshot', `the snapshot ${snapshot} holds no disk`)
-      return file.sizeBytes
+      const [file, tree] = [fileIn(mustHaveWorked(ls)), treeIn(ls.out)]
+      if (!file || !tree) throw new Found('no_snapshot', `the snapshot ${snapshot} holds no disk`)
+      const list = await this.#restic(prepared, ['cat', 'blob', tree, '--no-lock'], {
+        ...this.#reading,
+        outputCapBytes: MOST_LIST_BYTES,
+      })
+      return { diskBytes: file.sizeBytes, dataBytes: dataBytesIn(mustHaveWorked(list), file.sizeBytes) }
     })
+
+  /** Shows the disk of a snapshot as an open file while `work` runs. `gone` aborts when it can be read no longer. */
+  whileReadable = <T>(
+    target: BackupTarget,
+    snapshot: string,
+    work: (disk: FileHandle, gone: AbortSignal) => Promise<T>,
+  ): Promise<T> =>
+    this.#orFail(target, (prepared) =>
+      whileMounted(prepared, snapshot, work).catch((error: unknown) => {
+        if (error instanceof NotMounted) throw new Found(meaningOf(error.message), error.message)
+        throw error
+      }),
+    )
 
   load = (target: BackupTarget, snapshot: string, disk: Disk) =>
     this.#orFail(target, async (prepared) => {
@@ -308,7 +332,7 @@ export class Restic implements Backups {
     if (read !== bytes) throw new Found('unreliable', '')
   }
 
-  async #restic({ args, env }: Prepared, more: string[], options: { stdin?: string; limitSeconds?: number } = {}) {
+  async #restic({ args, env }: Prepared, more: string[], options: Options = {}) {
     const { stepSeconds: limitSeconds } = this.limits
     const ran = await run('restic', [...args, ...more], { mayFail: true, limitSeconds, env, ...options }).catch(
       (error: unknown) => {

@@ -21,6 +21,7 @@ import { KeyFileError, secretsFromFile } from '../../kernel/crypto/secrets.ts'
 import { second } from '../../kernel/db/clock.ts'
 import { mustFit } from '../../kernel/db/migrate.ts'
 import { putSettingIn, settingIn } from '../../kernel/db/queries.ts'
+import { epochIn, raiseEpochIn } from '../../kernel/nodes/epoch.ts'
 import { configFrom } from '../config.ts'
 import { databaseOf, environment, installation, isRunning, noDatabase } from './data-dir.ts'
 import { lockDataDir } from './data-dir-lock.ts'
@@ -157,6 +158,8 @@ export function putInPlace(part: string, dataDir: string): string | undefined {
   const kept = `${database}.before-restore-${Date.now()}`
   const before = existsSync(database)
   if (before) intoOneFile(database)
+  // Nodes obey no controller any more that goes on with the database before.
+  raiseEpoch(part, before ? database : undefined)
   // With what could not be put into it, of a database that is damaged.
   for (const suffix of ['', '-wal', '-shm'])
     if (existsSync(database + suffix)) renameSync(database + suffix, kept + suffix)
@@ -164,6 +167,26 @@ export function putInPlace(part: string, dataDir: string): string | undefined {
   renameSync(part, database)
   flush(dataDir)
   return before ? kept : undefined
+}
+
+function raiseEpoch(part: string, database: string | undefined) {
+  const db = new Database(part, { readwrite: true, create: false })
+  raiseEpochIn(db, [epochIn(db), database === undefined ? 0 : epochBefore(database)], Date.now())
+  db.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  db.close(true)
+  for (const end of ['-wal', '-shm']) rmSync(part + end, { force: true })
+}
+
+/** A damaged database tells none; the time of this host is higher anyway. */
+function epochBefore(database: string): number {
+  try {
+    const db = new Database(database, { readonly: true })
+    const epoch = epochIn(db)
+    db.close()
+    return epoch
+  } catch {
+    return 0
+  }
 }
 
 function intoOneFile(database: string) {

@@ -106,12 +106,16 @@ export const forgetting = saga<Forgetting>('delete_backup', { lane: 'bulk' })
 /** A target that keeps backups is asked again after so long: its administrator may have deleted them there. */
 const ASKED_AGAIN_MS = 7 * day
 
+/** The record of a backup of a plan that failed: there is nothing in it, and the next ones tell more. */
+const FAILED_KEPT_MS = 30 * day
+
 /** Deletes the backups whose time has come, and those of servers that were terminated long ago. */
 export function forgetDue(db: Db, now: number) {
   const due = dueBackups(db, {
     now,
     terminatedBefore: now - settingValue(db, keptAfterTermination) * day,
     keptBefore: now - ASKED_AGAIN_MS,
+    failedBefore: now - FAILED_KEPT_MS,
     limit: MOST_AT_ONCE,
   }).filter(({ nodeId, snapshot }) => snapshot === null || !isGoneNode(db, nodeId))
   for (const them of Map.groupBy(due, ({ serverId, targetId, ownerId, nodeId }) =>

@@ -9,6 +9,7 @@ import { forgetDue, forgetting, keptAfterTermination, removeBackup } from './del
 import { getBackup, listAllBackups, listBackups } from './list.ts'
 import { backingUp, droppingLeftOver, makeBackup } from './make.ts'
 import { mostManual } from './model.ts'
+import { backupNotices, tellOfFailure } from './notices.ts'
 import { backupOfAudit, encryptedKey } from './queries.ts'
 import { restoreBackup, restoringBackup } from './restore.ts'
 import { restoreToNewServer, restoringToNew } from './restore-new.ts'
@@ -84,6 +85,8 @@ export const backupsFeature = feature({
   ],
   settings: [mostManual, keptAfterTermination],
   attention: [failedBackupsShown],
+  notices: backupNotices,
+  onEvent: tellOfFailure,
   schedule: [
     {
       everyMs: DUE_EVERY_MS,

@@ -74,10 +74,15 @@ const statements = prepared(({ $client }) => ({
      WHERE target_id = ? AND state <> 'failed'`,
   ),
   forgetTarget: $client.prepare('DELETE FROM backups WHERE target_id = ?'),
-  due: $client.prepare<{ id: string }, [number, number, number, number]>(
+  before: $client.prepare<{ state: string }, [string, string, string, string]>(
+    `SELECT state FROM backups WHERE server_id = ? AND owner_id = ? AND plan_id = ? AND id < ? AND state <> 'running'
+       AND coalesce(error_code, '') <> 'cancelled' ORDER BY id DESC LIMIT 1`,
+  ),
+  due: $client.prepare<{ id: string }, [number, number, number, number, number]>(
     `SELECT b.id FROM backups b ${workloadReference.leftJoin('w', 'b.server_id')}
      WHERE b.state IN ('ready', 'failed') AND (b.kept_at IS NULL OR b.kept_at < +?)
-       AND (b.keep_until <= +? OR (${workloadReference.column('w', 'terminatedAt')} <= +?
+       AND (b.keep_until <= +? OR (b.state = 'failed' AND b.plan_id IS NOT NULL AND b.ended_at <= +?)
+         OR (${workloadReference.column('w', 'terminatedAt')} <= +?
          AND ${workloadReference.column('w', 'purgeAt')} IS NULL))
      ORDER BY b.id LIMIT +?`,
   ),
@@ -90,15 +95,19 @@ export const backupsInTarget = (tx: Db, targetId: string) => statements(tx).inTa
 /** Forgets the records of a target that is removed; what lies there stays. */
 export const forgetBackupsOf = (tx: Tx, targetId: string) => void statements(tx).forgetTarget.run(targetId)
 
-type Due = { now: number; terminatedBefore: number; keptBefore: number; limit: number }
+/** Did the backup that this plan made of the server before fail, too? Of one without a plan: no. */
+export const hasFailedBefore = (tx: Db, { id, serverId, ownerId, planId }: Backup): boolean =>
+  planId !== null && statements(tx).before.get(serverId, ownerId, planId, id)?.state === 'failed'
+
+type Due = { now: number; terminatedBefore: number; keptBefore: number; failedBefore: number; limit: number }
 /**
  * Backups that are to be deleted: their time has come, or their server was terminated before `terminatedBefore` (ms)
- * and can be brought back no more.
+ * and can be brought back no more; or a plan made them, and they failed before `failedBefore`.
  * Those that their target kept are tried again when it did before `keptBefore`.
  */
-export const dueBackups = (tx: Db, { now, terminatedBefore, keptBefore, limit }: Due): Backup[] => {
+export const dueBackups = (tx: Db, { now, terminatedBefore, keptBefore, failedBefore, limit }: Due): Backup[] => {
   const ids = statements(tx)
-    .due.all(keptBefore, now, terminatedBefore, limit)
+    .due.all(keptBefore, now, failedBefore, terminatedBefore, limit)
     .map(({ id }) => id)
   return tx.select().from(backups).where(inArray(backups.id, ids)).orderBy(backups.id).all()
 }

@@ -59,6 +59,7 @@ const decidingColumns = `id, kind, owner_id AS ownerId, reseller_id AS resellerI
   purge_at AS purgeAt FROM workloads`
 const statements = prepared(({ $client }) => ({
   number: $client.prepare<{ n: number }, []>('SELECT coalesce(max(number), 0) + 1 AS n FROM workloads'),
+  firstAt: $client.prepare<{ at: number }, []>('SELECT created_at AS at FROM workloads ORDER BY id LIMIT 1'),
   listed: $client.prepare<{ listed: number }, [string]>('SELECT listed FROM workload_counts WHERE kind = ?'),
   takeGeneration: $client.prepare<{ n: number }, [string]>(
     `UPDATE workloads SET last_disk_generation = last_disk_generation + 1
@@ -117,6 +118,9 @@ export const isAnyOn = (tx: Db, nodeId: string, { where, values }: Where): boole
 
 /** The number of the next workload, in the transaction that inserts it. */
 export const nextNumber = (tx: Tx): number => statements(tx).number.get()!.n
+
+/** When the first workload was made, in ms; undefined before. */
+export const firstWorkloadAt = (tx: Db): number | undefined => statements(tx).firstAt.get()?.at
 
 /** How many workloads of this kind are not terminated: one row, which triggers keep. */
 export const listedWorkloads = (tx: Db, kind: string): number => statements(tx).listed.get(kind)?.listed ?? 0

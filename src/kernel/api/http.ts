@@ -10,7 +10,7 @@ import { ApiError, type Code, type ErrorTable, errorBody, restarting, unknownPat
 import { keyFrom } from './idempotency.ts'
 import { addressKey, type Limit } from './limits.ts'
 import { JsonPage } from './list.ts'
-import type { CallRequest, CallResult, Gate, Operation, Query } from './operation.ts'
+import type { ByteFile, CallRequest, CallResult, Gate, Operation, Query } from './operation.ts'
 import { asJson, type IncomingRequest, JsonResponse, refuse } from './response.ts'
 
 export const API_ROOT = '/api/v1'
@@ -153,6 +153,7 @@ function show(op: Operation, result: CallResult): Response {
   const { status, replayed, cookies = [], json } = result
   if (json) return new JsonResponse(json, status)
   const { body } = result
+  if (op.produces === 'application/octet-stream') return fileOf(body, status)
   if (op.produces)
     return new Response(inPieces(body), {
       status,
@@ -167,6 +168,19 @@ function show(op: Operation, result: CallResult): Response {
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
   return response
 }
+
+/** A browser stores it under its name and shows nothing of it, whatever it is. */
+const fileOf = ({ name, sizeBytes, bytes }: ByteFile, status: number) =>
+  new Response(bytes, {
+    status,
+    headers: {
+      'Content-Type': 'application/octet-stream',
+      'Content-Length': String(sizeBytes),
+      'Content-Disposition':
+        `attachment; filename="${name.replace(/[^A-Za-z0-9._-]/g, '_')}"; ` +
+        `filename*=UTF-8''${encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, escape)}`,
+    },
+  })
 
 const jsonOf = (body: unknown) => (body instanceof JsonPage ? body.whole() : JSON.stringify(body))
 

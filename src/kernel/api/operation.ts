@@ -46,6 +46,8 @@ export interface AppContext extends Services {
     disconnect(nodeId: string): void
     /** Tells it that a viewer waits for a console. False: it is not connected. */
     openConsole(nodeId: string, console: Omit<ConsoleFrame, 'type'>): boolean
+    /** Tells it that somebody asks for files of a backup. False: it is not connected. */
+    openFiles(nodeId: string, session: string): boolean
   }
   /** Jobs that an error outside their steps has stopped, until they go on. */
   interruptedJobs(): readonly Interrupted[]
@@ -180,8 +182,11 @@ export type Operation<
   /** The most values in the body, where the usual 5,000 are too few. */
   mostValues?: number
   response: A
-  /** A file instead of JSON: `run` returns an iterable of text, read as fast as the client takes it. */
-  produces?: 'text/csv' | 'application/jsonl' | 'text/plain'
+  /**
+   * A file instead of JSON: `run` returns an iterable of text, or of `application/octet-stream` a `ByteFile`, read as
+   * fast as the client takes it.
+   */
+  produces?: 'text/csv' | 'application/jsonl' | 'text/plain' | 'application/octet-stream'
   /** 200 done or read, 201 created, 202 a job continues. */
   status?: 200 | 201 | 202
   /** Codes beside those that the gate may answer. */
@@ -317,6 +322,10 @@ export const secret = <T extends TSchema>(schema: T): T => ({ ...schema, writeOn
 
 /** The response of an operation that `produces` a file. */
 export const stream = t.Unsafe<Iterable<string>>({ type: 'string' })
+/** A file of bytes. Its stream fails when it ends before `sizeBytes`, which breaks the response off. */
+export type ByteFile = { name: string; sizeBytes: number; bytes: ReadableStream<Uint8Array> }
+/** The response of an operation that produces `application/octet-stream`. */
+export const byteFile = t.Unsafe<ByteFile>({ type: 'string', format: 'binary' })
 export const done = namedSchema('Done', {})
 export const time = t.String({ format: 'date-time' })
 

@@ -197,8 +197,14 @@ export class Hub implements Nodes {
 
   /** Tells the node that a viewer waits for a console; false where it is not connected. */
   openConsole(nodeId: string, console: Omit<Extract<ToAgent, { type: 'console' }>, 'type'>): boolean {
+    return this.tellNow(nodeId, { type: 'console', ...console })
+  }
+  /** Tells the node that somebody asks for files of a backup; false where it is not connected. */
+  openFiles = (nodeId: string, session: string): boolean => this.tellNow(nodeId, { type: 'files', session })
+
+  private tellNow(nodeId: string, frame: ToAgent): boolean {
     const socket = this.sockets.get(nodeId)
-    socket?.send(JSON.stringify({ type: 'console', ...console } satisfies ToAgent))
+    socket?.send(JSON.stringify(frame))
     return socket !== undefined
   }
 

@@ -41,6 +41,7 @@ type Reading<O extends Read> = {
   optional: boolean
   all?: true
   named?: true
+  refusable?: true
   aroundParts?: true
 }
 /** Reads with other parameters than the page's own. */
@@ -57,6 +58,15 @@ export const ifNamed = <O extends Read>(
   op: O,
   ask: (at: At, before: any) => RequestContext | undefined,
 ): Reading<O> & { optional: true } => ({ op, ask, optional: true, named: true })
+/** A refusal in place of a response. */
+export type Refused = { refused: { code: string; message: string } }
+/** The statuses of what the state of a thing refuses, and of limits. */
+const mayPass: ReadonlySet<number> = new Set([409, 422])
+/** Reads what may be refused at this moment: the page shows the refusal in its place. */
+export const orRefused = <O extends Read>(
+  op: O,
+  ask: (at: At) => RequestContext,
+): Reading<O> & { optional: false; refusable: true } => ({ op, ask, optional: false, refusable: true })
 /** Reads what not everybody who may see the page may see; undefined for those. */
 export const ifAllowed = <O extends Read>(
   op: O,
@@ -85,15 +95,19 @@ export const aroundParts = <O extends Read, Optional extends boolean>(
 ): Reading<O> & { optional: true } => ({ ...read, optional: true, aroundParts: true })
 
 export type Reads = Record<string, Read | Reading<any>>
-type AnswerOf<R> = R extends { op: infer O; optional: infer Opt }
+type AnswerOf<R> = R extends { op: infer O; refusable: true }
   ? O extends Read
-    ? Opt extends true
-      ? Static<O['response']> | undefined
-      : Static<O['response']>
+    ? Static<O['response']> | Refused
     : never
-  : R extends Read
-    ? Static<R['response']>
-    : never
+  : R extends { op: infer O; optional: infer Opt }
+    ? O extends Read
+      ? Opt extends true
+        ? Static<O['response']> | undefined
+        : Static<O['response']>
+      : never
+    : R extends Read
+      ? Static<R['response']>
+      : never
 export type Answers<R extends Reads> = { [K in keyof R]: AnswerOf<R[K]> }
 
 export type Page<R extends Reads = any> = {
@@ -136,7 +150,7 @@ export async function readAll<R extends Reads>(
 ): Promise<Answers<R>> {
   const data: Record<string, unknown> = {}
   for (const [name, read] of Object.entries(reads) as [string, Read | Reading<Read>][]) {
-    const { op, ask, optional, all, named, aroundParts }: Reading<Read> =
+    const { op, ask, optional, all, named, refusable, aroundParts }: Reading<Read> =
       'op' in read ? read : { op: read, ask: ownParams, optional: false }
     if ((optional && !at.may(op)) || (aroundParts && forPart)) continue
     const asked = ask(at, data)
@@ -148,6 +162,10 @@ export async function readAll<R extends Reads>(
     try {
       data[name] = all ? await toItsEnd(answered) : await answered(filled(query))
     } catch (error) {
+      if (refusable && error instanceof ApiError && mayPass.has(at.registry.errors[error.code].status)) {
+        data[name] = { refused: { code: error.code, message: error.message } } satisfies Refused
+        continue
+      }
       if (!(named && error instanceof ApiError && error.code.endsWith('_not_found'))) throw error
     }
   }

@@ -1,6 +1,6 @@
 import { second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
-import { badControllerBackups } from './attention.ts'
+import { badControllerBackups, noCopyAtAll } from './attention.ts'
 import { ControllerBackups } from './make.ts'
 import { planOf, resultsOf } from './model.ts'
 import { configureControllerBackups, getControllerBackups, makeControllerBackup } from './plan.ts'
@@ -26,7 +26,7 @@ export const controllerBackupsFeature = feature({
   name: 'controller-backups',
   errors,
   operations: [getControllerBackups, configureControllerBackups, makeControllerBackup],
-  attention: [badControllerBackups],
+  attention: [noCopyAtAll, badControllerBackups],
   services: () => ({ controllerBackups: new ControllerBackups() }),
   schedule: [
     {

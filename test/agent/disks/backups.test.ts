@@ -68,6 +68,25 @@ for (const power of ['running', 'stopped'] as const)
     await expect(obey('backup.restore', restore)).rejects.toMatchObject({ code: 'backup_no_snapshot' })
   })
 
+test('a restore that the pool has no space for is refused before anything is read', async () => {
+  const { host, obey, make } = await rig()
+  const { snapshot } = await make()
+  const pool = host.storage.pool('local')
+  const { capacity } = pool
+  pool.capacity = async () => ({ ...(await capacity.call(pool)), freeBytes: 500 << 20 })
+  let reads = 0
+  host.backups.load = async () => void reads++
+  const restore = { snapshot, volume: restored, sizeBytes: 2 * GiB, target }
+  await expect(obey('backup.restore', restore)).rejects.toMatchObject({
+    code: 'pool_full',
+    message: expect.stringContaining('the pool local has 524288000 free'),
+  })
+  expect([reads, await obey('volume.look', restored)]).toEqual([0, { sizeBytes: null }])
+  pool.capacity = async () => ({ ...(await capacity.call(pool)), freeBytes: 700 << 20 })
+  await obey('backup.restore', restore)
+  expect(reads).toBe(1)
+})
+
 test('the layer in use is saved', async () => {
   const { obey, layers, pathOf, make } = await rig()
   const volume = atLayer(volumeOf(1), 1)

@@ -25,6 +25,7 @@ import { addLogin } from '../../../src/app/backup-server/logins.ts'
 import { clearIncoming } from '../../../src/app/backup-server/repository.ts'
 import { backupServer } from '../../../src/app/backup-server/server.ts'
 import { selfSigned } from '../../support/services/certificate.ts'
+import { S3_ACCESS, S3_SECRET, s3Server } from '../../support/services/s3.ts'
 import { freePort } from '../../support/world/program.ts'
 import { backupContract, DISK_BYTES } from './contract.ts'
 
@@ -322,6 +323,41 @@ describe('restic', () => {
       expect(await restic().test(overSftp({ trust: other }))).toMatchObject({ finding: 'host_key' })
       expect(await restic().test(overSftp({ secret: key('stranger') }))).toMatchObject({ finding: 'login_refused' })
     })
+  })
+})
+
+describe('restic with S3', () => {
+  const inS3 = (url: string, more: Partial<BackupTarget> = {}) =>
+    target({ kind: 's3', address: `${url}/bucket/berth`, login: S3_ACCESS, secret: S3_SECRET, ...more })
+  test('a disk comes back; another secret is refused, and a bucket that is gone is found out', async () => {
+    const s3 = s3Server({ atOnce: 100 })
+    try {
+      const restic = new Restic(`${dir}/agent-s3`)
+      const given = await disks.disk('in the bucket')
+      const { signal } = new AbortController()
+      const what = { backup: `bkp_${'1'.repeat(26)}`, workload: `srv_${'1'.repeat(26)}` }
+      const saved = await restic.save(
+        inS3(s3.url),
+        { ...what, sizeBytes: DISK_BYTES, consistent: true },
+        { disk: given },
+        signal,
+      )
+      expect(saved.diskBytes).toBe(DISK_BYTES)
+      expect([...s3.objects.keys()].some((key) => key.startsWith('berth/bkt_test/data/'))).toBe(true)
+      const made = await disks.disk()
+      await restic.load(inS3(s3.url), saved.snapshot, made)
+      expect(await disks.read(made)).toBe('in the bucket')
+      await expect(restic.find(inS3(s3.url, { secret: 'wrong' }), what.backup)).rejects.toMatchObject({
+        code: 'backup_login_refused',
+      })
+      expect(await restic.forget(inS3(s3.url), [saved.snapshot], [])).toEqual({ gone: [saved.snapshot], kept: [] })
+      s3.removeBucket()
+      await expect(restic.load(inS3(s3.url), saved.snapshot, await disks.disk())).rejects.toMatchObject({
+        code: expect.stringMatching(/^backup_/),
+      })
+    } finally {
+      await s3.stop()
+    }
   })
 })
 

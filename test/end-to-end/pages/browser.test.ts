@@ -81,6 +81,16 @@ async function people(): Promise<Person[]> {
   await live.admin('packages.update', { id: order.packageId, volumeGb: 50 })
   await live.admin('volumes.create', { id: server, name: 'data', sizeGb: 1 })
   await eventually(async () => (await live.admin('servers.get', { id: server })).job === null)
+  const disk = await live.admin('backup-targets.add-local', { name: 'Disk', address: '/srv/backups' })
+  await live.admin('backup-targets.make-default', { id: disk.id })
+  const backupOf = async (id: string): Promise<string> => {
+    const isRunning = async () => (await live.admin('servers.get', { id })).status === 'running'
+    await live.until('a server that is set up', isRunning)
+    const { backupId } = await live.admin('backups.create', { id })
+    await live.until('its backup', async () => (await live.admin('backups.get', { id: backupId })).state === 'ready')
+    return backupId
+  }
+  const backups = await backupOf(server)
   await live.admin('snapshots.create', { id: server, name: 'before-update', comment: 'PHP 8.3' })
   made = [
     {
@@ -88,6 +98,7 @@ async function people(): Promise<Person[]> {
       cookies: await page.context().cookies(),
       ids: {
         ...own,
+        backups,
         customers: await first('customers.list'),
         resellers: rita,
         nodes: await first('nodes.list'),
@@ -103,14 +114,15 @@ async function people(): Promise<Person[]> {
       ids: {
         servers: sold.serverId,
         jobs: sold.jobId,
+        backups: await backupOf(sold.serverId),
         customers: clara,
         webhooks: await webhookOf('rita@example.com'),
       },
     },
     {
-      area: /^\/($|servers|jobs|team|usage|scripts|images|account\/(ssh-keys|webhooks|events)|api-reference)/,
+      area: /^\/($|servers|backups|jobs|team|usage|scripts|images|account\/(ssh-keys|webhooks|events)|api-reference)/,
       cookies: await cookiesOf('cal@example.com'),
-      ids: { ...own, webhooks: await webhookOf('cal@example.com'), scripts },
+      ids: { ...own, backups, webhooks: await webhookOf('cal@example.com'), scripts },
     },
   ]
   return made

@@ -55,6 +55,17 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     const { body } = await must(p.owner, 'POST', '/admin/servers', waiting)
     return ['server1 is ready to be set up', addressOf(p.customer.id), new RegExp(`^/servers/${body.serverId}$`)]
   },
+  'src/compute/backups/notices.ts': async () => {
+    const target = { name: 'full', address: 'https://full.example/web/', login: 'node1', secret: 'hidden-1' }
+    const { body: place } = await must(p.owner, 'POST', '/admin/backup-targets/rest', target)
+    await p.admin('POST', `/admin/backup-targets/${place.id}/actions/make-default`)
+    const { body } = await must(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'unsaved01' })
+    await p.settle()
+    await must(p.customer, 'POST', `/servers/${body.serverId}/backups`, {})
+    await p.settle()
+    const leadsTo = new RegExp(`^/servers/${body.serverId}/backups$`)
+    return ['A backup of unsaved01 failed', addressOf(p.customer.id), leadsTo]
+  },
   'src/compute/servers/notices.ts received': async () => {
     const [before, now] = [p.account('customer', 'Before'), p.account('customer', 'Now')]
     const given = { ...p.order, ownerId: before.id, hostname: 'given01' }

@@ -7,6 +7,7 @@ import { FOLDER_MARKER } from '../../../src/kernel/stores/folder.ts'
 import { openStore, type StoreAddress, setOnHost } from '../../../src/kernel/stores/open.ts'
 import { signed } from '../../../src/kernel/stores/s3.ts'
 import { type ObjectStore, StoreError } from '../../../src/kernel/stores/store.ts'
+import { s3Server } from '../../support/services/s3.ts'
 import { freePort } from '../../support/world/program.ts'
 
 const dir = mkdtempSync(`${tmpdir()}/berth-stores-`)
@@ -67,55 +68,15 @@ async function sftp(): Promise<StoreAddress & { kind: 'sftp' }> {
 }
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
-/** A bucket in memory. It checks signatures, and lists two names at once. */
-function s3Server() {
-  const objects = new Map<string, Buffer>()
-  const server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      const url = new URL(request.url)
-      const body = Buffer.from(await request.arrayBuffer())
-      const header = (name: string) => request.headers.get(name) ?? ''
-      const digest = sha256(body)
-      const wanted = signed(
-        {
-          ...{ method: request.method, path: url.pathname, search: url.search.slice(1), host: url.host },
-          ...{ at: header('x-amz-date'), digest, region: 'us-east-1' },
-        },
-        'access',
-        'secret',
-      )
-      if (header('authorization') !== wanted || header('x-amz-content-sha256') !== digest)
-        return new Response('<Error><Code>SignatureDoesNotMatch</Code></Error>', { status: 403 })
-      const [, bucket, ...rest] = url.pathname.split('/')
-      const key = rest.join('/')
-      if (bucket !== 'bucket') return new Response('<Error><Code>NoSuchBucket</Code></Error>', { status: 404 })
-      if (request.method === 'PUT') objects.set(key, body)
-      else if (request.method === 'DELETE') objects.delete(key)
-      else if (key) {
-        const found = objects.get(key)
-        return found
-          ? new Response(new Uint8Array(found))
-          : new Response('<Error><Code>NoSuchKey</Code></Error>', { status: 404 })
-      } else {
-        const prefix = url.searchParams.get('prefix') ?? ''
-        const after = url.searchParams.get('continuation-token') ?? ''
-        const names = [...objects.keys()].filter((name) => name.startsWith(prefix) && name > after).toSorted()
-        const keys = names.slice(0, 2).map((name) => `<Contents><Key>${name}</Key></Contents>`)
-        const more = names.length > 2 ? `<NextContinuationToken>${names[1]}</NextContinuationToken>` : ''
-        return new Response(`<?xml version="1.0"?><ListBucketResult>${keys.join('')}${more}</ListBucketResult>`)
-      }
-      return new Response('', { status: request.method === 'DELETE' ? 204 : 200 })
-    },
-  })
-  ends.push(() => server.stop(true))
-  return `http://127.0.0.1:${server.port}`
+function s3() {
+  const server = s3Server()
+  ends.push(server.stop)
+  return server.url
 }
 
 const kinds: [string, () => Promise<ObjectStore> | ObjectStore][] = [
   ['a folder', folder],
-  ['S3', () => open({ kind: 's3', url: `${s3Server()}/bucket/a/b`, login: 'access', secret: 'secret', trust: '' })],
+  ['S3', () => open({ kind: 's3', url: `${s3()}/bucket/a/b`, login: 'access', secret: 'secret', trust: '' })],
   ...(hasSshd ? [['SFTP', async () => open(await sftp())] as [string, () => Promise<ObjectStore>]] : []),
 ]
 
@@ -159,7 +120,7 @@ test('a folder whose disk is not mounted is refused', async () => {
   expect(existsSync(`${dir}/unmounted/a`)).toBe(false)
 })
 test('S3 with a wrong secret says what to look at', async () => {
-  const url = `${s3Server()}/bucket`
+  const url = `${s3()}/bucket`
   const store = open({ kind: 's3', url, login: 'access', secret: 'wrong', trust: '' })
   await expect(store.put('a', Buffer.from('x'))).rejects.toThrow(
     'answers 403 SignatureDoesNotMatch. Look at the access key',

@@ -65,6 +65,19 @@ describe('a backup of the controller', () => {
     expect((await shown(p)).targets[0].lastGoodAt).toEqual(expect.any(String))
     expect(await p.controller.app.controllerBackups.isRunning).toBe(false)
   })
+  test('that nobody set up stands under Needs attention a day after the first server', async () => {
+    using p = await world()
+    const words = 'The controller has neither backups nor a replica.'
+    p.turnClock(2 * day)
+    expect(await attention(p)).not.toContain(words)
+    await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    expect(await attention(p)).not.toContain(words)
+    p.turnClock(day)
+    expect(await attention(p)).toContain(words)
+    await plan(p, [(await withTarget(p)).id])
+    expect(await attention(p)).not.toContain(words)
+  })
   test('that fails stands under Needs attention, and is tried again each hour', async () => {
     using p = await world()
     const target = await withTarget(p, false)

@@ -2,6 +2,7 @@
 // real hub.
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { FilesLink, type QuestionSocket } from '../../../agent/backup-files/files-link.ts'
 import { parseCommand } from '../../../agent/commands/index.ts'
 import { ConsoleLink } from '../../../agent/console/console-link.ts'
 import type { Identity } from '../../../agent/controller-link/identity.ts'
@@ -12,6 +13,7 @@ import { type FakeSettings, openFakeHost } from '../../../agent/host/fake-host.t
 import type { Fault } from '../../../agent/host/faults.ts'
 import type { ToAgent } from '../../../agent/protocol/wire.ts'
 import { InjectedCrash } from '../../../src/kernel/jobs/failures.ts'
+import type { SocketHandler } from '../../../src/kernel/net/socket-endpoint.ts'
 import type { Hub } from '../../../src/kernel/nodes/hub.ts'
 
 type Options = {
@@ -22,6 +24,8 @@ type Options = {
   settings: Partial<FakeSettings>
   /** That of the controller which runs now: a restarted controller has another. */
   hub(): Hub
+  /** The controller's end of a question about files of backups. */
+  joinFiles(nodeId: string, session: string): SocketHandler | undefined
   now(): number
   /** Called before and after each command; throws `InjectedCrash` where the agent is to die. */
   crash(moment: 'before' | 'after', command: { key: string; name: string }): void
@@ -29,7 +33,7 @@ type Options = {
 export type FakeAgent = ReturnType<typeof fakeAgent>
 
 /** Connects when told to. */
-export function fakeAgent({ nodeId, key, home, settings, hub, now, crash }: Options) {
+export function fakeAgent({ nodeId, key, home, settings, hub, joinFiles, now, crash }: Options) {
   mkdirSync(home, { recursive: true })
   let host = openFakeHost(home, { bootMs: 0, imageBytes: 1024 ** 3, ...settings }, now, key)
   let journal = openJournal(`${home}/journal.db`, crash)
@@ -40,6 +44,7 @@ export function fakeAgent({ nodeId, key, home, settings, hub, now, crash }: Opti
   const say = (from: any, frame: unknown) => from === socket && hub().message(from, JSON.stringify(frame))
   async function hear(from: any, frame: ToAgent, myLife: number) {
     if (frame.type === 'traffic-stored') return host.metering.stored(frame.seq)
+    if (frame.type === 'files') return answerOver(joinFiles(nodeId, frame.session))
     if (frame.type === 'console') return identity && consoles?.open(frame, identity)
     if (frame.type !== 'command') return
     const { key } = frame
@@ -64,6 +69,36 @@ export function fakeAgent({ nodeId, key, home, settings, hub, now, crash }: Opti
       if (error instanceof InjectedCrash) return agent.restart()
       say(from, { type: 'failed', key, error: failureOf(error) })
     }
+  }
+  /** The real question and answer, over a socket in memory. */
+  function answerOver(controllers: SocketHandler | undefined) {
+    if (!controllers) return
+    const heard: ((event: { data: unknown }) => void)[] = []
+    const gone: (() => void)[] = []
+    let isOpen = true
+    const close = () => {
+      if (!isOpen) return
+      isOpen = false
+      for (const tell of gone) tell()
+      controllers.closed(theirs, 1000)
+    }
+    const theirs: any = {
+      send: (data: string) =>
+        queueMicrotask(() => {
+          if (isOpen) for (const tell of heard) tell({ data })
+        }),
+      close: () => queueMicrotask(close),
+    }
+    const mine: QuestionSocket = {
+      send: (data) =>
+        void queueMicrotask(
+          () => isOpen && controllers.message(theirs, typeof data === 'string' ? data : Buffer.from(data)),
+        ),
+      close: () => queueMicrotask(close),
+      addEventListener: (type: string, tell: any) => void (type === 'close' ? gone : heard).push(tell),
+    }
+    void new FilesLink(host.backupFiles).answer(mine).catch(() => {})
+    controllers.opened(theirs)
   }
   const agent = {
     home,

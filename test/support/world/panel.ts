@@ -189,6 +189,7 @@ export async function panel(options: Options = {}) {
       home: `${dir}/${nodeId}`,
       settings,
       hub: () => controller.hub,
+      joinFiles: (nodeId, session) => controller.app.fileQuestions.join(nodeId, session),
       now: () => now,
       crash: (moment, command) => open.agentCrash?.(moment, command),
     })

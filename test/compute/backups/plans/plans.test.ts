@@ -1,5 +1,6 @@
 // Backup plans: what staff define, which servers are on one, and the backups that they make by themselves.
 import { describe, expect, test } from 'bun:test'
+import { forgetDue } from '../../../../src/compute/backups/delete.ts'
 import { turnPlans } from '../../../../src/compute/backups/plans/turn.ts'
 import { type World, world } from '../../../support/world/panel.ts'
 
@@ -180,6 +181,27 @@ describe('the clock', () => {
     p.node.agent.connect()
     await turnAt(p, due + day)
     expect(backups(p, id).map(({ state }) => state)).toEqual(['failed', 'ready'])
+  })
+  test('tells the owner of failures once until one has worked; old failures are forgotten', async () => {
+    using p = await world()
+    const { id, due } = await planned(p)
+    const told = async () => (await p.call(p.signIn(p.customer.id), 'GET', '/notices?limit=200')).body.data
+    const before = (await told()).length
+    const failing = async (at: number) => {
+      p.node.agent.disconnect()
+      await turnAt(p, at)
+      await turnAt(p, at + 2 * hour)
+      p.node.agent.connect()
+      return (await told()).length - before
+    }
+    expect([await failing(due), await failing(due + day), await failing(due + 2 * day)]).toEqual([1, 1, 1])
+    await turnAt(p, due + 3 * day)
+    expect(backups(p, id).map(({ state }) => state)).toEqual(['failed', 'failed', 'failed', 'ready'])
+    expect(await failing(due + 4 * day)).toBe(2)
+    forgetDue(p.db, due + 31 * day)
+    expect(backups(p, id).map(({ state }) => state)).toEqual(['failed', 'failed', 'ready', 'failed'])
+    forgetDue(p.db, due + 35 * day)
+    expect(backups(p, id).map(({ state }) => state)).toEqual(['ready'])
   })
   test('holds to the limits of a node and of a target; the others begin when there is a place', async () => {
     using p = await world()

@@ -193,6 +193,7 @@ const Row = ({ server, backups, of: it, area, ...offers }: InArea & { of: Backup
             · <Link href={`${area}/jobs/${it.jobId}`}>log</Link>
           </>
         )}
+        <BrowseFiles of={it} area={area} />
       </small>
       <small>{wordsOf(it)}</small>
       <Proof of={it} />
@@ -212,6 +213,19 @@ const Row = ({ server, backups, of: it, area, ...offers }: InArea & { of: Backup
     )}
   </li>
 )
+
+/** For those who see the backup itself: with a server its owner shares no files of backups. */
+function BrowseFiles({ of: it, area }: { of: Backup; area: Area }) {
+  const { actor } = useAt()
+  const isGuest = actor.kind === 'customer' && it.ownerId !== actor.accountId
+  if (it.state !== 'ready' || isGuest || actor.via.type === 'support') return null
+  return (
+    <>
+      {' '}
+      · <Link href={`${area}/backups/${it.id}/files`}>browse files</Link>
+    </>
+  )
+}
 
 const looks = {
   running: ['work', 'work', 'In progress'],

@@ -1,0 +1,71 @@
+// The disk of a snapshot as a file, by FUSE. restic fetches what is read and nothing else; the kernel of the host sees
+// bytes and looks for no file system in them. Reads happen in other threads: a target that does not answer stops none
+// of the agent's work.
+import { mkdirSync } from 'node:fs'
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Failure } from '../../failure.ts'
+import { type Begun, begin, find, unmountBelow } from '../../host/exec.ts'
+import { DISK_FILE } from './restic-output.ts'
+
+/** A large repository without a cache has a large index to be read first. */
+const START_SECONDS = 120
+const POLL_MS = 50
+const PATHS = 'ids/%I'
+
+/** restic ended before there was anything to read; the message is its own. */
+export class NotMounted extends Error {}
+
+type Prepared = { folder: string; args: string[]; env: Record<string, string> }
+
+/** Throws `NotMounted`, `tool_missing` without FUSE, and `tool_timeout`. */
+export async function whileMounted<T>(
+  { folder, args, env }: Prepared,
+  snapshot: string,
+  work: (disk: FileHandle, gone: AbortSignal) => Promise<T>,
+): Promise<T> {
+  // restic starts it under this name, which Debian's fuse3 has too.
+  if (!find('fusermount'))
+    throw new Failure('tool_missing', 'fusermount is not installed on this host; the package fuse3 has it')
+  const at = join(folder, 'mounted')
+  mkdirSync(at)
+  // Of others only the program that reads the disk for a viewer gets at it: the folder is closed to all of them.
+  const mount = ['mount', '--no-lock', '--allow-other', '--no-default-permissions', '--path-template', PATHS, '--', at]
+  const server = begin('restic', [...args, ...mount], { env })
+  const gone = new AbortController()
+  void server.ended.then(() => gone.abort())
+  let disk: FileHandle | undefined
+  try {
+    await mounted(folder, at, server, gone.signal)
+    disk = await inTime(server, open(join(at, 'ids', snapshot, DISK_FILE), 'r'))
+    return await work(disk, gone.signal)
+  } finally {
+    // A read that waits ends when its server does.
+    server.stop()
+    await server.ended
+    unmountBelow(folder)
+    await disk?.close().catch(() => {})
+  }
+}
+
+async function mounted(folder: string, at: string, server: Begun, gone: AbortSignal) {
+  const { dev } = await stat(folder)
+  for (const until = performance.now() + START_SECONDS * 1000; ; await Bun.sleep(POLL_MS)) {
+    if (gone.aborted) throw new NotMounted((await server.ended).err.trim() || 'restic ended without a word')
+    const now = await stat(at).catch(() => undefined)
+    if (now && now.dev !== dev) return
+    if (performance.now() > until) throw new Failure('tool_timeout', `restic mount took more than ${START_SECONDS} s`)
+  }
+}
+
+/** Opening fetches the list of snapshots; nothing but the end of the server ends it early. */
+async function inTime(server: Begun, opening: Promise<FileHandle>): Promise<FileHandle> {
+  const timer = setTimeout(() => server.stop(), START_SECONDS * 1000)
+  try {
+    return await opening
+  } catch (error) {
+    throw new NotMounted((error as NodeJS.ErrnoException).code === 'ENOENT' ? 'no matching ID found' : String(error))
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,107 @@
+// Asking a node for files of a backup, and its troubles in the words of the API.
+import type { FileSystem, FilesRequest } from '../../../../agent/protocol/backup.ts'
+import { capacityIn, isGoneNode, nodeById } from '../../../fleet/nodes/queries.ts'
+import { ApiError } from '../../../kernel/api/errors.ts'
+import type { PrepareContext } from '../../../kernel/api/operation.ts'
+import type { Db } from '../../../kernel/db/open.ts'
+import { plainCause } from '../../../kernel/jobs/failures.ts'
+import { backupTargetById } from '../../backup-targets/queries.ts'
+import { repositoryIn } from '../keys.ts'
+import { type Backup, isOnNodeOnly, mustBeReady } from '../model.ts'
+import { type Answer, NoAnswer } from './question.ts'
+
+/** Reading what is in a disk takes the right to restore it: to see that there is a backup is much less. */
+export const browsing = {
+  staff: ['servers:reinstall'],
+  reseller: ['servers:reinstall'],
+  customer: ['servers:reinstall'],
+} as const
+export const refusals = [
+  'backup_not_ready',
+  'backup_file_not_found',
+  'backup_not_browsable',
+  'backup_files_unavailable',
+  'limit_reached',
+] as const
+
+type Wanted = { partition?: number; path: string } & ({ type: 'list'; skip: number } | { type: 'read' })
+
+/** Throws `support_session`, and what `refusals` names. */
+export async function askFor(call: PrepareContext<Backup>, { path, ...wanted }: Wanted): Promise<Answer> {
+  const { db, actor, target: it, secrets, nodes, fileQuestions } = call
+  if (actor.via.type === 'support')
+    throw new ApiError('support_session', `A support session may not see the files of ${actor.name}.`)
+  mustBeReady(it)
+  if (!backupTargetById(db, it.targetId)) throw unavailable('The place for backups was removed.')
+  const nodeId = nodeFor(db, nodes, it)
+  const names = namesIn(path)
+  const request: FilesRequest = {
+    ...wanted,
+    path: names,
+    target: repositoryIn(db, secrets, it),
+    snapshot: it.snapshot!,
+  }
+  try {
+    return await fileQuestions.ask(nodes, { nodeId, accountId: actor.accountId, request })
+  } catch (error) {
+    throw error instanceof NoAnswer ? refusalFor(error) : error
+  }
+}
+
+const MOST_NAMES = 200
+/** The names on the way to a file. Throws `backup_file_not_found`: no file is so deep. */
+export function namesIn(path: string): string[] {
+  const names = path.split('/').filter(Boolean)
+  if (names.length > MOST_NAMES || names.some((name) => name.length > 1100)) throw notThere()
+  return names
+}
+
+/** The node that made it, or another one of its location. Throws `backup_files_unavailable`. */
+function nodeFor(tx: Db, nodes: PrepareContext['nodes'], it: Backup): string {
+  const own = nodeById(tx, it.nodeId)
+  const others = own && !isOnNodeOnly(tx, it) ? capacityIn(tx, own.locationId).map(({ id }) => id) : []
+  const found = [...(own ? [own.id] : []), ...others].find((id) => !isGoneNode(tx, id) && nodes.connected(id))
+  if (found === undefined) throw unavailable('No host machine that reaches it is connected.')
+  return found
+}
+
+const notThere = () => new ApiError('backup_file_not_found', 'There is no such file in the backup.')
+const unavailable = (words: string) =>
+  new ApiError('backup_files_unavailable', `The files of this backup cannot be read now. ${words}`)
+const notBrowsable = (words: string) => new ApiError('backup_not_browsable', words)
+
+const INSTEAD = 'Restore the backup to a new server to get at its files.'
+/** File systems in words for people; null: one that is read. */
+export const fileSystemWords: Readonly<Record<FileSystem, string | null>> = {
+  ext: null,
+  xfs: 'XFS',
+  btrfs: 'Btrfs',
+  ntfs: 'NTFS, of Windows',
+  fat: 'FAT',
+  encrypted: 'encrypted',
+  lvm: 'LVM volumes',
+  swap: 'swap space',
+  unknown: 'unknown',
+}
+
+const refusalOf: Readonly<Record<string, (failure: NoAnswer) => ApiError>> = {
+  file_not_found: notThere,
+  not_a_directory: () => notBrowsable('That is no directory.'),
+  not_a_file: () => notBrowsable('Only files can be downloaded: that is a directory, a link or a device.'),
+  file_too_large: () => notBrowsable(`This file is larger than its file system, so it is almost empty. ${INSTEAD}`),
+  no_file_system: ({ fileSystem = 'unknown' }) =>
+    notBrowsable(
+      `Files can be read of ext2, ext3 and ext4 only; this partition is ${fileSystemWords[fileSystem]}. ${INSTEAD}`,
+    ),
+  file_system_damaged: () => notBrowsable(`The file system in the backup is damaged there. ${INSTEAD}`),
+  tool_missing: () => unavailable('The host machine lacks the programs for it. Ask your provider.'),
+  too_many: () => unavailable('The host machine reads files of other backups. Try again in a few minutes.'),
+  unreachable: () => unavailable('The host machine does not take it up. Try again in a minute.'),
+  slow: () => unavailable('It takes long to open the backup. Try again in a minute: it goes on meanwhile.'),
+  broke_off: () => unavailable('The connection to the host machine broke off. Try again.'),
+}
+
+function refusalFor(failure: NoAnswer): ApiError {
+  const known = Object.hasOwn(refusalOf, failure.code) ? refusalOf[failure.code] : undefined
+  return known?.(failure) ?? unavailable(plainCause({ code: failure.code, message: '' }))
+}
