@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { endOf, type Known } from '../../../agent/drivers/container/ends.ts'
 import { IDS_EACH, mustBeAlone, uidBase } from '../../../agent/drivers/container/ids.ts'
+import { Engine } from '../../../agent/drivers/container/podman/engine.ts'
 import { textOf } from '../../../agent/drivers/container/podman/logs.ts'
 import { type Info, isOlder, MINIMUM, problemsOf } from '../../../agent/drivers/container/podman/requirements.ts'
 import { profileFrom } from '../../../agent/drivers/container/podman/seccomp.ts'
 import { specOf } from '../../../agent/drivers/container/podman/spec.ts'
+import { find } from '../../../agent/host/exec.ts'
 import { containerOf } from '../../agent/instances/examples.ts'
 import { givenWithout } from './podman-rig.ts'
 
@@ -140,4 +145,17 @@ describe('the container that Podman is told to make', () => {
     const wrapped = specOf(containerOf(7, { command: ['other'] }), { ...given, wrapper: ['/.berth/start'] }, with_)
     expect(wrapped).toMatchObject({ user: '0:0', entrypoint: ['/.berth/start', 'app', '/start', 'other'] })
   })
+})
+
+test('an agent that systemd confines starts no Podman of its own, and says which service is missing', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'berth-engine-'))
+  const [own, runDir, serviceSocket] = [join(dir, 'own'), join(dir, 'run'), join(dir, 'none.sock')]
+  const engine = new Engine({ dir: own, runDir, serviceSocket, minimum: MINIMUM, isConfined: () => true })
+  await expect(engine.api()).rejects.toMatchObject({ code: 'container_engine_silent' })
+  const about = await engine.about()
+  if (find('podman')) expect(about!.problems).toEqual([expect.stringContaining('berth-containers')])
+  // Settings alone, which the service needs.
+  expect(readdirSync(own).toSorted()).toEqual(['containers.conf', 'registries.conf', 'seccomp.json', 'storage.conf'])
+  expect(readdirSync(runDir)).toEqual([])
+  rmSync(dir, { recursive: true })
 })

@@ -25,7 +25,15 @@ export type EngineOptions = {
   runDir: string
   minimum: Minimum
   serviceSocket?: string
+  /** Whether the unit of the agent keeps it from what Podman does; tests say so. */
+  isConfined?: () => boolean
 }
+
+/**
+ * systemd runs the agent without new rights and without namespaces. Podman beside it would note in its storage that
+ * this host cannot map user ids, and containers of a service that it began would have no more rights than it has.
+ */
+const isConfinedHere = () => /^NoNewPrivs:\s+1$/m.test(readFileSync('/proc/self/status', 'utf8'))
 
 export class Engine {
   private service: Begun | undefined
@@ -80,7 +88,16 @@ export class Engine {
     return { name: 'podman', version: info.version.Version, problems: problemsOf(info, this.options.minimum) }
   }
 
+  private mustBeFree() {
+    if ((this.options.isConfined ?? isConfinedHere)())
+      throw new Failure(
+        'container_engine_silent',
+        'its service does not answer: start berth-containers, which install.sh --agent --gpu makes',
+      )
+  }
+
   private async askProgram(): Promise<Info> {
+    this.mustBeFree()
     const options = { env: this.environment, quietly: true, limitSeconds: 30 }
     return JSON.parse((await run('podman', ['info', '--format', 'json'], options)).out) as Info
   }
@@ -102,6 +119,7 @@ export class Engine {
     if (running) return running
     const socket = this.socket()
     if (socket.length > LONGEST_SOCKET) throw new Failure('container_engine_silent', `${socket} is too long a path`)
+    this.mustBeFree()
     const own = new PodmanApi(socket)
     this.close()
     const service = begin('podman', ['--log-level', 'error', 'system', 'service', '--time=0', `unix://${socket}`], {
