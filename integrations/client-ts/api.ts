@@ -841,6 +841,150 @@ export type FloatingIpPage = {
   total: number
 }
 
+export type GpuCard = {
+  id: string
+  nodeId: string
+  /** The name that its driver gives it. */
+  uuid: string
+  model: string
+  memoryMb: number
+  bus: string
+  driver: string
+  serial: string
+  nvlinks: number
+  mig: "none" | "off" | "on"
+  /** Staff let it be sold. */
+  open: boolean
+  /** checking: it waits for a check or is in one, and is sold when it passes. broken: see problems. missing: its node does not report it any more. */
+  state: "free" | "held" | "checking" | "closed" | "broken" | "missing"
+  /** Why it cannot be sold, in words. */
+  problems: (string)[]
+  /** Since when it is missing, or its node says that it is broken. */
+  since: string | null
+  /** The last check; null: none yet. */
+  checkedAt: string | null
+  /** So much of its memory was cleared then, and proved clear. */
+  clearedMb: number | null
+  /** Its memory throughput then; null: it was not measured. */
+  memoryGbPerSecond: number | null
+  /** The instance that has it, whether that runs or not; for those who may see instances. */
+  heldBy: {
+    id: string
+    hostname: string | null
+    ownerId: string | null
+  } | null
+}
+
+export type GpuCheckStarted = {
+  jobId: string
+}
+
+export type GpuHost = {
+  nodeId: string
+  name: string
+  location: {
+    id: string
+    name: string
+  }
+  connected: boolean
+  /** It takes new GPU instances. Whether it takes servers is said by the node. */
+  open: boolean
+  /** Its container engine; with a problem it runs no instances. Null: it reports none. */
+  engine: {
+    name: string
+    version: string
+    problems: (string)[]
+  } | null
+  /** Where mapped ports are reached; null: as the node names it. */
+  publicAddress: string | null
+  /** Where mapped ports are reached now. */
+  address: string | null
+  /** New instances get mapped ports from this one on. */
+  firstPort: number
+  lastPort: number
+  heldPorts: number
+  /** Of which instances have heldVcpus. */
+  vcpus: number
+  heldVcpus: number
+  cards: (GpuCard)[]
+}
+
+export type GpuHostPage = {
+  data: (GpuHost)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type GpuImage = {
+  id: string
+  name: string
+  /** Registry, name and digest; it never changes. */
+  reference: string
+  /** The compressed layers together may have so many MiB. */
+  mostMb: number
+  /** Its instances start Jupyter, with a token of their own. */
+  jupyter: boolean
+  /** In place of the image's own command; null: that. */
+  command: (string)[] | null
+  /** NAME=value each. */
+  environment: (string)[]
+  /** Ports of the container beside those of SSH and Jupyter. */
+  ports: (number)[]
+  /** Null: its registry asks for no login. */
+  registryUsername: string | null
+  /** No new instance runs it. */
+  archived: boolean
+  /** That run it. */
+  instances: number
+}
+
+export type GpuImagePage = {
+  data: (GpuImage)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type GpuOffer = {
+  id: string
+  name: string
+  /** Of its cards, as the nodes report it. */
+  model: string
+  cards: number
+  vcpus: number
+  memoryMb: number
+  /** The size of /workspace, which stays when an instance is made anew. */
+  workspaceGb: number
+  /** Ports of the host that lead to an instance without an address, that of SSH among them. */
+  ports: number
+  /** An instance has an IPv4 address of its own, with all ports. */
+  ownIpv4: boolean
+  /** Free text, such as vendor:number. */
+  billingProductId: string | null
+  /** It can no longer be ordered. */
+  archived: boolean
+  /** An order that names none gets the first that is not archived. */
+  images: ({
+    id: string
+    name: string
+    archived: boolean
+  })[]
+  locations: (GpuOfferLocation)[]
+  instances: number
+}
+
+export type GpuOfferLocation = {
+  id: string
+  name: string
+  /** An order there is accepted now. */
+  available: boolean
+  /** So many orders are accepted there now, one after another; 1000 and more are 1000. */
+  free: number
+}
+
 export type Image = {
   id: string
   name: string
@@ -2792,17 +2936,17 @@ export interface Operations {
   }
   /** The audit log as a spreadsheet, newest first */
   'audit.export-csv': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "setup_link_invalid" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_lost" | "already_enrolled" | "protocol_mismatch" | "storage_pool_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "hostname_taken" | "no_capacity" | "disk_too_small" | "image_not_supported" | "no_rescue_image" | "already_in_rescue" | "not_in_rescue" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "no_room_to_reinstall" | "address_stays" | "already_set_up" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "package_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "staff_not_found" | "role_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "setup_link_invalid" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_lost" | "already_enrolled" | "protocol_mismatch" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "hostname_taken" | "no_capacity" | "disk_too_small" | "image_not_supported" | "no_rescue_image" | "already_in_rescue" | "not_in_rescue" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "no_room_to_reinstall" | "address_stays" | "already_set_up" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "staff_not_found" | "role_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** The audit log as a file of JSON lines, newest first */
   'audit.export-jsonl': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "setup_link_invalid" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_lost" | "already_enrolled" | "protocol_mismatch" | "storage_pool_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "hostname_taken" | "no_capacity" | "disk_too_small" | "image_not_supported" | "no_rescue_image" | "already_in_rescue" | "not_in_rescue" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "no_room_to_reinstall" | "address_stays" | "already_set_up" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "package_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "staff_not_found" | "role_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "setup_link_invalid" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_lost" | "already_enrolled" | "protocol_mismatch" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "hostname_taken" | "no_capacity" | "disk_too_small" | "image_not_supported" | "no_rescue_image" | "already_in_rescue" | "not_in_rescue" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "no_room_to_reinstall" | "address_stays" | "already_set_up" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "staff_not_found" | "role_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** Every change, who made it, from where, and every refused sign-in */
   'audit.list': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "setup_link_invalid" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_lost" | "already_enrolled" | "protocol_mismatch" | "storage_pool_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "hostname_taken" | "no_capacity" | "disk_too_small" | "image_not_supported" | "no_rescue_image" | "already_in_rescue" | "not_in_rescue" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "no_room_to_reinstall" | "address_stays" | "already_set_up" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "package_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "staff_not_found" | "role_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "setup_link_invalid" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_lost" | "already_enrolled" | "protocol_mismatch" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "hostname_taken" | "no_capacity" | "disk_too_small" | "image_not_supported" | "no_rescue_image" | "already_in_rescue" | "not_in_rescue" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "no_room_to_reinstall" | "address_stays" | "already_set_up" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "staff_not_found" | "role_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
     result: AuditLinePage
   }
   /** Check that the audit log is as it was written and ends where it ended; names the first line that is not */
@@ -3318,6 +3462,145 @@ export interface Operations {
       name: OneLineOfVisibleText1To64
     }
     result: FloatingIp
+  }
+  /** Add a container image for GPU instances; nodes fetch it at its first use */
+  'gpu-images.create': {
+    body: {
+      name: OneLineOfVisibleText1To60
+      /** More is not fetched. Compressed, in MiB. */
+      mostMb: number
+      /** It has Jupyter, which its instances are to start. */
+      jupyter?: boolean
+      /** In place of the image's own command; null or empty: that. */
+      command?: (string)[] | null
+      /** NAME=value each; an instance may set them otherwise. */
+      environment?: (string)[]
+      /** Beside those of SSH and Jupyter. */
+      ports?: (number)[]
+      /** Null takes the password away too. */
+      registryUsername?: string | null
+      registryPassword?: string
+      reference: string
+    }
+    result: GpuImage
+  }
+  /** The images that GPU instances run, by name, without passwords */
+  'gpu-images.list': {
+    query?: { sort?: "name" | "-name" | "archived" | "-archived"; cursor?: string; limit?: number }
+    result: GpuImagePage
+  }
+  /** Change an image of GPU instances, or archive it; instances take it over when they are made anew */
+  'gpu-images.update': {
+    path: { id: string }
+    body: {
+      name?: OneLineOfVisibleText1To60
+      /** More is not fetched. Compressed, in MiB. */
+      mostMb?: number
+      /** It has Jupyter, which its instances are to start. */
+      jupyter?: boolean
+      /** In place of the image's own command; null or empty: that. */
+      command?: (string)[] | null
+      /** NAME=value each; an instance may set them otherwise. */
+      environment?: (string)[]
+      /** Beside those of SSH and Jupyter. */
+      ports?: (number)[]
+      /** Null takes the password away too. */
+      registryUsername?: string | null
+      registryPassword?: string
+      archived?: boolean
+    }
+    result: GpuImage
+  }
+  /** Add an offer that GPU instances can be ordered with */
+  'gpu-offers.create': {
+    body: {
+      name: OneLineOfVisibleText1To60
+      /** As the nodes report it. */
+      model: string
+      cards: number
+      vcpus: number
+      memoryMb: number
+      workspaceGb: number
+      /** That of SSH among them; 5 if not given. */
+      ports?: number
+      ownIpv4?: boolean
+      billingProductId?: OneLineOfVisibleText0To100 | null
+      /** In their order: the first that is not archived runs where an order names none. */
+      imageIds: (string)[]
+    }
+    result: GpuOffer
+  }
+  /** Offers of GPU instances, with what is free of each in every location now */
+  'gpu-offers.list': {
+    query?: { sort?: "name" | "-name" | "cards" | "-cards" | "archived" | "-archived"; cursor?: string; limit?: number }
+    result: {
+      data: (GpuOffer)[]
+      nextCursor: string | null
+      total: number
+      /** The models of cards that nodes report. */
+      models: ({
+        model: string
+        memoryMb: number
+      })[]
+    }
+  }
+  /** Change an offer of GPU instances, or archive it; instances keep what they were ordered with */
+  'gpu-offers.update': {
+    path: { id: string }
+    body: {
+      name?: OneLineOfVisibleText1To60
+      /** As the nodes report it. */
+      model?: string
+      cards?: number
+      vcpus?: number
+      memoryMb?: number
+      workspaceGb?: number
+      /** That of SSH among them; 5 if not given. */
+      ports?: number
+      ownIpv4?: boolean
+      billingProductId?: OneLineOfVisibleText0To100 | null
+      /** In their order: the first that is not archived runs where an order names none. */
+      imageIds?: (string)[]
+      archived?: boolean
+    }
+    result: GpuOffer
+  }
+  /** Take a card that nobody has out of sale, clear its memory and test it; it is sold again when it passes */
+  'gpus.check': {
+    path: { id: string }
+    result: GpuCheckStarted
+  }
+  /** Forget a card that was taken out of its node */
+  'gpus.forget-card': {
+    path: { id: string }
+    result: Done
+  }
+  /** The GPU container hosts by name, with their cards and the instances that hold them */
+  'gpus.list': {
+    query?: { nodeId?: string; cursor?: string; limit?: number }
+    result: GpuHostPage
+  }
+  /** Close a card, so that it is not sold, or open it again; an instance that holds it keeps it */
+  'gpus.update-card': {
+    path: { id: string }
+    body: {
+      open: boolean
+    }
+    result: GpuCard
+  }
+  /** Close a GPU host for new instances, or set the address and the ports that lead to its instances */
+  'gpus.update-host': {
+    path: { id: string }
+    body: {
+      /** It takes new instances. */
+      open?: boolean
+      /** IPv4. Null: the address that the node names. */
+      publicAddress?: string | null
+      /** Instances keep the ports that they have. */
+      firstPort?: number
+      lastPort?: number
+    }
+    result: GpuHost
   }
   /** The host of the controller: CPU, memory, the disk holding the database, uptime, version */
   'host.get': {
@@ -4306,7 +4589,7 @@ export interface Operations {
   'roles.create': {
     body: {
       name: OneLineOfVisibleText1To60
-      permissions: ("customers.read" | "customers.write" | "resellers.write" | "nodes.read" | "nodes.write" | "servers.see_all" | "servers.create" | "servers.resize" | "servers.suspend" | "servers.terminate" | "servers.power" | "servers.reinstall" | "servers.settings" | "metrics.read" | "network.write" | "images.write" | "packages.write" | "support_session" | "api_webhooks" | "audit.read" | "settings.write" | "staff.write" | "reports.read")[]
+      permissions: ("customers.read" | "customers.write" | "resellers.write" | "nodes.read" | "nodes.write" | "gpu.write" | "servers.see_all" | "servers.create" | "servers.resize" | "servers.suspend" | "servers.terminate" | "servers.power" | "servers.reinstall" | "servers.settings" | "metrics.read" | "network.write" | "images.write" | "packages.write" | "support_session" | "api_webhooks" | "audit.read" | "settings.write" | "staff.write" | "reports.read")[]
       secondFactor?: boolean
     }
     result: Role
@@ -4337,7 +4620,7 @@ export interface Operations {
     path: { id: string }
     body: {
       name?: OneLineOfVisibleText1To60
-      permissions?: ("customers.read" | "customers.write" | "resellers.write" | "nodes.read" | "nodes.write" | "servers.see_all" | "servers.create" | "servers.resize" | "servers.suspend" | "servers.terminate" | "servers.power" | "servers.reinstall" | "servers.settings" | "metrics.read" | "network.write" | "images.write" | "packages.write" | "support_session" | "api_webhooks" | "audit.read" | "settings.write" | "staff.write" | "reports.read")[]
+      permissions?: ("customers.read" | "customers.write" | "resellers.write" | "nodes.read" | "nodes.write" | "gpu.write" | "servers.see_all" | "servers.create" | "servers.resize" | "servers.suspend" | "servers.terminate" | "servers.power" | "servers.reinstall" | "servers.settings" | "metrics.read" | "network.write" | "images.write" | "packages.write" | "support_session" | "api_webhooks" | "audit.read" | "settings.write" | "staff.write" | "reports.read")[]
       secondFactor?: boolean
     }
     result: Role
@@ -5544,6 +5827,9 @@ export type ListId =
   | 'events.list'
   | 'firewalls.list'
   | 'floating-ips.list'
+  | 'gpu-images.list'
+  | 'gpu-offers.list'
+  | 'gpus.list'
   | 'identities.list'
   | 'images.list'
   | 'images.offered'
@@ -5673,6 +5959,17 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'floating-ips.release': ['DELETE', '/floating-ips/{id}', false],
   'floating-ips.unassign': ['POST', '/floating-ips/{id}/actions/unassign', true],
   'floating-ips.update': ['PATCH', '/floating-ips/{id}', false],
+  'gpu-images.create': ['POST', '/admin/gpu-images', false],
+  'gpu-images.list': ['GET', '/admin/gpu-images', false],
+  'gpu-images.update': ['PATCH', '/admin/gpu-images/{id}', false],
+  'gpu-offers.create': ['POST', '/admin/gpu-offers', false],
+  'gpu-offers.list': ['GET', '/admin/gpu-offers', false],
+  'gpu-offers.update': ['PATCH', '/admin/gpu-offers/{id}', false],
+  'gpus.check': ['POST', '/admin/gpu-cards/{id}/actions/check', true],
+  'gpus.forget-card': ['DELETE', '/admin/gpu-cards/{id}', false],
+  'gpus.list': ['GET', '/admin/gpus', false],
+  'gpus.update-card': ['PATCH', '/admin/gpu-cards/{id}', false],
+  'gpus.update-host': ['PATCH', '/admin/nodes/{id}/gpu-host', false],
   'host.get': ['GET', '/admin/panel-host', false],
   'identities.begin-link': ['POST', '/account/identities/begin', false],
   'identities.link': ['POST', '/account/identities', false],

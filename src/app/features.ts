@@ -8,6 +8,8 @@ import { usageIntervalPages } from '../../views/billing/usage/intervals.tsx'
 import { usagePages } from '../../views/billing/usage/servers.tsx'
 import { webhooksPages } from '../../views/billing/webhooks/list.tsx'
 import { webhookPages } from '../../views/billing/webhooks/show.tsx'
+import { gpuImagesPage } from '../../views/catalog/gpu-images/list.tsx'
+import { gpuOffersPage } from '../../views/catalog/gpu-offers/list.tsx'
 import { imagesPage } from '../../views/catalog/images/list.tsx'
 import { packagesPage } from '../../views/catalog/packages/list.tsx'
 import { backupPlansPage } from '../../views/compute/backup-plans/list.tsx'
@@ -35,6 +37,8 @@ import { serverSnapshotsPages } from '../../views/compute/servers/snapshots/page
 import { serverVolumesPages } from '../../views/compute/servers/volumes/page.tsx'
 import { volumesPages } from '../../views/compute/volumes/list.tsx'
 import { volumeUsagePages } from '../../views/compute/volumes/usage.tsx'
+import { gpusPage } from '../../views/fleet/gpus/list.tsx'
+import { nodeGpusPage } from '../../views/fleet/gpus/node.tsx'
 import { locationsPage } from '../../views/fleet/locations/list.tsx'
 import { enrollmentPage, enrollPage } from '../../views/fleet/nodes/enrollment.tsx'
 import { nodesPage } from '../../views/fleet/nodes/list.tsx'
@@ -93,6 +97,8 @@ import { reconciliationFeature } from '../billing/reconciliation/feature.ts'
 import { trafficFeature } from '../billing/traffic/feature.ts'
 import { usageFeature } from '../billing/usage/feature.ts'
 import { webhooksFeature } from '../billing/webhooks/feature.ts'
+import { gpuImagesFeature } from '../catalog/gpu-images/feature.ts'
+import { gpuOffersFeature } from '../catalog/gpu-offers/feature.ts'
 import { imagesFeature } from '../catalog/images/feature.ts'
 import { packagesFeature } from '../catalog/packages/feature.ts'
 import { backupTargetsFeature } from '../compute/backup-targets/feature.ts'
@@ -113,6 +119,7 @@ import { consoleFeature } from '../compute/servers/console/feature.ts'
 import { serversFeature } from '../compute/servers/feature.ts'
 import { snapshotsFeature } from '../compute/snapshots/feature.ts'
 import { volumesFeature } from '../compute/volumes/feature.ts'
+import { gpusFeature } from '../fleet/gpus/feature.ts'
 import { labelsFeature } from '../fleet/labels/feature.ts'
 import { locationsFeature } from '../fleet/locations/feature.ts'
 import { nodesFeature } from '../fleet/nodes/feature.ts'
@@ -174,6 +181,7 @@ export const features: readonly Feature[] = [
   { ...overviewFeature, pages: [overviewPage, ownOverviewPage] },
   { ...nodesFeature, pages: [nodesPage, enrollPage, enrollmentPage, nodePage] },
   { ...storagePoolsFeature, pages: [nodeStoragePage] },
+  { ...gpusFeature, pages: [gpusPage, nodeGpusPage] },
   { ...locationsFeature, pages: [locationsPage] },
   workloadsFeature,
   volumeRecordsFeature,
@@ -225,6 +233,8 @@ export const features: readonly Feature[] = [
   { ...ipPoolsFeature, pages: [poolsPage, poolPage] },
   { ...imagesFeature, pages: [imagesPage] },
   { ...packagesFeature, pages: [packagesPage] },
+  { ...gpuImagesFeature, pages: [gpuImagesPage] },
+  { ...gpuOffersFeature, pages: [gpuOffersPage] },
   { ...sshKeysFeature, pages: [ownKeysPage] },
   { ...teamFeature, pages: [teamPage, joinPage] },
   { ...authFeature, pages: [signInPage, confirmPage] },

@@ -8,6 +8,10 @@ export type CatalogueUse = {
   ofImage?(tx: Db, imageId: string): number
   /** How many of this feature's things have the package. */
   ofPackage?(tx: Db, packageId: string): number
+  /** How many of this feature's things have the GPU offer. */
+  ofGpuOffer?(tx: Db, offerId: string): number
+  /** How many of this feature's things run the GPU image. */
+  ofGpuImage?(tx: Db, imageId: string): number
 }
 
 declare module '../kernel/feature.ts' {
@@ -23,3 +27,5 @@ const sum = ({ registry }: UseContext, of: (use: CatalogueUse) => number | undef
 
 export const useOfImage = (call: UseContext, id: string): number => sum(call, (use) => use.ofImage?.(call.tx, id))
 export const useOfPackage = (call: UseContext, id: string): number => sum(call, (use) => use.ofPackage?.(call.tx, id))
+export const useOfGpuOffer = (call: UseContext, id: string): number => sum(call, (use) => use.ofGpuOffer?.(call.tx, id))
+export const useOfGpuImage = (call: UseContext, id: string): number => sum(call, (use) => use.ofGpuImage?.(call.tx, id))

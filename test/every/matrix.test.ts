@@ -8,6 +8,7 @@ import type { Permission, Scope } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { write } from '../../src/kernel/db/open.ts'
+import { addGpuHost, addGpuImage, addGpuOffer, gpuCard, reportCards } from '../support/nodes/gpus.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
 import { invite, share } from '../support/world/team.ts'
 import { added, operations, registry } from './toy-feature/every-feature.ts'
@@ -245,6 +246,9 @@ beforeAll(async () => {
     node: p.node.id,
     'address pool': p.pool,
     'storage pool': p.storagePool(),
+    'GPU card': gpuCard(p),
+    'GPU image': await addGpuImage(p),
+    'GPU offer': await addGpuOffer(p),
     address: (await p.admin('GET', `/admin/ip-pools/${p.pool}/addresses`)).data[9].id,
     image: p.image,
     enrollment: (await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })).id,
@@ -260,6 +264,11 @@ beforeAll(async () => {
   installation['backup plan'] = (await p.admin('POST', '/admin/backup-plans', plan)).id
   for (const [name, id] of Object.entries(installation)) if (id) add(name, { label: 'the one there is', id })
   add('storage pool', { label: 'one that the node has no more', id: goneStoragePool(), never: true, removed: true })
+  const forgottenCard = addGpuHost(p, p.location, 1, { name: 'gpu-gone' })
+  const forgottenId = gpuCard(p, forgottenCard.id)
+  reportCards(p, forgottenCard.id, { cards: [] })
+  await p.admin('DELETE', `/admin/gpu-cards/${forgottenId}`)
+  add('GPU card', { label: 'one that was forgotten', id: forgottenId, never: true, removed: true })
   for (const of of ['customer', 'sibling', 'foreign', 'reseller', 'direct'] as const) {
     const { data } = await p.admin('GET', '/events?type=server.provisioned')
     add('event', {
@@ -483,6 +492,8 @@ const neverRemoved: Readonly<Record<string, string>> = {
   reseller: 'an account stays for the record',
   'member of staff': 'is disabled, and stays for the record',
   package: 'is archived, and stays on its servers',
+  'GPU image': 'is archived, and stays on its instances',
+  'GPU offer': 'is archived, and stays on its instances',
   location: 'is closed, and stays',
   node: 'stays for the record of its servers',
   event: 'stays until it is too old to be replayed',
@@ -620,6 +631,8 @@ const lists: Readonly<Record<string, List>> = {
   'locations.list': { of: 'location' },
   'nodes.list': { of: 'node' },
   'pools.list': { of: 'address pool' },
+  'gpu-images.list': { of: 'GPU image' },
+  'gpu-offers.list': { of: 'GPU offer' },
   'images.list': { of: 'image' },
   'images.offered': { of: 'image', toAll: true, ownOf: 'own image' },
   'announcements.list': { of: 'announcement', toAll: true },
@@ -652,6 +665,7 @@ const ofNoThing = [
   'usage.volumes',
   'notices.list',
   'backup-repositories.list',
+  'gpus.list',
 ]
 
 describe('lists and counts', () => {

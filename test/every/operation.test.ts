@@ -14,6 +14,7 @@ import { write } from '../../src/kernel/db/open.ts'
 import { openapi } from '../../src/kernel/openapi/openapi.ts'
 import { textOf } from '../kernel/openapi/shape.ts'
 import { golden } from '../support/golden.ts'
+import { gpuCard } from '../support/nodes/gpus.ts'
 import { answered } from '../support/world/declared.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
 import { allPermissions, allScopes, scopes } from '../support/world/rights.ts'
@@ -57,6 +58,7 @@ beforeAll(async () => {
     node: p.node.id,
     'address pool': p.pool,
     'storage pool': p.storagePool(),
+    'GPU card': gpuCard(p),
     address,
     image: p.image,
     ISO: p.addIso('Tools', p.customer.id),

@@ -18,9 +18,9 @@ export type FieldProps = Named & {
   required?: boolean | undefined
   /**
    * `number`: sent as one. `moment`: an instant, from a local time in the reader's zone (`MomentField`). `words`: a
-   * list, split at spaces and commas.
+   * list, split at spaces and commas; `numbers`: a list of numbers.
    */
-  as?: 'number' | 'words' | 'null' | 'moment'
+  as?: 'number' | 'words' | 'numbers' | 'null' | 'moment'
   /** Sent as null when empty. */
   nullable?: boolean
   type?: string
@@ -129,6 +129,8 @@ export const Username = ({ email = '' }: { email?: string }) => (
 type TextAreaProps = Pick<FieldProps, keyof Named | 'required' | 'mono'> & {
   value?: string | number | null | undefined
   rows?: number
+  /** Sent as a list, one line each; none is null with `lines-null`. */
+  as?: 'lines' | 'lines-null'
   /** Of the SSH key in it, shown while it is typed where browsers compute it (HTTPS). */
   fingerprint?: boolean
 }
@@ -148,6 +150,7 @@ export function TextArea(f: TextAreaProps) {
         aria-describedby={describedBy(id, f.hint)}
         required={f.required}
         {...(f.mono && { class: 'mono', spellcheck: false })}
+        data-as={f.as}
         data-fingerprint={f.fingerprint ? '' : undefined}
       >
         {f.value ?? ''}

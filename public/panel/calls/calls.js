@@ -10,6 +10,7 @@ import { confirmFirst, waiting } from './confirm.js'
 import { clearErrors, refused } from './refusals.js'
 import { hasInput, signedIn, signInAgain } from './session.js'
 
+const wordsIn = (/** @type {string} */ text) => text.split(/[\s,]+/).filter(Boolean)
 const isCall = (/** @type {any} */ ctx) => ctx.sourceElement.matches('form[data-call]')
 
 /** A form's fields as the body; `a.b` is nested. Fields that are off are left out. */
@@ -38,8 +39,12 @@ function bodyOf(/** @type {HTMLFormElement} */ form) {
           .split('.')
           .reduce((/** @type {any} */ at, part) => at[part], body)
           .push(input.value)
-    } else if (as === 'words') put(input.name, input.value.split(/[\s,]+/).filter(Boolean))
-    else if (input.value === '') {
+    } else if (as === 'words') put(input.name, wordsIn(input.value))
+    else if (as === 'numbers') put(input.name, wordsIn(input.value).map(Number))
+    else if (as?.startsWith('lines')) {
+      const lines = input.value.split('\n').filter(Boolean)
+      put(input.name, as === 'lines' || lines.length ? lines : null)
+    } else if (input.value === '') {
       if (as?.endsWith('null')) put(input.name, null)
       else if (input.required) put(input.name, '')
     } else if (as?.startsWith('moment')) put(input.name, isoOf(input.value))

@@ -5,6 +5,7 @@ import { iso } from '../../kernel/db/clock.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { count } from '../../kernel/words.ts'
 import { nodesWithPool } from '../../network/ip-pools/queries.ts'
+import { gpuHostRows } from '../gpus/queries.ts'
 import { FULL_PERCENT, metadataPercent, usedPercent, WARN_PERCENT } from '../storage-pools/full.ts'
 import { type PoolHealth, poolHealthByNode } from '../storage-pools/queries.ts'
 import { listedOnEach } from '../workloads/queries.ts'
@@ -33,16 +34,18 @@ export const nodesInTrouble: Source = (call) => {
   ]
 }
 
-type Node = NodeHealthRow & { workloads: number; pools: readonly PoolHealth[] }
+type Node = NodeHealthRow & { workloads: number; pools: readonly PoolHealth[]; gpuHost: boolean }
 
 function troublesOf(call: ReadContext): Attention[] {
   const withPool = nodesWithPool(call.tx)
   const listed = listedOnEach(call.tx)
   const pools = poolHealthByNode(call.tx)
+  const gpuHosts = new Set(gpuHostRows(call.tx).map(({ nodeId }) => nodeId))
   const all: Node[] = nodesHealth(call.tx).map((n) => ({
     ...n,
     workloads: listed.get(n.id) ?? 0,
     pools: pools.get(n.id) ?? [],
+    gpuHost: gpuHosts.has(n.id),
   }))
   return all.flatMap((n) =>
     n.lostAt !== null
@@ -121,8 +124,9 @@ function asItShouldBe(n: NodeHealthRow): Attention[] {
   ]
 }
 
-const able = (n: NodeHealthRow): Attention[] =>
-  n.kind === 'none' && !n.fake
+/** A node that is there for GPU instances alone needs no virtual machines. */
+const able = (n: Node): Attention[] =>
+  n.kind === 'none' && !n.fake && (n.open || !n.gpuHost)
     ? [
         {
           ...at(n),

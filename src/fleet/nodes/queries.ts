@@ -12,7 +12,7 @@ import { locationReference } from '../locations/queries.ts'
 import { type PoolRoom, poolRoomsOn } from '../storage-pools/queries.ts'
 import { type Enrollment, enrollments, type Node, nodeGuests, nodes } from './tables.ts'
 
-export const nodeReference = reference(nodes, ['name', 'seenAt', 'removedAt', 'lostAt'])
+export const nodeReference = reference(nodes, ['name', 'locationId', 'threads', 'seenAt', 'removedAt', 'lostAt'])
 export const nodeTarget: AuditTarget = {
   prefix: 'nod',
   name: (id) => nodeReference.value('name', id),

@@ -4,6 +4,7 @@ import { described, done, namedSchema, nullable, operation } from '../../kernel/
 import type { Tx } from '../../kernel/db/open.ts'
 import { count } from '../../kernel/words.ts'
 import { detachNode } from '../../network/ip-pools/queries.ts'
+import { forgetGpuHost } from '../gpus/queries.ts'
 import { endVolumeUseOn, volumesOn } from '../volumes/queries.ts'
 import { countedByKind, terminateWorkload } from '../workloads/kind.ts'
 import { confirmedName, listed, MOST_LISTED, mustBeTyped, node, wantedOn } from './model.ts'
@@ -82,4 +83,5 @@ function takeAway(tx: Tx, target: Node, now: number) {
   updateNode(tx, target, { removedAt: now, open: false })
   endVolumeUseOn(tx, target.id, now)
   detachNode(tx, target.id)
+  forgetGpuHost(tx, target.id)
 }

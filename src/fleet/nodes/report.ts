@@ -20,6 +20,7 @@ import { log } from '../../kernel/log.ts'
 import { Budget } from '../../kernel/nodes/budget.ts'
 import type { Hub, Report } from '../../kernel/nodes/hub.ts'
 import type { Offence } from '../../kernel/nodes/offences.ts'
+import { keepCards } from '../gpus/queries.ts'
 import { keepPools } from '../storage-pools/queries.ts'
 import { volumesOn } from '../volumes/queries.ts'
 import { noteCrash } from '../workloads/crashes.ts'
@@ -251,6 +252,7 @@ export class Reports {
     }
     if (Object.keys(values).length) reportNode(tx, nodeId, values)
     if (pools) keepPools(tx, nodeId, pools, this.time.now())
+    if (values.facts) keepCards(tx, nodeId, values.facts, this.time.now())
     const changes: (() => void)[] = []
     const { seenAt, skewMs } = columns
     if (seenAt !== undefined) changes.push(() => this.seenAt.set(nodeId, seenAt))

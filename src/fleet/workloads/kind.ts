@@ -13,6 +13,8 @@ export type WorkloadKind = {
   /** As in `srv_…`, without the underscore. */
   idPrefix: string
   words: { one: string; many: string }
+  /** Names one that nobody named, with its number behind it. Left out: its word. */
+  hostnamePrefix?: string
   /** The code that refuses a change while a job works on one. */
   busy: Code
 }

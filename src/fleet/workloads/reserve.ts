@@ -9,7 +9,7 @@ import { isUniqueViolation, type Tx } from '../../kernel/db/open.ts'
 import { takeIpv4, takeIpv6 } from '../../network/ip-pools/allocate.ts'
 import type { Location } from '../locations/model.ts'
 import type { NodeCapacity } from '../nodes/queries.ts'
-import { placeIn } from '../placement/placement.ts'
+import { type Placed, placeIn } from '../placement/placement.ts'
 import type { PoolRoom } from '../storage-pools/queries.ts'
 import type { WorkloadKind } from './kind.ts'
 import { insertWorkload, nextNumber } from './queries.ts'
@@ -46,19 +46,36 @@ type Reservation = {
   /** May refusals name nodes and what each lacks? */
   namesNodes: boolean
 }
-export type Reserved = { id: string; hostname: string; node: NodeCapacity; pool: PoolRoom; ipv4: string | null }
+export type Reserved = {
+  id: string
+  number: number
+  hostname: string
+  node: NodeCapacity
+  pool: PoolRoom
+  ipv4: string | null
+}
 
 /** Throws `location_closed`, `image_not_supported`, `restarting`, `no_capacity`, `no_addresses` or `hostname_taken`. */
 export function reserve(
   tx: Tx,
   { nodes, clock }: Pick<AppContext, 'nodes' | 'clock'>,
-  { kind, owner, location, held, hardware, nodeId, namesNodes, ...given }: Reservation,
+  { location, held, hardware, nodeId, namesNodes, ...order }: Reservation,
 ): Reserved {
   const need = { ...held, storageClass: held.storageClass ?? null, hardware }
-  const { node, pool, reason } = placeIn(tx, location, need, { nodes, wantedId: nodeId, namesNodes })
+  const placed = placeIn(tx, location, need, { nodes, wantedId: nodeId, namesNodes })
+  return insertPlaced(tx, placed, { ...order, location, held }, clock())
+}
+
+/** Inserts the workload on the node that was chosen for it, with its addresses. Throws as `reserve` for these two. */
+export function insertPlaced(
+  tx: Tx,
+  { node, pool, reason }: Placed,
+  { kind, owner, location, held, ...given }: Omit<Reservation, 'hardware' | 'nodeId' | 'namesNodes'>,
+  now: number,
+): Reserved {
   const id = newId(kind.idPrefix as IdPrefix)
   const number = nextNumber(tx)
-  const hostname = given.hostname ?? `${kind.words.one}${number}`
+  const hostname = given.hostname ?? `${kind.hostnamePrefix ?? kind.words.one}${number}`
   try {
     insertWorkload(tx, {
       id,
@@ -79,14 +96,14 @@ export function reserve(
       placement: reason,
       ...(held.restartPolicy && { restartPolicy: held.restartPolicy }),
       lifecycle: given.lifecycle,
-      createdAt: clock(),
+      createdAt: now,
     })
   } catch (error) {
     return refuseHostnameTaken(error)
   }
   const [ipv4 = null] = takeIpv4(tx, id, node.id, held.ipv4)
   if (held.ipv6Prefix) takeIpv6(tx, id, node.id, held.ipv6Prefix)
-  return { id, hostname, node, pool, ipv4 }
+  return { id, number, hostname, node, pool, ipv4 }
 }
 
 export const hostnameTaken = () =>

@@ -2,6 +2,7 @@
 import { Type as t } from 'typebox'
 import { type Package, packageAnswer } from '../../catalog/packages/model.ts'
 import { packageById } from '../../catalog/packages/queries.ts'
+import type { GpuNeed } from '../../fleet/gpus/placement.ts'
 import type { Location } from '../../fleet/locations/model.ts'
 import { locationById } from '../../fleet/locations/queries.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
@@ -55,13 +56,16 @@ export function mustAllowOrder(tx: Tx, now: number, it: Reseller, what: Package,
       'package_not_allowed',
       `${it.name} may not sell the package ${what.name}. Choose another, or have it added to what ${it.name} may sell.`,
     )
-  if (!mayPlaceIn(tx, it.id, where.id))
+  mustPlaceIn(tx, it, where)
+  takeFromQuota(tx, now, holder(it), takenBy(what))
+}
+
+function mustPlaceIn(tx: Tx, { id, name }: Reseller, where: Location) {
+  if (!mayPlaceIn(tx, id, where.id))
     throw new ApiError(
       'location_not_allowed',
-      `${it.name} may not place servers in ${where.name}. Choose another location, or have it added to those of ` +
-        `${it.name}.`,
+      `${name} may not place servers in ${where.name}. Choose another location, or have it added to those of ${name}.`,
     )
-  takeFromQuota(tx, now, holder(it), takenBy(what))
 }
 
 /**
@@ -71,6 +75,23 @@ export function mustAllowOrder(tx: Tx, now: number, it: Reseller, what: Package,
 export function mustAllowReturn(tx: Tx, now: number, it: Reseller, held: Partial<Amounts>) {
   mustNotBeSuspended(it)
   takeFromQuota(tx, now, holder(it), { servers: 1, ...held })
+}
+
+/**
+ * Checks the order of a GPU instance for a reseller or one of its customers. Throws `reseller_suspended`,
+ * `location_not_allowed` or `quota_exceeded`.
+ */
+export function mustAllowInstance(
+  tx: Tx,
+  now: number,
+  it: Reseller,
+  where: Location,
+  { cards, vcpus, memoryMb, workspaceGb, ownIpv4 }: GpuNeed,
+) {
+  mustNotBeSuspended(it)
+  mustPlaceIn(tx, it, where)
+  const amounts = { gpus: cards, vcpus, memoryMb, diskGb: workspaceGb, ipv4: ownIpv4 ? 1 : 0 }
+  takeFromQuota(tx, now, holder(it), amounts)
 }
 
 /** The amounts that a server of this package takes of the quotas. */

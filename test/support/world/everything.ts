@@ -10,6 +10,7 @@ import type { Operation } from '../../../src/kernel/api/operation.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
 import type { Feature } from '../../../src/kernel/feature.ts'
 import { added, operations, registry } from '../../every/toy-feature/every-feature.ts'
+import { addGpuHost, reportCards } from '../nodes/gpus.ts'
 import { givePassword, person, withApp } from '../second-factor.ts'
 import { panel, type Who, world } from './panel.ts'
 import { invite, share } from './team.ts'
@@ -166,6 +167,9 @@ async function make(features: readonly Feature[]) {
   await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })
   await p.admin('POST', '/admin/ip-pools', { name: 'spare', network: '198.51.100.0/29', gateway: '198.51.100.1' })
   p.addNode(p.location, 'spare-01')
+  // Cards of which one was taken out.
+  const { id: gpuHost, cards } = addGpuHost(p, p.location, 3, { name: 'gpu-01' })
+  reportCards(p, gpuHost, { cards: cards.slice(1) })
   p.addImage('Spare 1')
   p.addIso('Tools', customer.id)
   for (const name of ['Oslo', 'Bergen'])

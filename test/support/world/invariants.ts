@@ -54,6 +54,8 @@ export type Invariants = {
   allowed: number
   addresses: number
   held: number
+  /** The cards of the node: the result of the last check of each. */
+  cards: string
   /** The server that the floating address points to: by the table, and by the rules of the node. */
   floating: string
   events: string[]
@@ -101,11 +103,17 @@ export async function invariants(p: World, id: string): Promise<Invariants> {
         .map(({ workload }) => workloadById(p.db, workload)!.hostname)
         .join(' and ') || 'none'
     } on its node`,
+    cards: cardsIn(p),
     events: p.events(),
     openJobs: number(
       "SELECT count(*) AS n FROM jobs WHERE state IN ('queued', 'running', 'undoing') OR undo_node_id IS NOT NULL",
     ),
   }
+}
+
+function cardsIn(p: World): string {
+  const sql = "SELECT group_concat(health || iif(check_after IS NULL, '', ' and waits'), ', ') AS all_ FROM gpu_cards"
+  return p.db.$client.query<{ all_: string | null }, []>(sql).get()?.all_ ?? 'none'
 }
 
 function backupTestIn(p: World): string {

@@ -95,6 +95,8 @@ const fresh: Readonly<Record<string, Made>> = {
   'backup-targets.add-local': named,
   'backup-plans.create': named,
   'own-images.create': named,
+  'gpu-images.create': (_, __, n) => ({ name: `Right ${n}`, registryPassword: randomToken() }),
+  'gpu-offers.create': named,
   'ssh-keys.create': () => ({
     publicKey: `ssh-ed25519 ${Buffer.concat([keyHead, randomBytes(32)]).toString('base64')} right`,
   }),

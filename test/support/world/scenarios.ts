@@ -5,7 +5,10 @@ import { expect } from 'bun:test'
 import { turnRepositories } from '../../../src/compute/backups/upkeep/turn.ts'
 import { removeReadSeeds } from '../../../src/compute/servers/guest/pending-seed.ts'
 import { purgeDue } from '../../../src/compute/servers/life/terminate.ts'
+import { startCheck } from '../../../src/fleet/gpus/check.ts'
 import { hour } from '../../../src/kernel/db/clock.ts'
+import { write } from '../../../src/kernel/db/open.ts'
+import { giveCard } from '../nodes/gpus.ts'
 import type { Invariants } from './invariants.ts'
 import type { World } from './panel.ts'
 
@@ -912,6 +915,21 @@ export const scenarios: readonly Scenario[] = [
     start: (p, id) => lookedAfter(p, id, 'prune_due_at'),
     succeeds: { ...running, backups: 'ready, 1 in the target' },
     fails: { ...running, backups: 'ready, 1 in the target' },
+  },
+  {
+    name: 'checking a card of a node',
+    kind: 'check_cards',
+    async before(p) {
+      const id = await order(p)
+      giveCard(p)
+      return id
+    },
+    async start(p, serverId) {
+      const jobId = write(p.db, (tx) => startCheck(tx, p.node.id, p.now()))
+      return { jobId, serverId }
+    },
+    succeeds: { ...running, cards: 'passed' },
+    fails: { ...running, cards: 'unchecked and waits' },
   },
   {
     name: 'testing a backup target',

@@ -25,6 +25,7 @@ export const NodeHead = ({ node, actions }: HeadProps) => (
       of={[
         [`/admin/nodes/${node.id}`, 'Overview'],
         [`/admin/nodes/${node.id}/storage`, 'Storage'],
+        [`/admin/nodes/${node.id}/gpus`, 'GPUs'],
         [`/admin/nodes/${node.id}/metrics`, 'Metrics'],
       ]}
     />

@@ -1,0 +1,39 @@
+import { feature } from '../../kernel/feature.ts'
+import { changeGpuImage, createGpuImage, listGpuImages } from './images.ts'
+import { gpuImageTarget, registryPassword } from './queries.ts'
+import { gpuImages } from './tables.ts'
+
+const errors = {
+  gpu_image_not_found: { status: 404, when: 'There is no such GPU image.', remedy: 'Check the id.' },
+} as const
+type Errors = typeof errors
+
+const ids = { gpuImage: { prefix: 'gim', sample: 'PyTorch 2.9', also: ['GPUImage'] } } as const
+type Ids = typeof ids
+declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
+  interface ErrorCodes extends Errors {}
+}
+
+export const gpuImagesFeature = feature({
+  name: 'gpu-images',
+  ids,
+  errors,
+  samples: {
+    reference: `registry.example.com/ml/pytorch@sha256:${'0'.repeat(64)}`,
+    mostMb: 12_288,
+    jupyter: true,
+    command: null,
+    environment: 'HF_HOME=/workspace/huggingface',
+    registryUsername: 'berth',
+    instances: 3,
+  },
+  tables: [gpuImages],
+  encrypted: [registryPassword],
+  operations: [listGpuImages, createGpuImage, changeGpuImage],
+  auditTargets: [gpuImageTarget],
+  async fixture({ admin }) {
+    const body = { ...createGpuImage.example!, name: 'fixture' }
+    return { 'GPU image': (await admin('POST', '/admin/gpu-images', body)).id }
+  },
+})

@@ -1,0 +1,182 @@
+import { Type as t } from 'typebox'
+import { ContainerImage } from '../../../agent/protocol/gpu.ts'
+import { invalid } from '../../kernel/api/errors.ts'
+import { page, paginate, sortParameter } from '../../kernel/api/list.ts'
+import { named } from '../../kernel/api/named.ts'
+import { described, fields, line, nullable, operation, secret } from '../../kernel/api/operation.ts'
+import type { Secrets } from '../../kernel/crypto/secrets.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import { offersShortOfPorts } from '../gpu-offers/queries.ts'
+import {
+  commandField,
+  containerPortsOf,
+  environmentField,
+  type GpuImage,
+  gpuImage,
+  gpuImageResponse,
+  SSH_PORT,
+  showGpuImage,
+} from './model.ts'
+import {
+  countGpuImages,
+  gpuImageSorts,
+  gpuImagesByName,
+  insertGpuImage,
+  registryPassword,
+  updateGpuImage,
+} from './queries.ts'
+
+/** The login and the password go to nodes as one text. */
+const username = t.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: '^[\\x21-\\x7e]+$',
+  title: 'a login without spaces',
+})
+const password = secret(
+  t.String({ minLength: 1, maxLength: 5000, pattern: '^[\\x20-\\x7e]+$', title: 'a password in ASCII' }),
+)
+
+/** Everything but its reference, which never changes. */
+const changeable = {
+  name: line(60),
+  mostMb: described(t.Integer({ minimum: 1, maximum: 1_048_576 }), 'More is not fetched. Compressed, in MiB.'),
+  jupyter: t.Optional(described(t.Boolean(), 'It has Jupyter, which its instances are to start.')),
+  command: t.Optional(described(commandField, "In place of the image's own command; null or empty: that.")),
+  environment: t.Optional(described(environmentField, 'NAME=value each; an instance may set them otherwise.')),
+  ports: t.Optional(
+    described(
+      t.Array(t.Integer({ minimum: 1, maximum: 65_535 }), { maxItems: 50 }),
+      'Beside those of SSH and Jupyter.',
+    ),
+  ),
+  registryUsername: t.Optional(described(nullable(username), 'Null takes the password away too.')),
+  registryPassword: t.Optional(password),
+}
+type Given = { ports?: number[]; registryUsername?: string | null; registryPassword?: string }
+
+/** Login and password are there together, or neither is. Throws `validation_failed`. */
+function mustBeWhole({ ports = [], registryUsername, registryPassword }: Given, hasPassword: boolean) {
+  if (ports.includes(SSH_PORT)) throw invalid({ field: 'ports', message: 'has 22, which is always the one of SSH.' })
+  if (registryUsername && !registryPassword && !hasPassword)
+    throw invalid({ field: 'registryPassword', message: 'is needed beside the login.' })
+  if (registryPassword && !registryUsername)
+    throw invalid({ field: 'registryUsername', message: 'is needed beside the password.' })
+}
+
+const encrypted = (secrets: Secrets, id: string, password: string) =>
+  secrets.encrypt(registryPassword.about({ id }), password)
+
+export const createGpuImage = operation({
+  id: 'gpu-images.create',
+  method: 'POST',
+  path: '/admin/gpu-images',
+  summary: 'Add a container image for GPU instances; nodes fetch it at its first use',
+  access: { staff: ['gpu:write'] },
+  body: fields({
+    ...changeable,
+    reference: { ...ContainerImage.properties.reference, title: 'registry/name@sha256: and 64 digits' },
+  }),
+  response: gpuImageResponse,
+  status: 201,
+  refuses: ['name_taken'],
+  example: {
+    name: 'PyTorch 2.9',
+    reference: `registry.example.com/ml/pytorch@sha256:${'0'.repeat(64)}`,
+    mostMb: 12_288,
+    jupyter: true,
+    environment: ['HF_HOME=/workspace/huggingface'],
+    ports: [7860],
+    registryUsername: 'berth',
+    registryPassword: '<password>',
+  },
+  run(call) {
+    const { tx, body, secrets, clock } = call
+    mustBeWhole(body, false)
+    const { registryPassword: plain, ...given } = body
+    const id = newId('gim')
+    const row = {
+      ...{ id, jupyter: false, environment: [], ports: [], ...given, createdAt: clock() },
+      command: given.command?.length ? given.command : null,
+      encryptedRegistryPassword: plain === undefined ? null : encrypted(secrets, id, plain),
+    }
+    return showGpuImage(
+      call,
+      named('image', () => insertGpuImage(tx, row)),
+    )
+  },
+})
+
+/** The state that the audit log compares: no password, also no encrypted one. */
+const snapshot = ({ target: { encryptedRegistryPassword: _, ...shown } }: { tx: Db; target: GpuImage }) => shown
+
+export const changeGpuImage = operation({
+  id: 'gpu-images.update',
+  method: 'PATCH',
+  path: '/admin/gpu-images/{id}',
+  summary: 'Change an image of GPU instances, or archive it; instances take it over when they are made anew',
+  access: { staff: ['gpu:write'] },
+  on: gpuImage,
+  body: fields({
+    ...(Object.fromEntries(Object.entries(changeable).map(([name, schema]) => [name, t.Optional(schema)])) as {
+      [K in keyof typeof changeable]: ReturnType<typeof t.Optional<(typeof changeable)[K]>>
+    }),
+    archived: t.Optional(t.Boolean()),
+  }),
+  response: gpuImageResponse,
+  refuses: ['name_taken'],
+  example: { mostMb: 16_384 },
+  auditSnapshot: snapshot,
+  run(call) {
+    const { tx, target, body, secrets } = call
+    const { registryPassword: plain, ...given } = body as Partial<GpuImage> & { registryPassword?: string }
+    const registryUsername = given.registryUsername === undefined ? target.registryUsername : given.registryUsername
+    // A password is for the login that it was entered with.
+    const isSameLogin = registryUsername === target.registryUsername
+    mustBeWhole(
+      { ...given, registryUsername, ...(plain !== undefined && { registryPassword: plain }) },
+      isSameLogin && target.encryptedRegistryPassword !== null,
+    )
+    mustFitOffers(tx, { ...target, ...given })
+    const login =
+      registryUsername === null ? null : plain === undefined ? undefined : encrypted(secrets, target.id, plain)
+    const change = {
+      ...given,
+      ...(given.command?.length === 0 && { command: null }),
+      ...(login !== undefined && { encryptedRegistryPassword: login }),
+    }
+    return showGpuImage(
+      call,
+      named('image', () => updateGpuImage(tx, target, change)),
+    )
+  },
+})
+
+/** Throws `validation_failed` where an offer with the image has fewer ports than it. */
+function mustFitOffers(tx: Db, it: GpuImage) {
+  const [short] = offersShortOfPorts(tx, it.id, containerPortsOf(it).length)
+  if (short)
+    throw invalid({ field: 'ports', message: `are more than the offer ${short.name} has: ${short.ports} with SSH's.` })
+}
+
+export const listGpuImages = operation({
+  id: 'gpu-images.list',
+  method: 'GET',
+  path: '/admin/gpu-images',
+  summary: 'The images that GPU instances run, by name, without passwords',
+  access: { staff: ['servers:read', 'servers:create', 'gpu:write'] },
+  query: { sort: sortParameter(gpuImageSorts, 'by name') },
+  pages: { usual: 100, most: 200 },
+  response: page(gpuImageResponse),
+  run: (call) =>
+    paginate({
+      call,
+      name: 'gpu images',
+      sorts: gpuImageSorts,
+      rows: (slice) => gpuImagesByName(call.tx, slice),
+      keyOf: ({ name }) => name,
+      show: (it) => showGpuImage(call, it),
+      total: () => countGpuImages(call.tx),
+    }),
+})

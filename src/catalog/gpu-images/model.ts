@@ -1,0 +1,91 @@
+// Images of GPU instances: containers of a registry, pinned by digest, that staff put on sale.
+import { type Static, Type as t } from 'typebox'
+import { encryptFor } from '../../../agent/protocol/for-node.ts'
+import { type ContainerImage, registryPurpose } from '../../../agent/protocol/gpu.ts'
+import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
+import type { Secrets } from '../../kernel/crypto/secrets.ts'
+import { type UseContext, useOfGpuImage } from '../in-use.ts'
+import { gpuImageById, registryPassword } from './queries.ts'
+import type { GpuImage } from './tables.ts'
+
+export type { GpuImage }
+
+/** Staff see every image; owners of instances see those of their offer by another way. */
+export const gpuImage: Resource<GpuImage> = {
+  name: 'GPU image',
+  notFound: 'gpu_image_not_found',
+  find: (tx, actor, id) => (actor.kind === 'staff' ? gpuImageById(tx, id) : undefined),
+}
+
+const argument = t.String({ minLength: 1, maxLength: 4096 })
+const variable = t.String({
+  maxLength: 8320,
+  pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}=[^\\x00]*$',
+  title: 'a variable like NAME=value',
+})
+/** Lists of an image; an instance has the same limits. */
+export const commandField = nullable(t.Array(argument, { maxItems: 64 }))
+export const environmentField = t.Array(variable, { maxItems: 100 })
+
+export const SSH_PORT = 22
+export const JUPYTER_PORT = 8888
+/** The ports of a container of this image that people reach, each once, SSH first. */
+export const containerPortsOf = ({ jupyter, ports }: Pick<GpuImage, 'jupyter' | 'ports'>): number[] => [
+  ...new Set([SSH_PORT, ...(jupyter ? [JUPYTER_PORT] : []), ...ports]),
+]
+
+/** `NAME=value` each, as nodes take them. */
+export const environmentPairs = (environment: readonly string[]): { name: string; value: string }[] =>
+  environment.map((line) => {
+    const at = line.indexOf('=')
+    return { name: line.slice(0, at), value: line.slice(at + 1) }
+  })
+
+const MIB = 1024 * 1024
+/**
+ * The image as this node gets it, with the login of its registry encrypted for the node. `publicKey`: the node's. For
+ * commands only: no job may hold it.
+ */
+export const imageOnWire = (it: GpuImage, publicKey: string, secrets: Secrets): ContainerImage => ({
+  id: it.id,
+  reference: it.reference,
+  mostBytes: it.mostMb * MIB,
+  ...(it.registryUsername !== null &&
+    it.encryptedRegistryPassword !== null && {
+      credentials: encryptFor(
+        publicKey,
+        registryPurpose(it.id),
+        JSON.stringify({
+          username: it.registryUsername,
+          password: secrets.open(registryPassword.about(it), it.encryptedRegistryPassword),
+        }),
+      ),
+    }),
+})
+
+export const gpuImageResponse = namedSchema('GpuImage', {
+  id: t.String(),
+  name: t.String(),
+  reference: described(t.String(), 'Registry, name and digest; it never changes.'),
+  mostMb: described(t.Integer(), 'The compressed layers together may have so many MiB.'),
+  jupyter: described(t.Boolean(), 'Its instances start Jupyter, with a token of their own.'),
+  command: described(nullable(t.Array(t.String())), "In place of the image's own command; null: that."),
+  environment: described(t.Array(t.String()), 'NAME=value each.'),
+  ports: described(t.Array(t.Integer()), 'Ports of the container beside those of SSH and Jupyter.'),
+  registryUsername: described(nullable(t.String()), 'Null: its registry asks for no login.'),
+  archived: described(t.Boolean(), 'No new instance runs it.'),
+  instances: described(t.Integer(), 'That run it.'),
+})
+export const showGpuImage = (call: UseContext, it: GpuImage): Static<typeof gpuImageResponse> => ({
+  id: it.id,
+  name: it.name,
+  reference: it.reference,
+  mostMb: it.mostMb,
+  jupyter: it.jupyter,
+  command: it.command,
+  environment: it.environment,
+  ports: it.ports,
+  registryUsername: it.registryUsername,
+  archived: it.archived,
+  instances: useOfGpuImage(call, it.id),
+})

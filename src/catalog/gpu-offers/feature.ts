@@ -1,0 +1,35 @@
+import { feature } from '../../kernel/feature.ts'
+import { changeGpuOffer, createGpuOffer, listGpuOffers } from './offers.ts'
+import { gpuOfferTarget } from './queries.ts'
+import { gpuOfferImages, gpuOffers } from './tables.ts'
+
+const errors = {
+  gpu_offer_not_found: { status: 404, when: 'There is no such GPU offer.', remedy: 'Check the id.' },
+} as const
+type Errors = typeof errors
+
+const ids = { gpuOffer: { prefix: 'off', sample: '1x H100', also: ['GPUOffer', 'offer'] } } as const
+type Ids = typeof ids
+declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
+  interface ErrorCodes extends Errors {}
+}
+
+export const gpuOffersFeature = feature({
+  name: 'gpu-offers',
+  ids,
+  errors,
+  samples: { cards: 1, workspaceGb: 500, ownIpv4: false },
+  tables: [gpuOffers, gpuOfferImages],
+  operations: [listGpuOffers, createGpuOffer, changeGpuOffer],
+  auditTargets: [gpuOfferTarget],
+  async fixture({ admin }) {
+    const { id } = await admin('POST', '/admin/gpu-images', {
+      name: 'fixture of an offer',
+      reference: `registry.example.com/fixture@sha256:${'1'.repeat(64)}`,
+      mostMb: 100,
+    })
+    const body = { ...createGpuOffer.example!, name: 'fixture', imageIds: [id] }
+    return { 'GPU offer': (await admin('POST', '/admin/gpu-offers', body)).id }
+  },
+})

@@ -1,0 +1,150 @@
+import { Type as t } from 'typebox'
+import { knownModels } from '../../fleet/gpus/queries.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { invalid } from '../../kernel/api/errors.ts'
+import { paginate, sortParameter } from '../../kernel/api/list.ts'
+import { named } from '../../kernel/api/named.ts'
+import { described, fields, line, nullable, operation, see } from '../../kernel/api/operation.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import type { Tx } from '../../kernel/db/open.ts'
+import { count } from '../../kernel/words.ts'
+import { containerPortsOf, gpuImage } from '../gpu-images/model.ts'
+import { type GpuOffer, gpuOffer, gpuOfferResponse, offersShown } from './model.ts'
+import {
+  countGpuOffers,
+  gpuOfferSorts,
+  gpuOffersByName,
+  imagesIn,
+  insertGpuOffer,
+  setImages,
+  updateGpuOffer,
+} from './queries.ts'
+
+const sizes = {
+  name: line(60),
+  model: described(line(100), 'As the nodes report it.'),
+  cards: t.Integer({ minimum: 1, maximum: 64 }),
+  vcpus: t.Integer({ minimum: 1, maximum: 512 }),
+  memoryMb: t.Integer({ minimum: 64, maximum: 4_194_304 }),
+  workspaceGb: t.Integer({ minimum: 1, maximum: 65_536 }),
+  ports: t.Optional(described(t.Integer({ minimum: 1, maximum: 100 }), 'That of SSH among them; 5 if not given.')),
+  ownIpv4: t.Optional(t.Boolean()),
+  billingProductId: t.Optional(nullable(line(100, 0))),
+}
+const imageIds = described(
+  t.Array(t.String({ minLength: 1, maxLength: 40 }), { minItems: 1, maxItems: 50 }),
+  'In their order: the first that is not archived runs where an order names none.',
+)
+const USUAL_PORTS = 5
+
+/** Throws `validation_failed` where an image is none, or needs more ports than instances have. */
+function checkedImages(
+  tx: Tx,
+  actor: Actor,
+  ids: readonly string[],
+  { ports, ownIpv4 }: Pick<GpuOffer, 'ports' | 'ownIpv4'>,
+) {
+  const unique = [...new Set(ids)]
+  for (const id of unique) {
+    const image = see(tx, actor, gpuImage, id, 'imageIds')
+    const needed = containerPortsOf(image).length
+    if (!ownIpv4 && needed > ports)
+      throw invalid({ field: 'ports', message: `are too few: ${image.name} needs ${count(needed, 'port')}.` })
+  }
+  return unique
+}
+
+export const createGpuOffer = operation({
+  id: 'gpu-offers.create',
+  method: 'POST',
+  path: '/admin/gpu-offers',
+  summary: 'Add an offer that GPU instances can be ordered with',
+  access: { staff: ['gpu:write'] },
+  body: fields({ ...sizes, imageIds }),
+  response: gpuOfferResponse,
+  status: 201,
+  refuses: ['name_taken'],
+  example: {
+    name: '1x H100',
+    model: 'NVIDIA H100 80GB HBM3',
+    cards: 1,
+    vcpus: 16,
+    memoryMb: 131_072,
+    workspaceGb: 500,
+    ports: 5,
+    ownIpv4: false,
+    billingProductId: 'whmcs:80',
+    imageIds: ['<gpu_image_id>'],
+  },
+  run(call) {
+    const { tx, actor, body, clock } = call
+    const { imageIds: ids, ...given } = body
+    const row = { id: newId('off'), ports: USUAL_PORTS, ownIpv4: false, ...given, createdAt: clock() }
+    const images = checkedImages(tx, actor, ids, row)
+    const made = named('offer', () => insertGpuOffer(tx, row))
+    setImages(tx, made.id, images)
+    return offersShown(call)(made)
+  },
+})
+
+export const changeGpuOffer = operation({
+  id: 'gpu-offers.update',
+  method: 'PATCH',
+  path: '/admin/gpu-offers/{id}',
+  summary: 'Change an offer of GPU instances, or archive it; instances keep what they were ordered with',
+  access: { staff: ['gpu:write'] },
+  on: gpuOffer,
+  body: fields({
+    ...(Object.fromEntries(Object.entries(sizes).map(([name, schema]) => [name, t.Optional(schema)])) as {
+      [K in keyof typeof sizes]: ReturnType<typeof t.Optional<(typeof sizes)[K]>>
+    }),
+    imageIds: t.Optional(imageIds),
+    archived: t.Optional(t.Boolean()),
+  }),
+  response: gpuOfferResponse,
+  refuses: ['name_taken'],
+  example: { billingProductId: 'whmcs:81' },
+  auditSnapshot: ({ tx, target }) => ({ ...target, imageIds: imagesIn(tx, target.id).map(({ id }) => id) }),
+  run(call) {
+    const { tx, actor, target, body } = call
+    const { imageIds: ids = imagesIn(tx, target.id).map(({ id }) => id), ...given } = body as Partial<GpuOffer> & {
+      imageIds?: string[]
+    }
+    const images = checkedImages(tx, actor, ids, { ...target, ...given })
+    const changed = named('offer', () => updateGpuOffer(tx, target, given))
+    setImages(tx, target.id, images)
+    return offersShown(call)(changed)
+  },
+})
+
+export const listGpuOffers = operation({
+  id: 'gpu-offers.list',
+  method: 'GET',
+  path: '/admin/gpu-offers',
+  summary: 'Offers of GPU instances, with what is free of each in every location now',
+  access: { staff: ['servers:read', 'servers:create', 'gpu:write'] },
+  query: { sort: sortParameter(gpuOfferSorts, 'by name') },
+  pages: { usual: 100, most: 200 },
+  response: t.Object({
+    data: t.Array(gpuOfferResponse),
+    nextCursor: nullable(t.String()),
+    total: t.Integer(),
+    models: described(
+      t.Array(t.Object({ model: t.String(), memoryMb: t.Integer() })),
+      'The models of cards that nodes report.',
+    ),
+  }),
+  run(call) {
+    const { tx } = call
+    const list = paginate({
+      call,
+      name: 'gpu offers',
+      sorts: gpuOfferSorts,
+      rows: (slice) => gpuOffersByName(tx, slice),
+      keyOf: ({ name }) => name,
+      show: offersShown(call),
+      total: () => countGpuOffers(tx),
+    })
+    return { ...list, models: knownModels(tx) }
+  },
+})

@@ -1,0 +1,63 @@
+import { eq, getTableColumns, sql } from 'drizzle-orm'
+import { ended, type Slice, type Sorts } from '../../kernel/api/list.ts'
+import { patched } from '../../kernel/api/named.ts'
+import type { AuditTarget } from '../../kernel/audit/target.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { reference } from '../../kernel/db/reference.ts'
+import { rowBy } from '../../kernel/db/rows.ts'
+import { gpuImageById } from '../gpu-images/queries.ts'
+import { type GpuOffer, gpuOfferImages, gpuOffers } from './tables.ts'
+
+export const gpuOfferReference = reference(gpuOffers, ['name', 'billingProductId'])
+export const gpuOfferTarget: AuditTarget = { prefix: 'off', name: (id) => gpuOfferReference.value('name', id) }
+export const gpuOfferById = rowBy(gpuOffers, gpuOffers.id)
+
+/** The orders of the list. */
+export const gpuOfferSorts = {
+  name: 'gpu_offers.name',
+  cards: 'gpu_offers.cards',
+  archived: 'gpu_offers.archived',
+} satisfies Sorts
+/** A slice of the offers, by name where nothing else is asked for. */
+export function gpuOffersByName(tx: Db, slice: Slice): GpuOffer[] {
+  const { behind, inOrder, sortValue } = ended(slice, gpuOffers.name, 'ASC')
+  return tx
+    .select({ ...getTableColumns(gpuOffers), ...sortValue })
+    .from(gpuOffers)
+    .where(behind)
+    .orderBy(...inOrder)
+    .limit(slice.limit)
+    .offset(slice.skip)
+    .all()
+}
+export const countGpuOffers = (tx: Db): number => tx.select({ n: sql<number>`count(*)` }).from(gpuOffers).get()!.n
+
+/** Throws a unique violation when the name is taken. */
+export const insertGpuOffer = (tx: Tx, row: typeof gpuOffers.$inferInsert): GpuOffer =>
+  tx.insert(gpuOffers).values(row).returning().get()
+/** Throws a unique violation when the name is taken. */
+export const updateGpuOffer = (tx: Tx, row: GpuOffer, given: Partial<GpuOffer>): GpuOffer =>
+  patched(tx, gpuOffers, row, given)
+
+const statements = prepared(({ $client }) => ({
+  images: $client.prepare<{ id: string }, [string]>(
+    'SELECT image_id AS id FROM gpu_offer_images WHERE offer_id = ? ORDER BY place',
+  ),
+  short: $client.prepare<{ name: string; ports: number }, [string, number]>(
+    `SELECT o.name, o.ports FROM gpu_offer_images i JOIN gpu_offers o ON o.id = i.offer_id
+     WHERE i.image_id = ? AND o.own_ipv4 = 0 AND o.archived = 0 AND o.ports < ? ORDER BY o.name LIMIT 1`,
+  ),
+}))
+/** The images of an offer in their order, archived ones too. */
+export const imagesIn = (tx: Db, offerId: string) =>
+  statements(tx)
+    .images.all(offerId)
+    .map(({ id }) => gpuImageById(tx, id)!)
+/** An offer whose instances with this image have fewer ports than the image needs. */
+export const offersShortOfPorts = (tx: Db, imageId: string, ports: number) => statements(tx).short.all(imageId, ports)
+
+/** These are its images from now on, in this order. */
+export function setImages(tx: Tx, offerId: string, imageIds: readonly string[]) {
+  tx.delete(gpuOfferImages).where(eq(gpuOfferImages.offerId, offerId)).run()
+  for (const [place, imageId] of imageIds.entries()) tx.insert(gpuOfferImages).values({ offerId, place, imageId }).run()
+}

@@ -1,0 +1,75 @@
+import { second } from '../../kernel/db/clock.ts'
+import { feature } from '../../kernel/feature.ts'
+import { gpusInTrouble } from './attention.ts'
+import { checkCard, checkingCards, checkWaitingCards } from './check.ts'
+import { changeGpuCard, changeGpuHost, forgetGpuCard, listGpus } from './hosts.ts'
+import { cardTarget } from './queries.ts'
+import { gpuCards, gpuHolds, gpuHosts, gpuPorts } from './tables.ts'
+
+const errors = {
+  gpu_card_not_found: { status: 404, when: 'There is no such GPU card.', remedy: 'Check the id.' },
+} as const
+type Errors = typeof errors
+
+const ids = { gpuCard: { prefix: 'crd', sample: 'NVIDIA H100 80GB HBM3', also: ['GPUCard'] } } as const
+type Ids = typeof ids
+
+const scopes = { 'gpu:write': { words: 'Manage GPU cards, images and offers' } } as const
+type Scopes = typeof scopes
+
+const permissions = {
+  'gpu.write': { words: 'Manage GPU cards, images and offers', opens: ['gpu:write'] },
+} as const
+type Permissions = typeof permissions
+declare module '../../kernel/register.ts' {
+  interface ScopeNames extends Scopes {}
+  interface PermissionNames extends Permissions {}
+  interface IdKinds extends Ids {}
+  interface ErrorCodes extends Errors {}
+}
+
+export const gpusFeature = feature({
+  name: 'gpus',
+  scopes,
+  permissions,
+  ids,
+  errors,
+  samples: {
+    uuid: 'GPU-5a1c2d3e-0b4f-4a6c-9d7e-8f9a0b1c2d3e',
+    model: 'NVIDIA H100 80GB HBM3',
+    bus: '0000:3b:00.0',
+    driver: '550.163.01',
+    serial: '1650524001234',
+    nvlinks: 18,
+    mig: 'off',
+    publicAddress: '203.0.113.5',
+    firstPort: 20_000,
+    lastPort: 29_999,
+    clearedMb: 80_000,
+    memoryGbPerSecond: 2400,
+  },
+  tables: [gpuHosts, gpuCards, gpuPorts, gpuHolds],
+  jobs: [checkingCards],
+  operations: [listGpus, changeGpuHost, changeGpuCard, checkCard, forgetGpuCard],
+  attention: [gpusInTrouble],
+  auditTargets: [cardTarget],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Infrastructure',
+      position: 245,
+      name: 'gpus',
+      title: 'GPUs',
+      href: '/admin/gpu',
+      icon: 'gpu',
+      sees: listGpus,
+    },
+  ],
+  schedule: [
+    {
+      everyMs: 5 * second,
+      words: 'starting the checks of cards',
+      work: ({ db, app }) => checkWaitingCards(db, app),
+    },
+  ],
+})
