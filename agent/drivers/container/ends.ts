@@ -10,6 +10,8 @@ export type Known = {
   /** One of them just before it ended. */
   justKilled: boolean
   memoryMb: number
+  /** Bytes outside its workspace, because of which the agent ended it; 0: it did not. */
+  filledBytes: number
   /** Errors of its cards since it started, in words. */
   troubles: readonly string[]
 }
@@ -17,7 +19,8 @@ export type Known = {
 const SIGNALLED = 128
 const LONGEST_DETAIL = 300
 
-export function endOf({ exitCode, oomKills, justKilled, memoryMb, troubles }: Known): ContainerEnd {
+export function endOf({ exitCode, oomKills, justKilled, memoryMb, filledBytes, troubles }: Known): ContainerEnd {
+  if (filledBytes) return { exitCode, oomKilled: false, detail: FILLED }
   const oomKilled = justKilled && exitCode === SIGNALLED + constants.signals.SIGKILL
   const earlier =
     oomKilled || !oomKills
@@ -30,6 +33,8 @@ export function endOf({ exitCode, oomKills, justKilled, memoryMb, troubles }: Kn
   ].join(' ')
   return { exitCode, oomKilled, detail: detail.slice(0, LONGEST_DETAIL) }
 }
+
+const FILLED = 'It had filled the disk of its host outside /workspace. All that it had written there is deleted.'
 
 const processes = (count: number) => (count === 1 ? 'one of its processes' : `${count} of its processes`)
 

@@ -208,6 +208,23 @@ describe.skipIf(note(await podmanIsMissing(), 'ends and limits of containers wit
     }, 20_000)
   })
 
+  test('one that fills the disk outside its workspace is ended, and starts again without what it wrote', async () => {
+    const script = 'ls /big; head -c 3000000 /dev/zero > /big; echo kept > /workspace/kept; echo done; sleep 60'
+    const { workload, options, containers } = await running(script)
+    const idle = await running('sleep 60', {}, {}, 2)
+    await written(workload)
+    const disk = { leastFreeBytes: Number.MAX_SAFE_INTEGER, worthBytes: 2e6 }
+    const guard = new PodmanContainers({ ...options, disk })
+    await guard.relieveDisk()
+    expect(await seenOf(workload)).toMatchObject({ power: 'stopped', off: 'crashed' })
+    expect((await seenOf(workload)).end?.detail).toContain('outside /workspace')
+    expect(guard.relieveDisk()).rejects.toMatchObject({ code: 'pool_full' })
+    expect((await seenOf(idle.workload)).power).toBe('running')
+    guard.close()
+    await containers.start(workload)
+    expect(await written(workload)).toContain('No such file')
+    expect(await containers.runInside(workload, ['cat', '/workspace/kept'])).toBe(0)
+  }, 20_000)
   test('the engine is told with what it lacks, also where none of its services runs', async () => {
     const { containers, options, dir } = await podmanRig()
     const found = await containers.engine()

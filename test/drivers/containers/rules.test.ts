@@ -65,7 +65,7 @@ describe('a host', () => {
 })
 
 describe('the end of a container', () => {
-  const known: Known = { exitCode: 1, oomKills: 0, justKilled: false, memoryMb: 512, troubles: [] }
+  const known: Known = { exitCode: 1, oomKills: 0, justKilled: false, memoryMb: 512, filledBytes: 0, troubles: [] }
   test.each<[Partial<Known>, boolean, string]>([
     [{}, false, 'Its command ended with exit code 1.'],
     [{ exitCode: 0 }, false, 'Its command ended.'],

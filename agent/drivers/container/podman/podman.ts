@@ -1,5 +1,6 @@
 // Container instances with Podman. The engine makes, starts and stops containers; whether one runs is asked of the
 // kernel, because an engine whose helper was killed says "running" for ever.
+import { statfsSync } from 'node:fs'
 import { say } from '../../../controller-link/job-log.ts'
 import { Failure, wordsOf } from '../../../failure.ts'
 import { run } from '../../../host/exec.ts'
@@ -22,6 +23,8 @@ import { type ContainerRecord, openRecords, type Records } from './records.ts'
 import { type ImageConfig, specOf, volumeName } from './spec.ts'
 
 const POLL_MS = 1000
+const DISK_EVERY_MS = 30_000
+const DISK = { leastFreeBytes: 5e9, worthBytes: 1e9 }
 const SWEEP_MS = 3_600_000
 /** The engine's helper stores the exit code a moment after the process is gone. */
 const EXIT_CODE_MS = 3000
@@ -38,6 +41,8 @@ export type PodmanOptions = EngineOptions & {
   /** Registries, as `host:port`, that may have addresses that are not public, and speak plain HTTP. */
   localRegistries?: readonly string[]
   troublesSince?: TroublesSince
+  /** With less free on the disk of `dir`, the container that wrote most is ended, if that is `worthBytes` or more. */
+  disk?: { leastFreeBytes: number; worthBytes: number }
   /** The top of its control groups, which another agent on this host must not have. */
   cgroup?: string
 }
@@ -53,6 +58,7 @@ export class PodmanContainers implements Containers {
   /** Opened when it is needed: on most hosts it never is. */
   private opened: Records | undefined
   private settling = new Map<string, Promise<void>>()
+  private turns = new Map<string, Promise<unknown>>()
   private kills = new Map<string, Kills>()
 
   constructor(private options: PodmanOptions) {
@@ -98,7 +104,9 @@ export class PodmanContainers implements Containers {
     return (await this.settled(record)).process ? 'running' : 'stopped'
   }
 
-  async start(workload: string) {
+  start = (workload: string) => this.alone(workload, () => this.startAlone(workload))
+
+  private async startAlone(workload: string) {
     const record = await this.settled(this.mustHave(workload))
     if (record.process) return
     this.kills.delete(workload)
@@ -173,6 +181,7 @@ export class PodmanContainers implements Containers {
 
   async *events(signal: AbortSignal): AsyncGenerator<ContainerEvent> {
     let sweptAt = performance.now()
+    let diskAt = sweptAt
     const known = new Map<string, Power>()
     for (let isFirst = true; !signal.aborted; isFirst = false) {
       const seen = new Map((await this.look()).map((one) => [one.id, one]))
@@ -184,6 +193,12 @@ export class PodmanContainers implements Containers {
         if (isNew && !isFirst)
           yield { workload, power, at: Date.now(), reason: reasonOf(power, off, end), ...(end && { end }) }
       }
+      if (performance.now() - diskAt > DISK_EVERY_MS) {
+        diskAt = performance.now()
+        await this.relieveDisk().catch((error) =>
+          log('error', 'the disk of the containers is nearly full', { error: wordsOf(error) }),
+        )
+      }
       if (performance.now() - sweptAt > SWEEP_MS) {
         sweptAt = performance.now()
         await this.images
@@ -192,6 +207,34 @@ export class PodmanContainers implements Containers {
       }
       await sleep(POLL_MS, signal)
     }
+  }
+
+  /**
+   * Ends the container that has written most outside its workspace, and deletes what it wrote there, when the disk that
+   * all share is nearly full: what one fills would stop the others and the agent.
+   */
+  async relieveDisk() {
+    const { dir, disk: { leastFreeBytes, worthBytes } = DISK } = this.options
+    if (!this.hasContainers() || freeBytesOf(dir) >= leastFreeBytes) return
+    const api = await this.podman.api()
+    const running = this.records.containers().filter(({ process }) => process && isAlive(process))
+    const sizes = await Promise.all(
+      running.map(async (record) => {
+        const call = { query: { size: true } }
+        const { SizeRw = 0 } = await api.ask<{ SizeRw?: number }>('GET', `/containers/${record.workload}/json`, call)
+        return { record, bytes: SizeRw }
+      }),
+    )
+    const [most] = sizes.toSorted((a, b) => b.bytes - a.bytes)
+    if (!most || most.bytes < worthBytes) throw new Failure('pool_full', `${freeBytesOf(dir)} bytes are free in ${dir}`)
+    const { workload, process } = most.record
+    log('error', 'an instance has filled the disk of the containers; it is ended', { workload, bytes: most.bytes })
+    await this.alone(workload, async () => {
+      this.records.noteFilled(workload, most.bytes)
+      await this.mustEnd(process!.pid, () => isAlive(process!))
+      await this.settled(this.mustHave(workload))
+      await this.delete(workload)
+    })
   }
 
   close() {
@@ -232,6 +275,14 @@ export class PodmanContainers implements Containers {
     await api.ask('POST', '/containers/create', { body }).catch((error) => {
       throw refused(error)
     })
+  }
+
+  /** Runs work that makes and starts the container when what began before has ended. */
+  private alone<T>(workload: string, work: () => Promise<T>): Promise<T> {
+    const before = this.turns.get(workload) ?? Promise.resolve()
+    const turn = before.catch(() => {}).then(work)
+    this.turns.set(workload, turn)
+    return turn.finally(() => this.turns.get(workload) === turn && this.turns.delete(workload))
   }
 
   /** Everything outside /workspace is lost, as when it is made from another image. */
@@ -300,7 +351,7 @@ export class PodmanContainers implements Containers {
     if (!now?.process || now.process.startTicks !== process.startTicks) return
     if (stopping || now.stopping) return this.records.noteEnded(workload, null, false)
     const { count, grewAt } = this.noteKills(record)
-    const end = this.endFrom(record, exitCode, count, Date.now() - grewAt < JUST_MS)
+    const end = this.endFrom(now, exitCode, count, Date.now() - grewAt < JUST_MS)
     this.records.noteEnded(workload, end, false)
   }
 
@@ -329,14 +380,14 @@ export class PodmanContainers implements Containers {
   }
 
   private endFrom(
-    { container, startedAt }: ContainerRecord,
+    { container, startedAt, filledBytes }: ContainerRecord,
     exitCode: number | null,
     oomKills: number,
     justKilled: boolean,
   ) {
     const { cards, memoryMb } = container
     const troubles = this.options.troublesSince?.(cards, startedAt) ?? []
-    return endOf({ exitCode, oomKills, justKilled, memoryMb, troubles })
+    return endOf({ exitCode, oomKills, justKilled, memoryMb, troubles, filledBytes })
   }
 
   private async mustEnd(pid: number, isOn: () => boolean) {
@@ -355,6 +406,11 @@ function seenOf({ workload, process, end, rebooted }: ContainerRecord, cgroups: 
     return { id: workload, power: 'running', cpuMs: cgroups.cpuMs(workload), ...(trafficOf(process.pid) ?? nothing) }
   const off = rebooted ? 'unknown' : end ? 'crashed' : 'destroyed'
   return { id: workload, power: 'stopped', off, cpuMs: 0, ...nothing, ...(end && { end }) }
+}
+
+function freeBytesOf(dir: string): number {
+  const { bavail, bsize } = statfsSync(dir)
+  return bavail * bsize
 }
 
 const reasonOf = (power: Power, off?: SeenContainer['off'], end?: ContainerEnd) =>

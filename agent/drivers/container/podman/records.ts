@@ -20,6 +20,8 @@ export type ContainerRecord = {
   startedAt: number
   /** The count of kills for want of memory when it started. */
   oomKillsBefore: number
+  /** Bytes outside its workspace, because of which it was ended; 0: it was not. */
+  filledBytes: number
   /** A command stops it, or has. */
   stopping: boolean
   end: ContainerEnd | null
@@ -29,7 +31,7 @@ export type ContainerRecord = {
 
 type Row = Record<'workload' | 'container' | 'given' | 'identity' | 'image', string> &
   Record<'process' | 'ended', string | null> &
-  Record<'startedAt' | 'oomKillsBefore' | 'stopping' | 'rebooted', number>
+  Record<'startedAt' | 'oomKillsBefore' | 'filledBytes' | 'stopping' | 'rebooted', number>
 
 const SCHEMA = `
   create table if not exists images (
@@ -38,7 +40,8 @@ const SCHEMA = `
   create table if not exists containers (
     workload text primary key, container text not null, given text not null, identity text not null,
     image text not null, process text, startedAt integer not null default 0,
-    oomKillsBefore integer not null default 0, stopping integer not null default 1,
+    oomKillsBefore integer not null default 0, filledBytes integer not null default 0,
+    stopping integer not null default 1,
     ended text, rebooted integer not null default 0) strict`
 
 export type Records = ReturnType<typeof openRecords>
@@ -75,10 +78,12 @@ export function openRecords(dir: string) {
     forgetContainer: (workload: string) => void db.run('delete from containers where workload = ?', [workload]),
     noteStarted: (workload: string, it: { process: Process } & Pick<ContainerRecord, 'startedAt' | 'oomKillsBefore'>) =>
       void db.run(
-        `update containers set process = ?, startedAt = ?, oomKillsBefore = ?, stopping = 0, ended = null, rebooted = 0
-         where workload = ?`,
+        `update containers set process = ?, startedAt = ?, oomKillsBefore = ?, stopping = 0, ended = null, rebooted = 0,
+           filledBytes = 0 where workload = ?`,
         [JSON.stringify(it.process), it.startedAt, it.oomKillsBefore, workload],
       ),
+    noteFilled: (workload: string, bytes: number) =>
+      void db.run('update containers set filledBytes = ? where workload = ?', [bytes, workload]),
     noteStopping: (workload: string) =>
       void db.run('update containers set stopping = 1 where workload = ?', [workload]),
     /** Its process is gone: by a command where `end` is null. */
