@@ -56,13 +56,13 @@ export function cardsContract(make: () => Rig) {
     expect(rig.gpus.troublesSince([OTHER_UUID], 0)).toEqual([])
     expect(rig.gpus.troublesSince([UUID], Number.MAX_SAFE_INTEGER)).toEqual([])
   })
-  test('clears a card and proves it clear before it is sold again', async () => {
+  test('S44: clears a card and proves it clear before it is sold again', async () => {
     rig.write()
     expect(rig.hasData()).toBe(true)
     const checked = await check()
     expect(checked).toMatchObject({ uuid: UUID, sellable: true, problems: [], clearedMb: MEMORY_MB })
     expect(checked.memoryGBps).toBeGreaterThan(0)
-    expect(rig.hasData()).toBe(false)
+    expect(rig.isClear()).toBe(true)
   })
   test('does not sell a card whose memory keeps what was in it', async () => {
     rig.write()

@@ -16,13 +16,13 @@ const SECRET = 'what the customer before left here'
 
 export type Rig = {
   gpus: Gpus
-  /** Whether this driver needs processes of its own, which take their time. */
-  isReal: boolean
   set(fault: CardFault): void
   /** Fills the card's memory as a customer does. */
   write(): void
   /** Whether the customer's data is in the card's memory. */
   hasData(): boolean
+  /** Whether there is nothing at all in it. */
+  isClear(): boolean
   remove(): void
 }
 
@@ -36,10 +36,10 @@ export function fakeRig(): Rig {
   const gpus = new FakeGpus(db, dir, cards, () => 5000)
   return {
     gpus,
-    isReal: false,
     set: (fault) => writeFileSync(join(dir, 'cards.json'), JSON.stringify({ [UUID]: fault })),
     write: () => gpus.write(UUID, SECRET),
     hasData: () => gpus.memory(UUID) === SECRET,
+    isClear: () => gpus.memory(UUID) === '',
     remove: () => rmSync(dir, { recursive: true }),
   }
 }
@@ -89,7 +89,6 @@ export function nvidiaRig(library: string, more: Partial<NvidiaHost> = {}): Nvid
   const rig: NvidiaRig = {
     dir,
     cdiDir: join(dir, 'cdi'),
-    isReal: true,
     cards: [{ uuid: UUID, memoryMb: MEMORY_MB }, other],
     runs: [],
     before: () => {},
@@ -150,6 +149,7 @@ export function nvidiaRig(library: string, more: Partial<NvidiaHost> = {}): Nvid
     },
     write: () => writeFileSync(memory, Buffer.alloc(MEMORY_MB << 20, SECRET)),
     hasData: () => readFileSync(memory).includes(SECRET),
+    isClear: () => readFileSync(memory).equals(Buffer.alloc(MEMORY_MB << 20)),
     remove: () => {
       rig.gpus.close()
       rmSync(dir, { recursive: true })
