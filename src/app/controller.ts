@@ -10,6 +10,7 @@ import { errorPage } from '../../views/frame/error.tsx'
 import { always, beside, isRunning, layout } from '../../views/frame/layout.tsx'
 import { connectedBefore, isGoneNode, nodeById } from '../fleet/nodes/queries.ts'
 import { Reports } from '../fleet/nodes/report.ts'
+import { kindsByName } from '../fleet/workloads/kind.ts'
 import { setUpToken } from '../identity/accounts/set-up.ts'
 import { ownersWhoCanSignIn } from '../identity/accounts/staff/queries.ts'
 import { HeldRights } from '../identity/accounts/staff/role.ts'
@@ -150,6 +151,7 @@ export async function createController({
     (nodeId, frame) => {
       for (const take of metricsTakers) take(app, nodeId, frame)
     },
+    kindsByName(registry),
   )
   const hub: Hub = new Hub(clock, {
     log: (jobId, line) => runner.log.add(jobId, line),

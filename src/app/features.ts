@@ -110,6 +110,7 @@ import { backupUpkeepFeature } from '../compute/backups/upkeep/feature.ts'
 import { brakeFeature } from '../compute/brake/feature.ts'
 import { firewallsFeature } from '../compute/firewalls/feature.ts'
 import { floatingIpsFeature } from '../compute/floating-ips/feature.ts'
+import { gpuInstancesFeature } from '../compute/gpu-instances/feature.ts'
 import { isosFeature } from '../compute/isos/feature.ts'
 import { ownImagesFeature } from '../compute/own-images/feature.ts'
 import { privateNetworksFeature } from '../compute/private-networks/feature.ts'
@@ -203,6 +204,7 @@ export const features: readonly Feature[] = [
       ownServersPage,
     ],
   },
+  gpuInstancesFeature,
   { ...metricsFeature, pages: [...metricsPages, nodeMetricsPage] },
   { ...brakeFeature, pages: [brakesPage] },
   { ...consoleFeature, pages: consolePages },

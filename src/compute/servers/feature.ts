@@ -159,12 +159,16 @@ const errors = {
   },
   already_suspended: {
     status: 409,
-    when: 'The server or the reseller is already suspended.',
+    when: 'The server, GPU instance or reseller is already suspended.',
     remedy: 'Treat it as done.',
   },
-  not_suspended: { status: 409, when: 'The server or the reseller is not suspended.', remedy: 'Treat it as done.' },
-  already_running: { status: 409, when: 'The server is already running.', remedy: 'Treat it as done.' },
-  already_stopped: { status: 409, when: 'The server is already stopped.', remedy: 'Treat it as done.' },
+  not_suspended: {
+    status: 409,
+    when: 'The server, GPU instance or reseller is not suspended.',
+    remedy: 'Treat it as done.',
+  },
+  already_running: { status: 409, when: 'The server or GPU instance is already running.', remedy: 'Treat it as done.' },
+  already_stopped: { status: 409, when: 'The server or GPU instance is already stopped.', remedy: 'Treat it as done.' },
   no_room_to_reinstall: {
     status: 409,
     when: 'The node has no space for a second disk beside the present one; `details.neededGb` is its size.',

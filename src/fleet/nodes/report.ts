@@ -1,6 +1,7 @@
 // Taking in the reports of agents: facts, heartbeats, power changes, and the inventory, which is compared with what
 // should be.
 import { Value } from 'typebox/value'
+import type { ContainerEnd } from '../../../agent/protocol/gpu.ts'
 import { type MonotonicClock, SKEW_SHOWN_MS } from '../../../agent/protocol/monotonic-clock.ts'
 import {
   type Crash,
@@ -24,6 +25,7 @@ import { keepCards } from '../gpus/queries.ts'
 import { keepPools } from '../storage-pools/queries.ts'
 import { volumesOn } from '../volumes/queries.ts'
 import { noteCrash } from '../workloads/crashes.ts'
+import type { DeclaredKind } from '../workloads/kind.ts'
 import { notePower, type Workload, workloadById, workloadsOn } from '../workloads/queries.ts'
 import { type ReportedDay, WaitingTraffic } from '../workloads/traffic-reports.ts'
 import { bridgeOf, connectedBefore, guestsOn, nodeById, reportNode } from './queries.ts'
@@ -42,8 +44,8 @@ const RETRY_MS = 2 * second
 /** So often the reports of one node are written; between two turns its later words replace its earlier ones. */
 const TURNS = { perSecond: 4, burst: 12 }
 
-/** A power as a node saw it; `at` is when it looked, at the earliest, in ms. */
-type Seen = { power: Power; at: number }
+/** A power as a node saw it; `at` is when it looked, at the earliest, in ms. `end`: why a container ended. */
+type Seen = { power: Power; at: number; end?: ContainerEnd | undefined }
 /** The last report of each kind since the node's last turn: it never grows beyond one of each. */
 type Pending = {
   columns: Partial<Node>
@@ -113,6 +115,8 @@ export class Reports {
     /** Told after the transaction that stored a node's traffic up to this number. */
     private trafficStored: (nodeId: string, seq: number) => void = () => {},
     private takeMetrics: (nodeId: string, frame: Metrics) => void = () => {},
+    /** The kinds of workloads; some are told what nodes report of theirs. */
+    private kinds: ReadonlyMap<string, DeclaredKind> = new Map(),
   ) {}
 
   heartbeat = (nodeId: string): Beat | undefined => this.beats.get(nodeId)
@@ -137,7 +141,7 @@ export class Reports {
       } else if (report.type === 'inventory') pending.inventory = report
       else if (report.type === 'crash') addCrash(pending, report)
       else if (report.type === 'traffic') pending.traffic.add(report)
-      else addPower(pending, report.workload, { power: report.power, at: this.time.now() })
+      else addPower(pending, report.workload, { power: report.power, at: this.time.now(), end: report.end })
     })
   }
 
@@ -248,7 +252,10 @@ export class Reports {
       ...columns,
       // Fields that the protocol does not have are not stored.
       ...(columns.facts && { facts: Value.Clean(Facts, columns.facts) as Facts }),
-      ...(inventory && { differences: differencesOn(tx, nodeId, inventory), inventoryAt: this.time.now() }),
+      ...(inventory && {
+        differences: differencesOn(tx, nodeId, inventory, this.kinds),
+        inventoryAt: this.time.now(),
+      }),
     }
     if (Object.keys(values).length) reportNode(tx, nodeId, values)
     if (pools) keepPools(tx, nodeId, pools, this.time.now())
@@ -259,39 +266,64 @@ export class Reports {
     if (pools) changes.push(() => this.pools.set(nodeId, pools))
     if (skewMs !== undefined)
       changes.push(() => void (isSkewed(skewMs) ? this.skewed.add(nodeId) : this.skewed.delete(nodeId)))
-    const foreign: string[] = []
-    for (const [workloadId, { power, at }] of pending.power) {
+    const foreign = new Set<string>()
+    // Before the powers: a workload that ended and runs again has both.
+    const ended = this.storeCrashes(tx, nodeId, pending.crashes, foreign)
+    for (const [workloadId, { power, at, end }] of pending.power) {
       const workload = workloadById(tx, workloadId)
       // A node may report only what is placed on it.
       if (workload?.nodeId !== nodeId) {
-        if (workload) foreign.push(workloadId)
+        if (workload) foreign.add(workloadId)
         continue
       }
       // The job knows better than what the node saw before its end. If it is still so, the next heartbeat tells it.
       if (hasEndedSince(tx, workloadId, at)) continue
       // While a job works on it its state is changing, and the report is a moment old.
-      notePower(tx, workload, power, isHeldByJob(tx, workloadId))
-      changes.push(() => this.power.set(workloadId, power))
+      const busy = isHeldByJob(tx, workloadId)
+      notePower(tx, workload, power, busy)
+      const { powered } = this.kinds.get(workload.kind) ?? {}
+      powered?.(tx, workloadId, power, end, { busy, now: this.time.now() })
+      ended.delete(workloadId)
+      // A kind that acts on it is told again by each heartbeat until no job works on the workload.
+      if (!(busy && powered)) changes.push(() => this.power.set(workloadId, power))
     }
-    for (const crash of pending.crashes.values()) {
-      const workload = workloadById(tx, crash.workload)
-      if (workload?.nodeId === nodeId) noteCrash(tx, this.time.now, workload, crash)
-      else if (workload) foreign.push(crash.workload)
+    for (const [id, busy] of ended) {
+      const { kind, power } = workloadById(tx, id)!
+      this.kinds.get(kind)?.powered?.(tx, id, power, undefined, { busy, now: this.time.now() })
     }
     const { seq, days } = pending.traffic
     for (const { workload: id, ...day } of days.values()) {
       const workload = workloadById(tx, id)
       if (workload?.nodeId === nodeId) this.takeTraffic(tx, { ...day, workload }, this.time.now())
-      else if (workload) foreign.push(id)
+      else if (workload) foreign.add(id)
     }
     if (seq !== undefined) changes.push(() => this.trafficStored(nodeId, seq))
-    if (foreign.length)
+    if (foreign.size)
       findings.push({
         nodeId,
         offence: 'not_its_workload',
-        details: { workloads: foreign.length, workloadId: foreign[0] },
+        details: { workloads: foreign.size, workloadId: [...foreign][0] },
       })
     return changes
+  }
+
+  /** Answers the workloads whose crashes are new and whose kind is told of them, and whether a job works on each. */
+  private storeCrashes(tx: Tx, nodeId: string, crashes: Pending['crashes'], foreign: Set<string>) {
+    const told = new Map<string, boolean>()
+    for (const crash of crashes.values()) {
+      const workload = workloadById(tx, crash.workload)
+      if (workload?.nodeId !== nodeId) {
+        if (workload) foreign.add(crash.workload)
+        continue
+      }
+      if (!noteCrash(tx, this.time.now, workload, crash)) continue
+      const { crashed } = this.kinds.get(workload.kind) ?? {}
+      if (!crashed) continue
+      const busy = isHeldByJob(tx, crash.workload)
+      crashed(tx, crash.workload, crash, { busy, now: this.time.now() })
+      told.set(crash.workload, busy)
+    }
+    return told
   }
 
   /** Reports that still wait are dropped: nodes repeat them at the next start. */
@@ -348,23 +380,72 @@ function isNearly(
 
 const isSkewed = (skewMs: number) => Math.abs(skewMs) > SKEW_SHOWN_MS
 
-/** The last word counts; a node that names more workloads than the protocol allows loses the rest. */
-function addPower({ power }: Pending, workloadId: string, now: Seen) {
-  if (power.size < MOST_WORKLOADS || power.has(workloadId)) power.set(workloadId, now)
+/**
+ * The last word counts; a node that names more workloads than the protocol allows loses the rest. A heartbeat that says
+ * the same does not say why.
+ */
+function addPower({ power }: Pending, workloadId: string, seen: Seen) {
+  const before = power.get(workloadId)
+  if (power.size >= MOST_WORKLOADS && !before) return
+  const end = seen.end ?? (before?.power === seen.power ? before.end : undefined)
+  power.set(workloadId, { ...seen, end })
 }
 
 function addCrash({ crashes }: Pending, crash: Crash) {
   if (crashes.size < MOST_WORKLOADS) crashes.set(`${crash.workload} ${crash.at}`, crash)
 }
 
-function differencesOn(tx: Tx, nodeId: string, found: Inventory): Difference[] {
+function differencesOn(
+  tx: Tx,
+  nodeId: string,
+  found: Inventory,
+  kinds: ReadonlyMap<string, DeclaredKind>,
+): Difference[] {
   const expected = workloadsOn(tx, nodeId)
   const busy = new Set(expected.filter((s) => isHeldByJob(tx, s.id)).map((s) => s.id))
   const volumes = volumesOn(tx, nodeId)
   const others = new Set([...guestsOn(tx, nodeId), ...volumes.map(({ id }) => id)])
   const isWorkload = ({ workload }: { workload: string }) => !others.has(workload)
   const workloads = { ...found, vms: found.vms.filter(isWorkload), volumes: found.volumes.filter(isWorkload) }
-  return [...compare(expected, workloads, busy), ...missingVolumes(volumes, found)]
+  const isContainer = ({ kind }: Workload) => kinds.get(kind)?.runsAs === 'container'
+  return [
+    ...compare(
+      expected.filter((w) => !isContainer(w)),
+      workloads,
+      busy,
+    ),
+    ...compareContainers(expected.filter(isContainer), found, busy),
+    ...missingVolumes(volumes, found),
+  ]
+}
+
+/** The same for workloads that are containers. An agent that does not report any has none. */
+export function compareContainers(
+  expected: readonly Workload[],
+  { containers = [], workspaces = [] }: Pick<Inventory, 'containers' | 'workspaces'>,
+  busy: ReadonlySet<string>,
+): Difference[] {
+  const powers = new Map(containers.map(({ workload, power }) => [workload, power]))
+  const stored = new Set(workspaces)
+  const known = new Set(expected.map(({ id }) => id))
+  const out: Difference[] = []
+  for (const { id, hostname, lifecycle, suspendedAt } of expected) {
+    if (busy.has(id) || lifecycle !== 'active') continue
+    const power = powers.get(id)
+    if (!stored.has(id))
+      out.push({ kind: 'missing_volume', workloadId: id, words: `The /workspace of ${hostname} is not on this node.` })
+    if (power === undefined)
+      out.push({ kind: 'missing_vm', workloadId: id, words: `The container of ${hostname} is not on this node.` })
+    if (suspendedAt !== null && power === 'running')
+      out.push({ kind: 'power', workloadId: id, words: `${hostname} is suspended and runs.` })
+  }
+  const ours = 'carries our mark, but nothing of this controller stands here under that id.'
+  for (const id of powers.keys())
+    if (!known.has(id)) out.push({ kind: 'orphan_vm', workloadId: id, words: `The container ${id} ${ours}` })
+  for (const id of stored)
+    if (!known.has(id) && !powers.has(id))
+      out.push({ kind: 'orphan_volume', workloadId: id, words: `The /workspace of ${id} ${ours}` })
+  return out
 }
 
 /** Extra volumes that should be there. One that a job works on is changing. */

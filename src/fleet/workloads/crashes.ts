@@ -26,14 +26,17 @@ export const crashActions: Record<Crash['cause'], string> = {
 /** Crashes of this last day are shown under Needs attention. */
 export const CRASHES_SHOWN_MS = day
 
-/** Keeps a crash and its audit line. Nodes repeat the crashes of a day whenever they connect: one counts once. */
+/**
+ * Keeps a crash and its audit line. Nodes repeat the crashes of a day whenever they connect: one counts once. False: it
+ * was kept before.
+ */
 export function noteCrash(
   tx: Tx,
   clock: Clock,
   { id }: Pick<Workload, 'id'>,
   { at, cause, detail, outcome }: Omit<Crash, 'type' | 'workload'>,
-) {
-  if (!insertCrash(tx, { workloadId: id, at, cause, detail, outcome }, clock() - CRASHES_SHOWN_MS)) return
+): boolean {
+  if (!insertCrash(tx, { workloadId: id, at, cause, detail, outcome }, clock() - CRASHES_SHOWN_MS)) return false
   auditLine(
     tx,
     { clock },
@@ -47,4 +50,5 @@ export function noteCrash(
       details: { action: cause, cause, outcome },
     },
   )
+  return true
 }

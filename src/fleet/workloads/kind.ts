@@ -1,5 +1,7 @@
 // A kind of workload: servers, and whatever else runs on nodes for an owner. Placement, addresses, quotas, team access
 // and the reports of nodes know no kind; texts and identifiers do, by this value.
+import type { ContainerEnd } from '../../../agent/protocol/gpu.ts'
+import type { Crash, Power } from '../../../agent/protocol/wire.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError, type Code } from '../../kernel/api/errors.ts'
 import type { Tx } from '../../kernel/db/open.ts'
@@ -33,8 +35,13 @@ export const lockOf = ({ kind, words, busy }: WorkloadKind, id: string) =>
 
 type Ending = { by: Actor; now: number; immediately?: boolean }
 
+/** `busy`: a job works on the workload, so its state is changing. `now`: in ms. */
+export type ObservedPower = { busy: boolean; now: number }
+
 /** The declaration of a kind by its feature: the kind, and how one of it ends. */
 export type DeclaredKind = WorkloadKind & {
+  /** Left out: a vm with a disk. A container has a /workspace. */
+  runsAs?: 'container'
   /**
    * Terminates one: record, event and job in the caller's transaction; answers the job's id, null where a node has
    * nothing to do. Throws what the kind's own operation throws, such as `server_protected`. `immediately`: nothing is
@@ -46,6 +53,13 @@ export type DeclaredKind = WorkloadKind & {
    * termination that was not to be. Throws `hostname_taken`, `no_capacity`, `node_lost` and `server_terminated`.
    */
   undelete?(tx: Tx, id: string, asked: Ending): string | null
+  /** Told of an unexpected end, once, in the transaction that keeps it. */
+  crashed?(tx: Tx, id: string, crash: Crash, seen: ObservedPower): void
+  /**
+   * Told of the power that is stored now, after the node has reported it or an unexpected end; also when it is as it
+   * was. `end`: why it ended, where the node says so.
+   */
+  powered?(tx: Tx, id: string, power: Power | null, end: ContainerEnd | undefined, seen: ObservedPower): void
 }
 
 declare module '../../kernel/feature.ts' {
@@ -57,6 +71,10 @@ declare module '../../kernel/feature.ts' {
 /** Every kind that the features of this controller declare. */
 export const workloadKindsOf = ({ features }: Pick<Registry, 'features'>): DeclaredKind[] =>
   features.flatMap(({ workloadKinds = [] }) => workloadKinds)
+
+/** The same by their names. */
+export const kindsByName = (registry: Pick<Registry, 'features'>): ReadonlyMap<string, DeclaredKind> =>
+  new Map(workloadKindsOf(registry).map((kind) => [kind.kind, kind]))
 
 /** Terminates a workload of any kind, see `DeclaredKind.terminate`. */
 export const terminateWorkload = (

@@ -13,6 +13,9 @@ export const sshKeyById = rowBy(sshKeys, sshKeys.id)
 /** A page of the account's keys, newest first. */
 export const pageOfSshKeys = <Shown>(call: ReadContext, ownerId: string, show: (key: SshKey) => Shown) =>
   newest({ call, name: `ssh-keys ${ownerId}`, table: sshKeys, where: eq(sshKeys.ownerId, ownerId), show })
+/** Every key of the account, the oldest first. */
+export const keysOf = (tx: Db, ownerId: string): SshKey[] =>
+  tx.select().from(sshKeys).where(eq(sshKeys.ownerId, ownerId)).orderBy(sshKeys.id).all()
 export const countSshKeys = (tx: Db, ownerId: string): number =>
   tx.select({ n: count() }).from(sshKeys).where(eq(sshKeys.ownerId, ownerId)).get()!.n
 

@@ -50,6 +50,13 @@ export const openJobJson = (holds: string) =>
   `(SELECT json_object('id', j.id, 'kind', j.kind, 'progress', j.progress) FROM jobs j
     WHERE j.holds = ${holds} AND ${isOpenJob('j')} ORDER BY j.rowid DESC LIMIT 1)`
 
+const openJobs = prepared(({ $client }) => $client.prepare<{ json: string | null }, [string]>(`SELECT ${openJobJson('+?')} AS json`))
+/** The open job that has this lock, or null. */
+export function openJobOf(tx: Db, lock: string): { id: string; kind: string; progress: number } | null {
+  const { json } = openJobs(tx).get(lock)!
+  return json === null ? null : JSON.parse(json)
+}
+
 /** The id of the newest job about a subject; NULL without one. `subjectId` is an SQL expression. */
 export const newestJobId = (subjectId: string) => `(SELECT max(j.id) FROM jobs j WHERE j.subject_id = ${subjectId})`
 
@@ -67,6 +74,14 @@ const held = prepared(({ $client }) =>
 )
 /** Does an unfinished job hold it, or one whose undo is not through? */
 export const isHeldByJob = (tx: Db, id: string): boolean => held(tx).get(id) !== null
+
+const others = prepared(({ $client }) =>
+  $client.prepare<unknown, [string, string]>(
+    `SELECT 1 FROM jobs WHERE holds = +? AND id <> ? AND state IN ${OPEN} LIMIT 1`,
+  ),
+)
+/** Does another job than this one wait for the lock? */
+export const isAnotherWaiting = (tx: Db, jobId: string, lock: string): boolean => others(tx).get(lock, jobId) !== null
 
 const ended = prepared(({ $client }) =>
   $client.prepare<unknown, [string, number]>(

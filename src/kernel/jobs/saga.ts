@@ -50,7 +50,7 @@ export type CommandStep = {
   name: string
   words: string
   do(ctx: any, source: CommandSource): NodeCommand | undefined
-  undo?(ctx: any): NodeCommand | undefined
+  undo?(ctx: any, source: CommandSource): NodeCommand | undefined
   abandonable?: true
 }
 export type ExternalStep = {
@@ -144,7 +144,7 @@ export class Saga<I = any, O = any> {
     words: string,
     step: {
       do(ctx: Ctx<I, O>, source: CommandSource): NodeCommand<C> | undefined
-      undo?(ctx: Ctx<I, O & Partial<Record<N, Output<C>>>>): NodeCommand | undefined
+      undo?(ctx: Ctx<I, O & Partial<Record<N, Output<C>>>>, source: CommandSource): NodeCommand | undefined
       abandonable?: true
     },
   ): Saga<I, O & Record<N, Output<C>>> {

@@ -3,12 +3,16 @@ import { type TSchema, Type as t } from 'typebox'
 import { nullable } from '../../kernel/api/operation.ts'
 import type { Job } from '../../kernel/jobs/queries.ts'
 
-type SubjectKind = { type: string; field: 'serverId' }
+type SubjectKind = { type: string; field: 'serverId' | 'instanceId' }
 
-export const subjectKinds = [{ type: 'server', field: 'serverId' }] as const satisfies readonly SubjectKind[]
+export const subjectKinds = [
+  { type: 'server', field: 'serverId' },
+  { type: 'gpu_instance', field: 'instanceId' },
+] as const satisfies readonly SubjectKind[]
 
 export const subjectSchema = {
   serverId: nullable(t.String()),
+  instanceId: nullable(t.String()),
 } satisfies Record<(typeof subjectKinds)[number]['field'], TSchema>
 
 /** The id of the job's subject in the field of its kind. */

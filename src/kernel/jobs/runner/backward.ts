@@ -53,7 +53,7 @@ export class Backward {
       return undefined
     }
     if (step.kind === 'command') {
-      const nodeCommand = step.undo?.(ctx)
+      const nodeCommand = step.undo?.(ctx, this.execution.source)
       if (nodeCommand) {
         const { nodeId } = nodeCommand
         const waitsNoLonger =

@@ -1,0 +1,169 @@
+import { Type as t } from 'typebox'
+import { searchWorkloads } from '../../fleet/workloads/reports.ts'
+import { areas } from '../../identity/accounts/areas.ts'
+import { own, visible } from '../../identity/team/access.ts'
+import { minute } from '../../kernel/db/clock.ts'
+import { feature } from '../../kernel/feature.ts'
+import { event } from '../../kernel/jobs/outbox.ts'
+import { crashedInstances, failedInstances } from './attention.ts'
+import { createInstance } from './create.ts'
+import {
+  deleteInstance,
+  deleteOwnInstance,
+  deleteReleased,
+  deletingInstance,
+  keepInstance,
+  removeInstance,
+} from './life/delete.ts'
+import { suspendInstance, suspendingInstance, unsuspendInstance } from './life/suspend.ts'
+import { getInstance, listAllInstances, listInstances } from './list.ts'
+import { aboutInstance, gpuInstanceKind, load, pageOf, pageOfList } from './model.ts'
+import { instanceNotices, tellInstanceOwner } from './notices.ts'
+import { billingServiceFits, instancesWithImage, instancesWithOffer, instanceTarget } from './queries.ts'
+import { encryptedEnvironment, encryptedJupyterToken } from './run/container.ts'
+import { powerInstance, stoppingInstance } from './run/power.ts'
+import { rebuildInstance } from './run/rebuild.ts'
+import { runningInstance, unsuspendingInstance } from './run/run.ts'
+import { takeCrash, takePower } from './run/spells.ts'
+import { setInstanceBillingService } from './settings/billing-service.ts'
+import { setInstanceEnvironment } from './settings/environment.ts'
+import { renameInstance } from './settings/rename.ts'
+import { setInstanceRestartPolicy } from './settings/restart-policy.ts'
+import { setInstanceKeys, settingInstanceKeys } from './settings/ssh-keys.ts'
+import { gpuInstances } from './tables.ts'
+
+/** Why an instance started or stopped; a crash also says how it ended. */
+const spell = {
+  ...aboutInstance,
+  reason: t.String(),
+  detail: t.Optional(t.String()),
+  exitCode: t.Optional(t.Integer()),
+  oomKilled: t.Optional(t.Boolean()),
+}
+const both = 'resellers and customers'
+const events = {
+  'gpu_instance.created': event('resellers', 'Created and being set up', t.Object(aboutInstance)),
+  'gpu_instance.ready': event(both, 'Finished setting up and runs', t.Object(aboutInstance)),
+  'gpu_instance.started': event(both, 'Started, restarted or unsuspended', t.Object(spell)),
+  'gpu_instance.stopped': event(both, 'Stopped on request or on its own', t.Object(spell)),
+  'gpu_instance.failed': event(
+    both,
+    'Setting up, starting or changing failed',
+    t.Object({ ...aboutInstance, action: t.String(), error: t.String() }),
+  ),
+  'gpu_instance.image_changed': event(both, 'Made again from another image', t.Object(aboutInstance)),
+  'gpu_instance.suspended': event(both, 'Suspended', t.Object({ ...aboutInstance, reason: t.String() })),
+  'gpu_instance.unsuspended': event(both, 'Unsuspended', t.Object(aboutInstance)),
+  'gpu_instance.deleted': event(both, 'Instance and its /workspace deleted', t.Object(aboutInstance)),
+}
+type Events = typeof events
+
+const errors = {
+  gpu_instance_not_found: {
+    status: 404,
+    when: 'There is no such GPU instance, or it is not yours.',
+    remedy: 'Check the id.',
+  },
+  gpu_instance_busy: {
+    status: 409,
+    when: 'A job holds the GPU instance.',
+    remedy: 'Follow that job, then try again.',
+  },
+  gpu_instance_suspended: {
+    status: 409,
+    when: 'The GPU instance is suspended.',
+    remedy: 'Have it unsuspended first; a customer asks the provider.',
+  },
+  gpu_instance_failed: {
+    status: 409,
+    when: 'The GPU instance has failed: it could not be set up, started or changed.',
+    remedy: 'Start it, rebuild it, or delete it.',
+  },
+  gpu_instance_deleted: {
+    status: 409,
+    when: 'The GPU instance is deleted, or is being deleted.',
+    remedy: 'Nothing: it no longer exists.',
+  },
+} as const
+type Errors = typeof errors
+
+const ids = { gpuInstance: { prefix: 'gpu', sample: 'training', also: ['instance'] } } as const
+type Ids = typeof ids
+declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
+  interface EventTypes extends Events {}
+  interface ErrorCodes extends Errors {}
+}
+
+export const gpuInstancesFeature = feature({
+  name: 'gpu-instances',
+  ids,
+  errors,
+  events,
+  tables: [gpuInstances],
+  encrypted: [encryptedEnvironment, encryptedJupyterToken],
+  workloadKinds: [
+    {
+      ...gpuInstanceKind,
+      runsAs: 'container',
+      terminate: (tx, id, asked) => removeInstance(tx, load(tx, id), asked),
+      undelete: (tx, id, asked) => keepInstance(tx, load(tx, id), asked),
+      crashed: takeCrash,
+      powered: takePower,
+    },
+  ],
+  catalogueUse: { ofGpuImage: instancesWithImage, ofGpuOffer: instancesWithOffer },
+  jobs: [
+    runningInstance,
+    unsuspendingInstance,
+    stoppingInstance,
+    suspendingInstance,
+    deletingInstance,
+    settingInstanceKeys,
+  ],
+  operations: [
+    createInstance,
+    listAllInstances,
+    listInstances,
+    getInstance,
+    renameInstance,
+    powerInstance,
+    rebuildInstance,
+    setInstanceKeys,
+    setInstanceEnvironment,
+    setInstanceRestartPolicy,
+    setInstanceBillingService,
+    suspendInstance,
+    unsuspendInstance,
+    deleteInstance,
+    deleteOwnInstance,
+  ],
+  schedule: [
+    {
+      everyMs: minute / 2,
+      words: 'deleting the GPU instances whose deletion was released',
+      work: ({ db, app }) => deleteReleased(db, app),
+    },
+  ],
+  onEvent: tellInstanceOwner,
+  notices: instanceNotices,
+  attention: [failedInstances, crashedInstances],
+  auditTargets: [
+    {
+      ...instanceTarget,
+      page: ({ id, isGone }, { kind }) => (kind === 'staff' || !isGone ? pageOf(areas[kind], id) : undefined),
+    },
+  ],
+  search: [
+    {
+      type: 'GPU instance',
+      position: 12,
+      place: ({ actor }) => (actor.scopes.has('servers:read') ? `${pageOfList(areas[actor.kind])}/` : undefined),
+      find: ({ tx, actor }, text, most) =>
+        searchWorkloads(tx, gpuInstanceKind, visible(tx, actor), text, most, (word) => {
+          const [theirs, called] = [own(actor), billingServiceFits(word)]
+          return { where: `(${theirs.where} AND ${called.where})`, values: [...theirs.values, ...called.values] }
+        }),
+    },
+  ],
+})

@@ -1,0 +1,128 @@
+// A deletion is recorded at once: the owner has the instance no more and its usage ends. Cards, ports and address are
+// held until its host has removed it and its /workspace. The event is the last step.
+import { nodeCommand } from '../../../../agent/protocol/wire.ts'
+import { releaseInstance } from '../../../fleet/gpus/hold.ts'
+import { changeWorkload, workloadsToPurge } from '../../../fleet/workloads/queries.ts'
+import { accessLevel } from '../../../identity/team/access.ts'
+import { type Actor, system } from '../../../kernel/api/actor.ts'
+import { ApiError } from '../../../kernel/api/errors.ts'
+import { type AppContext, operation } from '../../../kernel/api/operation.ts'
+import { type Db, type Tx, write } from '../../../kernel/db/open.ts'
+import { saga } from '../../../kernel/jobs/saga.ts'
+import { startJob } from '../../../kernel/jobs/start.ts'
+import { mayDestroy } from '../../brake/brake.ts'
+import { endedInstance, type GpuInstance, gpuInstance, gpuInstanceKind, instanceJob, jobResponse, load, tell } from '../model.ts'
+import { mustAllowFor, refusalsOf } from '../state.ts'
+import { goOn, keepOff } from './suspend.ts'
+
+const deleting = {
+  method: 'DELETE' as const,
+  requiresRecentAuth: true as const,
+  response: jobResponse,
+  status: 202 as const,
+  idempotent: true as const,
+}
+
+export const deleteInstance = operation({
+  ...deleting,
+  id: 'gpu-instances.delete',
+  path: '/admin/gpu-instances/{id}',
+  summary: 'Delete a GPU instance and its /workspace; nothing brings it back',
+  access: { staff: ['servers:terminate'] },
+  on: endedInstance,
+  refuses: refusalsOf('delete'),
+  run: ({ tx, actor, target, clock }) => remove(tx, actor, target, clock()),
+})
+
+export const deleteOwnInstance = operation({
+  ...deleting,
+  id: 'gpu-instances.delete-own',
+  path: '/gpu-instances/{id}',
+  summary: 'Delete a GPU instance of yours and its /workspace; nothing brings it back',
+  access: { reseller: ['reseller:servers'], customer: ['servers:reinstall'] },
+  on: gpuInstance,
+  refuses: [...refusalsOf('delete'), 'forbidden'],
+  run({ tx, actor, target, clock }) {
+    if (accessLevel(tx, actor, target) !== 'own')
+      throw new ApiError('forbidden', 'Only the owner of the instance deletes it.')
+    return remove(tx, actor, target, clock())
+  },
+})
+
+function remove(tx: Tx, actor: Actor, target: GpuInstance, now: number) {
+  mustAllowFor(tx, actor, target, 'delete')
+  return { jobId: removeInstance(tx, target, { by: actor, now }), instanceId: target.id }
+}
+
+type Asked = { by: Actor; now: number }
+/**
+ * Answers the job's id. Beyond the limit of the brake it is only stopped, and deleted when a second person says so.
+ * Throws nothing: its state was asked before.
+ */
+export function removeInstance(tx: Tx, target: GpuInstance, { by, now }: Asked): string {
+  const { held } = mayDestroy(tx, by, { kind: 'terminate', workloadId: target.id, now })
+  changeWorkload(tx, target.id, {
+    lifecycle: 'terminated',
+    terminatedAt: now,
+    terminatedFrom: target.lifecycle === 'terminated' ? null : target.lifecycle,
+    purgeAt: held ? now : null,
+    purgeHeld: held,
+  })
+  return held
+    ? keepOff(tx, target, { by, title: `Stop ${target.name}: its deletion waits`, now })
+    : startDeletion(tx, target, { by, now })
+}
+
+const startDeletion = (tx: Tx, target: GpuInstance, { by, now }: Asked): string =>
+  startJob(
+    tx,
+    deletingInstance,
+    { instanceId: target.id, nodeId: target.nodeId },
+    { ...instanceJob(target, { by, title: `Delete ${target.name}`, now }), supersedes: true },
+  )
+
+/** Brings back one whose deletion a second person refused. Answers the job's id; null where nothing is to be started. */
+export function keepInstance(tx: Tx, target: GpuInstance, { by, now }: Asked): string | null {
+  if (target.lifecycle !== 'terminated' || target.purgeAt === null)
+    throw new ApiError('gpu_instance_deleted', `${target.name} is deleted, so nothing brings it back.`)
+  changeWorkload(tx, target.id, {
+    lifecycle: target.terminatedFrom ?? 'failed',
+    terminatedAt: null,
+    terminatedFrom: null,
+    purgeAt: null,
+    purgeHeld: false,
+  })
+  const back = load(tx, target.id)
+  return back.suspendedAt === null ? goOn(tx, back, { by, title: `Bring back ${target.name}`, now }) : null
+}
+
+const DELETED_AT_ONCE = 100
+/** Starts the deletions that a second person has released. */
+export function deleteReleased(db: Db, { clock }: Pick<AppContext, 'clock'>) {
+  const now = clock()
+  for (const { id } of workloadsToPurge(db, gpuInstanceKind.kind, now, DELETED_AT_ONCE))
+    write(db, (tx) => {
+      const target = load(tx, id)
+      // Between the two reads it may have been brought back.
+      if (target.purgeAt === null || target.purgeHeld) return
+      changeWorkload(tx, id, { purgeAt: null })
+      startDeletion(tx, target, { by: system, now })
+    })
+}
+
+export const deletingInstance = saga<{ instanceId: string; nodeId: string }>('gpu_delete', { neverGivesUp: true })
+  .record('plan', 'Planning', { losesData: true, do: () => true as const })
+  .command('remove', 'Stopping it and removing its container', {
+    do: ({ input }) => nodeCommand(input.nodeId, 'container.remove', { workload: input.instanceId }),
+  })
+  .command('workspace', 'Deleting its /workspace', {
+    do: ({ input }) => nodeCommand(input.nodeId, 'workspace.remove', { workload: input.instanceId }),
+  })
+  .record('release', 'Giving back its cards, ports and address', {
+    do: (tx, { input: { instanceId }, now }) => {
+      changeWorkload(tx, instanceId, { releasedAt: now, power: null })
+      // Before they are given back: the event names its address.
+      tell(tx, now, 'gpu_instance.deleted', instanceId, {})
+      releaseInstance(tx, load(tx, instanceId), now)
+    },
+  })

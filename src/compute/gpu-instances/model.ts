@@ -1,0 +1,125 @@
+// A GPU instance: its row, the resource by which operations find it, and what events say of it.
+import { Type as t } from 'typebox'
+import { gpuOfferById } from '../../catalog/gpu-offers/queries.ts'
+import { hostAddressOf } from '../../fleet/gpus/hold.ts'
+import { locationById } from '../../fleet/locations/queries.ts'
+import { lockOf, type WorkloadKind } from '../../fleet/workloads/kind.ts'
+import { rowsOf, type Workload, type WorkloadRow } from '../../fleet/workloads/queries.ts'
+import type { Area } from '../../identity/accounts/areas.ts'
+import { customerData, customerInEvent } from '../../identity/accounts/model.ts'
+import { accountById } from '../../identity/accounts/queries.ts'
+import { canSeeEnded, workloadResource } from '../../identity/team/access.ts'
+import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
+import { iso } from '../../kernel/db/clock.ts'
+import type { Db, Tx } from '../../kernel/db/open.ts'
+import { type EventData, type EventName, emit } from '../../kernel/jobs/outbox.ts'
+import type { Subject } from '../../kernel/jobs/saga.ts'
+import type { NewJob } from '../../kernel/jobs/start.ts'
+import { primaryIpv4 } from '../../network/ip-pools/allocate.ts'
+import { gpuInstances } from './tables.ts'
+
+/** The response of operations that may start a job for an instance. */
+export const jobResponse = namedSchema('InstanceJobStarted', {
+  jobId: described(nullable(t.String()), 'The job that was started; null where there is no work for a node.'),
+  instanceId: t.String(),
+})
+
+export const gpuInstanceKind: WorkloadKind = {
+  kind: 'gpu_instance',
+  idPrefix: 'gpu',
+  hostnamePrefix: 'gpu',
+  words: { one: 'GPU instance', many: 'GPU instances' },
+  busy: 'gpu_instance_busy',
+}
+
+export type GpuInstance = WorkloadRow<typeof gpuInstances>
+
+export const instanceById = rowsOf(gpuInstances)
+/** For sagas: the row behind a job's input, which is never deleted. */
+export const load = (tx: Db, id: string): GpuInstance => instanceById(tx, id)!
+
+export const gpuInstance: Resource<GpuInstance> = {
+  name: 'GPU instance',
+  notFound: 'gpu_instance_not_found',
+  ...workloadResource(instanceById),
+}
+/** The same with those whose deletion waits for a second person. */
+export const endedInstance: Resource<GpuInstance> = {
+  ...gpuInstance,
+  ...workloadResource(instanceById, canSeeEnded),
+}
+
+export const statuses = ['creating', 'running', 'stopped', 'suspended', 'failed', 'deleting', 'deleted'] as const
+export type InstanceStatus = (typeof statuses)[number]
+
+/** A deletion counts before a suspension, and that before the rest. `running` and `stopped`: the node's last report. */
+export function statusOf({
+  lifecycle,
+  suspendedAt,
+  power,
+  releasedAt,
+}: Pick<Workload, 'lifecycle' | 'suspendedAt' | 'power' | 'releasedAt'>): InstanceStatus {
+  if (lifecycle === 'terminated') return releasedAt === null ? 'deleting' : 'deleted'
+  if (suspendedAt !== null) return 'suspended'
+  if (lifecycle === 'failed') return 'failed'
+  if (lifecycle !== 'active') return 'creating'
+  return power === 'running' ? 'running' : 'stopped'
+}
+
+/** Fields that every job about an instance has: it takes the instance's lock, and its subject is the instance. */
+export const instanceJob = (
+  { id, nodeId }: Pick<GpuInstance, 'id' | 'nodeId'>,
+  { by, title, now }: Pick<NewJob, 'by' | 'title' | 'now'>,
+): NewJob & { subject: Subject } => ({ by, title, now, nodeId, ...lockOf(gpuInstanceKind, id) })
+
+/** The address by which people reach it: its own, or that of its host. Null: its host has told none. */
+export const addressOf = (tx: Db, { id, nodeId }: Pick<GpuInstance, "id" | "nodeId">): string | null =>
+  primaryIpv4(tx, id) ?? hostAddressOf(tx, nodeId)
+
+/** The page with the list of instances, for each part of the panel. */
+export const pageOfList = (area: Area) => (area === '/admin' ? '/admin/gpu-instances' : (`${area}/gpu` as const))
+/** The page of an instance. */
+export const pageOf = (area: Area, id: string) => `${pageOfList(area)}/${id}` as const
+
+/** An instance as events carry it. */
+const instanceData = t.Object({
+  id: t.String(),
+  name: t.String(),
+  status: t.String(),
+  offerId: t.String(),
+  billingProductId: nullable(t.String()),
+  location: t.String(),
+  address: nullable(t.String()),
+  createdAt: time,
+  billingServiceId: nullable(t.String()),
+})
+/** The data that every event of an instance has. */
+export const aboutInstance = { gpuInstance: instanceData, customer: customerData }
+
+/** Emits an event of an instance, as it is now, with the further data of its type. */
+export function tell<N extends Extract<EventName, `gpu_instance.${string}`>>(
+  tx: Tx,
+  now: number,
+  type: N,
+  id: string,
+  more: Omit<EventData<N>, 'gpuInstance' | 'customer'>,
+) {
+  const it = load(tx, id)
+  const data = {
+    gpuInstance: {
+      id: it.id,
+      name: it.name,
+      status: statusOf(it),
+      offerId: it.offerId,
+      billingProductId: gpuOfferById(tx, it.offerId)?.billingProductId ?? null,
+      location: locationById(tx, it.locationId)?.name ?? '',
+      address: addressOf(tx, it),
+      createdAt: iso(it.createdAt),
+      billingServiceId: it.billingServiceId,
+    },
+    customer: customerInEvent(accountById(tx, it.ownerId)!),
+    ...more,
+  }
+  const subject = { type: gpuInstanceKind.kind, id }
+  emit(tx, now, type, { subject, customerId: it.ownerId, resellerId: it.resellerId }, data as unknown as EventData<N>)
+}

@@ -1,0 +1,74 @@
+// Events of GPU instances become notices for their owners.
+import { areas } from '../../identity/accounts/areas.ts'
+import { accountById } from '../../identity/accounts/queries.ts'
+import { type Notice, type NoticeDeclaration, type NoticeKind, notify } from '../../identity/notices/notify.ts'
+import type { AppContext } from '../../kernel/api/operation.ts'
+import type { Tx } from '../../kernel/db/open.ts'
+import type { EmittedEvent } from '../../kernel/jobs/emitted-event.ts'
+import { pageOf, pageOfList } from './model.ts'
+
+const owners = ['reseller', 'customer'] as const
+export const instanceNotices = {
+  gpu_instance_ready: { when: 'a GPU instance is set up and runs', kinds: owners, mail: 'optional' },
+  gpu_instance_failed: { when: 'a GPU instance could not be set up, started or changed', kinds: owners, mail: 'always' },
+  gpu_instance_suspended: { when: 'a GPU instance is suspended', kinds: owners, mail: 'always' },
+  gpu_instance_unsuspended: { when: 'a GPU instance is no longer suspended', kinds: owners, mail: 'optional' },
+  gpu_instance_deleted: { when: 'a GPU instance is deleted', kinds: owners, mail: 'always' },
+} as const satisfies Record<string, NoticeDeclaration>
+type InstanceNotices = typeof instanceNotices
+declare module '../../kernel/register.ts' {
+  interface NoticeKinds extends InstanceNotices {}
+}
+
+type Data = { gpuInstance: { name: string }; reason?: string; error?: string }
+type Told = { kind: NoticeKind; subject: string; paragraphs: string[]; isGone?: true }
+const told: Partial<Record<string, (data: Data) => Told>> = {
+  'gpu_instance.ready': ({ gpuInstance: { name } }) => ({
+    kind: 'gpu_instance_ready',
+    subject: `${name} is ready`,
+    paragraphs: [`The GPU instance ${name} is set up and runs.`, 'Its page shows how to connect.'],
+  }),
+  'gpu_instance.failed': ({ gpuInstance: { name }, error }) => ({
+    kind: 'gpu_instance_failed',
+    subject: `${name} has failed`,
+    paragraphs: [
+      `The GPU instance ${name} could not be set up, started or changed. ${error}`,
+      'Its cards and its address stay yours and are billed until it is deleted.',
+    ],
+  }),
+  'gpu_instance.suspended': ({ gpuInstance: { name }, reason }) => ({
+    kind: 'gpu_instance_suspended',
+    subject: `${name} is suspended`,
+    paragraphs: [
+      `The GPU instance ${name} is stopped until it is unsuspended. Reason given: ${reason}.`,
+      'Its cards, its /workspace and its address stay yours. Ask your provider if you do not know why.',
+    ],
+  }),
+  'gpu_instance.unsuspended': ({ gpuInstance: { name } }) => ({
+    kind: 'gpu_instance_unsuspended',
+    subject: `${name} is no longer suspended`,
+    paragraphs: [`You can use the GPU instance ${name} again. If it was running before, it starts now.`],
+  }),
+  'gpu_instance.deleted': ({ gpuInstance: { name } }) => ({
+    kind: 'gpu_instance_deleted',
+    subject: `${name} is deleted`,
+    paragraphs: [
+      `The GPU instance ${name} and its /workspace are deleted. They cannot be brought back.`,
+      'Ask your provider if you do not know why.',
+    ],
+    isGone: true,
+  }),
+}
+
+/** Tells the owner of what happened to an instance. */
+export function tellInstanceOwner(tx: Tx, app: AppContext, { type, subjectId, customerId, data }: EmittedEvent) {
+  const tell = told[type]
+  const owner = tell && customerId ? accountById(tx, customerId) : undefined
+  if (!tell || !owner || owner.kind === 'staff') return
+  const { kind, subject, paragraphs, isGone } = tell(data as Data)
+  const area = areas[owner.kind]
+  const button: Notice['button'] = isGone
+    ? { words: 'Open your GPU instances', path: pageOfList(area) }
+    : { words: 'Open GPU instance', path: pageOf(area, subjectId) }
+  notify(tx, app, owner, kind, { subject, paragraphs, button })
+}

@@ -1,0 +1,79 @@
+// The statements about GPU instances: rows of lists with the names beside them, and what needs attention.
+import { locationReference } from '../../fleet/locations/queries.ts'
+import { auditTargetOf, fromWorkloads } from '../../fleet/workloads/queries.ts'
+import { accountReference } from '../../identity/accounts/queries.ts'
+import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list.ts'
+import type { AuditTarget } from '../../kernel/audit/target.ts'
+import { type Db, prepared } from '../../kernel/db/open.ts'
+import { inserting, updating, type Where } from '../../kernel/db/rows.ts'
+import type { InstanceStatus } from './model.ts'
+import { gpuInstances } from './tables.ts'
+
+export const instanceTarget: AuditTarget = { ...auditTargetOf('gpu'), scope: 'servers:read' }
+
+export const insertInstance = inserting(gpuInstances)
+/** Changes what only instances have; their workload is changed through the feature workloads. */
+export const updateInstance = updating(gpuInstances, gpuInstances.id)
+
+/** Per status, a condition over `workloads w`: exactly one is true for a row. */
+export const statusIs: Readonly<Record<InstanceStatus, string>> = {
+  deleted: "w.lifecycle = 'terminated' AND w.released_at IS NOT NULL",
+  deleting: "w.lifecycle = 'terminated' AND w.released_at IS NULL",
+  suspended: "w.lifecycle <> 'terminated' AND w.suspended_at IS NOT NULL",
+  creating: "w.lifecycle IN ('provisioning', 'pending_setup') AND w.suspended_at IS NULL",
+  failed: "w.lifecycle = 'failed' AND w.suspended_at IS NULL",
+  running: "w.lifecycle = 'active' AND w.suspended_at IS NULL AND w.power IS 'running'",
+  stopped: "w.lifecycle = 'active' AND w.suspended_at IS NULL AND w.power IS NOT 'running'",
+}
+const statusSql = `CASE ${Object.entries(statusIs)
+  .map(([status, condition]) => `WHEN ${condition} THEN '${status}'`)
+  .join(' ')} END`
+
+/** The orders of the list. */
+export const instanceSorts = {
+  name: 'w.name',
+  status: statusSql,
+  location: locationReference.value('name', 'w.location_id'),
+  owner: accountReference.value('name', 'w.owner_id'),
+  createdAt: 'w.created_at',
+} satisfies Sorts
+
+type Key = { id: string }
+const from = ({ where }: Where) => `${fromWorkloads} JOIN gpu_instances g ON g.id = w.id WHERE ${where}`
+/** The instances of a slice that fit; `filter` is over `workloads w` and `gpu_instances g`. */
+export function instanceKeys(tx: Db, filter: Where, slice: Slice): Key[] {
+  const end = endOf(slice, 'w.id')
+  return tx.$client
+    .query<Key, (string | number)[]>(`SELECT w.id${sortColumn(slice)} ${from(filter)}${end.sql}`)
+    .all(...filter.values, ...end.values)
+}
+export const countInstances = (tx: Db, filter: Where): number =>
+  tx.$client.query<{ n: number }, string[]>(`SELECT count(*) AS n ${from(filter)}`).get(...filter.values)!.n
+
+/** Over `workloads w`: the instance that a billing system calls so. For those only who may read that. */
+export const billingServiceFits = (billingServiceId: string): Where => ({
+  where: 'w.id IN (SELECT id FROM gpu_instances WHERE billing_service_id = +?)',
+  values: [billingServiceId],
+})
+
+const uses = prepared(({ $client }) => {
+  const having = (column: string) =>
+    $client.prepare<{ n: number }, [string]>(
+      `SELECT count(*) AS n ${fromWorkloads} JOIN gpu_instances g ON g.id = w.id
+       WHERE g.${column} = +? AND w.released_at IS NULL`,
+    )
+  return { image: having('image_id'), offer: having('offer_id') }
+})
+/** Instances that are not deleted yet. */
+export const instancesWithImage = (tx: Db, imageId: string): number => uses(tx).image.get(imageId)!.n
+export const instancesWithOffer = (tx: Db, offerId: string): number => uses(tx).offer.get(offerId)!.n
+
+type Failed = { id: string; name: string; failure: string | null }
+/** Instances that failed, newest first; `where` is over `workloads w`. */
+export const failedInstanceRows = (tx: Db, { where, values }: Where, limit: number): Failed[] =>
+  tx.$client
+    .query<Failed, (string | number)[]>(
+      `SELECT w.id, w.name, w.failure ${fromWorkloads}
+       WHERE w.kind = 'gpu_instance' AND ${where} AND ${statusIs.failed} ORDER BY w.id DESC LIMIT +?`,
+    )
+    .all(...values, limit)

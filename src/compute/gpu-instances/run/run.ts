@@ -1,0 +1,144 @@
+// Everything that ends with a running container is one list of steps: setting up, starting, restarting, making anew from
+// another image, and unsuspending. The node gets the whole container each time and converges on it, so that a start also
+// brings what was changed since.
+import { nodeCommand } from '../../../../agent/protocol/wire.ts'
+import { noteCheck } from '../../../fleet/gpus/queries.ts'
+import { changeWorkload } from '../../../fleet/workloads/queries.ts'
+import type { Tx } from '../../../kernel/db/open.ts'
+import { CommandFailed } from '../../../kernel/jobs/failures.ts'
+import { isAnotherWaiting } from '../../../kernel/jobs/queries.ts'
+import { saga, type SagaOptions } from '../../../kernel/jobs/saga.ts'
+import { list } from '../../../kernel/words.ts'
+import { cardsOf, containerOf, imageFor } from './container.ts'
+import { load, tell } from '../model.ts'
+import { updateInstance } from '../queries.ts'
+import { type FailedAction, noteFailed, noteStarted } from './spells.ts'
+
+const GIB = 1024 ** 3
+/** The command of a container has this long to end by itself. */
+export const GRACE_SECONDS = 30
+/** An image whose SSH does not answer in this time may still do what it should. */
+const ANSWER_LIMIT_SECONDS = 120
+const NO_ANSWER =
+  `It runs, but its SSH did not answer within ${ANSWER_LIMIT_SECONDS} seconds. The image may need longer, or not allow it.`
+
+export type RunAction = FailedAction | 'unsuspend'
+/** `imageId`: the image of which it is made anew; left out: its own. */
+export type Running = { instanceId: string; nodeId: string; action: RunAction; imageId?: string }
+type Planned = { isNew: boolean; isRunning: boolean; imageId: string }
+
+function plan(tx: Tx, { instanceId, action, imageId }: Running): Planned {
+  const it = load(tx, instanceId)
+  changeWorkload(tx, instanceId, {
+    wantedPower: 'running',
+    ...(action === 'create' && { lifecycle: 'provisioning' as const, failure: null }),
+  })
+  return {
+    isNew: it.spell === null,
+    isRunning: it.lifecycle === 'active' && it.power === 'running',
+    imageId: imageId ?? it.imageId,
+  }
+}
+
+const of = ({ instanceId }: Running) => ({ workload: instanceId })
+
+const running = (kind: string, options: SagaOptions) =>
+  saga<Running>(kind, options)
+    .record('plan', 'Planning', {
+      do: (tx, { input }) => plan(tx, input),
+      // What it holds stays: it can be started again, or deleted, which gives it back.
+      undo: (tx, { input: { instanceId, action }, out, error, now, jobId }) => {
+        const it = load(tx, instanceId)
+        // What another job, a suspension or a deletion, makes of it is decided there.
+        if (it.lifecycle === 'terminated') return
+        if (error?.code === 'cancelled' && isAnotherWaiting(tx, jobId, instanceId)) return
+        const began = (out as { begin?: true }).begin === true
+        const stays = out.plan?.isRunning === true && !began
+        if (action !== 'unsuspend') noteFailed(tx, instanceId, { action, error, stays, now })
+      },
+      undoAtOnce: true,
+    })
+    .command('check', 'Checking its cards and clearing their memory', {
+      do: ({ input, out }, { db }) =>
+        out.plan.isNew
+          ? nodeCommand(input.nodeId, 'cards.check', { cards: cardsOf(db, { id: input.instanceId, nodeId: input.nodeId }) })
+          : undefined,
+    })
+    .record('checked', 'Recording the check', {
+      do: (tx, { input, out, now }) => {
+        if (out.check) noteCheck(tx, input.nodeId, out.check.cards, now)
+      },
+    })
+    // A step of its own: what the check found stays recorded when the job fails.
+    .record('healthy', 'Judging its cards', {
+      do: (_, { out }) => {
+        const broken = (out.check?.cards ?? []).filter(({ sellable }) => !sellable)
+        if (broken.length)
+          throw new CommandFailed(
+            'card_broken',
+            `Cards did not pass their check: ${list(broken.flatMap(({ uuid, problems }) => `${uuid} (${problems.join(' ')})`))}`,
+          )
+      },
+    })
+    .command('image', 'Fetching the image, unless the host has it', {
+      abandonable: true,
+      do: ({ input, out }, source) =>
+        nodeCommand(input.nodeId, 'container-image.ensure', imageFor(source, input.nodeId, out.plan.imageId)),
+    })
+    // Until here nothing of an instance that runs was touched.
+    .record('begin', 'Beginning with the container', { do: () => true as const })
+    .command('stop', 'Stopping it', {
+      do: ({ input, out }) =>
+        out.plan.isRunning && (input.action === 'restart' || input.action === 'rebuild')
+          ? nodeCommand(input.nodeId, 'container.stop', { ...of(input), graceSeconds: GRACE_SECONDS })
+          : undefined,
+    })
+    .command('workspace', 'Making /workspace', {
+      do: ({ input }, { db }) => {
+        const { number, diskGb } = load(db, input.instanceId)
+        return nodeCommand(input.nodeId, 'workspace.create', { ...of(input), number, sizeBytes: diskGb * GIB })
+      },
+      undo: ({ input, out }) => (out.plan.isNew ? nodeCommand(input.nodeId, 'workspace.remove', of(input)) : undefined),
+    })
+    .command('create', 'Making the container', {
+      do: ({ input, out }, source) =>
+        nodeCommand(input.nodeId, 'container.create', containerOf(source, input.instanceId, out.plan.imageId)),
+      undo: ({ input, out }) => (out.plan.isNew ? nodeCommand(input.nodeId, 'container.remove', of(input)) : undefined),
+    })
+    .command('start', 'Starting it', {
+      do: ({ input }) => nodeCommand(input.nodeId, 'container.start', of(input)),
+      undo: ({ input }) => nodeCommand(input.nodeId, 'container.stop', { ...of(input), graceSeconds: 0 }),
+    })
+    .command('await', 'Waiting until it answers', {
+      abandonable: true,
+      do: ({ input }) =>
+        nodeCommand(input.nodeId, 'container.await', { ...of(input), limitSeconds: ANSWER_LIMIT_SECONDS }),
+    })
+    .record('running', 'Looking whether it runs', {
+      do: (_, { input, out }) => {
+        // Of a suspension there is no way back: that it ended is told as it is for one that ran for long.
+        if (out.await.answered === 'off' && input.action !== 'unsuspend')
+          throw new CommandFailed('container_ended', 'The container ended as soon as it was started.')
+      },
+    })
+    // The last step: nothing can fail after the events, so it needs no undo.
+    .record('tell', 'Ready', {
+      do: (tx, { input: { instanceId, action }, out, now, log }) => {
+        if (out.await.answered === 'no') log(NO_ANSWER, 'warning')
+        changeWorkload(tx, instanceId, { lifecycle: 'active', failure: null, power: 'running', wantedPower: 'running' })
+        if (action === 'rebuild') {
+          updateInstance(tx, instanceId, { imageId: out.plan.imageId })
+          tell(tx, now, 'gpu_instance.image_changed', instanceId, {})
+        }
+        noteStarted(tx, instanceId, now, action === 'unsuspend' ? 'unsuspended' : 'requested')
+      },
+    })
+
+/** Sets up, starts, restarts, or makes anew from another image. */
+export const runningInstance = running('gpu_instance', {
+  lane: 'build',
+  cancelWith: 'servers:reinstall',
+  retry: ({ action }: Running) => (action === 'create' ? 'rebuild' : action),
+})
+/** Starts one that is no longer suspended, or whose deletion was refused. */
+export const unsuspendingInstance = running('gpu_unsuspend', { neverGivesUp: true })

@@ -1,0 +1,169 @@
+// Suspending, unsuspending and deleting: recorded at once, whatever a job or the host is at.
+import { describe, expect, test } from 'bun:test'
+import { brakeLimit } from '../../../src/compute/brake/brake.ts'
+import { deleteReleased } from '../../../src/compute/gpu-instances/life/delete.ts'
+import {
+  checkCards,
+  gpuWorld,
+  instanceEvents,
+  namesOf,
+  orderInstance,
+  power,
+  powerOn,
+  showInstance,
+} from '../../support/nodes/instances.ts'
+
+type P = Awaited<ReturnType<typeof gpuWorld>>
+const suspend = (p: P, id: string) =>
+  p.admin('POST', `/admin/gpu-instances/${id}/suspend`, { reason: 'Invoice 7 is overdue' })
+const unsuspend = (p: P, id: string) => p.admin('POST', `/admin/gpu-instances/${id}/unsuspend`)
+const remove = (p: P, id: string) => p.admin('DELETE', `/admin/gpu-instances/${id}`)
+
+describe('a suspension', () => {
+  test('stops the container, keeps its card, and is told with its reason; unsuspending starts it again', async () => {
+    using p = await gpuWorld()
+    const id = await orderInstance(p)
+    await suspend(p, id)
+    expect((await showInstance(p, id)).status).toBe('suspended')
+    await p.settle()
+    expect([await powerOn(p, id), (await showInstance(p, id)).cards.length]).toEqual(['stopped', 1])
+    await unsuspend(p, id)
+    await p.settle()
+    expect(await showInstance(p, id)).toMatchObject({ status: 'running', suspendReason: null })
+    expect(namesOf(p)).toEqual(['created', 'ready', 'suspended', 'unsuspended', 'started'])
+    const [, , suspended, , started] = instanceEvents(p)
+    expect([suspended!.data.reason, suspended!.data.gpuInstance.status]).toEqual(['Invoice 7 is overdue', 'suspended'])
+    expect(started!.data.reason).toBe('unsuspended')
+  })
+  test('of one that is stopped leaves it stopped', async () => {
+    using p = await gpuWorld()
+    const id = await orderInstance(p)
+    await power(p, id, 'stop')
+    await suspend(p, id)
+    await p.settle()
+    expect((await unsuspend(p, id)).jobId).toBeNull()
+    expect([(await showInstance(p, id)).status, await powerOn(p, id)]).toEqual(['stopped', 'stopped'])
+  })
+  test('while it is being set up takes down what was made, and unsuspending goes on with the setup', async () => {
+    using p = await gpuWorld()
+    let suspended: Promise<unknown> | undefined
+    let id = ''
+    p.arm({
+      failpoints: (at) => {
+        if (at === 'gpu_instance/create:answered') suspended ??= suspend(p, id)
+      },
+    })
+    id = (await p.admin('POST', '/admin/gpu-instances', p.instanceOrder)).instanceId
+    await p.settle()
+    await suspended
+    await p.settle()
+    p.arm({})
+    expect((await showInstance(p, id)).status).toBe('suspended')
+    expect([await powerOn(p, id), await p.host.agent.host.workspaces.list()]).toEqual(['absent', []])
+    expect(namesOf(p)).toEqual(['created', 'suspended'])
+    await unsuspend(p, id)
+    await p.settle()
+    expect((await showInstance(p, id)).status).toBe('running')
+    expect(namesOf(p)).toEqual(['created', 'suspended', 'unsuspended', 'ready'])
+  })
+  test('while its host is away counts from the call, and is carried out when the host is back', async () => {
+    using p = await gpuWorld()
+    const id = await orderInstance(p)
+    p.host.agent.disconnect()
+    await suspend(p, id)
+    expect((await showInstance(p, id)).status).toBe('suspended')
+    p.host.agent.connect()
+    await p.settle()
+    expect(await powerOn(p, id)).toBe('stopped')
+  })
+  test('refuses what needs a container, and a second suspension', async () => {
+    using p = await gpuWorld()
+    const id = await orderInstance(p)
+    await suspend(p, id)
+    await p.settle()
+    const start = await p.call(p.customer, 'POST', `/gpu-instances/${id}/actions/power`, { action: 'start' })
+    const again = await p.call(p.owner, 'POST', `/admin/gpu-instances/${id}/suspend`, { reason: 'overdue' })
+    expect([start.body.error.code, again.body.error.code]).toEqual(['gpu_instance_suspended', 'already_suspended'])
+  })
+})
+
+describe('a deletion', () => {
+  test('takes everything off the host, gives the card back unchecked, and is told when it is done', async () => {
+    using p = await gpuWorld()
+    const id = await orderInstance(p)
+    const { jobId } = await remove(p, id)
+    expect((await showInstance(p, id)).status).toBe('deleting')
+    expect((await p.call(p.customer, 'GET', `/gpu-instances/${id}`)).status).toBe(404)
+    await p.settle()
+    expect(p.job(jobId).state).toBe('succeeded')
+    expect([await powerOn(p, id), await p.host.agent.host.workspaces.list()]).toEqual(['absent', []])
+    const { data } = instanceEvents(p).at(-1)!
+    expect([namesOf(p).at(-1), data.gpuInstance.status, data.gpuInstance.address]).toEqual([
+      'deleted',
+      'deleted',
+      '10.9.0.2',
+    ])
+    expect(await showInstance(p, id)).toMatchObject({ status: 'deleted', cards: [], ports: [] })
+    await checkCards(p)
+    await orderInstance(p)
+  })
+  test('while its host is away is carried out when the host is back', async () => {
+    using p = await gpuWorld()
+    const id = await orderInstance(p)
+    p.host.agent.disconnect()
+    await remove(p, id)
+    expect((await showInstance(p, id)).status).toBe('deleting')
+    expect((await p.call(p.owner, 'POST', '/admin/gpu-instances', p.instanceOrder)).body.error.code).toBe('no_capacity')
+    p.host.agent.connect()
+    await p.settle()
+    expect([(await showInstance(p, id)).status, await powerOn(p, id)]).toEqual(['deleted', 'absent'])
+  })
+  test('during its setup leaves nothing behind', async () => {
+    using p = await gpuWorld()
+    let removed: Promise<unknown> | undefined
+    let id = ''
+    p.arm({
+      failpoints: (at) => {
+        if (at === 'gpu_instance/start:answered') removed ??= remove(p, id)
+      },
+    })
+    id = (await p.admin('POST', '/admin/gpu-instances', p.instanceOrder)).instanceId
+    await p.settle()
+    await removed
+    await p.settle()
+    expect([await powerOn(p, id), await p.host.agent.host.workspaces.list()]).toEqual(['absent', []])
+    expect(namesOf(p)).toEqual(['created', 'deleted'])
+  })
+  test('is open to the owner and not to those with whom it is shared', async () => {
+    using p = await gpuWorld()
+    const id = await orderInstance(p)
+    const { share } = await import('../../support/world/team.ts')
+    const friend = p.account('customer', 'Fay')
+    await share(p, p.customer, friend, 'manage')
+    const foreign = p.account('customer', 'Stan')
+    const removing = async (who: typeof friend) => (await p.call(who, 'DELETE', `/gpu-instances/${id}`)).status
+    expect([await removing(foreign), await removing(friend), await removing(p.customer)]).toEqual([404, 403, 202])
+  })
+  test('beyond the limit of the brake waits stopped for a second person, who releases or refuses it', async () => {
+    using p = await gpuWorld({ cards: 3 })
+    await p.admin('PATCH', '/admin/settings', { [brakeLimit.name]: 1 })
+    const ids = [await orderInstance(p), await orderInstance(p), await orderInstance(p)]
+    const eva = p.staff(['servers.terminate', 'servers.see_all'], 'Eva')
+    for (const id of ids) await p.call(eva, 'DELETE', `/admin/gpu-instances/${id}`)
+    await p.settle()
+    const states = () => Promise.all(ids.map(async (id) => (await showInstance(p, id)).status))
+    expect(await states()).toEqual(['deleted', 'deleting', 'deleting'])
+    expect([await powerOn(p, ids[1]!), await powerOn(p, ids[2]!)]).toEqual(['stopped', 'stopped'])
+    deleteReleased(p.db, p.controller.app)
+    await p.settle()
+    expect(await states()).toEqual(['deleted', 'deleting', 'deleting'])
+    const [brake] = (await p.admin('GET', '/admin/brakes')).data
+    const decide = (decision: string, id: string) =>
+      p.call(p.owner, 'POST', `/admin/brakes/${brake.id}/actions/${decision}`, { serverIds: [id] })
+    expect((await decide('release', ids[1]!)).status).toBe(200)
+    expect((await decide('refuse', ids[2]!)).body).toMatchObject({ settled: 1, failed: [] })
+    deleteReleased(p.db, p.controller.app)
+    await p.settle()
+    expect(await states()).toEqual(['deleted', 'deleted', 'running'])
+  })
+})
