@@ -264,6 +264,18 @@ beforeAll(async () => {
   installation['backup plan'] = (await p.admin('POST', '/admin/backup-plans', plan)).id
   for (const [name, id] of Object.entries(installation)) if (id) add(name, { label: 'the one there is', id })
   add('storage pool', { label: 'one that the node has no more', id: goneStoragePool(), never: true, removed: true })
+  addGpuHost(p, p.location, 8, { name: 'gpu-instances' })
+  const instanceOf = async (of: Name) => {
+    const body = { ownerId: people[of].id, offerId: installation['GPU offer'], nodeGroupId: p.location }
+    return (await p.admin('POST', '/admin/gpu-instances', body)).instanceId as string
+  }
+  for (const of of ['customer', 'sibling', 'foreign', 'reseller', 'direct'] as const)
+    add('GPU instance', { label: `one of ${of}`, id: await instanceOf(of), of })
+  const deleted = await instanceOf('customer')
+  await p.settle()
+  await p.admin('DELETE', `/admin/gpu-instances/${deleted}`)
+  await p.settle()
+  add('GPU instance', { label: 'one that was deleted', id: deleted, of: 'customer', gone: true })
   const forgottenCard = addGpuHost(p, p.location, 1, { name: 'gpu-gone' })
   const forgottenId = gpuCard(p, forgottenCard.id)
   reportCards(p, forgottenCard.id, { cards: [] })
@@ -430,7 +442,7 @@ const personal = new Set([
   'identity',
   'saved filter',
 ])
-const ofServers = new Set(['server', 'job', 'alert'])
+const ofServers = new Set(['server', 'job', 'alert', 'GPU instance'])
 /** A provider does with those of its customers what it does with its own. */
 const wholly = new Set(['event', 'floating address', 'volume', 'private network', 'ISO', 'backup'])
 const ofAccounts = new Set(['customer', 'SSH key', 'script', 'own image', 'firewall'])

@@ -14,7 +14,7 @@ import { write } from '../../src/kernel/db/open.ts'
 import { openapi } from '../../src/kernel/openapi/openapi.ts'
 import { textOf } from '../kernel/openapi/shape.ts'
 import { golden } from '../support/golden.ts'
-import { gpuCard } from '../support/nodes/gpus.ts'
+import { addGpuHost, addGpuOffer, gpuCard } from '../support/nodes/gpus.ts'
 import { answered } from '../support/world/declared.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
 import { allPermissions, allScopes, scopes } from '../support/world/rights.ts'
@@ -74,6 +74,10 @@ beforeAll(async () => {
   }
   for (const { fixture } of registry.features)
     Object.assign(things, await fixture?.({ customer: p.customer, call, admin: p.admin }))
+  addGpuHost(p, p.location, 1)
+  const gpuOrder = { ownerId: p.customer.id, offerId: await addGpuOffer(p), nodeGroupId: p.location }
+  things['GPU instance'] = (await p.admin('POST', '/admin/gpu-instances', gpuOrder)).instanceId
+  await p.settle()
   stranger = { staff: p.staff(), reseller: p.account('reseller', 'Eve'), customer: p.account('customer', 'Mallory') }
   // These are seen by their own account only, also among staff.
   things['session'] = p.db.$client

@@ -8,6 +8,7 @@ import { settleTraffic } from '../../src/compute/servers/traffic/limits.ts'
 import { write } from '../../src/kernel/db/open.ts'
 import { alertById } from '../../src/platform/alerts/queries.ts'
 import { tell } from '../../src/platform/alerts/tell.ts'
+import { addGpuHost, addGpuOffer } from '../support/nodes/gpus.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
 
 let p: World
@@ -25,6 +26,21 @@ beforeAll(async () => {
   await p.admin('POST', '/admin/ip-pools', { name: 'wide', ...wide })
 })
 afterAll(() => p.close())
+
+let gpuHost: ReturnType<typeof addGpuHost>
+let failures = 0
+let offerId: string
+/** A GPU instance of the customer whose setup has ended. */
+async function orderInstance(): Promise<string> {
+  gpuHost ??= addGpuHost(p, p.location, 16)
+  offerId ??= await addGpuOffer(p)
+  const order = { ownerId: cal.id, offerId, nodeGroupId: p.location }
+  const { instanceId } = await p.admin('POST', '/admin/gpu-instances', order)
+  await p.settle()
+  return instanceId
+}
+const nameOf = (id: string) =>
+  p.db.$client.query<{ name: string }, [string]>('SELECT name FROM workloads WHERE id = ?').get(id)!.name
 
 type Notice = { id: string; kind: string; subject: string; words: string; href: string; readAt: string | null }
 const notices = async (who: Who, query = '') => (await p.call(who, 'GET', `/notices${query}`)).body
@@ -121,6 +137,34 @@ const ways: Record<string, Way> = {
     await p.node.agent.meter()
     await use(id, 105)
     return [`${hostname} has used 100 % of its traffic`, `/servers/${id}`]
+  },
+  async gpu_instance_ready() {
+    const id = await orderInstance()
+    return [`${nameOf(id)} is ready`, `/gpu/${id}`]
+  },
+  async gpu_instance_failed() {
+    gpuHost.agent.fault({ command: 'container.start', mode: 'fail', times: ++failures })
+    const id = await orderInstance()
+    expect((await newest()).words).toContain('billed until it is deleted')
+    return [`${nameOf(id)} has failed`, `/gpu/${id}`]
+  },
+  async gpu_instance_suspended() {
+    const id = await orderInstance()
+    await p.admin('POST', `/admin/gpu-instances/${id}/suspend`, { reason: 'Invoice 9 is overdue' })
+    expect((await newest()).words).toContain('Invoice 9 is overdue')
+    return [`${nameOf(id)} is suspended`, `/gpu/${id}`]
+  },
+  async gpu_instance_unsuspended() {
+    const id = await orderInstance()
+    await p.admin('POST', `/admin/gpu-instances/${id}/suspend`, { reason: 'Invoice 9 is overdue' })
+    await p.admin('POST', `/admin/gpu-instances/${id}/unsuspend`)
+    return [`${nameOf(id)} is no longer suspended`, `/gpu/${id}`]
+  },
+  async gpu_instance_deleted() {
+    const id = await orderInstance()
+    await p.admin('DELETE', `/admin/gpu-instances/${id}`)
+    await p.settle()
+    return [`${nameOf(id)} is deleted`, '/gpu']
   },
   async alert() {
     const { id, hostname } = await order()

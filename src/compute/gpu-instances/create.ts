@@ -11,11 +11,11 @@ import { invalid } from '../../kernel/api/errors.ts'
 import { described, fields, isDryRun, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { billingServiceId, displayName, mustNameOwnService } from '../servers/install/order.ts'
-import { newJupyterToken } from './run/container.ts'
-import { chosenKeys, everyKeyOf, keyIds } from './settings/keys.ts'
 import { gpuInstanceKind, instanceJob, load, tell } from './model.ts'
 import { insertInstance } from './queries.ts'
+import { newJupyterToken } from './run/container.ts'
 import { runningInstance } from './run/run.ts'
+import { chosenKeys, everyKeyOf, keyIds } from './settings/keys.ts'
 
 const named = t.String({ minLength: 1, maxLength: 40 })
 
@@ -57,7 +57,7 @@ export const createInstance = operation({
   ],
   example: { ownerId: '<customer_id>', offerId: '<gpu_offer_id>', nodeGroupId: '<location_id>' },
   // What is wrong in itself is refused before what is only wrong now.
-  run({ tx, actor, body, query, nodes, clock, secrets, config, brandFor }) {
+  run({ tx, actor, body, query, nodes, clock, secrets, brandFor }) {
     const now = clock()
     const owner = see(tx, actor, customer, body.ownerId, 'ownerId')
     const offer = see(tx, actor, gpuOffer, body.offerId, 'offerId')
@@ -71,8 +71,7 @@ export const createInstance = operation({
           ? { field: 'offerId', message: 'has no image that is on sale. Add one to the offer first.' }
           : { field: 'imageId', message: 'is not an image of this offer that is on sale. Choose another image.' },
       )
-    const sshKeys =
-      body.sshKeyIds === undefined ? everyKeyOf(tx, owner.id) : chosenKeys(tx, owner.id, body.sshKeyIds)
+    const sshKeys = body.sshKeyIds === undefined ? everyKeyOf(tx, owner.id) : chosenKeys(tx, owner.id, body.sshKeyIds)
     mustNameOwnService(actor, owner.id, body.billingServiceId)
     mustNotBeLocked(owner)
     const need = needOf(offer)
@@ -95,8 +94,7 @@ export const createInstance = operation({
     })
     tell(tx, now, 'gpu_instance.created', id, {})
     // An account that was made without an invitation: this is the first that its holder hears of it.
-    if (owner.passwordHash === null && owner.welcomedAt === null)
-      sendWelcome(tx, { secrets, clock, config, brandFor }, owner)
+    if (owner.passwordHash === null && owner.welcomedAt === null) sendWelcome(tx, { secrets, clock, brandFor }, owner)
     const { name } = load(tx, id)
     const jobId = startJob(
       tx,

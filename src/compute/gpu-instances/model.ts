@@ -73,7 +73,7 @@ export const instanceJob = (
 ): NewJob & { subject: Subject } => ({ by, title, now, nodeId, ...lockOf(gpuInstanceKind, id) })
 
 /** The address by which people reach it: its own, or that of its host. Null: its host has told none. */
-export const addressOf = (tx: Db, { id, nodeId }: Pick<GpuInstance, "id" | "nodeId">): string | null =>
+export const addressOf = (tx: Db, { id, nodeId }: Pick<GpuInstance, 'id' | 'nodeId'>): string | null =>
   primaryIpv4(tx, id) ?? hostAddressOf(tx, nodeId)
 
 /** The page with the list of instances, for each part of the panel. */

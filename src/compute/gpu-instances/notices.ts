@@ -10,7 +10,11 @@ import { pageOf, pageOfList } from './model.ts'
 const owners = ['reseller', 'customer'] as const
 export const instanceNotices = {
   gpu_instance_ready: { when: 'a GPU instance is set up and runs', kinds: owners, mail: 'optional' },
-  gpu_instance_failed: { when: 'a GPU instance could not be set up, started or changed', kinds: owners, mail: 'always' },
+  gpu_instance_failed: {
+    when: 'a GPU instance could not be set up, started or changed',
+    kinds: owners,
+    mail: 'always',
+  },
   gpu_instance_suspended: { when: 'a GPU instance is suspended', kinds: owners, mail: 'always' },
   gpu_instance_unsuspended: { when: 'a GPU instance is no longer suspended', kinds: owners, mail: 'optional' },
   gpu_instance_deleted: { when: 'a GPU instance is deleted', kinds: owners, mail: 'always' },

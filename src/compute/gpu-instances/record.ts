@@ -59,7 +59,9 @@ export const instanceResponse = namedSchema('GpuInstance', {
   ),
   image: named,
   images: described(t.Array(named), 'From which it can be made anew.'),
-  cards: t.Array(t.Object({ model: t.String(), memoryMb: t.Integer(), uuid: described(nullable(t.String()), 'Staff only.') })),
+  cards: t.Array(
+    t.Object({ model: t.String(), memoryMb: t.Integer(), uuid: described(nullable(t.String()), 'Staff only.') }),
+  ),
   vcpus: t.Integer(),
   memoryMb: t.Integer(),
   workspaceGb: described(t.Integer(), 'The size of /workspace in GiB.'),

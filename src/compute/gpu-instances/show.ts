@@ -15,8 +15,8 @@ import type { Db } from '../../kernel/db/open.ts'
 import { openJobOf } from '../../kernel/jobs/queries.ts'
 import { primaryIpv4 } from '../../network/ip-pools/allocate.ts'
 import { actionOf } from './actions.ts'
-import { mappedPorts, openEnvironment, openJupyterToken } from './run/container.ts'
 import { type GpuInstance, statusOf } from './model.ts'
+import { mappedPorts, openEnvironment, openJupyterToken } from './run/container.ts'
 import { actionNames, disabledReason } from './state.ts'
 
 type ShowContext = Pick<AppContext, 'nodes' | 'secrets'> & { tx: Db; actor: Actor }
@@ -44,6 +44,8 @@ export function showInstance({ tx, actor, nodes, secrets }: ShowContext, it: Gpu
   const nodeSeenAt = nodes.lastSeen(it.nodeId)
   const mayDo = (action: (typeof actionNames)[number]) => {
     const operation = actionOf(action, actor)
+    // Only owners delete their own.
+    if (action === 'delete' && access !== 'own') return false
     return mayCall(operation, actor) && (!rights || mayCallOn(operation, actor, rights))
   }
   return {

@@ -50,7 +50,9 @@ export const openJobJson = (holds: string) =>
   `(SELECT json_object('id', j.id, 'kind', j.kind, 'progress', j.progress) FROM jobs j
     WHERE j.holds = ${holds} AND ${isOpenJob('j')} ORDER BY j.rowid DESC LIMIT 1)`
 
-const openJobs = prepared(({ $client }) => $client.prepare<{ json: string | null }, [string]>(`SELECT ${openJobJson('+?')} AS json`))
+const openJobs = prepared(({ $client }) =>
+  $client.prepare<{ json: string | null }, [string]>(`SELECT ${openJobJson('+?')} AS json`),
+)
 /** The open job that has this lock, or null. */
 export function openJobOf(tx: Db, lock: string): { id: string; kind: string; progress: number } | null {
   const { json } = openJobs(tx).get(lock)!

@@ -1,6 +1,5 @@
 // Suspending, unsuspending and deleting: recorded at once, whatever a job or the host is at.
 import { describe, expect, test } from 'bun:test'
-import { brakeLimit } from '../../../src/compute/brake/brake.ts'
 import { deleteReleased } from '../../../src/compute/gpu-instances/life/delete.ts'
 import {
   checkCards,
@@ -12,12 +11,22 @@ import {
   powerOn,
   showInstance,
 } from '../../support/nodes/instances.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
+import { share } from '../../support/world/team.ts'
 
 type P = Awaited<ReturnType<typeof gpuWorld>>
 const suspend = (p: P, id: string) =>
   p.admin('POST', `/admin/gpu-instances/${id}/suspend`, { reason: 'Invoice 7 is overdue' })
 const unsuspend = (p: P, id: string) => p.admin('POST', `/admin/gpu-instances/${id}/unsuspend`)
 const remove = (p: P, id: string) => p.admin('DELETE', `/admin/gpu-instances/${id}`)
+
+/** An instance whose container its host is just starting. */
+async function orderSlowly(p: P): Promise<string> {
+  p.host.agent.fault({ command: 'container.start', mode: 'slow', times: 1, ms: 100 })
+  const { instanceId } = await p.admin('POST', '/admin/gpu-instances', p.instanceOrder)
+  await eventually(async () => (await powerOn(p, instanceId)) !== 'absent')
+  return instanceId
+}
 
 describe('a suspension', () => {
   test('stops the container, keeps its card, and is told with its reason; unsuspending starts it again', async () => {
@@ -46,18 +55,10 @@ describe('a suspension', () => {
   })
   test('while it is being set up takes down what was made, and unsuspending goes on with the setup', async () => {
     using p = await gpuWorld()
-    let suspended: Promise<unknown> | undefined
-    let id = ''
-    p.arm({
-      failpoints: (at) => {
-        if (at === 'gpu_instance/create:answered') suspended ??= suspend(p, id)
-      },
-    })
-    id = (await p.admin('POST', '/admin/gpu-instances', p.instanceOrder)).instanceId
+    const id = await orderSlowly(p)
+    await suspend(p, id)
+    expect((await showInstance(p, id)).status).toBe('suspended')
     await p.settle()
-    await suspended
-    await p.settle()
-    p.arm({})
     expect((await showInstance(p, id)).status).toBe('suspended')
     expect([await powerOn(p, id), await p.host.agent.host.workspaces.list()]).toEqual(['absent', []])
     expect(namesOf(p)).toEqual(['created', 'suspended'])
@@ -73,7 +74,7 @@ describe('a suspension', () => {
     await suspend(p, id)
     expect((await showInstance(p, id)).status).toBe('suspended')
     p.host.agent.connect()
-    await p.settle()
+    await eventually(async () => (await powerOn(p, id)) === 'stopped')
     expect(await powerOn(p, id)).toBe('stopped')
   })
   test('refuses what needs a container, and a second suspension', async () => {
@@ -115,21 +116,13 @@ describe('a deletion', () => {
     expect((await showInstance(p, id)).status).toBe('deleting')
     expect((await p.call(p.owner, 'POST', '/admin/gpu-instances', p.instanceOrder)).body.error.code).toBe('no_capacity')
     p.host.agent.connect()
-    await p.settle()
+    await eventually(async () => (await showInstance(p, id)).status === 'deleted')
     expect([(await showInstance(p, id)).status, await powerOn(p, id)]).toEqual(['deleted', 'absent'])
   })
   test('during its setup leaves nothing behind', async () => {
     using p = await gpuWorld()
-    let removed: Promise<unknown> | undefined
-    let id = ''
-    p.arm({
-      failpoints: (at) => {
-        if (at === 'gpu_instance/start:answered') removed ??= remove(p, id)
-      },
-    })
-    id = (await p.admin('POST', '/admin/gpu-instances', p.instanceOrder)).instanceId
-    await p.settle()
-    await removed
+    const id = await orderSlowly(p)
+    await remove(p, id)
     await p.settle()
     expect([await powerOn(p, id), await p.host.agent.host.workspaces.list()]).toEqual(['absent', []])
     expect(namesOf(p)).toEqual(['created', 'deleted'])
@@ -137,7 +130,6 @@ describe('a deletion', () => {
   test('is open to the owner and not to those with whom it is shared', async () => {
     using p = await gpuWorld()
     const id = await orderInstance(p)
-    const { share } = await import('../../support/world/team.ts')
     const friend = p.account('customer', 'Fay')
     await share(p, p.customer, friend, 'manage')
     const foreign = p.account('customer', 'Stan')
@@ -146,7 +138,7 @@ describe('a deletion', () => {
   })
   test('beyond the limit of the brake waits stopped for a second person, who releases or refuses it', async () => {
     using p = await gpuWorld({ cards: 3 })
-    await p.admin('PATCH', '/admin/settings', { [brakeLimit.name]: 1 })
+    await p.admin('PUT', '/admin/settings/values', { name: 'brake.limit', value: 1 })
     const ids = [await orderInstance(p), await orderInstance(p), await orderInstance(p)]
     const eva = p.staff(['servers.terminate', 'servers.see_all'], 'Eva')
     for (const id of ids) await p.call(eva, 'DELETE', `/admin/gpu-instances/${id}`)

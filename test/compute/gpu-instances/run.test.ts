@@ -12,6 +12,7 @@ import {
   power,
   powerOn,
   showInstance,
+  startsOf,
 } from '../../support/nodes/instances.ts'
 import { share } from '../../support/world/team.ts'
 
@@ -100,7 +101,6 @@ describe('an instance that ends by itself', () => {
   test('while a job works on it is told once the job has ended', async () => {
     using p = await gpuWorld()
     const id = await orderInstance(p)
-    p.host.agent.fault({ command: 'container.set-keys', mode: 'hang', times: 1 })
     p.db.$client.run(
       `INSERT INTO jobs (id, kind, title, input, state, lane, holds, started_by_type, started_by_id, started_by_name,
          created_at, progress, step_n, step_of, tries, held_at)
@@ -135,9 +135,9 @@ describe('SSH keys', () => {
     expect((await set([second])).status).toBe(202)
     await p.settle()
     expect((await showInstance(p, id)).sshKeys.map((key: any) => key.id)).toEqual([second])
-    const keys = p.host.agent.host.access.keysOf(id)
+    const keys = p.host.agent.host.access.keys(id)
     expect([keys.length, keys[0] === before[0]]).toEqual([1, false])
-    expect(p.host.agent.host.containers.starts(id)).toBe(1)
+    expect(await startsOf(p, id)).toBe(1)
     const foreign = await addKey(p, p.account('customer', 'Stan').id, 3)
     expect((await set([foreign])).body.error.code).toBe('validation_failed')
   })
@@ -169,7 +169,7 @@ describe('a rebuild', () => {
     p.host.agent.fault({ command: 'container-image.ensure', mode: 'fail', times: 1 })
     await rebuild(p, id, p.images[1])
     expect(await showInstance(p, id)).toMatchObject({ status: 'running', image: { id: p.images[0] } })
-    expect([await powerOn(p, id), p.host.agent.host.containers.starts(id)]).toEqual(['running', 1])
+    expect([await powerOn(p, id), await startsOf(p, id)]).toEqual(['running', 1])
     expect(afterReady(p)).toMatchObject([
       { type: 'failed', data: { action: 'rebuild', gpuInstance: { status: 'running' } } },
     ])

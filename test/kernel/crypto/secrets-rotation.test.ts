@@ -8,7 +8,7 @@ import { isEncrypted, keyOf, type Secrets, secretsFromFile, secretsWith } from '
 import { keysInUse } from '../../../src/kernel/db/encrypted.ts'
 import { openDb, write } from '../../../src/kernel/db/open.ts'
 import { mailTo } from '../../../src/kernel/mail/mail.ts'
-import { addGpuImage } from '../../support/nodes/gpus.ts'
+import { addGpuHost, addGpuImage, addGpuOffer } from '../../support/nodes/gpus.ts'
 import { codeOf, cookiesOf, finish, pending, person, withApp } from '../../support/second-factor.ts'
 import { mailbox } from '../../support/services/mailbox.ts'
 import { provider } from '../../support/services/provider.ts'
@@ -73,7 +73,18 @@ async function encryptedWorld() {
     secret: 'Kj38sLq0pWz7',
   })
   await p.admin('POST', `/admin/backup-targets/${targetId}/actions/make-default`)
-  await addGpuImage(p, { registryUsername: 'berth', registryPassword: 'Kj38sLq0pWz8' })
+  const gpuImage = await addGpuImage(p, { registryUsername: 'berth', registryPassword: 'Kj38sLq0pWz8' })
+  addGpuHost(p, p.location, 1)
+  const { instanceId } = await p.admin('POST', '/admin/gpu-instances', {
+    ownerId: p.customer.id,
+    offerId: await addGpuOffer(p, { imageIds: [gpuImage] }),
+    nodeGroupId: p.location,
+  })
+  await p.settle()
+  await p.admin('PUT', `/gpu-instances/${instanceId}/environment`, {
+    environment: ['TOKEN=Kj38sLq0pWz9'],
+    command: null,
+  })
   await p.admin('POST', `/servers/${answered.serverId}/backups`, {})
   await p.settle()
   await post.deliver(p)

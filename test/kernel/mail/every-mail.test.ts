@@ -8,6 +8,7 @@ import { mailResetLinks } from '../../../src/identity/auth/links/password-links.
 import { write } from '../../../src/kernel/db/open.ts'
 import { alertById } from '../../../src/platform/alerts/queries.ts'
 import { tell } from '../../../src/platform/alerts/tell.ts'
+import { addGpuHost, addGpuOffer } from '../../support/nodes/gpus.ts'
 import { withApp } from '../../support/second-factor.ts'
 import { mailbox } from '../../support/services/mailbox.ts'
 import { provider } from '../../support/services/provider.ts'
@@ -104,6 +105,13 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     await p.settle()
     for (const query of ['', '?immediately=true']) await p.admin('DELETE', `/servers/${body.serverId}${query}`)
     return ['The disk of gone01 is deleted', addressOf(p.customer.id), /^\/servers$/]
+  },
+  'src/compute/gpu-instances/notices.ts': async () => {
+    addGpuHost(p, p.location, 1)
+    const order = { ownerId: p.customer.id, offerId: await addGpuOffer(p), nodeGroupId: p.location, name: 'Training' }
+    const { body } = await must(p.owner, 'POST', '/admin/gpu-instances', order)
+    await p.settle()
+    return ['Training is ready', addressOf(p.customer.id), new RegExp(`^/gpu/${body.instanceId}$`)]
   },
   'src/identity/resellers/notices.ts': async () => {
     const rita = p.account('reseller', 'Rita')

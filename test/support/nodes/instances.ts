@@ -26,7 +26,7 @@ export async function gpuWorld({ cards = 1, offer = {} }: { cards?: number; offe
     await addGpuImage(p, { jupyter: true, environment: ['HF_HOME=/workspace/hf', 'MODE=fast'] }),
     await addGpuImage(p),
   ] as const
-  const offerId = await addGpuOffer(p, { imageIds: images, ...offer })
+  const offerId = await addGpuOffer(p, { imageIds: [...images], ...offer })
   const keyId = await addKey(p, p.customer.id, 1)
   const instanceOrder = { ownerId: p.customer.id, offerId, nodeGroupId: p.location }
   return Object.assign(p, { host, images, offerId, keyId, instanceOrder })
@@ -46,6 +46,9 @@ export const power = async (p: World, id: string, action: 'start' | 'stop' | 're
 }
 /** The container on its host, as it was made. */
 export const containerOn = ({ host }: GpuWorld, id: string) => host.agent.host.containers.definition(id)
+/** How often its host has started it. */
+export const startsOf = async ({ host }: GpuWorld, id: string): Promise<number> =>
+  Number(/started (\d+) times/.exec(await host.agent.host.containers.logs(id, 10))?.[1] ?? 0)
 export const powerOn = ({ host }: GpuWorld, id: string) => host.agent.host.containers.power(id)
 
 /** The cards that were given back are checked. */

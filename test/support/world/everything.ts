@@ -10,7 +10,7 @@ import type { Operation } from '../../../src/kernel/api/operation.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
 import type { Feature } from '../../../src/kernel/feature.ts'
 import { added, operations, registry } from '../../every/toy-feature/every-feature.ts'
-import { addGpuHost, reportCards } from '../nodes/gpus.ts'
+import { addGpuHost, addGpuOffer, reportCards } from '../nodes/gpus.ts'
 import { givePassword, person, withApp } from '../second-factor.ts'
 import { panel, type Who, world } from './panel.ts'
 import { invite, share } from './team.ts'
@@ -170,6 +170,20 @@ async function make(features: readonly Feature[]) {
   // Cards of which one was taken out.
   const { id: gpuHost, cards } = addGpuHost(p, p.location, 3, { name: 'gpu-01' })
   reportCards(p, gpuHost, { cards: cards.slice(1) })
+  addGpuHost(p, p.location, 8, { name: 'gpu-02' })
+  const offerId = await addGpuOffer(p)
+  const instances: string[] = []
+  for (const owner of [customer, customer, customer, customer, reseller, resold])
+    instances.push(
+      (await p.admin('POST', '/admin/gpu-instances', { ownerId: owner.id, offerId, nodeGroupId: p.location }))
+        .instanceId,
+    )
+  await p.settle()
+  const [, off, kept, deleted] = instances
+  await p.admin('POST', `/gpu-instances/${off}/actions/power`, { action: 'stop' })
+  await p.admin('POST', `/admin/gpu-instances/${kept}/suspend`, { reason: 'overdue' })
+  await p.admin('DELETE', `/admin/gpu-instances/${deleted}`)
+  await p.settle()
   p.addImage('Spare 1')
   p.addIso('Tools', customer.id)
   for (const name of ['Oslo', 'Bergen'])

@@ -11,7 +11,7 @@ import { openJournal } from '../../../agent/controller-link/journal.ts'
 import { failureOf } from '../../../agent/failure.ts'
 import { type FakeSettings, openFakeHost } from '../../../agent/host/fake-host.ts'
 import type { Fault } from '../../../agent/host/faults.ts'
-import type { ToAgent } from '../../../agent/protocol/wire.ts'
+import type { Power, ToAgent } from '../../../agent/protocol/wire.ts'
 import { InjectedCrash } from '../../../src/kernel/jobs/failures.ts'
 import type { SocketHandler } from '../../../src/kernel/net/socket-endpoint.ts'
 import type { Hub } from '../../../src/kernel/nodes/hub.ts'
@@ -155,13 +155,22 @@ export function fakeAgent({ nodeId, key, home, settings, hub, joinFiles, now, cr
     say: (frame: unknown) => void say(socket, frame),
     /** Reports what is on the host, as the agent does after it connected. */
     async look() {
-      const [{ ours, foreign }, volumes] = await Promise.all([host.hypervisor.look(), host.storage.list()])
-      const workloads = ours.map(({ off: _, ...figures }) => figures)
+      const [{ ours, foreign }, volumes, instances, workspaces] = await Promise.all([
+        host.hypervisor.look(),
+        host.storage.list(),
+        host.containers.look(),
+        host.workspaces.list(),
+      ])
+      const workloads = [...ours, ...instances].map(({ id, power, cpuMs, rxBytes, txBytes }) => {
+        return { id, power, cpuMs, rxBytes, txBytes }
+      })
       const load = await host.load()
       const pools = await host.storage.capacities()
       say(socket, { type: 'heartbeat', at: now(), ...load, pools, workloads })
-      const vms = ours.map(({ id, power }) => ({ workload: id, power }))
-      say(socket, { type: 'inventory', vms, volumes, foreign })
+      const powers = (all: readonly { id: string; power: Power }[]) =>
+        all.map(({ id, power }) => ({ workload: id, power }))
+      const containers = powers(instances)
+      say(socket, { type: 'inventory', vms: powers(ours), volumes, foreign, containers, workspaces })
     },
     fault(...faults: Fault[]) {
       writeFileSync(`${home}/faults.json`, JSON.stringify(faults))

@@ -56,6 +56,8 @@ export type Invariants = {
   held: number
   /** The cards of the node: the result of the last check of each. */
   cards: string
+  /** A GPU instance: its container and /workspace on the node, what its events said last, its cards and its keys. */
+  instance: string
   /** The server that the floating address points to: by the table, and by the rules of the node. */
   floating: string
   events: string[]
@@ -104,6 +106,7 @@ export async function invariants(p: World, id: string): Promise<Invariants> {
         .join(' and ') || 'none'
     } on its node`,
     cards: cardsIn(p),
+    instance: await instanceIn(p, id),
     events: p.events(),
     openJobs: number(
       "SELECT count(*) AS n FROM jobs WHERE state IN ('queued', 'running', 'undoing') OR undo_node_id IS NOT NULL",
@@ -114,6 +117,19 @@ export async function invariants(p: World, id: string): Promise<Invariants> {
 function cardsIn(p: World): string {
   const sql = "SELECT group_concat(health || iif(check_after IS NULL, '', ' and waits'), ', ') AS all_ FROM gpu_cards"
   return p.db.$client.query<{ all_: string | null }, []>(sql).get()?.all_ ?? 'none'
+}
+
+async function instanceIn(p: World, id: string): Promise<string> {
+  const row = p.db.$client
+    .query<{ spell: string | null; cards: number }, [string]>(
+      'SELECT spell, (SELECT count(*) FROM gpu_cards WHERE workload_id = g.id) AS cards FROM gpu_instances g WHERE id = ?',
+    )
+    .get(id)
+  if (!row) return 'none'
+  const { access, containers, workspaces } = p.node.agent.host
+  const workspace = (await workspaces.list()).includes(id) ? 'workspace' : 'no workspace'
+  const cards = `${row.cards} ${row.cards === 1 ? 'card' : 'cards'}`
+  return `${await containers.power(id)}, ${workspace}, spell ${row.spell}, ${cards}, ${access.keys(id).length} keys`
 }
 
 function backupTestIn(p: World): string {

@@ -9,6 +9,7 @@ import { startCheck } from '../../../src/fleet/gpus/check.ts'
 import { hour } from '../../../src/kernel/db/clock.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { giveCard } from '../nodes/gpus.ts'
+import { instanceScenarios } from '../nodes/instance-scenarios.ts'
 import type { Invariants } from './invariants.ts'
 import type { World } from './panel.ts'
 
@@ -948,4 +949,5 @@ export const scenarios: readonly Scenario[] = [
       backupTest: backupTest === 'none' ? 'none' : 'not_tested',
     }),
   },
+  ...instanceScenarios,
 ]

@@ -11,7 +11,16 @@ import { type Db, type Tx, write } from '../../../kernel/db/open.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { mayDestroy } from '../../brake/brake.ts'
-import { endedInstance, type GpuInstance, gpuInstance, gpuInstanceKind, instanceJob, jobResponse, load, tell } from '../model.ts'
+import {
+  endedInstance,
+  type GpuInstance,
+  gpuInstance,
+  gpuInstanceKind,
+  instanceJob,
+  jobResponse,
+  load,
+  tell,
+} from '../model.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
 import { goOn, keepOff } from './suspend.ts'
 

@@ -40,7 +40,9 @@ export const mappedPorts = (
   image: GpuImage,
 ): { container: number; host: number }[] => {
   const { ports } = heldOf(tx, it)
-  return containerPortsOf(image).flatMap((container, n) => (ports[n] === undefined ? [] : [{ container, host: ports[n] }]))
+  return containerPortsOf(image).flatMap((container, n) =>
+    ports[n] === undefined ? [] : [{ container, host: ports[n] }],
+  )
 }
 
 /** UUIDs of the cards that it holds. */

@@ -7,9 +7,9 @@ import type { Tx } from '../../../kernel/db/open.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { type NewJob, startJob } from '../../../kernel/jobs/start.ts'
 import { type GpuInstance, gpuInstance, instanceJob, jobResponse, load } from '../model.ts'
+import { mustAllowFor, refusalsOf } from '../state.ts'
 import { GRACE_SECONDS, runningInstance } from './run.ts'
 import { noteStopped } from './spells.ts'
-import { mustAllowFor, refusalsOf } from '../state.ts'
 
 const verbs = { start: 'Start', stop: 'Stop', restart: 'Restart' } as const
 export type PowerAction = keyof typeof verbs
@@ -48,12 +48,7 @@ export const stopInstance = (
   target: Pick<GpuInstance, 'id' | 'nodeId'>,
   about: Pick<NewJob, 'by' | 'title' | 'now'>,
 ): string =>
-  startJob(
-    tx,
-    stoppingInstance,
-    { instanceId: target.id, nodeId: target.nodeId },
-    instanceJob(target, about),
-  )
+  startJob(tx, stoppingInstance, { instanceId: target.id, nodeId: target.nodeId }, instanceJob(target, about))
 
 export const stoppingInstance = saga<{ instanceId: string; nodeId: string }>('gpu_stop', {
   cancelWith: 'servers:power',

@@ -7,11 +7,11 @@ import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import { CommandFailed } from '../../../kernel/jobs/failures.ts'
 import { isAnotherWaiting } from '../../../kernel/jobs/queries.ts'
-import { saga, type SagaOptions } from '../../../kernel/jobs/saga.ts'
+import { type SagaOptions, saga } from '../../../kernel/jobs/saga.ts'
 import { list } from '../../../kernel/words.ts'
-import { cardsOf, containerOf, imageFor } from './container.ts'
 import { load, tell } from '../model.ts'
 import { updateInstance } from '../queries.ts'
+import { cardsOf, containerOf, imageFor } from './container.ts'
 import { type FailedAction, noteFailed, noteStarted } from './spells.ts'
 
 const GIB = 1024 ** 3
@@ -19,8 +19,7 @@ const GIB = 1024 ** 3
 export const GRACE_SECONDS = 30
 /** An image whose SSH does not answer in this time may still do what it should. */
 const ANSWER_LIMIT_SECONDS = 120
-const NO_ANSWER =
-  `It runs, but its SSH did not answer within ${ANSWER_LIMIT_SECONDS} seconds. The image may need longer, or not allow it.`
+const NO_ANSWER = `It runs, but its SSH did not answer within ${ANSWER_LIMIT_SECONDS} seconds. The image may need longer, or not allow it.`
 
 export type RunAction = FailedAction | 'unsuspend'
 /** `imageId`: the image of which it is made anew; left out: its own. */
@@ -61,7 +60,9 @@ const running = (kind: string, options: SagaOptions) =>
     .command('check', 'Checking its cards and clearing their memory', {
       do: ({ input, out }, { db }) =>
         out.plan.isNew
-          ? nodeCommand(input.nodeId, 'cards.check', { cards: cardsOf(db, { id: input.instanceId, nodeId: input.nodeId }) })
+          ? nodeCommand(input.nodeId, 'cards.check', {
+              cards: cardsOf(db, { id: input.instanceId, nodeId: input.nodeId }),
+            })
           : undefined,
     })
     .record('checked', 'Recording the check', {

@@ -4,10 +4,10 @@ import { environmentPairs } from '../../../catalog/gpu-images/model.ts'
 import { everybody } from '../../../kernel/api/access.ts'
 import { invalid } from '../../../kernel/api/errors.ts'
 import { described, fields, operation, secret } from '../../../kernel/api/operation.ts'
-import { closedEnvironment } from '../run/container.ts'
 import { gpuInstance, load } from '../model.ts'
 import { updateInstance } from '../queries.ts'
 import { instanceResponse } from '../record.ts'
+import { closedEnvironment } from '../run/container.ts'
 import { showInstance } from '../show.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
 
@@ -25,10 +25,7 @@ export const setInstanceEnvironment = operation({
       secret(environmentField),
       'All of them; each replaces the variable of this name that the image sets.',
     ),
-    command: described(
-      secret(commandField),
-      'The program and its arguments; null or empty: the command of the image.',
-    ),
+    command: described(secret(commandField), 'The program and its arguments; null or empty: the command of the image.'),
   }),
   response: instanceResponse,
   refuses: refusalsOf('environment'),

@@ -4,11 +4,11 @@ import { everybody } from '../../../kernel/api/access.ts'
 import { described, fields, operation } from '../../../kernel/api/operation.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
-import { chosenKeys, keyIds } from './keys.ts'
 import { gpuInstance, instanceJob, jobResponse, load } from '../model.ts'
 import { updateInstance } from '../queries.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
 import type { InstanceKey } from '../tables.ts'
+import { chosenKeys, keyIds } from './keys.ts'
 
 export const setInstanceKeys = operation({
   id: 'gpu-instances.set-ssh-keys',
