@@ -28,6 +28,8 @@ export type Scenario = {
    * came.
    */
   fails?: Ending | ((end: any) => Ending)
+  /** Outside of the long run each tenth moment of a crash, and each failing step undisturbed, are enough. */
+  sampled?: true
 }
 
 const order = async (p: World) => {

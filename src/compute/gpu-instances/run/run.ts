@@ -1,6 +1,7 @@
 // Everything that ends with a running container is one list of steps: setting up, starting, restarting, making anew from
 // another image, and unsuspending. The node gets the whole container each time and converges on it, so that a start also
 // brings what was changed since.
+import type { CardCheck } from '../../../../agent/protocol/gpu.ts'
 import { nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { noteCheck } from '../../../fleet/gpus/queries.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
@@ -39,6 +40,14 @@ function plan(tx: Tx, { instanceId, action, imageId }: Running): Planned {
   }
 }
 
+/** Throws `card_broken`. */
+function mustBeWell(checked: readonly CardCheck[]) {
+  const broken = checked.flatMap(({ uuid, sellable, problems }) =>
+    sellable ? [] : [`${uuid} (${problems.join(' ')})`],
+  )
+  if (broken.length) throw new CommandFailed('card_broken', `Cards did not pass their check: ${list(broken)}`)
+}
+
 const of = ({ instanceId }: Running) => ({ workload: instanceId })
 
 const running = (kind: string, options: SagaOptions) =>
@@ -70,21 +79,13 @@ const running = (kind: string, options: SagaOptions) =>
         if (out.check) noteCheck(tx, input.nodeId, out.check.cards, now)
       },
     })
-    // A step of its own: what the check found stays recorded when the job fails.
-    .record('healthy', 'Judging its cards', {
-      do: (_, { out }) => {
-        const broken = (out.check?.cards ?? []).filter(({ sellable }) => !sellable)
-        if (broken.length)
-          throw new CommandFailed(
-            'card_broken',
-            `Cards did not pass their check: ${list(broken.flatMap(({ uuid, problems }) => `${uuid} (${problems.join(' ')})`))}`,
-          )
-      },
-    })
     .command('image', 'Fetching the image, unless the host has it', {
       abandonable: true,
-      do: ({ input, out }, source) =>
-        nodeCommand(input.nodeId, 'container-image.ensure', imageFor(source, input.nodeId, out.plan.imageId)),
+      // What the check found stays recorded when the job fails here.
+      do: ({ input, out }, source) => {
+        mustBeWell(out.check?.cards ?? [])
+        return nodeCommand(input.nodeId, 'container-image.ensure', imageFor(source, input.nodeId, out.plan.imageId))
+      },
     })
     // Until here nothing of an instance that runs was touched.
     .record('begin', 'Beginning with the container', { do: () => true as const })
@@ -115,16 +116,12 @@ const running = (kind: string, options: SagaOptions) =>
       do: ({ input }) =>
         nodeCommand(input.nodeId, 'container.await', { ...of(input), limitSeconds: ANSWER_LIMIT_SECONDS }),
     })
-    .record('running', 'Looking whether it runs', {
-      do: (_, { input, out }) => {
-        // Of a suspension there is no way back: that it ended is told as it is for one that ran for long.
-        if (out.await.answered === 'off' && input.action !== 'unsuspend')
-          throw new CommandFailed('container_ended', 'The container ended as soon as it was started.')
-      },
-    })
     // The last step: nothing can fail after the events, so it needs no undo.
     .record('tell', 'Ready', {
       do: (tx, { input: { instanceId, action }, out, now, log }) => {
+        // An unsuspension is not undone: that it ended is told as it is of one that ran for long.
+        if (out.await.answered === 'off' && action !== 'unsuspend')
+          throw new CommandFailed('container_ended', 'The container ended as soon as it was started.')
         if (out.await.answered === 'no') log(NO_ANSWER, 'warning')
         changeWorkload(tx, instanceId, { lifecycle: 'active', failure: null, power: 'running', wantedPower: 'running' })
         if (action === 'rebuild') {
