@@ -1,5 +1,5 @@
-// An order. Host, cards, ports, disk space and address are held by the same transaction that accepts it, so the last card
-// is sold once.
+// An order. Host, cards, ports, disk space and address are held by the same transaction that accepts it, so the last
+// card is sold once.
 import { Type as t } from 'typebox'
 import { gpuOffer, imagesOf, needOf } from '../../catalog/gpu-offers/model.ts'
 import { reserveInstance } from '../../fleet/gpus/hold.ts'
@@ -56,7 +56,7 @@ export const createInstance = operation({
     'hostname_taken',
   ],
   example: { ownerId: '<customer_id>', offerId: '<gpu_offer_id>', nodeGroupId: '<location_id>' },
-  // What is wrong in itself is refused before what is only wrong now.
+  // A call that is wrong in itself is refused before one that is only wrong now.
   run({ tx, actor, body, query, nodes, clock, secrets, brandFor }) {
     const now = clock()
     const owner = see(tx, actor, customer, body.ownerId, 'ownerId')

@@ -87,7 +87,7 @@ const errors = {
 } as const
 type Errors = typeof errors
 
-const ids = { gpuInstance: { prefix: 'gpu', sample: 'training', also: ['instance'] } } as const
+const ids = { gpuInstance: { prefix: 'gpu', sample: 'training', also: ['GPUInstance', 'instance'] } } as const
 type Ids = typeof ids
 declare module '../../kernel/register.ts' {
   interface IdKinds extends Ids {}

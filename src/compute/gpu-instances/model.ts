@@ -24,6 +24,9 @@ export const jobResponse = namedSchema('InstanceJobStarted', {
   instanceId: t.String(),
 })
 
+/** The response of changes that are done at once. */
+export const changeResponse = namedSchema('InstanceChanged', { instanceId: t.String() })
+
 export const gpuInstanceKind: WorkloadKind = {
   kind: 'gpu_instance',
   idPrefix: 'gpu',

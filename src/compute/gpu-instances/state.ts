@@ -21,7 +21,9 @@ const needsContainer = {
 /** Cells of an action that changes the record alone. */
 const always = { ...needsContainer, creating: 'allowed', suspended: 'allowed' } as const
 
-/** A reason beside the state. `locked`: the customer is locked; staff and its reseller may. `lost`: its node was lost. */
+/**
+ * A reason beside the state. `locked`: the customer is locked; staff and its reseller may. `lost`: its node was lost.
+ */
 type Obstacle = 'locked' | 'lost'
 
 /** Total: a new state or action does not compile until each of its cells is decided. */

@@ -20,7 +20,7 @@ export const gpuInstances = sqliteTable('gpu_instances', {
   /** Encrypted; null: its image has no Jupyter. */
   jupyterToken: text('jupyter_token'),
   sshKeys: text('ssh_keys', { mode: 'json' }).$type<InstanceKey[]>().notNull(),
-  /** What its events said last; null before it was set up. */
+  /** The state that its events said last; null before it was set up. */
   spell: text().$type<'running' | 'stopped'>(),
   /** When that began, in ms. */
   spellAt: integer('spell_at'),

@@ -284,7 +284,7 @@ export class Reports {
       const { powered } = this.kinds.get(workload.kind) ?? {}
       powered?.(tx, workloadId, power, end, { busy, now: this.time.now() })
       ended.delete(workloadId)
-      // A kind that acts on it is told again by each heartbeat until no job works on the workload.
+      // A kind that takes it gets it again by each heartbeat until no job works on the workload.
       if (!(busy && powered)) changes.push(() => this.power.set(workloadId, power))
     }
     for (const [id, busy] of ended) {
@@ -307,7 +307,7 @@ export class Reports {
     return changes
   }
 
-  /** Answers the workloads whose crashes are new and whose kind is told of them, and whether a job works on each. */
+  /** Answers the workloads whose crashes are new and whose kind takes them, and whether a job works on each. */
   private storeCrashes(tx: Tx, nodeId: string, crashes: Pending['crashes'], foreign: Set<string>) {
     const told = new Map<string, boolean>()
     for (const crash of crashes.values()) {

@@ -53,10 +53,10 @@ export type DeclaredKind = WorkloadKind & {
    * termination that was not to be. Throws `hostname_taken`, `no_capacity`, `node_lost` and `server_terminated`.
    */
   undelete?(tx: Tx, id: string, asked: Ending): string | null
-  /** Told of an unexpected end, once, in the transaction that keeps it. */
+  /** Takes an unexpected end, once, in the transaction that keeps it. */
   crashed?(tx: Tx, id: string, crash: Crash, seen: ObservedPower): void
   /**
-   * Told of the power that is stored now, after the node has reported it or an unexpected end; also when it is as it
+   * Takes the power that is stored now, after the node has reported it or an unexpected end; also when it is as it
    * was. `end`: why it ended, where the node says so.
    */
   powered?(tx: Tx, id: string, power: Power | null, end: ContainerEnd | undefined, seen: ObservedPower): void

@@ -104,7 +104,8 @@ describe('an instance that ends by itself', () => {
     p.db.$client.run(
       `INSERT INTO jobs (id, kind, title, input, state, lane, holds, started_by_type, started_by_id, started_by_name,
          created_at, progress, step_n, step_of, tries, held_at)
-       VALUES ('job_held', 'gpu_stop', 'Held', '{}', 'queued', 'interactive', ?, 'system', '', 'System', 1, 0, 0, 1, 0, 1)`,
+       VALUES ('job_held', 'gpu_stop', 'Held', '{}', 'queued', 'interactive', ?, 'system', '', 'System', 1, 0, 0, 1, 0,
+         1)`,
       [id],
     )
     await ends(p, id, 'left_off')
@@ -189,11 +190,11 @@ describe('environment and command', () => {
       environment: ['TOKEN=hf_secretsecret', 'MODE=slow'],
       command: ['python', 'train.py'],
     })
-    expect([status, body.environment, body.command]).toEqual([
-      200,
-      ['TOKEN=hf_secretsecret', 'MODE=slow'],
-      ['python', 'train.py'],
-    ])
+    expect([status, body]).toEqual([200, { instanceId: id }])
+    expect(await showInstance(p, id)).toMatchObject({
+      environment: ['TOKEN=hf_secretsecret', 'MODE=slow'],
+      command: ['python', 'train.py'],
+    })
     expect(JSON.stringify(p.db.$client.query('SELECT * FROM gpu_instances').all())).not.toContain('hf_secret')
     expect(JSON.stringify(p.auditLines())).not.toContain('hf_secret')
     expect(containerOn(p, id)!.command).toBeUndefined()

@@ -74,6 +74,7 @@ beforeAll(async () => {
           // As much as those need that tell people of it.
           {
             server: { hostname: 'web01', ipv4: null },
+            gpuInstance: { name: 'Training' },
             previousOwner: { id: people[of]!.id },
             reason: 'none',
             brake: { actor: { id: people[of]!.id, name: of } },

@@ -18,7 +18,10 @@ const publicKey = (n: number) => {
 export const addKey = async (p: World, ownerId: string, n: number): Promise<string> =>
   (await p.admin('POST', `/customers/${ownerId}/ssh-keys`, { name: `key ${n}`, publicKey: publicKey(n) })).id
 
-/** A GPU host with so many cards, an offer of one card with two images, the first with Jupyter, and a customer's key. */
+/**
+ * A GPU host with so many cards, an offer of one card with two images, the first with Jupyter, and a key of the
+ * customer.
+ */
 export async function gpuWorld({ cards = 1, offer = {} }: { cards?: number; offer?: object } = {}) {
   const p = await world()
   const host = addGpuHost(p, p.location, cards, { name: 'gpu-01' })
@@ -78,7 +81,7 @@ export async function ends(
   }
   await stored()
 }
-/** What a heartbeat of the host says of its containers. */
+/** The host sends a heartbeat and its inventory. */
 export async function beats(p: GpuWorld) {
   p.turnClock(11_000)
   await p.host.agent.look()

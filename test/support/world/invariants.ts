@@ -122,7 +122,8 @@ function cardsIn(p: World): string {
 async function instanceIn(p: World, id: string): Promise<string> {
   const row = p.db.$client
     .query<{ spell: string | null; cards: number }, [string]>(
-      'SELECT spell, (SELECT count(*) FROM gpu_cards WHERE workload_id = g.id) AS cards FROM gpu_instances g WHERE id = ?',
+      `SELECT spell, (SELECT count(*) FROM gpu_cards WHERE workload_id = g.id) AS cards
+       FROM gpu_instances g WHERE id = ?`,
     )
     .get(id)
   if (!row) return 'none'

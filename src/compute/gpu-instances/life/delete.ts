@@ -63,12 +63,12 @@ function remove(tx: Tx, actor: Actor, target: GpuInstance, now: number) {
   return { jobId: removeInstance(tx, target, { by: actor, now }), instanceId: target.id }
 }
 
-type Asked = { by: Actor; now: number }
+type By = { by: Actor; now: number }
 /**
  * Answers the job's id. Beyond the limit of the brake it is only stopped, and deleted when a second person says so.
  * Throws nothing: its state was asked before.
  */
-export function removeInstance(tx: Tx, target: GpuInstance, { by, now }: Asked): string {
+export function removeInstance(tx: Tx, target: GpuInstance, { by, now }: By): string {
   const { held } = mayDestroy(tx, by, { kind: 'terminate', workloadId: target.id, now })
   changeWorkload(tx, target.id, {
     lifecycle: 'terminated',
@@ -82,7 +82,7 @@ export function removeInstance(tx: Tx, target: GpuInstance, { by, now }: Asked):
     : startDeletion(tx, target, { by, now })
 }
 
-const startDeletion = (tx: Tx, target: GpuInstance, { by, now }: Asked): string =>
+const startDeletion = (tx: Tx, target: GpuInstance, { by, now }: By): string =>
   startJob(
     tx,
     deletingInstance,
@@ -90,8 +90,10 @@ const startDeletion = (tx: Tx, target: GpuInstance, { by, now }: Asked): string 
     { ...instanceJob(target, { by, title: `Delete ${target.name}`, now }), supersedes: true },
   )
 
-/** Brings back one whose deletion a second person refused. Answers the job's id; null where nothing is to be started. */
-export function keepInstance(tx: Tx, target: GpuInstance, { by, now }: Asked): string | null {
+/**
+ * Brings back one whose deletion a second person refused. Answers the job's id; null where nothing is to be started.
+ */
+export function keepInstance(tx: Tx, target: GpuInstance, { by, now }: By): string | null {
   if (target.lifecycle !== 'terminated' || target.purgeAt === null)
     throw new ApiError('gpu_instance_deleted', `${target.name} is deleted, so nothing brings it back.`)
   changeWorkload(tx, target.id, {

@@ -1,6 +1,6 @@
-// Everything that ends with a running container is one list of steps: setting up, starting, restarting, making anew from
-// another image, and unsuspending. The node gets the whole container each time and converges on it, so that a start also
-// brings what was changed since.
+// One list of steps leads to a running container: it sets up, starts, restarts, makes anew from another image, and
+// unsuspends. The node gets the whole container each time and converges on it, so that a start also brings what was
+// changed since.
 import type { CardCheck } from '../../../../agent/protocol/gpu.ts'
 import { nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { noteCheck } from '../../../fleet/gpus/queries.ts'
@@ -54,10 +54,10 @@ const running = (kind: string, options: SagaOptions) =>
   saga<Running>(kind, options)
     .record('plan', 'Planning', {
       do: (tx, { input }) => plan(tx, input),
-      // What it holds stays: it can be started again, or deleted, which gives it back.
+      // Its holdings stay: it can be started again, or deleted, which gives it back.
       undo: (tx, { input: { instanceId, action }, out, error, now, jobId }) => {
         const it = load(tx, instanceId)
-        // What another job, a suspension or a deletion, makes of it is decided there.
+        // Another job, such as that of a suspension, decides what becomes of it.
         if (it.lifecycle === 'terminated') return
         if (error?.code === 'cancelled' && isAnotherWaiting(tx, jobId, instanceId)) return
         const began = (out as { begin?: true }).begin === true
@@ -81,7 +81,7 @@ const running = (kind: string, options: SagaOptions) =>
     })
     .command('image', 'Fetching the image, unless the host has it', {
       abandonable: true,
-      // What the check found stays recorded when the job fails here.
+      // The result of the check stays recorded when the job fails here.
       do: ({ input, out }, source) => {
         mustBeWell(out.check?.cards ?? [])
         return nodeCommand(input.nodeId, 'container-image.ensure', imageFor(source, input.nodeId, out.plan.imageId))

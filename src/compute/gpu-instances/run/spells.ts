@@ -1,5 +1,5 @@
-// What an instance is said to do: `spell` changes together with the event that says so, so that the events, the usage
-// and the record never differ.
+// The spells of an instance: `spell` changes together with the event that says so, so that the events, the usage and
+// the record never differ.
 import type { ContainerEnd } from '../../../../agent/protocol/gpu.ts'
 import type { Crash, Power } from '../../../../agent/protocol/wire.ts'
 import type { ObservedPower } from '../../../fleet/workloads/kind.ts'

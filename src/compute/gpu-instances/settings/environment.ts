@@ -1,10 +1,9 @@
 // Environment and command of the container. A container is made with them, so a change comes with the next start.
-import { commandField, environmentField } from '../../../catalog/gpu-images/images.ts'
-import { environmentPairs } from '../../../catalog/gpu-images/model.ts'
+import { commandField, environmentField, environmentPairs } from '../../../catalog/gpu-images/model.ts'
 import { everybody } from '../../../kernel/api/access.ts'
 import { invalid } from '../../../kernel/api/errors.ts'
 import { described, fields, operation, secret } from '../../../kernel/api/operation.ts'
-import { gpuInstance, load } from '../model.ts'
+import { changeResponse, gpuInstance } from '../model.ts'
 import { updateInstance } from '../queries.ts'
 import { instanceResponse } from '../record.ts'
 import { closedEnvironment } from '../run/container.ts'
@@ -16,8 +15,8 @@ export const setInstanceEnvironment = operation({
   method: 'PUT',
   path: '/gpu-instances/{id}/environment',
   summary:
-    'Set environment variables and command of a GPU instance; the next start or restart makes its container anew with ' +
-    'them, and keeps of its files those in /workspace',
+    'Set environment variables and command of a GPU instance; the next start or restart makes its container anew ' +
+    'with them, and keeps of its files those in /workspace',
   access: everybody('servers:settings'),
   on: gpuInstance,
   body: fields({
@@ -27,11 +26,10 @@ export const setInstanceEnvironment = operation({
     ),
     command: described(secret(commandField), 'The program and its arguments; null or empty: the command of the image.'),
   }),
-  response: instanceResponse,
+  response: changeResponse,
   refuses: refusalsOf('environment'),
   example: { environment: ['HF_HOME=/workspace/hf'], command: null },
-  run(call) {
-    const { tx, actor, target, body, secrets } = call
+  run({ tx, actor, target, body, secrets }) {
     const names = environmentPairs(body.environment).map(({ name }) => name)
     const twice = names.find((name, n) => names.indexOf(name) < n)
     if (twice !== undefined) throw invalid({ field: 'environment', message: 'must name each variable once.' })
@@ -40,6 +38,6 @@ export const setInstanceEnvironment = operation({
       environment: closedEnvironment(secrets, target, body.environment),
       command: body.command?.length ? body.command : null,
     })
-    return showInstance(call, load(tx, target.id))
+    return { instanceId: target.id }
   },
 })

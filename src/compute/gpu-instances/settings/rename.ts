@@ -2,9 +2,7 @@ import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import { everybody } from '../../../kernel/api/access.ts'
 import { fields, operation } from '../../../kernel/api/operation.ts'
 import { displayName } from '../../servers/install/order.ts'
-import { gpuInstance, load } from '../model.ts'
-import { instanceResponse } from '../record.ts'
-import { showInstance } from '../show.ts'
+import { changeResponse, gpuInstance } from '../model.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
 
 export const renameInstance = operation({
@@ -16,13 +14,12 @@ export const renameInstance = operation({
   allowedInSupportSession: true,
   on: gpuInstance,
   body: fields({ name: displayName }),
-  response: instanceResponse,
+  response: changeResponse,
   refuses: refusalsOf('rename'),
   example: { name: 'Training' },
-  run(call) {
-    const { tx, actor, target, body } = call
+  run({ tx, actor, target, body }) {
     mustAllowFor(tx, actor, target, 'rename')
     changeWorkload(tx, target.id, { name: body.name })
-    return showInstance(call, load(tx, target.id))
+    return { instanceId: target.id }
   },
 })

@@ -2,9 +2,7 @@ import { RestartPolicy } from '../../../../agent/protocol/wire.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import { everybody } from '../../../kernel/api/access.ts'
 import { fields, operation } from '../../../kernel/api/operation.ts'
-import { gpuInstance, load } from '../model.ts'
-import { instanceResponse } from '../record.ts'
-import { showInstance } from '../show.ts'
+import { changeResponse, gpuInstance } from '../model.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
 
 export const setInstanceRestartPolicy = operation({
@@ -17,13 +15,12 @@ export const setInstanceRestartPolicy = operation({
   access: everybody('servers:settings'),
   on: gpuInstance,
   body: fields({ restartPolicy: RestartPolicy }),
-  response: instanceResponse,
+  response: changeResponse,
   refuses: refusalsOf('restart_policy'),
   example: { restartPolicy: 'always' },
-  run(call) {
-    const { tx, actor, target, body } = call
+  run({ tx, actor, target, body }) {
     mustAllowFor(tx, actor, target, 'restart_policy')
     changeWorkload(tx, target.id, { restartPolicy: body.restartPolicy })
-    return showInstance(call, load(tx, target.id))
+    return { instanceId: target.id }
   },
 })
