@@ -20,7 +20,9 @@ const GIB = 1024 ** 3
 export const GRACE_SECONDS = 30
 /** An image whose SSH does not answer in this time may still do what it should. */
 const ANSWER_LIMIT_SECONDS = 120
-const NO_ANSWER = `It runs, but its SSH did not answer within ${ANSWER_LIMIT_SECONDS} seconds. The image may need longer, or not allow it.`
+const NO_ANSWER =
+  `It runs, but its SSH did not answer within ${ANSWER_LIMIT_SECONDS} seconds. The image may need longer, or not ` +
+  'allow it.'
 
 export type RunAction = FailedAction | 'unsuspend'
 /** `imageId`: the image of which it is made anew; left out: its own. */

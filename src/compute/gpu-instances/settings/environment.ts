@@ -5,9 +5,7 @@ import { invalid } from '../../../kernel/api/errors.ts'
 import { described, fields, operation, secret } from '../../../kernel/api/operation.ts'
 import { changeResponse, gpuInstance } from '../model.ts'
 import { updateInstance } from '../queries.ts'
-import { instanceResponse } from '../record.ts'
 import { closedEnvironment } from '../run/container.ts'
-import { showInstance } from '../show.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
 
 export const setInstanceEnvironment = operation({
