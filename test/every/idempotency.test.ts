@@ -26,9 +26,12 @@ const replayed = ({ headers }: Reply) => headers.get('Idempotency-Replayed')
 const count = (p: Everything, sql: string) => (p.db.$client.query(sql).get() as { n: number }).n
 const done = (p: Everything, op: Operation) =>
   count(p, `SELECT count(*) AS n FROM audit WHERE operation = '${op.id}' AND result = 'done'`)
-/** Without the jobs that remove what is left of a disk: a reinstallation and a restore start them at their end. */
+/**
+ * Without the jobs that remove what is left of a disk, or check cards that came free: a reinstallation, a restore and a
+ * deletion start them at their end.
+ */
 const jobs = (p: Everything) =>
-  count(p, "SELECT count(*) AS n FROM jobs WHERE kind NOT IN ('remove_disk', 'remove_layer')")
+  count(p, "SELECT count(*) AS n FROM jobs WHERE kind NOT IN ('remove_disk', 'remove_layer', 'check_cards')")
 
 const snapshotOf = (p: Everything, serverId: string) =>
   p.db.$client.query<{ id: string }, [string]>('SELECT id FROM snapshots WHERE server_id = ?').get(serverId)?.id ??

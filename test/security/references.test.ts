@@ -3,9 +3,11 @@
 // as one that never was.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operations } from '../../src/app/features.ts'
+import { createGpuOffer } from '../../src/catalog/gpu-offers/offers.ts'
 import { createBackupPlan } from '../../src/compute/backups/plans/plans.ts'
 import { accountKinds } from '../../src/identity/accounts/kinds.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
+import { addGpuHost, addGpuImage, addGpuOffer } from '../support/nodes/gpus.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
 import { share } from '../support/world/team.ts'
 
@@ -46,6 +48,8 @@ let there: {
   unpublished: string
   nodes: string[]
 }
+/** An instance of the customer, its offer, and an image of that. */
+const gpu = { instance: '', offer: '', image: '' }
 /** Every id of everything, and two that are none. */
 let everyId: string[]
 const NEVER = `key_${'0'.repeat(26)}`
@@ -141,6 +145,11 @@ beforeAll(async () => {
   await p.admin('POST', `/admin/backup-targets/${place}/actions/make-default`)
   backup = (await p.admin('POST', `/servers/${server.customer}/backups`, {})).backupId
   await p.settle()
+  addGpuHost(p, p.location, 40)
+  gpu.image = await addGpuImage(p)
+  gpu.offer = await addGpuOffer(p, { imageIds: [gpu.image] })
+  gpu.instance = (await p.admin('POST', '/admin/gpu-instances', gpuOrder(of.customer))).instanceId
+  await p.settle()
   held.release = await brake(of.helper)
   held.refuse = await brake(p.staff())
   const tables = p.db.$client
@@ -172,6 +181,8 @@ async function brake(person: Person): Promise<{ brake: string; server: string }>
   const { id } = p.db.$client.query('SELECT id FROM brake_cases WHERE actor_id = ?').get(person.id) as { id: string }
   return { brake: id, server: servers[1]! }
 }
+
+const gpuOrder = ({ id }: Person) => ({ ownerId: id, offerId: gpu.offer, nodeGroupId: p.location })
 
 /** With a hostname it is installed, without one it waits for that. */
 async function order(owner: Person, hostname?: string): Promise<string> {
@@ -262,6 +273,50 @@ const ways: readonly Way[] = [
     ),
   },
   { ...byStaff, field: 'servers.create nodeId', body: () => ({ ...byStaff.body(), nodeId: p.node.id }) },
+  {
+    who: () => of.staff,
+    field: 'gpu-instances.create ownerId',
+    body: () => gpuOrder(of.customer),
+    may: () => everybody().filter((id) => !staffOnly().includes(id)),
+  },
+  {
+    who: () => of.staff,
+    field: 'gpu-instances.create nodeGroupId',
+    body: () => gpuOrder(of.customer),
+    otherwise: () => ({ [there.elsewhere]: 'location_not_allowed' }),
+  },
+  ...(['offerId', 'imageId', 'sshKeyIds'] as const).map(
+    (field): Way => ({
+      who: () => of.staff,
+      field: `gpu-instances.create ${field}`,
+      body: () => ({ ...gpuOrder(of.customer), imageId: gpu.image, sshKeyIds: [key.customer] }),
+    }),
+  ),
+  ...(['staff', 'reseller', 'customer'] as const).flatMap((who): Way[] => [
+    {
+      who: () => of[who],
+      field: 'gpu-instances.rebuild imageId',
+      path: () => `/gpu-instances/${gpu.instance}/actions/rebuild`,
+      body: () => ({ imageId: gpu.image }),
+    },
+    {
+      who: () => of[who],
+      field: 'gpu-instances.set-ssh-keys sshKeyIds',
+      path: () => `/gpu-instances/${gpu.instance}/ssh-keys`,
+      body: () => ({ sshKeyIds: [key.customer] }),
+    },
+  ]),
+  {
+    who: () => of.staff,
+    field: 'gpu-offers.create imageIds',
+    body: () => ({ ...createGpuOffer.example!, name: Bun.randomUUIDv7(), imageIds: [gpu.image] }),
+  },
+  {
+    who: () => of.staff,
+    field: 'gpu-offers.update imageIds',
+    path: () => `/admin/gpu-offers/${gpu.offer}`,
+    body: () => ({ imageIds: [gpu.image] }),
+  },
   {
     who: () => p.owner,
     field: 'announcements.create nodeId',
@@ -431,7 +486,8 @@ const ways: readonly Way[] = [
     field: 'team.invite serverId',
     who: () => of[who],
     body: () => ({ email: `m${Bun.randomUUIDv7()}@team.test`, role: 'view', serverId: server[who] }),
-    may: () => (who === 'customer' ? [server.waiting] : []),
+    // A GPU instance is shared as a server is.
+    may: () => (who === 'customer' ? [server.waiting, gpu.instance] : []),
   })),
   ...(['staff', 'reseller', 'customer'] as const).flatMap((who): Way[] => [
     {

@@ -41,16 +41,6 @@ export const environmentPairs = (environment: readonly string[]): { name: string
     return { name: line.slice(0, at), value: line.slice(at + 1) }
   })
 
-const argument = t.String({ minLength: 1, maxLength: 4096 })
-const variable = t.String({
-  maxLength: 8320,
-  pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}=[^\\x00]*$',
-  title: 'a variable like NAME=value',
-})
-/** Lists of an image; an instance has the same limits. */
-export const commandField = nullable(t.Array(argument, { maxItems: 64 }))
-export const environmentField = t.Array(variable, { maxItems: 100 })
-
 const MIB = 1024 * 1024
 /**
  * The image as this node gets it, with the login of its registry encrypted for the node. `publicKey`: the node's. For
