@@ -31,7 +31,11 @@ const done = (p: Everything, op: Operation) =>
  * deletion start them at their end.
  */
 const jobs = (p: Everything) =>
-  count(p, "SELECT count(*) AS n FROM jobs WHERE kind NOT IN ('remove_disk', 'remove_layer', 'check_cards')")
+  count(
+    p,
+    `SELECT count(*) AS n FROM jobs WHERE kind NOT IN ('remove_disk', 'remove_layer')
+     AND NOT (kind = 'check_cards' AND started_by_type = 'system')`,
+  )
 
 const snapshotOf = (p: Everything, serverId: string) =>
   p.db.$client.query<{ id: string }, [string]>('SELECT id FROM snapshots WHERE server_id = ?').get(serverId)?.id ??
