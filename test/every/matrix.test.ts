@@ -275,7 +275,7 @@ beforeAll(async () => {
   await p.settle()
   await p.admin('DELETE', `/admin/gpu-instances/${deletedInstance}`)
   await p.settle()
-  add('GPU instance', { label: 'one that was deletedInstance', id: deleted, of: 'customer', gone: true })
+  add('GPU instance', { label: 'one that was deleted', id: deletedInstance, of: 'customer', gone: true })
   const forgottenCard = addGpuHost(p, p.location, 1, { name: 'gpu-gone' })
   const forgottenId = gpuCard(p, forgottenCard.id)
   reportCards(p, forgottenCard.id, { cards: [] })
