@@ -948,6 +948,113 @@ export type GpuImagePage = {
   total: number
 }
 
+export type GpuInstance = {
+  id: string
+  number: number
+  name: string
+  /** Of the container. */
+  hostname: string
+  status: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"
+  /** Why setting it up, starting or changing it failed, in words. */
+  failure: string | null
+  /** Only for its owner and those who manage it. */
+  suspendReason: string | null
+  /** How it ended last; it may run again since. */
+  lastEnd: {
+    at: string
+    /** requested: somebody stopped it. crashed: it ended by itself. */
+    reason: "requested" | "crashed"
+    /** Null: not known. */
+    exitCode: number | null
+    /** It was killed because its memory was full. Null: not known. */
+    oomKilled: boolean | null
+    /** Of one that ended by itself, in words. */
+    detail: string | null
+  } | null
+  /** Your access: it is your own or in your care, or its owner gave you this role on it. */
+  access: "own" | "view" | "operate" | "manage"
+  /** The address is not for those with whom it is shared. */
+  owner: {
+    id: string
+    name: string
+    email: string | null
+  }
+  offerId: string
+  offer: Named
+  /** That of its offer. */
+  billingProductId: string | null
+  /** The billing system's own identifier of it. Only for its owner and those who manage it. */
+  billingServiceId: string | null
+  /** The name. */
+  location: string
+  locationId: string
+  /** Staff only. */
+  node: Named | null
+  /** Why it is on this host. Staff only. */
+  placement: string | null
+  /** Its own IPv4 address, or that of its host. */
+  address: string | null
+  /** The address is its own: every port leads to it. */
+  ownAddress: boolean
+  /** Ports of the container, and the ports of the address that lead to them; empty where every port does. */
+  ports: ({
+    container: number
+    host: number
+  })[]
+  sshCommand: string | null
+  /** A link that opens Jupyter as root; null: its image has none, or you may only look. */
+  jupyterUrl: string | null
+  image: Named
+  /** From which it can be made anew. */
+  images: (Named)[]
+  cards: ({
+    model: string
+    memoryMb: number
+    /** Staff only. */
+    uuid: string | null
+  })[]
+  vcpus: number
+  memoryMb: number
+  /** The size of /workspace in GiB. */
+  workspaceGb: number
+  /** Variables as `NAME=value` that were set beside those of the image. Only for its owner and those who manage it. */
+  environment: (string)[] | null
+  /** Null: the command of its image. */
+  command: (string)[] | null
+  /** The keys that root login accepts, as they were when they were chosen. */
+  sshKeys: ({
+    id: string
+    name: string
+    fingerprint: string
+  })[]
+  /** What its host does when it ends by itself. */
+  restartPolicy: "always" | "on_failure" | "never"
+  /** The job that holds it now. */
+  job: {
+    id: string
+    kind: string
+    progress: number
+  } | null
+  /** Its owner or you are a locked customer, so it cannot be changed. */
+  locked: boolean
+  /** While its host is away it runs on, but cannot be changed. */
+  nodeConnected: boolean
+  /** When its host, which is away, was last connected. */
+  nodeSeenAt: string | null
+  /** What its state allows now, of what you may do with it: for buttons. */
+  allowed: (string)[]
+  createdAt: string
+  terminatedAt: string | null
+}
+
+export type GpuInstancePage = {
+  data: (GpuInstance)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
 export type GpuOffer = {
   id: string
   name: string
@@ -1021,6 +1128,24 @@ export type InstallationStarted = {
   rootPassword?: string
 }
 
+export type InstanceChanged = {
+  instanceId: string
+}
+
+export type InstanceJobStarted = {
+  /** The job that was started; null where there is no work for a node. */
+  jobId: string | null
+  instanceId: string
+}
+
+export type InstanceOrdered = {
+  jobId: string | null
+  /** Null only in the answer to a dry run. */
+  instanceId: string | null
+  /** Its own IPv4 address, or that of its host. */
+  address: string | null
+}
+
 export type Iso = {
   id: string
   name: string
@@ -1068,6 +1193,7 @@ export type Job = {
   nodeId: string | null
   nodeName: string | null
   serverId: string | null
+  instanceId: string | null
   createdAt: string
   startedAt: string | null
   finishedAt: string | null
@@ -1115,6 +1241,7 @@ export type JobDetails = {
   nodeId: string | null
   nodeName: string | null
   serverId: string | null
+  instanceId: string | null
   createdAt: string
   startedAt: string | null
   finishedAt: string | null
@@ -2936,17 +3063,17 @@ export interface Operations {
   }
   /** The audit log as a spreadsheet, newest first */
   'audit.export-csv': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "setup_link_invalid" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_lost" | "already_enrolled" | "protocol_mismatch" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "hostname_taken" | "no_capacity" | "disk_too_small" | "image_not_supported" | "no_rescue_image" | "already_in_rescue" | "not_in_rescue" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "no_room_to_reinstall" | "address_stays" | "already_set_up" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "staff_not_found" | "role_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "setup_link_invalid" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_lost" | "already_enrolled" | "protocol_mismatch" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "hostname_taken" | "no_capacity" | "disk_too_small" | "image_not_supported" | "no_rescue_image" | "already_in_rescue" | "not_in_rescue" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "no_room_to_reinstall" | "address_stays" | "already_set_up" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "staff_not_found" | "role_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** The audit log as a file of JSON lines, newest first */
   'audit.export-jsonl': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "setup_link_invalid" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_lost" | "already_enrolled" | "protocol_mismatch" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "hostname_taken" | "no_capacity" | "disk_too_small" | "image_not_supported" | "no_rescue_image" | "already_in_rescue" | "not_in_rescue" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "no_room_to_reinstall" | "address_stays" | "already_set_up" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "staff_not_found" | "role_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "setup_link_invalid" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_lost" | "already_enrolled" | "protocol_mismatch" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "hostname_taken" | "no_capacity" | "disk_too_small" | "image_not_supported" | "no_rescue_image" | "already_in_rescue" | "not_in_rescue" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "no_room_to_reinstall" | "address_stays" | "already_set_up" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "staff_not_found" | "role_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** Every change, who made it, from where, and every refused sign-in */
   'audit.list': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "setup_link_invalid" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_lost" | "already_enrolled" | "protocol_mismatch" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "hostname_taken" | "no_capacity" | "disk_too_small" | "image_not_supported" | "no_rescue_image" | "already_in_rescue" | "not_in_rescue" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "no_room_to_reinstall" | "address_stays" | "already_set_up" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "staff_not_found" | "role_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "setup_link_invalid" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_lost" | "already_enrolled" | "protocol_mismatch" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "hostname_taken" | "no_capacity" | "disk_too_small" | "image_not_supported" | "no_rescue_image" | "already_in_rescue" | "not_in_rescue" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "no_room_to_reinstall" | "address_stays" | "already_set_up" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "staff_not_found" | "role_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
     result: AuditLinePage
   }
   /** Check that the audit log is as it was written and ends where it ended; names the first line that is not */
@@ -3510,6 +3637,122 @@ export interface Operations {
       archived?: boolean
     }
     result: GpuImage
+  }
+  /** Order a GPU instance */
+  'gpu-instances.create': {
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      ownerId: string
+      offerId: string
+      /** The location. */
+      nodeGroupId: string
+      /** An image of the offer; left out: the first one that is on sale. */
+      imageId?: string
+      name?: OneLineOfVisibleText1To64
+      /** Keys of the owner; left out: every key on the owner's account. */
+      sshKeyIds?: (string)[]
+      billingServiceId?: OneLineOfVisibleText0To100 | null
+    }
+    result: InstanceOrdered
+  }
+  /** Delete a GPU instance and its /workspace; nothing brings it back */
+  'gpu-instances.delete': {
+    path: { id: string }
+    result: InstanceJobStarted
+  }
+  /** Delete a GPU instance of yours and its /workspace; nothing brings it back */
+  'gpu-instances.delete-own': {
+    path: { id: string }
+    result: InstanceJobStarted
+  }
+  /** One GPU instance */
+  'gpu-instances.get': {
+    path: { id: string }
+    result: GpuInstance
+  }
+  /** The GPU instances you see, newest first */
+  'gpu-instances.list': {
+    query?: { q?: string; status?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"; ownerId?: string; locationId?: string; offerId?: string; billingServiceId?: string; sort?: "name" | "-name" | "status" | "-status" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; cursor?: string; limit?: number }
+    result: GpuInstancePage
+  }
+  /** Every GPU instance, newest first */
+  'gpu-instances.list-all': {
+    query?: { q?: string; status?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"; ownerId?: string; locationId?: string; offerId?: string; billingServiceId?: string; sort?: "name" | "-name" | "status" | "-status" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; nodeId?: string; resellerId?: string; cursor?: string; limit?: number }
+    result: GpuInstancePage
+  }
+  /** Start, stop or restart a GPU instance; a stopped one keeps its cards, ports and address */
+  'gpu-instances.power': {
+    path: { id: string }
+    body: {
+      action: "start" | "stop" | "restart"
+    }
+    result: InstanceJobStarted
+  }
+  /** Make a GPU instance anew from an image and start it: /workspace stays, everything else in it is lost */
+  'gpu-instances.rebuild': {
+    path: { id: string }
+    body: {
+      /** An image of its offer that is on sale, also its present one. */
+      imageId: string
+    }
+    result: InstanceJobStarted
+  }
+  /** Rename a GPU instance */
+  'gpu-instances.rename': {
+    path: { id: string }
+    body: {
+      name: OneLineOfVisibleText1To64
+    }
+    result: InstanceChanged
+  }
+  /** Choose what happens when a GPU instance ends by itself: it is started again always, after a crash, or never; in force from its next start */
+  'gpu-instances.restart-policy': {
+    path: { id: string }
+    body: {
+      restartPolicy: "always" | "on_failure" | "never"
+    }
+    result: InstanceChanged
+  }
+  /** Set the billing system's own identifier of a GPU instance; null removes it */
+  'gpu-instances.set-billing-service': {
+    path: { id: string }
+    body: {
+      billingServiceId: OneLineOfVisibleText0To100 | null
+    }
+    result: GpuInstance
+  }
+  /** Set environment variables and command of a GPU instance; the next start or restart makes its container anew with them, and keeps of its files those in /workspace */
+  'gpu-instances.set-environment': {
+    path: { id: string }
+    body: {
+      /** All of them; each replaces the variable of this name that the image sets. */
+      environment: (string)[]
+      /** The program and its arguments; null or empty: the command of the image. */
+      command: (string)[] | null
+    }
+    result: InstanceChanged
+  }
+  /** Choose the SSH keys that root login of a GPU instance accepts; it happens at once, without a restart */
+  'gpu-instances.set-ssh-keys': {
+    path: { id: string }
+    body: {
+      /** Keys of the owner, all that shall log in; none: nobody. */
+      sshKeyIds: (string)[]
+    }
+    result: InstanceJobStarted
+  }
+  /** Suspend a GPU instance: it is stopped and its owner kept out until it is unsuspended; it keeps its cards */
+  'gpu-instances.suspend': {
+    path: { id: string }
+    body: {
+      reason: OneLineOfVisibleText1To500
+    }
+    result: InstanceJobStarted
+  }
+  /** Unsuspend a GPU instance: it runs again if it ran before */
+  'gpu-instances.unsuspend': {
+    path: { id: string }
+    result: InstanceJobStarted
   }
   /** Add an offer that GPU instances can be ordered with */
   'gpu-offers.create': {
@@ -4686,7 +4929,7 @@ export interface Operations {
     query?: { q?: string }
     result: {
       data: ({
-        type: "page" | "action" | "customer" | "node" | "server" | "job"
+        type: "page" | "action" | "customer" | "node" | "server" | "GPU instance" | "job"
         id: string | null
         title: string
         detail: string | null
@@ -5828,6 +6071,8 @@ export type ListId =
   | 'firewalls.list'
   | 'floating-ips.list'
   | 'gpu-images.list'
+  | 'gpu-instances.list'
+  | 'gpu-instances.list-all'
   | 'gpu-offers.list'
   | 'gpus.list'
   | 'identities.list'
@@ -5962,6 +6207,21 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'gpu-images.create': ['POST', '/admin/gpu-images', false],
   'gpu-images.list': ['GET', '/admin/gpu-images', false],
   'gpu-images.update': ['PATCH', '/admin/gpu-images/{id}', false],
+  'gpu-instances.create': ['POST', '/admin/gpu-instances', true],
+  'gpu-instances.delete': ['DELETE', '/admin/gpu-instances/{id}', true],
+  'gpu-instances.delete-own': ['DELETE', '/gpu-instances/{id}', true],
+  'gpu-instances.get': ['GET', '/gpu-instances/{id}', false],
+  'gpu-instances.list': ['GET', '/gpu-instances', false],
+  'gpu-instances.list-all': ['GET', '/admin/gpu-instances', false],
+  'gpu-instances.power': ['POST', '/gpu-instances/{id}/actions/power', true],
+  'gpu-instances.rebuild': ['POST', '/gpu-instances/{id}/actions/rebuild', true],
+  'gpu-instances.rename': ['PATCH', '/gpu-instances/{id}', false],
+  'gpu-instances.restart-policy': ['PUT', '/gpu-instances/{id}/restart-policy', false],
+  'gpu-instances.set-billing-service': ['PATCH', '/gpu-instances/{id}/billing', false],
+  'gpu-instances.set-environment': ['PUT', '/gpu-instances/{id}/environment', false],
+  'gpu-instances.set-ssh-keys': ['PUT', '/gpu-instances/{id}/ssh-keys', false],
+  'gpu-instances.suspend': ['POST', '/admin/gpu-instances/{id}/suspend', true],
+  'gpu-instances.unsuspend': ['POST', '/admin/gpu-instances/{id}/unsuspend', true],
   'gpu-offers.create': ['POST', '/admin/gpu-offers', false],
   'gpu-offers.list': ['GET', '/admin/gpu-offers', false],
   'gpu-offers.update': ['PATCH', '/admin/gpu-offers/{id}', false],
