@@ -11,7 +11,7 @@ import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { count, exactGb, smallSize, units } from '../../components/words.ts'
+import { count, exactGb, list, smallSize, units } from '../../components/words.ts'
 import { GpuTabs } from '../../fleet/gpus/tabs.tsx'
 
 const reads = { offers: listGpuOffers, images: allIfAllowed(listGpuImages) }
@@ -102,11 +102,11 @@ const columns = (choices: Choices): readonly Column<Offer>[] => [
     kind: 'a',
     width: 18,
     cell: (o) =>
-      o.locations.filter(({ free }) => free > 0).length
-        ? o.locations.flatMap(({ name, free }) =>
-            free > 0 ? [<div>{`${free}${free >= 1000 ? ' or more' : ''} in ${name}`}</div>] : [],
-          )
-        : 'None',
+      list(
+        o.locations
+          .filter(({ free }) => free > 0)
+          .map(({ name, free }) => `${free}${free >= 1000 ? ' or more' : ''} in ${name}`),
+      ) || 'None',
   },
   { title: 'Address', kind: 'b', width: 14, cell: (o) => (o.ownIpv4 ? 'Own IPv4' : count(o.ports, 'mapped port')) },
   {

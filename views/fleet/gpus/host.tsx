@@ -43,7 +43,7 @@ export const GpuHost = ({ of: h, title, href }: HostProps) => (
           ['Free cards', `${h.cards.filter(({ state }) => state === 'free').length} of ${h.cards.length}`],
           ['vCPUs', `${h.heldVcpus} of ${h.vcpus} taken`],
           ['Container engine', h.engine && `${h.engine.name} ${h.engine.version}`],
-          ['Address of mapped ports', h.address ?? 'None: set one, or ports cannot be reached'],
+          ['Reached at', h.address ?? 'No address: set one, or ports cannot be reached'],
           ['Mapped ports', `${h.firstPort} to ${h.lastPort}, ${h.heldPorts.toLocaleString('en')} taken`],
         ]}
       />
