@@ -13,8 +13,13 @@ export class InstanceNetworks {
   /** The rules that were loaded last, and the kernel's listing right after. */
   private loaded: { rules: string; listing: string } | undefined
 
-  /** Puts these rules into force unless they are. Answers whether it had to. */
+  /** Puts these rules into force unless they are; without instances there are none. Answers whether it had to. */
   async load(instances: readonly InstanceRules[]): Promise<boolean> {
+    if (!instances.length) {
+      await run('nft', ['delete', 'table', 'inet', TABLE], QUIETLY)
+      this.loaded = undefined
+      return true
+    }
     const rules = instanceRuleset(instances, nameServersOfHost(), networkOfAll().cidr)
     if (this.loaded?.rules === rules && this.loaded.listing === (await listing())) return false
     await run('nft', ['-f', '-'], { stdin: rules, quietly: true })

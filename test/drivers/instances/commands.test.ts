@@ -1,0 +1,104 @@
+// The life of an instance by the agent's own commands, on real Podman with real SSH, ports and workspace.
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { chmodSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseCommand } from '../../../agent/commands/index.ts'
+import { HostAccess } from '../../../agent/drivers/access/host-access.ts'
+import { missingPackages } from '../../../agent/drivers/access/kit.ts'
+import { FakeGpus } from '../../../agent/drivers/gpu/fake.ts'
+import { FilePool } from '../../../agent/drivers/storage/file.ts'
+import { Ext4Workspaces } from '../../../agent/drivers/workspace/ext4.ts'
+import type { Host } from '../../../agent/host/host.ts'
+import type { CommandName, Input } from '../../../agent/protocol/wire.ts'
+import { openState } from '../../../agent/state.ts'
+import { newKey, run, sshOptions } from '../../support/guest.ts'
+import { closePodman, podmanIsMissing, podmanRig } from '../containers/podman-rig.ts'
+import { note } from '../tools.ts'
+
+const MiB = 2 ** 20
+const HOST = '192.0.2.1'
+const reason =
+  (await podmanIsMissing()) ?? (missingPackages().length ? `no ${missingPackages().join(', ')}` : undefined)
+
+describe.skipIf(note(reason, 'the life of an instance'))('an instance, by the commands of the agent', () => {
+  let host: Host
+  let rig: Awaited<ReturnType<typeof podmanRig>>
+  let keys: Awaited<ReturnType<typeof newKey>>[]
+  let port: number
+
+  const obey = async <N extends CommandName>(name: N, input: Input<N>) => await parseCommand(name, input).work(host)
+  const ssh = (command: string, key = keys[0]!) => {
+    const words = ['-o', 'BatchMode=yes', '-i', key.path, '-p', String(port), `root@${HOST}`, command]
+    return run(['ssh', ...sshOptions, ...words])
+  }
+
+  beforeAll(async () => {
+    await Bun.$`ip address add ${HOST}/32 dev lo`.quiet()
+    keys = [await newKey(), await newKey()]
+    rig = await podmanRig()
+    chmodSync(rig.dir, 0o711)
+    const db = new Database(':memory:')
+    host = {
+      containers: rig.containers,
+      access: new HostAccess(rig.dir),
+      workspaces: new Ext4Workspaces([new FilePool('local', join(rig.dir, 'pool'))], MiB),
+      gpus: new FakeGpus(db, rig.dir, [], Date.now),
+      state: openState(join(rig.dir, 'state.db')),
+    } as unknown as Host
+  }, 60_000)
+
+  afterAll(async () => {
+    await closePodman()
+    host?.state.close()
+    await Bun.$`ip address delete ${HOST}/32 dev lo`.quiet().nothrow()
+  }, 60_000)
+
+  test('is ordered, used, stopped, made anew and deleted, and each command may come twice', async () => {
+    const container = rig.container(1, {
+      authorizedKeys: [keys[0]!.publicKey],
+      command: ['/bin/sleep', '600'],
+      environment: [{ name: 'MODEL', value: 'first' }],
+    })
+    const { workload, number } = container
+    const of = { workload }
+    port = container.ports[0]!.host
+    const twice = async (work: () => Promise<unknown>) => [await work(), await work()]
+    const start = async (wanted = container) => {
+      await twice(() => obey('container.create', wanted))
+      await twice(() => obey('container.start', of))
+      expect(await obey('container.await', { workload, limitSeconds: 20 })).toEqual({ answered: 'ssh' })
+    }
+    await obey('container-image.ensure', rig.image)
+    await expect(obey('container.create', container)).rejects.toMatchObject({ code: 'no_workspace' })
+    await twice(() => obey('workspace.create', { workload, number, sizeBytes: 16 * MiB }))
+    await start()
+    expect((await ssh('echo $MODEL; echo mine > /workspace/file')).out).toBe('first')
+
+    await obey('workspace.create', { workload, number, sizeBytes: 32 * MiB }).catch((error) =>
+      // Not every kernel lets this machine enlarge a file system in use.
+      expect(error).toMatchObject({ code: 'workspace_busy' }),
+    )
+    await obey('container.set-keys', { workload, authorizedKeys: [keys[1]!.publicKey] })
+    expect([(await ssh('true')).code, (await ssh('true', keys[1])).code]).toEqual([255, 0])
+
+    await twice(() => obey('container.stop', { workload, graceSeconds: 1 }))
+    expect(await obey('container.await', { workload, limitSeconds: 1 })).toEqual({ answered: 'off' })
+    await obey('workspace.create', { workload, number, sizeBytes: 32 * MiB })
+    const changed = { ...container, environment: [{ name: 'MODEL', value: 'second' }] }
+    await start(changed)
+    expect((await ssh('echo $MODEL; cat /workspace/file')).out).toBe('second\nmine')
+    // A container that runs is made anew as well.
+    await start({ ...changed, environment: [] })
+    expect((await ssh('echo "$MODEL"; cat /workspace/file; df -m /workspace | tail -n 1')).out).toMatch(
+      /^mine\n.* 2[0-9] /,
+    )
+
+    await twice(() => obey('container.remove', of))
+    await twice(() => obey('workspace.remove', of))
+    expect((await ssh('true')).code).toBe(255)
+    expect([await host.workspaces.list(), readdirSync(join(rig.dir, 'instances'))]).toEqual([[], []])
+    expect((await Bun.$`nft list tables`.quiet()).stdout.toString()).not.toContain('berth_instances')
+    expect((await Bun.$`ip -o link`.quiet()).stdout.toString()).not.toContain('bgi')
+  }, 60_000)
+})
