@@ -281,7 +281,7 @@ describe.skipIf(note(reason, 'instances on Podman'))('instances on Podman', () =
       image: 'busybox',
       user: '1000:1000',
       fittings: { ...fittings, mounts },
-      command: ['sleep', '99'],
+      command: ['sh', '-c', 'jupyter notebook --ip 0.0.0.0'],
       environment,
     })
     let answer = ''
@@ -289,6 +289,8 @@ describe.skipIf(note(reason, 'instances on Podman'))('instances on Podman', () =
     expect(answer).toBe('worker\n/\nc.ServerApp.token = "very-secret"')
     const all = (await ssh(9, 'cat /proc/[0-9]*/cmdline /proc/1/environ | tr "\\0" " "')).out
     expect(all).toContain('jupyter-lab --config=')
+    // The image's own Jupyter is not started beside it.
+    expect(all).toContain('tail -f /dev/null')
     expect(all).not.toContain('very-secret')
     engine.remove(instanceId(9))
     await access.forget(instanceId(9))

@@ -12,9 +12,16 @@ run=/run/berth
 main() {
   prepare
   ( serve_ssh </dev/null >/dev/null 2>&1 & )
-  [ ! -s /.berth/instance/jupyter_config.py ] || ( serve_jupyter </dev/null >$run/jupyter.log 2>&1 & )
-  is_bare_shell "$@" || become "$user" "$@"
-  # A shell without a terminal would end at once, and the instance with it.
+  if [ -s /.berth/instance/jupyter_config.py ]; then
+    ( serve_jupyter </dev/null >$run/jupyter.log 2>&1 & )
+    # A second Jupyter of the image's would take the port, with another token.
+    is_jupyter "$@" && stay
+  fi
+  is_bare_shell "$@" && stay
+  become "$user" "$@"
+}
+
+stay() {
   become "$user" /.berth/bin/tail -f /dev/null
 }
 
@@ -85,6 +92,18 @@ serve_jupyter() {
   done
 }
 
+is_jupyter() {
+  local word
+  for word; do
+    case $word in
+      jupyter | */jupyter | *'jupyter lab'* | *'jupyter notebook'*) return 0 ;;
+      *jupyter-lab* | *jupyter-notebook* | *start-notebook*) return 0 ;;
+    esac
+  done
+  return 1
+}
+
+# A shell without a terminal would end at once, and the instance with it.
 is_bare_shell() {
   local word last='' before=''
   for word; do before=$last last=$word; done
