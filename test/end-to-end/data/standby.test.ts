@@ -3,6 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { epochIn } from '../../../src/kernel/nodes/epoch.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import { type Installation, installation } from '../../support/world/processes.ts'
 import { berth } from '../../support/world/program.ts'
@@ -57,6 +58,14 @@ function names({ dir }: Installation) {
       .query<{ name: string }, []>("SELECT name FROM accounts WHERE kind = 'customer'")
       .all()
       .map(({ name }) => name)
+  } finally {
+    db.close(true)
+  }
+}
+function epochOf({ dir }: Installation): number {
+  const db = new Database(`${dir}/berth.db`)
+  try {
+    return epochIn(db)
   } finally {
     db.close(true)
   }
@@ -142,6 +151,8 @@ test('the controller that was before stops when another takes over, and follows 
   expect(await first.log('controller-0')).toContain('taken_over: Another controller took over')
   await isUp(second)
   expect(names(second)).toEqual(['first', 'before'])
+  // Nodes obey the higher epoch alone.
+  expect([epochOf(first), epochOf(second) > 0]).toEqual([0, true])
   expect((await make(second, token, 'after')).status).toBe(201)
   // A start that knows nothing of it makes no change.
   const again = await first.serve()
