@@ -6,6 +6,7 @@ import type { Database } from 'bun:sqlite'
 import { openDatabase } from '../database.ts'
 import { failureOf } from '../failure.ts'
 import { hostTime } from '../protocol/monotonic-clock.ts'
+import { READ_KEY } from '../protocol/wire.ts'
 
 export type Answer = { output: unknown } | { error: { code: string; message: string } }
 /** `turn`: the workload that the command changes. Without it the command waits for no other. */
@@ -37,7 +38,7 @@ export function openJournal(
     crash('before', command)
     const answer = await attempt(work)
     crash('after', command)
-    keep.run(command.key, command.name, JSON.stringify(answer), now())
+    if (!command.key.startsWith(READ_KEY)) keep.run(command.key, command.name, JSON.stringify(answer), now())
     return answer
   }
 

@@ -648,6 +648,12 @@ export type CommandName = keyof typeof commands
 export type Input<N extends CommandName> = Static<(typeof commands)[N]['input']>
 export type Output<N extends CommandName> = Static<(typeof commands)[N]['output']>
 
+/**
+ * The start of the key of a command that looks and for whose answer somebody waits now: it is asked once, and the node
+ * stores no answer.
+ */
+export const READ_KEY = 'read/'
+
 /** A command for a node. The runner gives it its key, `<job>/<step>` or `<job>/<step>/undo`. */
 export type NodeCommand<N extends CommandName = CommandName> = { nodeId: string; name: N; input: Input<N> }
 export const nodeCommand = <N extends CommandName>(nodeId: string, name: N, input: Input<N>): NodeCommand<N> => ({

@@ -52,6 +52,7 @@ import type { ServerSocket, SocketEndpoint } from '../kernel/net/socket-endpoint
 import { epochOf } from '../kernel/nodes/epoch.ts'
 import { Hub, type Socket } from '../kernel/nodes/hub.ts'
 import { MisconductLog } from '../kernel/nodes/misconduct.ts'
+import { NodeReads } from '../kernel/nodes/reads.ts'
 import { openapi } from '../kernel/openapi/openapi.ts'
 import { DeliveryQueue } from '../kernel/queue/delivery-queue.ts'
 import type { Services } from '../kernel/register.ts'
@@ -172,6 +173,7 @@ export async function createController({
     isGone: (nodeId) => isGoneNode(db, nodeId),
   })
   hub.expect(connectedBefore(db))
+  const nodeReads = new NodeReads(hub)
   const runner: Runner = new Runner({
     db,
     sagas: registry.jobs,
@@ -215,6 +217,7 @@ export async function createController({
           runner.nodeChanged()
         })
       },
+      read: (command) => nodeReads.read(command),
       openConsole: (nodeId, console) => hub.openConsole(nodeId, console),
       openFiles: hub.openFiles,
     },

@@ -98,3 +98,10 @@ test('inputs are not stored', async () => {
   journal.close()
   expect(await Bun.file(join(dir, 'journal.db')).text()).not.toContain('a-hash')
 })
+test('the answer to a question of the moment is not stored', async () => {
+  const { journal } = journalIn()
+  const asked = { key: 'read/1', name: 'container.logs' }
+  let times = 0
+  for (let i = 0; i < 2; i++) await journal.obey(asked, async () => ({ text: `log ${++times}` }))
+  expect(times).toBe(2)
+})

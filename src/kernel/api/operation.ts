@@ -11,6 +11,7 @@ import type { Db, Tx } from '../db/open.ts'
 import type { JsonRow, RenderedRows } from '../db/rendered.ts'
 import type { Interrupted } from '../jobs/failures.ts'
 import type { Misconduct } from '../nodes/offences.ts'
+import type { NodeReads } from '../nodes/reads.ts'
 import type { AppConfig, Services } from '../register.ts'
 import type { Brand } from '../web/brand.ts'
 import { list } from '../words.ts'
@@ -44,6 +45,8 @@ export interface AppContext extends Services {
     misconduct(nodeId: string): Misconduct[]
     /** Closes its socket once the transaction at hand is through. */
     disconnect(nodeId: string): void
+    /** Asks it by a command that looks, for an answer now; see `NodeReads`. Only for `prepare`. */
+    read: NodeReads['read']
     /** Tells it that a viewer waits for a console. False: it is not connected. */
     openConsole(nodeId: string, console: Omit<ConsoleFrame, 'type'>): boolean
     /** Tells it that somebody asks for files of a backup. False: it is not connected. */

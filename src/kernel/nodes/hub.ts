@@ -13,6 +13,7 @@ import {
   FromAgent,
   type LogLevel,
   type NodeCommand,
+  READ_KEY,
   type ToAgent,
 } from '../../../agent/protocol/wire.ts'
 import { ApiError } from '../api/errors.ts'
@@ -259,11 +260,11 @@ export class Hub implements Nodes {
         return this.answered(nodeId, frame)
       case 'log':
         return void (
-          this.mine(nodeId, frame.key) &&
+          this.ofJob(nodeId, frame.key) &&
           this.on.log(jobOf(frame.key), { at: this.timeOf(frame.at), level: frame.level, text: frame.text })
         )
       case 'progress':
-        return void (this.mine(nodeId, frame.key) && this.on.progress(jobOf(frame.key), frame.percent))
+        return void (this.ofJob(nodeId, frame.key) && this.on.progress(jobOf(frame.key), frame.percent))
       default:
         return this.on.report(nodeId, frame)
     }
@@ -279,6 +280,9 @@ export class Hub implements Nodes {
     const w = this.waiting.get(key)
     return w?.nodeCommand.nodeId === nodeId ? w : undefined
   }
+
+  /** A question outside of jobs has no log. */
+  private ofJob = (nodeId: string, key: string) => !key.startsWith(READ_KEY) && this.mine(nodeId, key)
 
   private answered(nodeId: string, frame: Extract<Frame, { type: 'done' | 'failed' }>) {
     const w = this.mine(nodeId, frame.key)
