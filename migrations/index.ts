@@ -40,6 +40,7 @@ import storagePools from './0039_storage_pools.sql' with { type: 'text' }
 import restoreDrills from './0041_restore_drills.sql' with { type: 'text' }
 import gpus from './0042_gpus.sql' with { type: 'text' }
 import gpuInstances from './0043_gpu_instances.sql' with { type: 'text' }
+import gpuUsage from './0044_gpu_usage.sql' with { type: 'text' }
 import volumes from './0045_volumes.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -83,5 +84,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0041_restore_drills', sql: restoreDrills },
   { name: '0042_gpus', sql: gpus },
   { name: '0043_gpu_instances', sql: gpuInstances },
+  { name: '0044_gpu_usage', sql: gpuUsage },
   { name: '0045_volumes', sql: volumes },
 ]

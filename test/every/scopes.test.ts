@@ -56,6 +56,10 @@ const neighbours: Record<string, readonly string[]> = {
   'usage.accounts': ['usr'],
   'usage.intervals': ['srv', 'usr'],
   'usage.of-server': ['usr'],
+  'usage.gpu-report': ['gpu', 'usr'],
+  // The specification opens them by servers:read, and one line names its owner.
+  'usage.gpu-instances': ['usr'],
+  'gpu-instances.usage': ['usr'],
   // Each line names what the account itself has changed.
   'account.activity': ['whk'],
   // A delivery holds its event; who makes webhooks has events sent to any address anyhow.

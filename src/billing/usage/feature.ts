@@ -1,4 +1,6 @@
 import { feature } from '../../kernel/feature.ts'
+import { gpuInstanceUsage, listGpuUsage } from './gpu/instance-usage.ts'
+import { exportGpuUsage, reportGpuUsage } from './gpu/report.ts'
 import { keepLedger } from './ledger.ts'
 import { exportUsage, reportAccounts, reportIntervals, reportUsage } from './report.ts'
 import { serverUsage } from './server-usage.ts'
@@ -11,7 +13,17 @@ export const usageFeature = feature({
     keepLedger(db, clock)
     return {}
   },
-  operations: [reportUsage, exportUsage, reportAccounts, reportIntervals, serverUsage],
+  operations: [
+    reportUsage,
+    exportUsage,
+    reportAccounts,
+    reportIntervals,
+    serverUsage,
+    reportGpuUsage,
+    exportGpuUsage,
+    gpuInstanceUsage,
+    listGpuUsage,
+  ],
   nav: [
     {
       kinds: ['staff'],

@@ -3,6 +3,7 @@
 // computed later from the present.
 import type { Clock } from '../../kernel/db/clock.ts'
 import { beforeCommit, type Db, type Tx } from '../../kernel/db/open.ts'
+import { monthOf, wholeMonth } from './period.ts'
 import { type DueWorkload, dueWorkloads, type OpenInterval, settled, usageStatements } from './queries.ts'
 
 /** Keeps the ledger for as long as the database is open. */
@@ -11,8 +12,9 @@ export function keepLedger(db: Db, clock: Clock) {
 }
 
 /**
- * Takes every change that the ledger does not have yet. An order, a suspension and a termination count from the time
- * that the workload's own row says, anything else from now. Answers how many workloads changed.
+ * Takes every change that the ledger does not have yet. An order, a suspension, a termination and the end of a
+ * container count from the time that the workload's own row says, anything else from now. Answers how many workloads
+ * changed.
  */
 export function recordUsage(tx: Tx, clock: Clock): number {
   const due = dueWorkloads(tx)
@@ -34,7 +36,7 @@ function record(tx: Tx, { present, open, closedAt }: DueWorkload, now: number) {
     return
   }
   if (present && state !== null && facts(present).every((fact, i) => fact === facts(open)[i])) return
-  const at = Math.min(now, Math.max(open.since, changedAt(open, present) ?? now))
+  const at = Math.min(now, Math.max(open.since, changedAt(open, present, now) ?? now))
   const isNew = at === open.since
   if (state === null || !present) return void (isNew ? withdraw.run(open.id) : close.run(at, open.id))
   // Several changes in one moment are one.
@@ -55,11 +57,15 @@ const facts = (of: Facts) =>
     of.billingProductId,
     of.billingServiceId,
     of.state,
+    of.power,
   ] as const
 
 /** When the row itself says that it changed, in ms. */
-function changedAt(open: OpenInterval, present: DueWorkload['present']): number | null {
+function changedAt(open: OpenInterval, present: DueWorkload['present'], now: number): number | null {
   if (!present) return null
   if (present.state === null) return present.terminatedAt
-  return present.state === 'suspended' && open.state !== 'suspended' ? present.suspendedAt : null
+  if (present.state === 'suspended') return open.state === 'suspended' ? null : present.suspendedAt
+  if (open.power !== 'running' || present.power !== 'stopped' || present.endedAt === null) return null
+  // A node that was away tells late of an end. The report of a month that has passed stays as it is.
+  return Math.max(present.endedAt, wholeMonth(monthOf(now)).from)
 }

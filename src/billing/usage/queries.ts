@@ -1,4 +1,4 @@
-// The statements about usage. `usage_now` is a view: what each workload of any kind is now (0014_usage.sql).
+// The statements about usage. `usage_now` is a view: what each workload of any kind is now (0044_gpu_usage.sql).
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 import type { Period } from './period.ts'
@@ -11,6 +11,8 @@ type Present = Omit<UsageInterval, 'id' | 'since' | 'until' | 'state'> & {
   createdAt: number
   suspendedAt: number | null
   terminatedAt: number | null
+  /** When what runs of it ended, as its node said; null while it runs, and where nobody knows. */
+  endedAt: number | null
 }
 export type OpenInterval = UsageInterval & { until: null }
 /** `present`: what it is now, undefined where its row is gone. `closedAt`: the end of its last closed interval. */
@@ -22,15 +24,15 @@ export type DueWorkload = {
 
 const intervalColumns = `i.id, i.workload_id AS workloadId, i.kind, i.owner_id AS ownerId, i.reseller_id AS resellerId,
   i.hostname, i.product_id AS productId, i.product_name AS productName, i.billing_product_id AS billingProductId,
-  i.billing_service_id AS billingServiceId, i.state, i.since, i.until`
+  i.billing_service_id AS billingServiceId, i.state, i.power, i.since, i.until`
 
 const dueStatements = prepared(({ $client }) => ({
   ids: $client.prepare<{ id: string }, []>('SELECT workload_id AS id FROM usage_due'),
   present: $client.prepare<Present, [string]>(
     `SELECT workload_id AS workloadId, kind, owner_id AS ownerId, reseller_id AS resellerId, hostname,
       product_id AS productId, product_name AS productName, billing_product_id AS billingProductId,
-      billing_service_id AS billingServiceId, state,
-      created_at AS createdAt, suspended_at AS suspendedAt, terminated_at AS terminatedAt
+      billing_service_id AS billingServiceId, state, power, created_at AS createdAt, suspended_at AS suspendedAt,
+      terminated_at AS terminatedAt, ended_at AS endedAt
      FROM usage_now WHERE workload_id = +?`, // +?: 2 µs instead of 16
   ),
   open: $client.prepare<OpenInterval, [string]>(
@@ -57,25 +59,46 @@ export function dueWorkloads(tx: Db): DueWorkload[] {
 export const settled = (tx: Tx) => void dueStatements(tx).settle.run()
 
 const factColumns = `kind, owner_id, reseller_id, hostname, product_id, product_name, billing_product_id,
-  billing_service_id, state`
+  billing_service_id, state, power`
 export const usageStatements = prepared(({ $client }) => ({
   insert: $client.prepare(
-    `INSERT INTO usage_intervals (workload_id, ${factColumns}, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO usage_intervals (workload_id, ${factColumns}, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   ),
   close: $client.prepare('UPDATE usage_intervals SET until = ? WHERE id = ?'),
   amend: $client.prepare(
-    `UPDATE usage_intervals SET (${factColumns}) = (?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ? AND until IS NULL`,
+    `UPDATE usage_intervals SET (${factColumns}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ? AND until IS NULL`,
   ),
   withdraw: $client.prepare('DELETE FROM usage_intervals WHERE id = ? AND until IS NULL'),
 }))
 
 // ---------------------------------------------------------------- reports; a `Where` is over `usage_intervals i`
+/** The kind of workload that is billed by its power. */
+export const GPU_INSTANCE = 'gpu_instance'
+/** Servers. */
+export const ofServers: Where = { where: "i.kind = 'server'", values: [] }
+/** GPU instances. Their ids are one range of the index. */
+export const ofGpuInstances: Where = {
+  where: `i.kind = '${GPU_INSTANCE}' AND i.workload_id BETWEEN 'gpu_' AND 'gpu_~'`,
+  values: [],
+}
+/** Workloads that were there at `since` (ms) or later. */
+export const ofThoseThereSince = (since: number): Where => ({
+  where: `EXISTS (SELECT 1 FROM usage_intervals e WHERE e.workload_id = i.workload_id
+    AND (e.until IS NULL OR e.until > +?))`,
+  values: [String(since)],
+})
+
 const OVERLAPS = 'i.since < +? AND (i.until IS NULL OR i.until > +?)'
 const overlapping = ({ from, to }: Period) => [to, from]
 
 type Product = Pick<UsageInterval, 'productId' | 'productName' | 'billingProductId'>
 /** A workload under one owner: a line of a report. */
 export type LineKey = { workloadId: string; ownerId: string }
+export const keyTextOf = ({ workloadId, ownerId }: LineKey): string => `${workloadId} ${ownerId}`
+export function keyFrom(text: string | undefined): LineKey | undefined {
+  const [workloadId, ownerId] = text?.split(' ') ?? []
+  return workloadId && ownerId ? { workloadId, ownerId } : undefined
+}
 /**
  * The workloads and owners with an interval in the period, newest workload first, behind the key `after`. The id of a
  * key is both.
@@ -164,30 +187,28 @@ export const countOwners = (tx: Db, { where, values }: Where, period: Period): n
     )
     .get(...values, ...overlapping(period))!.n
 
-/** How many workloads one owner had of one product, and how long together in ms. */
-export type OwnerTotal = Product & { ownerId: string; workloads: number; ms: number }
+/** How many workloads of one kind one owner had of one product, and how long together in ms. */
+export type OwnerTotal = Product & { ownerId: string; kind: string; workloads: number; ms: number }
 export const totalsOf = (tx: Db, owners: readonly string[], { where, values }: Where, period: Period): OwnerTotal[] =>
   tx.$client
     .query<OwnerTotal, (string | number)[]>(
-      `SELECT i.owner_id AS ownerId, i.product_id AS productId, i.product_name AS productName,
+      `SELECT i.owner_id AS ownerId, i.kind, i.product_id AS productId, i.product_name AS productName,
         i.billing_product_id AS billingProductId, count(DISTINCT i.workload_id) AS workloads,
         ${millisecondsWithin} AS ms
        FROM usage_intervals i WHERE i.owner_id IN (SELECT value FROM json_each(?)) AND ${where} AND ${OVERLAPS}
-       GROUP BY i.owner_id, i.product_id, i.product_name, i.billing_product_id`,
+       GROUP BY i.owner_id, i.kind, i.product_id, i.product_name, i.billing_product_id`,
     )
     .all(...limitsOf(period), JSON.stringify(owners), ...values, ...overlapping(period))
 
-/** How many workloads each of these owners had in the period. */
+/** How many workloads of each kind these owners had in the period. */
+export type OwnerWorkloads = { ownerId: string; kind: string; n: number }
 export const workloadsOf = (tx: Db, owners: readonly string[], { where, values }: Where, period: Period) =>
-  new Map(
-    tx.$client
-      .query<{ ownerId: string; n: number }, (string | number)[]>(
-        `SELECT i.owner_id AS ownerId, count(DISTINCT i.workload_id) AS n FROM usage_intervals i
-         WHERE i.owner_id IN (SELECT value FROM json_each(?)) AND ${where} AND ${OVERLAPS} GROUP BY i.owner_id`,
-      )
-      .all(JSON.stringify(owners), ...values, ...overlapping(period))
-      .map(({ ownerId, n }) => [ownerId, n]),
-  )
+  tx.$client
+    .query<OwnerWorkloads, (string | number)[]>(
+      `SELECT i.owner_id AS ownerId, i.kind, count(DISTINCT i.workload_id) AS n FROM usage_intervals i
+       WHERE i.owner_id IN (SELECT value FROM json_each(?)) AND ${where} AND ${OVERLAPS} GROUP BY i.owner_id, i.kind`,
+    )
+    .all(JSON.stringify(owners), ...values, ...overlapping(period))
 
 /** Intervals that reach into the period, newest first, behind the id `after`. */
 export function pageOfIntervals(
@@ -209,6 +230,15 @@ export const countIntervals = (tx: Db, { where, values }: Where, period: Period)
       `SELECT count(*) AS n FROM usage_intervals i WHERE ${where} AND ${OVERLAPS}`,
     )
     .get(...values, ...overlapping(period))!.n
+
+const following = prepared(({ $client }) =>
+  $client.prepare<unknown, [string, string, number]>(
+    'SELECT 1 FROM usage_intervals WHERE workload_id = +? AND owner_id = +? AND since = +?',
+  ),
+)
+/** Was the workload still this owner's when this interval ended? */
+export const goesOn = (tx: Db, { workloadId, ownerId, until }: UsageInterval): boolean =>
+  until === null || following(tx).get(workloadId, ownerId, until) !== null
 
 const owners = prepared(({ $client }) =>
   $client.prepare<{ ownerId: string }, [string, number, number]>(
@@ -244,6 +274,6 @@ export const endOfService = (
   tx.$client
     .query<{ at: number | null }, string[]>(
       `SELECT max(i.until) AS at FROM usage_intervals i
-       WHERE (i.workload_id = ? OR i.billing_service_id = ?) AND ${where}`,
+       WHERE i.kind = 'server' AND (i.workload_id = ? OR i.billing_service_id = ?) AND ${where}`,
     )
     .get(serverId, billingServiceId, ...values)?.at ?? undefined

@@ -10,6 +10,7 @@ import { day as DAY_MS } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 import { trafficByOwner } from '../traffic/queries.ts'
+import { asked, reportAccess, reportQuery } from './asked.ts'
 import {
   showAccount,
   showInterval,
@@ -19,17 +20,21 @@ import {
   usageAccount,
   usageLine,
   usedPackage,
-  visibleUsage,
 } from './model.ts'
-import { daysOf, monthOf, monthParameter, type Period, passedOf, secondsOf } from './period.ts'
+import { daysOf, monthOf, type Period, secondsOf } from './period.ts'
 import {
   countIntervals,
   countLines,
   countOwners,
+  GPU_INSTANCE,
+  keyFrom,
+  keyTextOf,
   type LineKey,
   lastIntervalsOf,
   lineKeys,
   type OwnerTotal,
+  type OwnerWorkloads,
+  ofServers,
   ownerIds,
   pageOfIntervals,
   partsOf,
@@ -37,46 +42,14 @@ import {
   workloadsOf,
 } from './queries.ts'
 
-const access = {
-  staff: ['customers:read', 'reports.read'],
-  reseller: ['servers:read'],
-  customer: ['servers:read'],
-} as const
-const query = {
-  month: monthParameter,
-  ownerId: idOf('usr', 'Only what was of this account at the time.'),
-  resellerId: idOf('usr', 'Only what was in the care of this reseller at the time, or its own.'),
-}
-
-/** The intervals of a report: those that the actor sees and that fit, in the month as far as it has passed. */
-function asked({ actor, query, clock }: Pick<ReadContext, 'actor' | 'query' | 'clock'>): [Where, Period] {
-  const { where, values } = visibleUsage(actor)
-  const filters: [string, string[]][] = [[where, values]]
-  if (query['ownerId']) filters.push(['i.owner_id = +?', [query['ownerId']]])
-  if (query['serverId']) filters.push(['i.workload_id = +?', [query['serverId']]])
-  if (query['resellerId'])
-    filters.push(['(i.owner_id = +? OR i.reseller_id = +?)', [query['resellerId'], query['resellerId']]])
-  const now = clock()
-  const period = passedOf(query['month'] ?? monthOf(now), now)
-  // Nothing lies in a month that has not begun.
-  if (period.from === period.to) filters.push(['0', []])
-  return [{ where: filters.map(([sql]) => sql).join(' AND '), values: filters.flatMap(([, given]) => given) }, period]
-}
-
-const keyText = ({ workloadId, ownerId }: LineKey) => `${workloadId} ${ownerId}`
-function keyFrom(text: string | undefined): LineKey | undefined {
-  const [workloadId, ownerId] = text?.split(' ') ?? []
-  return workloadId && ownerId ? { workloadId, ownerId } : undefined
-}
-
 /** The lines of these keys, in their order. */
 function linesOf(tx: Db, keys: readonly LineKey[], where: Where, period: Period) {
   const workloads = [...new Set(keys.map(({ workloadId }) => workloadId))]
-  const parts = Map.groupBy(partsOf(tx, workloads, where, period), keyText)
-  const last = new Map(lastIntervalsOf(tx, workloads, where, period).map((interval) => [keyText(interval), interval]))
+  const parts = Map.groupBy(partsOf(tx, workloads, where, period), keyTextOf)
+  const last = new Map(lastIntervalsOf(tx, workloads, where, period).map((interval) => [keyTextOf(interval), interval]))
   const traffic = new Map(
     trafficByOwner(tx, workloads, period.from / DAY_MS, Math.ceil(period.to / DAY_MS)).map((sums) => [
-      keyText(sums),
+      keyTextOf(sums),
       sums,
     ]),
   )
@@ -84,7 +57,7 @@ function linesOf(tx: Db, keys: readonly LineKey[], where: Where, period: Period)
   return keys.map((key) => {
     let owner = accounts.get(key.ownerId)
     if (!owner) accounts.set(key.ownerId, (owner = showAccount(tx, key.ownerId)))
-    const line = keyText(key)
+    const line = keyTextOf(key)
     return showLine(parts.get(line)!, last.get(line)!, owner, period, traffic.get(line))
   })
 }
@@ -94,13 +67,13 @@ export const reportUsage = operation({
   method: 'GET',
   path: '/reports/usage',
   summary: 'The usage of a month: a line for each server and owner, terminated servers included',
-  access,
-  query,
+  access: reportAccess,
+  query: reportQuery,
   pages: { usual: 200, most: 1000 },
   response: page(usageLine),
   run(call) {
     const { tx } = call
-    const [where, period] = asked(call)
+    const [where, period] = asked(call, ofServers)
     // The lines of a page are read together.
     const lines = new Map<string, ReturnType<typeof showLine>>()
     return paginate({
@@ -108,12 +81,12 @@ export const reportUsage = operation({
       name: `usage ${monthOf(period.from)}`,
       rows({ after, skip, limit }) {
         const keys = lineKeys(tx, where, period, { after: keyFrom(after), skip, limit })
-        for (const [i, line] of linesOf(tx, keys, where, period).entries()) lines.set(keyText(keys[i]!), line)
+        for (const [i, line] of linesOf(tx, keys, where, period).entries()) lines.set(keyTextOf(keys[i]!), line)
         return keys
       },
-      keyOf: keyText,
+      keyOf: keyTextOf,
       total: () => countLines(tx, where, period),
-      show: (key) => lines.get(keyText(key))!,
+      show: (key) => lines.get(keyTextOf(key))!,
     })
   },
 })
@@ -153,12 +126,12 @@ export const exportUsage = operation({
   method: 'GET',
   path: '/reports/usage.csv',
   summary: 'The usage of a month as a spreadsheet: one line for each server and owner',
-  access,
-  query,
+  access: reportAccess,
+  query: reportQuery,
   produces: 'text/csv',
   response: stream,
   run(call: ReadContext) {
-    const [where, period] = asked(call)
+    const [where, period] = asked(call, ofServers)
     const cells = (line: Line) => Object.values(lineColumns).map((value) => String(value(line) ?? ''))
     return (function* () {
       yield csvLines([Object.keys(lineColumns)])
@@ -177,13 +150,13 @@ export const reportIntervals = operation({
   method: 'GET',
   path: '/reports/usage/intervals',
   summary: 'The intervals of the ledger in a month, newest first: every number of the report is a sum of them',
-  access,
-  query: { ...query, serverId: idOf('srv', 'Only of this server; it may be terminated.') },
+  access: reportAccess,
+  query: { ...reportQuery, serverId: idOf('srv', 'Only of this server; it may be terminated.') },
   pages: { usual: 200, most: 1000 },
   response: page(shownInterval),
   run(call) {
     const { tx } = call
-    const [where, period] = asked(call)
+    const [where, period] = asked(call, ofServers)
     return paginate({
       call,
       name: `usage intervals ${monthOf(period.from)}`,
@@ -195,34 +168,38 @@ export const reportIntervals = operation({
   },
 })
 
+const usedOffer = namedSchema('UsedOffers', { ...usedPackage.properties, instances: t.Integer() })
 const accountTotal = namedSchema('UsageAccount', {
   account: usageAccount,
   servers: described(t.Integer(), 'How many it had in the period, terminated ones included.'),
   days: described(t.Number(), 'Server-days, to four decimals.'),
   seconds: t.Number(),
   packages: t.Array(namedSchema('UsedPackages', { ...usedPackage.properties, servers: t.Integer() })),
+  gpuInstances: described(t.Integer(), 'The same of GPU instances.'),
+  gpuSeconds: described(t.Number(), 'How long it had them: their cards are held whether they run or not.'),
+  gpuOffers: t.Array(usedOffer),
 })
 
 export const reportAccounts = operation({
   id: 'usage.accounts',
   method: 'GET',
   path: '/reports/usage/accounts',
-  summary: 'The usage of a month: the total of each account, by package',
-  access,
-  query,
+  summary: 'The usage of a month: the total of each account, by package and by GPU offer',
+  access: reportAccess,
+  query: reportQuery,
   response: page(accountTotal),
   run(call) {
     const { tx } = call
     const [where, period] = asked(call)
     let totals = new Map<string, OwnerTotal[]>()
-    let workloads = new Map<string, number>()
+    let workloads = new Map<string, OwnerWorkloads[]>()
     return paginate({
       call,
       name: `usage accounts ${monthOf(period.from)}`,
       rows(slice) {
         const owners = ownerIds(tx, where, period, slice)
         totals = Map.groupBy(totalsOf(tx, owners, where, period), ({ ownerId }) => ownerId)
-        workloads = workloadsOf(tx, owners, where, period)
+        workloads = Map.groupBy(workloadsOf(tx, owners, where, period), ({ ownerId }) => ownerId)
         return owners
       },
       keyOf: (id) => id,
@@ -232,13 +209,24 @@ export const reportAccounts = operation({
   },
 })
 
-function showTotal(tx: Db, id: string, parts: readonly OwnerTotal[], servers: number) {
-  const ms = parts.reduce((sum, part) => sum + part.ms, 0)
+function showTotal(tx: Db, id: string, totals: readonly OwnerTotal[], workloads: readonly OwnerWorkloads[]) {
+  const of = (wanted: string) => {
+    const parts = totals.filter(({ kind }) => kind === wanted)
+    return {
+      n: workloads.find(({ kind }) => kind === wanted)?.n ?? 0,
+      ms: parts.reduce((sum, part) => sum + part.ms, 0),
+      products: parts.map((part) => ({ n: part.workloads, ...showPackages([{ product: part, ms: part.ms }])[0]! })),
+    }
+  }
+  const [servers, gpu] = [of('server'), of(GPU_INSTANCE)]
   return {
     account: showAccount(tx, id),
-    servers,
-    days: daysOf(ms),
-    seconds: secondsOf(ms),
-    packages: parts.map((part) => ({ ...showPackages([{ product: part, ms: part.ms }])[0]!, servers: part.workloads })),
+    servers: servers.n,
+    days: daysOf(servers.ms),
+    seconds: secondsOf(servers.ms),
+    packages: servers.products.map(({ n, ...used }) => ({ ...used, servers: n })),
+    gpuInstances: gpu.n,
+    gpuSeconds: secondsOf(gpu.ms),
+    gpuOffers: gpu.products.map(({ n, ...used }) => ({ ...used, instances: n })),
   }
 }

@@ -3,6 +3,7 @@ import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 /** The states of a workload while it is there. A suspension counts before the rest. */
 export const usageStates = ['pending_setup', 'provisioning', 'active', 'failed', 'suspended'] as const
 export type UsageState = (typeof usageStates)[number]
+export type UsagePower = 'running' | 'stopped'
 
 /** The facts of a workload from `since` up to `until`, in ms; null: it still is. A closed interval never changes. */
 export const usageIntervals = sqliteTable(
@@ -21,6 +22,8 @@ export const usageIntervals = sqliteTable(
     /** The billing system's own identifier of it. */
     billingServiceId: text('billing_service_id'),
     state: text().$type<UsageState>().notNull(),
+    /** Null for kinds that are not billed by it, and while suspended. */
+    power: text().$type<UsagePower>(),
     since: integer().notNull(),
     until: integer(),
   },

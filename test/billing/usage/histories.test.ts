@@ -5,17 +5,7 @@ import { addedUp, within } from '../../../src/billing/usage/model.ts'
 import { monthAfter, monthOf, wholeMonth } from '../../../src/billing/usage/period.ts'
 import { type UsageInterval, usageStates } from '../../../src/billing/usage/tables.ts'
 import { quickCount } from '../../support/quick.ts'
-
-/** A generator with a seed (mulberry32), so that a failure can be repeated. */
-function random(seed: number) {
-  let a = seed
-  return () => {
-    a = (a + 0x6d2b79f5) | 0
-    let t = Math.imul(a ^ (a >>> 15), 1 | a)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-}
+import { seeded } from '../../support/random/seeded.ts'
 
 type Moment = { at: number; state: UsageInterval['state'] | null; productId: string | null }
 const begin = Date.UTC(2026, 0, 20)
@@ -53,6 +43,7 @@ const intervalsOf = (events: readonly Moment[]): UsageInterval[] =>
             billingProductId: null,
             billingServiceId: null,
             state,
+            power: null,
             since: at,
             until: events[i + 1]?.at ?? null,
           },
@@ -87,7 +78,7 @@ const asSums = (intervals: readonly UsageInterval[], from: number, to: number): 
 
 test('10,000 histories: the sums are those of the second computation, whatever the period and its split', () => {
   for (let seed = 1; seed <= quickCount(10_000, 5); seed++) {
-    const next = random(seed)
+    const next = seeded(seed)
     const events = historyOf(next)
     const intervals = intervalsOf(events)
     const [a, b, c] = [next(), next(), next()].map((x) => begin + Math.floor(x * length)).toSorted((x, y) => x - y) as [
