@@ -1,4 +1,4 @@
-// Charts of a server's use: drawn over the values that the API answers, with the value under the pointer or, from the
+// Charts of the use of a server, a node or cards: drawn over the values that the API answers, with the value under the pointer or, from the
 // keyboard, under the arrow keys. The tables beside them are drawn by the server and kept current here.
 // @ts-check
 
@@ -6,14 +6,17 @@ const uPlot = /** @type {any} */ (globalThis).uPlot
 const root = /** @type {HTMLElement} */ (document.querySelector('[data-metrics]'))
 const zone = document.documentElement.dataset['zone'] || undefined
 
-/** @typedef {{ from: string, resolutionSeconds: number, series: Record<string, (number | null)[]> }} Metrics */
-/** @typedef {{ name: string, label: string }} Series */
+/** @typedef {{ series: Record<string, (number | null)[]> }} Values */
+/** @typedef {{ from: string, resolutionSeconds: number, cards?: Values[] } & Values} Metrics */
+/** @typedef {{ name: string, label: string, card?: number }} Series */
 /** @typedef {{ figure: HTMLElement, series: Series[], unit: string, most: number, plot: any }} Chart */
 
 /** As views/platform/metrics/words.ts says it. */
 function inWords(/** @type {number | null | undefined} */ value, /** @type {string} */ unit) {
   if (value === null || value === undefined) return 'no data'
   if (unit === 'percent') return `${digits(value)} %`
+  if (unit === 'celsius') return `${digits(value)} °C`
+  if (unit === 'watts') return `${digits(value)} W`
   if (unit === 'mebibytes') return scaled(value * 1024 * 1024, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB'])
   if (unit === 'bits') return scaled(value * 8, 1000, ['bit/s', 'kbit/s', 'Mbit/s', 'Gbit/s', 'Tbit/s'])
   return scaled(value, 1024, ['B/s', 'KiB/s', 'MiB/s', 'GiB/s', 'TiB/s'])
@@ -63,12 +66,14 @@ const charts = [...root.querySelectorAll('figure.chart')].map((it) => {
 /** @type {Metrics | undefined} */
 let metrics
 
-const timesOf = ({ from, resolutionSeconds, series }) =>
-  (series.cpuPercent ?? []).map((_, i) => Date.parse(from) / 1000 + i * resolutionSeconds)
-const dataOf = (/** @type {Chart} */ { series }, /** @type {Metrics} */ of) => [
-  timesOf(of),
-  ...series.map(({ name }) => of.series[name] ?? []),
-]
+/** A card that its instance has given back has no values any more. */
+const valuesOf = (/** @type {Metrics} */ of, /** @type {Series} */ { name, card }) =>
+  (card === undefined ? of : of.cards?.[card])?.series[name] ?? []
+const dataOf = (/** @type {Chart} */ { series }, /** @type {Metrics} */ of) => {
+  const values = series.map((one) => valuesOf(of, one))
+  const times = (values[0] ?? []).map((_, i) => Date.parse(of.from) / 1000 + i * of.resolutionSeconds)
+  return [times, ...values]
+}
 
 /** The value of each series at this place, or its last one. */
 function tell(/** @type {Chart} */ chart, /** @type {number | null | undefined} */ at) {

@@ -4,6 +4,10 @@
 /** The addresses of a page that every kind of account has: `''` for owners of servers, `/reseller`, `/admin`. */
 const inEveryArea = <const Path extends string>(path: Path) => [path, `/reseller${path}`, `/admin${path}`] as const
 
+/** Those of GPU instances: staff have hosts and cards under /admin/gpu. */
+const ofInstances = <const Path extends string>(path: Path) =>
+  [`/gpu${path}`, `/reseller/gpu${path}`, `/admin/gpu-instances${path}`] as const
+
 /** Every page there is: test/every/links.test.ts holds the list against the pages of the features. */
 export const addresses = [
   '/',
@@ -25,6 +29,11 @@ export const addresses = [
   ...inEveryArea('/servers/{id}/rescue'),
   ...inEveryArea('/servers/{id}/console'),
   ...inEveryArea('/servers/{id}/settings'),
+  ...ofInstances(''),
+  ...ofInstances('/{id}'),
+  ...ofInstances('/{id}/metrics'),
+  ...ofInstances('/{id}/logs'),
+  ...ofInstances('/{id}/settings'),
   ...inEveryArea('/floating-ips'),
   ...inEveryArea('/networks'),
   ...inEveryArea('/jobs'),
@@ -32,6 +41,7 @@ export const addresses = [
   ...inEveryArea('/usage'),
   ...inEveryArea('/usage/intervals'),
   ...inEveryArea('/usage/volumes'),
+  ...inEveryArea('/usage/gpu'),
   '/admin/reports',
   '/reseller/reports',
   '/admin/reports/reconciliation',
@@ -54,6 +64,7 @@ export const addresses = [
   '/admin/nodes/enroll/{id}',
   '/admin/nodes/{id}',
   '/admin/nodes/{id}/metrics',
+  '/admin/nodes/{id}/gpu-metrics',
   '/admin/nodes/{id}/storage',
   '/admin/nodes/{id}/gpus',
   '/admin/node-groups',

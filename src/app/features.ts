@@ -4,6 +4,7 @@
 import { eventsPages } from '../../views/billing/events/list.tsx'
 import { reconciliationPages } from '../../views/billing/reconciliation/page.tsx'
 import { adminReportsPage, resellerReportsPage } from '../../views/billing/usage/accounts.tsx'
+import { gpuUsagePages } from '../../views/billing/usage/gpu.tsx'
 import { usageIntervalPages } from '../../views/billing/usage/intervals.tsx'
 import { usagePages } from '../../views/billing/usage/servers.tsx'
 import { webhooksPages } from '../../views/billing/webhooks/list.tsx'
@@ -17,6 +18,11 @@ import { backupTargetsPage } from '../../views/compute/backup-targets/list.tsx'
 import { brakesPage } from '../../views/compute/brake/list.tsx'
 import { firewallsPage } from '../../views/compute/firewalls/list.tsx'
 import { floatingIpsPages } from '../../views/compute/floating-ips/list.tsx'
+import { instanceListPages } from '../../views/compute/gpu-instances/list.tsx'
+import { instanceLogsPages } from '../../views/compute/gpu-instances/logs.tsx'
+import { instanceMetricsPages } from '../../views/compute/gpu-instances/metrics.tsx'
+import { instanceSettingsPages } from '../../views/compute/gpu-instances/settings.tsx'
+import { instancePages } from '../../views/compute/gpu-instances/show.tsx'
 import { isosPages } from '../../views/compute/isos/list.tsx'
 import { ownImagesPage } from '../../views/compute/own-images/list.tsx'
 import { networksPages } from '../../views/compute/private-networks/list.tsx'
@@ -83,6 +89,7 @@ import { controllerPage } from '../../views/platform/host/controller.tsx'
 import { jobsPages } from '../../views/platform/jobs/list.tsx'
 import { jobPages } from '../../views/platform/jobs/show.tsx'
 import { nodeMetricsPage } from '../../views/platform/metrics/node.tsx'
+import { nodeCardMetricsPage } from '../../views/platform/metrics/node-cards.tsx'
 import { metricsPages } from '../../views/platform/metrics/page.tsx'
 import { ownOverviewPage } from '../../views/platform/overview/customer-overview.tsx'
 import { overviewPage } from '../../views/platform/overview/overview.tsx'
@@ -111,6 +118,7 @@ import { brakeFeature } from '../compute/brake/feature.ts'
 import { firewallsFeature } from '../compute/firewalls/feature.ts'
 import { floatingIpsFeature } from '../compute/floating-ips/feature.ts'
 import { gpuInstancesFeature } from '../compute/gpu-instances/feature.ts'
+import { instanceUseFeature } from '../compute/gpu-instances/use/feature.ts'
 import { isosFeature } from '../compute/isos/feature.ts'
 import { ownImagesFeature } from '../compute/own-images/feature.ts'
 import { privateNetworksFeature } from '../compute/private-networks/feature.ts'
@@ -205,7 +213,17 @@ export const features: readonly Feature[] = [
     ],
   },
   gpuInstancesFeature,
-  { ...metricsFeature, pages: [...metricsPages, nodeMetricsPage] },
+  { ...metricsFeature, pages: [...metricsPages, nodeMetricsPage, nodeCardMetricsPage] },
+  {
+    ...instanceUseFeature,
+    pages: [
+      ...instanceListPages,
+      ...instancePages,
+      ...instanceMetricsPages,
+      ...instanceLogsPages,
+      ...instanceSettingsPages,
+    ],
+  },
   { ...brakeFeature, pages: [brakesPage] },
   { ...consoleFeature, pages: consolePages },
   { ...floatingIpsFeature, pages: floatingIpsPages },
@@ -229,7 +247,7 @@ export const features: readonly Feature[] = [
   { ...reconciliationFeature, pages: reconciliationPages },
   {
     ...usageFeature,
-    pages: [adminReportsPage, resellerReportsPage, ...usagePages, ...usageIntervalPages],
+    pages: [adminReportsPage, resellerReportsPage, ...usagePages, ...usageIntervalPages, ...gpuUsagePages],
   },
   { ...jobsFeature, pages: [...jobsPages, ...jobPages] },
   { ...ipPoolsFeature, pages: [poolsPage, poolPage] },

@@ -267,14 +267,19 @@ beforeAll(async () => {
   addGpuHost(p, p.location, 8, { name: 'gpu-instances' })
   const instanceOf = async (of: Name) => {
     const body = { ownerId: people[of].id, offerId: installation['GPU offer'], nodeGroupId: p.location }
-    return (await p.admin('POST', '/admin/gpu-instances', body)).instanceId as string
+    return (await p.admin('POST', '/admin/gpu-instances', body)) as { instanceId: string; jobId: string }
   }
-  for (const of of ['customer', 'sibling', 'foreign', 'reseller', 'direct'] as const)
-    add('GPU instance', { label: `one of ${of}`, id: await instanceOf(of), of })
-  const deletedInstance = await instanceOf('customer')
+  for (const of of ['customer', 'sibling', 'foreign', 'reseller', 'direct'] as const) {
+    const { instanceId, jobId } = await instanceOf(of)
+    add('GPU instance', { label: `one of ${of}`, id: instanceId, of })
+    add('job', { label: `that of the GPU instance of ${of}`, id: jobId, of })
+  }
+  const { instanceId: deletedInstance, jobId: ofDeleted } = await instanceOf('customer')
   await p.settle()
-  await p.admin('DELETE', `/admin/gpu-instances/${deletedInstance}`)
+  const { jobId: deletion } = await p.admin('DELETE', `/admin/gpu-instances/${deletedInstance}`)
   await p.settle()
+  for (const id of [ofDeleted, deletion])
+    add('job', { label: 'that of a deleted GPU instance', id, of: 'customer', gone: true })
   add('GPU instance', { label: 'one that was deleted', id: deletedInstance, of: 'customer', gone: true })
   const forgottenCard = addGpuHost(p, p.location, 1, { name: 'gpu-gone' })
   const forgottenId = gpuCard(p, forgottenCard.id)
@@ -633,6 +638,8 @@ type List = {
 const lists: Readonly<Record<string, List>> = {
   'servers.list': { of: 'server', only: (_, t) => !t.gone },
   'servers.list-all': { of: 'server', only: (_, t) => !t.gone },
+  'gpu-instances.list': { of: 'GPU instance', only: (_, t) => !t.gone },
+  'gpu-instances.list-all': { of: 'GPU instance', only: (_, t) => !t.gone },
   'jobs.list': { of: 'job' },
   'customers.list': { of: 'customer' },
   'reseller.customers': { of: 'customer', only: (who, t) => t.of !== who },
@@ -675,6 +682,8 @@ const ofNoThing = [
   'usage.accounts',
   'usage.intervals',
   'usage.volumes',
+  'usage.gpu-report',
+  'usage.gpu-instances',
   'notices.list',
   'backup-repositories.list',
   'gpus.list',

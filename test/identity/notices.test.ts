@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { registry } from '../../src/app/features.ts'
 import { tellOverflow, tellPaused } from '../../src/billing/webhooks/notices.ts'
 import { webhookById } from '../../src/billing/webhooks/queries.ts'
+import { instanceById } from '../../src/compute/gpu-instances/model.ts'
+import { tellIdleStop } from '../../src/compute/gpu-instances/use/notices.ts'
 import { purgeDue } from '../../src/compute/servers/life/terminate.ts'
 import { settleTraffic } from '../../src/compute/servers/traffic/limits.ts'
 import { write } from '../../src/kernel/db/open.ts'
@@ -165,6 +167,12 @@ const ways: Record<string, Way> = {
     await p.admin('DELETE', `/admin/gpu-instances/${id}`)
     await p.settle()
     return [`${nameOf(id)} is deleted`, '/gpu']
+  },
+  async gpu_instance_idle() {
+    const id = await orderInstance()
+    write(p.db, (tx) => tellIdleStop(tx, p.controller.app, instanceById(tx, id)!, 30))
+    expect((await newest()).words).toContain('for 30 minutes')
+    return [`${nameOf(id)} is stopped: its cards were not used`, `/gpu/${id}`]
   },
   async alert() {
     const { id, hostname } = await order()

@@ -16,24 +16,24 @@ type MeterProps = {
   inline?: boolean
   /** On hover, where the words leave something out. */
   title?: string
+  /** Being full is no trouble, such as of a processor at work. */
+  mayBeFull?: boolean
 }
 
 /**
  * How full something is. Amber from the fill limit, red when it is nearly full; the words say it without the colour.
  */
-export function Meter({ label, value, total, words, inline, title }: MeterProps) {
+export function Meter({ label, value, total, words, inline, title, mayBeFull }: MeterProps) {
   const share = total > 0 ? Math.min(1, value / total) : 0
   return (
-    <div class={`meter line${inline ? ' one' : ''}`} title={title}>
+    <div class={`meter${mayBeFull ? '' : ' line'}${inline ? ' one' : ''}`} title={title}>
       {!inline && <span>{label}</span>}
       <b class="num">{words}</b>
       <meter
         aria-label={label}
         min={0}
         max={1}
-        low={FILL_LIMIT}
-        high={NEARLY_FULL}
-        optimum={0}
+        {...(!mayBeFull && { low: FILL_LIMIT, high: NEARLY_FULL, optimum: 0 })}
         value={Number(share.toFixed(3))}
       >
         {`${Math.round(share * 100)} %`}

@@ -64,6 +64,11 @@ export class FakeContainers implements Containers {
     ])
   }
 
+  private output = new Map<string, string>()
+  /** For tests: the container's program writes whole lines, kept for as long as this process lives. */
+  write = (workload: string, text: string) =>
+    void this.output.set(workload, (this.output.get(workload) ?? '') + text)
+
   /** Stops every container, as a reboot of the host does. */
   powerOff() {
     this.db.run(`update containers set power = 'stopped', off = 'unknown', "end" = null where power = 'running'`)
@@ -146,7 +151,8 @@ export class FakeContainers implements Containers {
   async logs(workload: string, lines: number) {
     const { starts, startedAt } = this.mustHave(workload)
     const written = starts ? [`started ${starts} times`, `last at ${new Date(startedAt).toISOString()}`] : []
-    return written
+    const output = this.output.get(workload)?.split('\n').slice(0, -1) ?? []
+    return [...written, ...output]
       .slice(-lines)
       .map((line) => line + '\n')
       .join('')

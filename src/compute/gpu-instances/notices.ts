@@ -2,10 +2,11 @@
 import { areas } from '../../identity/accounts/areas.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
 import { type Notice, type NoticeDeclaration, type NoticeKind, notify } from '../../identity/notices/notify.ts'
+import { leadElsewhere } from '../../identity/notices/queries.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import type { EmittedEvent } from '../../kernel/jobs/emitted-event.ts'
-import { pageOf, pageOfList } from './model.ts'
+import { type GpuInstance, pageOf, pageOfList } from './model.ts'
 
 const owners = ['reseller', 'customer'] as const
 export const instanceNotices = {
@@ -62,6 +63,12 @@ const told: Partial<Record<string, (data: Data) => Told>> = {
     ],
     isGone: true,
   }),
+}
+
+/** The earlier notices about an instance that is deleted now lead to the list. */
+export function leadToList(tx: Tx, { id, ownerId }: Pick<GpuInstance, 'id' | 'ownerId'>) {
+  const area = areas[accountById(tx, ownerId)!.kind]
+  leadElsewhere(tx, ownerId, pageOf(area, id), pageOfList(area))
 }
 
 /** Tells the owner of what happened to an instance. */

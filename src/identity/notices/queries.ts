@@ -28,6 +28,14 @@ export const markRead = (tx: Tx, accountId: string, upTo: string | undefined, no
     .returning({ id: notices.id })
     .all().length
 
+/** Notices of the account that lead to the page `from` lead to `to` from now on: what they are about is gone. */
+export const leadElsewhere = (tx: Tx, accountId: string, from: string, to: string): void =>
+  void tx
+    .update(notices)
+    .set({ href: to })
+    .where(ofAccount(accountId, eq(notices.href, from)))
+    .run()
+
 const ofAccount = (accountId: string, where: SQL | undefined) => and(eq(notices.accountId, accountId), where)
 
 const statements = prepared(({ $client }) => ({

@@ -42,6 +42,7 @@ export const listJobs = operation({
   query: {
     state: oneOf(Object.keys(jobStates) as State[], 'running: at work or waiting for it; done: succeeded; failed.'),
     serverId: idOf('srv', 'Only jobs of this server.'),
+    instanceId: idOf('gpu', 'Only jobs of this GPU instance.'),
     nodeId: idOf('nod', 'Only jobs on this node.'),
     kind: text('Only jobs of this kind, such as install.', 40),
     sort: sortParameter(jobSorts),
@@ -54,6 +55,7 @@ export const listJobs = operation({
     if (query['state']) filters.push([jobStates[query['state'] as State], []])
     for (const [name, column] of [
       ['serverId', 'j.subject_id'],
+      ['instanceId', 'j.subject_id'],
       ['nodeId', 'j.node_id'],
       ['kind', 'j.kind'],
     ] as const)

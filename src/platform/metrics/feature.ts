@@ -1,8 +1,11 @@
+import { cardsOn } from '../../fleet/gpus/queries.ts'
 import { nodeById } from '../../fleet/nodes/queries.ts'
 import { workloadById } from '../../fleet/workloads/queries.ts'
 import { minute, second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { gauge } from '../../kernel/monitoring.ts'
+import { CardMetrics, cardFigures } from './cards/card-metrics.ts'
+import { getInstanceMetrics, getNodeCardMetrics } from './cards/show.ts'
 import { getStorageFill, storeFill } from './fill.ts'
 import { Metrics } from './metrics.ts'
 import { expiringBlocks } from './queries.ts'
@@ -13,6 +16,8 @@ declare module '../../kernel/register.ts' {
   interface Services {
     /** The use of servers and nodes over time. */
     metrics: Metrics
+    /** The same of cards. */
+    cardMetrics: CardMetrics
   }
 }
 
@@ -20,7 +25,7 @@ export const metricsFeature = feature({
   name: 'metrics',
   tables: [metricBlocks],
   expiring: expiringBlocks,
-  operations: [getMetrics, getNodeMetrics, getStorageFill],
+  operations: [getMetrics, getNodeMetrics, getStorageFill, getInstanceMetrics, getNodeCardMetrics],
   services: ({ db, clock }) => ({
     metrics: new Metrics(db, clock, (id) => {
       const workload = workloadById(db, id)
@@ -28,6 +33,7 @@ export const metricsFeature = feature({
       const node = nodeById(db, id)
       return node?.removedAt === null ? { nodeId: id, vcpus: node.threads, memoryMb: node.memoryMb } : undefined
     }),
+    cardMetrics: new CardMetrics(db, clock, (nodeId) => new Map(cardsOn(db, nodeId).map(({ id, uuid }) => [uuid, id]))),
   }),
   figures: ({ app }) => [
     gauge(
@@ -41,10 +47,12 @@ export const metricsFeature = feature({
       type: 'counter',
       samples: [{ value: app.metrics.recent.taken }],
     },
+    ...cardFigures(app.cardMetrics.present()),
   ],
-  takeMetrics({ metrics }, nodeId, { samples, host }) {
+  takeMetrics({ metrics, cardMetrics }, nodeId, { samples, host, cards }) {
     metrics.take(nodeId, samples)
     if (host) metrics.takeHost(nodeId, host)
+    if (cards) cardMetrics.take(nodeId, cards)
   },
   schedule: [
     {
@@ -58,6 +66,12 @@ export const metricsFeature = feature({
       words: 'storing metrics',
       work: ({ app }) => app.metrics.storeDue(),
       atStop: ({ app }) => app.metrics.storeAll(),
+    },
+    {
+      everyMs: minute,
+      words: 'storing metrics of cards',
+      work: ({ app }) => app.cardMetrics.storeDue(),
+      atStop: ({ app }) => app.cardMetrics.storeAll(),
     },
   ],
 })

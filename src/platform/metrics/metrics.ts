@@ -5,7 +5,7 @@ import { type Db, type Tx, writeUnflushed } from '../../kernel/db/open.ts'
 import { Block, blockAt, minutes, sixHours, type Tier, tenMinutes } from './blocks.ts'
 import { findBlock, keepBlock } from './queries.ts'
 import { type Placed, Recent } from './recent.ts'
-import type { Point } from './series.ts'
+import { type Point, SERIES } from './series.ts'
 
 /** Every workload is stored once in such a round: a kill of the controller loses as much at most. */
 export const ROUND_MS = 10 * minute
@@ -85,19 +85,25 @@ export class Metrics {
 
 /**
  * Stores minutes of a workload, and computes anew what the coarser tiers say of the time that they touch. `points` are
- * in order of time.
+ * in order of time. `width`: the number of series.
  */
-export function rollUp(tx: Tx, id: string, points: readonly { at: number; point: Point }[]) {
-  const first = place(tx, id, minutes, points)
-  const second = place(tx, id, tenMinutes, coarser(minutes, first, tenMinutes, points))
-  place(tx, id, sixHours, coarser(tenMinutes, second, sixHours, points))
+export function rollUp(tx: Tx, id: string, points: readonly { at: number; point: Point }[], width = SERIES) {
+  const first = place(tx, id, minutes, points, width)
+  const second = place(tx, id, tenMinutes, coarser(minutes, first, tenMinutes, points), width)
+  place(tx, id, sixHours, coarser(tenMinutes, second, sixHours, points), width)
 }
 
 /** Puts points into their blocks; answers the blocks by their number. */
-function place(tx: Tx, id: string, tier: Tier, points: readonly { at: number; point: Point }[]): Map<number, Block> {
+function place(
+  tx: Tx,
+  id: string,
+  tier: Tier,
+  points: readonly { at: number; point: Point }[],
+  width: number,
+): Map<number, Block> {
   const blocks = new Map<number, Block>()
   for (const [number, ofBlock] of Map.groupBy(points, ({ at }) => blockAt(tier, at))) {
-    const block = findBlock(tx, tier, number, id) ?? Block.empty(tier, number)
+    const block = findBlock(tx, tier, number, id, width) ?? Block.empty(tier, number, width)
     for (const { at, point } of ofBlock) block.set(at, point)
     keepBlock(tx, id, block)
     blocks.set(number, block)

@@ -1,7 +1,10 @@
 // The series of a workload or a node, and a point of them in 22 bytes: each value is a small floating-point number of
 // 16 bits, exact to 2,047 and within 0.03 % above.
 
-/** The series in the order in which they are stored. A value is stored times `scale`, as a whole number. */
+/** A value is stored times `scale`, as a whole number. */
+export type Series = { name: string; scale: number; words: string }
+
+/** The series in the order in which they are stored. */
 export const series = [
   { name: 'cpuPercent', scale: 100, words: 'Processor time in percent of all its vCPUs or threads.' },
   { name: 'cpuPeakPercent', scale: 100, words: 'The highest of the shorter values behind one value of cpuPercent.' },
@@ -18,7 +21,7 @@ export const series = [
   { name: 'txBytesPerSecond', scale: 1, words: 'Sent.' },
   { name: 'rxPacketsPerSecond', scale: 100, words: 'Received.' },
   { name: 'txPacketsPerSecond', scale: 100, words: 'Sent.' },
-] as const
+] as const satisfies readonly Series[]
 export type SeriesName = (typeof series)[number]['name']
 export const SERIES: number = series.length
 const indexes = Object.fromEntries(series.map(({ name }, i) => [name, i])) as Record<SeriesName, number>

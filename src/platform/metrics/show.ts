@@ -47,7 +47,8 @@ const steps = {
   series: described(values, 'One value per step; null where nothing was measured.'),
 }
 
-const spanQuery = {
+/** The parameters of every read of metrics. */
+export const spanQuery = {
   range: oneOf(rangeNames, 'The time until now: an hour when nothing is said. Not together with from.'),
   from: moment('The start, instead of a range.'),
   to: moment('The end; without it: now.'),

@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { tellOverflow, tellPaused } from '../../../src/billing/webhooks/notices.ts'
 import { webhookById } from '../../../src/billing/webhooks/queries.ts'
+import { instanceById } from '../../../src/compute/gpu-instances/model.ts'
+import { tellIdleStop } from '../../../src/compute/gpu-instances/use/notices.ts'
 import { settleTraffic } from '../../../src/compute/servers/traffic/limits.ts'
 import { mailResetLinks } from '../../../src/identity/auth/links/password-links.ts'
 import { write } from '../../../src/kernel/db/open.ts'
@@ -34,6 +36,15 @@ const must = async (who: Who | undefined, method: string, path: string, body?: u
   const reply = await p.call(who, method, path, body)
   if (reply.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(reply.body)}`)
   return reply
+}
+
+/** A GPU instance of the customer, on a host of its own; its id. */
+async function orderInstance(name: string): Promise<string> {
+  addGpuHost(p, p.location, 1)
+  const order = { ownerId: p.customer.id, offerId: await addGpuOffer(p), nodeGroupId: p.location, name }
+  const { body } = await must(p.owner, 'POST', '/admin/gpu-instances', order)
+  await p.settle()
+  return body.instanceId
 }
 
 /**
@@ -107,11 +118,13 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     return ['The disk of gone01 is deleted', addressOf(p.customer.id), /^\/servers$/]
   },
   'src/compute/gpu-instances/notices.ts': async () => {
-    addGpuHost(p, p.location, 1)
-    const order = { ownerId: p.customer.id, offerId: await addGpuOffer(p), nodeGroupId: p.location, name: 'Training' }
-    const { body } = await must(p.owner, 'POST', '/admin/gpu-instances', order)
-    await p.settle()
-    return ['Training is ready', addressOf(p.customer.id), new RegExp(`^/gpu/${body.instanceId}$`)]
+    const id = await orderInstance('Training')
+    return ['Training is ready', addressOf(p.customer.id), new RegExp(`^/gpu/${id}$`)]
+  },
+  'src/compute/gpu-instances/use/notices.ts': async () => {
+    const id = await orderInstance('Idle')
+    write(p.db, (tx) => tellIdleStop(tx, p.controller.app, instanceById(tx, id)!, 30))
+    return ['Idle is stopped: its cards were not used', addressOf(p.customer.id), new RegExp(`^/gpu/${id}$`)]
   },
   'src/identity/resellers/notices.ts': async () => {
     const rita = p.account('reseller', 'Rita')

@@ -1,3 +1,4 @@
+import { exportGpuUsage } from '../../../src/billing/usage/gpu/report.ts'
 import { exportUsage, reportAccounts } from '../../../src/billing/usage/report.ts'
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { Head } from '../../components/head.tsx'
@@ -6,6 +7,7 @@ import { Download, List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { Count, Table } from '../../components/table.tsx'
 import { count } from '../../components/words.ts'
+import { HeldTime, heldWords } from './held.tsx'
 import { Days, MonthTabs, useMonth } from './month.tsx'
 
 type Area = '/admin' | '/reseller'
@@ -27,9 +29,10 @@ const accountsPage = (area: Area) =>
                 Reconciliation
               </Link>
               <Download op={exportUsage} label="CSV, a line per server" />
+              <Download op={exportGpuUsage} label="CSV of GPU instances" />
             </>
           }
-          sub={<span>What each account had, by package. Months are in UTC.</span>}
+          sub={<span>What each account had, by package and GPU offer. Months are in UTC.</span>}
         />
         <MonthTabs />
         <List
@@ -39,8 +42,8 @@ const accountsPage = (area: Area) =>
             { name: 'ownerId', label: 'Account', value: accounts.data[0]?.account.name ?? 'one' },
             { name: 'resellerId', label: 'Reseller', value: 'one' },
           ]}
-          empty={<Empty>No account had a server in this month.</Empty>}
-          emptyWhenFiltered="No account had a server in this month."
+          empty={<Empty>No account had a server or a GPU instance in this month.</Empty>}
+          emptyWhenFiltered="No account had a server or a GPU instance in this month."
         >
           <AccountTable accounts={accounts.data} area={area} />
         </List>
@@ -58,6 +61,18 @@ const Packages = ({ of }: { of: Total['packages'] }) => (
         {name ?? 'No package'}
         {billingProductId && <small class="mono"> {billingProductId}</small>} · {count(servers, 'server')} ·{' '}
         <Days seconds={seconds} inText />
+      </div>
+    ))}
+  </>
+)
+
+const Offers = ({ of }: { of: Total['gpuOffers'] }) => (
+  <>
+    {of.map(({ name, billingProductId, seconds, instances }) => (
+      <div>
+        {name ?? 'No offer'}
+        {billingProductId && <small class="mono"> {billingProductId}</small>} · {count(instances, 'GPU instance')} ·{' '}
+        <HeldTime seconds={seconds} />
       </div>
     ))}
   </>
@@ -86,9 +101,29 @@ function AccountTable({ accounts, area }: { accounts: readonly Total[]; area: Ar
             </>
           ),
         },
-        { title: 'Packages', cell: ({ packages }) => <Packages of={packages} /> },
+        {
+          title: 'Packages',
+          cell: ({ packages, gpuOffers }) => (
+            <>
+              <Packages of={packages} />
+              <Offers of={gpuOffers} />
+            </>
+          ),
+        },
         { title: 'Servers', kind: 'a', num: true, width: 10, cell: (a) => <Count n={a.servers} of="server" /> },
         { title: 'Server-days', kind: 'b', num: true, width: 12, cell: (a) => <Days seconds={a.seconds} /> },
+        {
+          title: 'GPU time',
+          kind: 'mid',
+          num: true,
+          width: 12,
+          cell: (a) =>
+            a.gpuInstances > 0 && (
+              <Link to={`${area}/usage/gpu`} query={{ ...month, ownerId: a.account.id }}>
+                {heldWords(a.gpuSeconds)}
+              </Link>
+            ),
+        },
       ]}
     />
   )

@@ -8,6 +8,7 @@ import { Empty } from '../../components/section.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { span } from '../../components/time.tsx'
 import { shortId } from '../../components/words.ts'
+import { GpuUsageLink } from './gpu.tsx'
 import { Days, MonthTabs, useMonth } from './month.tsx'
 
 type Line = Answers<{ l: typeof reportUsage }>['l']['data'][number]
@@ -21,7 +22,12 @@ export const usagePages = inEveryArea({
     <>
       <Head
         title="Usage by server"
-        actions={<Download op={exportUsage} label="CSV" />}
+        actions={
+          <>
+            <GpuUsageLink area={area} />
+            <Download op={exportUsage} label="CSV" />
+          </>
+        }
         sub={
           <span>
             Every server of the month, as it was then, including terminated ones. Months are in UTC. Open a server to

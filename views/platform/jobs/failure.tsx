@@ -1,4 +1,5 @@
 // A failed job: its cause, where it stopped, the data, and the next button. The words of the node are for staff.
+import { pageOf } from '../../../src/compute/gpu-instances/model.ts'
 import type { getServer } from '../../../src/compute/servers/list.ts'
 import { powerServer } from '../../../src/compute/servers/power.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
@@ -53,6 +54,12 @@ export const Failure = ({ job, server, area }: FailureProps) => (
             <Icon name="server" />
             Open server
           </Link>
+          {area === '' && <AskSupport />}
+        </div>
+      )}
+      {job.instanceId && (
+        <div class="bar">
+          <OpenInstance id={job.instanceId} area={area} />
           {area === '' && <AskSupport />}
         </div>
       )}
@@ -126,4 +133,11 @@ const TechnicalDetails = ({ job }: { job: Job }) => (
       </pre>
     </details>
   </div>
+)
+
+export const OpenInstance = ({ id, area }: { id: string; area: Area }) => (
+  <Link class="btn" href={pageOf(area, id)}>
+    <Icon name="gpu" />
+    Open GPU instance
+  </Link>
 )

@@ -44,7 +44,7 @@ function JobList({ jobs, area }: Answers<{ jobs: typeof listJobs }> & { area: Ar
         noun="job"
         sorts={Object.values(jobSorts)}
         every={2}
-        filters={(['serverId', 'nodeId', 'kind'] as const)
+        filters={(['serverId', 'instanceId', 'nodeId', 'kind'] as const)
           .filter((name) => query[name])
           .map((name) => ({ name, label: narrowedBy[name], value: nameOf(first, name) ?? query[name] }))}
         empty={<Empty title="No jobs yet">A job is work on a node: installing, starting, suspending.</Empty>}
@@ -56,5 +56,5 @@ function JobList({ jobs, area }: Answers<{ jobs: typeof listJobs }> & { area: Ar
   )
 }
 
-const narrowedBy = { serverId: 'Server', nodeId: 'Node', kind: 'Kind' } as const
+const narrowedBy = { serverId: 'Server', instanceId: 'GPU instance', nodeId: 'Node', kind: 'Kind' } as const
 const nameOf = (job: Job | undefined, name: keyof typeof narrowedBy) => (name === 'nodeId' ? job?.nodeName : undefined)

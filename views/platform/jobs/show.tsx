@@ -13,7 +13,7 @@ import { Live } from '../../components/live.tsx'
 import { Copyable, Facts, Note, Section } from '../../components/section.tsx'
 import { JobState } from '../../components/state.tsx'
 import { howLong, Moment } from '../../components/time.tsx'
-import { Failure } from './failure.tsx'
+import { Failure, OpenInstance } from './failure.tsx'
 import { JobLog } from './log.tsx'
 
 const reads = {
@@ -83,6 +83,7 @@ const Actions = ({ job, area }: { job: Job; area: Area }) => (
         Open server
       </Link>
     )}
+    {job.instanceId && <OpenInstance id={job.instanceId} area={area} />}
   </>
 )
 

@@ -1,3 +1,4 @@
+import { pageOf } from '../../../src/compute/gpu-instances/model.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import type { listJobs } from '../../../src/platform/jobs/jobs.ts'
@@ -57,7 +58,14 @@ export function JobTable({ jobs, area, server = true, node = true, sortable }: J
         title: 'Server',
         kind: 'mid',
         width: 12,
-        cell: (j) => (j.serverId ? <Link href={`${area}/servers/${j.serverId}`}>Open server</Link> : '–'),
+        cell: (j) =>
+          j.serverId ? (
+            <Link href={`${area}/servers/${j.serverId}`}>Open server</Link>
+          ) : j.instanceId ? (
+            <Link href={pageOf(area, j.instanceId)}>Open GPU instance</Link>
+          ) : (
+            '–'
+          ),
       },
     node &&
       area === '/admin' && {

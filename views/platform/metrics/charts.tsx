@@ -1,18 +1,20 @@
 // Charts that public/metrics.js draws, and the same values as tables.
 import type { ComponentChildren } from 'preact'
-import type { Answers, At } from '../../../src/kernel/web/page.ts'
+import type { At } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import type { SeriesName } from '../../../src/platform/metrics/series.ts'
-import { type getMetrics, type RangeName, rangeNames } from '../../../src/platform/metrics/show.ts'
+import { type RangeName, rangeNames } from '../../../src/platform/metrics/show.ts'
 import { addressWith } from '../../components/table.tsx'
 import { Exact } from '../../components/time.tsx'
 import { inWords, type Unit } from './words.ts'
 
-/** The part of the metrics of a server or of a node that charts read. */
-export type Metrics = Pick<
-  Answers<{ metrics: typeof getMetrics }>['metrics'],
-  'from' | 'resolutionSeconds' | 'memoryMb' | 'series'
->
+type Values<Name extends string> = { series: Record<Name, (number | null)[]> }
+/** The part of an answer with metrics that charts read: those of the thing itself, or of its cards. */
+type Measured = { from: string; resolutionSeconds: number } & Partial<Values<string>> & {
+    cards?: readonly Values<string>[]
+  }
+/** Those of a server or of a node. */
+type Metrics = Measured & Values<SeriesName> & { memoryMb: number }
 /** The files of a page with charts. */
 export const chartFiles = ['metrics.css', 'uplot.js', 'metrics.js']
 
@@ -24,8 +26,11 @@ export const rangeIn = ({ query }: Pick<At, 'query'>): RangeName =>
 /** How often the browser asks for new values, in seconds. */
 const everyOf = (range: RangeName) => (range === '1h' ? 10 : 60)
 
-type Line = { name: SeriesName; label: string }
-type Chart = { id: string; title: string; unit: Unit; lines: readonly Line[]; most?: number; words?: string }
+/** `card`: of this one of the cards. */
+type Line = { name: string; label: string; card?: number }
+export type Chart = { id: string; title: string; unit: Unit; lines: readonly Line[]; most?: number; words?: string }
+const valuesIn = (metrics: Measured, { name, card }: Line): readonly (number | null)[] =>
+  (card === undefined ? metrics : metrics.cards?.[card])?.series?.[name] ?? []
 
 /** Links to the periods of time. */
 export function Periods() {
@@ -91,11 +96,9 @@ const cpuOf = ({ resolutionSeconds }: Metrics): Chart => ({
   ],
 })
 
-type ChartsProps = { metrics: Metrics; address: string; memoryWords?: string; children?: ComponentChildren }
-/** The charts of a server or a node; `address` answers new values. `children` stand behind them. */
-export function Charts({ metrics, address, memoryWords, children }: ChartsProps) {
-  const at = useAt()
-  const range = rangeIn(at)
+/** Around the charts of a page; `address` answers new values. */
+export function ChartFrame({ address, children }: { address: string; children: ComponentChildren }) {
+  const range = rangeIn(useAt())
   return (
     <div
       class="sec first stack"
@@ -108,24 +111,34 @@ export function Charts({ metrics, address, memoryWords, children }: ChartsProps)
           <i class={`c-${name}`} />
         ))}
       </span>
-      <Figure of={cpuOf(metrics)} metrics={metrics} range={range} />
-      <div class="cols">
-        {chartsOf(metrics, memoryWords).map((chart) => (
-          <Figure of={chart} metrics={metrics} range={range} small />
-        ))}
-        {children}
-      </div>
+      {children}
     </div>
   )
 }
 
+type ChartsProps = { metrics: Metrics; address: string; memoryWords?: string; children?: ComponentChildren }
+/** The charts of a server or a node; `address` answers new values. `children` stand behind them. */
+export const Charts = ({ metrics, address, memoryWords, children }: ChartsProps) => (
+  <ChartFrame address={address}>
+    <Figure of={cpuOf(metrics)} metrics={metrics} />
+    <div class="cols">
+      {chartsOf(metrics, memoryWords).map((chart) => (
+        <Figure of={chart} metrics={metrics} small />
+      ))}
+      {children}
+    </div>
+  </ChartFrame>
+)
+
 const there = (values: readonly (number | null)[]) => values.filter((value) => value !== null)
 
-type FigureProps = { of: Chart; metrics: Metrics; range: RangeName; small?: boolean }
-function Figure({ of, metrics, range, small }: FigureProps) {
-  const measured = there(metrics.series[of.lines[0]!.name])
+type FigureProps = { of: Chart; metrics: Measured; small?: boolean }
+/** One chart inside a `ChartFrame`. */
+export function Figure({ of, metrics, small }: FigureProps) {
+  const range = rangeIn(useAt())
+  const measured = there(valuesIn(metrics, of.lines[0]!))
   const summary = measured.length
-    ? `highest ${inWords(Math.max(...there(metrics.series[of.lines.at(-1)!.name])), of.unit)}`
+    ? `highest ${inWords(Math.max(...there(valuesIn(metrics, of.lines.at(-1)!))), of.unit)}`
     : 'nothing measured yet'
   return (
     <figure
@@ -139,9 +152,10 @@ function Figure({ of, metrics, range, small }: FigureProps) {
         <h2 id={`${of.id}-t`}>{of.title}</h2>
         <div class="acts">
           <span class="keys-of" data-when="" />
-          {of.lines.map(({ name, label }, i) => (
+          {of.lines.map((line, i) => (
             <span class="keys-of">
-              <i class={i ? 'two' : undefined} /> {label} <b data-value={name}>{last(metrics, name, of.unit)}</b>
+              <i class={i ? 'two' : undefined} /> {line.label}{' '}
+              <b data-value={line.name}>{last(metrics, line, of.unit)}</b>
             </span>
           ))}
         </div>
@@ -155,24 +169,24 @@ function Figure({ of, metrics, range, small }: FigureProps) {
       <p class="sr" role="status" />
       <details>
         <summary>Show as table</summary>
-        <Values of={of} metrics={metrics} />
+        <ValueTable of={of} metrics={metrics} />
       </details>
       {of.words && !measured.length && <p class="muted">{of.words}</p>}
     </figure>
   )
 }
 
-const last = ({ series }: Metrics, name: SeriesName, unit: Unit) => inWords(there(series[name]).at(-1), unit)
+const last = (metrics: Measured, line: Line, unit: Unit) => inWords(there(valuesIn(metrics, line)).at(-1), unit)
 
 /** Rows of a table: each is the mean of several values. public/metrics.js fills it again with new values. */
 const ROWS = 48
 
-function Values({ of, metrics }: { of: Chart; metrics: Metrics }) {
-  const n = metrics.series.cpuPercent.length
+function ValueTable({ of, metrics }: { of: Chart; metrics: Measured }) {
+  const n = valuesIn(metrics, of.lines[0]!).length
   const per = Math.ceil(n / ROWS)
   const starts = Array.from({ length: Math.ceil(n / per) }, (_, i) => i * per).toReversed()
-  const mean = (name: SeriesName, at: number) => {
-    const values = there(metrics.series[name].slice(at, at + per))
+  const mean = (line: Line, at: number) => {
+    const values = there(valuesIn(metrics, line).slice(at, at + per))
     return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null
   }
   return (
@@ -193,8 +207,8 @@ function Values({ of, metrics }: { of: Chart; metrics: Metrics }) {
               <th scope="row">
                 <Exact iso={new Date(Date.parse(metrics.from) + at * metrics.resolutionSeconds * 1000).toISOString()} />
               </th>
-              {of.lines.map(({ name }) => (
-                <td>{inWords(mean(name, at), of.unit)}</td>
+              {of.lines.map((line) => (
+                <td>{inWords(mean(line, at), of.unit)}</td>
               ))}
             </tr>
           ))}

@@ -1,3 +1,4 @@
+import { listInstances } from '../../../src/compute/gpu-instances/list.ts'
 import { listServers } from '../../../src/compute/servers/list.ts'
 import { type Answers, page, reading } from '../../../src/kernel/web/page.ts'
 import { listAnnouncements } from '../../../src/platform/announcements/announcements.ts'
@@ -9,6 +10,7 @@ import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Section } from '../../components/section.tsx'
 import { reachable, serverCounts } from '../../components/state.tsx'
+import { InstanceTable } from '../../compute/gpu-instances/table.tsx'
 import { NoServers } from '../../compute/servers/list.tsx'
 import { OwnServerTable } from '../../compute/servers/own.tsx'
 import { Announcements } from '../announcements/banner.tsx'
@@ -19,6 +21,7 @@ const reads = {
   announcements: reading(listAnnouncements, () => ({})),
   overview: reading(getOwnOverview, () => ({})),
   servers: reading(listServers, () => ({ query: { limit: '8' } })),
+  instances: reading(listInstances, () => ({ query: { limit: '8' } })),
   jobs: reading(listJobs, () => ({ query: { state: 'running', limit: '8' } })),
 }
 type Data = Answers<typeof reads>
@@ -30,13 +33,14 @@ export const ownOverviewPage = page({
   title: 'Overview',
   nav: 'overview',
   elsewhere: (at) => areaOf(at) || undefined,
-  view: ({ announcements, overview, servers, jobs }) => (
+  view: ({ announcements, overview, servers, instances, jobs }) => (
     <>
       <Head title="Overview" />
       <Announcements of={announcements} urgent />
       <Live id="overview" every={5}>
         <NeedsAttention of={overview.attention} checkedAt={overview.checkedAt} />
         <Servers servers={servers} counted={serverCounts(reachable(overview.servers, overview.unreachable))} />
+        {instances.total > 0 && <Instances instances={instances} />}
         {jobs.total > 0 && <RunningJobs jobs={jobs} />}
         <Checklist steps={overview.checklist} title="First steps" />
       </Live>
@@ -54,6 +58,18 @@ const Servers = ({ servers, counted }: { servers: Data['servers']; counted: stri
     flush
   >
     {servers.data.length > 0 ? <OwnServerTable of={servers} /> : <NoServers area="" />}
+  </Section>
+)
+
+const Instances = ({ instances }: { instances: Data['instances'] }) => (
+  <Section
+    id="gpu-instances"
+    title="GPU instances"
+    count={instances.total}
+    actions={instances.nextCursor && <Link to="/gpu">{`Show all ${instances.total.toLocaleString('en')}`}</Link>}
+    flush
+  >
+    <InstanceTable instances={instances.data} area="" />
   </Section>
 )
 

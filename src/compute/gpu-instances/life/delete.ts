@@ -21,6 +21,7 @@ import {
   load,
   tell,
 } from '../model.ts'
+import { leadToList } from '../notices.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
 import { goOn, keepOff } from './suspend.ts'
 
@@ -82,13 +83,15 @@ export function removeInstance(tx: Tx, target: GpuInstance, { by, now }: By): st
     : startDeletion(tx, target, { by, now })
 }
 
-const startDeletion = (tx: Tx, target: GpuInstance, { by, now }: By): string =>
-  startJob(
+function startDeletion(tx: Tx, target: GpuInstance, { by, now }: By): string {
+  leadToList(tx, target)
+  return startJob(
     tx,
     deletingInstance,
     { instanceId: target.id, nodeId: target.nodeId },
     { ...instanceJob(target, { by, title: `Delete ${target.name}`, now }), supersedes: true },
   )
+}
 
 /**
  * Brings back one whose deletion a second person refused. Answers the job's id; null where nothing is to be started.

@@ -1,0 +1,23 @@
+import { minute } from '../../../kernel/db/clock.ts'
+import { feature } from '../../../kernel/feature.ts'
+import { listAllInstances, listInstances } from '../list.ts'
+import { getIdleStop, setIdleStop, stopIdle } from './idle-stop.ts'
+import { downloadInstanceLogs, getInstanceLogs } from './logs.ts'
+import { idleNotices } from './notices.ts'
+import { gpuIdleStops } from './tables.ts'
+
+const entry = { group: '', position: 115, name: 'gpu-instances', title: 'GPU instances', icon: 'gpu' }
+
+/** What owners have of their instances while they run: their pages, logs and the idle stop. */
+export const instanceUseFeature = feature({
+  name: 'gpu-instance-use',
+  tables: [gpuIdleStops],
+  operations: [getInstanceLogs, downloadInstanceLogs, getIdleStop, setIdleStop],
+  notices: idleNotices,
+  schedule: [{ everyMs: minute, words: 'stopping idle GPU instances', work: ({ db, app }) => stopIdle(db, app) }],
+  nav: [
+    { ...entry, kinds: ['staff'], href: '/admin/gpu-instances', sees: listAllInstances },
+    { ...entry, kinds: ['reseller'], href: '/reseller/gpu', sees: listInstances },
+    { ...entry, kinds: ['customer'], href: '/gpu', sees: listInstances },
+  ],
+})

@@ -1,0 +1,79 @@
+// What can be done with an instance: buttons of its page, and entries of the menu of its row.
+
+import { deleteInstance, deleteOwnInstance } from '../../../src/compute/gpu-instances/life/delete.ts'
+import { pageOfList } from '../../../src/compute/gpu-instances/model.ts'
+import { type PowerAction, powerInstance } from '../../../src/compute/gpu-instances/run/power.ts'
+import { Action } from '../../components/action.tsx'
+import type { Area } from '../../components/area.ts'
+import type { IconName } from '../../components/icon.tsx'
+import { exactGb } from '../../components/words.ts'
+import { away, disabledReason, type Instance } from './words.ts'
+
+const faces: Record<PowerAction, { label: string; icon: IconName }> = {
+  start: { label: 'Start', icon: 'play' },
+  stop: { label: 'Stop', icon: 'square' },
+  restart: { label: 'Restart', icon: 'restart' },
+}
+
+/** Stop is not deletion: the cards stay held and the time counts. */
+export const HELD = 'Its cards, ports and address stay yours, so the time still counts.'
+
+type PowerProps = { instance: Instance; action: PowerAction; inRow?: boolean; inMenu?: boolean }
+/** `inRow`: among many instances, so what it says names its own. */
+export function PowerButton({ instance: it, action, inRow = false, inMenu = inRow }: PowerProps) {
+  const { label, icon } = faces[action]
+  const reason = away(it) ?? disabledReason(it, action)
+  return (
+    <Action
+      op={powerInstance}
+      params={{ id: it.id }}
+      label={label}
+      icon={icon}
+      body={{ action }}
+      disabledReason={reason && inRow ? `${it.name}: ${reason}` : reason}
+      done={inRow ? `${it.name}: ${label.toLowerCase()} is under way` : `${label}: under way`}
+      inMenu={inMenu}
+      {...(inRow && { of: it.name })}
+      {...(action === 'stop' && {
+        title: `Stop ${it.name}?`,
+        confirm: {
+          keep: 'Keep it running',
+          consequences: [
+            'Its programs end, and what they have not written to /workspace or their other files is lost.',
+            HELD,
+            'Its files stay as they are. To end the time that counts, delete it.',
+          ],
+        },
+      })}
+    />
+  )
+}
+
+/** Staff delete by another path than owners. */
+export function DeleteButton({ instance: it, area, inMenu }: { instance: Instance; area: Area; inMenu?: boolean }) {
+  return (
+    <Action
+      op={area === '/admin' ? deleteInstance : deleteOwnInstance}
+      params={{ id: it.id }}
+      label="Delete"
+      icon="trash"
+      tone="bad"
+      inMenu={inMenu ?? false}
+      // A deletion ends the job that works on it.
+      disabledReason={disabledReason({ ...it, job: null }, 'delete')}
+      title={`Delete ${it.name}?`}
+      submit="Delete instance"
+      done={`${it.name} is being deleted`}
+      leadsTo={pageOfList(area)}
+      confirm={{
+        type: it.name,
+        consequences: [
+          `Everything under /workspace, up to ${exactGb(it.workspaceGb)}, is deleted with it. Nothing brings it back.`,
+          `Its ${it.cards.length === 1 ? 'card goes' : 'cards go'} back and may be sold to somebody else at once.`,
+          it.ownAddress && it.address && `Its address ${it.address} is released.`,
+          'The time stops counting.',
+        ],
+      }}
+    />
+  )
+}

@@ -1,0 +1,68 @@
+// The GPU instances of an owner, own and shared ones; those of a reseller's customers; and all of them for staff.
+
+import { listAllInstances, listInstances } from '../../../src/compute/gpu-instances/list.ts'
+import { pageOfList } from '../../../src/compute/gpu-instances/model.ts'
+import { page } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import type { Area } from '../../components/area.ts'
+import { Head } from '../../components/head.tsx'
+import { List } from '../../components/list.tsx'
+import { Empty } from '../../components/section.tsx'
+import { elsewhere } from './area.ts'
+import { InstanceTable, instanceSorts, type ListedInstances } from './table.tsx'
+import { instanceStates } from './words.ts'
+
+const listPage = (area: Area, list: typeof listAllInstances | typeof listInstances) =>
+  page({
+    path: pageOfList(area),
+    ...(area === '' && { elsewhere }),
+    reads: { instances: list },
+    title: 'GPU instances',
+    nav: 'gpu-instances',
+    view: ({ instances }) => <InstanceList instances={instances} area={area} />,
+  })
+
+export const instanceListPages = [
+  listPage('', listInstances),
+  listPage('/reseller', listInstances),
+  listPage('/admin', listAllInstances),
+]
+
+function InstanceList({ instances, area }: { instances: ListedInstances; area: Area }) {
+  const { query } = useAt()
+  const first = instances.data[0]
+  return (
+    <>
+      <Head title="GPU instances" sub={<span>Containers with whole graphics cards of their own.</span>} />
+      <List
+        of={instances}
+        noun="GPU instance"
+        every={4}
+        sorts={Object.values(instanceSorts)}
+        filters={[
+          { name: 'q', label: 'Search GPU instances', placeholder: 'Name, address or gpu_…' },
+          {
+            name: 'status',
+            label: 'State',
+            options: Object.entries(instanceStates).filter(([status]) => area === '/admin' || status !== 'deleted'),
+          },
+          { name: 'offerId', label: 'Offer', value: first?.offer.name ?? query['offerId'] },
+          { name: 'ownerId', label: 'Owner', value: first?.owner.name ?? query['ownerId'] },
+          { name: 'nodeId', label: 'Host', value: first?.node?.name ?? query['nodeId'] },
+          { name: 'resellerId', label: 'Reseller', value: 'one and its customers' },
+        ]}
+        empty={<NoInstances area={area} />}
+      >
+        <InstanceTable instances={instances.data} area={area} sortable />
+      </List>
+    </>
+  )
+}
+
+export const NoInstances = ({ area }: { area: Area }) => (
+  <Empty title="No GPU instances yet">
+    {area === ''
+      ? 'Your provider orders GPU instances for you; they appear here automatically.'
+      : 'Billing orders a GPU instance of an offer for a customer through the API; it appears here.'}
+  </Empty>
+)

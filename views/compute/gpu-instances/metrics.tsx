@@ -1,0 +1,28 @@
+import { reading } from '../../../src/kernel/web/page.ts'
+import { getInstanceMetrics } from '../../../src/platform/metrics/cards/show.ts'
+import { pathOf } from '../../components/action.tsx'
+import { Empty } from '../../components/section.tsx'
+import { CardCharts } from '../../platform/metrics/cards.tsx'
+import { chartFiles, Periods, rangeIn } from '../../platform/metrics/charts.tsx'
+import { instancePage } from './area.ts'
+import { frameReads, InstanceFrame } from './frame.tsx'
+
+export const instanceMetricsPages = instancePage({
+  path: '/{id}/metrics',
+  reads: {
+    ...frameReads,
+    metrics: reading(getInstanceMetrics, (at) => ({ params: at.params, query: { range: rangeIn(at) } })),
+  },
+  title: ({ instance }) => `Metrics of ${instance.name}`,
+  files: chartFiles,
+  view: ({ metrics, ...data }, area) => (
+    <InstanceFrame {...data} area={area}>
+      <Periods />
+      {metrics.cards.length > 0 ? (
+        <CardCharts metrics={metrics} address={pathOf(getInstanceMetrics, { id: data.instance.id })} />
+      ) : (
+        <Empty>It holds no cards now, so nothing is measured.</Empty>
+      )}
+    </InstanceFrame>
+  ),
+})

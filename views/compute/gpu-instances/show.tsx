@@ -1,0 +1,261 @@
+// An instance: how to connect first, then its cards, and beside them the time that counts.
+
+import { gpuInstanceUsage } from '../../../src/billing/usage/gpu/instance-usage.ts'
+import { monthOf } from '../../../src/billing/usage/period.ts'
+import { restartPolicyWords } from '../../../src/fleet/workloads/restart-policy.ts'
+import { type Answers, ifAllowed, reading } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { getInstanceMetrics } from '../../../src/platform/metrics/cards/show.ts'
+import { HeldTime, heldWords } from '../../billing/usage/held.tsx'
+import { nameOfMonth } from '../../billing/usage/month.tsx'
+import type { Area } from '../../components/area.ts'
+import { Icon } from '../../components/icon.tsx'
+import { Link } from '../../components/link.tsx'
+import { Live } from '../../components/live.tsx'
+import { Command, Copyable, Facts, Section } from '../../components/section.tsx'
+import { State } from '../../components/state.tsx'
+import { Exact, Moment, Time } from '../../components/time.tsx'
+import { count, exactGb, list } from '../../components/words.ts'
+import { CardPanels } from '../../platform/metrics/cards.tsx'
+import { HELD } from './actions.tsx'
+import { instancePage, tabOf } from './area.ts'
+import { frameReads, InstanceFrame } from './frame.tsx'
+import { endWords, type Instance, sizeWords } from './words.ts'
+
+const reads = {
+  ...frameReads,
+  usage: reading(gpuInstanceUsage, ({ params }) => ({ params })),
+  metrics: ifAllowed(getInstanceMetrics, ({ params }) => ({ params, query: { range: '1h' } })),
+}
+type Data = Answers<typeof reads>
+type Usage = Data['usage']
+
+export const instancePages = instancePage({
+  path: '/{id}',
+  reads,
+  title: ({ instance }) => instance.name,
+  view: (data, area) => (
+    <InstanceFrame {...data} area={area}>
+      <div class="split plain">
+        <div>
+          <Live id="connect-live" every={4}>
+            <Connect instance={data.instance} area={area} />
+          </Live>
+          <Live id="cards-live" every={10}>
+            {data.metrics && data.metrics.cards.length > 0 && <Cards metrics={data.metrics} />}
+          </Live>
+        </div>
+        <div>
+          <Live id="time-live" every={10}>
+            <MonthSoFar usage={data.usage} instance={data.instance} />
+            <StopOrDelete />
+            <About instance={data.instance} area={area} />
+          </Live>
+        </div>
+      </div>
+    </InstanceFrame>
+  ),
+})
+
+/** The address that people copy; the link of Jupyter carries its token. */
+function Connect({ instance: it, area }: { instance: Instance; area: Area }) {
+  const isUp = it.status === 'running'
+  return (
+    <Section id="connect" title="Connect">
+      <div class="stack">
+        {it.sshCommand ? (
+          <Command text={it.sshCommand} what="SSH command" />
+        ) : (
+          <p class="muted">{it.status === 'creating' ? 'Its address appears here soon.' : 'It has no address now.'}</p>
+        )}
+        {it.jupyterUrl && <Jupyter url={it.jupyterUrl} isUp={isUp} />}
+        {!isUp && it.sshCommand && <p class="muted">It answers while it is running.</p>}
+        {it.sshKeys.length === 0 && it.status !== 'deleted' && (
+          <p>
+            No SSH key may log in. <Link href={tabOf(area, it.id, '/settings')}>Choose keys</Link>
+          </p>
+        )}
+        <Ports instance={it} />
+        <p class="hint">
+          Files under <code>/workspace</code> ({exactGb(it.workspaceGb)}) outlive a rebuild. Everything else does not.
+        </p>
+      </div>
+    </Section>
+  )
+}
+
+/** Without the token, which is long and secret: it is in what is opened and copied. */
+function Jupyter({ url, isUp }: { url: string; isUp: boolean }) {
+  const [address = url] = url.split('?')
+  return (
+    <div class="command cmd-row">
+      <code>
+        {address}
+        <br />
+        Jupyter, opens with its token
+      </code>
+      <button type="button" class="btn s" data-copy={url} aria-label="Copy Jupyter link">
+        <Icon name="copy" />
+        Copy
+      </button>
+      {isUp && (
+        <a class="btn s" href={url} target="_blank" rel="noreferrer noopener">
+          <Icon name="link" />
+          Open
+        </a>
+      )}
+    </div>
+  )
+}
+
+/** Ports of its programs; those of SSH and Jupyter are above. */
+function Ports({ instance: it }: { instance: Instance }) {
+  const shown = [22, ...(it.jupyterUrl ? [8888] : [])]
+  const others = it.ports.filter(({ container }) => !shown.includes(container))
+  if (it.ownAddress && it.address)
+    return (
+      <p>
+        Every port of <Copyable text={it.address} what="address" /> leads to it.
+      </p>
+    )
+  if (!others.length || !it.address) return null
+  return (
+    <Facts
+      of={others.map(({ container, host }) => [
+        `Port ${container}`,
+        <Copyable text={`${it.address}:${host}`} what={`address of port ${container}`} />,
+      ])}
+    />
+  )
+}
+
+const Cards = ({ metrics }: { metrics: NonNullable<Data['metrics']> }) => {
+  const measured = metrics.cards.flatMap(({ measuredAt }) => measuredAt ?? [])
+  return (
+    <Section
+      id="cards"
+      title="Cards"
+      count={
+        measured[0] && (
+          <>
+            measured <Time iso={measured[0]} />
+          </>
+        )
+      }
+    >
+      <CardPanels cards={metrics.cards} />
+    </Section>
+  )
+}
+
+const spellLooks = {
+  running: ['ok', 'run', 'Running'],
+  stopped: ['idle', 'stop', 'Stopped, held'],
+  suspended: ['hold', 'hold', 'Suspended, held'],
+} as const
+/** So many spells are shown; all of them are in the usage. */
+const MOST_SPELLS = 8
+
+function MonthSoFar({ usage, instance: it }: { usage: Usage; instance: Instance }) {
+  const { now } = useAt()
+  const spells = usage.intervals.toReversed()
+  return (
+    <Section id="month" title={`${nameOfMonth(monthOf(now))} so far`}>
+      <div class="stack">
+        <div class="bar">
+          <h3>
+            <HeldTime seconds={usage.allocatedSeconds} />
+          </h3>
+          <span class="muted">held, {count(it.cards.length, 'card')}</span>
+        </div>
+        {spells.length === 0 ? (
+          <p class="muted">Nothing has been counted this month.</p>
+        ) : (
+          <ul class="rows">
+            {spells.slice(0, MOST_SPELLS).map(({ state, from, to }) => {
+              const [tone, shape, words] = spellLooks[state]
+              return (
+                <li>
+                  <State tone={tone} shape={shape}>
+                    {words}
+                  </State>
+                  <div class="grow">
+                    <small>
+                      <Exact iso={from} />
+                    </small>
+                  </div>
+                  <span class="end">{heldWords((Date.parse(to) - Date.parse(from)) / 1000)}</span>
+                </li>
+              )
+            })}
+          </ul>
+        )}
+        {spells.length > MOST_SPELLS && (
+          <p class="muted">
+            {count(spells.length - MOST_SPELLS, 'earlier spell')} this month: running for{' '}
+            {heldWords(usage.runningSeconds)} in all, stopped for {heldWords(usage.stoppedSeconds)}.
+          </p>
+        )}
+        <p class="hint">Months are in UTC. It is billed for the whole time that it exists.</p>
+      </div>
+    </Section>
+  )
+}
+
+const StopOrDelete = () => (
+  <Section id="stop-or-delete" title="Stop or delete?">
+    <Facts
+      of={[
+        [
+          'Stop',
+          <>Ends your programs and keeps your files. {HELD.replace('Its', 'The')} Start it again at any time.</>,
+        ],
+        [
+          'Delete',
+          'Gives the cards back and ends the time that counts. Everything under /workspace is deleted with it.',
+        ],
+      ]}
+    />
+  </Section>
+)
+
+const About = ({ instance: it, area }: { instance: Instance; area: Area }) => (
+  <Section id="about" title="Instance">
+    <Facts
+      of={[
+        ['Offer', it.offer.name],
+        ['Processor', sizeWords(it)],
+        ['Image', it.image.name],
+        ['Location', it.location],
+        ['Keys', it.sshKeys.length > 0 ? list(it.sshKeys.map(({ name }) => name)) : 'None'],
+        ['Environment', it.environment?.length ? list(it.environment.map(nameOfVariable)) : null],
+        ['Command', it.command && <code>{it.command.join(' ')}</code>],
+        ['Ends by itself', restartPolicyWords[it.restartPolicy]],
+        ['Ended last', it.lastEnd && <EndedLast end={it.lastEnd} />],
+        ['Host', it.node && <Link href={`/admin/nodes/${it.node.id}`}>{it.node.name}</Link>],
+        ['Placement', it.placement],
+        ['Cards', area === '/admin' && it.cards.some(({ uuid }) => uuid) && <CardIds instance={it} />],
+        ['Created', <Moment iso={it.createdAt} />],
+        ['Billing identifier', it.billingServiceId],
+        ['Id', <Copyable text={it.id} what="id" />],
+      ]}
+    />
+  </Section>
+)
+
+/** Of `NAME=value`: values may be secrets, and the settings have them. */
+const nameOfVariable = (variable: string) => variable.split('=')[0] ?? ''
+
+const EndedLast = ({ end }: { end: NonNullable<Instance['lastEnd']> }) => (
+  <>
+    <Time iso={end.at} />. {endWords(end)}
+  </>
+)
+
+const CardIds = ({ instance: it }: { instance: Instance }) => (
+  <>
+    {it.cards.map(({ uuid }) => (
+      <div class="mono">{uuid}</div>
+    ))}
+  </>
+)
