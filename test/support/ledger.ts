@@ -17,8 +17,8 @@ export function ledgerFaults({ $client }: Pick<Db, '$client'>): string[] {
        LEFT JOIN usage_intervals i ON i.workload_id = w.id AND i.until IS NULL
        WHERE (w.lifecycle = 'terminated') <> (i.id IS NULL) OR (i.id IS NOT NULL AND (
          i.state <> iif(w.suspended_at IS NULL, w.lifecycle, 'suspended') OR i.owner_id <> w.owner_id
-         OR i.reseller_id IS NOT w.reseller_id OR i.hostname <> w.hostname OR i.product_id IS NOT coalesce(s.package_id, g.offer_id)
-         OR i.product_name IS NOT coalesce(p.name, o.name)
+         OR i.reseller_id IS NOT w.reseller_id OR i.hostname <> w.hostname
+         OR i.product_id IS NOT coalesce(s.package_id, g.offer_id) OR i.product_name IS NOT coalesce(p.name, o.name)
          OR i.billing_service_id IS NOT coalesce(s.billing_service_id, g.billing_service_id)
          OR i.billing_product_id IS NOT coalesce(p.billing_product_id, o.billing_product_id)
          OR i.power IS NOT iif(g.id IS NULL OR w.suspended_at IS NOT NULL, NULL, coalesce(g.spell, 'stopped'))))`,

@@ -18,7 +18,7 @@ const tierFor = (resolution: Resolution): Tier =>
 export type Span = { from: number; to: number; resolution: Resolution }
 export type Values = Record<SeriesName, (number | null)[]>
 
-/** What is in memory and not stored yet. */
+/** Values in memory, which are not all stored yet. */
 type InMemory = Pick<Recent, 'minute' | 'live'>
 /** The values of a workload or a node. */
 export const valuesOf = (tx: Db, recent: InMemory, id: string, span: Span): Values =>

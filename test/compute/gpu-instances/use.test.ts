@@ -1,4 +1,4 @@
-// What an owner has of a running instance: its log, and the stop when nothing uses its cards.
+// A running instance for its owner: its log, and the stop when nothing uses its cards.
 import { describe, expect, test } from 'bun:test'
 import { stopIdle } from '../../../src/compute/gpu-instances/use/idle-stop.ts'
 import {

@@ -71,7 +71,8 @@ const Offers = ({ of }: { of: Total['gpuOffers'] }) => (
     {of.map(({ name, billingProductId, seconds, instances }) => (
       <div>
         {name ?? 'No offer'}
-        {billingProductId && <small class="mono"> {billingProductId}</small>} · {count(instances, 'GPU instance')} ·{' '}
+        {billingProductId && <small class="mono"> {billingProductId}</small>}
+        {` · ${count(instances, 'GPU instance')} · `}
         <HeldTime seconds={seconds} />
       </div>
     ))}

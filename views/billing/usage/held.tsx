@@ -6,7 +6,10 @@ export function heldWords(seconds: number): string {
   return hours ? `${hours.toLocaleString('en')} h ${String(minutes % 60).padStart(2, '0')} min` : `${minutes} min`
 }
 
-/** A length of time in hours and minutes; the title has the seconds, by which it is billed. `unit`: where no column says it. */
+/**
+ * A length of time in hours and minutes; the title has the seconds, by which it is billed. `unit`: where no column says
+ * it.
+ */
 export const HeldTime = ({ seconds, unit }: { seconds: number; unit?: string }) => (
   <span title={`${seconds.toLocaleString('en', { maximumFractionDigits: 3 })} seconds`}>
     {heldWords(seconds)}

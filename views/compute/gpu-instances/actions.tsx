@@ -1,4 +1,4 @@
-// What can be done with an instance: buttons of its page, and entries of the menu of its row.
+// The actions of an instance: buttons of its page, and entries of the menu of its row.
 
 import { deleteInstance, deleteOwnInstance } from '../../../src/compute/gpu-instances/life/delete.ts'
 import { pageOfList } from '../../../src/compute/gpu-instances/model.ts'

@@ -1,4 +1,4 @@
-// The pages of GPU instances in the part of the panel of each kind of account. Staff have hosts and cards at /admin/gpu.
+// The pages of GPU instances in the part of the panel of each kind of account. Staff have hosts and cards elsewhere.
 import { pageOf, pageOfList } from '../../../src/compute/gpu-instances/model.ts'
 import { type Area, areas } from '../../../src/identity/accounts/areas.ts'
 import type { Html } from '../../../src/kernel/web/html.ts'

@@ -51,7 +51,7 @@ function LogSection({ log, instance }: { log: Log; instance: Instance }) {
           </a>
         </>
       }
-      words={`What its programs wrote to their output${follows ? ', read again every few seconds' : ''}. Its host keeps about a megabyte.`}
+      words={`The output of its programs${follows ? ', read again every few seconds' : ''}. Its host keeps a megabyte.`}
     >
       <Live id="log-live" every={follows ? 4 : undefined}>
         <Lines of={log} />

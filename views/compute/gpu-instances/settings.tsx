@@ -224,7 +224,10 @@ const IdleStop = ({ instance: it, idle }: InArea) => (
             max={10_080}
             unit="minutes"
             value={idle.minutes}
-            hint="From 10 minutes to 7 days; empty: never. A program that keeps memory of a card and computes nothing does not use it."
+            hint={
+              'From 10 minutes to 7 days; empty: never. A program that keeps memory of a card and computes nothing ' +
+              'does not use it.'
+            }
           />
           <p class="hint">{HELD} To end that, delete it.</p>
         </>

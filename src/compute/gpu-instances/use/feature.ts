@@ -8,7 +8,7 @@ import { gpuIdleStops } from './tables.ts'
 
 const entry = { group: '', position: 115, name: 'gpu-instances', title: 'GPU instances', icon: 'gpu' }
 
-/** What owners have of their instances while they run: their pages, logs and the idle stop. */
+/** The pages, the logs and the idle stop of instances that are set up. */
 export const instanceUseFeature = feature({
   name: 'gpu-instance-use',
   tables: [gpuIdleStops],

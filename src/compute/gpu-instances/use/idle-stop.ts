@@ -1,8 +1,8 @@
 // The idle stop: its owner has an instance stopped when no program ran on its cards for some time. A stopped instance
 // is billed as before, because its cards stay held; what ends is the work on them.
 //
-// The time counts while the host reports the cards. It begins anew when the instance starts, when the host was away, and
-// when this controller starts: an instance is never stopped for a time that nobody measured.
+// The time counts while the host reports the cards. It begins anew when the instance starts, when the host was away,
+// and when this controller starts: an instance is never stopped for a time that nobody measured.
 import { Type as t } from 'typebox'
 import { cardsOf } from '../../../fleet/gpus/queries.ts'
 import { everybody } from '../../../kernel/api/access.ts'
