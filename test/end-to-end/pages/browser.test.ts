@@ -75,6 +75,7 @@ async function people(): Promise<Person[]> {
     return (await live.api(token, 'POST', '/webhooks', hook)).body.id
   }
   const cal = (await live.admin('customers.list')).data.find((c: any) => c.email === 'cal@example.com').id
+  const instances = await gpuInstances(location, { cal, clara })
   const content = '#!/bin/sh\ntrue\n'
   const scripts = (await live.admin('scripts.create', { id: cal, name: 'Web server', content })).id
   const own = { servers: server, jobs: (await live.admin('jobs.list')).data.find((j: any) => j.serverId === server).id }
@@ -99,6 +100,7 @@ async function people(): Promise<Person[]> {
       ids: {
         ...own,
         backups,
+        'gpu-instances': instances.cal,
         customers: await first('customers.list'),
         resellers: rita,
         nodes: await first('nodes.list'),
@@ -115,16 +117,46 @@ async function people(): Promise<Person[]> {
         servers: sold.serverId,
         jobs: sold.jobId,
         backups: await backupOf(sold.serverId),
+        gpu: instances.clara,
         customers: clara,
         webhooks: await webhookOf('rita@example.com'),
       },
     },
     {
-      area: /^\/($|servers|backups|jobs|team|usage|scripts|images|account\/(ssh-keys|webhooks|events)|api-reference)/,
+      area: /^\/($|servers|gpu|backups|jobs|team|usage|scripts|images|account\/(ssh-keys|webhooks|events)|api-reference)/,
       cookies: await cookiesOf('cal@example.com'),
-      ids: { ...own, backups, webhooks: await webhookOf('cal@example.com'), scripts },
+      ids: { ...own, backups, gpu: instances.cal, webhooks: await webhookOf('cal@example.com'), scripts },
     },
   ]
+  return made
+}
+
+/** A GPU instance of each of these accounts; their ids. */
+async function gpuInstances<Name extends string>(location: string, owners: Record<Name, string>) {
+  const reference = `registry.example.com/ml/pytorch@sha256:${'0'.repeat(64)}`
+  const { id: imageId } = await live.admin('gpu-images.create', {
+    name: 'PyTorch 2.9',
+    reference,
+    mostMb: 8192,
+    jupyter: true,
+    ports: [7860],
+  })
+  const size = { cards: 1, vcpus: 2, memoryMb: 2048, workspaceGb: 10, ports: 3, ownIpv4: false }
+  const { id: offerId } = await live.admin('gpu-offers.create', {
+    name: '1 × L4',
+    model: 'NVIDIA L4',
+    ...size,
+    imageIds: [imageId],
+  })
+  await live.until('cards that passed their check', async () =>
+    (await live.admin('gpu-offers.list')).data[0].locations.some(({ free }: { free: number }) => free >= 2),
+  )
+  const made = {} as Record<Name, string>
+  for (const name of Object.keys(owners) as Name[]) {
+    const order = { ownerId: owners[name], offerId, nodeGroupId: location, name: `train <b>${name}</b>` }
+    made[name] = (await live.admin('gpu-instances.create', order)).instanceId
+    await live.until('the instance', async () => (await live.admin('gpu-instances.get', { id: made[name] })).sshCommand)
+  }
   return made
 }
 
@@ -173,7 +205,11 @@ describe('a person at a new installation', () => {
 
   test('orders a server, is shown its root password once, and follows the log to its end', async () => {
     const location = (await live.admin('locations.create', { name: 'Frankfurt' })).id
-    const home = await live.enroll(location, 'fra-01', ['--fake'], { bootMs: 2500, memoryMb: 65_536 })
+    const home = await live.enroll(location, 'fra-01', ['--fake'], {
+      bootMs: 2500,
+      memoryMb: 65_536,
+      cards: [1, 2].map((n) => ({ uuid: `GPU-0000000${n}`, model: 'NVIDIA L4', memoryMb: 23_034 })),
+    })
     live.agent(home)
     const node = await live.until('the node', async () =>
       (await live.admin('nodes.list')).data.find((n: any) => n.connected && n.load?.pools.length),
@@ -197,7 +233,7 @@ describe('a person at a new installation', () => {
     await live.admin('resellers.create', {
       name: 'Rita <b>Reseller</b>',
       email: 'rita@example.com',
-      quotas: { customers: 1, servers: 10, gpus: 0 },
+      quotas: { customers: 1, servers: 10, gpus: 1 },
       packageIds: (await live.admin('packages.list')).data.map((p: any) => p.id),
       locationIds: [location],
     })
