@@ -633,6 +633,33 @@ export type Card = {
   problems: (OneLineOfText0To300)[]
 }
 
+export type CardMetrics = {
+  id: string
+  model: string
+  memoryMb: number
+  /** When its host last said anything of it; null: not within the hour. */
+  measuredAt: string | null
+  /** The last values; null as measuredAt is. */
+  busyPercent: number | null
+  memoryUsedMb: number | null
+  temperatureC: number | null
+  powerW: number | null
+  series: CardValues
+}
+
+export type CardValues = {
+  /** How much of the time a program ran on the card, in percent. */
+  busyPercent: (number | null)[]
+  /** The highest of the shorter values behind one value of busyPercent. */
+  busyPeakPercent: (number | null)[]
+  /** Memory of the card in use, in MiB. */
+  memoryMb: (number | null)[]
+  /** Temperature in degrees Celsius; 0 stands for frost too. */
+  temperatureC: (number | null)[]
+  /** Power in watts. */
+  powerW: (number | null)[]
+}
+
 export type ConsoleTicket = {
   serverId: string
   /** vnc: the screen. serial: the first serial line. */
@@ -1092,6 +1119,60 @@ export type GpuOfferLocation = {
   free: number
 }
 
+export type GpuSpell = {
+  state: "running" | "stopped" | "suspended"
+  from: string
+  to: string
+}
+
+export type GpuUsage = {
+  instanceId: string
+  /** Its name now. */
+  name: string
+  /** At the end of the period, as are its reseller and its offer. */
+  hostname: string
+  owner: UsageOwner
+  resellerId: string | null
+  offer: {
+    id: string | null
+    name: string | null
+  }
+  /** Of its offer. */
+  billingProductId: string | null
+  billingServiceId: string | null
+  /** The beginning of the period. */
+  from: string
+  /** Its end, which is not part of it; never later than now. */
+  to: string
+  /** How long it existed in the period, exact to the millisecond: its cards, ports and address were held. */
+  allocatedSeconds: number
+  runningSeconds: number
+  /** With the time in which it was set up, or had failed. */
+  stoppedSeconds: number
+  /** From the moment at which the suspension was requested. */
+  suspendedSeconds: number
+  /** Each spell in the order of time, cut to the period. */
+  intervals: (GpuSpell)[]
+  /** When it was deleted, or left this owner; null: not in the period. */
+  endedAt: string | null
+}
+
+export type GpuUsagePage = {
+  data: (GpuUsage)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type IdleStop = {
+  instanceId: string
+  /** It is stopped after so many minutes without use; null: it is not. */
+  minutes: number | null
+  /** How long no program has run on its cards; null: one runs, or its host does not tell. */
+  idleSeconds: number | null
+}
+
 export type Image = {
   id: string
   name: string
@@ -1136,6 +1217,28 @@ export type InstanceJobStarted = {
   /** The job that was started; null where there is no work for a node. */
   jobId: string | null
   instanceId: string
+}
+
+export type InstanceLogs = {
+  instanceId: string
+  /** none: it has no container now. unreachable: its host does not answer. */
+  state: "read" | "none" | "unreachable"
+  /** The oldest first, as a screen shows them; logs.txt has them as they are. */
+  lines: (string)[]
+  /** Earlier lines were left out because there were too many. */
+  truncated: boolean
+}
+
+export type InstanceMetrics = {
+  instanceId: string
+  /** The start of the first step. */
+  from: string
+  /** The end of the last step. */
+  to: string
+  /** The length of a step. */
+  resolutionSeconds: number
+  /** In the order of their slots; one value per step, null where none is. */
+  cards: (CardMetrics)[]
 }
 
 export type InstanceOrdered = {
@@ -1469,6 +1572,18 @@ export type Node = {
   differences: number
   /** Measured now; null while the node is away. */
   load: NodeLoad | null
+}
+
+export type NodeCardMetrics = {
+  nodeId: string
+  /** The start of the first step. */
+  from: string
+  /** The end of the last step. */
+  to: string
+  /** The length of a step. */
+  resolutionSeconds: number
+  /** In the order of their slots; one value per step, null where none is. */
+  cards: (CardMetrics)[]
 }
 
 export type NodeHardware = {
@@ -2602,6 +2717,11 @@ export type UsageAccount = {
   days: number
   seconds: number
   packages: (UsedPackages)[]
+  /** The same of GPU instances. */
+  gpuInstances: number
+  /** How long it had them: their cards are held whether they run or not. */
+  gpuSeconds: number
+  gpuOffers: (UsedOffers)[]
 }
 
 export type UsageAccountPage = {
@@ -2672,6 +2792,17 @@ export type UsageOwner = {
   name: string
   /** The billing system's own identifier of it. */
   externalId: string | null
+}
+
+export type UsedOffers = {
+  id: string | null
+  name: string | null
+  billingProductId: string | null
+  /** Days of 24 hours, to four decimals. */
+  days: number
+  /** Exact to the millisecond: sums of it are exact too. */
+  seconds: number
+  instances: number
 }
 
 export type UsedPackage = {
@@ -3665,10 +3796,21 @@ export interface Operations {
     path: { id: string }
     result: InstanceJobStarted
   }
+  /** The last lines of a GPU instance as a text file, as its program wrote them */
+  'gpu-instances.download-logs': {
+    path: { id: string }
+    query?: { lines?: number }
+    result: Response
+  }
   /** One GPU instance */
   'gpu-instances.get': {
     path: { id: string }
     result: GpuInstance
+  }
+  /** After how long without use of its cards a GPU instance is stopped, and how long they have not been used */
+  'gpu-instances.idle-stop': {
+    path: { id: string }
+    result: IdleStop
   }
   /** The GPU instances you see, newest first */
   'gpu-instances.list': {
@@ -3679,6 +3821,18 @@ export interface Operations {
   'gpu-instances.list-all': {
     query?: { q?: string; status?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"; ownerId?: string; locationId?: string; offerId?: string; billingServiceId?: string; sort?: "name" | "-name" | "status" | "-status" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; nodeId?: string; resellerId?: string; cursor?: string; limit?: number }
     result: GpuInstancePage
+  }
+  /** The last lines that the program of a GPU instance wrote, read from its host now */
+  'gpu-instances.logs': {
+    path: { id: string }
+    query?: { lines?: number }
+    result: InstanceLogs
+  }
+  /** The use of the cards of a GPU instance over time, in steps from 10 seconds to a day */
+  'gpu-instances.metrics': {
+    path: { id: string }
+    query?: { range?: "1h" | "24h" | "7d" | "30d" | "1y"; from?: string; to?: string; resolution?: "10" | "60" | "300" | "600" | "1800" | "3600" | "7200" | "21600" | "86400" }
+    result: InstanceMetrics
   }
   /** Start, stop or restart a GPU instance; a stopped one keeps its cards, ports and address */
   'gpu-instances.power': {
@@ -3732,6 +3886,15 @@ export interface Operations {
     }
     result: InstanceChanged
   }
+  /** Have a GPU instance stopped when its cards were not used for some time; null: never */
+  'gpu-instances.set-idle-stop': {
+    path: { id: string }
+    body: {
+      /** Minutes without use of its cards. */
+      minutes: number | null
+    }
+    result: IdleStop
+  }
   /** Choose the SSH keys that root login of a GPU instance accepts; it happens at once, without a restart */
   'gpu-instances.set-ssh-keys': {
     path: { id: string }
@@ -3753,6 +3916,12 @@ export interface Operations {
   'gpu-instances.unsuspend': {
     path: { id: string }
     result: InstanceJobStarted
+  }
+  /** How long a GPU instance was held in a period, and ran, was stopped or suspended, with every spell */
+  'gpu-instances.usage': {
+    path: { id: string }
+    query?: { from?: string; to?: string }
+    result: GpuUsage
   }
   /** Add an offer that GPU instances can be ordered with */
   'gpu-offers.create': {
@@ -4022,7 +4191,7 @@ export interface Operations {
   }
   /** Jobs, newest first */
   'jobs.list': {
-    query?: { state?: "running" | "done" | "failed"; serverId?: string; nodeId?: string; kind?: string; sort?: "title" | "-title" | "state" | "-state" | "startedBy" | "-startedBy" | "createdAt" | "-createdAt"; cursor?: string; limit?: number }
+    query?: { state?: "running" | "done" | "failed"; serverId?: string; instanceId?: string; nodeId?: string; kind?: string; sort?: "title" | "-title" | "state" | "-state" | "startedBy" | "-startedBy" | "createdAt" | "-createdAt"; cursor?: string; limit?: number }
     result: JobPage
   }
   /** A job's log lines; ask again with the last number. The node's commands and errors are for staff */
@@ -4147,6 +4316,12 @@ export interface Operations {
       name: OneLineOfVisibleText1To64
     }
     result: PrivateNetwork
+  }
+  /** The use of the cards of a node over time, in steps from 10 seconds to a day */
+  'nodes.card-metrics': {
+    path: { id: string }
+    query?: { range?: "1h" | "24h" | "7d" | "30d" | "1y"; from?: string; to?: string; resolution?: "10" | "60" | "300" | "600" | "1800" | "3600" | "7200" | "21600" | "86400" }
+    result: NodeCardMetrics
   }
   /** Declare a node lost: everything on it has failed, and it is refused until it is enrolled again */
   'nodes.declare-lost': {
@@ -5858,7 +6033,7 @@ export interface Operations {
   'totp.remove': {
     result: Done
   }
-  /** The usage of a month: the total of each account, by package */
+  /** The usage of a month: the total of each account, by package and by GPU offer */
   'usage.accounts': {
     query?: { month?: string; ownerId?: string; resellerId?: string; cursor?: string; limit?: number }
     result: UsageAccountPage
@@ -5867,6 +6042,21 @@ export interface Operations {
   'usage.export': {
     query?: { month?: string; ownerId?: string; resellerId?: string }
     result: Response
+  }
+  /** The GPU instances of a month as a spreadsheet: one line for each instance and owner */
+  'usage.gpu-export': {
+    query?: { month?: string; ownerId?: string; resellerId?: string }
+    result: Response
+  }
+  /** The usage of every GPU instance in a period, those deleted in the last 400 days included */
+  'usage.gpu-instances': {
+    query?: { from?: string; to?: string; owner_id?: string; cursor?: string; limit?: number }
+    result: GpuUsagePage
+  }
+  /** The GPU instances of a month: how long each was held and ran, deleted ones included */
+  'usage.gpu-report': {
+    query?: { month?: string; ownerId?: string; resellerId?: string; cursor?: string; limit?: number }
+    result: GpuUsagePage
   }
   /** The intervals of the ledger in a month, newest first: every number of the report is a sum of them */
   'usage.intervals': {
@@ -6108,6 +6298,8 @@ export type ListId =
   | 'team.memberships'
   | 'tokens.list'
   | 'usage.accounts'
+  | 'usage.gpu-instances'
+  | 'usage.gpu-report'
   | 'usage.intervals'
   | 'usage.report'
   | 'usage.volumes'
@@ -6210,18 +6402,24 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'gpu-instances.create': ['POST', '/admin/gpu-instances', true],
   'gpu-instances.delete': ['DELETE', '/admin/gpu-instances/{id}', true],
   'gpu-instances.delete-own': ['DELETE', '/gpu-instances/{id}', true],
+  'gpu-instances.download-logs': ['GET', '/gpu-instances/{id}/logs.txt', false],
   'gpu-instances.get': ['GET', '/gpu-instances/{id}', false],
+  'gpu-instances.idle-stop': ['GET', '/gpu-instances/{id}/idle-stop', false],
   'gpu-instances.list': ['GET', '/gpu-instances', false],
   'gpu-instances.list-all': ['GET', '/admin/gpu-instances', false],
+  'gpu-instances.logs': ['GET', '/gpu-instances/{id}/logs', false],
+  'gpu-instances.metrics': ['GET', '/gpu-instances/{id}/metrics', false],
   'gpu-instances.power': ['POST', '/gpu-instances/{id}/actions/power', true],
   'gpu-instances.rebuild': ['POST', '/gpu-instances/{id}/actions/rebuild', true],
   'gpu-instances.rename': ['PATCH', '/gpu-instances/{id}', false],
   'gpu-instances.restart-policy': ['PUT', '/gpu-instances/{id}/restart-policy', false],
   'gpu-instances.set-billing-service': ['PATCH', '/gpu-instances/{id}/billing', false],
   'gpu-instances.set-environment': ['PUT', '/gpu-instances/{id}/environment', false],
+  'gpu-instances.set-idle-stop': ['PUT', '/gpu-instances/{id}/idle-stop', false],
   'gpu-instances.set-ssh-keys': ['PUT', '/gpu-instances/{id}/ssh-keys', false],
   'gpu-instances.suspend': ['POST', '/admin/gpu-instances/{id}/suspend', true],
   'gpu-instances.unsuspend': ['POST', '/admin/gpu-instances/{id}/unsuspend', true],
+  'gpu-instances.usage': ['GET', '/gpu-instances/{id}/usage', false],
   'gpu-offers.create': ['POST', '/admin/gpu-offers', false],
   'gpu-offers.list': ['GET', '/admin/gpu-offers', false],
   'gpu-offers.update': ['PATCH', '/admin/gpu-offers/{id}', false],
@@ -6262,6 +6460,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'networks.list': ['GET', '/networks', false],
   'networks.remove': ['DELETE', '/networks/{id}', false],
   'networks.update': ['PATCH', '/networks/{id}', false],
+  'nodes.card-metrics': ['GET', '/admin/nodes/{id}/card-metrics', false],
   'nodes.declare-lost': ['POST', '/admin/nodes/{id}/actions/declare-lost', false],
   'nodes.enroll': ['POST', '/admin/node-enrollments', false],
   'nodes.enrollment': ['GET', '/admin/node-enrollments/{id}', false],
@@ -6452,6 +6651,9 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'totp.remove': ['DELETE', '/account/totp', false],
   'usage.accounts': ['GET', '/reports/usage/accounts', false],
   'usage.export': ['GET', '/reports/usage.csv', false],
+  'usage.gpu-export': ['GET', '/reports/gpu-usage.csv', false],
+  'usage.gpu-instances': ['GET', '/admin/gpu-usage', false],
+  'usage.gpu-report': ['GET', '/reports/gpu-usage', false],
   'usage.intervals': ['GET', '/reports/usage/intervals', false],
   'usage.of-server': ['GET', '/servers/{id}/usage', false],
   'usage.reconcile': ['POST', '/usage/reconciliation', false],
