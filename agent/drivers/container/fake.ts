@@ -66,8 +66,7 @@ export class FakeContainers implements Containers {
 
   private output = new Map<string, string>()
   /** For tests: the container's program writes whole lines, kept for as long as this process lives. */
-  write = (workload: string, text: string) =>
-    void this.output.set(workload, (this.output.get(workload) ?? '') + text)
+  write = (workload: string, text: string) => void this.output.set(workload, (this.output.get(workload) ?? '') + text)
 
   /** Stops every container, as a reboot of the host does. */
   powerOff() {
