@@ -123,7 +123,7 @@ async function people(): Promise<Person[]> {
       },
     },
     {
-      area: /^\/($|servers|gpu|backups|jobs|team|usage|scripts|images|api-reference|account\/(ssh-keys|webhooks|event))/,
+      area: /^\/($|servers|gpu|backup|jobs|team|usage|scripts|images|api-reference|account\/(ssh-keys|webhooks|event))/,
       cookies: await cookiesOf('cal@example.com'),
       ids: { ...own, backups, gpu: instances.cal, webhooks: await webhookOf('cal@example.com'), scripts },
     },
