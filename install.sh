@@ -1417,7 +1417,14 @@ uninstall() {
 }
 
 # Berth's guests are named by their server id.
-our_guests() { virsh -c qemu:///system list --all --name 2>/dev/null | grep -E '^srv_[0-9a-z]{26}$' || true; }
+our_guests() { { virsh -c qemu:///system list --all --name 2>/dev/null | grep -E '^srv_[0-9a-z]{26}$' || true; }; our_instances; }
+
+# Container instances are named by their id, in a storage of their own.
+our_instances() { [ ! -e $agent_state/containers/containers.conf ] || podman_of_berth ps --all --format '{{.Names}}' 2>/dev/null | grep -E '^[a-z]{2,8}_[0-9a-z]{26}$' || true; }
+podman_of_berth() {
+  local dir=$agent_state/containers
+  CONTAINERS_CONF=$dir/containers.conf CONTAINERS_STORAGE_CONF=$dir/storage.conf CONTAINERS_REGISTRIES_CONF=$dir/registries.conf podman "$@"
+}
 
 stop_services() {
   local service
@@ -1449,6 +1456,7 @@ remove_caddy_site() {
 
 delete_guests() {
   local guest
+  [ -z "$(our_instances)" ] || { podman_of_berth rm --all --force --volumes; podman_of_berth network prune --force; }
   for guest in $(our_guests); do
     virsh -c qemu:///system destroy "$guest" || true
     virsh -c qemu:///system undefine --managed-save --snapshots-metadata --checkpoints-metadata --nvram "$guest"
@@ -1465,7 +1473,7 @@ purge_all() {
   [ ! -x $library/network ] || $library/network down
   for table in $(nft list tables 2>/dev/null | awk '$3 ~ /^berth/ { print $2 ":" $3 }'); do nft delete table "${table%:*}" "${table#*:}"; done
   for directory in "$data_dir" $agent_state; do delete_directory "$directory"; done
-  rm -rf $settings $library /run/berth
+  rm -rf $settings $library /run/berth /etc/cdi/berth-gpu.json
   userdel berth 2>/dev/null || true
   rm -rf $logs
 }

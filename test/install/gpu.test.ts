@@ -40,6 +40,17 @@ describe('install.sh --gpu', () => {
     expect(await unit(`${again}; mode=agent gpu=; agent_unit; rm -r "$settings"`)).toContain('ProtectKernelLogs=no')
     expect(await unit(`${again}; mode=deb gpu=; agent_unit; rm -r "$settings"`)).toContain('ProtectKernelLogs=yes')
   })
+  test('counts instances among the guests that keep a purge from deleting anything', async () => {
+    const id = (kind: string) => `${kind}_${'0'.repeat(26)}`
+    const setUp = [
+      'agent_state=$(mktemp -d); mkdir "$agent_state/containers"',
+      `virsh() { printf '%s\\n' ${id('srv')} other; }`,
+      `podman() { [ "$CONTAINERS_CONF" = "$agent_state/containers/containers.conf" ] && printf '%s\\n' ${id('gpu')} x; }`,
+    ].join('; ')
+    expect(await unit(`${setUp}; our_guests; rm -r "$agent_state"`)).toBe(`${id('srv')}\n`)
+    const settled = 'touch "$agent_state/containers/containers.conf"'
+    expect(await unit(`${setUp}; ${settled}; our_guests; rm -r "$agent_state"`)).toBe(`${id('srv')}\n${id('gpu')}\n`)
+  })
   test('makes the engine a service that instances outlive', async () => {
     const containers = await unit('mode=agent gpu=yes; containers_unit')
     expect(containers).toContain('ExecStart=/usr/bin/podman system service --time=0 unix:///run/berth/podman.sock\n')
