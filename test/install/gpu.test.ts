@@ -45,7 +45,7 @@ describe('install.sh --gpu', () => {
     const setUp = [
       'agent_state=$(mktemp -d); mkdir "$agent_state/containers"',
       `virsh() { printf '%s\\n' ${id('srv')} other; }`,
-      `podman() { [ "$CONTAINERS_CONF" = "$agent_state/containers/containers.conf" ] && printf '%s\\n' ${id('gpu')} x; }`,
+      `podman() { [ "$CONTAINERS_CONF" = "$agent_state/containers/containers.conf" ] && echo ${id('gpu')}; }`,
     ].join('; ')
     expect(await unit(`${setUp}; our_guests; rm -r "$agent_state"`)).toBe(`${id('srv')}\n`)
     const settled = 'touch "$agent_state/containers/containers.conf"'
