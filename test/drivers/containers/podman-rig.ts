@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Given } from '../../../agent/drivers/container/container.ts'
 import { slotOf, uidBase } from '../../../agent/drivers/container/ids.ts'
 import { PodmanApi } from '../../../agent/drivers/container/podman/api.ts'
+import { Cgroups } from '../../../agent/drivers/container/podman/cgroups.ts'
 import { PodmanContainers, type PodmanOptions } from '../../../agent/drivers/container/podman/podman.ts'
 import { find } from '../../../agent/host/exec.ts'
 import { containerOf } from '../../agent/instances/examples.ts'
@@ -61,9 +62,24 @@ export async function closePodman() {
   opened = undefined
   for (const { id } of await containers.look()) await containers.remove(id)
   containers.close()
-  const groups = new Bun.Glob(`*/${options.cgroup}`).scan({ cwd: '/sys/fs/cgroup', absolute: true, onlyFiles: false })
-  for await (const group of groups) await Bun.$`rmdir ${group}`.quiet().nothrow()
+  await removeGroups(options.cgroup!)
   await Bun.$`umount -l ${dir}/lib/storage/overlay`.quiet().nothrow()
+}
+
+/** A program that was run inside a container has a helper that stays for ten seconds. */
+async function removeGroups(name: string) {
+  const find = (pattern: string) => [
+    ...new Bun.Glob(`*/${name}${pattern}`).scanSync({ cwd: '/sys/fs/cgroup', absolute: true, onlyFiles: false }),
+  ]
+  for (const file of find('/**/cgroup.procs'))
+    for (const pid of (await Bun.$`cat ${file}`.quiet().nothrow().text()).split('\n').filter(Boolean))
+      await Bun.$`kill -9 ${pid}`.quiet().nothrow()
+  const cgroups = new Cgroups(name)
+  for (let tries = 0, left = find(''); left.length && tries < 20; left = find(''), tries++) {
+    cgroups.sweep(new Set())
+    await Bun.$`rmdir ${left}`.quiet().nothrow()
+    await Bun.sleep(50)
+  }
 }
 
 async function open(odd: Oddities = {}): Promise<PodmanRig> {

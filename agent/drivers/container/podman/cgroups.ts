@@ -18,9 +18,16 @@ export class Cgroups {
   parent = (workload: string) => `/${this.name}/${workload}`
 
   remove(workload: string) {
-    for (const dir of this.isV2 ? [this.dir(workload)] : childrenOf(ROOT).map((tree) => this.dir(workload, tree)))
-      removeTree(dir)
+    for (const top of this.tops()) removeTree(join(top, workload))
   }
+
+  /** Removes the groups of all other workloads: one in which a process still ended when its container was removed. */
+  sweep(kept: ReadonlySet<string>) {
+    for (const top of this.tops())
+      for (const workload of childrenOf(top)) if (!kept.has(workload)) removeTree(join(top, workload))
+  }
+
+  private tops = () => (this.isV2 ? [''] : childrenOf(ROOT)).map((tree) => join(ROOT, tree, this.name))
 
   /** Processes of the container that the kernel has killed because its memory was full; undefined: nobody knows. */
   oomKills(workload: string): number | undefined {

@@ -201,6 +201,7 @@ export class PodmanContainers implements Containers {
       }
       if (performance.now() - sweptAt > SWEEP_MS) {
         sweptAt = performance.now()
+        this.cgroups.sweep(new Set(seen.keys()))
         await this.images
           .sweep()
           .catch((error) => log('warning', 'old images cannot be removed', { error: wordsOf(error) }))
