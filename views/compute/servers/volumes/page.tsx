@@ -40,8 +40,11 @@ export const serverVolumesPages = inEveryArea({
           count={`${exactGb(data.volumes.usedGb)} of ${exactGb(data.volumes.limitGb)}`}
           actions={data.volumes.data.length > 0 && <Make {...data} />}
           words={
-            'Extra disks on the machine of the server. They stay when it is reinstalled or deleted. Snapshots and ' +
-            'backups do not have what is on them: keep a copy elsewhere.'
+            <>
+              Extra disks on the machine of the server. They stay when it is reinstalled or deleted. Snapshots and
+              backups do not have what is on them: keep a copy elsewhere. Detached ones are on the page{' '}
+              <Link href={`${area}/volumes`}>Volumes</Link>.
+            </>
           }
         >
           {data.volumes.data.length ? (
@@ -54,9 +57,6 @@ export const serverVolumesPages = inEveryArea({
             <None {...data} area={area} />
           )}
         </Section>
-        <p class="muted">
-          Detached ones are on the page <Link href={`${area}/volumes`}>Volumes</Link>.
-        </p>
       </Live>
     </ServerFrame>
   ),
