@@ -1,7 +1,7 @@
 // Cards: the contract on both drivers, and the calls into NVIDIA's libraries. There is no card where these tests run: a
 // library made for the test stands in for NVIDIA's, and its card is a file, so that the calls, their arguments and the
 // structures are tried, and what is left in the memory of the card can be read.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -19,7 +19,7 @@ import { fakeRig, MEMORY_MB, type NvidiaRig, nvidiaRig, stubLibrary } from './ri
 setDefaultTimeout(60_000)
 const library = stubLibrary()
 const leftOut = note(library ? undefined : 'no gcc', 'calls into the libraries of NVIDIA')
-process.once('exit', () => library && rmSync(dirname(library), { recursive: true, force: true }))
+afterAll(() => library && rmSync(dirname(library), { recursive: true }))
 
 describe('a fake host’s cards', () => {
   cardsContract(fakeRig)
