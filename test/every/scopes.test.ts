@@ -52,9 +52,9 @@ const neighbours: Record<string, readonly string[]> = {
   'pools.get': ['nod'],
   'pools.addresses': ['srv'],
   // The specification opens the report of usage, with its servers and accounts, by customers:read.
-  'usage.report': ['srv', 'usr'],
+  'usage.report': ['srv', 'gpu', 'usr'],
   'usage.accounts': ['usr'],
-  'usage.intervals': ['srv', 'usr'],
+  'usage.intervals': ['srv', 'gpu', 'usr'],
   'usage.of-server': ['usr'],
   'usage.gpu-report': ['gpu', 'usr'],
   // The specification opens them by servers:read, and one line names its owner.

@@ -75,6 +75,7 @@ beforeAll(async () => {
           {
             server: { hostname: 'web01', ipv4: null },
             gpuInstance: { name: 'Training' },
+            backup: { id: 'bkp_none', kind: 'manual', error: 'none' },
             previousOwner: { id: people[of]!.id },
             reason: 'none',
             brake: { actor: { id: people[of]!.id, name: of } },
