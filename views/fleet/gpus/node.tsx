@@ -2,6 +2,8 @@
 import { listGpus } from '../../../src/fleet/gpus/hosts.ts'
 import { getNode } from '../../../src/fleet/nodes/nodes.ts'
 import { page, reading } from '../../../src/kernel/web/page.ts'
+import { Icon } from '../../components/icon.tsx'
+import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Empty } from '../../components/section.tsx'
 import { NodeHead } from '../nodes/frame.tsx'
@@ -17,7 +19,17 @@ export const nodeGpusPage = page({
   nav: 'nodes',
   view: ({ node, gpus }) => (
     <Live id="node" every={4}>
-      <NodeHead node={node} />
+      <NodeHead
+        node={node}
+        actions={
+          gpus.data.length > 0 && (
+            <Link class="btn" to="/admin/nodes/{id}/gpu-metrics" params={{ id: node.id }}>
+              <Icon name="activity" />
+              Use of the cards
+            </Link>
+          )
+        }
+      />
       {gpus.data.length ? (
         gpus.data.map((host) => <GpuHost of={host} title="Cards" />)
       ) : (
