@@ -6,7 +6,7 @@ import { downloadInstanceLogs, getInstanceLogs } from './logs.ts'
 import { idleNotices } from './notices.ts'
 import { gpuIdleStops } from './tables.ts'
 
-const entry = { group: '', position: 115, name: 'gpu-instances', title: 'GPU instances', icon: 'gpu' }
+const entry = { group: '', position: 117, name: 'gpu-instances', title: 'GPU instances', icon: 'gpu' }
 
 /** The pages, the logs and the idle stop of instances that are set up. */
 export const instanceUseFeature = feature({
