@@ -100,8 +100,10 @@ export class TestEngine {
   logs = (name: string) => this.podman('logs', name)
 
   remove(name: string) {
-    // The engine's own helper may still be clearing up what ended.
+    this.podman('stop', '--time', '0', name)
     this.patiently('rm', '--force', '--time', '0', name)
+    // The engine's helper has mounts of its own, so what it unmounts stays mounted here where it was the first.
+    Bun.spawnSync(['umount', '--quiet', join(this.dir, 'storage/volumes', name, '_data')])
     this.patiently('volume', 'rm', '--force', name)
     this.names.delete(name)
   }
