@@ -142,6 +142,10 @@ describe('S22: a support session', () => {
     ).toEqual([
       'customers.lock',
       'customers.unlock',
+      'gpu-instances.power',
+      'gpu-instances.rename',
+      'gpu-instances.suspend',
+      'gpu-instances.unsuspend',
       'servers.power',
       'servers.rename',
       'servers.suspend',
