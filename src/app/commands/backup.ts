@@ -157,9 +157,8 @@ export function putInPlace(part: string, dataDir: string): string | undefined {
   const database = databaseOf(dataDir)
   const kept = `${database}.before-restore-${Date.now()}`
   const before = existsSync(database)
-  if (before) intoOneFile(database)
   // Nodes obey no controller any more that goes on with the database before.
-  raiseEpoch(part, before ? database : undefined)
+  raiseEpoch(part, before ? intoOneFile(database) : 0)
   // With what could not be put into it, of a database that is damaged.
   for (const suffix of ['', '-wal', '-shm'])
     if (existsSync(database + suffix)) renameSync(database + suffix, kept + suffix)
@@ -169,33 +168,27 @@ export function putInPlace(part: string, dataDir: string): string | undefined {
   return before ? kept : undefined
 }
 
-function raiseEpoch(part: string, database: string | undefined) {
+/** `before`: the epoch of the database that it takes the place of. */
+function raiseEpoch(part: string, before: number) {
   const db = new Database(part, { readwrite: true, create: false })
-  raiseEpochIn(db, [epochIn(db), database === undefined ? 0 : epochBefore(database)], Date.now())
+  raiseEpochIn(db, [epochIn(db), before], Date.now())
   db.run('PRAGMA wal_checkpoint(TRUNCATE)')
   db.close(true)
   for (const end of ['-wal', '-shm']) rmSync(part + end, { force: true })
 }
 
-/** A damaged database tells none; the time of this host is higher anyway. */
-function epochBefore(database: string): number {
-  try {
-    const db = new Database(database, { readonly: true })
-    const epoch = epochIn(db)
-    db.close()
-    return epoch
-  } catch {
-    return 0
-  }
-}
-
-function intoOneFile(database: string) {
+/** Answers the epoch of the database; a damaged one tells none, and the time of this host is higher anyway. */
+function intoOneFile(database: string): number {
   try {
     const db = new Database(database, { readwrite: true })
     db.run('PRAGMA wal_checkpoint(TRUNCATE)')
-    db.close()
+    const epoch = epochIn(db)
+    // It leaves no file beside the database only where all that read it are closed.
+    db.close(true)
+    return epoch
   } catch {
     // A damaged one is why somebody restores; it is kept as it is.
+    return 0
   }
 }
 

@@ -29,6 +29,10 @@ test('the lists that people sort can be sorted', () =>
   expect(sorted.map((op) => op.id).toSorted()).toEqual([
     'customers.list',
     'events.list',
+    'gpu-images.list',
+    'gpu-instances.list',
+    'gpu-instances.list-all',
+    'gpu-offers.list',
     'jobs.list',
     'nodes.list',
     'packages.list',

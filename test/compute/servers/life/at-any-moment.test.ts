@@ -1,6 +1,7 @@
 // A suspension and a termination are recorded at once, whatever is going on, and come to their end by themselves.
 import { describe, expect, test } from 'bun:test'
 import { registry } from '../../../../src/app/features.ts'
+import { instanceScenarios } from '../../../support/nodes/instance-scenarios.ts'
 import { quickly } from '../../../support/quick.ts'
 import { invariants } from '../../../support/world/invariants.ts'
 import { type World, world } from '../../../support/world/panel.ts'
@@ -49,7 +50,7 @@ const ends = new Set(['terminate', 'purge'])
 const waitsInSeed = new Set(['floating_ip', 'addresses', 'password', 'network'])
 /** Every moment of every job of a server, but for the terminations themselves. */
 const moments = scenarios
-  .filter(({ kind }) => !ends.has(kind))
+  .filter((scenario) => !ends.has(scenario.kind) && !instanceScenarios.includes(scenario))
   .flatMap((scenario) => {
     const { steps } = registry.jobs.find(({ kind }) => kind === scenario.kind)!
     return steps.flatMap(({ name }) =>
