@@ -212,6 +212,6 @@ function faultsIn(dataDir: string): Record<string, CardFault> {
     return JSON.parse(readFileSync(file, 'utf8')) as Record<string, CardFault>
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw new Failure('fault', `${file} cannot be read`, { cause: error })
+    throw new Failure('tool_failed', `${file} cannot be read`, { cause: error })
   }
 }

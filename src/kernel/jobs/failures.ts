@@ -149,6 +149,7 @@ const causes: Record<string, string> = {
   slot_taken: 'Another instance of the host machine is in the way.',
   ssh_kit: 'The host machine lacks what instances need for SSH.',
   tool_failed: 'A command failed on the host machine.',
+  tool_missing: 'A program is missing on the host machine.',
   tool_timeout: 'A command on the host machine took too long.',
   volume_held: 'The system in the server did not release the volume. Unmount it there, or shut the server down.',
   volume_in_use: 'The volume is attached to another server on the host machine.',
