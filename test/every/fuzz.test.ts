@@ -140,7 +140,7 @@ function textFitting({ pattern, minLength = 0, maxLength = 60 }: Schema, ids: re
     : pattern
       ? // A pattern of fixed length may ask for more than a short text.
         fc
-          .stringMatching(new RegExp(pattern), /[+*]|,\d*\}/.test(pattern) ? { maxLength: short } : {})
+          .stringMatching(new RegExp(pattern), isOpenEnded(pattern) ? { maxLength: short + fixedLength(pattern) } : {})
           .map((s) => s.padEnd(minLength, 'a'))
       : fc.oneof(
           fc.string({ minLength, maxLength: Math.max(minLength, short) }),
@@ -153,6 +153,10 @@ function textFitting({ pattern, minLength = 0, maxLength = 60 }: Schema, ids: re
     ? fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...ids) }, { weight: 1, arbitrary: some })
     : some
 }
+
+const isOpenEnded = (pattern: string) => /[+*]|,\d*\}/.test(pattern)
+/** What the repetitions of a fixed number take, such as the digits of a digest. */
+const fixedLength = (pattern: string) => [...pattern.matchAll(/\{(\d+)\}/g)].reduce((sum, [, n]) => sum + Number(n), 0)
 
 const extraKeys = [
   '__proto__',
