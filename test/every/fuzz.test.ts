@@ -16,7 +16,7 @@ import { cookieFor, makeRight, markedBody, refresh } from '../support/world/righ
 import { operations, registry } from './toy-feature/every-feature.ts'
 
 const long = !!process.env['BERTH_LONG']
-const CASES = long ? 2000 : quickCount(200, 12)
+const CASES = long ? 2000 : quickCount(120, 8)
 const SEED = long ? Date.now() % 2 ** 31 : 1
 /** Far above what any of them takes, so that only one that hangs meets it. */
 const LIMIT_MS = 5000

@@ -7,7 +7,7 @@ import { invariants } from '../../support/world/invariants.ts'
 import { world } from '../../support/world/panel.ts'
 import { scenarios } from '../../support/world/scenarios.ts'
 
-/** Every moment of every job; without it a third of each, and of different ones. */
+/** Every moment of every job; without it a fifth of each, and of different ones. */
 const long = process.env['BERTH_LONG'] === '1'
 
 const full = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
@@ -21,7 +21,7 @@ for (const [n, s] of scenarios.entries())
     for (const moment of long
       ? moments
       : quickly(
-          moments.filter((_, i) => i % 3 === n % 3),
+          moments.filter((_, i) => i % 5 === n % 5),
           3,
           n,
         ))
