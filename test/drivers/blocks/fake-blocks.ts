@@ -32,11 +32,14 @@ export class FakeBlocks implements BlockDriver {
   }
   async create(name: string, sizeBytes: number, fill: (disk: Disk) => Promise<void>) {
     this.command()
-    this.part = { content: 'i' }
+    this.part = { content: '\0' }
     await fill({ kind: 'block', path: PART, format: 'raw' })
     this.volume(name).disks.push({ start: 0, layer: 0, sizeBytes, content: this.part.content })
   }
-  async fill() {}
+  /** Copies the image. */
+  async fill() {
+    this.part.content = 'i'
+  }
   async grow(name: string, { start }: DiskEntry, sizeBytes: number) {
     this.command()
     this.diskOf(name, start).sizeBytes = sizeBytes
