@@ -155,7 +155,7 @@ function textFitting({ pattern, minLength = 0, maxLength = 60 }: Schema, ids: re
 }
 
 const isOpenEnded = (pattern: string) => /[+*]|,\d*\}/.test(pattern)
-/** What the repetitions of a fixed number take, such as the digits of a digest. */
+/** The length of the repetitions of a fixed number, such as the digits of a digest. */
 const fixedLength = (pattern: string) => [...pattern.matchAll(/\{(\d+)\}/g)].reduce((sum, [, n]) => sum + Number(n), 0)
 
 const extraKeys = [
