@@ -234,6 +234,8 @@ beforeAll(async () => {
     nodes: first('nodes'),
     'ip-pools': first('pools'),
     enroll: first('enrollments'),
+    gpu: first('gpu_instances'),
+    'gpu-instances': first('gpu_instances'),
   }
   roles = [
     { name: 'owner', cookie: p.owner.cookie },
@@ -350,6 +352,8 @@ test('every operation that keeps free text was reached', () => {
   expect(fields.filter((field) => !planted.has(field)).sort()).toEqual([
     // A link, which is never kept as it was typed.
     'branding.set supportLink',
+    // Every card is sold by then; the identifier is planted when it is changed.
+    'gpu-instances.create billingServiceId',
     // They need a file, an open job, a second factor or a provider, or end the session that they are called by. What
     // most of them keep is planted by hand above.
     'images.import name',
@@ -371,6 +375,8 @@ test('every operation that keeps free text was reached', () => {
     'staff.create role',
     'staff.update role',
     'support.open reason',
+    // A server has all the volumes that it may have; the name is planted when it is changed.
+    'volumes.create name',
   ])
 })
 

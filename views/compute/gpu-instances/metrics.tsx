@@ -1,7 +1,6 @@
 import { reading } from '../../../src/kernel/web/page.ts'
 import { getInstanceMetrics } from '../../../src/platform/metrics/cards/show.ts'
 import { pathOf } from '../../components/action.tsx'
-import { Empty } from '../../components/section.tsx'
 import { CardCharts } from '../../platform/metrics/cards.tsx'
 import { chartFiles, Periods, rangeIn } from '../../platform/metrics/charts.tsx'
 import { instancePage } from './area.ts'
@@ -18,11 +17,11 @@ export const instanceMetricsPages = instancePage({
   view: ({ metrics, ...data }, area) => (
     <InstanceFrame {...data} area={area}>
       <Periods />
-      {metrics.cards.length > 0 ? (
-        <CardCharts metrics={metrics} address={pathOf(getInstanceMetrics, { id: data.instance.id })} />
-      ) : (
-        <Empty>It holds no cards now, so nothing is measured.</Empty>
-      )}
+      <CardCharts
+        metrics={metrics}
+        address={pathOf(getInstanceMetrics, { id: data.instance.id })}
+        none="It holds no cards now, so nothing is measured."
+      />
     </InstanceFrame>
   ),
 })

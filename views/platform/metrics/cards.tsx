@@ -3,6 +3,7 @@
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import type { getInstanceMetrics, getNodeCardMetrics } from '../../../src/platform/metrics/cards/show.ts'
 import { Meter } from '../../components/figures.tsx'
+import { Empty } from '../../components/section.tsx'
 import { exactMb, mb } from '../../components/words.ts'
 import { type Chart, ChartFrame, Figure } from './charts.tsx'
 
@@ -38,9 +39,11 @@ const chartsOf = (card: Card, place: number): readonly [Chart, ...Chart[]] => {
   ]
 }
 
-/** The charts of all cards; `address` answers new values. */
-export const CardCharts = ({ metrics, address }: { metrics: Metrics; address: string }) => (
+type CardChartsProps = { metrics: Metrics; address: string; none: string }
+/** The charts of all cards; `address` answers new values, and `none` stands there where there is no card. */
+export const CardCharts = ({ metrics, address, none }: CardChartsProps) => (
   <ChartFrame address={address}>
+    {!metrics.cards.length && <Empty>{none}</Empty>}
     {metrics.cards.map((card, place) => {
       const [busy, ...others] = chartsOf(card, place)
       return (

@@ -3,7 +3,6 @@ import { getNode } from '../../../src/fleet/nodes/nodes.ts'
 import { page, reading } from '../../../src/kernel/web/page.ts'
 import { getNodeCardMetrics } from '../../../src/platform/metrics/cards/show.ts'
 import { pathOf } from '../../components/action.tsx'
-import { Empty } from '../../components/section.tsx'
 import { NodeFrame } from '../../fleet/nodes/frame.tsx'
 import { CardCharts } from './cards.tsx'
 import { chartFiles, Periods, rangeIn } from './charts.tsx'
@@ -20,11 +19,11 @@ export const nodeCardMetricsPage = page({
   view: ({ node, metrics }) => (
     <NodeFrame node={node}>
       <Periods />
-      {metrics.cards.length > 0 ? (
-        <CardCharts metrics={metrics} address={pathOf(getNodeCardMetrics, { id: node.id })} />
-      ) : (
-        <Empty>This node has reported no graphics cards.</Empty>
-      )}
+      <CardCharts
+        metrics={metrics}
+        address={pathOf(getNodeCardMetrics, { id: node.id })}
+        none="This node has reported no graphics cards."
+      />
     </NodeFrame>
   ),
 })
