@@ -91,6 +91,7 @@ describe.skipIf(note(reason, 'real guests on two nodes'))('real guests on two no
     )
   }, 300_000)
   afterAll(async () => {
+    key?.remove()
     for (const it of nodes.values()) await it.end()
     await spaces.remove()
   }, 30_000)

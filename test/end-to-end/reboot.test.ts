@@ -2,8 +2,7 @@
 // its own, with its own libvirt, QEMU, nftables and agent, and three servers ordered through the API of the compiled
 // program.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { copyFileSync, rmSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { copyFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'
 import { bridge, guestImage, newKey, run, sshWithKey } from '../support/guest.ts'
 import { type LabNode, labNode } from '../support/world/lab.ts'
@@ -80,7 +79,7 @@ describe('a node that loses its power while the controller is down', () => {
     await node?.remove()
     await live?.close()
     await lan?.remove()
-    if (key) rmSync(dirname(key.path), { recursive: true, force: true })
+    key?.remove()
   }, 30_000)
 
   const ended = (jobId: string) =>

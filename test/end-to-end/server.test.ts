@@ -75,6 +75,7 @@ describe.skipIf(!!why)('a real server', () => {
   }, 120_000)
 
   afterAll(async () => {
+    key?.remove()
     for (const { serverId } of [byKey, byPassword].filter(Boolean))
       await run(['virsh', '-c', 'qemu:///system', 'destroy', serverId])
     for (const { serverId } of [byKey, byPassword].filter(Boolean))

@@ -1,6 +1,6 @@
 // A real guest as a person outside sees it: SSH by key and by password, ping. And whether this machine can run one at
 // all.
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
 /** The tiny Linux that test/run built. */
@@ -38,7 +38,11 @@ export async function noGuests(): Promise<string | undefined> {
 export async function newKey() {
   const dir = mkdtempSync(`${tmpdir()}/berth-key-`)
   await must('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', `${dir}/id`)
-  return { path: `${dir}/id`, publicKey: readFileSync(`${dir}/id.pub`, 'utf8').trim() }
+  return {
+    path: `${dir}/id`,
+    publicKey: readFileSync(`${dir}/id.pub`, 'utf8').trim(),
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  }
 }
 
 /** Options for the SSH of tests: guests come and go under the same addresses. */

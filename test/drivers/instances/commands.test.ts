@@ -49,6 +49,7 @@ describe.skipIf(note(reason, 'the life of an instance'))('an instance, by the co
   }, 60_000)
 
   afterAll(async () => {
+    for (const key of keys ?? []) key.remove()
     await closePodman()
     host?.state.close()
     await Bun.$`ip address delete ${HOST}/32 dev lo`.quiet().nothrow()

@@ -112,6 +112,7 @@ describe.skipIf(note(reason, 'instances on Podman'))('instances on Podman', () =
   }, 60_000)
 
   afterAll(async () => {
+    for (const one of [key, other]) one?.remove()
     for (const listener of listeners) listener.stop(true)
     engine?.close()
     await spaces.remove()

@@ -67,6 +67,7 @@ describe.skipIf(!long || !!why)('a Debian server', () => {
   }, 600_000)
 
   afterAll(async () => {
+    key?.remove()
     for (const { serverId } of made) {
       await run(['virsh', '-c', 'qemu:///system', 'destroy', serverId])
       await run(['virsh', '-c', 'qemu:///system', 'undefine', '--nvram', serverId])
