@@ -102,6 +102,12 @@ function hostOf(node: SeededNode): Host {
     },
     hostCounters: () => ({ cpuMs: 0, rxBytes: 0, txBytes: 0, rxPackets: 0, txPackets: 0, memoryUsedMb: 0 }),
     hypervisor: { look, usage: async () => [], events: untilAborted },
+    // Neither instances nor cards.
+    containers: { look: async () => [], usage: async () => [], events: untilAborted },
+    workspaces: { list: async () => [] },
+    gpus: { samples: async () => [] },
+    // Every controller is obeyed.
+    state: { controllerEpoch: () => 0, obeyEpoch() {} },
     // Its traffic is stored already.
     metering: { report: () => undefined, stored() {} },
     withFaults: async (name: CommandName, workload: string | undefined) => {
