@@ -1,5 +1,6 @@
-// Charts of the use of a server, a node or cards: drawn over the values that the API answers, with the value under the pointer or, from the
-// keyboard, under the arrow keys. The tables beside them are drawn by the server and kept current here.
+// Charts of the use of a server, a node or cards: drawn over the values that the API answers, with the value under the
+// pointer or, from the keyboard, under the arrow keys. The tables beside them are drawn by the server and kept current
+// here.
 // @ts-check
 
 const uPlot = /** @type {any} */ (globalThis).uPlot
