@@ -3367,7 +3367,7 @@ export interface Operations {
     query?: { month?: string }
     result: BackupCalendar
   }
-  /** Back up the disk of a server, which may run, to the usual backup target */
+  /** Back up the disk of a server; it may run, and the backup goes to the default target */
   'backups.create': {
     path: { id: string }
     body: {
@@ -5727,7 +5727,7 @@ export interface Operations {
       redirectUrl: string
     }
   }
-  /** Take a snapshot of the disk of a server, which may run */
+  /** Take a snapshot of the disk of a server; it may run */
   'snapshots.create': {
     path: { id: string }
     body: {
@@ -6096,7 +6096,7 @@ export interface Operations {
     }
     result: VolumeMoved
   }
-  /** Make an empty extra volume for a server, which may run, and attach it */
+  /** Make an extra volume and attach it to a server; it is empty, and the server may run */
   'volumes.create': {
     path: { id: string }
     body: {

@@ -26,7 +26,7 @@ export const makeBackup = operation({
   id: 'backups.create',
   method: 'POST',
   path: '/servers/{id}/backups',
-  summary: 'Back up the disk of a server, which may run, to the usual backup target',
+  summary: 'Back up the disk of a server; it may run, and the backup goes to the default target',
   access: changing,
   on: server,
   body: fields({

@@ -21,7 +21,7 @@ export const takeSnapshot = operation({
   id: 'snapshots.create',
   method: 'POST',
   path: '/servers/{id}/snapshots',
-  summary: 'Take a snapshot of the disk of a server, which may run',
+  summary: 'Take a snapshot of the disk of a server; it may run',
   access: everybody('servers:settings'),
   on: server,
   body: fields({ name: nameField, comment: t.Optional(commentField) }),

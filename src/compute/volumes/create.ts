@@ -20,7 +20,7 @@ export const createVolume = operation({
   id: 'volumes.create',
   method: 'POST',
   path: '/servers/{id}/volumes',
-  summary: 'Make an empty extra volume for a server, which may run, and attach it',
+  summary: 'Make an extra volume and attach it to a server; it is empty, and the server may run',
   access: everybody('servers:settings'),
   on: server,
   body: fields({ name: nameField, sizeGb: sizeField }),
