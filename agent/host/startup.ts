@@ -41,11 +41,16 @@ export async function watchFirewall(host: Host, signal: AbortSignal, everyMs = 6
     await sleep(everyMs, signal)
     if (signal.aborted) return
     await ensureRoutes(host)
-    try {
-      if ((await host.portSecurity.ensure()) || (await host.access.ensure()))
-        log('warning', 'another program changed the port rules; they are loaded again')
-    } catch (error) {
-      log('error', 'the port rules cannot be checked or loaded', { error: wordsOf(error) })
-    }
+    // Each on its own: one that is changed or cannot be checked must not keep the other from being checked.
+    await reload('the port rules', () => host.portSecurity.ensure())
+    await reload('the rules of the instances', () => host.access.ensure())
+  }
+}
+
+async function reload(what: string, ensure: () => Promise<boolean>) {
+  try {
+    if (await ensure()) log('warning', `another program changed ${what}; they are loaded again`)
+  } catch (error) {
+    log('error', `${what} cannot be checked or loaded`, { error: wordsOf(error) })
   }
 }

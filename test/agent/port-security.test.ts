@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { FakeFirewall } from '../../agent/drivers/firewall/fake.ts'
 import { openFakeHost } from '../../agent/host/fake-host.ts'
+import type { Host } from '../../agent/host/host.ts'
 import { PortSecurity } from '../../agent/host/port-security.ts'
 import { watchFirewall } from '../../agent/host/startup.ts'
 import type { PortPolicy } from '../../agent/protocol/firewall.ts'
@@ -95,6 +96,32 @@ test('rules that another program flushed are loaded again', async () => {
   stop.abort()
   await watching
   expect(await host.portSecurity.ensure()).toBe(false)
+})
+
+test.each([
+  ['were changed', async () => true],
+  ['cannot be checked', () => Promise.reject(new Error('the kernel does not answer'))],
+])('the rules of instances are checked also where those of vms %s', async (_, ensure) => {
+  const checked: string[] = []
+  const stop = new AbortController()
+  const host = {
+    routing: { ensure: async () => {} },
+    portSecurity: {
+      ensure() {
+        checked.push('vms')
+        return ensure()
+      },
+    },
+    access: {
+      async ensure() {
+        checked.push('instances')
+        stop.abort()
+        return false
+      },
+    },
+  } as unknown as Host
+  await watchFirewall(host, stop.signal, 1)
+  expect(checked).toEqual(['vms', 'instances'])
 })
 
 test('a floating address is allowed to one vm of the node at a time, until it is taken away', async () => {

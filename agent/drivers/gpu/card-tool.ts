@@ -1,7 +1,8 @@
 // `berth agent card-tool …`, which the agent runs for itself: calls into NVIDIA's libraries that a broken card can hold
 // for minutes or for ever. They hold up this process alone, and the agent ends it.
 import { log } from '../../log.ts'
-import { clearCard } from './cuda.ts'
+import { clearCard, proveClear } from './clearing.ts'
+import type { CardRequest } from './cuda.ts'
 import { openNvml } from './nvml.ts'
 
 /** The word behind `berth agent`. It is no command for people, and no help names it. */
@@ -10,18 +11,19 @@ export const CARD_TOOL = 'card-tool'
 export const NO_LIBRARY = 3
 
 /**
- * Runs `clear LIBRARY BUS`, which prints what `clearCard` answers, or `watch LIBRARY MS`, which prints a line of
- * samples each time until the agent ends. Returns the exit code.
+ * Runs `clear LIBRARY BUS` or `prove LIBRARY BUS`, which print what `clearCard` and `proveClear` answer, or
+ * `watch LIBRARY MS`, which prints a line of samples each time until the agent ends. Returns the exit code.
  */
 export async function cardTool([task, library = '', last = '']: readonly string[]): Promise<number> {
-  if (task === 'clear') return clear(library, last)
+  if (task === 'clear') return once(clearCard, { library, bus: last })
+  if (task === 'prove') return once(proveClear, { library, bus: last })
   if (task === 'watch') return await watch(library, Number(last))
   return 2
 }
 
-function clear(library: string, bus: string): number {
+function once(work: (request: CardRequest) => unknown, request: CardRequest): number {
   try {
-    print(clearCard({ library, bus }))
+    print(work(request))
     return 0
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`)

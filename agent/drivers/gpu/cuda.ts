@@ -1,10 +1,7 @@
-// Clears a card by the driver's library, proves it clear and puts a short load on it. It runs in a process of its own
-// (card-tool.ts), because a broken card can hold a call for ever, and because the driver gives all memory of a program
-// back at its end. The signatures are those of NVIDIA's CUDA driver API; `_v2` are the names that programs of today
-// get.
-import { CString, dlopen, FFIType, type Pointer, ptr } from 'bun:ffi'
-import { randomInt } from 'node:crypto'
-import type { Cleared } from './health.ts'
+// The memory of a card by the driver's library. It is used in a process of its own (card-tool.ts), because a card that
+// is broken can hold a call for ever, and because the driver gives all memory of a program back at its end. The
+// signatures are those of NVIDIA's CUDA driver API; `_v2` are the names that programs of today get.
+import { CString, dlopen, FFIType, type Pointer, ptr, toArrayBuffer } from 'bun:ffi'
 
 const { i32, u32, u64 } = FFIType
 const symbols = {
@@ -20,6 +17,7 @@ const symbols = {
   cuMemGetInfo_v2: { args: [FFIType.ptr, FFIType.ptr], returns: i32 },
   cuMemAlloc_v2: { args: [FFIType.ptr, u64], returns: i32 },
   cuMemFree_v2: { args: [u64], returns: i32 },
+  cuMemAllocHost_v2: { args: [FFIType.ptr, u64], returns: i32 },
   cuMemsetD32_v2: { args: [u64, u32, u64], returns: i32 },
   cuMemcpyDtoH_v2: { args: [FFIType.ptr, u64, u64], returns: i32 },
   cuMemcpyDtoD_v2: { args: [u64, u64, u64], returns: i32 },
@@ -31,19 +29,15 @@ const MEMORY_BUS_WIDTH_BITS = 37
 const MIB = 2 ** 20
 /** Sizes in which memory is taken, each until the card refuses it. */
 const CHUNKS_BYTES = [1024, 256, 64, 16, 4, 2].map((mib) => mib * MIB)
-const SAMPLE_BYTES = 64 << 10
-const SAMPLES_PER_CHUNK = 16
-/** Bits that alternate, so that none that is stuck looks right by chance. */
-const PATTERN = 0xa5a5a5a5
-const LOAD_MS = 400
 
-type Chunk = { address: bigint; bytes: number }
+/** A part of the card's memory that this process has. */
+export type Chunk = { address: bigint; bytes: number }
 
 /** Where the driver's library is, and the address of the card, which must be the only one that this process sees. */
-export type ClearRequest = { library: string; bus: string }
+export type CardRequest = { library: string; bus: string }
 
-/** Clears the card. Throws with the driver's name for what went wrong. */
-export function clearCard({ library, bus }: ClearRequest): Cleared {
+/** The card, with a context of this process. Each call throws with the driver's name for what went wrong. */
+export function openCard({ library, bus }: CardRequest) {
   const { symbols: cuda } = dlopen(library, symbols)
   const must = (what: string, code: number) => {
     if (code !== 0) throw new Error(`${what} failed: ${nameOf(code)}`)
@@ -60,25 +54,6 @@ export function clearCard({ library, bus }: ClearRequest): Cleared {
   must('cuDevicePrimaryCtxRetain', cuda.cuDevicePrimaryCtxRetain(ptr(context), device))
   must('cuCtxSetCurrent', cuda.cuCtxSetCurrent(Number(context[0]) as Pointer))
 
-  const totalBytes = memory().total
-  const chunks = allMemory()
-  const clearedBytes = chunks.reduce((sum, { bytes }) => sum + bytes, 0)
-  const leftBytes = memory().free
-  // The pattern shows that what is written arrives, and that the samples see it.
-  const pattern = fillAndProve(PATTERN)
-  const memoryGBps = load()
-  const zero = fillAndProve(0)
-  for (const { address } of chunks) must('cuMemFree', cuda.cuMemFree_v2(address))
-  return {
-    totalBytes,
-    clearedBytes,
-    leftBytes,
-    samples: pattern.samples + zero.samples,
-    badSamples: pattern.bad + zero.bad,
-    memoryGBps,
-    peakGBps: peakGBps(),
-  }
-
   function onlyDevice(): number {
     const count = new Int32Array(1)
     must('cuDeviceGetCount', cuda.cuDeviceGetCount(ptr(count)))
@@ -92,66 +67,68 @@ export function clearCard({ library, bus }: ClearRequest): Cleared {
     return found[0]!
   }
 
-  function memory(): { free: number; total: number } {
-    const [free, total] = [new BigUint64Array(1), new BigUint64Array(1)]
-    must('cuMemGetInfo', cuda.cuMemGetInfo_v2(ptr(free), ptr(total)))
-    return { free: Number(free[0]), total: Number(total[0]) }
+  const attribute = (which: number): number => {
+    const value = new Int32Array(1)
+    return cuda.cuDeviceGetAttribute(ptr(value), which, device) === 0 ? value[0]! : 0
   }
 
-  function allMemory(): Chunk[] {
-    const taken: Chunk[] = []
-    const address = new BigUint64Array(1)
-    for (const bytes of CHUNKS_BYTES)
-      for (;;) {
-        const code = cuda.cuMemAlloc_v2(ptr(address), bytes)
-        if (code === OUT_OF_MEMORY) break
-        must('cuMemAlloc', code)
-        taken.push({ address: address[0]!, bytes })
-      }
-    return taken
-  }
+  return {
+    /** Bytes that programs can still get, and that they can get in all. */
+    memory(): { free: number; total: number } {
+      const [free, total] = [new BigUint64Array(1), new BigUint64Array(1)]
+      must('cuMemGetInfo', cuda.cuMemGetInfo_v2(ptr(free), ptr(total)))
+      return { free: Number(free[0]), total: Number(total[0]) }
+    },
 
-  function fillAndProve(word: number): { samples: number; bad: number } {
-    for (const { address, bytes } of chunks) must('cuMemsetD32', cuda.cuMemsetD32_v2(address, word, bytes / 4))
-    must('cuCtxSynchronize', cuda.cuCtxSynchronize())
-    const expected = Buffer.alloc(SAMPLE_BYTES, word & 0xff)
-    const read = Buffer.alloc(SAMPLE_BYTES)
-    let samples = 0
-    let bad = 0
-    for (const { address, bytes } of chunks) {
-      const last = bytes - SAMPLE_BYTES
-      const between = Array.from({ length: SAMPLES_PER_CHUNK }, () => randomInt(last / 4096 + 1) * 4096)
-      for (const offset of [0, last, ...between]) {
-        must('cuMemcpyDtoH', cuda.cuMemcpyDtoH_v2(ptr(read), address + BigInt(offset), SAMPLE_BYTES))
-        samples++
-        if (!read.equals(expected)) bad++
-      }
-    }
-    return { samples, bad }
-  }
+    /** Takes all memory that a program can get. */
+    takeAll(): Chunk[] {
+      const taken: Chunk[] = []
+      const address = new BigUint64Array(1)
+      for (const bytes of CHUNKS_BYTES)
+        for (;;) {
+          const code = cuda.cuMemAlloc_v2(ptr(address), bytes)
+          if (code === OUT_OF_MEMORY) break
+          must('cuMemAlloc', code)
+          taken.push({ address: address[0]!, bytes })
+        }
+      return taken
+    },
 
-  /** Copies within the card for a while. Each byte is read once and written once. */
-  function load(): number {
-    const bytes = (chunks[0]?.bytes ?? 0) / 2
-    const halves = chunks.filter((chunk) => chunk.bytes / 2 === bytes)
-    if (!bytes) return 0
-    const began = performance.now()
-    let moved = 0
-    do {
-      for (const { address } of halves)
-        must('cuMemcpyDtoD', cuda.cuMemcpyDtoD_v2(address + BigInt(bytes), address, bytes))
+    give({ address }: Chunk) {
+      must('cuMemFree', cuda.cuMemFree_v2(address))
+    },
+
+    /** Memory of the host to which the card writes without a copy between. */
+    hostBuffer(bytes: number): Buffer {
+      const place = new BigUint64Array(1)
+      must('cuMemAllocHost', cuda.cuMemAllocHost_v2(ptr(place), bytes))
+      return Buffer.from(toArrayBuffer(Number(place[0]) as Pointer, 0, bytes))
+    },
+
+    fill({ address, bytes }: Chunk, word: number) {
+      must('cuMemsetD32', cuda.cuMemsetD32_v2(address, word, bytes / 4))
+    },
+
+    /** Copies as many bytes as `into` has from the card. */
+    read(into: Buffer, address: bigint) {
+      must('cuMemcpyDtoH', cuda.cuMemcpyDtoH_v2(ptr(into), address, into.length))
+    },
+
+    copy(to: bigint, from: bigint, bytes: number) {
+      must('cuMemcpyDtoD', cuda.cuMemcpyDtoD_v2(to, from, bytes))
+    },
+
+    /** Waits until the card has done what it was told. */
+    synchronize() {
       must('cuCtxSynchronize', cuda.cuCtxSynchronize())
-      moved += 2 * bytes * halves.length
-    } while (performance.now() - began < LOAD_MS)
-    return Math.round(moved / 1e5 / (performance.now() - began)) / 10
-  }
+    },
 
-  /** Both edges of the clock carry data. 0 where the driver does not say. */
-  function peakGBps(): number {
-    const [clock, width] = [MEMORY_CLOCK_RATE_KHZ, MEMORY_BUS_WIDTH_BITS].map((attribute) => {
-      const value = new Int32Array(1)
-      return cuda.cuDeviceGetAttribute(ptr(value), attribute, device) === 0 ? value[0]! : 0
-    })
-    return Math.round((2 * clock! * 1000 * (width! / 8)) / 1e8) / 10
+    /** The throughput that clock and bus of the memory allow, in 10^9 bytes per second; 0: the driver does not say. */
+    peakGBps(): number {
+      // Both edges of the clock carry data.
+      const bytesPerTick = 2 * (attribute(MEMORY_BUS_WIDTH_BITS) / 8)
+      return Math.round((attribute(MEMORY_CLOCK_RATE_KHZ) * 1000 * bytesPerTick) / 1e8) / 10
+    },
   }
 }
+export type OpenCard = ReturnType<typeof openCard>

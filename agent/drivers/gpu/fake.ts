@@ -5,7 +5,7 @@ import { Failure } from '../../failure.ts'
 import type { Card, CardCheck, CardSample } from '../../protocol/gpu.ts'
 import { sleep } from '../../sleep.ts'
 import type { Gpus } from './gpus.ts'
-import { problemsCleared, problemsOf } from './health.ts'
+import { problemsCleared, problemsOf, problemsProved } from './health.ts'
 import type { SmiCard } from './smi-xml.ts'
 import { wordsOf, type Xid } from './xid.ts'
 
@@ -105,15 +105,19 @@ export class FakeGpus implements Gpus {
     if (!fault.stuck) this.db.run('delete from card_memory where uuid = ?', [uuid])
     const totalBytes = card.memoryMb * 2 ** 20
     const memoryGBps = fault.slow ? PEAK_GBPS * 0.3 : PEAK_GBPS * 0.9
-    const shown = problemsCleared({
-      totalBytes,
-      clearedBytes: totalBytes,
-      leftBytes: 0,
-      samples: 100,
-      badSamples: fault.stuck ? 7 : 0,
-      memoryGBps,
-      peakGBps: PEAK_GBPS,
-    })
+    const unclearBytes = fault.stuck ? 7 << 16 : 0
+    const shown = [
+      ...problemsCleared({
+        totalBytes,
+        clearedBytes: totalBytes,
+        leftBytes: 0,
+        samples: 100,
+        badSamples: 0,
+        memoryGBps,
+        peakGBps: PEAK_GBPS,
+      }),
+      ...problemsProved({ totalBytes, readBytes: totalBytes, unclearBytes }),
+    ]
     return { uuid, sellable: !shown.length, problems: shown, clearedMb: card.memoryMb, memoryGBps }
   }
 

@@ -53,9 +53,9 @@ function blocking(card: SmiCard, xids: readonly Xid[]): Xid[] {
   return [...new Map(found.map((xid) => [xid.code, xid])).values()]
 }
 
-/** The findings of the program that cleared a card; see `card-tool.ts`. */
+/** The findings of the program that cleared a card; see `clearing.ts`. */
 export type Cleared = {
-  /** Memory that the card has, that was cleared and proved clear, and that was left over, in bytes. */
+  /** Memory that programs can get in all, that was cleared, and that was left over, in bytes. */
   totalBytes: number
   clearedBytes: number
   leftBytes: number
@@ -67,8 +67,19 @@ export type Cleared = {
   peakGBps: number
 }
 
-/** Memory that no program can get, because the driver and the program that clears it need some themselves. */
-const mostHeldBytes = (totalBytes: number) => Math.max(2 ** 30, totalBytes * 0.06)
+/** The findings of the program that read the card after it was cleared. */
+export type Proved = {
+  totalBytes: number
+  readBytes: number
+  /** In blocks of 64 KiB in which something was left. */
+  unclearBytes: number
+}
+
+/**
+ * Memory that no program can get, because the driver needs it for the program itself: 2 percent, and on small cards
+ * more of them, because that need does not shrink with the card.
+ */
+const mostHeldBytes = (totalBytes: number) => Math.max(2 ** 29, totalBytes * 0.02)
 /** A rest smaller than one allocation. */
 const MOST_LEFT_BYTES = 64 * 2 ** 20
 /** Copies within a card reach more than 80 percent of what its clock and its bus allow. */
@@ -77,17 +88,30 @@ const LEAST_SHARE_OF_PEAK = 0.5
 /** Sentences: what the clearing and the load have shown. */
 export function problemsCleared(cleared: Cleared): string[] {
   const { totalBytes, clearedBytes, leftBytes, badSamples, samples, memoryGBps, peakGBps } = cleared
-  const heldBytes = totalBytes - clearedBytes
   return [
     ...(badSamples || !samples
-      ? [`${badSamples} of ${samples} samples of its memory were not clear after it was cleared: replace the card`]
+      ? [`${badSamples} of ${samples} samples of its memory did not keep what was written to them: replace the card`]
       : []),
     ...(leftBytes > MOST_LEFT_BYTES ? [`${mib(leftBytes / 2 ** 20)} of its memory could not be cleared`] : []),
-    ...(heldBytes > mostHeldBytes(totalBytes)
-      ? [`${mib(heldBytes / 2 ** 20)} of its memory are held by something and were not cleared: ${remedies.reset}`]
-      : []),
+    ...heldProblems(totalBytes, clearedBytes, 'cleared'),
     ...(peakGBps && memoryGBps < peakGBps * LEAST_SHARE_OF_PEAK
       ? [`Its memory reached ${memoryGBps.toFixed(0)} of ${peakGBps.toFixed(0)} GB/s: see its heat and power`]
       : []),
   ]
+}
+
+/** Sentences: what the reading of all its memory has shown. */
+export function problemsProved({ totalBytes, readBytes, unclearBytes }: Proved): string[] {
+  const unclear = (unclearBytes / 1024).toLocaleString('en')
+  return [
+    ...(unclearBytes ? [`${unclear} KiB of its memory were not clear after it was cleared: replace the card`] : []),
+    ...heldProblems(totalBytes, readBytes, 'looked at'),
+  ]
+}
+
+function heldProblems(totalBytes: number, doneBytes: number, done: string): string[] {
+  const heldBytes = totalBytes - doneBytes
+  return heldBytes > mostHeldBytes(totalBytes)
+    ? [`${mib(heldBytes / 2 ** 20)} of its memory are held by something and were not ${done}: ${remedies.reset}`]
+    : []
 }

@@ -12,13 +12,15 @@ import { CardErrors } from './card-errors.ts'
 import { CARD_TOOL } from './card-tool.ts'
 import { type CdiSpec, ownSpec, writeCdi } from './cdi.ts'
 import type { Gpus } from './gpus.ts'
-import { type Cleared, problemsCleared, problemsOf } from './health.ts'
+import { type Cleared, type Proved, problemsCleared, problemsOf, problemsProved } from './health.ts'
 import { hostFindings, nvidiaHost } from './nvidia-host.ts'
 import { busOf, cardsIn, nvlinksIn, type SmiCard, sampleIn } from './smi-xml.ts'
 
 const REPORT_SECONDS = 30
 /** An 80 GB card takes a few seconds; one with slow memory and a slow slot some more. */
 const CLEAR_SECONDS = 90
+/** All its memory comes through its slot: 141 GB at 6 GB/s, a quarter of what a slot of today gives, take 24 s. */
+const PROVE_SECONDS = 180
 /** A process that hangs in the kernel outlives its time limit. */
 const GRACE_SECONDS = 5
 const WATCH_MS = 5000
@@ -41,7 +43,7 @@ export type NvidiaHost = {
   driverDir?: string
   nvml?: string
   cuda?: string
-  /** Limit of a check, and the pause between two looks at programs that should be gone. */
+  /** Limit of each part of a check, and the pause between two looks at programs that should be gone. */
   clearSeconds?: number
   settleMs?: number
   /** True: nothing is written, for a look from beside the agent. */
@@ -242,8 +244,11 @@ export class NvidiaGpus implements Gpus {
     // A card that does not work is cleared when it does again: it is checked before it is sold.
     if (running.length || before.problems.length) return failed(...running, ...before.problems)
     let cleared: Cleared
+    let proved: Proved
     try {
-      cleared = await this.#clear(before.report)
+      cleared = await this.#onCard<Cleared>('clear', before.report, CLEAR_SECONDS)
+      // A program of its own, which gets the card as the next customer does.
+      proved = await this.#onCard<Proved>('prove', before.report, PROVE_SECONDS)
     } catch (error) {
       return failed(`Its memory could not be cleared: ${wordsOf(error)}`)
     }
@@ -251,10 +256,11 @@ export class NvidiaGpus implements Gpus {
     const after = (await this.#look()).find(({ report }) => report.uuid === uuid)
     const problems = [
       ...problemsCleared(cleared),
+      ...problemsProved(proved),
       ...(after ? [...programsOn(after.report), ...after.problems] : ['It vanished while it was checked']),
     ]
-    const { clearedBytes, memoryGBps } = cleared
-    return { uuid, sellable: !problems.length, problems, clearedMb: Math.floor(clearedBytes / 2 ** 20), memoryGBps }
+    const clearedMb = Math.floor((proved.readBytes - proved.unclearBytes) / 2 ** 20)
+    return { uuid, sellable: !problems.length, problems, clearedMb, memoryGBps: cleared.memoryGBps }
   }
 
   async #withoutPrograms(uuid: string): Promise<Known | undefined> {
@@ -265,17 +271,17 @@ export class NvidiaGpus implements Gpus {
     }
   }
 
-  async #clear({ uuid, bus }: SmiCard): Promise<Cleared> {
-    const { cuda: library = 'libcuda.so.1', clearSeconds: limitSeconds = CLEAR_SECONDS } = this.host
+  async #onCard<T>(task: 'clear' | 'prove', { uuid, bus }: SmiCard, mostSeconds: number): Promise<T> {
+    const { cuda: library = 'libcuda.so.1', clearSeconds: limitSeconds = mostSeconds } = this.host
     const { out } = await within(
       limitSeconds + GRACE_SECONDS,
-      run('berth', ['agent', CARD_TOOL, 'clear', library, bus], {
+      run('berth', ['agent', CARD_TOOL, task, library, bus], {
         limitSeconds,
         // The process sees no other card, so that one that hangs does not hold up the check of this one.
         env: { CUDA_VISIBLE_DEVICES: uuid, CUDA_DEVICE_ORDER: 'PCI_BUS_ID' },
       }),
     )
-    return JSON.parse(out) as Cleared
+    return JSON.parse(out) as T
   }
 
   // -------------------------------------------------------------- containers

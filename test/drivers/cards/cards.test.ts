@@ -141,6 +141,18 @@ describe.skipIf(leftOut)('NVIDIA’s cards', () => {
     rig.card({ held: 3 << 20 })
     expect(await check()).toMatchObject({ sellable: true, clearedMb: MEMORY_MB - 4 })
   })
+  // Ends of the memory, of what is read at a time, and a place between.
+  test.each([0, (16 << 20) - 1, 38_123_457, (MEMORY_MB << 20) - 1])(
+    'S44: are not sold with one byte left anywhere in their memory: %i',
+    async (late) => {
+      rig.card({ late })
+      expect(await check()).toMatchObject({
+        sellable: false,
+        problems: ['64 KiB of its memory were not clear after it was cleared: replace the card'],
+        clearedMb: MEMORY_MB - 1,
+      })
+    },
+  )
   test('that throw an error under the load are not sold', async () => {
     rig.before = () => {
       if (rig.runs.filter((run) => run === '-q -x').length === 2) rig.log('NVRM: Xid (PCI:0000:3b:00): 95, uncontained')

@@ -1,6 +1,6 @@
 // The report of the driver: what is read from it, and what makes a card one that is not sold.
 import { describe, expect, test } from 'bun:test'
-import { problemsCleared, problemsOf } from '../../../agent/drivers/gpu/health.ts'
+import { problemsCleared, problemsOf, problemsProved } from '../../../agent/drivers/gpu/health.ts'
 import { busOf, cardsIn, nvlinksIn, sampleIn } from '../../../agent/drivers/gpu/smi-xml.ts'
 import { OTHER_UUID, type ReportedCard, report, UUID } from './report.ts'
 
@@ -112,5 +112,15 @@ describe('a card is not sold', () => {
     expect(problemsCleared({ ...well, leftBytes: 2e9 }).join()).toContain('could not be cleared')
     expect(problemsCleared({ ...well, clearedBytes: 60e9 }).join()).toContain('19,073 MiB')
     expect(problemsCleared({ ...well, memoryGBps: 1000 }).join()).toContain('1000 of 3350 GB/s')
+  })
+  test('S44: when not all its memory was seen to be clear, but for the 2 percent that its driver needs', () => {
+    const proved = { totalBytes: 80e9, readBytes: 78.4e9, unclearBytes: 0 }
+    expect(problemsProved(proved)).toEqual([])
+    expect(problemsProved({ ...proved, unclearBytes: 65_536 }).join()).toContain('64 KiB of its memory were not clear')
+    expect(problemsProved({ ...proved, readBytes: 78.3e9 }).join()).toContain('1,621 MiB')
+    expect(problemsProved({ ...proved, readBytes: 0 })).toHaveLength(1)
+    // A small card: its driver needs no less of it.
+    expect(problemsProved({ ...proved, totalBytes: 16e9, readBytes: 15.5e9 })).toEqual([])
+    expect(problemsProved({ ...proved, totalBytes: 16e9, readBytes: 15.4e9 })).toHaveLength(1)
   })
 })

@@ -3,6 +3,7 @@
  *   held N     bytes that nobody can allocate          stuck N    the 64 KiB at N keep what is in them
  *   init N     cuInit answers N                        hang 1     cuInit never comes back
  *   errors N   uncorrectable errors                    other 1    another card is at the first place
+ *   late N     the byte at N is not zero any more once memory was given back
  *   clock N    kHz of the memory's clock, of which a figure of the card's throughput is made
  */
 #define _GNU_SOURCE
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -82,7 +84,11 @@ int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
   taken += bytes;
   return 0;
 }
-int cuMemFree_v2(uint64_t address) { return !is_inside(address, 0); }
+int cuMemFree_v2(uint64_t address) {
+  if (setting("late") >= 0) memory[setting("late")] = 1;
+  return !is_inside(address, 0);
+}
+int cuMemAllocHost_v2(void **place, size_t bytes) { return (*place = malloc(bytes)) ? 0 : 2; }
 int cuMemsetD32_v2(uint64_t address, unsigned word, size_t count) {
   if (!is_inside(address, count * 4)) return 1;
   uint8_t kept[STUCK_BYTES];
