@@ -17,12 +17,22 @@ export const csvLines = (rows: readonly (readonly string[])[]): string =>
     { quoted: true },
   )
 
+/** The columns of a spreadsheet by their headings. Numbers have a decimal point; null is an empty cell. */
+export type CsvColumns<R> = Readonly<Record<string, (row: R) => string | number | null>>
+
+/** A spreadsheet in parts: its headings, and then each of `pages` when it is asked for. */
+export function* csvPages<R>(columns: CsvColumns<R>, pages: Iterable<readonly R[]>): Generator<string> {
+  yield csvLines([Object.keys(columns)])
+  for (const rows of pages)
+    if (rows.length) yield csvLines(rows.map((row) => Object.values(columns).map((value) => String(value(row) ?? ''))))
+}
+
 type Row<A extends TSchema> = Static<A> extends { data: readonly (infer R)[] } ? R : never
 type Exported<A extends TSchema> = {
   id: string
   path: string
   summary: string
-  columns: Readonly<Record<string, (row: Row<A>) => string | number | null>>
+  columns: CsvColumns<Row<A>>
 }
 
 /**
@@ -33,7 +43,6 @@ export function csvOf<A extends TSchema>(list: Operation<unknown, any, A, 'GET'>
   const { id, path, summary, columns } = exported
   const { cursor: _, limit: __, ...query } = list.query ?? {}
   const pages = { usual: list.pages!.most, most: list.pages!.most }
-  const cells = (row: Row<A>) => Object.values(columns).map((value) => String(value(row) ?? ''))
   return operation({
     id,
     method: 'GET',
@@ -46,15 +55,19 @@ export function csvOf<A extends TSchema>(list: Operation<unknown, any, A, 'GET'>
     run(call: ReadContext) {
       const read = (cursor: string | null) =>
         list.run({ ...call, pages, query: { ...call.query, ...(cursor && { cursor }) } } as never) as Page<Row<A>>
+      // Before anything is answered, so that a refusal is one.
       const first = read(null)
-      return (function* () {
-        yield csvLines([Object.keys(columns), ...first.data.map(cells)])
-        for (let cursor = first.nextCursor; cursor; ) {
-          const page = read(cursor)
-          yield csvLines(page.data.map(cells))
-          cursor = page.nextCursor
-        }
-      })()
+      return csvPages(
+        columns,
+        (function* () {
+          yield first.data
+          for (let cursor = first.nextCursor; cursor; ) {
+            const page = read(cursor)
+            yield page.data
+            cursor = page.nextCursor
+          }
+        })(),
+      )
     },
   })
 }

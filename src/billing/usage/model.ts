@@ -1,5 +1,5 @@
 // The visibility of usage, and a workload's line in a report: all of it is added up from intervals, to the millisecond.
-import { Type as t } from 'typebox'
+import { type Static, Type as t } from 'typebox'
 import type { Deciding } from '../../fleet/workloads/queries.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
@@ -127,6 +127,16 @@ export const usageLine = namedSchema('UsageLine', {
   packages: described(t.Array(usedPackage), 'One for each package that it had in the period.'),
   traffic: nullable(usedTraffic),
 })
+
+type OwnedLine = { owner: Static<typeof usageAccount>; resellerId: string | null; billingServiceId: string | null }
+/** The columns of a spreadsheet that say to whom a line is billed. */
+export const ownerColumns = {
+  ownerId: (l: OwnedLine) => l.owner.id,
+  owner: (l: OwnedLine) => l.owner.name,
+  externalId: (l: OwnedLine) => l.owner.externalId,
+  resellerId: (l: OwnedLine) => l.resellerId,
+  billingServiceId: (l: OwnedLine) => l.billingServiceId,
+}
 
 /** The line of one workload and owner; `parts` in the order in which they began, at least one. */
 export function showLine(

@@ -5,13 +5,14 @@ import { Type as t } from 'typebox'
 import { page, paginate } from '../../kernel/api/list.ts'
 import { described, namedSchema, operation, type ReadContext, stream } from '../../kernel/api/operation.ts'
 import { idOf } from '../../kernel/api/query.ts'
-import { csvLines } from '../../kernel/csv.ts'
+import { type CsvColumns, csvPages } from '../../kernel/csv.ts'
 import { day as DAY_MS } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 import { trafficByOwner } from '../traffic/queries.ts'
 import { asked, reportAccess, reportQuery } from './asked.ts'
 import {
+  ownerColumns,
   showAccount,
   showInterval,
   showLine,
@@ -26,6 +27,7 @@ import {
   countIntervals,
   countLines,
   countOwners,
+  everyLineKey,
   GPU_INSTANCE,
   keyFrom,
   keyTextOf,
@@ -92,15 +94,11 @@ export const reportUsage = operation({
 })
 
 type Line = Static<typeof usageLine>
-/** The columns of the spreadsheet. Numbers have a decimal point. */
-export const lineColumns: Readonly<Record<string, (line: Line) => string | number | null>> = {
+/** The columns of the spreadsheet. */
+export const lineColumns: CsvColumns<Line> = {
   serverId: (l) => l.serverId,
   hostname: (l) => l.hostname,
-  ownerId: (l) => l.owner.id,
-  owner: (l) => l.owner.name,
-  externalId: (l) => l.owner.externalId,
-  resellerId: (l) => l.resellerId,
-  billingServiceId: (l) => l.billingServiceId,
+  ...ownerColumns,
   packageId: (l) => l.package.id,
   package: (l) => l.package.name,
   billingProductId: (l) => l.package.billingProductId,
@@ -119,7 +117,6 @@ export const lineColumns: Readonly<Record<string, (line: Line) => string | numbe
   packages: (l) =>
     l.packages.map(({ name, billingProductId, days }) => `${name} (${billingProductId ?? '-'}): ${days}`).join(', '),
 }
-const LINES_AT_ONCE = 500
 
 export const exportUsage = operation({
   id: 'usage.export',
@@ -132,16 +129,11 @@ export const exportUsage = operation({
   response: stream,
   run(call: ReadContext) {
     const [where, period] = asked(call, ofServers)
-    const cells = (line: Line) => Object.values(lineColumns).map((value) => String(value(line) ?? ''))
-    return (function* () {
-      yield csvLines([Object.keys(lineColumns)])
-      for (let after: LineKey | undefined; ; ) {
-        const keys = lineKeys(call.tx, where, period, { after, skip: 0, limit: LINES_AT_ONCE })
-        if (keys.length) yield csvLines(linesOf(call.tx, keys, where, period).map(cells))
-        if (keys.length < LINES_AT_ONCE) return
-        after = keys.at(-1)!
-      }
-    })()
+    const pages = everyLineKey(call.tx, where, period)
+    return csvPages(
+      lineColumns,
+      pages.map((keys) => linesOf(call.tx, keys, where, period)),
+    )
   },
 })
 

@@ -55,14 +55,14 @@ export function JobTable({ jobs, area, server = true, node = true, sortable }: J
     { title: 'Step', kind: 'addr', width: 24, cell: stepOf },
     server &&
       area !== '' && {
-        title: 'Server',
+        title: 'Open',
         kind: 'mid',
         width: 12,
         cell: (j) =>
           j.serverId ? (
-            <Link href={`${area}/servers/${j.serverId}`}>Open server</Link>
+            <Link href={`${area}/servers/${j.serverId}`}>Server</Link>
           ) : j.instanceId ? (
-            <Link href={pageOf(area, j.instanceId)}>Open GPU instance</Link>
+            <Link href={pageOf(area, j.instanceId)}>GPU instance</Link>
           ) : (
             '–'
           ),

@@ -2,10 +2,11 @@
 import type { Static } from 'typebox'
 import { page, paginate } from '../../../kernel/api/list.ts'
 import { operation, type ReadContext, stream } from '../../../kernel/api/operation.ts'
-import { csvLines } from '../../../kernel/csv.ts'
+import { type CsvColumns, csvPages } from '../../../kernel/csv.ts'
 import { asked, reportAccess, reportQuery } from '../asked.ts'
+import { ownerColumns } from '../model.ts'
 import { monthOf } from '../period.ts'
-import { countLines, keyFrom, keyTextOf, type LineKey, lineKeys, ofGpuInstances } from '../queries.ts'
+import { countLines, everyLineKey, keyFrom, keyTextOf, lineKeys, ofGpuInstances } from '../queries.ts'
 import { gpuUsage, usageOf } from './model.ts'
 
 type Line = Static<typeof gpuUsage>
@@ -39,16 +40,12 @@ export const reportGpuUsage = operation({
   },
 })
 
-/** The columns of the spreadsheet. Numbers have a decimal point. */
-export const gpuColumns: Readonly<Record<string, (line: Line) => string | number | null>> = {
+/** The columns of the spreadsheet. */
+export const gpuColumns: CsvColumns<Line> = {
   instanceId: (l) => l.instanceId,
   name: (l) => l.name,
   hostname: (l) => l.hostname,
-  ownerId: (l) => l.owner.id,
-  owner: (l) => l.owner.name,
-  externalId: (l) => l.owner.externalId,
-  resellerId: (l) => l.resellerId,
-  billingServiceId: (l) => l.billingServiceId,
+  ...ownerColumns,
   offerId: (l) => l.offer.id,
   offer: (l) => l.offer.name,
   billingProductId: (l) => l.billingProductId,
@@ -60,7 +57,6 @@ export const gpuColumns: Readonly<Record<string, (line: Line) => string | number
   stoppedSeconds: (l) => l.stoppedSeconds,
   suspendedSeconds: (l) => l.suspendedSeconds,
 }
-const LINES_AT_ONCE = 500
 
 export const exportGpuUsage = operation({
   id: 'usage.gpu-export',
@@ -73,15 +69,10 @@ export const exportGpuUsage = operation({
   response: stream,
   run(call: ReadContext) {
     const [where, period] = asked(call, ofGpuInstances)
-    const cells = (line: Line) => Object.values(gpuColumns).map((value) => String(value(line) ?? ''))
-    return (function* () {
-      yield csvLines([Object.keys(gpuColumns)])
-      for (let after: LineKey | undefined; ; ) {
-        const keys = lineKeys(call.tx, where, period, { after, skip: 0, limit: LINES_AT_ONCE })
-        if (keys.length) yield csvLines(usageOf(call.tx, keys, where, period).map(cells))
-        if (keys.length < LINES_AT_ONCE) return
-        after = keys.at(-1)!
-      }
-    })()
+    const pages = everyLineKey(call.tx, where, period)
+    return csvPages(
+      gpuColumns,
+      pages.map((keys) => usageOf(call.tx, keys, where, period)),
+    )
   },
 })
