@@ -573,13 +573,20 @@ export type Brake = {
   waiting: number
   /** The first 200 that wait. */
   held: ({
-    serverId: string
-    hostname: string
+    /** Of the server, GPU instance, volume or backup that is destroyed. */
+    id: string
+    name: string
     owner: {
       id: string
       name: string
     }
-    kind: "terminate" | "reinstall" | "restore"
+    kind: "terminate" | "reinstall" | "restore" | "delete_volume" | "delete_backup"
+    /** The server or GPU instance; of a volume or backup the server that has it or had it. */
+    workload: {
+      id: string
+      kind: string
+      hostname: string
+    }
     at: string
   })[]
   decidedAt: string | null
@@ -596,7 +603,7 @@ export type BrakeDecided = {
   waiting: number
   /** Those that could not be brought back; they stay held. */
   failed: ({
-    serverId: string
+    id: string
     code: string
     message: string
   })[]
@@ -2496,6 +2503,8 @@ export type Snapshot = {
   usedBytes: number | null
   /** True: the guest had written everything to its disk. False: it starts as after a power failure. */
   consistent: boolean | null
+  /** The name of who took it, as much as you may know: a provider is Staff to its customers. Null: not noted. */
+  takenBy: string | null
   createdAt: string
   /** Why it cannot be restored now, in words; null: it can. */
   notRestorable: string | null
@@ -3473,17 +3482,17 @@ export interface Operations {
   'brakes.refuse': {
     path: { id: string }
     body: {
-      /** Only these; without it, all. */
-      serverIds?: (string)[]
+      /** Only these, by the `id` of what is held; without it, all. */
+      heldIds?: (string)[]
     }
     result: BrakeDecided
   }
-  /** Release what was held: disks are deleted when their undelete window ends, and held jobs begin */
+  /** Release what was held: disks of servers are deleted when their undelete window ends, and held jobs begin */
   'brakes.release': {
     path: { id: string }
     body: {
-      /** Only these; without it, all. */
-      serverIds?: (string)[]
+      /** Only these, by the `id` of what is held; without it, all. */
+      heldIds?: (string)[]
     }
     result: BrakeDecided
   }

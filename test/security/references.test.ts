@@ -476,10 +476,10 @@ const ways: readonly Way[] = [
     may: () => everybody().filter((id) => !staffOnly().includes(id)),
   },
   ...(['release', 'refuse'] as const).map((what) => ({
-    field: `brakes.${what} serverIds`,
+    field: `brakes.${what} heldIds`,
     who: () => of.staff,
     path: () => `/admin/brakes/${held[what].brake}/actions/${what}`,
-    body: () => ({ serverIds: [held[what].server] }),
+    body: () => ({ heldIds: [held[what].server] }),
   })),
   // A person cannot pass on what was shared with them or is in their care.
   ...(['customer', 'friend', 'reseller'] as const).map((who) => ({

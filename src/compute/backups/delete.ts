@@ -4,12 +4,12 @@ import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { isGoneNode } from '../../fleet/nodes/queries.ts'
 import { type Actor, system } from '../../kernel/api/actor.ts'
 import { operation } from '../../kernel/api/operation.ts'
-import { day } from '../../kernel/db/clock.ts'
+import { day, iso } from '../../kernel/db/clock.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
-import { startJob } from '../../kernel/jobs/start.ts'
 import { settingValue, wholeSetting } from '../../kernel/setting.ts'
 import { count } from '../../kernel/words.ts'
+import { startDestroying } from '../brake/brake.ts'
 import { endedServer, jobResponse, serverKind } from '../servers/model.ts'
 import { refusalsOf } from '../servers/state.ts'
 import { repositoryIn } from './keys.ts'
@@ -62,10 +62,13 @@ export function startForgetting(
   const [first] = made
   if (!first) return null
   for (const { id } of made) changeBackup(tx, id, { state: 'deleting' })
-  const { targetId, ownerId, nodeId, serverId, serverName } = first
+  const { targetId, ownerId, nodeId, serverId, serverName, startedAt } = first
   const input = { backupIds: made.map(({ id }) => id), targetId, ownerId, nodeId }
   const title = `Delete ${made.length === 1 ? 'a backup' : count(made.length, 'backup', 'backups')} of ${serverName}`
-  return startJob(tx, forgetting, input, { by, title, nodeId, subject: { type: serverKind.kind, id: serverId }, now })
+  // Several at once are those of a plan, which nobody's hand starts and the brake does not count.
+  const disk = { id: first.id, name: `${iso(startedAt).slice(0, 16).replace('T', ' ')} UTC`, ownerId }
+  const about = { by, title, nodeId, subject: { type: serverKind.kind, id: serverId }, now }
+  return startDestroying(tx, forgetting, input, { kind: 'delete_backup', disk }, about)
 }
 
 type Forgetting = { backupIds: string[]; targetId: string; ownerId: string; nodeId: string }

@@ -9,17 +9,18 @@ import { emit } from '../../kernel/jobs/outbox.ts'
 import type { Saga } from '../../kernel/jobs/saga.ts'
 import { type NewJob, startJob } from '../../kernel/jobs/start.ts'
 import { automaticSetting, settingValue } from '../../kernel/setting.ts'
-import { destructionsSince, insertCase, insertDestruction, openCaseOf, setJobOf } from './queries.ts'
-import type { DestructionKind } from './tables.ts'
+import { list } from '../../kernel/words.ts'
+import { type Disk, destructionsSince, insertCase, insertDestruction, openCaseOf, setJobOf } from './queries.ts'
+import { type DestructionKind, type DiskKind, destructionKinds } from './tables.ts'
 
 const LEAST = 25
 const SHARE = 0.05
+/** All kinds, for a sentence: `terminations, reinstallations and restores`. */
+export const destructionsInWords = list(Object.values(destructionKinds))
 export const brakeLimit = automaticSetting({
   name: 'brake.limit',
   title: 'Brake on destruction',
-  words:
-    'How many terminations, reinstallations and restores one account can start in an hour; the rest wait for a ' +
-    'second person.',
+  words: `How many ${destructionsInWords} one account can start in an hour; ` + 'the rest wait for a second person.',
   defaultWords: `${LEAST} or ${SHARE * 100} % of all servers, whichever is more`,
   minimum: 1,
   maximum: 100_000,
@@ -28,20 +29,25 @@ export const brakeLimit = automaticSetting({
 const limitOf = (tx: Db): number =>
   settingValue(tx, brakeLimit) ?? Math.max(LEAST, Math.ceil(SHARE * listedWorkloads(tx, 'server')))
 
-type Destroying = { kind: DestructionKind; workloadId: string; now: number }
+/** `disk`: the volume or backup that is destroyed; without it, it is the workload itself. */
+type Destroying = { workloadId: string; now: number } & (
+  | { kind: DiskKind; disk: Disk }
+  | { kind: Exclude<DestructionKind, DiskKind>; disk?: undefined }
+)
 /** `held`: the step that destroys waits until a second person releases it. */
 type Decision = { held: boolean; id: number | undefined }
 /**
- * Notes that the actor asks for the destruction of a workload's data, in the transaction of the call. System is not
- * counted: its schedules carry out what people asked for, and `berth admin` is root on the controller's host.
+ * Notes that the actor asks for the destruction of a workload's data or of a disk, in the transaction of the call.
+ * System is not counted: its schedules carry out what people asked for, and `berth admin` is root on the
+ * controller's host.
  */
-export function mayDestroy(tx: Tx, actor: Actor, { kind, workloadId, now }: Destroying): Decision {
+export function mayDestroy(tx: Tx, actor: Actor, { kind, workloadId, disk, now }: Destroying): Decision {
   if (actor.via.type === 'system') return { held: false, id: undefined }
   const actorId = idOf(actor)
   const open = openCaseOf(tx, actorId)
   const caseId =
     open ?? (destructionsSince(tx, actorId, now - hour) >= limitOf(tx) ? openCase(tx, actor, now) : undefined)
-  const id = insertDestruction(tx, { actorId, at: now, kind, workloadId, jobId: null, caseId: caseId ?? null })
+  const id = insertDestruction(tx, { actorId, at: now, kind, workloadId, disk, caseId: caseId ?? null })
   return { held: caseId !== undefined, id }
 }
 
@@ -59,18 +65,22 @@ function openCase(tx: Tx, actor: Actor, now: number): string {
   return id
 }
 
+/** A job destroys data of its subject, which is a workload, or a disk that is shown there. */
+type Destroyed = Exclude<DestructionKind, DiskKind | 'terminate'> | { kind: DiskKind; disk: Disk }
 /**
- * As `startJob`, for a job that destroys data of its subject, which is a workload: beyond the limit of the account that
- * starts it the job is held before its first step. Answers the job's id.
+ * As `startJob`, for a job that destroys data: beyond the limit of the account that starts it the job is held before
+ * its first step. Answers the job's id.
  */
 export function startDestroying<I>(
   tx: Tx,
   saga: Saga<I, any>,
   input: I,
-  kind: DestructionKind,
+  destroyed: Destroyed,
   job: NewJob & { subject: { type: string; id: string } },
 ): string {
-  const { held, id } = mayDestroy(tx, job.by, { kind, workloadId: job.subject.id, now: job.now })
+  const about = { workloadId: job.subject.id, now: job.now }
+  const kind = typeof destroyed === 'string' ? { kind: destroyed } : destroyed
+  const { held, id } = mayDestroy(tx, job.by, { ...about, ...kind })
   const jobId = startJob(tx, saga, input, {
     ...job,
     ...(held && { held: 'Waiting until a second person releases it' }),

@@ -40,10 +40,14 @@ const caseAnswer = namedSchema('Brake', {
   held: described(
     t.Array(
       t.Object({
-        serverId: t.String(),
-        hostname: t.String(),
+        id: described(t.String(), 'Of the server, GPU instance, volume or backup that is destroyed.'),
+        name: t.String(),
         owner: t.Object({ id: t.String(), name: t.String() }),
-        kind: t.Enum([...destructionKinds]),
+        kind: t.Enum(Object.keys(destructionKinds) as (keyof typeof destructionKinds)[]),
+        workload: described(
+          t.Object({ id: t.String(), kind: t.String(), hostname: t.String() }),
+          'The server or GPU instance; of a volume or backup the server that has it or had it.',
+        ),
         at: time,
       }),
     ),
@@ -63,12 +67,13 @@ function show({ tx, actor }: Reader, one: BrakeCase): Static<typeof caseAnswer> 
     openedAt: iso(one.openedAt),
     count: allIn(tx, one.id),
     waiting: waitingIn(tx, one.id),
-    held: heldItems(tx, one.id, MOST_LISTED).map(({ workloadId, hostname, ownerId, kind, at }) => ({
-      serverId: workloadId,
-      hostname,
-      owner: { id: ownerId, name: accountById(tx, ownerId)?.name ?? '' },
-      kind,
-      at: iso(at),
+    held: heldItems(tx, one.id, MOST_LISTED).map((it) => ({
+      id: it.id,
+      name: it.name,
+      owner: { id: it.ownerId, name: accountById(tx, it.ownerId)?.name ?? '' },
+      kind: it.kind,
+      workload: { id: it.workloadId, kind: it.workloadKind, hostname: it.hostname },
+      at: iso(it.at),
     })),
     decidedAt: isoOrNull(one.decidedAt),
     decision: one.decision,
@@ -88,10 +93,10 @@ export const listBrakes = operation({
 })
 
 const chosen = fields({
-  serverIds: t.Optional(
+  heldIds: t.Optional(
     described(
       t.Array(t.String({ minLength: 1, maxLength: 40 }), { minItems: 1, maxItems: 1000 }),
-      'Only these; without it, all.',
+      'Only these, by the `id` of what is held; without it, all.',
     ),
   ),
 })
@@ -99,7 +104,7 @@ const decided = namedSchema('BrakeDecided', {
   settled: described(t.Integer(), 'So many were decided by this call.'),
   waiting: described(t.Integer(), 'So many of the case still wait.'),
   failed: described(
-    t.Array(t.Object({ serverId: t.String(), code: t.String(), message: t.String() })),
+    t.Array(t.Object({ id: t.String(), code: t.String(), message: t.String() })),
     'Those that could not be brought back; they stay held.',
   ),
 })
@@ -120,7 +125,7 @@ export const releaseBrake = operation({
   ...deciding,
   id: 'brakes.release',
   path: '/admin/brakes/{id}/actions/release',
-  summary: 'Release what was held: disks are deleted when their undelete window ends, and held jobs begin',
+  summary: 'Release what was held: disks of servers are deleted when their undelete window ends, and held jobs begin',
   run: (call) =>
     decide(call, 'released', ({ tx }, { kind, workloadId, jobId }) => {
       if (kind === 'terminate') changeWorkload(tx, workloadId, { purgeHeld: false })
@@ -143,6 +148,8 @@ export const refuseBrake = operation({
     }),
 })
 
+const destroyedBy = ({ diskId, workloadId }: Destruction): string => diskId ?? workloadId
+
 type Deciding = Call<BrakeCase, Static<typeof chosen>>
 function decide(
   call: Deciding,
@@ -157,17 +164,17 @@ function decide(
   const failed: Static<typeof decided>['failed'] = []
   let settled = 0
   const held = unsettledOf(tx, target.id)
-  if (body.serverIds?.some((id) => !held.some(({ workloadId }) => workloadId === id)))
-    throw invalid({ field: 'serverIds', message: 'must be servers that are held here.' })
+  if (body.heldIds?.some((id) => !held.some((one) => destroyedBy(one) === id)))
+    throw invalid({ field: 'heldIds', message: 'must be held here.' })
   for (const one of held) {
-    if (body.serverIds && !body.serverIds.includes(one.workloadId)) continue
+    if (body.heldIds && !body.heldIds.includes(destroyedBy(one))) continue
     try {
       settleOne(call, one)
       settle(tx, one.id, now)
       settled++
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      failed.push({ serverId: one.workloadId, code: error.code, message: error.message })
+      failed.push({ id: destroyedBy(one), code: error.code, message: error.message })
     }
   }
   const waiting = waitingIn(tx, target.id)

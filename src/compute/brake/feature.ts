@@ -11,7 +11,7 @@ import type { Tx } from '../../kernel/db/open.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { count } from '../../kernel/words.ts'
-import { brakeLimit } from './brake.ts'
+import { brakeLimit, destructionsInWords } from './brake.ts'
 import { listBrakes, refuseBrake, releaseBrake } from './cases.ts'
 import { openCases } from './queries.ts'
 import { brakeCases, destructions } from './tables.ts'
@@ -34,7 +34,7 @@ const events = {
 type Events = typeof events
 const notices = {
   brake_held: {
-    when: 'terminations or reinstallations by one account wait for a second person',
+    when: 'deletions, reinstallations or restores by one account wait for a second person',
     kinds: ['staff'],
     mail: 'always',
   },
@@ -71,7 +71,7 @@ function tellDeciders(tx: Tx, app: AppContext, { id, name }: { id: string; name:
     notify(tx, app, to, 'brake_held', {
       subject: `Requests from ${name} wait for a second person`,
       paragraphs: [
-        `${name} asked for more terminations, reinstallations or restores in an hour than one account may.`,
+        `${name} asked for more ${destructionsInWords} in an hour than one account may.`,
         'Further ones are accepted but held: nothing is destroyed until you or a colleague releases them.',
         'If this is not a planned clean-up, refuse them and revoke the tokens of that account.',
       ],

@@ -16,9 +16,9 @@ export const pageOfCases = <Shown>(call: ReadContext, show: (one: BrakeCase) => 
   newest({ call, name: 'brakes', table: brakeCases, where: undefined, show })
 
 const statements = prepared(({ $client }) => ({
-  insert: $client.prepare<{ id: number }, [string, number, string, string, string | null, string | null]>(
-    `INSERT INTO destructions (actor_id, at, kind, workload_id, job_id, case_id) VALUES (?, ?, ?, ?, ?, ?)
-     RETURNING id`,
+  insert: $client.prepare<{ id: number }, (string | number | null)[]>(
+    `INSERT INTO destructions (actor_id, at, kind, workload_id, disk_id, disk_name, disk_owner_id, case_id)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
   ),
   // A release begins the count anew.
   count: $client.prepare<{ n: number }, [string, number, string]>(
@@ -40,17 +40,31 @@ const statements = prepared(({ $client }) => ({
      FROM brake_cases c WHERE c.decided_at IS NULL ORDER BY c.opened_at LIMIT +?`,
   ),
   heldItems: $client.prepare<HeldItem, [string, number]>(
-    `SELECT d.id, d.kind, d.at, d.workload_id AS workloadId,
-       ${workloadReference.columns('w', { hostname: 'hostname', ownerId: 'ownerId' })}
+    `SELECT d.kind, d.at, d.workload_id AS workloadId,
+       coalesce(d.disk_id, d.workload_id) AS id,
+       coalesce(d.disk_name, ${workloadReference.column('w', 'hostname')}) AS name,
+       coalesce(d.disk_owner_id, ${workloadReference.column('w', 'ownerId')}) AS ownerId,
+       ${workloadReference.columns('w', { workloadKind: 'kind', hostname: 'hostname' })}
      FROM destructions d ${workloadReference.join('w', 'd.workload_id')}
      WHERE d.case_id = +? AND d.settled_at IS NULL ORDER BY d.id LIMIT +?`,
   ),
 }))
 
-type New = Pick<Destruction, 'actorId' | 'at' | 'workloadId' | 'jobId' | 'caseId'> & { kind: DestructionKind }
+/** A volume or backup that is destroyed. */
+export type Disk = { id: string; name: string; ownerId: string }
+type New = Pick<Destruction, 'actorId' | 'at' | 'kind' | 'workloadId' | 'caseId'> & { disk: Disk | undefined }
 /** Answers the id of the row. */
-export const insertDestruction = (tx: Tx, { actorId, at, kind, workloadId, jobId, caseId }: New): number =>
-  statements(tx).insert.get(actorId, at, kind, workloadId, jobId, caseId)!.id
+export const insertDestruction = (tx: Tx, { actorId, at, kind, workloadId, disk, caseId }: New): number =>
+  statements(tx).insert.get(
+    actorId,
+    at,
+    kind,
+    workloadId,
+    disk?.id ?? null,
+    disk?.name ?? null,
+    disk?.ownerId ?? null,
+    caseId,
+  )!.id
 /** The job of a destruction, which is started after it was counted. */
 export const setJobOf = (tx: Tx, id: number, jobId: string) => void statements(tx).setJob.run(jobId, id)
 /** It was released or refused at `now` (ms). */
@@ -64,13 +78,16 @@ export const waitingIn = (tx: Db, caseId: string): number => statements(tx).wait
 export const allIn = (tx: Db, caseId: string): number => statements(tx).all.get(caseId)!.n
 export const openCases = (tx: Db, limit: number) => statements(tx).openCases.all(limit)
 
+/** `id`, `name`, `ownerId`: of what is destroyed. */
 export type HeldItem = {
-  id: number
   kind: DestructionKind
   at: number
-  workloadId: string
-  hostname: string
+  id: string
+  name: string
   ownerId: string
+  workloadId: string
+  workloadKind: string
+  hostname: string
 }
 /** Those of a case that still wait, in the order in which they were asked for. */
 export const heldItems = (tx: Db, caseId: string, limit: number): HeldItem[] =>

@@ -1,8 +1,19 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-/** A server's disk at its termination, its system, or the data that a restore overwrites. */
-export const destructionKinds = ['terminate', 'reinstall', 'restore'] as const
-export type DestructionKind = (typeof destructionKinds)[number]
+/**
+ * All that the brake counts, as the plural of its name. Deleting a snapshot is not counted: the disk stays as it is,
+ * and a job that waits would keep its server from every other change.
+ */
+export const destructionKinds = {
+  terminate: 'terminations',
+  reinstall: 'reinstallations',
+  restore: 'restores',
+  delete_volume: 'deletions of volumes',
+  delete_backup: 'deletions of backups',
+} as const
+export type DestructionKind = keyof typeof destructionKinds
+/** A disk beside that of a workload: a volume, or a backup. */
+export type DiskKind = 'delete_volume' | 'delete_backup'
 
 /** The destructions of one account that wait for a second person. One case of an account is open at a time. */
 export const brakeCases = sqliteTable('brake_cases', {
@@ -22,7 +33,12 @@ export const destructions = sqliteTable('destructions', {
   actorId: text('actor_id').notNull(),
   at: integer().notNull(),
   kind: text().$type<DestructionKind>().notNull(),
+  /** Where it is shown: what is destroyed, or the server that has or had the disk. */
   workloadId: text('workload_id').notNull(),
+  /** The volume or backup; null: it is the workload itself. */
+  diskId: text('disk_id'),
+  diskName: text('disk_name'),
+  diskOwnerId: text('disk_owner_id'),
   /** The held job; null for a termination, whose disk waits. */
   jobId: text('job_id'),
   caseId: text('case_id'),

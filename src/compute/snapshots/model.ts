@@ -2,6 +2,7 @@
 import { type Static, Type as t } from 'typebox'
 import { packageById } from '../../catalog/packages/queries.ts'
 import { freeDiskGbFor } from '../../fleet/storage-pools/queries.ts'
+import { notedNameFor } from '../../identity/team/audit-actor.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { described, line, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
@@ -30,6 +31,10 @@ export const snapshotAnswer = namedSchema('Snapshot', {
     nullable(t.Boolean()),
     'True: the guest had written everything to its disk. False: it starts as after a power failure.',
   ),
+  takenBy: described(
+    nullable(t.String()),
+    'The name of who took it, as much as you may know: a provider is Staff to its customers. Null: not noted.',
+  ),
   createdAt: time,
   notRestorable: why('restored'),
   notDeletable: why('deleted'),
@@ -44,6 +49,7 @@ export const showSnapshot = (tx: Db, actor: Actor, target: Server, it: Snapshot)
   diskGb: it.diskGb,
   usedBytes: it.usedBytes,
   consistent: it.consistent,
+  takenBy: it.takenBy && notedNameFor(tx, actor, target, it.takenBy),
   createdAt: iso(it.createdAt),
   notRestorable: refusalOf(() => mustBeRestorable(tx, actor, target, it)),
   notDeletable: refusalOf(() => mustBeDeletable(tx, actor, target, it)),

@@ -28,7 +28,7 @@ export const snapshotsOf = (tx: Db, serverId: string): Snapshot[] =>
 /** Throws a unique violation when the server has a snapshot of this name. */
 export const insertSnapshot = (
   tx: Tx,
-  row: Pick<Snapshot, 'id' | 'serverId' | 'name' | 'comment' | 'diskGb' | 'createdAt'>,
+  row: Pick<Snapshot, 'id' | 'serverId' | 'name' | 'comment' | 'diskGb' | 'takenBy' | 'createdAt'>,
 ): Snapshot => tx.insert(snapshots).values(row).returning().get()
 /** Throws a unique violation when the server has a snapshot of this name. */
 export const describeSnapshot = (tx: Tx, row: Snapshot, given: Partial<Snapshot>): Snapshot =>

@@ -1,4 +1,5 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { NotedActor } from '../../identity/team/audit-actor.ts'
 
 /** Snapshots of servers: layers of the disk in use that nothing writes any more. They go with the disk. */
 export const snapshots = sqliteTable('snapshots', {
@@ -16,6 +17,8 @@ export const snapshots = sqliteTable('snapshots', {
   usedBytes: integer('used_bytes'),
   /** The guest had written everything to its disk: it was frozen meanwhile, or shut down. */
   consistent: integer({ mode: 'boolean' }),
+  /** The account that took it; null: it was taken before this was noted. */
+  takenBy: text('taken_by', { mode: 'json' }).$type<NotedActor>(),
   createdAt: integer('created_at').notNull(),
 })
 export type Snapshot = typeof snapshots.$inferSelect

@@ -2,6 +2,7 @@
 import { Type as t } from 'typebox'
 import { nodeCommand, type Vm } from '../../../agent/protocol/wire.ts'
 import { everybody } from '../../kernel/api/access.ts'
+import { idOf, nameOf } from '../../kernel/api/actor.ts'
 import { named } from '../../kernel/api/named.ts'
 import { fields, namedSchema, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
@@ -34,9 +35,10 @@ export const takeSnapshot = operation({
     mustBeTakeable(tx, actor, target)
     const now = clock()
     const { diskGb } = target
+    const takenBy = { id: idOf(actor), name: nameOf(actor) }
     const snapshotId = newId('snp')
     named('snapshot', () =>
-      insertSnapshot(tx, { id: snapshotId, serverId: target.id, name, comment, diskGb, createdAt: now }),
+      insertSnapshot(tx, { id: snapshotId, serverId: target.id, name, comment, diskGb, takenBy, createdAt: now }),
     )
     const input = { serverId: target.id, nodeId: target.nodeId, snapshotId, diskGb }
     const title = `Take the snapshot ${name} of ${target.hostname}`

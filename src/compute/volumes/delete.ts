@@ -1,12 +1,12 @@
 import { Type as t } from 'typebox'
 import { nodeCommand, type Volume } from '../../../agent/protocol/wire.ts'
 import { isGoneNode } from '../../fleet/nodes/queries.ts'
-import { changeVolume, deleteVolumeRow, endVolumeUse } from '../../fleet/volumes/queries.ts'
+import { changeVolume, deleteVolumeRow, endVolumeUse, volumeById } from '../../fleet/volumes/queries.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
-import { startJob } from '../../kernel/jobs/start.ts'
+import { startDestroying } from '../brake/brake.ts'
 import { load } from '../servers/model.ts'
 import { mustNotBeLockedFor, mustRest, onNode, tell, volume, volumeJob } from './model.ts'
 
@@ -39,18 +39,26 @@ export const removeVolume = operation({
     if (serverId !== null)
       throw new ApiError('volume_attached', `${load(tx, serverId).hostname} has the volume ${name}. Detach it first.`)
     const about = volumeJob(target, { by: actor, title: `Delete the volume ${name}`, now })
-    const jobId = startJob(tx, deletingVolume, { volumeId, nodeId, volume: onNode(target) }, about)
+    const input = { volumeId, nodeId, volume: onNode(target), askedAt: now }
+    const disk = { id: volumeId, name, ownerId: target.ownerId }
+    const jobId = startDestroying(tx, deletingVolume, input, { kind: 'delete_volume', disk }, about)
     changeVolume(tx, volumeId, { jobId, state: 'deleting' })
-    // Use ends with the decision, as that of a server does; its space is held until it is deleted.
-    endVolumeUse(tx, volumeId, now)
-    tell(tx, now, 'volume.deleted', target)
     return { jobId, volumeId }
   },
 })
 
-type Deleting = { volumeId: string; nodeId: string; volume: Volume }
+type Deleting = { volumeId: string; nodeId: string; volume: Volume; askedAt: number }
 
 export const deletingVolume = saga<Deleting>('delete_volume', { neverGivesUp: true })
+  .record('end', 'Ending its use', {
+    do: (tx, { input: { volumeId, askedAt }, now }) => {
+      // Use ends with the call, as that of a server does; the space is held until the volume is deleted.
+      endVolumeUse(tx, volumeId, askedAt)
+      tell(tx, now, 'volume.deleted', volumeById(tx, volumeId)!)
+    },
+    // Only of a job that the brake held, and that a second person refused.
+    undo: (tx, { input }) => changeVolume(tx, input.volumeId, { jobId: null, state: 'ready' }),
+  })
   .command('delete', 'Deleting it', {
     do: ({ input }) => nodeCommand(input.nodeId, 'volume.remove', input.volume),
   })

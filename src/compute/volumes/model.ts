@@ -117,13 +117,14 @@ export function mustRest(it: VolumeRow) {
  * Fields of a job about a volume that takes the lock of the volume alone: its node keeps which volumes a vm has,
  * whatever else happens to the server. The job is shown at the server that has the volume or had it last.
  */
-export const volumeJob = (it: VolumeRow, about: Pick<NewJob, 'by' | 'title' | 'now'>): NewJob => ({
-  ...about,
-  holds: it.id,
-  busy: () => busy(it),
-  nodeId: it.nodeId,
-  subject: { type: serverKind.kind, id: it.serverId ?? it.lastServerId },
-})
+export const volumeJob = (it: VolumeRow, about: Pick<NewJob, 'by' | 'title' | 'now'>) =>
+  ({
+    ...about,
+    holds: it.id,
+    busy: () => busy(it),
+    nodeId: it.nodeId,
+    subject: { type: serverKind.kind, id: it.serverId ?? it.lastServerId },
+  }) satisfies NewJob
 
 /** Throws `limit_reached` when the server has as many volumes as its machine can take. */
 export function mustHavePort(tx: Db, target: Server) {

@@ -9,12 +9,12 @@ import { accountKinds } from '../../identity/accounts/kinds.ts'
 import type { MadeBy } from '../../identity/auth/links/links.ts'
 import { useSignInLink } from '../../identity/auth/links/sign-in-links.ts'
 import { accessLevel } from '../../identity/team/access.ts'
+import { auditActorFor, type Relation } from '../../identity/team/audit-actor.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { page, paginate } from '../../kernel/api/list.ts'
 import { described, namedSchema, nullable, operation, type ReadContext, time } from '../../kernel/api/operation.ts'
 import { targetsOf } from '../../kernel/audit/target.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import { auditActorFor, type Relation } from './audit-actor.ts'
 import { via, viaOf } from './line.ts'
 import {
   countLines,

@@ -1,5 +1,7 @@
 // Beyond a number of destructions in an hour, what one account asks for is accepted and held for a second person.
 import { describe, expect, test } from 'bun:test'
+import { registry } from '../../../src/app/features.ts'
+import type { DestructionKind } from '../../../src/compute/brake/tables.ts'
 import { purgeDue } from '../../../src/compute/servers/life/terminate.ts'
 import { hour } from '../../../src/kernel/db/clock.ts'
 import { invariants } from '../../support/world/invariants.ts'
@@ -48,7 +50,7 @@ describe('S60: terminations', () => {
     await terminateAll(p)
     const [one] = await cases(p, second)
     expect(one).toMatchObject({ actor: { id: p.owner.id }, count: 2, waiting: 2, own: false, decision: null })
-    expect(one.held.map((held: any) => held.hostname)).toEqual(['web2', 'web3'])
+    expect(one.held.map((held: any) => held.name)).toEqual(['web2', 'web3'])
     const attention = (await p.call(second, 'GET', '/admin/overview')).body.attention.map((row: any) => row.what)
     expect(attention.some((what: string) => what.startsWith('2 destructions that'))).toBe(true)
     const told = p.db.$client.query("SELECT account_id AS id FROM notices WHERE kind = 'brake_held'").all()
@@ -77,7 +79,7 @@ describe('S60: terminations', () => {
     const second = p.staff(undefined, 'Bea')
     await terminateAll(p)
     const [{ id }] = await cases(p, second)
-    const first = await decide(p, second, id, 'refuse', { serverIds: [p.ids[3]] })
+    const first = await decide(p, second, id, 'refuse', { heldIds: [p.ids[3]] })
     expect(first.body).toMatchObject({ settled: 1, waiting: 1 })
     await p.settle()
     expect(left(p).slice(2)).toEqual(['terminated held', 'running held'])
@@ -136,8 +138,8 @@ test('S60: a reinstallation beyond the limit waits before its first step, and go
   expect([state, step.name]).toEqual(['queued', 'Waiting until a second person releases it'])
   expect((await p.admin('GET', `/servers/${p.ids[2]}`)).status).toBe('running')
   const [{ id }] = await cases(p, second)
-  await decide(p, second, id, 'release', { serverIds: [p.ids[2]] })
-  await decide(p, second, id, 'refuse', { serverIds: [p.ids[3]] })
+  await decide(p, second, id, 'release', { heldIds: [p.ids[2]] })
+  await decide(p, second, id, 'refuse', { heldIds: [p.ids[3]] })
   await p.settle()
   expect(states().slice(2)).toEqual(['succeeded', 'failed'])
   expect(p.job(jobs[3]!).errorCode).toBe('cancelled')
@@ -166,4 +168,133 @@ test('without a setting the limit is 25, or 5 % of all servers', async () => {
     default: null,
     defaultWords: '25 or 5 % of all servers, whichever is more',
   })
+})
+
+/** A thing of each kind that is destroyed for good, and whether it still is as it was. */
+type Target = { ask: (who: Who) => ReturnType<World['call']>; isThere: () => Promise<boolean> }
+const targetOf: Record<DestructionKind, (p: Fleet, n: number) => Promise<Target>> = {
+  terminate: async (p, n) => ({
+    ask: (who) => p.call(who, 'DELETE', `/servers/${p.ids[n]}?immediately=true`),
+    isThere: async () => p.server(p.ids[n]!).releasedAt === null,
+  }),
+  reinstall: async (p, n) => {
+    const before = p.server(p.ids[n]!).diskGeneration
+    return {
+      ask: (who) =>
+        p.call(who, 'POST', `/servers/${p.ids[n]}/actions/reinstall`, {
+          imageId: p.image,
+          access: { mode: 'password' },
+        }),
+      isThere: async () => p.server(p.ids[n]!).diskGeneration === before,
+    }
+  },
+  restore: async (p, n) => {
+    const at = `/servers/${p.ids[n]}/snapshots`
+    const { snapshotId } = await p.admin('POST', at, { name: 'before' })
+    await p.settle()
+    const before = p.server(p.ids[n]!).diskLayer
+    return {
+      ask: (who) => p.call(who, 'POST', `${at}/${snapshotId}/actions/restore`),
+      isThere: async () => p.server(p.ids[n]!).diskLayer === before,
+    }
+  },
+  delete_volume: async (p, n) => {
+    const { volumeId } = await p.admin('POST', `/servers/${p.ids[n]}/volumes`, { name: `data${n}`, sizeGb: 5 })
+    await p.settle()
+    await p.admin('POST', `/volumes/${volumeId}/actions/detach`)
+    await p.settle()
+    return {
+      ask: (who) => p.call(who, 'DELETE', `/volumes/${volumeId}`),
+      isThere: async () => (await p.node.agent.host.storage.list()).some(({ workload }) => workload === volumeId),
+    }
+  },
+  delete_backup: async (p, n) => {
+    const at = `/servers/${p.ids[n]}/backups`
+    const { backupId } = await p.admin('POST', at, {})
+    await p.settle()
+    return {
+      ask: (who) => p.call(who, 'DELETE', `${at}/${backupId}`),
+      isThere: async () => (await p.admin('GET', at)).data.some((it: any) => it.id === backupId),
+    }
+  },
+}
+const kinds = Object.keys(targetOf) as DestructionKind[]
+
+describe('S60: of every kind that is counted, what goes beyond the limit', () => {
+  for (const kind of kinds)
+    test(`waits, stays when a second person refuses it, and goes when they release it: ${kind}`, async () => {
+      using p = await fleet(4)
+      await p.admin('PATCH', `/admin/packages/${p.pack}`, { volumeGb: 50, snapshotLimit: 2 })
+      const { id: place } = await p.admin('POST', '/admin/backup-targets/local', { name: 'disk', address: '/srv/b' })
+      await p.admin('POST', `/admin/backup-targets/${place}/actions/make-default`)
+      const targets = await Promise.all([0, 1, 2, 3].map((n) => targetOf[kind](p, n)))
+      for (const { ask } of targets) expect((await ask(p.billing)).status).toBe(202)
+      await p.settle()
+      const there = () => Promise.all(targets.map(({ isThere }) => isThere()))
+      expect(await there()).toEqual([false, false, true, true])
+      const second = p.staff(undefined, 'Bea')
+      const [one] = await cases(p, second)
+      expect(one.held.map((held: any) => held.kind)).toEqual([kind, kind])
+      expect(one.held.map((held: any) => held.workload.id)).toEqual(p.ids.slice(2))
+      expect(one.held.map((held: any) => held.owner.id)).toEqual([p.customer.id, p.customer.id])
+      const [refused, released] = one.held.map((held: any) => held.id)
+      expect((await decide(p, second, one.id, 'refuse', { heldIds: [refused] })).body.settled).toBe(1)
+      expect((await decide(p, second, one.id, 'release', { heldIds: [released] })).body.waiting).toBe(0)
+      await p.settle()
+      purgeDue(p.db, p.controller.app)
+      if (kind === 'terminate') p.turnClock(25 * hour)
+      purgeDue(p.db, p.controller.app)
+      await p.settle()
+      expect(await there()).toEqual([false, false, true, false])
+      // The refused one can be asked for again, as if nobody had.
+      if (kind !== 'terminate') {
+        await p.admin('PUT', '/admin/settings/values', { name: 'brake.limit', value: 100 })
+        expect((await targets[2]!.ask(p.billing)).status).toBe(202)
+        await p.settle()
+        expect(await there()).toEqual([false, false, false, false])
+      }
+    })
+})
+
+test('a volume whose deletion is refused is used on, and its deletion is told only when it goes', async () => {
+  using p = await fleet(1)
+  await p.admin('PATCH', `/admin/packages/${p.pack}`, { volumeGb: 50 })
+  await p.admin('PUT', '/admin/settings/values', { name: 'brake.limit', value: 1 })
+  await p.call(p.billing, 'POST', `/servers/${p.ids[0]}/actions/reinstall`, {
+    imageId: p.image,
+    access: { mode: 'password' },
+  })
+  await p.settle()
+  const volume = await targetOf.delete_volume(p, 0)
+  const { volumeId } = (await volume.ask(p.billing)).body
+  await p.settle()
+  const told = () => p.events().filter((type) => type === 'volume.deleted').length
+  const open = () =>
+    (p.db.$client.query('SELECT count(*) AS n FROM volume_intervals WHERE until IS NULL').get() as { n: number }).n
+  const shown = async () => (await p.admin('GET', `/volumes/${volumeId}`)).state
+  expect([told(), open(), await shown()]).toEqual([0, 1, 'deleting'])
+  expect((await volume.ask(p.billing)).body.error.code).toBe('volume_busy')
+  const second = p.staff(undefined, 'Bea')
+  const [{ id, held }] = await cases(p, second)
+  expect(held).toMatchObject([{ id: volumeId, name: 'data0', workload: { hostname: 'web0' } }])
+  await decide(p, second, id, 'refuse')
+  await p.settle()
+  expect([told(), open(), await shown(), await volume.isThere()]).toEqual([0, 1, 'detached', true])
+  await p.admin('PUT', '/admin/settings/values', { name: 'brake.limit', value: 100 })
+  await volume.ask(p.billing)
+  await p.settle()
+  expect([told(), open(), await volume.isThere()]).toEqual([1, 0, false])
+})
+
+/** The kind under which each job that loses data is counted: a new job does not pass before that is decided. */
+const countedAs: Record<string, DestructionKind> = {
+  purge: 'terminate',
+  gpu_delete: 'terminate',
+  reinstall: 'reinstall',
+  restore: 'restore',
+  restore_snapshot: 'restore',
+}
+test('every job that loses data of a server or GPU instance for good is counted', () => {
+  const losing = registry.jobs.filter(({ steps }) => steps.some((step) => step.kind === 'record' && step.losesData))
+  expect(losing.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(countedAs).toSorted())
 })

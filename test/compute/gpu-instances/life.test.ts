@@ -151,7 +151,7 @@ describe('a deletion', () => {
     expect(await states()).toEqual(['deleted', 'deleting', 'deleting'])
     const [brake] = (await p.admin('GET', '/admin/brakes')).data
     const decide = (decision: string, id: string) =>
-      p.call(p.owner, 'POST', `/admin/brakes/${brake.id}/actions/${decision}`, { serverIds: [id] })
+      p.call(p.owner, 'POST', `/admin/brakes/${brake.id}/actions/${decision}`, { heldIds: [id] })
     expect((await decide('release', ids[1]!)).status).toBe(200)
     expect((await decide('refuse', ids[2]!)).body).toMatchObject({ settled: 1, failed: [] })
     deleteReleased(p.db, p.controller.app)

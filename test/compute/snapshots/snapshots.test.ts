@@ -3,6 +3,7 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { FakeLayers } from '../../../agent/drivers/storage/fake-layers.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
+import { share } from '../../support/world/team.ts'
 
 const GiB = 1024 ** 3
 
@@ -350,4 +351,25 @@ describe('other jobs', () => {
     await p.settle()
     expect([await s.state(), s.read(), await s.names()]).toEqual(['running', 'two', []])
   })
+})
+
+test('the list says who took each snapshot, as much of it as the reader may know', async () => {
+  using p = await world()
+  await p.admin('PATCH', `/admin/packages/${p.pack}`, { snapshotLimit: 5 })
+  const s = await begin(p)
+  const friend = p.account('customer', 'Fay')
+  await share(p, p.customer, friend, 'view', s.id)
+  for (const [name, who] of [
+    ['own', p.customer],
+    ['token', p.token(p.customer.id)],
+    ['staff', p.owner],
+  ] as const)
+    expect((await s.call(who, 'POST', s.at, { name })).status).toBe(201)
+  // From before it was noted.
+  p.db.$client.run("UPDATE snapshots SET taken_by = NULL WHERE name = 'own'")
+  const seenBy = async (who: Who) =>
+    Object.fromEntries((await p.call(who, 'GET', s.at)).body.data.map((it: any) => [it.name, it.takenBy]))
+  expect(await seenBy(p.customer)).toEqual({ own: null, token: 'test (Cal)', staff: 'Staff' })
+  expect(await seenBy(friend)).toEqual({ own: null, token: 'Cal', staff: 'Staff' })
+  expect(await seenBy(p.staff(undefined, 'Sam'))).toEqual({ own: null, token: 'test (Cal)', staff: 'Ada' })
 })

@@ -1,5 +1,8 @@
 // The destructions that one account asked for and that a second person decides.
+
+import { destructionsInWords } from '../../../src/compute/brake/brake.ts'
 import { listBrakes, refuseBrake, releaseBrake } from '../../../src/compute/brake/cases.ts'
+import { pageOf } from '../../../src/compute/gpu-instances/model.ts'
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { Action } from '../../components/action.tsx'
 import { Head } from '../../components/head.tsx'
@@ -24,8 +27,8 @@ export const brakesPage = page({
         title="Brake"
         sub={
           <p>
-            When one account asks for more terminations, reinstallations or restores in an hour than Settings allow, the
-            rest are accepted but held: nothing is destroyed until a second person releases them.
+            When one account asks for more {destructionsInWords} in an hour than Settings allow, the rest are accepted
+            but held: nothing is destroyed until a second person releases them.
           </p>
         }
       />
@@ -43,7 +46,16 @@ export const brakesPage = page({
   ),
 })
 
-const words = { terminate: 'Terminated', reinstall: 'Reinstall', restore: 'Restore' } as const
+const words: Record<Case['held'][number]['kind'], string> = {
+  terminate: 'Terminated',
+  reinstall: 'Reinstall',
+  restore: 'Restore',
+  delete_volume: 'Delete volume',
+  delete_backup: 'Delete backup',
+}
+
+const pageOfWorkload = ({ id, kind }: { id: string; kind: string }) =>
+  kind === 'server' ? `/admin/servers/${id}` : pageOf('/admin', id)
 
 const Held = ({ of: one }: { of: Case }) => (
   <Section
@@ -68,13 +80,17 @@ const Held = ({ of: one }: { of: Case }) => (
       <Table
         label={`Held for ${one.actor.name}`}
         rows={one.held}
-        idOf={(held) => held.serverId}
+        idOf={(held) => held.id}
         columns={[
           {
             title: 'Server',
             kind: 'name',
             width: 40,
-            cell: (held) => <Link href={`/admin/servers/${held.serverId}`}>{held.hostname}</Link>,
+            cell: ({ id, name, workload }) => (
+              <Link href={pageOfWorkload(workload)}>
+                {id === workload.id ? name : `${name} (${workload.hostname})`}
+              </Link>
+            ),
           },
           { title: 'What', kind: 'state', width: 20, cell: (held) => words[held.kind] },
           {
@@ -105,7 +121,7 @@ function Decide({ of: one }: { of: Case }) {
         confirm={{
           consequences: [
             'Terminated servers are brought back as they were; their owners and billing are told.',
-            'Reinstallations and restores that wait are cancelled.',
+            'Reinstallations and restores that wait are cancelled; volumes and backups stay.',
           ],
         }}
       />
@@ -124,7 +140,7 @@ function Decide({ of: one }: { of: Case }) {
           consequences: [
             `${count(one.waiting, 'destruction goes', 'destructions go')} on.`,
             'Disks are deleted when their undelete window ends, and at once where it has ended.',
-            'Reinstallations and restores that wait begin.',
+            'Volumes and backups are deleted at once; reinstallations and restores begin.',
           ],
         }}
       />

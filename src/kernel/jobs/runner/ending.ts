@@ -39,8 +39,7 @@ export class Ending {
     this.execution.log.flush()
     const first = saga.steps[0]
     write(this.execution.db, (tx) => {
-      if (first?.kind === 'record' && !saga.options.neverGivesUp)
-        first.undo?.(tx, { ...this.execution.ctx(job, {}), error })
+      if (first?.kind === 'record') first.undo?.(tx, { ...this.execution.ctx(job, {}), error })
       this.ended(tx, job, { state: 'failed', errorCode: error.code, errorMessage: error.message })
     })
     this.execution.lanes.unlock(job.holds, job.id)

@@ -121,7 +121,8 @@ const Row = ({ server, of: it }: { server: Server; of: Snapshot }) => (
           </State>
         ) : (
           <>
-            <Time iso={it.createdAt} /> · {bytes(it.usedBytes ?? 0)} used, {exactGb(it.diskGb)} held
+            <Time iso={it.createdAt} />
+            {it.takenBy && ` by ${it.takenBy}`} · {bytes(it.usedBytes ?? 0)} used, {exactGb(it.diskGb)} held
             {it.consistent === false && ' · starts as after a power failure'}
           </>
         )}

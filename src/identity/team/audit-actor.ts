@@ -1,6 +1,8 @@
-// The actor of a job or of an audit line, as far as the reader may know it.
+// The actor of a job, an audit line or a snapshot, as far as the reader may know it.
 import type { AccountKind } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import { accountById } from '../accounts/queries.ts'
 
 /** The reader's relation to the target. `own`: the reader owns it or cares for it; `guest`: its owner shares it. */
 export type Relation = 'own' | 'guest'
@@ -38,4 +40,23 @@ export function auditActorFor(actor: Actor, did: AuditActor, relation: Relation)
   if (provides) return { you, name: did.kind === null ? 'System' : 'Staff', token: false, from: false }
   const inCare = did.resellerId === actor.accountId
   return { you, name: did.name, token: inCare, from: relation === 'own' }
+}
+
+/** Something was done to a workload by this account; the name is that in the audit log. */
+export type NotedActor = { id: string; name: string }
+type Owned = { ownerId: string; resellerId: string | null }
+/** The noted name, as much of it as the actor may know. */
+export function notedNameFor(tx: Db, actor: Actor, { ownerId, resellerId }: Owned, { id, name }: NotedActor): string {
+  const account = accountById(tx, id)
+  const did = {
+    accountId: id,
+    kind: account?.kind ?? null,
+    name,
+    resellerId: account?.resellerId ?? null,
+    providerId: resellerId,
+  }
+  const isOwn = ownerId === actor.accountId || resellerId === actor.accountId
+  const known = auditActorFor(actor, did, isOwn ? 'own' : 'guest')
+  // A name that has that of a token in it is for those who may know the token.
+  return known.token || known.name !== name ? known.name : (account?.name ?? name)
 }

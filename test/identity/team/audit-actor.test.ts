@@ -1,9 +1,9 @@
 // The actor of a job or of an audit line, as far as the reader may know it: the same in jobs and in the activity of a
 // server.
 import { expect, test } from 'bun:test'
+import { type AuditActor, auditActorFor } from '../../../src/identity/team/audit-actor.ts'
 import type { AccountKind } from '../../../src/kernel/api/access.ts'
 import { system } from '../../../src/kernel/api/actor.ts'
-import { type AuditActor, auditActorFor } from '../../../src/platform/audit/audit-actor.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 import { share } from '../../support/world/team.ts'
 
