@@ -11,7 +11,13 @@ const EXPORT = 'disk'
 const START_SECONDS = 30
 const POLL_MS = 20
 
-/** Serves the disk while `work` runs. `end` of a disk that was written resolves when it is closed. */
+/** qemu-nbd takes the second only after the first. */
+const HOLES_STAY = ['--discard=unmap', '--detect-zeroes=unmap']
+
+/**
+ * Serves the disk while `work` runs, and has closed it when it resolves. Zeros that are written become holes: nbdcopy
+ * sends every zero that it reads from a pipe.
+ */
 export async function whileServed<T>(
   folder: string,
   disk: Disk,
@@ -20,8 +26,8 @@ export async function whileServed<T>(
 ): Promise<T> {
   const socket = join(folder, 'disk.sock')
   rmSync(socket, { force: true })
-  const readOnly = mode === 'read' ? ['--read-only'] : []
-  const args = ['--socket', socket, '--format', disk.format, '--export-name', EXPORT, '--persistent', ...readOnly]
+  const more = mode === 'read' ? ['--read-only'] : HOLES_STAY
+  const args = ['--socket', socket, '--format', disk.format, '--export-name', EXPORT, '--persistent', ...more]
   // Every connection of a copy is one.
   const server = begin('qemu-nbd', [...args, '--shared', '8', '--', qemuPath(disk)])
   let ended = false

@@ -173,6 +173,18 @@ describe('restic', () => {
       Bun.spawnSync(['umount', '-l', place])
     }
   })
+  test('a disk takes no more space after its restore than its data, whatever its format', async () => {
+    const to = target({ address: folder() })
+    const { snapshot } = await save(to)
+    const made = [await disks.disk(), await disks.disk()]
+    expect(made.map(({ format }) => format).toSorted()).toEqual(['qcow2', 'raw'])
+    for (const disk of made) {
+      if (disk.format === 'raw') await run('qemu-img', ['create', '-q', '-f', 'raw', '--', disk.path, `${DISK_BYTES}`])
+      await restic().load(to, snapshot, disk)
+      expect(await disks.read(disk)).toBe('x')
+      expect(statSync(disk.path).blocks * 512).toBeLessThan(DISK_BYTES * 0.75)
+    }
+  })
   long('a damaged pack is found by a check, and its disk does not come back as another one', async () => {
     const to = target({ address: folder() })
     const { snapshot } = await save(to)
