@@ -1,4 +1,4 @@
-// A disk that is copied from an image, snapshotted, saved and brought back by the agent's drivers, beside the bare tools
+// A disk that is copied from an image, snapshotted, saved and restored by the agent's drivers, beside the bare tools
 // with the same duties: what is written is on the disk, a backup is read back, and holes stay holes. In turns.
 //
 //   bun test/bench/servers/backup.ts [--mib 512] [--rounds 5]
@@ -65,8 +65,8 @@ const what = (n: number) => ({
 
 /** With a disk served by the same program in both ways, which has closed it at the end. */
 const serving = (path: string, script: string, more = '') =>
-  `s=$(mktemp -u); qemu-nbd --socket $s --format raw --persistent --shared 8 ${more} -- ${path} & n=$!; trap "kill $n" ERR
-   until [ -S $s ]; do sleep 0.01; done; ${script.replaceAll('URI', "'nbd+unix:///?socket='$s")}; kill $n; wait $n`
+  `s=$(mktemp -u); qemu-nbd --socket $s --format raw --persistent --shared 8 ${more} -- ${path} & n=$!
+   trap "kill $n" ERR; until [ -S $s ]; do sleep 0.01; done; ${script.replaceAll('URI', "'nbd+unix:///?socket='$s")}; kill $n; wait $n`
 
 type Times = Record<'copy' | 'snapshot' | 'make' | 'again' | 'restore', Taken>
 
@@ -95,8 +95,9 @@ async function byDriver(given: Disk): Promise<Times & { share: number }> {
 
 async function byTools(given: Disk): Promise<Times> {
   const path = `${tempDir}/by-tools.qcow2`
-  const copied = `qemu-img convert -f raw -O qcow2 ${given.path} ${path}.part && qemu-img resize -q ${path}.part ${mib}M`
-  const copy = await taken(() => sh(`${copied} && sync ${path}.part && mv ${path}.part ${path} && sync ${tempDir}`))
+  const part = `${path}.part`
+  const copied = `qemu-img convert -f raw -O qcow2 ${given.path} ${part} && qemu-img resize -q ${part} ${mib}M`
+  const copy = await taken(() => sh(`${copied} && sync ${part} && mv ${part} ${path} && sync ${tempDir}`))
   const forked = `qemu-img create -q -f qcow2 -F qcow2 -b ${path} ${path}.1.part ${mib}M`
   const snapshot = await taken(() =>
     sh(`${forked} && sync ${path}.1.part && mv ${path}.1.part ${path}.1 && sync ${tempDir}`),
@@ -116,7 +117,7 @@ async function byTools(given: Disk): Promise<Times> {
 }
 
 const full = disk(mib, mib / 2)
-/** Takes what needs the same time whatever the size: keys are derived, the repository is opened, the result is checked. */
+/** Its time is what any size takes: keys are derived, the repository is opened, the result is read back. */
 const small = disk(mib, 1)
 say(`A disk of ${mib} MiB, half of it random, the rest holes; the best of ${rounds} rounds.`)
 const runs = { ours: [] as Times[], theirs: [] as Times[], oursSmall: [] as Times[], theirsSmall: [] as Times[] }
