@@ -23,6 +23,7 @@ import {
   Inventory,
   type LogLevel,
   Metrics,
+  MOST_ENDS,
   MOST_SAMPLES,
   MOST_TRAFFIC_DAYS,
   PowerChange,
@@ -292,7 +293,13 @@ export class Connection {
       this.host.containers.look(),
     ])
     const all = [...vms, ...containers]
-    this.send(fitted(Heartbeat, { type: 'heartbeat', at: Date.now(), ...load, pools, workloads: all.map(figuresOnly) }))
+    // A heartbeat may tell of an end before its own report does.
+    const ends = new Map(containers.flatMap(({ id, end }) => (end ? [[id, end] as const] : [])).slice(0, MOST_ENDS))
+    const workloads = all.map((seen) => ({
+      ...figuresOnly(seen),
+      ...(ends.has(seen.id) && { end: ends.get(seen.id)! }),
+    }))
+    this.send(fitted(Heartbeat, { type: 'heartbeat', at: Date.now(), ...load, pools, workloads }))
     return all
   }
 

@@ -9,7 +9,7 @@ import { ResticFiles } from '../drivers/backup/files.ts'
 import { Restic } from '../drivers/backup/restic.ts'
 import { LibvirtConsoles } from '../drivers/console/libvirt.ts'
 import { PodmanContainers } from '../drivers/container/podman/podman.ts'
-import { MINIMUM } from '../drivers/container/podman/requirements.ts'
+import { MINIMUM, OLDER } from '../drivers/container/podman/requirements.ts'
 import { Nftables } from '../drivers/firewall/nftables.ts'
 import { NvidiaGpus } from '../drivers/gpu/nvidia.ts'
 import { LibvirtGuestAgent } from '../drivers/guest-agent/libvirt.ts'
@@ -24,6 +24,7 @@ import { Storage } from '../drivers/storage/storage.ts'
 import { NftCounters } from '../drivers/traffic/nftables.ts'
 import { Ext4Workspaces } from '../drivers/workspace/ext4.ts'
 import { Failure } from '../failure.ts'
+import { log } from '../log.ts'
 import { decrypting } from '../protocol/for-node.ts'
 import { openState } from '../state.ts'
 import { makePassage } from './directories.ts'
@@ -65,7 +66,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
   const containers = new PodmanContainers({
     dir: join(dataDir, 'containers'),
     runDir: '/run/berth/containers',
-    minimum: MINIMUM,
+    minimum: minimumFrom(process.env['PANEL_AGENT_OLDER_ENGINE']),
     localRegistries: listIn(process.env['PANEL_AGENT_LOCAL_REGISTRIES']),
     troublesSince: gpus.troublesSince,
   })
@@ -113,6 +114,13 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
 function accelerationOf({ kind, reason }: Virtualisation) {
   if (kind === 'none') throw new Failure('no_virtualisation', reason)
   return kind
+}
+
+/** `PANEL_AGENT_OLDER_ENGINE=1`, for a lab alone. */
+function minimumFrom(setting: string | undefined) {
+  if (setting !== '1') return MINIMUM
+  log('warning', 'an older container engine is allowed by PANEL_AGENT_OLDER_ENGINE: run no instance of a stranger here')
+  return OLDER
 }
 
 /** The words of a list such as `registry.lan:5000,10.0.0.5:5000`. */

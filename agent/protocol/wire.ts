@@ -727,6 +727,8 @@ export type PoolCapacity = Static<typeof PoolCapacity>
 
 /** The workloads that a report names at most. */
 export const MOST_WORKLOADS = 5000
+/** They may be long, and a heartbeat has to fit its frame. */
+export const MOST_ENDS = 100
 
 /** Sent every 10 s. Counters are totals since the vm's start, seen from the vm (`rx` is received by it). */
 export const Heartbeat = t.Object({
@@ -738,7 +740,11 @@ export const Heartbeat = t.Object({
   pools: t.Array(PoolCapacity, { maxItems: 64 }),
   workloads: t.Array(
     // Processor time in ms: in nanoseconds a large vm passes the safe integers within two days.
-    t.Object({ id: workloadId, power: Power, cpuMs: counter, rxBytes: counter, txBytes: counter }),
+    t.Object({
+      ...{ id: workloadId, power: Power, cpuMs: counter, rxBytes: counter, txBytes: counter },
+      /** Of a container that ended by itself, for at most `MOST_ENDS` of them. */
+      end: t.Optional(ContainerEnd),
+    }),
     { maxItems: MOST_WORKLOADS },
   ),
 })

@@ -348,7 +348,7 @@ export class Reports {
     this.keep(nodeId, (pending) => {
       Object.assign(pending.columns, { seenAt: now, skewMs })
       if (hasNewPools) pending.pools = pools
-      for (const { id, power } of news) addPower(pending, id, { power, at: now - HEARTBEAT_AGE_MS })
+      for (const { id, power, end } of news) addPower(pending, id, { power, at: now - HEARTBEAT_AGE_MS, end })
     })
   }
 

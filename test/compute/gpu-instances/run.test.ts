@@ -96,7 +96,7 @@ describe('an instance that ends by itself', () => {
     p.host.agent.host.containers.end(id)
     await beats(p)
     expect((await showInstance(p, id)).status).toBe('stopped')
-    expect(afterReady(p)).toMatchObject([{ type: 'stopped', data: { reason: 'crashed' } }])
+    expect(afterReady(p)).toMatchObject([{ type: 'stopped', data: { reason: 'crashed', exitCode: 1 } }])
   })
   test('while a job works on it is told once the job has ended', async () => {
     using p = await gpuWorld()

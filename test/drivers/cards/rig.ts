@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { type CardFault, FakeGpus } from '../../../agent/drivers/gpu/fake.ts'
 import type { Gpus } from '../../../agent/drivers/gpu/gpus.ts'
 import { NvidiaGpus, type NvidiaHost } from '../../../agent/drivers/gpu/nvidia.ts'
@@ -47,12 +47,18 @@ export function fakeRig(): Rig {
 /** The library that stands in for NVIDIA's, compiled once; undefined where there is no compiler. */
 export function stubLibrary(): string | undefined {
   if (!Bun.which('gcc')) return undefined
-  const dir = mkdtempSync(join(tmpdir(), 'berth-stub-'))
-  const library = join(dir, 'stub.so')
-  const source = join(import.meta.dir, 'stub-libraries.c')
-  const { exitCode, stderr } = Bun.spawnSync(['gcc', '-shared', '-fPIC', '-O2', '-o', library, source, '-ldl'])
-  if (exitCode !== 0) throw new Error(stderr.toString())
+  const library = join(mkdtempSync(join(tmpdir(), 'berth-stub-')), 'stub.so')
+  compileStub(library)
   return library
+}
+
+/** Compiles it to this file, whose name the linker of a host knows it by. */
+export function compileStub(library: string) {
+  const source = join(import.meta.dir, 'stub-libraries.c')
+  const name = `-Wl,-soname,${basename(library)}`
+  const how = ['-shared', '-fPIC', '-O2', name, '-o', library, source, '-ldl']
+  const { exitCode, stderr } = Bun.spawnSync(['gcc', ...how])
+  if (exitCode !== 0) throw new Error(stderr.toString())
 }
 
 export type NvidiaRig = Rig & {

@@ -1,5 +1,6 @@
 /* Stands in for libcuda.so.1 and libnvidia-ml.so.1 on a machine without cards. The memory of its card is the file
- * `memory` in the folder of this library, and the file `card` there says how it behaves, a word and a number a line:
+ * `memory` in the folder of this library, and the file `card` there says how it behaves, a word and a number a line.
+ * A process that may see the card 5e alone (CUDA_VISIBLE_DEVICES) has that one, whose memory is `memory-5e`.
  *   held N     bytes that nobody can allocate          stuck N    the 64 KiB at N keep what is in them
  *   init N     cuInit answers N                        hang 1     cuInit never comes back
  *   errors N   uncorrectable errors                    other 1    another card is at the first place
@@ -24,7 +25,7 @@
 static char dir[4096];
 static uint8_t *memory;
 static uint64_t total, taken;
-static int context, isCurrent;
+static int context, isCurrent, isOther;
 
 static int64_t setting(const char *name) {
   char path[4200], word[64];
@@ -45,7 +46,9 @@ __attribute__((constructor)) static void open_card(void) {
   dladdr((void *)open_card, &self);
   snprintf(dir, sizeof dir, "%s", self.dli_fname);
   *strrchr(dir, '/') = 0;
-  snprintf(path, sizeof path, "%s/memory", dir);
+  const char *seen = getenv("CUDA_VISIBLE_DEVICES");
+  isOther = seen && !strncmp(seen, "GPU-5e", 6);
+  snprintf(path, sizeof path, isOther ? "%s/memory-5e" : "%s/memory", dir);
   int fd = open(path, O_RDWR);
   if (fd < 0 || fstat(fd, &is)) return;
   total = is.st_size;
@@ -67,7 +70,7 @@ int cuGetErrorName(int code, const char **name) {
 int cuDeviceGetCount(int *count) { *count = 1; return 0; }
 int cuDeviceGet(int *device, int index) { *device = 7; return index != 0; }
 int cuDeviceGetPCIBusId(char *text, int size, int device) {
-  snprintf(text, size, setting("other") > 0 ? "0000:5E:00.0" : "0000:3B:00.0");
+  snprintf(text, size, isOther || setting("other") > 0 ? "0000:5E:00.0" : "0000:3B:00.0");
   return device != 7;
 }
 int cuDeviceGetAttribute(int *value, int attribute, int device) {

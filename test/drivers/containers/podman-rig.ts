@@ -6,6 +6,7 @@ import { slotOf, uidBase } from '../../../agent/drivers/container/ids.ts'
 import { PodmanApi } from '../../../agent/drivers/container/podman/api.ts'
 import { Cgroups } from '../../../agent/drivers/container/podman/cgroups.ts'
 import { PodmanContainers, type PodmanOptions } from '../../../agent/drivers/container/podman/podman.ts'
+import { OLDER } from '../../../agent/drivers/container/podman/requirements.ts'
 import { find } from '../../../agent/host/exec.ts'
 import { containerOf } from '../../agent/instances/examples.ts'
 import { temporary } from '../../agent/temporary.ts'
@@ -67,7 +68,7 @@ export async function closePodman() {
 }
 
 /** A program that was run inside a container has a helper that stays for ten seconds. */
-async function removeGroups(name: string) {
+export async function removeGroups(name: string) {
   const find = (pattern: string) => [
     ...new Bun.Glob(`*/${name}${pattern}`).scanSync({ cwd: '/sys/fs/cgroup', absolute: true, onlyFiles: false }),
   ]
@@ -89,7 +90,7 @@ async function open(odd: Oddities = {}): Promise<PodmanRig> {
   const options: PodmanOptions = {
     dir: join(dir, 'lib'),
     runDir: join(dir, 'run'),
-    minimum: { podman: '4.3', crun: '1.8', cgroup: 'v1' },
+    minimum: OLDER,
     serviceSocket: join(dir, 'none.sock'),
     localRegistries: [registry.host],
     cgroup: `berth-test-${process.pid}`,

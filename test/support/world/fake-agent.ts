@@ -8,6 +8,7 @@ import { ConsoleLink } from '../../../agent/console/console-link.ts'
 import type { Identity } from '../../../agent/controller-link/identity.ts'
 import { loggingTo } from '../../../agent/controller-link/job-log.ts'
 import { openJournal } from '../../../agent/controller-link/journal.ts'
+import type { SeenContainer } from '../../../agent/drivers/container/container.ts'
 import { failureOf } from '../../../agent/failure.ts'
 import { type FakeSettings, openFakeHost } from '../../../agent/host/fake-host.ts'
 import type { Fault } from '../../../agent/host/faults.ts'
@@ -161,8 +162,9 @@ export function fakeAgent({ nodeId, key, home, settings, hub, joinFiles, now, cr
         host.containers.look(),
         host.workspaces.list(),
       ])
-      const workloads = [...ours, ...instances].map(({ id, power, cpuMs, rxBytes, txBytes }) => {
-        return { id, power, cpuMs, rxBytes, txBytes }
+      const all: readonly SeenContainer[] = [...ours, ...instances]
+      const workloads = all.map(({ id, power, cpuMs, rxBytes, txBytes, end }) => {
+        return { id, power, cpuMs, rxBytes, txBytes, ...(end && { end }) }
       })
       const load = await host.load()
       const pools = await host.storage.capacities()

@@ -7,7 +7,8 @@ import { hashPassword } from '../../../src/identity/auth/passwords/hash.ts'
 import { berth, type Env, freePort, program } from './program.ts'
 import { scopes } from './rights.ts'
 
-export async function installation(settings: Env = {}) {
+/** `relay`: a socket that leads to the controller, for a test whose calls cannot reach it otherwise. */
+export async function installation(settings: Env = {}, relay?: string) {
   const dir = mkdtempSync(`${existsSync('/dev/shm') ? '/dev/shm' : tmpdir()}/berth-live-`)
   const listen = settings['PANEL_LISTEN'] ?? `127.0.0.1:${freePort()}`
   const url = `${settings['PANEL_TLS_CERT'] ? 'https' : 'http'}://${listen}`
@@ -20,6 +21,7 @@ export async function installation(settings: Env = {}) {
     PANEL_LOCAL_SERVICES: '127.0.0.0/8',
     ...settings,
   }
+  const how = { ...tls, ...(relay && { unix: relay }) }
   const started: Subprocess[] = []
 
   const spawn = (name: string, args: string[], more: Env) => {
@@ -51,7 +53,7 @@ export async function installation(settings: Env = {}) {
       for (let i = 0; i < 400; i++) {
         if (child.exitCode !== null || child.signalCode !== null) return child
         if (
-          await fetch(`${url}/api/v1/status`, tls).then(
+          await fetch(`${url}/api/v1/status`, how).then(
             (r) => r.ok,
             () => false,
           )
@@ -78,7 +80,7 @@ export async function installation(settings: Env = {}) {
           ...headers,
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        ...tls,
+        ...how,
       })
       return { status: response.status, body: (await response.json()) as any, headers: response.headers }
     },
@@ -124,9 +126,14 @@ export async function installation(settings: Env = {}) {
       db.run('UPDATE accounts SET password_hash = ? WHERE email = ?', [await hashPassword(password), email])
       db.close()
     },
-    /** Enrolls an agent with data of its own; answers its directory. */
-    async enroll(locationId: string, name: string, args: readonly string[] = ['--fake'], fake: object = { bootMs: 5 }) {
-      const home = `${dir}/${name}`
+    /** Enrolls an agent with data of its own, in this directory or a new one; answers the directory. */
+    async enroll(
+      locationId: string,
+      name: string,
+      args: readonly string[] = ['--fake'],
+      fake: object = { bootMs: 5 },
+      home = `${dir}/${name}`,
+    ) {
       const { token } = await it.admin('nodes.enroll', { locationId, name })
       const { code, error } = await berth(
         ['agent', 'enroll', '--controller', url, '--token-file', '-', '--data-dir', home, ...args],

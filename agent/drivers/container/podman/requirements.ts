@@ -22,6 +22,9 @@ export type Minimum = { podman: string; crun: string; cgroup: 'v1' | 'v2' }
  */
 export const MINIMUM: Minimum = { podman: '5.4.0', crun: '1.21', cgroup: 'v2' }
 
+/** For the tests of Berth on machines that have nothing newer. They keep devices and memory apart less well. */
+export const OLDER: Minimum = { podman: '4.3', crun: '1.8', cgroup: 'v1' }
+
 /** The program that is process 1 of an instance, in the places that Podman looks for it. */
 const INITS = ['/usr/libexec/podman/catatonit', '/usr/bin/catatonit']
 
