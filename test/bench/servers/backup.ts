@@ -66,7 +66,8 @@ const what = (n: number) => ({
 /** With a disk served by the same program in both ways, which has closed it at the end. */
 const serving = (path: string, script: string, more = '') =>
   `s=$(mktemp -u); qemu-nbd --socket $s --format raw --persistent --shared 8 ${more} -- ${path} & n=$!
-   trap "kill $n" ERR; until [ -S $s ]; do sleep 0.01; done; ${script.replaceAll('URI', "'nbd+unix:///?socket='$s")}; kill $n; wait $n`
+   trap "kill $n" ERR; until [ -S $s ]; do sleep 0.01; done
+   ${script.replaceAll('URI', "'nbd+unix:///?socket='$s")}; kill $n; wait $n`
 
 type Times = Record<'copy' | 'snapshot' | 'make' | 'again' | 'restore', Taken>
 
