@@ -1,9 +1,10 @@
 #!/bin/bash
 # build-storage-guest.sh OUT_DIR
 #
-# Builds a Debian with LVM and ZFS for the tests of storage drivers, on hosts whose kernel has neither: OUT_DIR/root.img,
-# vmlinuz and initrd.img. When it boots it unpacks the drive `tests`, runs its run.sh, writes to the second serial line
-# and switches itself off. As root; uses the network only through apt. ZFS is compiled, which takes some ten minutes.
+# Builds a Debian with LVM, ZFS and libvirt for the tests of storage drivers, on hosts whose kernel has no LVM and ZFS:
+# OUT_DIR/root.img, vmlinuz and initrd.img. When it boots it unpacks the drive `tests`, runs its run.sh, writes to the
+# second serial line and switches itself off. As root; uses the network only through apt. ZFS is compiled, which takes
+# some ten minutes.
 #
 #   SUITE        the release of Debian, else bookworm
 #   WITHOUT_ZFS  1: LVM alone, in a minute
@@ -12,7 +13,7 @@ export PATH=$PATH:/usr/sbin:/sbin LC_ALL=C
 
 suite=${SUITE:-bookworm} size_mib=4096
 packages=(linux-image-cloud-amd64 initramfs-tools systemd-sysv udev dbus e2fsprogs lvm2 thin-provisioning-tools qemu-utils
-  util-linux)
+  util-linux qemu-system-x86 libvirt-daemon-system libvirt-clients restic libnbd-bin iproute2)
 zfs=(linux-headers-cloud-amd64 zfs-dkms zfsutils-linux)
 
 fail() { echo "build-storage-guest.sh: $*" >&2; exit 1; }

@@ -3,21 +3,27 @@ import type { Image } from '../../agent/drivers/images/images.ts'
 import { atLayer, type Disk, type Pool } from '../../agent/drivers/storage/storage.ts'
 import type { Volume } from '../../agent/protocol/wire.ts'
 import { volumeOf as anyVolumeOf } from '../agent/examples.ts'
+import { eventually } from '../support/waiting/eventually.ts'
 
 const MiB = 2 ** 20
 
-/** A pool, an image for it, and ways to write one character to the beginning of a disk and to read it again. */
+/**
+ * A pool, an image for it, and ways to write one character to the beginning of a disk and to read it again. `io`: runs
+ * commands of qemu-io on the disk, which a fake one does not have. `contentOf`: all its bytes.
+ */
 export type StorageRig = {
   pool: Pool
   image: Image
   write(disk: Disk, character: string): Promise<void>
   read(disk: Disk): Promise<string>
+  io?(disk: Disk, commands: readonly string[]): Promise<unknown>
+  contentOf?(disk: Disk): Promise<Buffer>
 }
-/** `formats`: of its disks. `independent`: no layer needs another one. */
-type Kind = { formats: readonly Volume['format'][]; independent?: boolean }
+/** `formats`: of its disks. `independent`: no layer needs another one. `fake`: a disk has a text and no bytes. */
+type Kind = { formats: readonly Volume['format'][]; independent?: boolean; fake?: boolean }
 
 /** The tests that every kind of pool passes. */
-export function storageContract(make: () => Promise<StorageRig>, { formats, independent = false }: Kind) {
+export function storageContract(make: () => Promise<StorageRig>, { formats, independent = false, fake = false }: Kind) {
   const volumeOf = (n: number, format = formats[0]!, generation = 0) => anyVolumeOf(n, format, generation)
   for (const format of formats) {
     test(`a ${format} disk is made from an image and grown to its size`, async () => {
@@ -206,6 +212,44 @@ export function storageContract(make: () => Promise<StorageRig>, { formats, inde
       await pool.remove(base)
       expect(await pool.list()).toEqual([])
     })
+  for (const format of fake ? [] : formats) {
+    const size = 64 * MiB
+    const empty = async (n: number) => {
+      const { pool, io, contentOf } = await make()
+      await pool.receive(volumeOf(n, format), size, async () => {})
+      const disk = await pool.disk(volumeOf(n, format))
+      return { pool, disk, volume: volumeOf(n, format), io: io!, contentOf: contentOf! }
+    }
+    test(`a new ${format} disk shows nothing of one that is gone, also where it is written in part`, async () => {
+      const { pool, disk, volume, io } = await empty(1)
+      await io(disk, [`write -P 90 0 ${size}`])
+      await pool.remove(volume)
+      const { disk: next, ...other } = await empty(1)
+      const parts = Array.from({ length: size / (64 << 10) }, (_, at) => `write -q -P 1 ${at * (64 << 10)} 512`)
+      await other.io(next, ['write -q -P 1 0 512', ...parts])
+      const content = await other.contentOf(next)
+      expect([content.length, content.includes(Buffer.alloc(512, 90))]).toEqual([size, false])
+    }, 600_000)
+    test(`a ${format} disk that grows keeps its content and shows zeros behind it`, async () => {
+      const { pool, disk, volume, io, contentOf } = await empty(1)
+      await io(disk, [`write -P 90 0 ${size}`])
+      await pool.grow(volume, 96 * MiB)
+      const content = await contentOf(disk)
+      const [before, behind] = [content.subarray(0, size), content.subarray(size)]
+      expect([before.equals(Buffer.alloc(size, 90)), behind.equals(Buffer.alloc(32 * MiB))]).toEqual([true, true])
+    }, 600_000)
+    test(`what is discarded of a ${format} disk takes no space`, async () => {
+      const { pool, disk, volume, io } = await empty(1)
+      await io(disk, [`write -P 90 0 ${size}`])
+      const used = () => pool.usedBytes(volume)
+      // ZFS counts some seconds later.
+      await eventually(async () => (await used()) > 0, 30)
+      const before = await used()
+      await io(disk, [`discard 0 ${size}`])
+      await eventually(async () => (await used()) < Math.min(before, 2 * MiB), 30)
+      expect(await used()).toBeLessThan(Math.min(before, 2 * MiB))
+    }, 600_000)
+  }
   test('reports its capacity', async () => {
     const { pool } = await make()
     const capacity = await pool.capacity()

@@ -10,6 +10,7 @@ import { run } from '../../agent/host/exec.ts'
 import { openRealHost } from '../../agent/host/real-host.ts'
 import { volumeOf } from '../agent/examples.ts'
 import { temporary } from '../agent/temporary.ts'
+import { contentOf, qemuIo, qemuIoAll, readCharacter } from './blocks/rig.ts'
 import { storageContract } from './storage.contract.ts'
 import { missing, note } from './tools.ts'
 
@@ -18,19 +19,22 @@ const MiB = 2 ** 20
 const fileFormats = { formats: ['qcow2', 'raw'] } as const
 
 describe('a pool of the fake host', () => {
-  storageContract(async () => {
-    const db = new Database(':memory:')
-    const layers = new FakeLayers(db)
-    const imageOf = (path: string) =>
-      db.query<{ image: string }, [string]>('select image from volumes where path = ?').get(path)?.image
-    return {
-      pool: new FakePool(db, 'local', 2e12),
-      image: { id: 'img_1', format: 'qcow2', path: '/fake', virtualSizeBytes: 32 * MiB },
-      write: async ({ path }, character) => layers.write(path, character),
-      // The fake does not copy the image.
-      read: async ({ path }) => layers.read(path) ?? (imageOf(layers.chain(path).at(-1)!) ? 'i' : '\0'),
-    }
-  }, fileFormats)
+  storageContract(
+    async () => {
+      const db = new Database(':memory:')
+      const layers = new FakeLayers(db)
+      const imageOf = (path: string) =>
+        db.query<{ image: string }, [string]>('select image from volumes where path = ?').get(path)?.image
+      return {
+        pool: new FakePool(db, 'local', 2e12),
+        image: { id: 'img_1', format: 'qcow2', path: '/fake', virtualSizeBytes: 32 * MiB },
+        write: async ({ path }, character) => layers.write(path, character),
+        // The fake does not copy the image.
+        read: async ({ path }) => layers.read(path) ?? (imageOf(layers.chain(path).at(-1)!) ? 'i' : '\0'),
+      }
+    },
+    { ...fileFormats, fake: true },
+  )
 })
 
 describe.skipIf(note(await missing('qemu-img'), 'pools of files'))('a pool of files', () => {
@@ -38,27 +42,22 @@ describe.skipIf(note(await missing('qemu-img'), 'pools of files'))('a pool of fi
     const dir = temporary('pool')
     const path = join(dir, 'image.qcow2')
     await run('qemu-img', ['create', '-q', '-f', 'qcow2', '--', path, String(32 * MiB)])
-    await onDisk({ path, format: 'qcow2' }, '-c', 'write -P 105 0 64k')
+    await onDisk({ path, format: 'qcow2' }, 'write -P 105 0 64k')
     return {
       dir,
       pool: new FilePool('local', join(dir, 'pool')),
       image: { id: 'img_1', format: 'qcow2' as const, path, virtualSizeBytes: 32 * MiB },
     }
   }
-  const onDisk = async (disk: Pick<Disk, 'path' | 'format'>, ...args: string[]) => {
-    const child = Bun.spawn(['qemu-io', '-f', disk.format, ...args, disk.path], { stderr: 'pipe' })
-    const [out, code] = [await new Response(child.stdout).text(), await child.exited]
-    if (code !== 0) throw new Error(`qemu-io ended with ${code}: ${out}`)
-    return out
-  }
+  const onDisk = ({ path, format }: Pick<Disk, 'path' | 'format'>, command: string, ...args: string[]) =>
+    qemuIo(format, path, command, ...args)
   storageContract(
     async () => ({
       ...(await make()),
-      write: async (disk, character) => void (await onDisk(disk, '-c', `write -P ${character.charCodeAt(0)} 0 64k`)),
-      read: async (disk) =>
-        /^0+: +([0-9a-f]{2})/m
-          .exec(await onDisk(disk, '-r', '-c', 'read -v 0 16'))![1]!
-          .replace(/../, (hex) => String.fromCharCode(Number.parseInt(hex, 16))),
+      write: async (disk, character) => void (await onDisk(disk, `write -P ${character.charCodeAt(0)} 0 64k`)),
+      read: ({ format, path }) => readCharacter(path, format),
+      io: ({ format, path }, commands) => qemuIoAll(format, path, commands),
+      contentOf: ({ format, path }) => contentOf(format, path),
     }),
     fileFormats,
   )

@@ -162,8 +162,11 @@ export class LvmThin implements BlockDriver {
   private async pool(): Promise<PoolRow> {
     const figures = 'lv_size,data_percent,metadata_percent,lv_metadata_size,zero,lv_when_full,lv_health_status'
     const [row] = await this.report<PoolRow>(figures, this.path)
-    if (!row || row.data_percent === '')
-      throw new Failure('no_pool', `${this.path} is no thin pool that is active: lvchange -ay ${this.path}`)
+    if (!row || row.data_percent === '') {
+      const unwell = row?.lv_health_status
+      const why = unwell ? `is ${unwell}: lvconvert --repair ${this.path}` : `is not active: lvchange -ay ${this.path}`
+      throw new Failure('no_pool', row ? `the thin pool ${this.path} ${why}` : `there is no thin pool ${this.path}`)
+    }
     return row
   }
 

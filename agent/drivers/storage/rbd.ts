@@ -2,7 +2,7 @@
 // its content. The label of an image is in its metadata, that of a snapshot is part of its name.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Program, run } from '../../host/exec.ts'
+import { type Options, type Program, run } from '../../host/exec.ts'
 import type { Image } from '../images/images.ts'
 import type { DiskEntry, Entries, Found, Point } from './block-layers.ts'
 import { type BlockDriver, diskName, FULL_PERCENT, startIn, WARN_PERCENT } from './block-pool.ts'
@@ -14,6 +14,9 @@ const CHANGE_SECONDS = 300
 const COPY_SECONDS = 3600
 const LABEL = 'berth.layer'
 const CAPACITY_SECONDS = 8
+/** A client that was killed keeps its images open until Ceph misses it, 30 s later (`osd client watch timeout`). */
+const WATCHED_LIMIT_MS = 60_000
+const WATCHED_PAUSE_MS = 2000
 
 type Snapshot = { name: string; size: number; protected: string }
 type Info = { size: number; parent?: { image: string; snapshot: string } }
@@ -118,14 +121,25 @@ export class Rbd implements BlockDriver {
 
   async remove(name: string, found: Found) {
     const entry = this.entryOf(name, found)
-    if (found.disk) return this.rbd(['rm', '--no-progress', entry], COPY_SECONDS)
+    if (found.disk) return this.removeImage(entry)
     await this.protect(entry, false)
     await this.rbd(['snap', 'rm', '--no-progress', entry], COPY_SECONDS)
   }
 
   async removeRest(name: string) {
     const part = `${name}.part`
-    if ((await this.images()).includes(part)) await this.rbd(['rm', '--no-progress', this.named(part)], COPY_SECONDS)
+    if ((await this.images()).includes(part)) await this.removeImage(this.named(part))
+  }
+
+  private async removeImage(image: string) {
+    const args = ['rm', '--no-progress', image]
+    for (const until = performance.now() + WATCHED_LIMIT_MS; performance.now() < until; ) {
+      const { code, err } = await this.run('rbd', args, { limitSeconds: COPY_SECONDS, mayFail: true })
+      if (code === 0) return
+      if (!/watchers/.test(err)) break
+      await Bun.sleep(WATCHED_PAUSE_MS)
+    }
+    await this.rbd(args, COPY_SECONDS)
   }
 
   async usedBytes(name: string, found: Found) {
@@ -143,10 +157,8 @@ export class Rbd implements BlockDriver {
     )
 
   async capacity() {
-    const { out } = await run('ceph', [...this.login(), 'df', '--format', 'json'], {
-      quietly: true,
-      limitSeconds: CAPACITY_SECONDS,
-    })
+    const asked = { quietly: true, limitSeconds: CAPACITY_SECONDS }
+    const { out } = await this.run('ceph', ['df', '--format', 'json'], asked)
     const { pools } = JSON.parse(out) as { pools: { name: string; stats: { stored: number; max_avail: number } }[] }
     const stats = pools.find(({ name }) => name === this.path)?.stats
     if (!stats) throw new Error(`the cluster has no pool ${this.path}`)
@@ -191,14 +203,16 @@ export class Rbd implements BlockDriver {
   private login = () => ['--conf', this.access.configFile, ...(this.access.auth ? ['--id', this.access.auth.user] : [])]
 
   private async json<T>(args: string[]): Promise<T> {
-    const { out } = await this.run('rbd', [...args, '--format', 'json'], ASK_SECONDS, true)
+    const asked = { quietly: true, limitSeconds: ASK_SECONDS }
+    const { out } = await this.run('rbd', [...args, '--format', 'json'], asked)
     // An image without metadata has an empty answer.
     return JSON.parse(out.trim() || '{}') as T
   }
   private rbd = async (args: string[], limitSeconds = CHANGE_SECONDS): Promise<void> =>
-    void (await this.run('rbd', args, limitSeconds, false))
-  private run = (program: Program, args: string[], limitSeconds: number, quietly: boolean) =>
-    run(program, [...this.login(), ...args], { limitSeconds, quietly })
+    void (await this.run('rbd', args, { limitSeconds }))
+  /** The login last: a failure is told with the first word. */
+  private run = (program: Program, args: string[], options: Options) =>
+    run(program, [...args, ...this.login()], options)
 }
 
 function takenIn(snapshot: string): { taken: number; layer: number } | undefined {

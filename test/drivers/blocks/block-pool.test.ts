@@ -37,7 +37,7 @@ for (const bond of bonds)
           read: async ({ path }) => driver.read(path),
         }
       },
-      { formats: ['raw'], independent: bond === 'none' },
+      { formats: ['raw'], independent: bond === 'none', fake: true },
     )
 
     test('a snapshot leaves the device of a vm as it is', async () => {

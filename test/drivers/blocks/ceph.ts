@@ -5,6 +5,13 @@ import { join } from 'node:path'
 
 const POOL = 'berth'
 
+/** Why no cluster can be started here; undefined when one can. */
+export function cephMissing(): string | undefined {
+  if (process.env['BERTH_LONG'] !== '1') return 'BERTH_LONG is not 1'
+  const absent = ['ceph-mon', 'ceph-mgr', 'ceph-osd'].filter((program) => !Bun.which(program))
+  return absent.length ? `${absent.join(', ')} not installed` : undefined
+}
+
 async function call(program: string, args: string[]) {
   const child = Bun.spawn([program, ...args], { stdout: 'pipe', stderr: 'pipe' })
   const [out, err, code] = await Promise.all([

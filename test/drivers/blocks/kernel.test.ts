@@ -10,31 +10,24 @@ import { run } from '../../../agent/host/exec.ts'
 import { volumeOf } from '../../agent/examples.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import { storageContract } from '../storage.contract.ts'
-import { empty, makeImage, patternLeftBehind, qemuIo, rigOf } from './rig.ts'
+import { makeThinPool, makeZpool } from './kernel-pools.ts'
+import { empty, makeImage, qemuIo, rigOf } from './rig.ts'
 
 const MiB = 2 ** 20
 const LIMIT_MS = 600_000
 const [lvmDevice, zfsDevice] = [process.env['BERTH_TEST_LVM'], process.env['BERTH_TEST_ZFS']]
 let image: Awaited<ReturnType<typeof makeImage>>
 
-async function call(...words: string[]) {
-  const child = Bun.spawn(words, { stdout: 'pipe', stderr: 'pipe' })
-  const [err, code] = [await new Response(child.stderr).text(), await child.exited]
-  if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${err}`)
-}
 const filling = (path: string, sizeBytes: number) => qemuIo('raw', path, `write -P 7 0 ${sizeBytes}`, '-t', 'none')
 
 describe.skipIf(!lvmDevice)('a thin pool of LVM', () => {
   const driver = new LvmThin('berthtest', 'pool')
+  let remove: (() => Promise<void>) | undefined
   beforeAll(async () => {
     image = await makeImage()
-    await call('vgcreate', '-y', 'berthtest', lvmDevice!)
-    await call(
-      ...['lvcreate', '-y', '--type', 'thin-pool', '-L', '512M', '--poolmetadatasize', '4M', '-n', 'pool', 'berthtest'],
-    )
-    await call('lvchange', '--errorwhenfull', 'y', 'berthtest/pool')
+    remove = (await makeThinPool(lvmDevice!, 512)).remove
   }, LIMIT_MS)
-  afterAll(() => call('vgremove', '-y', '-f', 'berthtest'), LIMIT_MS)
+  afterAll(() => remove?.(), LIMIT_MS)
 
   // A snapshot is not active.
   const opened = async (path: string) => {
@@ -45,16 +38,6 @@ describe.skipIf(!lvmDevice)('a thin pool of LVM', () => {
   }
   storageContract(() => rigOf(driver, image, undefined, opened), { formats: ['raw'], independent: true })
 
-  test(
-    'a fresh disk shows nothing of a disk that another had',
-    async () => {
-      const pool = new BlockPool('local', driver)
-      await empty(pool)
-      expect(await patternLeftBehind({ pool, image }, [volumeOf(1, 'raw'), volumeOf(2, 'raw')], 64 * MiB)).toBe(false)
-      await empty(pool)
-    },
-    LIMIT_MS,
-  )
   test(
     'a pool without zeroing makes no disk, and says why',
     async () => {
@@ -90,45 +73,28 @@ describe.skipIf(!lvmDevice)('a thin pool of LVM', () => {
     },
     LIMIT_MS,
   )
-  test(
-    'what a guest discards is free again',
-    async () => {
-      const pool = new BlockPool('local', driver)
-      await empty(pool)
-      const disk = volumeOf(1, 'raw')
-      await pool.create(disk, image, 256 * MiB)
-      const { path } = await pool.disk(disk)
-      await filling(path, 256 * MiB)
-      const full = (await pool.capacity()).freeBytes
-      await qemuIo('raw', path, `discard 0 ${256 * MiB}`, '-d', 'unmap', '-t', 'none')
-      expect((await pool.capacity()).freeBytes - full).toBeGreaterThan(200 * MiB)
-      await empty(pool)
-    },
-    LIMIT_MS,
-  )
 })
 
 describe.skipIf(!zfsDevice)('volumes of ZFS', () => {
   const driver = new Zfs('berthtest/disks')
+  let zpool: Awaited<ReturnType<typeof makeZpool>> | undefined
   beforeAll(async () => {
     image = await makeImage()
-    const how = ['-o', 'ashift=12', '-O', 'compression=lz4', '-O', 'mountpoint=none']
-    await call('zpool', 'create', ...how, 'berthtest', zfsDevice!)
-    await call('zfs', 'create', 'berthtest/disks')
+    zpool = await makeZpool(zfsDevice!)
   }, LIMIT_MS)
-  afterAll(() => call('zpool', 'destroy', '-f', 'berthtest'), LIMIT_MS)
+  afterAll(() => zpool?.remove(), LIMIT_MS)
 
   // A snapshot that changed its volume has no device.
   const opened = async (path: string) => {
     await appears(path.split('@')[0]!)
     if (!path.includes('@')) return { path, close: async () => {} }
     const copy = 'berthtest/copy'
-    await call('zfs', 'clone', path.slice('/dev/zvol/'.length), copy)
+    await zpool!.call('zfs', 'clone', path.slice('/dev/zvol/'.length), copy)
     await appears(`/dev/zvol/${copy}`)
     const close = () =>
       eventually(
         () =>
-          call('zfs', 'destroy', copy).then(
+          zpool!.call('zfs', 'destroy', copy).then(
             () => true,
             () => false,
           ),
@@ -137,33 +103,4 @@ describe.skipIf(!zfsDevice)('volumes of ZFS', () => {
     return { path: `/dev/zvol/${copy}`, close }
   }
   storageContract(() => rigOf(driver, image, undefined, opened), { formats: ['raw'] })
-
-  test(
-    'a fresh disk shows nothing of a disk that another had',
-    async () => {
-      const pool = new BlockPool('local', driver)
-      await empty(pool)
-      expect(await patternLeftBehind({ pool, image }, [volumeOf(1, 'raw'), volumeOf(2, 'raw')], 64 * MiB)).toBe(false)
-      await empty(pool)
-    },
-    LIMIT_MS,
-  )
-  test(
-    'what a guest discards is free again',
-    async () => {
-      const pool = new BlockPool('local', driver)
-      await empty(pool)
-      const disk = volumeOf(1, 'raw')
-      await pool.create(disk, image, 256 * MiB)
-      const { path } = await pool.disk(disk)
-      const noise = 'write -P 7 0 64k'
-      await qemuIo('raw', path, noise, '-t', 'none')
-      expect(await pool.usedBytes(disk)).toBeGreaterThan(0)
-      await qemuIo('raw', path, `discard 0 ${256 * MiB}`, '-d', 'unmap', '-t', 'none')
-      await call('zpool', 'sync', 'berthtest')
-      expect(await pool.usedBytes(disk)).toBeLessThan(1 * MiB)
-      await empty(pool)
-    },
-    LIMIT_MS,
-  )
 })

@@ -1,5 +1,5 @@
-// Rigs for the contract of pools on real devices: an image, ways to write and to read disks, and a search for the data
-// of an earlier disk.
+// Rigs for the contract of pools on real devices: an image, and ways to write and to read disks.
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BlockDriver } from '../../../agent/drivers/storage/block-pool.ts'
 import { BlockPool } from '../../../agent/drivers/storage/block-pool.ts'
@@ -18,19 +18,27 @@ export async function makeImage() {
   return { id: 'img_1', format: 'qcow2' as const, path, virtualSizeBytes: 32 * MiB }
 }
 
-export async function qemuIo(format: string, path: string, command: string, ...args: string[]) {
-  const child = Bun.spawn(['qemu-io', ...args, '-f', format, '-c', command, path], { stdout: 'pipe', stderr: 'pipe' })
+/** Runs commands of qemu-io on a disk. What they discard is passed on. */
+export async function qemuIoAll(format: string, path: string, commands: readonly string[], ...args: string[]) {
+  const words = commands.flatMap((command) => ['-c', command])
+  const child = Bun.spawn(['qemu-io', '-d', 'unmap', ...args, '-f', format, ...words, path], {
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
     child.exited,
   ])
-  if (code !== 0 || /failed|error/i.test(out)) throw new Error(`qemu-io ${command} ended with ${code}: ${out} ${err}`)
+  if (code !== 0 || /failed|error/i.test(out)) throw new Error(`qemu-io ended with ${code}: ${out} ${err}`)
   return out
 }
 
-export async function readCharacter(path: string): Promise<string> {
-  const out = await qemuIo('raw', path, 'read -v 0 16', '-r')
+export const qemuIo = (format: string, path: string, command: string, ...args: string[]) =>
+  qemuIoAll(format, path, [command], ...args)
+
+export async function readCharacter(path: string, format = 'raw'): Promise<string> {
+  const out = await qemuIo(format, path, 'read -v 0 16', '-r')
   return /^0+: +([0-9a-f]{2})/m.exec(out)![1]!.replace(/../, (hex) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
@@ -60,6 +68,8 @@ export async function rigOf(
         await close()
       }
     },
+    io: ({ path }, commands) => qemuIoAll('raw', address(path), commands),
+    contentOf: ({ path }) => contentOf('raw', address(path)),
   }
 }
 
@@ -67,34 +77,13 @@ export async function empty(pool: Pool) {
   for (const volume of await pool.list()) await pool.remove(volume)
 }
 
-/**
- * Fills disks of one tenant with a pattern and deletes them; then another's disks, of which each block is written in
- * part, must show nothing of it. Returns whether the pattern was found.
- */
-export async function patternLeftBehind(
-  { pool, image }: Pick<StorageRig, 'pool' | 'image'>,
-  volumes: readonly Parameters<Pool['create']>[0][],
-  sizeBytes: number,
-  address: (path: string) => string = (path) => path,
-): Promise<boolean> {
-  const disks = async () => Promise.all(volumes.map(async (volume) => address((await pool.disk(volume)).path)))
-  for (const volume of volumes) await pool.create(volume, image, sizeBytes)
-  for (const path of await disks()) await qemuIo('raw', path, `write -P 90 0 ${sizeBytes}`)
-  for (const volume of volumes) await pool.remove(volume)
-  for (const volume of volumes) await pool.create(volume, image, sizeBytes)
-  let found = false
-  for (const path of await disks()) {
-    const writes: string[] = []
-    for (let at = 0; at < sizeBytes; at += 64 << 10) writes.push('-c', `write -q -P 1 ${at} 512`)
-    await qemuIo('raw', path, 'flush', ...writes)
-    found ||= await shows(path, 90)
-  }
-  return found
-}
-
-/** Whether the disk has a run of 512 bytes of this value, which is the least that a device writes. */
-async function shows(path: string, value: number): Promise<boolean> {
+/** All bytes of a disk. */
+export async function contentOf(format: string, path: string): Promise<Buffer> {
   const copy = join(temporary('copy'), 'copy.raw')
-  await run('qemu-img', ['convert', '-f', 'raw', '-O', 'raw', '--', path, copy], { limitSeconds: 300 })
-  return Buffer.from(await Bun.file(copy).arrayBuffer()).includes(Buffer.alloc(512, value))
+  await run('qemu-img', ['convert', '-f', format, '-O', 'raw', '--', path, copy], { limitSeconds: 300 })
+  try {
+    return Buffer.from(await Bun.file(copy).arrayBuffer())
+  } finally {
+    rmSync(copy)
+  }
 }
