@@ -23,6 +23,7 @@ const programs = [
   'restic',
   'ssh',
   'qemu-nbd',
+  'qemu-storage-daemon',
   'nbdcopy',
   'nbdinfo',
   'mkfifo',
@@ -182,14 +183,22 @@ function start(program: Program, args: string[], stdin?: string, more: Options['
 
 /** A program that works beside others. It never outlives the agent, not even one that was killed. */
 export type Begun = { pid: number; ended: Promise<Ran>; stop(signal?: 'SIGTERM' | 'SIGKILL'): void }
-/** Open files for its input and output; left out: no input, and output that `ended` has. */
-export type Ends = { stdin?: number; stdout?: number; env?: Options['env'] }
+/**
+ * Open files for its input and output; left out: no input, and output that `ended` has. `mostFileBytes`: the size to
+ * which it may write a file; one that writes more is ended.
+ */
+export type Ends = { stdin?: number; stdout?: number; env?: Options['env']; mostFileBytes?: number }
 
 /** Starts a program. Its end, with whatever code, is for the caller to judge. */
-export function begin(program: Program, args: string[], { stdin, stdout, env: more = {} }: Ends = {}): Begun {
+export function begin(
+  program: Program,
+  args: string[],
+  { stdin, stdout, env: more = {}, mostFileBytes }: Ends = {},
+): Begun {
   say('command', commandLine(program, args))
   const began = performance.now()
-  const around = ['setpriv', '--pdeathsig', 'KILL', '--'].map(mustFindTool)
+  const limits = mostFileBytes === undefined ? [] : ['prlimit', `--fsize=${mostFileBytes}`, '--core=0', '--']
+  const around = ['setpriv', '--pdeathsig', 'KILL', '--', ...limits].map(mustFindTool)
   const child = Bun.spawn([...around, ...commandOf(program), ...args], {
     env: { ...env, ...more },
     cwd: '/',
@@ -233,7 +242,7 @@ export function unmountBelow(folder: string) {
 }
 
 /** `nobody` and `nogroup`, which own no file. */
-const NOBODY = 65_534
+export const NOBODY = 65_534
 /** qemu-img takes some 100 MB beside its threads, whatever the image; with less than 500 MB it does not start. */
 const CONFINED_MEMORY_BYTES = 2 ** 31
 const CONFINED_FILES = 64
@@ -252,20 +261,25 @@ const withoutRights = [
   ...['--inh-caps=-all', '--bounding-set=-all', '--'],
 ]
 
-/** The open file that a program of `beginConfined` reads, as one of its arguments. */
+/** The open file of a program of `beginConfined`, as one of its arguments. */
 export const CONFINED_INPUT = '/proc/self/fd/3'
-/** `input`: the file at `CONFINED_INPUT`, open for reading. `limitSeconds`: of time; of the processor twice as much. */
-type ConfinedReader = { input: number; stdin?: string; limitSeconds: number }
+/**
+ * `input`: the open file at `CONFINED_INPUT`. `limitSeconds`: of time; of the processor twice as much. `mostFileBytes`:
+ * the size to which it may write that file, if it may; it has none else.
+ */
+type ConfinedReader = { input: number; stdin?: string; limitSeconds: number; mostFileBytes?: number }
 export type ConfinedRun = { stdout: ReadableStream<Uint8Array>; ended: Promise<Omit<Ran, 'out'>>; stop(): void }
 
 /**
- * Starts a program that reads what a stranger made, confined as with `Confinement`. It writes to no file. Its output is
- * read by the caller, and its end, with whatever code, is for the caller to judge; beyond the limit it is killed.
+ * Starts a program that reads what a stranger made, confined as with `Confinement`. It writes to no file unless
+ * `mostFileBytes` is given. Its output is read by the caller, and its end, with whatever code, is for the caller to
+ * judge; beyond the limit it is killed.
  */
-export function beginConfined(program: Program, args: string[], { input, stdin, limitSeconds }: ConfinedReader) {
+export function beginConfined(program: Program, args: string[], options: ConfinedReader) {
+  const { input, stdin, limitSeconds, mostFileBytes = 0 } = options
   const began = performance.now()
   const isRoot = process.getuid?.() === 0
-  const limits = limitsFor({ mostFileBytes: 0 }, limitSeconds)
+  const limits = limitsFor({ mostFileBytes }, limitSeconds)
   const around = [...(isRoot ? withoutRights : []), 'prlimit', ...limits, '--'].map(mustFindTool)
   const child = Bun.spawn([...around, mustFind(program), ...args], {
     env,

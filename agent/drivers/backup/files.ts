@@ -1,6 +1,5 @@
 // Single files of a backup. The disk is shown by restic while somebody looks at it, and for a moment longer; nothing of
 // it is mounted.
-import type { FileHandle } from 'node:fs/promises'
 import { Failure } from '../../failure.ts'
 import { find } from '../../host/exec.ts'
 import {
@@ -11,8 +10,10 @@ import {
   MOST_ENTRIES,
 } from '../../protocol/backup.ts'
 import { bytesOf, directoryOf, type Entry, entryAt, type FileSystemAt, timesOf } from './ext-files.ts'
-import { type Partition, partitionsOf } from './partitions.ts'
+import { MOST_OVERLAY_BYTES, Replays } from './journal.ts'
+import { type Partition, partitionsOf, type ReadAt } from './partitions.ts'
 import type { Restic } from './restic.ts'
+import type { ShownDisk } from './restic-mount.ts'
 
 /** The disk of a backup. */
 export type DiskOf = { target: BackupTarget; snapshot: string }
@@ -48,7 +49,9 @@ export const canShowFiles = () => !!find('debugfs') && !!find('fusermount')
 const MOST_DISKS = 4
 const IDLE_MS = 60_000
 
-type View = { disk: Promise<FileHandle>; users: number; idle: Timer | undefined; end(): void }
+/** A disk that is shown, with the file systems in it whose journals are replayed. */
+type Disk = { readAt: ReadAt; sizeBytes: number; replays: Replays }
+type View = { disk: Promise<Disk>; users: number; idle: Timer | undefined; end(): void }
 
 export class ResticFiles implements BackupFiles {
   #views = new Map<string, View>()
@@ -56,6 +59,7 @@ export class ResticFiles implements BackupFiles {
   constructor(
     private restic: Pick<Restic, 'whileReadable'>,
     private idleMs = IDLE_MS,
+    private mostOverlayBytes = MOST_OVERLAY_BYTES,
   ) {}
 
   list = ({ path, partition, skip, ...at }: DirectoryAt): Promise<BackupListing> =>
@@ -64,7 +68,7 @@ export class ResticFiles implements BackupFiles {
       const shown = partitions.map(({ offset: _, ...one }) => one)
       const chosen = chosenOf(partitions, partition)
       if (!chosen) return { partitions: shown, partition: null, entries: [], total: 0, isCut: false }
-      const fs = fileSystemIn(disk, chosen)
+      const fs = await fileSystemIn(disk, chosen)
       const at = await entryAt(fs, path)
       if (at.kind !== 'directory') throw new Failure('not_a_directory', `${at.name} is no directory`)
       const { entries, isCut } = await directoryOf(fs, at.inode)
@@ -88,7 +92,7 @@ export class ResticFiles implements BackupFiles {
     this.#using(at, async (disk) => {
       const chosen = chosenOf(await partitionsIn(disk), partition)
       if (!chosen) throw new NoFileSystem('unknown')
-      const fs = fileSystemIn(disk, chosen)
+      const fs = await fileSystemIn(disk, chosen)
       const entry = await entryAt(fs, path)
       if (entry.kind !== 'file') throw new Failure('not_a_file', `${entry.name} is no file`)
       // Holes alone can make a file larger than its file system, without end.
@@ -101,7 +105,7 @@ export class ResticFiles implements BackupFiles {
     for (const { end } of this.#views.values()) end()
   }
 
-  async #using<T>({ target, snapshot }: DiskOf, work: (disk: FileHandle) => Promise<T>): Promise<T> {
+  async #using<T>({ target, snapshot }: DiskOf, work: (disk: Disk) => Promise<T>): Promise<T> {
     const view = this.#view(target, snapshot)
     view.users++
     clearTimeout(view.idle)
@@ -124,7 +128,7 @@ export class ResticFiles implements BackupFiles {
       this.#views.get(idle)!.end()
       this.#views.delete(idle)
     }
-    const shown = Promise.withResolvers<FileHandle>()
+    const shown = Promise.withResolvers<Disk>()
     const over = Promise.withResolvers<void>()
     const end = () => {
       clearTimeout(view.idle)
@@ -134,10 +138,13 @@ export class ResticFiles implements BackupFiles {
     const view: View = { disk: shown.promise, users: 0, idle: undefined, end }
     this.#views.set(key, view)
     void this.restic
-      .whileReadable(target, snapshot, async (disk, gone) => {
-        shown.resolve(disk)
-        gone.addEventListener('abort', end, { once: true })
+      .whileReadable(target, snapshot, async (disk) => {
+        const { readAt, sizeBytes } = await readerOf(disk)
+        const replays = new Replays(disk, readAt, this.mostOverlayBytes)
+        shown.resolve({ readAt, sizeBytes, replays })
+        disk.gone.addEventListener('abort', end, { once: true })
         await over.promise
+        await replays.end()
       })
       .catch(shown.reject)
       .finally(end)
@@ -155,18 +162,20 @@ function chosenOf(partitions: readonly Partition[], wanted: number | undefined):
 const largestOf = (partitions: readonly Partition[]) =>
   partitions.filter(({ fileSystem }) => fileSystem === 'ext').toSorted((a, b) => b.sizeBytes - a.sizeBytes)[0]
 
-function fileSystemIn(disk: FileHandle, { fileSystem, offset }: Partition): FileSystemAt {
-  if (fileSystem !== 'ext') throw new NoFileSystem(fileSystem)
-  return { fd: disk.fd, offset }
+async function fileSystemIn({ replays }: Disk, partition: Partition): Promise<FileSystemAt> {
+  if (partition.fileSystem !== 'ext') throw new NoFileSystem(partition.fileSystem)
+  return await replays.fileSystemOf(partition)
 }
 
-async function partitionsIn(disk: FileHandle): Promise<Partition[]> {
-  const { size } = await disk.stat()
+const partitionsIn = ({ readAt, sizeBytes }: Disk): Promise<Partition[]> => partitionsOf(readAt, sizeBytes)
+
+async function readerOf({ disk }: ShownDisk): Promise<{ readAt: ReadAt; sizeBytes: number }> {
+  const { size: sizeBytes } = await disk.stat()
   const readAt = async (at: number, bytes: number) => {
     const { buffer, bytesRead } = await disk.read(Buffer.alloc(bytes), 0, bytes, at)
     return buffer.subarray(0, bytesRead)
   }
-  return partitionsOf(readAt, size)
+  return { readAt, sizeBytes }
 }
 
 const byKindAndName = (a: Entry, b: Entry) =>

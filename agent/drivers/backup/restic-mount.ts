@@ -16,13 +16,19 @@ const PATHS = 'ids/%I'
 /** restic ended before there was anything to read; the message is its own. */
 export class NotMounted extends Error {}
 
+/**
+ * The disk of a snapshot while it is shown. `folder` is in memory, empty, and gone afterwards with every mount in it.
+ * `gone` aborts when the disk can be read no longer.
+ */
+export type ShownDisk = { disk: FileHandle; path: string; folder: string; gone: AbortSignal }
+
 type Prepared = { folder: string; args: string[]; env: Record<string, string> }
 
 /** Throws `NotMounted`, `tool_missing` without FUSE, and `tool_timeout`. */
 export async function whileMounted<T>(
   { folder, args, env }: Prepared,
   snapshot: string,
-  work: (disk: FileHandle, gone: AbortSignal) => Promise<T>,
+  work: (shown: ShownDisk) => Promise<T>,
 ): Promise<T> {
   // restic starts it under this name, which Debian's fuse3 has too.
   if (!find('fusermount'))
@@ -37,8 +43,11 @@ export async function whileMounted<T>(
   let disk: FileHandle | undefined
   try {
     await mounted(folder, at, server, gone.signal)
-    disk = await inTime(server, open(join(at, 'ids', snapshot, DISK_FILE), 'r'))
-    return await work(disk, gone.signal)
+    const path = join(at, 'ids', snapshot, DISK_FILE)
+    disk = await inTime(server, open(path, 'r'))
+    const forWork = join(folder, 'work')
+    mkdirSync(forWork)
+    return await work({ disk, path, folder: forWork, gone: gone.signal })
   } finally {
     // A read that waits ends when its server does.
     server.stop()

@@ -2,7 +2,6 @@
 // and environment of a process can be read on the host, and what was on a disk can be found there later.
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import type { FileHandle } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +23,7 @@ import { type Backups, backupFailure, type Saved, type ServedDisk, type Source, 
 import { nbdUri, servedBytes, whileServed } from './disk-server.ts'
 import { detailOf, type Meaning, meaningOf } from './findings.ts'
 import { type Piped, piped, type Words } from './pipe.ts'
-import { NotMounted, whileMounted } from './restic-mount.ts'
+import { NotMounted, type ShownDisk, whileMounted } from './restic-mount.ts'
 import {
   bytesPruned,
   DISK_FILE,
@@ -130,12 +129,8 @@ export class Restic implements Backups {
       return { diskBytes: file.sizeBytes, dataBytes: dataBytesIn(mustHaveWorked(list), file.sizeBytes) }
     })
 
-  /** Shows the disk of a snapshot as an open file while `work` runs. `gone` aborts when it can be read no longer. */
-  whileReadable = <T>(
-    target: BackupTarget,
-    snapshot: string,
-    work: (disk: FileHandle, gone: AbortSignal) => Promise<T>,
-  ): Promise<T> =>
+  /** Shows the disk of a snapshot as an open file while `work` runs. */
+  whileReadable = <T>(target: BackupTarget, snapshot: string, work: (shown: ShownDisk) => Promise<T>): Promise<T> =>
     this.#orFail(target, (prepared) =>
       whileMounted(prepared, snapshot, work).catch((error: unknown) => {
         if (error instanceof NotMounted) throw new Found(meaningOf(error.message), error.message)
