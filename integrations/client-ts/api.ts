@@ -3067,6 +3067,12 @@ export type WorkloadsTerminated = {
     jobId: string | null
   })[]
   count: number
+  /** The first 200 extra volumes on it, attached or not: they are lost, and stay listed until deleted. */
+  volumes: ({
+    id: string
+    name: string
+  })[]
+  volumeCount: number
 }
 
 /** Operations by their ids. */
@@ -4479,7 +4485,7 @@ export interface Operations {
     path: { id: string }
     result: Done
   }
-  /** Remove a node and terminate everything on it, also when the node is away for good */
+  /** Remove a node, terminate everything on it and lose its extra volumes, also when it is away for good */
   'nodes.remove-with-workloads': {
     path: { id: string }
     body: {
@@ -5113,7 +5119,7 @@ export interface Operations {
     query?: { q?: string }
     result: {
       data: ({
-        type: "page" | "action" | "customer" | "node" | "server" | "GPU instance" | "job"
+        type: "page" | "action" | "customer" | "node" | "server" | "GPU instance" | "volume" | "job"
         id: string | null
         title: string
         detail: string | null
@@ -6139,7 +6145,7 @@ export interface Operations {
   }
   /** Extra volumes, newest first, with the server that has each */
   'volumes.list': {
-    query?: { ownerId?: string; resellerId?: string; cursor?: string; limit?: number }
+    query?: { ownerId?: string; resellerId?: string; nodeId?: string; q?: string; cursor?: string; limit?: number }
     result: VolumePage
   }
   /** The extra volumes of a server, and how much of them its owner may have */

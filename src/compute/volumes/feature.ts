@@ -1,11 +1,15 @@
-import { volumesOf } from '../../fleet/volumes/queries.ts'
+import { searchVolumes, volumesOf } from '../../fleet/volumes/queries.ts'
+import { areas } from '../../identity/accounts/areas.ts'
+import { mayCall } from '../../kernel/api/operation.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
+import { exactGb } from '../../kernel/words.ts'
+import { troubledVolumesShown } from './attention.ts'
 import { createVolume, creatingVolume } from './create.ts'
 import { deletingVolume, removeVolume } from './delete.ts'
 import { growingVolume, growVolume } from './grow.ts'
 import { getVolume, listServerVolumes, listVolumes, renameVolume } from './list.ts'
-import { inWords, volumeData } from './model.ts'
+import { inWords, visibleTo, volumeData } from './model.ts'
 import { attachVolume, detachVolume, movingVolume } from './move.ts'
 import { reportVolumes } from './usage.ts'
 
@@ -70,6 +74,20 @@ export const volumesFeature = feature({
     growVolume,
     removeVolume,
     reportVolumes,
+  ],
+  attention: [troubledVolumesShown],
+  search: [
+    {
+      type: 'volume',
+      position: 14,
+      // A volume has no page of its own: the list, narrowed to it.
+      place: ({ actor }) => (mayCall(listVolumes, actor) ? `${areas[actor.kind]}/volumes?q=` : undefined),
+      find: ({ tx, actor }, text, most) =>
+        searchVolumes(tx, visibleTo(actor), text, most).map(({ sizeGb, ...found }) => ({
+          ...found,
+          detail: exactGb(sizeGb),
+        })),
+    },
   ],
   bindsToOwner: (tx, workloadId) => inWords(volumesOf(tx, workloadId)),
   nav: [

@@ -5,7 +5,7 @@ import { everybody } from '../../kernel/api/access.ts'
 import { page } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
 import { described, fields, nullable, operation } from '../../kernel/api/operation.ts'
-import { idOf } from '../../kernel/api/query.ts'
+import { idOf, text } from '../../kernel/api/query.ts'
 import { server } from '../servers/model.ts'
 import { refusalOf } from '../snapshots/model.ts'
 import {
@@ -28,11 +28,14 @@ export const listVolumes = operation({
   query: {
     ownerId: idOf('usr', 'Only those of this account.'),
     resellerId: idOf('usr', 'Only those of the customers of this reseller.'),
+    nodeId: idOf('nod', 'Only those on this node.'),
+    q: text('Part of a name, or an id.'),
   },
   response: page(volumeAnswer),
   run(call) {
     const { tx, actor, query } = call
-    const where = and(visibleTo(actor), volumesThatFit({ ownerId: query['ownerId'], resellerId: query['resellerId'] }))
+    const { ownerId, resellerId, nodeId, q } = query
+    const where = and(visibleTo(actor), volumesThatFit({ ownerId, resellerId, nodeId, text: q }))
     return pageOfVolumes(call, { name: 'volumes', where }, (it) => showVolume(tx, actor, it))
   },
 })

@@ -45,7 +45,7 @@ export const removeNodeWithWorkloads = operation({
   id: 'nodes.remove-with-workloads',
   method: 'POST',
   path: '/admin/nodes/{id}/actions/remove-with-workloads',
-  summary: 'Remove a node and terminate everything on it, also when the node is away for good',
+  summary: 'Remove a node, terminate everything on it and lose its extra volumes, also when it is away for good',
   access: { staff: ['nodes:write'] },
   requiresRecentAuth: true,
   on: node,
@@ -56,6 +56,11 @@ export const removeNodeWithWorkloads = operation({
       `The first ${MOST_LISTED}, each with the job that terminates it.`,
     ),
     count: t.Integer(),
+    volumes: described(
+      t.Array(t.Object({ id: t.String(), name: t.String() })),
+      `The first ${MOST_LISTED} extra volumes on it, attached or not: they are lost, and stay listed until deleted.`,
+    ),
+    volumeCount: t.Integer(),
   }),
   refuses: ['server_protected'],
   example: { name: 'fra-01' },
@@ -68,9 +73,15 @@ export const removeNodeWithWorkloads = operation({
       ...listed(workload),
       jobId: terminateWorkload(registry, tx, workload, { by: actor, now: clock(), immediately: true }),
     }))
+    const volumes = volumesOn(tx, target.id)
     takeAway(tx, target, clock())
     live.disconnect(target.id)
-    return { workloads: terminated.slice(0, MOST_LISTED), count: held.length }
+    return {
+      workloads: terminated.slice(0, MOST_LISTED),
+      count: held.length,
+      volumes: volumes.slice(0, MOST_LISTED).map(({ id, name }) => ({ id, name })),
+      volumeCount: volumes.length,
+    }
   },
 })
 

@@ -1,12 +1,14 @@
 // The statements about extra volumes: their records, and the ledger of how large they were.
-import { and, eq, type SQL } from 'drizzle-orm'
+import { and, count, desc, eq, or, type SQL, sql } from 'drizzle-orm'
 import { newest } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { rowBy, updating, type Where } from '../../kernel/db/rows.ts'
+import { contain, rowBy, updating, type Where } from '../../kernel/db/rows.ts'
+import { nodeReference } from '../nodes/queries.ts'
+import { workloadReference } from '../workloads/queries.ts'
 import { type VolumeRow, volumes } from './tables.ts'
 
 export type { VolumeRow }
@@ -37,14 +39,45 @@ export const pageOfVolumes = <Shown>(
   { name, where }: { name: string; where: SQL | undefined },
   show: (row: VolumeRow) => Shown,
 ) => newest({ call, name, table: volumes, where, show })
-type Filter = { ownerId?: string | undefined; resellerId?: string | undefined; serverId?: string | undefined }
-/** Those of an owner, under a reseller, of a server; undefined: all. */
-export const volumesThatFit = ({ ownerId, resellerId, serverId }: Filter): SQL | undefined =>
+type Filter = Partial<Record<'ownerId' | 'resellerId' | 'serverId' | 'nodeId' | 'text', string | undefined>>
+/** Those of an owner, under a reseller, of a server, on a node, with the text in their name or as their id. */
+export const volumesThatFit = ({ ownerId, resellerId, serverId, nodeId, text }: Filter): SQL | undefined =>
   and(
     ownerId === undefined ? undefined : eq(volumes.ownerId, ownerId),
     resellerId === undefined ? undefined : eq(volumes.resellerId, resellerId),
     serverId === undefined ? undefined : eq(volumes.serverId, serverId),
+    nodeId === undefined ? undefined : eq(volumes.nodeId, nodeId),
+    text === undefined ? undefined : or(contain([volumes.name], text), eq(volumes.id, text)),
   )
+
+/** The newest volumes that the search finds by their name or id. */
+export const searchVolumes = (tx: Db, visible: SQL | undefined, text: string, limit: number) =>
+  tx
+    .select({ id: volumes.id, title: volumes.name, sizeGb: volumes.sizeGb })
+    .from(volumes)
+    .where(and(visible, volumesThatFit({ text })))
+    .orderBy(desc(volumes.id))
+    .limit(limit)
+    .all()
+
+const isLost = sql.raw(
+  `EXISTS (SELECT 1 ${nodeReference.from('n')} WHERE n.id = volumes.node_id AND
+    (${nodeReference.column('n', 'lostAt')} IS NOT NULL OR ${nodeReference.column('n', 'removedAt')} IS NOT NULL))`,
+)
+const isLeftBehind = sql.raw(
+  `server_id IS NULL AND state = 'ready' AND
+    ${workloadReference.value('terminatedAt', 'volumes.last_server_id')} NOT NULL`,
+)
+/** How many of the visible volumes were lost with their node, or stayed when their server ended, with their GiB. */
+export function troubledVolumes(tx: Db, visible: SQL | undefined) {
+  const sum = (which: SQL) =>
+    tx
+      .select({ n: count(), gb: sql<number>`coalesce(sum(${volumes.sizeGb}), 0)` })
+      .from(volumes)
+      .where(and(visible, which))
+      .get()!
+  return { lost: sum(isLost), leftBehind: sum(sql`${isLeftBehind} AND NOT ${isLost}`) }
+}
 
 const statements = prepared(({ $client }) => ({
   held: $client.prepare<{ n: number }, [string]>(

@@ -393,3 +393,80 @@ test('the ledger has the size of each volume to the millisecond, attached or not
   expect(line.gbHours).toBeLessThan(40.5)
   expect(await used(p.account('customer', 'Other'))).toEqual([])
 })
+
+describe('volumes are found', () => {
+  test('by the search and the list, by name and id, and only by those who may see them', async () => {
+    using p = await world()
+    const v = await begin(p)
+    const [data, logs] = [await v.make('data-a'), await v.make('logs')]
+    const found = async (who: Who, q: string) =>
+      (await p.call(who, 'GET', `/search?q=${q}`)).body.data
+        .filter((it: any) => it.type === 'volume')
+        .map((it: any) => [it.title, it.detail, it.href])
+    expect(await found(p.customer, 'data')).toEqual([['data-a', '10 GiB', `/volumes?q=${data}`]])
+    expect(await found(p.owner, logs)).toEqual([['logs', '10 GiB', `/admin/volumes?q=${logs}`]])
+    expect(await found(p.account('customer', 'Other'), 'data')).toEqual([])
+    expect(await found(p.staff(['servers.create']), 'data')).toEqual([])
+    const listed = async (who: Who, query: string) =>
+      (await p.call(who, 'GET', `/volumes?${query}`)).body.data.map((it: any) => it.name)
+    expect(await listed(p.customer, 'q=LOG')).toEqual(['logs'])
+    expect(await listed(p.customer, `q=${data}`)).toEqual(['data-a'])
+    expect(await listed(p.owner, `nodeId=${p.node.id}`)).toEqual(['logs', 'data-a'])
+    expect(await listed(p.owner, `nodeId=nod_${'0'.repeat(26)}`)).toEqual([])
+  })
+})
+
+describe('Needs attention', () => {
+  const rows = async (p: World, who: Who, at: string) =>
+    (await p.call(who, 'GET', at)).body.attention
+      .filter((row: any) => /extra volume/.test(row.what))
+      .map((row: any) => [row.level, row.what, row.href])
+  test('has volumes that stayed when their server ended, until somebody attaches or deletes them', async () => {
+    using p = await world()
+    const v = await begin(p)
+    const id = await v.make()
+    await v.act(id, 'detach')
+    expect(await rows(p, p.owner, '/admin/overview')).toEqual([])
+    await p.admin('DELETE', `/servers/${v.a}?immediately=true`)
+    await p.settle()
+    expect(await rows(p, p.owner, '/admin/overview')).toEqual([
+      ['warn', '1 extra volume has no server since theirs ended.', '/admin/volumes'],
+    ])
+    expect(await rows(p, p.customer, '/overview')).toEqual([
+      ['warn', '1 extra volume has no server since theirs ended.', '/volumes'],
+    ])
+    expect(await rows(p, p.account('customer', 'Other'), '/overview')).toEqual([])
+    await v.attach(id, v.b)
+    expect(await rows(p, p.owner, '/admin/overview')).toEqual([])
+  })
+  test('has volumes that were lost; removing the node for good names them before, and answers them', async () => {
+    using p = await world()
+    const v = await begin(p)
+    const id = await v.make()
+    const kept = await v.make('kept')
+    await v.act(kept, 'detach')
+    p.node.agent.disconnect()
+    await p.settle()
+    const page = await (
+      await p.controller.router.fetch(
+        new Request(`http://localhost/admin/nodes/${p.node.id}`, {
+          headers: { Cookie: `__Host-panel=${p.owner.cookie}` },
+        }),
+      )
+    ).text()
+    expect(page).toContain('kept of Cal (detached), data of Cal (at web01). They stay listed as lost')
+    const { status, body } = await p.call(p.owner, 'POST', `/admin/nodes/${p.node.id}/actions/remove-with-workloads`, {
+      name: 'fra-01',
+    })
+    expect([status, body.count, body.volumeCount]).toEqual([200, 2, 2])
+    expect(body.volumes).toEqual([
+      { id, name: 'data' },
+      { id: kept, name: 'kept' },
+    ])
+    await p.settle()
+    expect([(await v.shown(id)).state, (await v.shown(kept)).state]).toEqual(['lost', 'lost'])
+    expect(await rows(p, p.customer, '/overview')).toEqual([
+      ['bad', '2 extra volumes were lost with the machine.', '/volumes'],
+    ])
+  })
+})

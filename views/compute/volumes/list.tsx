@@ -29,7 +29,10 @@ export const volumesPages = inEveryArea({
         <List
           of={volumes}
           noun="volume"
-          plural="volumes"
+          filters={[
+            { name: 'q', label: 'Search volumes', placeholder: 'Name or vol_…' },
+            { name: 'nodeId', label: 'Node', value: 'one' },
+          ]}
           empty={<Empty title="No volumes yet">Make one on the page Volumes of a server whose package has some.</Empty>}
         >
           <Table label="Volumes" rows={volumes.data} columns={columnsFor(area)} idOf={(v) => v.id} />

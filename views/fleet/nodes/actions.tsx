@@ -1,8 +1,11 @@
 // Actions on a node: beside its title, and those that end it in the menu.
+
+import type { listVolumes } from '../../../src/compute/volumes/list.ts'
 import { renewEnrollment, revokeCredential } from '../../../src/fleet/nodes/enroll.ts'
 import { declareNodeLost } from '../../../src/fleet/nodes/lose.ts'
 import { changeNode } from '../../../src/fleet/nodes/nodes.ts'
 import { removeNode, removeNodeWithWorkloads } from '../../../src/fleet/nodes/remove.ts'
+import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, EditEntry, Menu } from '../../components/action.tsx'
 import { Field, Select } from '../../components/field.tsx'
@@ -11,9 +14,10 @@ import { AnnounceOnNode } from '../../platform/announcements/list.tsx'
 import type { ShownNode } from './load.tsx'
 
 type NodeProps = { node: ShownNode }
-type EndProps = NodeProps & { servers: readonly { hostname: string }[] }
+type Volumes = Answers<{ volumes: typeof listVolumes }>['volumes']
+type EndProps = NodeProps & { servers: readonly { hostname: string }[]; volumes: Volumes | undefined }
 
-export const NodeActions = ({ node: n, servers }: EndProps) => (
+export const NodeActions = ({ node: n, servers, volumes }: EndProps) => (
   <>
     {n.open ? <Close node={n} /> : <Open node={n} />}
     <Edit node={n} />
@@ -22,9 +26,9 @@ export const NodeActions = ({ node: n, servers }: EndProps) => (
       <Menu label="More actions">
         <RenewCredential node={n} />
         <RevokeCredential node={n} />
-        <DeclareLost node={n} servers={servers} />
-        <RemoveWithServers node={n} servers={servers} />
-        <Remove node={n} />
+        <DeclareLost node={n} servers={servers} volumes={volumes} />
+        <RemoveWithServers node={n} servers={servers} volumes={volumes} />
+        <Remove node={n} volumes={volumes?.total ?? 0} />
       </Menu>
     )}
   </>
@@ -153,14 +157,27 @@ function Bridge({ node: n }: NodeProps) {
 const NAMED = 20
 
 /** The servers that a question concerns, by name; counted where the reader does not see them. */
-function namesOf({ node: n, servers }: EndProps): string {
+function namesOf({ node: n, servers }: Pick<EndProps, 'node' | 'servers'>): string {
   const names = servers.slice(0, NAMED).map((s) => s.hostname)
   const more = n.servers - names.length
   const others = more > 0 ? ` and ${count(more, 'more server', 'more servers')}` : ''
   return names.length ? names.join(', ') + others : count(n.servers, 'server')
 }
 
-const DeclareLost = ({ node: n, servers }: EndProps) =>
+/** The volumes on the node by name, and their end; false where there is none. */
+function volumesLost(volumes: Volumes | undefined): string | false {
+  if (!volumes?.total) return false
+  const each = volumes.data.map(
+    ({ name, owner, server }) => `${name} of ${owner.name} (${server ? `at ${server.hostname}` : 'detached'})`,
+  )
+  const more = volumes.total - each.length
+  return (
+    `These volumes are lost with all that is on them, and billed no more: ${each.join(', ')}` +
+    `${more > 0 ? ` and ${count(more, 'more volume')}` : ''}. They stay listed as lost until they are deleted.`
+  )
+}
+
+const DeclareLost = ({ node: n, servers, volumes }: EndProps) =>
   n.connected || n.lostAt ? null : (
     <Action
       op={declareNodeLost}
@@ -179,28 +196,31 @@ const DeclareLost = ({ node: n, servers }: EndProps) =>
           'Jobs for it end; whatever they still had to undo there is skipped.',
           n.servers > 0 && `These servers are marked as failed: ${namesOf({ node: n, servers })}.`,
           n.servers > 0 && 'They keep their addresses until each is restored elsewhere or terminated.',
+          volumesLost(volumes),
         ],
       }}
     />
   )
 
-const RemoveWithServers = ({ node: n, servers }: EndProps) =>
-  n.connected || n.servers === 0 ? null : (
+const RemoveWithServers = ({ node: n, servers, volumes }: EndProps) =>
+  n.connected || (n.servers === 0 && !volumes?.total) ? null : (
     <Action
       op={removeNodeWithWorkloads}
       params={{ id: n.id }}
-      label="Remove with its servers"
+      label={n.servers ? 'Remove with its servers' : 'Remove with its volumes'}
       inMenu
       tone="bad"
       body={{ name: n.name }}
-      title={`Remove ${n.name} and terminate its servers?`}
-      done={`${n.name} and its servers are removed`}
+      title={`Remove ${n.name} and ${n.servers ? 'terminate its servers' : 'lose its volumes'}?`}
+      done={`${n.name} is removed with all that was on it`}
       leadsTo="/admin/nodes"
       confirm={{
         type: n.name,
         keep: 'Keep node',
         consequences: [
-          `These servers are terminated, and their addresses become free: ${namesOf({ node: n, servers })}.`,
+          n.servers > 0 &&
+            `These servers are terminated, and their addresses become free: ${namesOf({ node: n, servers })}.`,
+          volumesLost(volumes),
           'Berth cannot restore any of their data.',
           'Its credential is revoked immediately.',
         ],
@@ -208,14 +228,18 @@ const RemoveWithServers = ({ node: n, servers }: EndProps) =>
     />
   )
 
-const Remove = ({ node: n }: NodeProps) => (
+const Remove = ({ node: n, volumes }: NodeProps & { volumes: number }) => (
   <Action
     op={removeNode}
     params={{ id: n.id }}
     label="Remove node"
     inMenu
     tone="bad"
-    disabledReason={n.servers > 0 && !n.lostAt && `It has ${count(n.servers, 'server')}. Move or terminate them first.`}
+    disabledReason={
+      !n.lostAt &&
+      ((n.servers > 0 && `It has ${count(n.servers, 'server')}. Move or terminate them first.`) ||
+        (volumes > 0 && `It has ${count(volumes, 'extra volume')} of customers. Delete them first.`))
+    }
     title={`Remove ${n.name}?`}
     done={`${n.name} is removed`}
     leadsTo="/admin/nodes"

@@ -1,4 +1,5 @@
 import { listAllServers } from '../../../src/compute/servers/list.ts'
+import { listVolumes } from '../../../src/compute/volumes/list.ts'
 import { getNode } from '../../../src/fleet/nodes/nodes.ts'
 import { type Answers, ifAllowed, page } from '../../../src/kernel/web/page.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
@@ -18,6 +19,7 @@ import { Warnings } from './warnings.tsx'
 const reads = {
   node: getNode,
   servers: ifAllowed(listAllServers, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '50' } })),
+  volumes: ifAllowed(listVolumes, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '20' } })),
   jobs: ifAllowed(listJobs, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '10' } })),
 }
 type Data = Answers<typeof reads>
@@ -30,7 +32,10 @@ export const nodePage = page({
   nav: 'nodes',
   view: (data) => (
     <Live id="node" every={4}>
-      <NodeHead node={data.node} actions={<NodeActions node={data.node} servers={data.servers?.data ?? []} />} />
+      <NodeHead
+        node={data.node}
+        actions={<NodeActions node={data.node} servers={data.servers?.data ?? []} volumes={data.volumes} />}
+      />
       <Warnings node={data.node} />
       <div class="split">
         <div>
