@@ -1,9 +1,9 @@
-// The differences between a billing system's list and the servers, as a table and as a spreadsheet.
+// The differences between a billing system's list and what is here, as a table and as a spreadsheet.
 // @ts-check
 
 /** More rows make a page slow; the spreadsheet has all of them. */
 const MOST_ROWS = 500
-const COLUMNS = ['words', 'kind', 'line', 'billingServiceId', 'serverId', 'hostname', 'there', 'here']
+const COLUMNS = ['words', 'kind', 'line', 'billingServiceId', 'serverId', 'instanceId', 'hostname', 'there', 'here']
 
 /**
  * A cell that a spreadsheet would take for a formula becomes text (src/kernel/csv.ts).
@@ -15,34 +15,42 @@ const cell = (value) =>
     .replace(/(?<=(?:^|[;\t\r\n]) *)(?=[=+\-@\t\r])/g, "'")
     .replaceAll('"', '""')}"`
 
-/** @typedef {{ listed: number, servers: number, differences: Record<string, unknown>[] }} Answer */
+/** @typedef {{ listed: number, servers: number, instances: number, differences: Record<string, unknown>[] }} Answer */
 
 const number = (/** @type {number} */ n, /** @type {string} */ noun) =>
   `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
 
-/** Leads to the server, where there is one. @param {string} text @param {unknown} serverId */
-function serviceOf(text, serverId) {
-  if (typeof serverId !== 'string') return text
+/**
+ * Leads to the server or GPU instance, where there is one.
+ *
+ * @param {string} text
+ * @param {Record<string, unknown>} difference
+ */
+function serviceOf(text, { hostname, serverId, instanceId }) {
+  if (!hostname) return text
   const link = document.createElement('a')
-  link.href = `${location.pathname.replace(/\/reports\/.*/, '')}/servers/${encodeURIComponent(serverId)}`
+  const area = location.pathname.replace(/\/reports\/.*/, '')
+  // A page of an instance without its area leads to that of the reader.
+  link.href = instanceId ? `/gpu/${instanceId}` : `${area}/servers/${serverId}`
   link.textContent = text
   return link
 }
 
 export function showDifferences(
-  /** @type {Answer} */ { listed, servers, differences },
+  /** @type {Answer} */ { listed, servers, instances, differences },
   /** @type {HTMLElement} */ box,
 ) {
   const find = (/** @type {string} */ selector) => /** @type {HTMLElement} */ (box.querySelector(selector))
   const table = find('table')
   const body = find('tbody')
   const row = /** @type {HTMLElement} */ (body.firstElementChild)
-  const rows = differences.slice(0, MOST_ROWS).map(({ words, line, billingServiceId, serverId, hostname }) => {
+  const rows = differences.slice(0, MOST_ROWS).map((one) => {
+    const { words, line, billingServiceId, serverId, instanceId } = one
     const made = /** @type {HTMLElement} */ (row.cloneNode(true))
     const [difference, at, service] = /** @type {HTMLElement[]} */ ([...made.children])
     if (difference) difference.textContent = String(words)
     if (at) at.textContent = line === null ? 'not listed' : `line ${line}`
-    if (service) service.replaceChildren(serviceOf(String(billingServiceId ?? serverId ?? ''), hostname && serverId))
+    if (service) service.replaceChildren(serviceOf(String(billingServiceId ?? serverId ?? instanceId ?? ''), one))
     return made
   })
   body.replaceChildren(...(rows.length ? rows : [row]))
@@ -50,7 +58,7 @@ export function showDifferences(
   find('[data-next]').hidden = !rows.length
   find('[data-count]').textContent = rows.length ? number(differences.length, 'difference') : 'none'
   find('[data-words]').textContent =
-    `${number(listed, 'line')} and ${number(servers, 'server')} were compared. ` +
+    `${number(listed, 'line')}, ${number(servers, 'server')} and ${number(instances, 'GPU instance')} were compared. ` +
     (rows.length
       ? differences.length > rows.length
         ? `The first ${MOST_ROWS} differences are shown; the CSV has all of them.`

@@ -550,6 +550,7 @@ export type BillingDifference = {
   /** The line of the list, from 1; null where it has none. */
   line: number | null
   serverId: string | null
+  instanceId: string | null
   hostname: string | null
   billingServiceId: string | null
   /** The value in the list. */
@@ -1132,6 +1133,22 @@ export type GpuSpell = {
   to: string
 }
 
+export type GpuStockLine = {
+  offerId: string
+  offerName: string
+  billingProductId: string | null
+  nodeGroupId: string
+  locationName: string
+  /** So many orders are accepted now, one after another. */
+  available: number
+  /** Counting stopped there; there may be more. */
+  orMore: boolean
+  /** What binds the number. */
+  limit: "reconnecting" | "addresses" | "memory" | "vcpus" | "disk" | "ports" | "cards" | "disconnected" | "closed" | "no_node" | "quota" | "suspended"
+  /** The code that refuses the order behind the last one. */
+  code: string
+}
+
 export type GpuUsage = {
   instanceId: string
   /** Its name now. */
@@ -1409,6 +1426,7 @@ export type Labels = {
 
 export type ListedService = {
   serverId?: string | null
+  instanceId?: string | null
   billingServiceId?: string | null
   ownerExternalId?: string | null
   billingProductId?: string | null
@@ -2012,6 +2030,8 @@ export type Reconciliation = {
   listed: number
   /** Servers that are here. */
   servers: number
+  /** GPU instances that are here. */
+  instances: number
   differences: (BillingDifference)[]
 }
 
@@ -2590,6 +2610,8 @@ export type Step = {
 
 export type Stock = {
   stock: (StockLine)[]
+  /** For staff, who alone order GPU instances. */
+  gpuStock: (GpuStockLine)[]
 }
 
 export type StockLine = {
@@ -5867,9 +5889,9 @@ export interface Operations {
       startedAt: string
     }
   }
-  /** How many servers of each package can be ordered in each location now, and what binds the number */
+  /** How many orders of each package and GPU offer each location takes now, and what binds the number */
   'stock.get': {
-    query?: { packageId?: string; nodeGroupId?: string; ownerId?: string }
+    query?: { packageId?: string; offerId?: string; nodeGroupId?: string; ownerId?: string }
     result: Stock
   }
   /** How full each storage pool of a node was over time, in percent */
@@ -6084,11 +6106,11 @@ export interface Operations {
     query?: { from?: string; to?: string }
     result: ServerUsage
   }
-  /** Compare a billing system’s list of services with the servers, and answer what differs */
+  /** Compare a billing system’s list of services with servers and GPU instances, and answer what differs */
   'usage.reconcile': {
     body: {
       services?: (ListedService)[]
-      /** In place of services: lines with a head that names columns of serverId, billingServiceId, ownerExternalId, billingProductId, state. */
+      /** In place of services: lines with a head that names columns of serverId, instanceId, billingServiceId, ownerExternalId, billingProductId, state. */
       csv?: string
     }
     result: Reconciliation

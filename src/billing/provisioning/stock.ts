@@ -1,69 +1,101 @@
-// The stock: how many servers of each package can be ordered in each location now, and the limit that binds.
+// The stock: how many servers of each package and GPU instances of each offer can be ordered in each location now, and
+// the limit that binds.
 import { Type as t } from 'typebox'
-import type { Package } from '../../catalog/packages/model.ts'
+import { imagesOf, needOf } from '../../catalog/gpu-offers/model.ts'
+import { everyGpuOffer } from '../../catalog/gpu-offers/queries.ts'
 import { allPackages } from '../../catalog/packages/queries.ts'
-import type { Location } from '../../fleet/locations/model.ts'
+import { gpuStockCounter, gpuStockLimits } from '../../fleet/gpus/placement.ts'
 import { allLocations } from '../../fleet/locations/queries.ts'
-import { type Stock, stockCounter, stockLimits } from '../../fleet/placement/stock.ts'
+import { stockCounter, stockLimits } from '../../fleet/placement/stock.ts'
 import { customer } from '../../identity/accounts/model.ts'
-import { ordersWithin, type Reseller, resellerOf } from '../../identity/resellers/model.ts'
-import { ApiError } from '../../kernel/api/errors.ts'
+import { instancesWithin, ordersWithin, type Reseller, resellerOf } from '../../identity/resellers/model.ts'
+import { ApiError, type Code } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf } from '../../kernel/api/query.ts'
-import type { Db } from '../../kernel/db/open.ts'
 
-const limits = [...stockLimits, 'quota', 'suspended'] as const
+const termLimits = ['quota', 'suspended'] as const
 
-const stockLine = namedSchema('StockLine', {
-  packageId: t.String(),
-  packageName: t.String(),
+/** The fields of a line behind those that say what is ordered. */
+const counted = <L extends string>(limits: readonly L[]) => ({
   billingProductId: nullable(t.String()),
   nodeGroupId: t.String(),
   locationName: t.String(),
   available: described(t.Integer(), 'So many orders are accepted now, one after another.'),
   orMore: described(t.Boolean(), 'Counting stopped there; there may be more.'),
-  limit: described(t.Enum([...limits]), 'What binds the number.'),
+  limit: described(t.Enum([...limits, ...termLimits]), 'What binds the number.'),
   code: described(t.String(), 'The code that refuses the order behind the last one.'),
+})
+const stockLine = namedSchema('StockLine', { packageId: t.String(), packageName: t.String(), ...counted(stockLimits) })
+const gpuStockLine = namedSchema('GpuStockLine', {
+  offerId: t.String(),
+  offerName: t.String(),
+  ...counted(gpuStockLimits),
 })
 
 export const getStock = operation({
   id: 'stock.get',
   method: 'GET',
   path: '/stock',
-  summary: 'How many servers of each package can be ordered in each location now, and what binds the number',
+  summary: 'How many orders of each package and GPU offer each location takes now, and what binds the number',
   access: { staff: ['servers:read', 'servers:create'], reseller: ['reseller:read', 'reseller:servers'] },
   query: {
-    packageId: idOf('pkg', 'Only this package.'),
+    packageId: idOf('pkg', 'Only this package, and no GPU offers.'),
+    offerId: idOf('off', 'Only this GPU offer, and no packages.'),
     nodeGroupId: idOf('grp', 'Only this location.'),
     ownerId: idOf('usr', 'For orders of this customer: the terms and quotas of its reseller count too.'),
   },
-  response: namedSchema('Stock', { stock: t.Array(stockLine) }),
+  response: namedSchema('Stock', {
+    stock: t.Array(stockLine),
+    gpuStock: described(t.Array(gpuStockLine), 'For staff, who alone order GPU instances.'),
+  }),
   refuses: ['customer_not_found'],
   run(call) {
-    const { tx, query } = call
+    const { tx, nodes, query } = call
     const reseller = resellerFor(call)
-    const packages = allPackages(tx).filter((p) => !p.archived && (!query['packageId'] || p.id === query['packageId']))
     const locations = allLocations(tx).filter((l) => !query['nodeGroupId'] || l.id === query['nodeGroupId'])
-    const stockIn = stockCounter(tx, call.nodes)
-    const lines = packages.flatMap((what) =>
-      locations.map((where) => ({ what, where, stock: stockOf(tx, { what, where, reseller, stockIn }) })),
-    )
+    const stockIn = stockCounter(tx, nodes)
+    const gpuStockIn = gpuStockCounter(tx, nodes)
     return {
-      stock: lines.flatMap(({ what, where, stock }) =>
-        stock
-          ? {
-              packageId: what.id,
-              packageName: what.name,
-              billingProductId: what.billingProductId,
-              nodeGroupId: where.id,
-              locationName: where.name,
-              ...stock,
-            }
-          : [],
+      stock: packagesFor(call).flatMap((what) =>
+        locations.flatMap((where) => {
+          const terms = reseller && ordersWithin(tx, reseller, what, where)
+          return within(terms, () => stockIn(where, what)).map((line) => ({
+            packageId: what.id,
+            packageName: what.name,
+            billingProductId: what.billingProductId,
+            nodeGroupId: where.id,
+            locationName: where.name,
+            ...line,
+          }))
+        }),
+      ),
+      gpuStock: offersFor(call).flatMap((offer) =>
+        locations.flatMap((where) => {
+          const terms = reseller && instancesWithin(tx, reseller, needOf(offer), where)
+          return within(terms, () => gpuStockIn(where, needOf(offer))).map((line) => ({
+            offerId: offer.id,
+            offerName: offer.name,
+            billingProductId: offer.billingProductId,
+            nodeGroupId: where.id,
+            locationName: where.name,
+            ...line,
+          }))
+        }),
       ),
     }
   },
 })
+
+const packagesFor = ({ tx, query: { packageId, offerId } }: ReadContext) =>
+  offerId ? [] : allPackages(tx).filter(({ id, archived }) => !archived && (!packageId || id === packageId))
+
+/** The offers that an order may name: those with an image that is on sale. */
+const offersFor = ({ tx, actor, query: { packageId, offerId } }: ReadContext) =>
+  actor.kind !== 'staff' || packageId
+    ? []
+    : everyGpuOffer(tx).filter(
+        ({ id, archived }) => !archived && (!offerId || id === offerId) && imagesOf(tx, id).length > 0,
+      )
 
 /** The reseller whose terms bind the orders; undefined for the house's own. Throws `customer_not_found`. */
 function resellerFor({ tx, actor, query }: ReadContext): Reseller | undefined {
@@ -74,22 +106,16 @@ function resellerFor({ tx, actor, query }: ReadContext): Reseller | undefined {
   return resellerOf(tx, owner)
 }
 
-type Line = {
-  what: Package
-  where: Location
-  reseller: Reseller | undefined
-  stockIn: ReturnType<typeof stockCounter>
-}
-/** Undefined for what the reseller may not order at all. */
-function stockOf(
-  tx: Db,
-  { what, where, reseller, stockIn }: Line,
-): (Omit<Stock, 'limit'> & { limit: (typeof limits)[number] }) | undefined {
-  const terms = reseller ? ordersWithin(tx, reseller, what, where) : undefined
-  if (terms === 'not_allowed') return undefined
-  if (terms === 'suspended') return { available: 0, orMore: false, limit: 'suspended', code: 'reseller_suspended' }
-  const placed = stockIn(where, what)
+type Counted<L> = { available: number; orMore: boolean; limit: L; code: Code }
+/** The stock within a reseller's terms, undefined for none. Empty for what the reseller may not order at all. */
+function within<L>(
+  terms: ReturnType<typeof ordersWithin> | undefined,
+  placed: () => Counted<L>,
+): Counted<L | (typeof termLimits)[number]>[] {
+  if (terms === 'not_allowed') return []
+  if (terms === 'suspended') return [{ available: 0, orMore: false, limit: 'suspended', code: 'reseller_suspended' }]
+  const found = placed()
   // An order is refused for its quota before it is placed.
-  if (terms === undefined || placed.available < terms) return placed
-  return { available: terms, orMore: false, limit: 'quota', code: 'quota_exceeded' }
+  if (terms === undefined || found.available < terms) return [found]
+  return [{ available: terms, orMore: false, limit: 'quota', code: 'quota_exceeded' }]
 }

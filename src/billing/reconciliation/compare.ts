@@ -1,10 +1,15 @@
-// The monthly check: the list of a billing system against the servers that are there, each difference in words.
-import type { CurrentService } from '../usage/queries.ts'
+// The monthly check: the list of a billing system against the servers and GPU instances that are there, each difference
+// in words.
+import { type CurrentService, GPU_INSTANCE } from '../usage/queries.ts'
 
 export const listedStates = ['active', 'suspended', 'terminated'] as const
-/** A line of the billing system's list. `serverId` or `billingServiceId` names the server; the rest is optional. */
+/**
+ * A line of the billing system's list. `serverId`, `instanceId` or `billingServiceId` names the server or GPU instance;
+ * the rest is optional.
+ */
 export type ListedService = {
   serverId?: string | null
+  instanceId?: string | null
   billingServiceId?: string | null
   ownerExternalId?: string | null
   billingProductId?: string | null
@@ -24,6 +29,7 @@ export type Difference = {
   /** The line of the list, from 1; null where the list has none. */
   line: number | null
   serverId: string | null
+  instanceId: string | null
   hostname: string | null
   billingServiceId: string | null
   /** The value on either side; null where there is none. */
@@ -33,10 +39,10 @@ export type Difference = {
 }
 
 type Here = CurrentService & { ownerExternalId: string | null; ownerName: string }
-/** The end of a server that is no longer there, in ms; undefined where there never was one. */
+/** The end of what is no longer there, in ms; undefined where it never was. */
 type EndOf = (listed: ListedService) => number | undefined
 
-/** Compares each line with the server that it names, and finds the servers that no line names. */
+/** Compares each line with the server or GPU instance that it names, and finds those that no line names. */
 export function compare(list: readonly ListedService[], here: readonly Here[], endOf: EndOf): Difference[] {
   const byId = new Map(here.map((one) => [one.workloadId, one]))
   const byService = new Map(here.flatMap((one) => (one.billingServiceId ? [[one.billingServiceId, one] as const] : [])))
@@ -44,7 +50,7 @@ export function compare(list: readonly ListedService[], here: readonly Here[], e
   const found: Difference[] = []
   for (const [i, listed] of list.entries()) {
     const line = i + 1
-    const one = (listed.serverId && byId.get(listed.serverId)) || byService.get(listed.billingServiceId ?? '')
+    const one = byId.get(workloadIdOf(listed)) ?? byService.get(listed.billingServiceId ?? '')
     if (!one) {
       if (listed.state !== 'terminated') found.push(missingHere(listed, line, endOf(listed)))
       continue
@@ -66,15 +72,19 @@ export function compare(list: readonly ListedService[], here: readonly Here[], e
   return found
 }
 
+/** The id of a server or GPU instance in a line; empty where it has none. */
+export const workloadIdOf = ({ serverId, instanceId }: ListedService) => serverId || instanceId || ''
+
 const about = (one: Here, line: number | null) => ({
   line,
-  serverId: one.workloadId,
+  serverId: one.kind === GPU_INSTANCE ? null : one.workloadId,
+  instanceId: one.kind === GPU_INSTANCE ? one.workloadId : null,
   hostname: one.hostname,
   billingServiceId: one.billingServiceId,
 })
-/** A server that waits for its setup, is being installed or failed is sold: billing calls it active. */
+/** A service that waits for its setup, is being installed, is stopped or failed is sold: billing calls it active. */
 const stateOf = ({ state }: Here) => (state === 'suspended' ? 'suspended' : 'active')
-const nameOf = ({ serverId, billingServiceId }: ListedService) => billingServiceId ?? serverId ?? ''
+const nameOf = (listed: ListedService) => listed.billingServiceId ?? workloadIdOf(listed)
 
 function missingHere(listed: ListedService, line: number, endedAt: number | undefined): Difference {
   const name = nameOf(listed)
@@ -83,13 +93,14 @@ function missingHere(listed: ListedService, line: number, endedAt: number | unde
     kind: 'missing_here',
     line,
     serverId: listed.serverId ?? null,
+    instanceId: listed.instanceId ?? null,
     hostname: null,
     billingServiceId: listed.billingServiceId ?? null,
     there: listed.state ?? null,
     here: since ? 'terminated' : null,
     words: since
       ? `${name} is in the list and was terminated here at ${since}: it is billed although it is gone.`
-      : `${name} is in the list and there is no such server here.`,
+      : `${name} is in the list and there is no such server or GPU instance here.`,
   }
 }
 

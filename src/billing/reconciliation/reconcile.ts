@@ -1,21 +1,30 @@
-// Compares a billing system's list with the servers. It changes nothing; it is a POST because no address has the space
-// for a list of thousands.
+// Compares a billing system's list with the servers and GPU instances. It changes nothing; it is a POST because no
+// address has the space for a list of thousands.
 import { parse } from 'csv-parse/sync'
 import { Type as t } from 'typebox'
 import { accountById } from '../../identity/accounts/queries.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { described, fields, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import { visibleUsage } from '../usage/model.ts'
-import { currentServices, endOfService } from '../usage/queries.ts'
-import { compare, differenceKinds, type ListedService, listedStates } from './compare.ts'
+import { currentServices, endOfService, GPU_INSTANCE } from '../usage/queries.ts'
+import { compare, differenceKinds, type ListedService, listedStates, workloadIdOf } from './compare.ts'
 
 const MOST_LINES = 20_000
-export const COLUMNS = ['serverId', 'billingServiceId', 'ownerExternalId', 'billingProductId', 'state'] as const
+export const COLUMNS = [
+  'serverId',
+  'instanceId',
+  'billingServiceId',
+  'ownerExternalId',
+  'billingProductId',
+  'state',
+] as const
 
+const id = t.Optional(nullable(t.String({ minLength: 1, maxLength: 200 })))
 const name = t.Optional(nullable(t.String({ maxLength: 200 })))
 const listed = t.Object(
   {
-    serverId: t.Optional(nullable(t.String({ minLength: 1, maxLength: 200 }))),
+    serverId: id,
+    instanceId: id,
     billingServiceId: name,
     ownerExternalId: name,
     billingProductId: name,
@@ -28,7 +37,7 @@ export const reconcileUsage = operation({
   id: 'usage.reconcile',
   method: 'POST',
   path: '/usage/reconciliation',
-  summary: 'Compare a billing system’s list of services with the servers, and answer what differs',
+  summary: 'Compare a billing system’s list of services with servers and GPU instances, and answer what differs',
   access: { staff: ['customers:read'], reseller: ['servers:read'] },
   body: fields({
     services: t.Optional(t.Array(listed, { maxItems: MOST_LINES })),
@@ -43,11 +52,13 @@ export const reconcileUsage = operation({
   response: namedSchema('Reconciliation', {
     listed: described(t.Integer(), 'Lines of the list.'),
     servers: described(t.Integer(), 'Servers that are here.'),
+    instances: described(t.Integer(), 'GPU instances that are here.'),
     differences: t.Array(
       namedSchema('BillingDifference', {
         kind: t.Enum([...differenceKinds]),
         line: described(nullable(t.Integer()), 'The line of the list, from 1; null where it has none.'),
         serverId: nullable(t.String()),
+        instanceId: nullable(t.String()),
         hostname: nullable(t.String()),
         billingServiceId: nullable(t.String()),
         there: described(nullable(t.String()), 'The value in the list.'),
@@ -63,9 +74,9 @@ export const reconcileUsage = operation({
     if ((body.services === undefined) === (body.csv === undefined))
       throw invalid({ field: 'services', message: 'or csv must be given, and not both.' })
     const list = body.services ?? fromCsv(body.csv!)
-    for (const [i, { serverId, billingServiceId }] of list.entries())
-      if (!serverId && !billingServiceId)
-        throw invalid({ field: `services/${i}`, message: 'needs a serverId or a billingServiceId.' })
+    for (const [i, one] of list.entries())
+      if (!workloadIdOf(one) && !one.billingServiceId)
+        throw invalid({ field: `services/${i}`, message: 'needs a serverId, an instanceId or a billingServiceId.' })
     const visible = visibleUsage(actor)
     const accounts = new Map<string, { ownerExternalId: string | null; ownerName: string }>()
     const ownerOf = (id: string) => {
@@ -83,9 +94,10 @@ export const reconcileUsage = operation({
       billingServiceId: actor.kind === 'staff' && accountById(tx, one.ownerId)?.resellerId ? null : billingServiceId,
     }))
     const differences = compare(list, here, (one) =>
-      endOfService(tx, visible, { serverId: one.serverId ?? '', billingServiceId: one.billingServiceId ?? '' }),
+      endOfService(tx, visible, { workloadId: workloadIdOf(one), billingServiceId: one.billingServiceId ?? '' }),
     )
-    return { listed: list.length, servers: here.length, differences }
+    const instances = here.filter(({ kind }) => kind === GPU_INSTANCE).length
+    return { listed: list.length, servers: here.length - instances, instances, differences }
   },
 })
 
@@ -108,6 +120,7 @@ function fromCsv(text: string): ListedService[] {
       throw invalid({ field: 'csv', message: `line ${i + 1}: the state must be one of ${listedStates.join(', ')}.` })
     return {
       serverId: row['serverId'] || null,
+      instanceId: row['instanceId'] || null,
       billingServiceId: row['billingServiceId'] || null,
       ownerExternalId: row['ownerExternalId'] || null,
       billingProductId: row['billingProductId'] || null,

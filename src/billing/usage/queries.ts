@@ -264,27 +264,27 @@ export const ownerWithin = (tx: Db, workloadId: string, { from, to }: Period): s
 // ---------------------------------------------------------------- services as a billing system knows them
 export type CurrentService = Pick<
   UsageInterval,
-  'workloadId' | 'ownerId' | 'hostname' | 'billingProductId' | 'billingServiceId' | 'state'
+  'workloadId' | 'kind' | 'ownerId' | 'hostname' | 'billingProductId' | 'billingServiceId' | 'state'
 >
-/** Every server that is there. */
+/** Every server and GPU instance that is there. */
 export const currentServices = (tx: Db, { where, values }: Where): CurrentService[] =>
   tx.$client
     .query<CurrentService, string[]>(
-      `SELECT i.workload_id AS workloadId, i.owner_id AS ownerId, i.hostname, i.billing_product_id AS billingProductId,
-        i.billing_service_id AS billingServiceId, i.state
-       FROM usage_intervals i WHERE i.until IS NULL AND i.kind = 'server' AND ${where} ORDER BY i.workload_id`,
+      `SELECT i.workload_id AS workloadId, i.kind, i.owner_id AS ownerId, i.hostname,
+        i.billing_product_id AS billingProductId, i.billing_service_id AS billingServiceId, i.state
+       FROM usage_intervals i WHERE i.until IS NULL AND ${where} ORDER BY i.workload_id`,
     )
     .all(...values)
 
-/** When a server that is gone ended, in ms; undefined where the ledger has none of these identifiers. */
+/** When a server or GPU instance that is gone ended, in ms; undefined where the ledger has neither identifier. */
 export const endOfService = (
   tx: Db,
   { where, values }: Where,
-  { serverId, billingServiceId }: { serverId: string; billingServiceId: string },
+  { workloadId, billingServiceId }: { workloadId: string; billingServiceId: string },
 ): number | undefined =>
   tx.$client
     .query<{ at: number | null }, string[]>(
       `SELECT max(i.until) AS at FROM usage_intervals i
-       WHERE i.kind = 'server' AND (i.workload_id = ? OR i.billing_service_id = ?) AND ${where}`,
+       WHERE (i.workload_id = ? OR i.billing_service_id = ?) AND ${where}`,
     )
-    .get(serverId, billingServiceId, ...values)?.at ?? undefined
+    .get(workloadId, billingServiceId, ...values)?.at ?? undefined

@@ -82,7 +82,7 @@ export function offersShown({ tx, nodes, registry }: OfferContext) {
       archived: it.archived,
       images: images.map(({ id, name, archived }) => ({ id, name, archived })),
       locations: locations.map((location) => {
-        const free = isSold ? stock(location, needOf(it)) : 0
+        const free = isSold ? stock(location, needOf(it)).available : 0
         return { id: location.id, name: location.name, available: free > 0, free }
       }),
       instances: useOfGpuOffer({ tx, registry }, it.id),

@@ -30,6 +30,8 @@ export function gpuOffersByName(tx: Db, slice: Slice): GpuOffer[] {
     .offset(slice.skip)
     .all()
 }
+/** Every offer by name, archived ones too. */
+export const everyGpuOffer = (tx: Db): GpuOffer[] => tx.select().from(gpuOffers).orderBy(gpuOffers.name).all()
 export const countGpuOffers = (tx: Db): number => tx.select({ n: sql<number>`count(*)` }).from(gpuOffers).get()!.n
 
 /** Throws a unique violation when the name is taken. */

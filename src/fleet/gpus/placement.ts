@@ -65,23 +65,43 @@ export function hostRoomsIn(tx: Db, locationId: string): HostRoom[] {
 const workspacePool = ({ pools }: NodeCapacity): PoolRoom | undefined =>
   pools.find(({ kind, diskGb }) => (kind === 'file' || kind === 'fake') && diskGb > 0)
 
+/** The limits that refuse an order, those first that say most about a location whose hosts differ. */
+export const gpuStockLimits = [
+  'reconnecting',
+  'addresses',
+  'memory',
+  'vcpus',
+  'disk',
+  'ports',
+  'cards',
+  'disconnected',
+  'closed',
+  'no_node',
+] as const
+export type GpuStockLimit = (typeof gpuStockLimits)[number]
+/** A host's lack; `words` follow its name. */
+type Lack = { limit: GpuStockLimit; words: string }
+
 /** Why a host cannot take the instance, addresses and the connection apart; undefined: it can. */
-export function lackOf({ row, free, freeVcpus, freeMemoryMb, freePorts, pool }: HostRoom, need: GpuNeed) {
-  if (!row.open) return 'is closed'
-  if (row.engine === null || row.engineProblems !== '[]') return 'cannot run containers'
+function lackOf({ row, free, freeVcpus, freeMemoryMb, freePorts, pool }: HostRoom, need: GpuNeed): Lack | undefined {
+  if (!row.open) return { limit: 'closed', words: 'is closed' }
+  if (row.engine === null || row.engineProblems !== '[]') return { limit: 'no_node', words: 'cannot run containers' }
   const cards = free.get(need.model) ?? 0
-  if (cards < need.cards) return cards ? `has ${count(cards, 'free card')} of the model` : 'has no free card'
-  if (freeVcpus < need.vcpus) return 'has too few free vCPUs'
-  if (freeMemoryMb < need.memoryMb) return 'has too little free memory'
-  if (!pool?.open || pool.freeDiskGb < need.workspaceGb) return 'has too little free disk'
-  if (freePorts < need.ports) return 'has too few free ports'
+  if (cards < need.cards)
+    return { limit: 'cards', words: cards ? `has ${count(cards, 'free card')} of the model` : 'has no free card' }
+  if (freeVcpus < need.vcpus) return { limit: 'vcpus', words: 'has too few free vCPUs' }
+  if (freeMemoryMb < need.memoryMb) return { limit: 'memory', words: 'has too little free memory' }
+  if (!pool?.open || pool.freeDiskGb < need.workspaceGb) return { limit: 'disk', words: 'has too little free disk' }
+  if (freePorts < need.ports) return { limit: 'ports', words: 'has too few free ports' }
   return undefined
 }
 
-export const RECONNECTING = 'is reconnecting'
-const DISCONNECTED = 'is not connected'
-export const connectionLack = ({ row }: HostRoom, nodes: Nodes): string | undefined =>
-  nodes.connected(row.nodeId) ? undefined : nodes.isReconnecting(row.nodeId) ? RECONNECTING : DISCONNECTED
+const connectionLack = ({ row }: HostRoom, nodes: Nodes): Lack | undefined =>
+  nodes.connected(row.nodeId)
+    ? undefined
+    : nodes.isReconnecting(row.nodeId)
+      ? { limit: 'reconnecting', words: 'is reconnecting' }
+      : { limit: 'disconnected', words: 'is not connected' }
 
 /** The order in which hosts that fit are taken: the fewest free cards first, then the least free memory. */
 export const byFit =
@@ -99,56 +119,66 @@ function take(host: HostRoom, need: GpuNeed) {
 }
 
 /** A host that an order was tried on; with a lack it cannot take it. */
-export type Judged = { host: HostRoom; lack: string | undefined; lacksAddress: boolean }
-export function judgeHosts(tx: Db, rooms: readonly HostRoom[], need: GpuNeed, nodes: Nodes): Judged[] {
-  const lackingAddress = lackingAddresses(tx, addressNeed(need))
+export type Judged = { host: HostRoom; lack: Lack | undefined }
+/** The addresses that a host lacks, in words behind its name; undefined: it lacks none. */
+type LackingAddress = (host: HostRoom) => string | undefined
+function judged(rooms: readonly HostRoom[], need: GpuNeed, nodes: Nodes, lackingAddress: LackingAddress): Judged[] {
   return rooms.map((host) => {
-    const lack = lackOf(host, need)
     const connection = connectionLack(host, nodes)
-    if (lack !== undefined || connection === DISCONNECTED)
-      return { host, lack: lack ?? connection, lacksAddress: false }
-    const address = need.ownIpv4 ? lackingAddress(host.row.nodeId) : undefined
-    if (address) return { host, lack: `has ${address}`, lacksAddress: true }
-    return { host, lack: connection, lacksAddress: false }
+    const lack = lackOf(host, need) ?? (connection?.limit === 'disconnected' ? connection : undefined)
+    const address = !lack && need.ownIpv4 ? lackingAddress(host) : undefined
+    return { host, lack: lack ?? (address ? { limit: 'addresses', words: address } : connection) }
   })
 }
 
-/** The code with which an order is refused where no host fits. */
-export function refusalOf(judged: readonly Judged[]): Code {
-  if (judged.some(({ lack }) => lack === RECONNECTING)) return 'restarting'
-  return judged.some(({ lacksAddress }) => lacksAddress) ? 'no_addresses' : 'no_capacity'
+/** Tries an order on these hosts, as they are in the database. */
+export function judgeHosts(tx: Db, rooms: readonly HostRoom[], need: GpuNeed, nodes: Nodes): Judged[] {
+  const lackingAddress = lackingAddresses(tx, addressNeed(need))
+  return judged(rooms, need, nodes, ({ row }) => {
+    const lacking = lackingAddress(row.nodeId)
+    return lacking && `has ${lacking}`
+  })
+}
+
+/** The limit that binds where no host fits, and the code with which an order is refused. */
+export function refusalOf(hosts: readonly Judged[]): { limit: GpuStockLimit; code: Code } {
+  const limits = new Set(hosts.map(({ lack }) => lack?.limit))
+  const limit = gpuStockLimits.find((one) => limits.has(one)) ?? 'no_node'
+  const code = limit === 'reconnecting' ? 'restarting' : limit === 'addresses' ? 'no_addresses' : 'no_capacity'
+  return { limit, code }
 }
 
 /** Counting stops here: no shop sells more in one go. */
 const MOST_COUNTED = 1000
+/** `orMore`: the counting stopped there. */
+export type GpuStock = { available: number; orMore: boolean; limit: GpuStockLimit; code: Code }
 
-/** How many instances of a need a location takes, one after another, as orders are placed. */
-export function gpuStockCounter(tx: Db, nodes: Nodes): (location: Location, need: GpuNeed) => number {
+/**
+ * How many instances of a need a location takes, one after another, as orders are placed, and what refuses the next
+ * one. What is read for one need counts for the next.
+ */
+export function gpuStockCounter(tx: Db, nodes: Nodes): (location: Location, need: GpuNeed) => GpuStock {
   const known = new Map<string, HostRoom[]>()
   let supply: PoolSupply | undefined
   return (location, need) => {
-    if (!location.open) return 0
+    if (!location.open) return { available: 0, orMore: false, limit: 'closed', code: 'location_closed' }
     const rooms = known.get(location.id) ?? hostRoomsIn(tx, location.id)
     known.set(location.id, rooms)
-    const left = rooms
-      .filter((host) => connectionLack(host, nodes) === undefined)
-      .map((host) => ({ ...host, free: new Map(host.free) }))
+    const left = rooms.map((host) => ({ ...host, free: new Map(host.free) }))
     const addresses = new Map((need.ownIpv4 ? (supply ??= supplyOf(tx, addressNeed(need))) : undefined)?.free)
     const poolsOf = ({ row }: HostRoom) => supply?.attached.get(row.nodeId)?.v4 ?? []
     const poolWithAddress = (host: HostRoom) => poolsOf(host).find((id) => addresses.get(id)! > 0)
-    let counted = 0
-    while (counted < MOST_COUNTED) {
-      const fitting = left.filter(
-        (host) => lackOf(host, need) === undefined && (!need.ownIpv4 || poolWithAddress(host) !== undefined),
-      )
-      if (!fitting.length) break
-      const order = byFit(need)
+    const lackingAddress = (host: HostRoom) => (poolWithAddress(host) === undefined ? 'has no free address' : undefined)
+    const order = byFit(need)
+    for (let available = 0; ; available++) {
+      const hosts = judged(left, need, nodes, lackingAddress)
+      const fitting = hosts.filter(({ lack }) => !lack).map(({ host }) => host)
+      if (!fitting.length) return { available, orMore: false, ...refusalOf(hosts) }
+      if (available === MOST_COUNTED) return { available, orMore: true, limit: 'cards', code: 'no_capacity' }
       const host = fitting.reduce((best, one) => (order(one, best) < 0 ? one : best))
       const pool = need.ownIpv4 ? poolWithAddress(host)! : undefined
       if (pool !== undefined) addresses.set(pool, addresses.get(pool)! - 1)
       take(host, need)
-      counted++
     }
-    return counted
   }
 }

@@ -81,18 +81,19 @@ export function mustAllowReturn(tx: Tx, now: number, it: Reseller, held: Partial
  * Checks the order of a GPU instance for a reseller or one of its customers. Throws `reseller_suspended`,
  * `location_not_allowed` or `quota_exceeded`.
  */
-export function mustAllowInstance(
-  tx: Tx,
-  now: number,
-  it: Reseller,
-  where: Location,
-  { cards, vcpus, memoryMb, workspaceGb, ownIpv4 }: GpuNeed,
-) {
+export function mustAllowInstance(tx: Tx, now: number, it: Reseller, where: Location, need: GpuNeed) {
   mustNotBeSuspended(it)
   mustPlaceIn(tx, it, where)
-  const amounts = { gpus: cards, vcpus, memoryMb, diskGb: workspaceGb, ipv4: ownIpv4 ? 1 : 0 }
-  takeFromQuota(tx, now, holder(it), amounts)
+  takeFromQuota(tx, now, holder(it), takenByInstance(need))
 }
+
+const takenByInstance = ({ cards, vcpus, memoryMb, workspaceGb, ownIpv4 }: GpuNeed): Partial<Amounts> => ({
+  gpus: cards,
+  vcpus,
+  memoryMb,
+  diskGb: workspaceGb,
+  ipv4: ownIpv4 ? 1 : 0,
+})
 
 /** The amounts that a server of this package takes of the quotas. */
 const takenBy = ({ vcpus, memoryMb, diskGb, ipv4 }: Package): Partial<Amounts> => ({
@@ -113,6 +114,18 @@ export function ordersWithin(
   if (!maySell(tx, it.id, what.id) || !mayPlaceIn(tx, it.id, where.id)) return 'not_allowed'
   if (it.terms.suspendedAt !== null) return 'suspended'
   return timesWithin(tx, holder(it), takenBy(what))
+}
+
+/** How many such instances `mustAllowInstance` accepts one after another; `Infinity` without a quota that binds. */
+export function instancesWithin(
+  tx: Db,
+  it: Reseller,
+  need: GpuNeed,
+  where: Location,
+): number | 'not_allowed' | 'suspended' {
+  if (!mayPlaceIn(tx, it.id, where.id)) return 'not_allowed'
+  if (it.terms.suspendedAt !== null) return 'suspended'
+  return timesWithin(tx, holder(it), takenByInstance(need))
 }
 
 /**

@@ -1,5 +1,6 @@
 // The monthly check of finance: every difference between their list and the servers, and nothing else.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { gpuWorld, orderInstance } from '../../support/nodes/instances.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
 let p: World
@@ -52,7 +53,7 @@ describe('a reconciliation', () => {
     expect([product.there, product.here]).toEqual(['shop:2', 'shop:1'])
     expect(owner.words).toBe('The owner of owner is client-9 in the list and client-1 here.')
     expect(gone.words).toContain('was terminated here at 20')
-    expect(never.words).toBe('s-never is in the list and there is no such server here.')
+    expect(never.words).toBe('s-never is in the list and there is no such server or GPU instance here.')
   })
   test('takes the same list as CSV, whatever its separator', async () => {
     for (const separator of [',', ';', '\t']) {
@@ -65,13 +66,18 @@ describe('a reconciliation', () => {
   test('finds nothing where both are the same, and compares only what the list says', async () => {
     const names = ['same', 'suspended', 'product', 'owner', 'forgotten']
     const services = names.map((name) => ({ billingServiceId: `s-${name}` }))
-    expect((await check({ services })).body).toEqual({ listed: 5, servers: 5, differences: [] })
+    expect((await check({ services })).body).toEqual({ listed: 5, servers: 5, instances: 0, differences: [] })
   })
   test('of a reseller is about its own and its customers’ servers', async () => {
     const reseller = p.account('reseller', 'Rita')
-    expect((await check({ services: [] }, reseller)).body).toEqual({ listed: 0, servers: 0, differences: [] })
+    expect((await check({ services: [] }, reseller)).body).toEqual({
+      listed: 0,
+      servers: 0,
+      instances: 0,
+      differences: [],
+    })
     const { body } = await check({ services: [{ billingServiceId: 's-gone' }] }, reseller)
-    expect(body.differences[0].words).toBe('s-gone is in the list and there is no such server here.')
+    expect(body.differences[0].words).toBe('s-gone is in the list and there is no such server or GPU instance here.')
   })
   test('changes nothing', async () => {
     const before = p.fingerprint(['audit', 'sessions'])
@@ -99,5 +105,43 @@ describe('a reconciliation', () => {
     ])
       expect(await check(body)).toMatchObject({ status: 422, body: { error: { code: 'validation_failed' } } })
     expect((await check({ services: [] }, p.customer)).status).toBe(403)
+  })
+})
+
+test('GPU instances are compared as servers are, by their offers, identifiers and suspension', async () => {
+  using p = await gpuWorld({ cards: 4, offer: { billingProductId: 'shop:80' } })
+  const check = async (services: object[]) =>
+    (await p.call(p.owner, 'POST', '/usage/reconciliation', { services })).body as {
+      instances: number
+      servers: number
+      differences: { kind: string; instanceId: string | null; serverId: string | null; words: string }[]
+    }
+  const same = await orderInstance(p, { billingServiceId: 'g-same', name: 'same' })
+  const suspended = await orderInstance(p, { billingServiceId: 'g-suspended' })
+  const forgotten = await orderInstance(p)
+  const gone = await orderInstance(p, { billingServiceId: 'g-gone' })
+  await p.admin('POST', `/admin/gpu-instances/${suspended}/suspend`, { reason: 'overdue' })
+  await p.admin('DELETE', `/admin/gpu-instances/${gone}`)
+  await p.settle()
+
+  const whole = { billingProductId: 'shop:80', state: 'active' }
+  const found = await check([
+    { billingServiceId: 'g-same', ...whole },
+    { billingServiceId: 'g-suspended', ...whole },
+    { billingServiceId: 'g-gone', ...whole },
+    { instanceId: same, billingProductId: 'shop:81' },
+  ])
+  expect(found).toMatchObject({ servers: 0, instances: 3 })
+  expect(found.differences.map(({ kind, instanceId }) => [kind, instanceId])).toEqual([
+    ['other_state', suspended],
+    ['missing_here', null],
+    ['listed_twice', same],
+    ['other_product', same],
+    ['missing_there', forgotten],
+  ])
+  expect(found.differences.every(({ serverId }) => serverId === null)).toBe(true)
+  expect(found.differences[1]!.words).toStartWith('g-gone is in the list and was terminated here at 20')
+  expect(await check([{ instanceId: same }, { instanceId: suspended }, { instanceId: forgotten }])).toMatchObject({
+    differences: [],
   })
 })

@@ -308,7 +308,9 @@ for (const [i, screen] of [screens[0]!, screens[3]!].entries())
         await page.waitForFunction((text) => document.querySelector('textarea')?.value === text, csv)
         await compare(page)
         const rows = page.locator('#differences tbody tr')
-        expect(await rows.first().textContent()).toContain('shop:1 is in the list and there is no such server here.')
+        expect(await rows.first().textContent()).toContain(
+          'shop:1 is in the list and there is no such server or GPU instance here.',
+        )
         const { length } = p.db.$client
           .query("SELECT id FROM workloads WHERE kind = 'server' AND lifecycle <> 'terminated'")
           .all()
@@ -326,7 +328,9 @@ for (const [i, screen] of [screens[0]!, screens[3]!].entries())
         const place = rows.getByRole('link', { name: 'srv_' }).first()
         await place.click()
         await page.waitForURL('**/admin/servers/srv_*')
-        expect(sheet[2]).toStartWith(`"'=1+1 is in the list and there is no such server here.","missing_here","2"`)
+        expect(sheet[2]).toStartWith(
+          `"'=1+1 is in the list and there is no such server or GPU instance here.","missing_here","2"`,
+        )
       },
       screen,
     )

@@ -23,7 +23,7 @@ const reconciliationPage = (area: '/admin' | '/reseller') =>
         <Head
           title="Reconciliation"
           trail={[['Usage', `${area}/reports`]]}
-          sub={<span>Compare the list of your billing system with the servers that are here. Nothing is changed.</span>}
+          sub={<span>Compare the list of your billing system with what is here. Nothing is changed.</span>}
         />
         <Section id="list" title="List of the billing system" first>
           <ListForm />
@@ -43,8 +43,8 @@ const reconciliationPage = (area: '/admin' | '/reseller') =>
                 <span data-words="" />
                 <span data-next="">
                   {' '}
-                  A server that is not in the list was made by hand: give it the identifier of its service, or terminate
-                  it. A service without a server lost its order: run it again in your billing system.
+                  What is not in the list was made by hand: give it the identifier of its service, or end it. A service
+                  without a server or GPU instance lost its order: run it again in your billing system.
                 </span>
               </>
             }
@@ -85,8 +85,8 @@ const ListForm = () => (
       hint={
         <>
           A header that names the columns, out of {COLUMNS.join(', ')}, then a line for each service; commas, semicolons
-          or tabs between them. Each line needs a serverId or a billingServiceId; an empty cell is not compared. State
-          is active, suspended or terminated. For example:
+          or tabs between them. Each line needs a serverId, an instanceId or a billingServiceId; an empty cell is not
+          compared. State is active, suspended or terminated. For example:
           <br />
           <code>{EXAMPLE.split('\n')[0]}</code>
           <br />
