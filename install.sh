@@ -785,11 +785,13 @@ $(restarting)
 RestartPreventExitStatus=2
 # Stopping the agent must harm no server: whatever it started goes on.
 KillMode=process
+# The kernel may end one program of it that takes too much memory, such as a backup. That is no reason to stop the rest.
+OOMPolicy=continue
 UMask=0077
 TasksMax=1024
 
-ReadWritePaths=/var /run$(! runs_instances || echo ' -/etc/cdi')
-ProtectSystem=strict
+# Disks and backups lie where the operator says: /srv and /mnt are written to, /usr, /boot and /etc are not.
+ProtectSystem=full$(! runs_instances || printf '\n%s' 'ReadWritePaths=-/etc/cdi')
 ProtectHome=read-only
 PrivateTmp=yes
 ProtectKernelModules=yes

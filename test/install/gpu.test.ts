@@ -24,12 +24,12 @@ describe('install.sh --gpu', () => {
     const [usual, withCards] = [await agent('gpu='), await agent('gpu=yes')]
     const lines = (text: string) => text.split('\n')
     expect(usual).toContain('ProtectKernelLogs=yes')
-    expect(usual).not.toMatch(/\n\n(?!\[|ReadWritePaths)|nvidia|cdi/)
+    expect(usual).not.toMatch(/\n\n(?!\[|#)|nvidia|cdi/)
     expect(lines(withCards).filter((line) => !lines(usual).includes(line))).toEqual([
       'After=network-online.target libvirtd.service berth-network.service nvidia-persistenced.service',
       '# Makes the devices of the cards, if nobody has yet.',
       'ExecStartPre=-+/usr/bin/nvidia-modprobe -c 0 -u',
-      'ReadWritePaths=/var /run -/etc/cdi',
+      'ReadWritePaths=-/etc/cdi',
       '# Cards report their errors in the log of the kernel.',
       'ProtectKernelLogs=no',
       expect.stringMatching(/^CapabilityBoundingSet=.* CAP_SYSLOG$/),

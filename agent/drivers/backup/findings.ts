@@ -9,6 +9,8 @@ export type Meaning = Exclude<BackupFinding, 'works'> | 'missing' | 'there' | 'n
 const meanings: readonly (readonly [RegExp, Meaning])[] = [
   [/wrong password or no key found/i, 'wrong_password'],
   [/no matching ID found|no snapshot found/i, 'no_snapshot'],
+  // 0.18, asked for a whole id.
+  [/failed to (find|load) snapshot.*(no such file|does not exist|not found|\b404\b|specified key)/i, 'no_snapshot'],
   [/pack id does not match|ciphertext verification failed|repository contains errors|hash mismatch/i, 'damaged'],
   [/invalid data returned|is damaged|(pack|blob|tree) \S+:? (does not exist|not found)/i, 'damaged'],
   [/no space left|insufficient storage|\b507\b|quota ?exceeded|disk full|XMinioStorageFull/i, 'full'],

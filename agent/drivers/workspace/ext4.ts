@@ -107,6 +107,7 @@ export class Ext4Workspaces implements Workspaces {
       await run('mke2fs', [...how, '-E', `nodiscard,root_owner=${owner}:${owner}`, part], {
         limitSeconds: LIMIT_SECONDS,
       })
+      await fillHoles(part)
       await toDisk(part)
       renameSync(part, path)
       await toDisk(this.directory())
@@ -131,6 +132,7 @@ export class Ext4Workspaces implements Workspaces {
     }
     await check(path, ['-f', '-p'])
     await run('resize2fs', [path], { limitSeconds: LIMIT_SECONDS })
+    await fillHoles(path)
     await toDisk(path)
   }
 
@@ -173,6 +175,10 @@ export class Ext4Workspaces implements Workspaces {
     return turn
   }
 }
+
+/** e2fsprogs 1.47 writes zeros as holes, which a full pool could not fill any more. What has blocks keeps its content. */
+const fillHoles = (path: string) =>
+  run('fallocate', ['--length', String(statSync(path).size), path], { limitSeconds: LIMIT_SECONDS })
 
 /** Repairs what can be repaired without loss. Throws `workspace_damaged` for the rest. */
 async function check(path: string, how: readonly string[]) {

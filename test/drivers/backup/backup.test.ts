@@ -376,6 +376,11 @@ describe('restic with S3', () => {
 describe('restic’s words', () => {
   test.each([
     ['Fatal: wrong password or no key found', 'wrong_password'],
+    [
+      'Fatal: failed to find snapshot: failed to load snapshot 1a: open /b/1a: no such file or directory',
+      'no_snapshot',
+    ],
+    ['Fatal: failed to find snapshot: Load(<snapshot/1a>) returned error: connection refused', 'unreachable'],
     ['Fatal: unable to open config file: Stat: The specified key does not exist.\nIs there a repository?', 'missing'],
     ['unable to open config file: stat /srv/x/config: no such file or directory\nIs there a repository', 'missing'],
     ['Fatal: unable to open config file: <config/> does not exist\nIs there a repository at', 'missing'],
