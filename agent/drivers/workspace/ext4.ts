@@ -176,7 +176,7 @@ export class Ext4Workspaces implements Workspaces {
   }
 }
 
-/** e2fsprogs 1.47 writes zeros as holes, which a full pool could not fill any more. What has blocks keeps its content. */
+/** e2fsprogs 1.47 writes zeros as holes, which a full pool could not fill any more. What has blocks keeps them. */
 const fillHoles = (path: string) =>
   run('fallocate', ['--length', String(statSync(path).size), path], { limitSeconds: LIMIT_SECONDS })
 
