@@ -55,10 +55,10 @@ export class BackupRuns {
     const { backups, storage } = this.host
     const pool = storage.pool(volume.pool)
     if ((await pool.sizeBytes(volume)) === undefined) {
-      const { diskBytes, dataBytes } = await backups.sizeOf(target, snapshot)
+      const diskBytes = await backups.diskBytes(target, snapshot)
       if (diskBytes > sizeBytes)
         throw new Failure('disk_too_small', `the backup needs ${diskBytes} bytes, the disk has ${sizeBytes}`)
-      await mustHaveSpace(pool, dataBytes)
+      await mustHaveSpace(pool, diskBytes, () => backups.dataBytes(target, snapshot))
     }
     await pool.receive(volume, sizeBytes, (disk) => backups.load(target, snapshot, disk))
     return {}
@@ -199,8 +199,11 @@ export class BackupRuns {
 }
 
 /** Throws `pool_full` before hours of reading, and before other disks of the pool have no space left. */
-async function mustHaveSpace(pool: Pool, dataBytes: number) {
+async function mustHaveSpace(pool: Pool, diskBytes: number, readDataBytes: () => Promise<number>) {
   const { freeBytes } = await pool.capacity()
+  // The list of what the disk holds takes seconds to read, and is needed only where the whole disk has no space.
+  if (freeBytes >= diskBytes + LEAST_FREE_BYTES) return
+  const dataBytes = await readDataBytes()
   if (freeBytes < dataBytes + LEAST_FREE_BYTES)
     throw new Failure('pool_full', `the backup holds ${dataBytes} bytes; the pool ${pool.name} has ${freeBytes} free`)
 }

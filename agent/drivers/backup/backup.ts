@@ -39,8 +39,10 @@ export interface Backups {
   find(target: BackupTarget, backup: string): Promise<Saved | undefined>
   /** Saves a disk. `signal` ends it, and then, as after any failure, no snapshot is left. */
   save(target: BackupTarget, what: ToSave, source: Source, signal: AbortSignal): Promise<Saved>
-  /** The size of the disk that a snapshot holds, and what it takes at most where holes take nothing, in bytes. */
-  sizeOf(target: BackupTarget, snapshot: string): Promise<{ diskBytes: number; dataBytes: number }>
+  /** The size of the disk that a snapshot holds, in bytes. */
+  diskBytes(target: BackupTarget, snapshot: string): Promise<number>
+  /** The most that this disk takes where holes take nothing, in bytes. Reads the list of all its parts. */
+  dataBytes(target: BackupTarget, snapshot: string): Promise<number>
   /** Writes the disk of a snapshot to the beginning of `disk`, which is empty. */
   load(target: BackupTarget, snapshot: string, disk: Disk): Promise<void>
   /** Forgets these snapshots, and all that these backups have made. */

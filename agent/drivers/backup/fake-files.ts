@@ -15,7 +15,7 @@ export class FakeBackupFiles implements BackupFiles {
     if (path[0] === CONTENT_FILE && path.length === 1 && content !== undefined)
       throw new Failure('not_a_directory', `${path[0]} is no directory`)
     if (path.length) throw new Failure('file_not_found', `there is no ${path.join('/')}`)
-    const { diskBytes } = await this.backups.sizeOf(at.target, at.snapshot)
+    const diskBytes = await this.backups.diskBytes(at.target, at.snapshot)
     const file = content && { name: CONTENT_FILE, kind: 'file' as const, sizeBytes: content.length, modifiedAt: null }
     return {
       partitions: [{ number: 1, sizeBytes: diskBytes, fileSystem: 'ext' }],

@@ -94,10 +94,10 @@ export class FakeBackups implements Backups {
     return { snapshot, diskBytes: what.sizeBytes, addedBytes, consistent: what.consistent }
   }
 
-  sizeOf = async (target: BackupTarget, snapshot: string) => {
-    const { diskBytes } = this.#one(target, snapshot)
-    return { diskBytes, dataBytes: Math.min(diskBytes, FIRST_BYTES) }
-  }
+  diskBytes = async (target: BackupTarget, snapshot: string) => this.#one(target, snapshot).diskBytes
+
+  dataBytes = async (target: BackupTarget, snapshot: string) =>
+    Math.min(this.#one(target, snapshot).diskBytes, FIRST_BYTES)
 
   /** The text that tests wrote as the content of the disk; null: none. */
   contentOf = (target: BackupTarget, snapshot: string) => this.#one(target, snapshot).content

@@ -116,17 +116,17 @@ export class Restic implements Backups {
       throw new Found('unreliable', 'what restic saved is not there, or not all of it')
     })
 
-  sizeOf = (target: BackupTarget, snapshot: string) =>
+  diskBytes = (target: BackupTarget, snapshot: string) =>
+    this.#orFail(target, async (prepared) => (await this.#diskIn(prepared, snapshot)).sizeBytes)
+
+  dataBytes = (target: BackupTarget, snapshot: string) =>
     this.#orFail(target, async (prepared) => {
-      const ls = await this.#restic(prepared, ['ls', '--json', '--no-lock', snapshot], this.#reading)
-      if (ls.meaning === 'missing') throw new Found('no_snapshot', ls.said)
-      const [file, tree] = [fileIn(mustHaveWorked(ls)), treeIn(ls.out)]
-      if (!file || !tree) throw new Found('no_snapshot', `the snapshot ${snapshot} holds no disk`)
+      const { sizeBytes, tree } = await this.#diskIn(prepared, snapshot)
       const list = await this.#restic(prepared, ['cat', 'blob', tree, '--no-lock'], {
         ...this.#reading,
         outputCapBytes: MOST_LIST_BYTES,
       })
-      return { diskBytes: file.sizeBytes, dataBytes: dataBytesIn(mustHaveWorked(list), file.sizeBytes) }
+      return dataBytesIn(mustHaveWorked(list), sizeBytes)
     })
 
   /** Shows the disk of a snapshot as an open file while `work` runs. */
@@ -280,6 +280,14 @@ export class Restic implements Backups {
     // A target that lost a part of it is not asked to be right.
     if (ls.meaning === 'missing' || ls.meaning === 'no_snapshot' || ls.meaning === 'damaged') return undefined
     return savedIn(mustHaveWorked(ls))
+  }
+
+  async #diskIn(prepared: Prepared, snapshot: string): Promise<{ sizeBytes: number; tree: string }> {
+    const ls = await this.#restic(prepared, ['ls', '--json', '--no-lock', snapshot], this.#reading)
+    if (ls.meaning === 'missing') throw new Found('no_snapshot', ls.said)
+    const [file, tree] = [fileIn(mustHaveWorked(ls)), treeIn(ls.out)]
+    if (!file || !tree) throw new Found('no_snapshot', `the snapshot ${snapshot} holds no disk`)
+    return { sizeBytes: file.sizeBytes, tree }
   }
 
   async #list(prepared: Prepared): Promise<Snapshot[]> {

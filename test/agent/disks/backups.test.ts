@@ -87,6 +87,23 @@ test('a restore that the pool has no space for is refused before anything is rea
   expect(reads).toBe(1)
 })
 
+test('a restore to a pool with space for the whole disk does not read the list of its parts', async () => {
+  const { host, obey, make } = await rig()
+  const { snapshot } = await make()
+  const pool = host.storage.pool('local')
+  const { capacity } = pool
+  let reads = 0
+  host.backups.dataBytes = async () => {
+    reads++
+    return 0
+  }
+  for (const [volume, freeBytes] of [[restored, 4 * GiB] as const, [volumeOf(1, 'qcow2', 2), GiB] as const]) {
+    pool.capacity = async () => ({ ...(await capacity.call(pool)), freeBytes })
+    await obey('backup.restore', { snapshot, volume, sizeBytes: 3 * GiB, target })
+    expect(reads).toBe(freeBytes === GiB ? 1 : 0)
+  }
+})
+
 test('the layer in use is saved', async () => {
   const { obey, layers, pathOf, make } = await rig()
   const volume = atLayer(volumeOf(1), 1)
