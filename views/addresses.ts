@@ -32,6 +32,7 @@ export const addresses = [
   ...ofInstances(''),
   ...ofInstances('/{id}'),
   ...ofInstances('/{id}/metrics'),
+  ...ofInstances('/{id}/activity'),
   ...ofInstances('/{id}/logs'),
   ...ofInstances('/{id}/settings'),
   ...inEveryArea('/floating-ips'),

@@ -3949,6 +3949,12 @@ export interface Operations {
     }
     result: InstanceJobStarted
   }
+  /** What happened to a GPU instance: changes, jobs and unexpected ends in one order, newest first */
+  'gpu-instances.timeline': {
+    path: { id: string }
+    query?: { kind?: "change" | "job" | "alert" | "crash"; since?: string; until?: string; cursor?: string; limit?: number }
+    result: TimelineEntryPage
+  }
   /** Unsuspend a GPU instance: it runs again if it ran before */
   'gpu-instances.unsuspend': {
     path: { id: string }
@@ -4589,6 +4595,14 @@ export interface Operations {
         total: number
         connected: number
         versions: Record<string, number>
+      } | null
+      gpus: {
+        free: number
+        held: number
+        checking: number
+        closed: number
+        broken: number
+        missing: number
       } | null
       locations: (Location)[] | null
     }
@@ -6300,6 +6314,7 @@ export type ListId =
   | 'gpu-images.list'
   | 'gpu-instances.list'
   | 'gpu-instances.list-all'
+  | 'gpu-instances.timeline'
   | 'gpu-offers.list'
   | 'gpus.list'
   | 'identities.list'
@@ -6455,6 +6470,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'gpu-instances.set-idle-stop': ['PUT', '/gpu-instances/{id}/idle-stop', false],
   'gpu-instances.set-ssh-keys': ['PUT', '/gpu-instances/{id}/ssh-keys', false],
   'gpu-instances.suspend': ['POST', '/admin/gpu-instances/{id}/suspend', true],
+  'gpu-instances.timeline': ['GET', '/gpu-instances/{id}/timeline', false],
   'gpu-instances.unsuspend': ['POST', '/admin/gpu-instances/{id}/unsuspend', true],
   'gpu-instances.usage': ['GET', '/gpu-instances/{id}/usage', false],
   'gpu-offers.create': ['POST', '/admin/gpu-offers', false],

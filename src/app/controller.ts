@@ -60,7 +60,7 @@ import { assemble } from '../kernel/registry.ts'
 import { VERSION } from '../kernel/version.ts'
 import { Assets } from '../kernel/web/assets.ts'
 import { KeptMarkup } from '../kernel/web/kept-markup.ts'
-import { navItems } from '../kernel/web/navigation.ts'
+import { isInNav, navItems } from '../kernel/web/navigation.ts'
 import { leadingTo } from '../kernel/web/page.ts'
 import { mountPages } from '../kernel/web/serve-pages.ts'
 import { brandFor } from '../platform/settings/brand.ts'
@@ -197,7 +197,7 @@ export async function createController({
     time,
     secrets: kept,
     startedAt: clock(),
-    navItems: (actor) => navItems(registry, actor).filter(({ href }) => leads(href, actor)),
+    navItems: (actor) => navItems(registry, db, actor).filter(({ href }) => leads(href, actor)),
     renderedRows: new RenderedRows(4000), // of servers: 1.2 kB each
     signIns: new Limit(SIGN_INS_PER_MINUTE, clock),
     refusedLines: new RefusedLines(clock),
@@ -273,6 +273,7 @@ export async function createController({
     registry,
     pages,
     leads,
+    isInNav: (entry, actor) => isInNav(entry, db, actor),
     always,
     layout,
     beside,

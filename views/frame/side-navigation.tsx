@@ -6,21 +6,23 @@ import { useAt } from '../../src/kernel/web/page-context.ts'
 import { Action } from '../components/action.tsx'
 import { Icon, type IconName } from '../components/icon.tsx'
 
-export const Navigation = ({ current }: { current: string | undefined }) => (
-  <Kept name={`navigation ${current}`} render={() => <Groups current={current} />} />
-)
-
-function Groups({ current }: { current: string | undefined }) {
+export function Navigation({ current }: { current: string | undefined }) {
   const at = useAt()
-  return (
-    <nav class="side" id="nav" aria-label="Main">
-      {navGroups(at.registry, at.actor.kind).map(([title, entries]) => {
-        const shown = entries.filter((e) => !e.menu && at.may(e.sees))
-        return <NavGroup title={title} entries={shown} current={current} />
-      })}
-    </nav>
+  const groups = navGroups(at.registry, at.actor.kind).map(
+    ([title, entries]) => [title, entries.filter((e) => !e.menu && at.isInNav(e))] as const,
   )
+  const names = groups.flatMap(([, entries]) => entries.map(({ name }) => name))
+  return <Kept name={`navigation ${current} of ${names}`} render={() => <Groups of={groups} current={current} />} />
 }
+
+type GroupsProps = { of: readonly (readonly [title: string, entries: NavEntry[]])[]; current: string | undefined }
+const Groups = ({ of: groups, current }: GroupsProps) => (
+  <nav class="side" id="nav" aria-label="Main">
+    {groups.map(([title, entries]) => (
+      <NavGroup title={title} entries={entries} current={current} />
+    ))}
+  </nav>
+)
 
 const NavGroup = (props: { title: string; entries: readonly NavEntry[]; current: string | undefined }) =>
   props.entries.length > 0 ? (
@@ -59,7 +61,7 @@ export function AccountMenu({ current }: { current: string | undefined }) {
       </summary>
       <div class="pop">
         {entries
-          .filter((e) => at.may(e.sees))
+          .filter((e) => at.isInNav(e))
           .map((e) => (
             <a href={e.href} aria-current={e.name === current ? 'page' : undefined}>
               <Icon name={e.icon as IconName} />

@@ -2,6 +2,8 @@
 import { locationReference } from '../../fleet/locations/queries.ts'
 import { auditTargetOf, fromWorkloads } from '../../fleet/workloads/queries.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
+import { visible } from '../../identity/team/access.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
 import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
@@ -49,6 +51,18 @@ export function instanceKeys(tx: Db, filter: Where, slice: Slice): Key[] {
 }
 export const countInstances = (tx: Db, filter: Where): number =>
   tx.$client.query<{ n: number }, string[]>(`SELECT count(*) AS n ${from(filter)}`).get(...filter.values)!.n
+
+/** Does the actor see an instance that is not deleted? Others order none themselves, so it would be an empty list. */
+export const hasInstances = (tx: Db, actor: Actor): boolean => {
+  const { where, values } = visible(tx, actor)
+  return (
+    tx.$client
+      .query(
+        `SELECT 1 ${fromWorkloads} WHERE w.kind = 'gpu_instance' AND w.terminated_at IS NULL AND (${where}) LIMIT 1`,
+      )
+      .get(...values) !== null
+  )
+}
 
 /** Over `workloads w`: the instance that a billing system calls so. For those only who may read that. */
 export const billingServiceFits = (billingServiceId: string): Where => ({

@@ -7,7 +7,7 @@ import type { Db } from '../../kernel/db/open.ts'
 import { locationById } from '../locations/queries.ts'
 import { node } from '../nodes/model.ts'
 import { managementAddressOf } from '../nodes/queries.ts'
-import { type CardHolder, cardById, cardsOn, type HostRow, holdersOn } from './queries.ts'
+import { type CardHolder, cardById, cardsOn, everyCard, type HostRow, holdersOn } from './queries.ts'
 import type { GpuCard } from './tables.ts'
 
 export type { GpuCard }
@@ -32,6 +32,12 @@ export function stateOf(it: GpuCard): CardState {
   if (it.workloadId !== null) return 'held'
   if (!it.open) return 'closed'
   return it.health === 'passed' ? 'free' : 'checking'
+}
+/** How many cards of every node are in which state. */
+export function cardsByState(tx: Db): Record<CardState, number> {
+  const counts = Object.fromEntries(cardStates.map((state) => [state, 0])) as Record<CardState, number>
+  for (const card of everyCard(tx)) counts[stateOf(card)]++
+  return counts
 }
 /** Why it cannot be sold: what its node says, or what its last check found. */
 export const problemsOf = ({ problems, health, checkProblems, checkAfter }: GpuCard): string[] => [

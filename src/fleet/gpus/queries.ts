@@ -158,6 +158,8 @@ export const modelsOn = (tx: Db, nodeIds: readonly string[]): ModelRow[] =>
   statements(tx).models.all(JSON.stringify(nodeIds))
 /** The models that any node has ever reported, with the memory of the largest of each. */
 export const knownModels = (tx: Db) => statements(tx).modelsAnywhere.all()
+/** Every card of the nodes that are not removed. */
+export const everyCard = (tx: Db): GpuCard[] => gpuHostRows(tx).flatMap(({ nodeId }) => cardsOn(tx, nodeId))
 /** The cards of a node in the order of their slots. */
 export const cardsOn = (tx: Db, nodeId: string): GpuCard[] =>
   statements(tx)

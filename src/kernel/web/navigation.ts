@@ -2,6 +2,7 @@
 import type { AccountKind } from '../api/access.ts'
 import type { Actor } from '../api/actor.ts'
 import { mayCall, type Operation } from '../api/operation.ts'
+import type { Db } from '../db/open.ts'
 
 export type NavEntry = {
   /** Kinds of account whose navigation has it. */
@@ -20,6 +21,8 @@ export type NavEntry = {
   icon: string
   /** Shown to an actor who may call it. */
   sees: Operation
+  /** Of those, to whom there is something to show; left out: to all. */
+  has?: (tx: Db, actor: Actor) => boolean
 }
 
 /** Something to do, with the page where it is done. */
@@ -57,13 +60,18 @@ export const actionsOf = ({ actions }: Entries, actor: Actor): { type: 'action';
       href: dialog ? `${page}#${dialogId(does)}` : page,
     }))
 
+/** Does the navigation of this actor have the entry? */
+export const isInNav = ({ sees, has }: NavEntry, tx: Db, actor: Actor): boolean =>
+  mayCall(sees, actor) && (has?.(tx, actor) ?? true)
+
 /** For the search: what the navigation shows this actor, and what they can do. */
 export const navItems = (
   entries: Entries,
+  tx: Db,
   actor: Actor,
 ): { type: 'page' | 'action'; title: string; href: string }[] => [
   ...navGroups(entries, actor.kind).flatMap(([, of]) =>
-    of.filter(({ sees }) => mayCall(sees, actor)).map(({ title, href }) => ({ type: 'page' as const, title, href })),
+    of.filter((entry) => isInNav(entry, tx, actor)).map(({ title, href }) => ({ type: 'page' as const, title, href })),
   ),
   ...actionsOf(entries, actor),
 ]

@@ -7,6 +7,7 @@ import { type AppContext, type CallResult, type Gate, mayCall, type Operation, t
 import type { UiPreferences } from '../register.ts'
 import type { Brand } from './brand.ts'
 import type { Html } from './html.ts'
+import type { NavEntry } from './navigation.ts'
 
 type Read = Operation<any, any, any, 'GET', any>
 type RequestContext = { params?: Readonly<Record<string, string>>; query?: Query }
@@ -31,6 +32,8 @@ export type At = {
   may(op: Operation): boolean
   /** Would this reader be shown what stands at this address? Also true for what is no page of ours. */
   leads(href: string): boolean
+  /** Does the navigation of this reader have the entry? */
+  isInNav(entry: NavEntry): boolean
   /** The controller lets nodes enroll over plain HTTP, which staff are warned about. */
   insecure: boolean
 }

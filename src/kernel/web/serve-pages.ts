@@ -1,7 +1,7 @@
 // Pages over HTTP: who is it, render, wrap, and the headers that every page has.
 import { randomBytes } from 'node:crypto'
 import type { Elysia } from 'elysia'
-import { visitor } from '../api/actor.ts'
+import { type Actor, visitor } from '../api/actor.ts'
 import { ApiError } from '../api/errors.ts'
 import { type HttpContext, mountOtherMethods, route } from '../api/http.ts'
 import { addressKey } from '../api/limits.ts'
@@ -14,6 +14,7 @@ import type { Brand } from './brand.ts'
 import { CSP_REPORT } from './csp-report.ts'
 import { type Html, rendered } from './html.ts'
 import type { KeptMarkup } from './kept-markup.ts'
+import type { NavEntry } from './navigation.ts'
 import { type At, isFor, type Leads, mayFor, noPage, type Page, type Reads, readAll, render } from './page.ts'
 import { inContext } from './page-context.ts'
 import { PART, partResponse, tagOf } from './part.ts'
@@ -41,6 +42,7 @@ export type Site = {
   clock: Clock
   insecure: boolean
   leads: Leads
+  isInNav(entry: NavEntry, actor: Actor): boolean
 }
 
 export function mountPages(router: Elysia, site: Site) {
@@ -134,6 +136,7 @@ function atFor(
     registry: site.registry,
     may: once((op: Operation) => !!sender?.actor && mayFor(actor)(op)),
     leads: once((href: string) => site.leads(href, actor)),
+    isInNav: once((entry: NavEntry) => !!sender?.actor && site.isInNav(entry, actor)),
     insecure: site.insecure,
   }
 }

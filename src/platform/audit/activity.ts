@@ -1,6 +1,9 @@
-// The part of the audit log that each account may read: what it did, and what others did to it and to its servers.
+// The part of the audit log that each account may read: what it did, and what others did to it, to its servers and to
+// its GPU instances.
 
 import { Type as t } from 'typebox'
+import { gpuInstance } from '../../compute/gpu-instances/model.ts'
+import { instanceTarget } from '../../compute/gpu-instances/queries.ts'
 import { endedServer, server } from '../../compute/servers/model.ts'
 import { serverTarget } from '../../compute/servers/queries.ts'
 import { CRASHED } from '../../fleet/workloads/crashes.ts'
@@ -43,6 +46,12 @@ const activity = namedSchema('Activity', {
   jobId: described(nullable(t.String()), 'The job that it started.'),
 })
 
+/** The targets that others may share, and stop sharing, with the reader. */
+const workloadTargets = [
+  { prefix: serverTarget.prefix, find: server.find },
+  { prefix: instanceTarget.prefix, find: gpuInstance.find },
+]
+
 function show({ tx, actor }: ReadContext, a: LineRow, relation: Relation) {
   // A refused sign-in has no actor: only its address is known.
   const visitor = a.actorId === '' || (a.operation === 'sessions.create' && a.result !== 'done')
@@ -55,10 +64,9 @@ function show({ tx, actor }: ReadContext, a: LineRow, relation: Relation) {
   }
   const { name, you, token, from } = auditActorFor(actor, did, relation)
   const through = viaOf(a)
-  // The line of a server that is terminated or not shared any more stays, without a link.
-  const targetGone =
-    a.targetGone === 1 ||
-    (!!a.target?.startsWith(`${serverTarget.prefix}_`) && server.find(tx, actor, a.target) === undefined)
+  // The line of a workload that is terminated or not shared any more stays, without a link.
+  const workload = workloadTargets.find(({ prefix }) => a.target?.startsWith(`${prefix}_`))
+  const targetGone = a.targetGone === 1 || (workload !== undefined && !workload.find(tx, actor, a.target!))
   // A sign-in by a link proves only the possession of the link, so the line never says "you".
   const link = linkOf(a)
   return {

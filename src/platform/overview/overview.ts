@@ -1,12 +1,22 @@
 // The staff's first page: what needs attention, capacity, and the steps of the set-up. Each part is null for an actor
 // who may not call the operation behind it.
-import { Type as t } from 'typebox'
+import { type TInteger, Type as t } from 'typebox'
 import { listAllServers } from '../../compute/servers/list.ts'
+import { listGpus } from '../../fleet/gpus/hosts.ts'
+import { type CardState, cardStates, cardsByState } from '../../fleet/gpus/model.ts'
 import { listLocations } from '../../fleet/locations/locations.ts'
 import { listedLocations, locationAnswer } from '../../fleet/locations/model.ts'
 import { listNodes } from '../../fleet/nodes/nodes.ts'
 import { agentVersions } from '../../fleet/nodes/queries.ts'
-import { mayCall, nullable, type Operation, operation, type ReadContext, time } from '../../kernel/api/operation.ts'
+import {
+  described,
+  mayCall,
+  nullable,
+  type Operation,
+  operation,
+  type ReadContext,
+  time,
+} from '../../kernel/api/operation.ts'
 import { attention, needsAttention, step } from '../../kernel/attention.ts'
 import { day, iso } from '../../kernel/db/clock.ts'
 import { listJobs } from '../jobs/jobs.ts'
@@ -32,6 +42,12 @@ export const getOverview = operation({
     nodes: nullable(
       t.Object({ total: t.Integer(), connected: t.Integer(), versions: t.Record(t.String(), t.Integer()) }),
     ),
+    gpus: nullable(
+      described(
+        t.Object(Object.fromEntries(cardStates.map((state) => [state, t.Integer()])) as Record<CardState, TInteger>),
+        'GPU cards by their state.',
+      ),
+    ),
     locations: nullable(t.Array(locationAnswer)),
   }),
   run(call) {
@@ -46,6 +62,7 @@ export const getOverview = operation({
       unreachable: forWho(listAllServers, unreachableServers),
       jobs: forWho(listJobs, jobs),
       nodes: forWho(listNodes, nodes),
+      gpus: forWho(listGpus, ({ tx }) => cardsByState(tx)),
       locations: forWho(listLocations, listedLocations),
     }
   },

@@ -1,4 +1,4 @@
 import { feature } from '../../kernel/feature.ts'
-import { getTimeline } from './timeline.ts'
+import { getInstanceTimeline, getTimeline } from './timeline.ts'
 
-export const timelineFeature = feature({ name: 'timeline', operations: [getTimeline] })
+export const timelineFeature = feature({ name: 'timeline', operations: [getTimeline, getInstanceTimeline] })

@@ -1,10 +1,21 @@
+// The timeline of a server or a GPU instance: one list, merged from the sources that features declare.
 import { Type as t } from 'typebox'
+import { endedInstance } from '../../compute/gpu-instances/model.ts'
 import { endedServer } from '../../compute/servers/model.ts'
+import type { Workload } from '../../fleet/workloads/queries.ts'
 import { type TimelineKind, timelineKinds } from '../../fleet/workloads/timeline.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { page, paginateAll } from '../../kernel/api/list.ts'
-import { described, namedSchema, nullable, operation, type Query, time } from '../../kernel/api/operation.ts'
+import {
+  described,
+  namedSchema,
+  nullable,
+  operation,
+  type Query,
+  type ReadContext,
+  time,
+} from '../../kernel/api/operation.ts'
 import { moment, momentFrom, oneOf } from '../../kernel/api/query.ts'
 import { day, iso } from '../../kernel/db/clock.ts'
 
@@ -29,27 +40,23 @@ const entry = namedSchema('TimelineEntry', {
   jobId: nullable(t.String()),
 })
 
-export const getTimeline = operation({
-  id: 'servers.timeline',
-  method: 'GET',
-  path: '/servers/{id}/timeline',
-  summary: 'What happened to a server: changes, jobs, alerts and unexpected ends in one order, newest first',
+const reading = {
+  method: 'GET' as const,
   access: everybody('servers:read'),
-  on: endedServer,
   query: {
     kind: oneOf(kinds, 'Only entries of this kind.'),
     since: moment('Not before this time; without it, 30 days before the end. 93 days are the most.'),
     until: moment('Not after this time; a day alone is meant to its end. Without it: now.'),
   },
   response: page(entry),
-  run(call) {
+  run(call: ReadContext & { target: Workload }) {
     const { target, query, registry, clock } = call
     const span = { ...spanFrom(query, clock()), most: MOST }
     const all = registry.features
       .flatMap(({ timeline = [] }) => timeline)
       .flatMap((find) => find(call, target, span))
       .filter(({ kind }) => !query['kind'] || kind === query['kind'])
-    // Jobs of a terminated server are staff's alone to read.
+    // Jobs of what has ended are staff's alone to read.
     const hasNoJobs = target.lifecycle === 'terminated' && call.actor.kind !== 'staff'
     return paginateAll({
       call,
@@ -60,6 +67,22 @@ export const getTimeline = operation({
       order: 'newest',
     })
   },
+}
+
+export const getTimeline = operation({
+  ...reading,
+  id: 'servers.timeline',
+  path: '/servers/{id}/timeline',
+  summary: 'What happened to a server: changes, jobs, alerts and unexpected ends in one order, newest first',
+  on: endedServer,
+})
+
+export const getInstanceTimeline = operation({
+  ...reading,
+  id: 'gpu-instances.timeline',
+  path: '/gpu-instances/{id}/timeline',
+  summary: 'What happened to a GPU instance: changes, jobs and unexpected ends in one order, newest first',
+  on: endedInstance,
 })
 
 /** Throws `invalid_request`. */

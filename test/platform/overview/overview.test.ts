@@ -2,7 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import type { Permission } from '../../../src/kernel/api/access.ts'
 import type { Tx } from '../../../src/kernel/db/open.ts'
 import { jobs, type Lane } from '../../../src/kernel/jobs/tables.ts'
-import { type Panel, panel, type Who, world } from '../../support/world/panel.ts'
+import { cardIn, reportCards } from '../../support/nodes/gpus.ts'
+import { gpuWorld, orderInstance } from '../../support/nodes/instances.ts'
+import { type Panel, panel, type Who, type World, world } from '../../support/world/panel.ts'
 import { allPermissions } from '../../support/world/rights.ts'
 
 const overview = (p: Panel) => p.admin('GET', '/admin/overview')
@@ -232,6 +234,7 @@ describe('each part is for who may call the operation behind it', () => {
     jobs: '/jobs',
     nodes: '/admin/nodes',
     locations: '/admin/node-groups',
+    gpus: '/admin/gpus',
   }
   test('whatever the one permission of a role is, and for a token of one scope', async () => {
     using p = await world()
@@ -349,4 +352,25 @@ test('the checklist ticks as things come to be, one by one', async () => {
   await p.admin('PATCH', `/admin/images/${image}`, { published: false })
   await p.admin('PATCH', `/admin/packages/${pack.id}`, { archived: true })
   expect(await ticks(p)).toEqual(['Public address', 'First location', 'First node', 'Address pool', 'First server'])
+})
+
+describe('the figure of GPU cards', () => {
+  const pageOf = async (p: World) => {
+    const headers = { Cookie: `__Host-panel=${p.owner.cookie}` }
+    return (await p.controller.router.fetch(new Request('http://localhost/admin', { headers }))).text()
+  }
+  test('says how many are sold, free, broken and missing, where there are any', async () => {
+    using empty = await world()
+    expect((await overview(empty)).gpus).toEqual({ free: 0, held: 0, checking: 0, closed: 0, broken: 0, missing: 0 })
+    expect(await pageOf(empty)).not.toContain('GPUs in use')
+
+    using p = await gpuWorld({ cards: 4 })
+    await orderInstance(p)
+    const held = p.host.cards.find(({ uuid }) => cardIn(p, p.host.id, uuid).workloadId !== null)!
+    const [first, second, third] = p.host.cards.filter((card) => card !== held)
+    reportCards(p, p.host.id, { cards: [held, first!, { ...second!, problems: ['It fell off the bus.'] }] })
+    expect(third).toBeDefined()
+    expect((await overview(p)).gpus).toEqual({ free: 1, held: 1, checking: 0, closed: 0, broken: 1, missing: 1 })
+    expect(await pageOf(p)).toContain('1 free, 1 broken and 1 missing')
+  })
 })

@@ -62,6 +62,7 @@ export function InstanceFrame({ children, ...of }: FrameProps) {
             [tabOf(area, it.id, '/metrics'), 'Metrics'],
             [tabOf(area, it.id, '/logs'), 'Logs'],
             [tabOf(area, it.id, '/settings'), 'Settings'],
+            [tabOf(area, it.id, '/activity'), 'Activity'],
           ]}
         />
         <JobBar {...of} />

@@ -77,7 +77,7 @@ function NewServer() {
 }
 
 /** Figures of what the reader may see. */
-function Figures({ of: { servers, unreachable, jobs, nodes } }: { of: Overview }) {
+function Figures({ of: { servers, unreachable, jobs, nodes, gpus } }: { of: Overview }) {
   if (!servers && !jobs && !nodes) return null
   const total = Object.values(servers ?? {}).reduce((all, n) => all + n, 0)
   const { running = 0, ...others } = reachable(servers ?? {}, unreachable ?? {})
@@ -103,6 +103,7 @@ function Figures({ of: { servers, unreachable, jobs, nodes } }: { of: Overview }
           bad={nodes.connected < nodes.total}
         />
       )}
+      {gpus && <Cards of={gpus} />}
       {jobs && (
         <>
           <Stat href="/admin/jobs?state=running" title="Jobs running" n={jobs.running} />
@@ -111,6 +112,28 @@ function Figures({ of: { servers, unreachable, jobs, nodes } }: { of: Overview }
         </>
       )}
     </Stats>
+  )
+}
+
+/** Nothing where no node has a card. */
+function Cards({ of: { held, free, broken, missing, checking, closed } }: { of: NonNullable<Overview['gpus']> }) {
+  const total = held + free + broken + missing + checking + closed
+  if (!total) return null
+  const others = [
+    `${free.toLocaleString('en')} free`,
+    ...Object.entries({ broken, missing, closed, 'being checked': checking }).flatMap(([state, n]) =>
+      n ? `${n.toLocaleString('en')} ${state}` : [],
+    ),
+  ]
+  return (
+    <Stat
+      href="/admin/gpu"
+      title="GPUs in use"
+      n={held}
+      of={`of ${count(total, 'card')}`}
+      words={list(others)}
+      bad={broken + missing > 0}
+    />
   )
 }
 

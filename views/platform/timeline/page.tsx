@@ -1,4 +1,4 @@
-// The timeline of a server, newest first: changes, jobs, alerts and unexpected ends in one order.
+// The timeline of a server or a GPU instance, newest first: changes, jobs, alerts and unexpected ends in one order.
 import { instantOf, localMinute } from '../../../public/panel/page/zone.js'
 import { getServer } from '../../../src/compute/servers/list.ts'
 import { timelineKinds } from '../../../src/fleet/workloads/timeline.ts'
@@ -6,7 +6,7 @@ import { listMemberships } from '../../../src/identity/team/memberships.ts'
 import { type Answers, type At, allIfAllowed, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
-import { getTimeline } from '../../../src/platform/timeline/timeline.ts'
+import { getInstanceTimeline, getTimeline } from '../../../src/platform/timeline/timeline.ts'
 import { areaOf, inEveryArea } from '../../components/area.ts'
 import { Link } from '../../components/link.tsx'
 import { type Filter, List } from '../../components/list.tsx'
@@ -14,42 +14,71 @@ import { Empty } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { addressWith, type Column, Table } from '../../components/table.tsx'
 import { instantsIn, Moment } from '../../components/time.tsx'
+import { instancePage } from '../../compute/gpu-instances/area.ts'
+import { frameReads, InstanceFrame } from '../../compute/gpu-instances/frame.tsx'
 import { ServerFrame } from '../../compute/servers/frame.tsx'
 import { wordsOf } from '../audit/table.tsx'
 
-const reads = {
+const timelineOf = <O extends typeof getTimeline | typeof getInstanceTimeline>(op: O) =>
+  reading(op, (at) => ({ params: at.params, query: instantsIn(at, ['since', 'until']) }))
+
+const serverReads = {
   server: reading(getServer, ({ params }) => ({ params })),
   jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
   memberships: allIfAllowed(listMemberships),
-  timeline: reading(getTimeline, (at) => ({ params: at.params, query: instantsIn(at, ['since', 'until']) })),
+  timeline: timelineOf(getTimeline),
 }
-type Entry = Answers<typeof reads>['timeline']['data'][number]
+type Timeline = Answers<typeof serverReads>['timeline']
+type Entry = Timeline['data'][number]
 
-export const timelinePages = inEveryArea({
-  path: '/servers/{id}/activity',
-  reads,
-  title: ({ server }) => `Activity of ${server.name}`,
-  nav: 'servers',
-  view: ({ timeline, ...data }, area) => (
-    <ServerFrame {...data} area={area}>
-      <h2 class="sr">Activity</h2>
-      <Days />
-      <List
-        of={timeline}
-        noun="entry"
-        plural="entries"
-        filters={filters}
-        empty={<Empty>Nothing happened to this server within 30 days.</Empty>}
-        emptyWhenFiltered="Nothing of this kind happened in this period."
-      >
-        <Table label="Activity" rows={timeline.data} columns={columns} idOf={({ id }) => id} flow />
-      </List>
-    </ServerFrame>
-  ),
-})
+export const timelinePages = [
+  ...inEveryArea({
+    path: '/servers/{id}/activity',
+    reads: serverReads,
+    title: ({ server }) => `Activity of ${server.name}`,
+    nav: 'servers',
+    view: ({ timeline, ...data }, area) => (
+      <ServerFrame {...data} area={area}>
+        <Entries of={timeline} what="server" kinds={Object.entries(timelineKinds)} />
+      </ServerFrame>
+    ),
+  }),
+  ...instancePage({
+    path: '/{id}/activity',
+    reads: { ...frameReads, timeline: timelineOf(getInstanceTimeline) },
+    title: ({ instance }) => `Activity of ${instance.name}`,
+    view: ({ timeline, ...data }, area) => (
+      <InstanceFrame {...data} area={area}>
+        <Entries
+          of={timeline}
+          what="GPU instance"
+          kinds={Object.entries(timelineKinds).filter(([kind]) => kind !== 'alert')}
+        />
+      </InstanceFrame>
+    ),
+  }),
+]
 
-const filters: readonly Filter[] = [
-  { name: 'kind', label: 'Kind', options: Object.entries(timelineKinds) },
+type EntriesProps = { of: Timeline; what: string; kinds: [kind: string, words: string][] }
+const Entries = ({ of: timeline, what, kinds }: EntriesProps) => (
+  <>
+    <h2 class="sr">Activity</h2>
+    <Days />
+    <List
+      of={timeline}
+      noun="entry"
+      plural="entries"
+      filters={filtersOf(kinds)}
+      empty={<Empty>{`Nothing happened to this ${what} within 30 days.`}</Empty>}
+      emptyWhenFiltered="Nothing of this kind happened in this period."
+    >
+      <Table label="Activity" rows={timeline.data} columns={columns} idOf={({ id }) => id} flow />
+    </List>
+  </>
+)
+
+const filtersOf = (kinds: EntriesProps['kinds']): readonly Filter[] => [
+  { name: 'kind', label: 'Kind', options: kinds },
   { name: 'since', label: 'From', time: true },
   { name: 'until', label: 'to', time: true },
 ]

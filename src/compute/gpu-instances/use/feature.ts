@@ -1,6 +1,7 @@
 import { minute } from '../../../kernel/db/clock.ts'
 import { feature } from '../../../kernel/feature.ts'
 import { listAllInstances, listInstances } from '../list.ts'
+import { hasInstances } from '../queries.ts'
 import { getIdleStop, setIdleStop, stopIdle } from './idle-stop.ts'
 import { downloadInstanceLogs, getInstanceLogs } from './logs.ts'
 import { idleNotices } from './notices.ts'
@@ -17,7 +18,7 @@ export const instanceUseFeature = feature({
   schedule: [{ everyMs: minute, words: 'stopping idle GPU instances', work: ({ db, app }) => stopIdle(db, app) }],
   nav: [
     { ...entry, kinds: ['staff'], href: '/admin/gpu-instances', sees: listAllInstances },
-    { ...entry, kinds: ['reseller'], href: '/reseller/gpu', sees: listInstances },
-    { ...entry, kinds: ['customer'], href: '/gpu', sees: listInstances },
+    { ...entry, kinds: ['reseller'], href: '/reseller/gpu', sees: listInstances, has: hasInstances },
+    { ...entry, kinds: ['customer'], href: '/gpu', sees: listInstances, has: hasInstances },
   ],
 })
