@@ -1,9 +1,12 @@
-// A standby takes over from a controller that was killed under load: what may be lost, and how long it takes.
+// A standby takes over from a controller that was killed under load: what may be lost, how long it takes, and what the
+// node finds: it follows the address, carries each change out once, and refuses the controller from before.
 // BERTH_LONG=1 does so twenty times.
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
 import { epochIn } from '../../../src/kernel/nodes/epoch.ts'
+import { emptyQcow2 } from '../../support/guest.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import { type Installation, installation } from '../../support/world/processes.ts'
 import { berth } from '../../support/world/program.ts'
@@ -93,18 +96,205 @@ async function load(live: Installation, token: string, tag: string) {
   }
 }
 
+/** An address that leads to one of the two, as a floating address or a name does. */
+async function floatingAddress(to: Installation) {
+  let port = Number(new URL(to.url).port)
+  const open = new Set<Socket>()
+  const server = createServer((inward) => {
+    const outward = connect(port, '127.0.0.1')
+    for (const [socket, other] of [
+      [inward, outward],
+      [outward, inward],
+    ] as const) {
+      open.add(socket)
+      socket.pipe(other)
+      socket.on('error', () => other.destroy())
+      socket.on('close', () => {
+        open.delete(socket)
+        other.destroy()
+      })
+    }
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  ends.push(async () => {
+    for (const socket of open) socket.destroy()
+    server.close()
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as { port: number }).port}`,
+    /** Connections that are open end, as when a host is gone. */
+    leadTo(next: Installation) {
+      port = Number(new URL(next.url).port)
+      for (const socket of open) socket.destroy()
+    },
+  }
+}
+
+const SERVERS = 3
+/** A node that knows the controller by an address that can move, with servers that run. */
+async function withNode(first: Installation, token: string) {
+  const address = await floatingAddress(first)
+  const location = (await first.admin('locations.create', { name: 'Lab' })).id
+  // The last address that is given to the command counts.
+  const home = await first.enroll(location, 'fra-01', ['--fake', '--controller', address.url])
+  let agent = first.agent(home)
+  const connected = (live: Installation) =>
+    eventually(async () => (await live.api(token, 'GET', '/admin/nodes')).body.data[0].connected, 30)
+  await connected(first)
+  const [node] = (await first.admin('nodes.list')).data
+  await first.admin('pools.create', {
+    name: 'v4',
+    network: '198.51.100.0/24',
+    gateway: '198.51.100.1',
+    nodeIds: [node.id],
+  })
+  const packageId = (await first.admin('packages.create', { name: 'S', vcpus: 1, memoryMb: 64, diskGb: 3 })).id
+  await Bun.write(`${first.dir}/incoming/tiny.qcow2`, emptyQcow2())
+  const imageId = (await first.admin('images.import', { file: 'tiny.qcow2', name: 'Tiny' })).id
+  const ownerId = (await first.admin('customers.list')).data[0].id
+  const order = { ownerId, packageId, nodeGroupId: location, imageId, access: { mode: 'password' } }
+  const create = (live: Installation, hostname: string) =>
+    live.api(token, 'POST', '/admin/servers', { ...order, hostname })
+  const servers: string[] = []
+  for (let i = 0; i < SERVERS; i++) servers.push((await create(first, `web${i}`)).body.serverId)
+  const states = async (live: Installation) =>
+    (await live.api(token, 'GET', '/admin/servers?limit=200')).body.data.map(({ status }: any) => status)
+  await eventually(async () => (await states(first)).every((status: string) => status === 'running'), 30)
+  return {
+    address,
+    node: node.id as string,
+    servers,
+    create,
+    states,
+    connected,
+    async restartAgent() {
+      agent.kill('SIGKILL')
+      await agent.exited
+      agent = first.agent(home)
+    },
+    agentLog: async () =>
+      (
+        await Promise.all(
+          readdirSync(first.dir)
+            .filter((file) => file.startsWith('agent-'))
+            .map((file) => Bun.file(`${first.dir}/${file}`).text()),
+        )
+      ).join(''),
+    /** The power of each vm on the fake host, and the workload of each disk, whether the agent runs or not. */
+    hostState() {
+      const db = new Database(`${home}/fake.db`, { readonly: true })
+      try {
+        const vms = db.query<{ workload: string; power: string }, []>('SELECT workload, power FROM vms').all()
+        const disks = db.query<{ workload: string }, []>('SELECT workload FROM volumes').all()
+        return {
+          power: Object.fromEntries(vms.map(({ workload, power }) => [workload, power])),
+          workloads: disks.map(({ workload }) => workload),
+        }
+      } finally {
+        db.close()
+      }
+    },
+  }
+}
+type WithNode = Awaited<ReturnType<typeof withNode>>
+
+/** Orders and power actions, one after the other until the controller dies; the servers that were confirmed. */
+async function orders(live: Installation, token: string, { create, servers }: WithNode) {
+  const confirmed: string[] = []
+  for (let i = 0; ; i++) {
+    const made = await create(live, `more${i}`).catch(() => undefined)
+    if (!made) return confirmed
+    if (made.status === 201) confirmed.push(made.body.serverId)
+    const action = i % 2 ? 'start' : 'off'
+    const path = `/servers/${servers[i % SERVERS]}/actions/power`
+    if (!(await live.api(token, 'POST', path, { action }).catch(() => undefined))) return confirmed
+    await Bun.sleep(150)
+  }
+}
+
+/**
+ * After a takeover, when the address leads to the new controller: the node follows, and its host has what the records
+ * say. What the records lost is on the list of differences, and never adopted or removed by itself.
+ */
+async function reconciled(live: Installation, fleet: WithNode) {
+  fleet.address.leadTo(live)
+  await fleet.connected(live)
+  const open = () => live.query("SELECT id AS words FROM jobs WHERE state IN ('queued', 'running', 'undoing')")
+  await eventually(() => open().length === 0, 30)
+  const failed = live.query("SELECT title || ': ' || error_message AS words FROM jobs WHERE state = 'failed'")
+  expect(failed).toEqual([])
+  const lost = () => {
+    const records = powerOf(live)
+    return fleet.hostState().workloads.filter((id) => !(id in records))
+  }
+  const differences = () => live.query('SELECT differences AS words FROM nodes').join()
+  await eventually(() => lost().every((id) => differences().includes(id)), 30)
+  await eventually(() => {
+    const { power } = fleet.hostState()
+    return Object.entries(powerOf(live)).every(([id, recorded]) => power[id] === recorded)
+  }, 30)
+  const { power, workloads } = fleet.hostState()
+  const records = Object.keys(powerOf(live))
+  // One disk for each, and no address twice.
+  expect(workloads.length).toBe(new Set(workloads).size)
+  expect(
+    Object.keys(power)
+      .filter((id) => records.includes(id))
+      .toSorted(),
+  ).toEqual(records.toSorted())
+  const addresses = live.query('SELECT workload_id AS words FROM addresses WHERE workload_id IS NOT NULL')
+  expect(addresses.toSorted()).toEqual(records.toSorted())
+  const provisioned = live.query("SELECT subject_id AS words FROM events WHERE type = 'server.provisioned'")
+  expect(provisioned.toSorted()).toEqual(records.toSorted())
+  return { records, lost: lost() }
+}
+/** The power of each server as the records have it. */
+const powerOf = (live: Installation): Record<string, string> =>
+  Object.fromEntries(
+    live
+      .query("SELECT id || ' ' || coalesce(power, '') AS words FROM workloads WHERE released_at IS NULL")
+      .map((words) => words.split(' ')),
+  )
+
+/** The controller from before comes back on its old database and gets the address: the node refuses it. */
+async function fenced(before: Installation, now: Installation, token: string, fleet: WithNode) {
+  const [id] = fleet.servers
+  const { power } = fleet.hostState()
+  const old = await before.serve({ PANEL_REPLICA: '' })
+  fleet.address.leadTo(before)
+  await fleet.restartAgent()
+  await eventually(async () => (await fleet.agentLog()).includes('this controller is refused'), 30)
+  const action = power[id!] === 'running' ? 'off' : 'start'
+  await before.api(token, 'POST', `/servers/${id}/actions/power`, { action })
+  const logs = readdirSync(before.dir).filter((file) => /^controller-\d+\.log$/.test(file))
+  const journal = async () => (await Promise.all(logs.map((file) => Bun.file(`${before.dir}/${file}`).text()))).join('')
+  await eventually(async () => (await journal()).includes('a node refuses this controller'), 30)
+  expect((await before.api(token, 'GET', '/admin/nodes')).body.data[0].connected).toBe(false)
+  expect(fleet.hostState().power).toEqual(power)
+  old.kill('SIGKILL')
+  await old.exited
+  // The node waits before it tries again; started anew, it asks at once.
+  fleet.address.leadTo(now)
+  await fleet.restartAgent()
+  await fleet.connected(now)
+  expect(fleet.hostState().power).toEqual(power)
+}
+
 async function takeover(more: Record<string, string>, afterMs: number) {
   const { first, second, process, token, standby } = await pair(more)
+  const fleet = await withNode(first, token)
   await standby(second)
   const began = Date.now()
   expect((await make(first, token, 'followed')).status).toBe(201)
   await eventually(() => stateOf(second) > began, 30)
   const loading = [load(first, token, 'a'), load(first, token, 'b')]
+  const ordering = orders(first, token, fleet)
   await Bun.sleep(afterMs)
   process.kill('SIGKILL')
   const killedAt = performance.now()
   await process.exited
   const confirmed = (await Promise.all(loading)).flat()
+  const ordered = await ordering
   const { code, error } = await takeOver(second, '--even-if-alive')
   expect([code, error]).toEqual([0, ''])
   await isUp(second)
@@ -113,7 +303,21 @@ async function takeover(more: Record<string, string>, afterMs: number) {
   const lost = confirmed.filter(({ name }) => !there.has(name))
   const lossMs = lost.length ? killedAt - Math.min(...lost.map(({ at }) => at)) : 0
   expect((await make(second, token, 'afterwards')).status).toBe(201)
-  return { confirmed: confirmed.length, lost: lost.length, lossMs, tookMs }
+  const found = await reconciled(second, fleet)
+  const lostServers = ordered.filter((id) => !found.records.includes(id))
+  expect((await fleet.create(second, 'after')).status).toBe(201)
+  await reconciled(second, fleet)
+  // Once is enough for every day.
+  if (isLong || more['PANEL_REPLICA_WAITS']) await fenced(first, second, token, fleet)
+  return {
+    confirmed: confirmed.length,
+    lost: lost.length,
+    lossMs,
+    tookMs,
+    ordered: ordered.length,
+    lostServers: lostServers.length,
+    unknownOnHost: found.lost.length,
+  }
 }
 
 const isLong = process.env['BERTH_LONG'] === '1'
@@ -130,7 +334,8 @@ describe('a takeover from a controller that was killed under load', () => {
     test(`loses nothing where changes wait (${Math.round(afterMs)} ms)`, async () => {
       const found = await takeover({ PANEL_REPLICA_WAITS: '1' }, afterMs)
       expect(found.confirmed).toBeGreaterThan(0)
-      expect(found.lost).toBe(0)
+      expect([found.lost, found.lostServers, found.unknownOnHost]).toEqual([0, 0, 0])
+      expect(found.ordered).toBeGreaterThan(0)
       if (isLong) console.log('waits', JSON.stringify(found))
     }, 90_000)
   }
