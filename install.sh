@@ -847,6 +847,44 @@ WantedBy=multi-user.target
 UNIT
 }
 
+# Names of instances' HTTP ports. Caddy serves them without agent and controller; the agent writes its configuration.
+http_proxy_unit() {
+  cat <<UNIT
+[Unit]
+Description=Names of HTTP ports of Berth's instances
+Documentation=file:$docs/gpu.md
+After=network-online.target
+Wants=network-online.target
+StartLimitIntervalSec=0
+
+[Service]
+Type=notify
+User=caddy
+Group=caddy
+RuntimeDirectory=berth-http-proxy
+StateDirectory=berth-http-proxy
+Environment=HOME=/var/lib/berth-http-proxy XDG_DATA_HOME=/var/lib/berth-http-proxy XDG_CONFIG_HOME=/var/lib/berth-http-proxy
+# It may hold the key of a certificate, so that only root reads the file.
+LoadCredential=caddy.json:$agent_state/http-names/caddy.json
+ExecStart=/usr/bin/caddy run --config %d/caddy.json
+Restart=always
+RestartSec=2
+TimeoutStopSec=10
+LimitNOFILE=1048576
+AmbientCapabilities=CAP_NET_BIND_SERVICE
+CapabilityBoundingSet=CAP_NET_BIND_SERVICE
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+PrivateDevices=yes
+UMask=0077
+
+[Install]
+WantedBy=multi-user.target
+UNIT
+}
+
 network_unit() {
   cat <<UNIT
 [Unit]
@@ -890,6 +928,10 @@ become() {
     berth-agent) with_settings agent; exec "$program" agent run ;;
     caddy) exec setpriv --reuid=caddy --regid=caddy --init-groups --inh-caps=+net_bind_service --ambient-caps=+net_bind_service \
       env HOME=/var/lib/caddy caddy run --config /etc/caddy/Caddyfile --adapter caddyfile ;;
+    berth-http-proxy) install -d -o caddy -g caddy -m 755 /run/berth-http-proxy /var/lib/berth-http-proxy
+      install -o caddy -m 400 /var/lib/berth-agent/http-names/caddy.json /run/berth-http-proxy/caddy.json
+      exec setpriv --reuid=caddy --regid=caddy --init-groups --inh-caps=+net_bind_service --ambient-caps=+net_bind_service \
+        env HOME=/var/lib/berth-http-proxy caddy run --config /run/berth-http-proxy/caddy.json ;;
   esac
 }
 
@@ -1092,11 +1134,27 @@ prepare_for_instances() {
   packages "${list[@]}"
   mkdir -p /etc/cdi
   echo 'This node runs container instances with cards: install.sh --gpu.' | place $settings/gpu 644
+  prepare_http_names
   # Without systemd the agent starts the engine itself.
   if has_systemd; then containers_unit | install_service berth-containers; systemctl start --no-block berth-containers; fi
   if ! nvidia_cards; then note="$note; no NVIDIA card is seen on this machine"
   elif [ ! -e /proc/driver/nvidia/version ] || ! command -v nvidia-ctk >/dev/null; then note="$note; NVIDIA's driver or its container toolkit is missing: docs/gpu.md"
   fi
+}
+
+# A Caddy that serves something else here has ports 80 and 443, and keeps them. One that the package just began serves a page of its own.
+prepare_http_names() {
+  local dir=$agent_state/http-names had=''
+  [ ! -x /usr/bin/caddy ] || had=yes
+  packages caddy
+  if [ -e $caddy_site ] || [ -n "$domain" ] || ! is_packaged_page; then note="$note; no names for HTTP ports of instances, because Caddy serves other sites here"; return; fi
+  if has_systemd && { [ -z "$had" ] || systemctl is-active --quiet caddy; }; then systemctl disable --now --quiet caddy; fi
+  if [ ! -e $dir/caddy.json ]; then
+    mkdir -p $dir; chmod 700 $dir
+    echo '{"admin":{"listen":"unix//run/berth-http-proxy/admin.sock","config":{"persist":false}}}' >$dir/caddy.json
+  fi
+  http_proxy_unit | install_service berth-http-proxy
+  if has_systemd; then systemctl start --no-block berth-http-proxy; else run_service berth-http-proxy; fi
 }
 
 nvidia_cards() { grep -qsx 0x10de /sys/bus/pci/devices/*/vendor; }
@@ -1430,15 +1488,15 @@ podman_of_berth() {
 
 stop_services() {
   local service
-  for service in berth-agent berth-containers berth; do
+  for service in berth-agent berth-containers berth-http-proxy berth; do
     if has_systemd; then systemctl disable --now --quiet $service 2>/dev/null || true
     elif [ -x $library/services ]; then $library/services stop $service; fi
   done
 }
 
 remove_program() {
-  rm -f $program /etc/systemd/system/berth.service /etc/systemd/system/berth-agent.service /etc/systemd/system/berth-containers.service
-  [ ! -e $settings/services ] || sed -i '/^berth\(-agent\)\?$/d' $settings/services
+  rm -f $program /etc/systemd/system/berth.service /etc/systemd/system/berth-agent.service /etc/systemd/system/berth-{containers,http-proxy}.service
+  [ ! -e $settings/services ] || sed -i '/^berth\(-agent\|-http-proxy\)\?$/d' $settings/services
   [ ! -e $caddy_site ] || remove_caddy_site
   ! has_systemd || systemctl daemon-reload
 }
@@ -1475,7 +1533,7 @@ purge_all() {
   [ ! -x $library/network ] || $library/network down
   for table in $(nft list tables 2>/dev/null | awk '$3 ~ /^berth/ { print $2 ":" $3 }'); do nft delete table "${table%:*}" "${table#*:}"; done
   for directory in "$data_dir" $agent_state; do delete_directory "$directory"; done
-  rm -rf $settings $library /run/berth /etc/cdi/berth-gpu.json
+  rm -rf $settings $library /run/berth /run/berth-http-names /var/lib/berth-http-proxy /etc/cdi/berth-gpu.json
   userdel berth 2>/dev/null || true
   rm -rf $logs
 }

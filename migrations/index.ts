@@ -43,6 +43,7 @@ import gpuInstances from './0043_gpu_instances.sql' with { type: 'text' }
 import gpuUsage from './0044_gpu_usage.sql' with { type: 'text' }
 import volumes from './0045_volumes.sql' with { type: 'text' }
 import disks from './0047_disks.sql' with { type: 'text' }
+import gpuHttp from './0048_gpu_http.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -88,4 +89,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0044_gpu_usage', sql: gpuUsage },
   { name: '0045_volumes', sql: volumes },
   { name: '0047_disks', sql: disks },
+  { name: '0048_gpu_http', sql: gpuHttp },
 ]

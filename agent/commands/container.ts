@@ -2,7 +2,7 @@ import { cdiName } from '../drivers/gpu/cdi.ts'
 import { Failure } from '../failure.ts'
 import { engineOf } from '../host/facts.ts'
 import type { Host } from '../host/host.ts'
-import { startContainer } from '../host/instances/start-container.ts'
+import { runningIn, startContainer } from '../host/instances/start-container.ts'
 import { jupyterPurpose, MOST_LOG_CHARACTERS, registryPurpose } from '../protocol/gpu.ts'
 import type { Power } from '../protocol/wire.ts'
 import type { Commands } from './commands.ts'
@@ -60,15 +60,18 @@ export const containerCommands = {
     return {}
   },
 
-  async 'container.stop'({ workload, graceSeconds }, { access, containers, state }) {
+  async 'container.stop'({ workload, graceSeconds }, { access, containers, httpNames, state }) {
     state.wantStopped(workload)
     await containers.stop(workload, graceSeconds)
+    httpNames.closed(workload)
     await access.closed(workload)
     return {}
   },
 
-  async 'container.remove'({ workload }, { access, containers, state }) {
+  async 'container.remove'({ workload }, { access, containers, httpNames, state }) {
     state.wantStopped(workload)
+    // Before its address can be another instance's.
+    httpNames.closed(workload)
     await containers.remove(workload)
     await access.remove(workload)
     state.forgetGuest(workload)
@@ -95,6 +98,12 @@ export const containerCommands = {
     const inside = (command: readonly string[]) => host.containers.runInside(workload, command)
     await host.access.setKeys(workload, authorizedKeys, runs ? inside : undefined)
     return {}
+  },
+
+  async 'http-names.set'(names, { containers, httpNames }) {
+    const set = await httpNames.set(names)
+    httpNames.openedOnly(runningIn(await containers.look()))
+    return set
   },
 
   async 'container.logs'({ workload, lines }, host) {

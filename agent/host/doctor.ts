@@ -11,6 +11,7 @@ import { ruleset } from '../drivers/firewall/ruleset.ts'
 import type { Gpus } from '../drivers/gpu/gpus.ts'
 import { NvidiaGpus } from '../drivers/gpu/nvidia.ts'
 import { nvidiaHost } from '../drivers/gpu/nvidia-host.ts'
+import { CaddyHttpNames, caddyOfHost } from '../drivers/http-names/caddy.ts'
 import { domainXml, uuidOf } from '../drivers/hypervisor/domain-xml.ts'
 import { hardwareOfHost } from '../drivers/hypervisor/firmware.ts'
 import { probe } from '../drivers/hypervisor/kvm-probe.ts'
@@ -268,7 +269,11 @@ async function checksOfCards(dataDir: string): Promise<Check[]> {
   const gpus = new NvidiaGpus({ dataDir, bootId: bootIdOfHost(), looksOnly: true })
   const options = { dir: join(dataDir, 'containers'), runDir: '/run/berth/containers', minimum: MINIMUM }
   try {
-    return await cardChecks(gpus, async () => (await nvidiaHost()).toolkit, new Engine(options))
+    const names = await new CaddyHttpNames(caddyOfHost(dataDir)).problems()
+    return [
+      ...(await cardChecks(gpus, async () => (await nvidiaHost()).toolkit, new Engine(options))),
+      ...names.map((words) => ({ what: 'http names', look: () => findingIn(words) })),
+    ]
   } finally {
     gpus.close()
   }

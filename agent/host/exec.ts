@@ -38,6 +38,7 @@ const programs = [
   'rbd',
   'ceph',
   'podman',
+  'caddy',
   'nvidia-smi',
   'nvidia-ctk',
   // This program itself, for work that must not hold up or take down the agent.

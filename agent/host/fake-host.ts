@@ -13,6 +13,7 @@ import { FakeContainers } from '../drivers/container/fake.ts'
 import { FakeFirewall } from '../drivers/firewall/fake.ts'
 import { type FakeCard, FakeGpus } from '../drivers/gpu/fake.ts'
 import { FakeGuestAgent } from '../drivers/guest-agent/fake.ts'
+import { FakeHttpNames } from '../drivers/http-names/fake.ts'
 import { FakeHypervisor } from '../drivers/hypervisor/fake.ts'
 import { FakeImages } from '../drivers/images/fake.ts'
 import { FakeNetwork } from '../drivers/network/fake.ts'
@@ -90,6 +91,7 @@ export type FakeHost = Host & {
   seeds: FakeSeeds
   containers: FakeContainers
   access: FakeAccess
+  httpNames: FakeHttpNames
   workspaces: FakeWorkspaces
   gpus: FakeGpus
 }
@@ -122,6 +124,7 @@ export function openFakeHost(
   const workspaces = new FakeWorkspaces(db, settings.poolBytes)
   const containers = new FakeContainers(db, { imageBytes, engineProblems, bootMs }, gpus.troublesSince)
   const access = new FakeAccess(db, containers.power)
+  const httpNames = new FakeHttpNames(db)
   const host = {
     counters,
     consoles,
@@ -142,6 +145,7 @@ export function openFakeHost(
     isos: new FakeImages(db, settings.imageBytes, 'isos'),
     containers,
     access,
+    httpNames,
     workspaces,
     gpus,
     oomKills: () => 0,

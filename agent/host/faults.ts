@@ -117,5 +117,6 @@ const lies: { [N in CommandName]: Output<N> } = {
   'container.await': { answered: 'ssh' },
   'container.set-keys': {},
   'container.logs': { text: '', truncated: false },
+  'http-names.set': { scheme: 'https' },
   'guest.look': { answers: false, system: null, script: null },
 }

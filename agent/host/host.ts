@@ -8,6 +8,7 @@ import type { Consoles } from '../drivers/console/consoles.ts'
 import type { Containers } from '../drivers/container/container.ts'
 import type { Gpus } from '../drivers/gpu/gpus.ts'
 import type { GuestAgent } from '../drivers/guest-agent/guest-agent.ts'
+import type { HttpNames } from '../drivers/http-names/http-names.ts'
 import type { Hypervisor } from '../drivers/hypervisor/hypervisor.ts'
 import type { Images } from '../drivers/images/images.ts'
 import type { Network } from '../drivers/network/network.ts'
@@ -40,6 +41,8 @@ export interface Host {
   containers: Containers
   /** The ways into container instances: SSH, addresses, ports. */
   access: Access
+  /** Names for HTTP ports of container instances. */
+  httpNames: HttpNames
   workspaces: Workspaces
   gpus: Gpus
   backupFiles: BackupFiles

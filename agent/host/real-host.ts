@@ -13,6 +13,7 @@ import { MINIMUM, OLDER } from '../drivers/container/podman/requirements.ts'
 import { Nftables } from '../drivers/firewall/nftables.ts'
 import { NvidiaGpus } from '../drivers/gpu/nvidia.ts'
 import { LibvirtGuestAgent } from '../drivers/guest-agent/libvirt.ts'
+import { CaddyHttpNames, caddyOfHost } from '../drivers/http-names/caddy.ts'
 import { probe, type Virtualisation } from '../drivers/hypervisor/kvm-probe.ts'
 import { Libvirt } from '../drivers/hypervisor/libvirt.ts'
 import { DownloadedImages } from '../drivers/images/download.ts'
@@ -61,6 +62,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     makePassage(join(dataDir, 'backups')),
   )
   const access = new HostAccess(dataDir)
+  const httpNames = new CaddyHttpNames(caddyOfHost(dataDir))
   const workspaces = new Ext4Workspaces(storage.pools)
   const gpus = new NvidiaGpus({ dataDir, bootId: bootIdOfHost() })
   const containers = new PodmanContainers({
@@ -73,6 +75,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
   return {
     state,
     access,
+    httpNames,
     containers,
     workspaces,
     gpus,

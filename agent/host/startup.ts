@@ -20,6 +20,7 @@ export async function startVms(host: Host, supervision: Supervision, signal: Abo
       await host.privateNetworking.ensure()
       await host.access.ensure()
       await ensureRoutes(host)
+      await reload('the names of HTTP ports', () => host.httpNames.ensure())
       void sweepBackups(host)
       return await supervision.check()
     } catch (error) {
@@ -44,6 +45,7 @@ export async function watchFirewall(host: Host, signal: AbortSignal, everyMs = 6
     // Each on its own: one that is changed or cannot be checked must not keep the other from being checked.
     await reload('the port rules', () => host.portSecurity.ensure())
     await reload('the rules of the instances', () => host.access.ensure())
+    await reload('the names of HTTP ports', () => host.httpNames.ensure())
   }
 }
 

@@ -14,7 +14,7 @@ import { Crash, type Power } from '../protocol/wire.ts'
 import { sleep } from '../sleep.ts'
 import type { Wanted } from '../state.ts'
 import type { Host } from './host.ts'
-import { startContainer } from './instances/start-container.ts'
+import { runningIn, startContainer } from './instances/start-container.ts'
 import { startVm } from './start-vm.ts'
 
 const second = 1000
@@ -96,7 +96,10 @@ export class Supervision {
       for (const one of seen) if (one.off) off.set(one.id, { ...one, off: one.off, kind })
     }
     if (vms.status === 'fulfilled') note(this.vms, vms.value.ours)
-    if (containers.status === 'fulfilled') note(this.containers, containers.value)
+    if (containers.status === 'fulfilled') {
+      note(this.containers, containers.value)
+      this.host.httpNames.openedOnly(runningIn(containers.value))
+    }
     for (const id of this.offSince.keys()) if (!off.has(id)) this.offSince.delete(id)
     const kills = this.host.oomKills()
     const memoryRanOut = kills > this.oomKills

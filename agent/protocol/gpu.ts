@@ -130,3 +130,22 @@ export type ContainerEnd = Static<typeof ContainerEnd>
 /** The most characters of logs in one answer, and the most lines. */
 export const MOST_LOG_CHARACTERS = 256 << 10
 export const MOST_LOG_LINES = 5000
+
+/** The scheme of the links to HTTP ports. */
+export const httpScheme = t.Enum(['http', 'https'])
+export type HttpScheme = Static<typeof httpScheme>
+/** A domain of at least two labels, in lower case, that leaves space for the labels before it. */
+export const DOMAIN = '^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.){1,8}[a-z]([a-z0-9-]{0,61}[a-z0-9])?$'
+export const MOST_DOMAIN_CHARACTERS = 190
+/** An instance may have so many HTTP ports with a name. */
+export const MOST_HTTP_PORTS = 10
+/** All HTTP ports of a host that have a name under its domain. Null: it has none, and so has no names. */
+export const HttpNamesOfHost = t.Object({
+  domain: t.Union([t.String({ maxLength: MOST_DOMAIN_CHARACTERS, pattern: DOMAIN }), t.Null()]),
+  names: t.Array(t.Object({ workload: workloadId, number: t.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }), port }), {
+    maxItems: 2000,
+  }),
+})
+export type HttpNamesOfHost = Static<typeof HttpNamesOfHost>
+/** The first label of a port's name. No other instance ever gets it, because ids are never used twice. */
+export const httpLabel = (port: number, workload: string) => `${port}-${workload.slice(workload.indexOf('_') + 1)}`

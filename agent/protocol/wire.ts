@@ -28,6 +28,8 @@ import {
   ContainerImage,
   cardUuid,
   containerImageId,
+  HttpNamesOfHost,
+  httpScheme,
   MOST_CARDS,
   MOST_LOG_CHARACTERS,
   MOST_LOG_LINES,
@@ -637,6 +639,11 @@ export const commands = {
   ),
   /** From now on these keys may log in, and no others. Fails with `no_container`. */
   'container.set-keys': command(t.Object({ workload: workloadId, authorizedKeys }), nothing),
+  /**
+   * From now on these HTTP ports have names under the domain, and no others. A name leads to its instance while that
+   * runs. Fails with `no_http_proxy`, `http_proxy_refused`.
+   */
+  'http-names.set': command(HttpNamesOfHost, t.Object({ scheme: httpScheme })),
   /** The last lines that the container has written. Fails with `no_container`. */
   'container.logs': command(
     t.Object({ workload: workloadId, lines: t.Integer({ minimum: 1, maximum: MOST_LOG_LINES }) }),

@@ -938,6 +938,12 @@ export type GpuHost = {
   firstPort: number
   lastPort: number
   heldPorts: number
+  /** HTTP ports of instances have names under it; null: they have none. */
+  httpDomain: string | null
+  /** Whether the host serves these names; see httpProblem. Null: no domain. */
+  httpState: "waiting" | "served" | "failed" | null
+  /** Why it does not, in words. */
+  httpProblem: string | null
   /** Of which instances have heldVcpus. */
   vcpus: number
   heldVcpus: number
@@ -1036,6 +1042,13 @@ export type GpuInstance = {
     container: number
     host: number
   })[]
+  /** Ports of the container with an HTTP name of their own. */
+  httpPorts: ({
+    port: number
+    url: string
+  })[]
+  /** The domain of these names; null: its host serves none. */
+  httpDomain: string | null
   sshCommand: string | null
   /** A link that opens Jupyter as root; null: its image has none, or you may only look. */
   jupyterUrl: string | null
@@ -3923,6 +3936,15 @@ export interface Operations {
     }
     result: InstanceChanged
   }
+  /** Choose which ports of a GPU instance have an HTTP name of their own; in force within seconds */
+  'gpu-instances.set-http-ports': {
+    path: { id: string }
+    body: {
+      /** Ports of the container; none: no names. Null: the ports of its image. */
+      httpPorts: (number)[] | null
+    }
+    result: InstanceChanged
+  }
   /** Have a GPU instance stopped when its cards were not used for some time; null: never */
   'gpu-instances.set-idle-stop': {
     path: { id: string }
@@ -4054,6 +4076,8 @@ export interface Operations {
       /** Instances keep the ports that they have. */
       firstPort?: number
       lastPort?: number
+      /** A domain whose every name leads to the host, such as gpu1.example.com; null: no names. */
+      httpDomain?: string | null
     }
     result: GpuHost
   }
@@ -6467,6 +6491,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'gpu-instances.restart-policy': ['PUT', '/gpu-instances/{id}/restart-policy', false],
   'gpu-instances.set-billing-service': ['PATCH', '/gpu-instances/{id}/billing', false],
   'gpu-instances.set-environment': ['PUT', '/gpu-instances/{id}/environment', false],
+  'gpu-instances.set-http-ports': ['PUT', '/gpu-instances/{id}/http-ports', false],
   'gpu-instances.set-idle-stop': ['PUT', '/gpu-instances/{id}/idle-stop', false],
   'gpu-instances.set-ssh-keys': ['PUT', '/gpu-instances/{id}/ssh-keys', false],
   'gpu-instances.suspend': ['POST', '/admin/gpu-instances/{id}/suspend', true],

@@ -15,6 +15,13 @@ const unit = async (words: string) => {
 }
 const agent = (flags: string) => unit(`mode=agent settings=/nonexistent ${flags}; agent_unit`)
 
+/** The complaints of systemd about a unit. */
+const complaintsOf = async (text: string) => {
+  const write = `d=$(mktemp -d); cat >$d/checked.service <<'U'\n${text}\nU\n`
+  const words = `${write}systemd-analyze verify $d/checked.service; rm -r $d`
+  return (await spawn(['bash', '-c', words])).err
+}
+
 describe('install.sh --gpu', () => {
   test('is for nodes', async () => {
     const { code, err } = await spawn([script, '--controller', '--gpu'])
@@ -56,13 +63,19 @@ describe('install.sh --gpu', () => {
     expect(containers).toContain('ExecStart=/usr/bin/podman system service --time=0 unix:///run/berth/podman.sock\n')
     expect(containers).toContain('KillMode=process\n')
     if (!Bun.which('systemd-analyze') || !existsSync('/usr/bin/podman')) return
-    const checked = await spawn([
-      ...[
-        'bash',
-        '-c',
-        `f=$(mktemp -d)/berth-containers.service; cat >$f <<'U'\n${containers}\nU\nsystemd-analyze verify $f`,
-      ],
+    expect(await complaintsOf(containers)).not.toMatch(/Unknown|Invalid|Failed to parse/)
+  })
+  test('makes the proxy of HTTP names a service that needs no agent and reads its keys by systemd alone', async () => {
+    const proxy = await unit('mode=agent gpu=yes; http_proxy_unit')
+    for (const line of [
+      'User=caddy',
+      'LoadCredential=caddy.json:/var/lib/berth-agent/http-names/caddy.json',
+      'ExecStart=/usr/bin/caddy run --config %d/caddy.json',
+      'Restart=always',
+      'CapabilityBoundingSet=CAP_NET_BIND_SERVICE',
     ])
-    expect(checked.err).not.toMatch(/Unknown|Invalid|Failed to parse/)
+      expect(proxy).toContain(`\n${line}\n`)
+    if (!Bun.which('systemd-analyze') || !existsSync('/usr/bin/caddy')) return
+    expect(await complaintsOf(proxy)).not.toMatch(/Unknown|Invalid|Failed to parse/)
   })
 })

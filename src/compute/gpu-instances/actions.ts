@@ -1,6 +1,7 @@
 // The operation behind each button of an instance: its access decides who is shown the button.
 import type { Actor } from '../../kernel/api/actor.ts'
 import type { Operation } from '../../kernel/api/operation.ts'
+import { setInstanceHttpPorts } from './http/ports.ts'
 import { deleteInstance, deleteOwnInstance } from './life/delete.ts'
 import { suspendInstance, unsuspendInstance } from './life/suspend.ts'
 import { powerInstance } from './run/power.ts'
@@ -19,6 +20,7 @@ const actions = (): Record<Exclude<Action, 'delete'>, Operation> => ({
   ssh_keys: setInstanceKeys,
   environment: setInstanceEnvironment,
   restart_policy: setInstanceRestartPolicy,
+  http_ports: setInstanceHttpPorts,
   rename: renameInstance,
   suspend: suspendInstance,
   unsuspend: unsuspendInstance,

@@ -2,11 +2,13 @@ import { Type as t } from 'typebox'
 import { searchWorkloads } from '../../fleet/workloads/reports.ts'
 import { areas } from '../../identity/accounts/areas.ts'
 import { own, visible } from '../../identity/team/access.ts'
-import { minute } from '../../kernel/db/clock.ts'
+import { minute, second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { crashedInstances, failedInstances } from './attention.ts'
 import { createInstance } from './create.ts'
+import { settingHttpNames, tellHostsTheirNames } from './http/names.ts'
+import { setInstanceHttpPorts } from './http/ports.ts'
 import {
   deleteInstance,
   deleteOwnInstance,
@@ -120,6 +122,7 @@ export const gpuInstancesFeature = feature({
     suspendingInstance,
     deletingInstance,
     settingInstanceKeys,
+    settingHttpNames,
   ],
   operations: [
     createInstance,
@@ -132,6 +135,7 @@ export const gpuInstancesFeature = feature({
     setInstanceKeys,
     setInstanceEnvironment,
     setInstanceRestartPolicy,
+    setInstanceHttpPorts,
     setInstanceBillingService,
     suspendInstance,
     unsuspendInstance,
@@ -139,6 +143,11 @@ export const gpuInstancesFeature = feature({
     deleteOwnInstance,
   ],
   schedule: [
+    {
+      everyMs: 5 * second,
+      words: 'telling hosts the names of HTTP ports',
+      work: ({ db, app }) => tellHostsTheirNames(db, app),
+    },
     {
       everyMs: minute / 2,
       words: 'deleting the GPU instances whose deletion was released',

@@ -82,6 +82,18 @@ const uses = prepared(({ $client }) => {
 export const instancesWithImage = (tx: Db, imageId: string): number => uses(tx).image.get(imageId)!.n
 export const instancesWithOffer = (tx: Db, offerId: string): number => uses(tx).offer.get(offerId)!.n
 
+const onNode = prepared(({ $client }) =>
+  $client.prepare<{ id: string }, [string]>(
+    `SELECT w.id ${fromWorkloads} JOIN gpu_instances g ON g.id = w.id
+     WHERE w.node_id = +? AND w.lifecycle <> 'terminated' ORDER BY w.id`,
+  ),
+)
+/** The instances of a node that are not deleted and not being deleted. */
+export const instancesOnNode = (tx: Db, nodeId: string): string[] =>
+  onNode(tx)
+    .all(nodeId)
+    .map(({ id }) => id)
+
 type Failed = { id: string; name: string; failure: string | null }
 /** Instances that failed, newest first; `where` is over `workloads w`. */
 export const failedInstanceRows = (tx: Db, { where, values }: Where, limit: number): Failed[] =>

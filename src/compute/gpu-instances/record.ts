@@ -52,6 +52,11 @@ export const instanceResponse = namedSchema('GpuInstance', {
     t.Array(t.Object({ container: t.Integer(), host: t.Integer() })),
     'Ports of the container, and the ports of the address that lead to them; empty where every port does.',
   ),
+  httpPorts: described(
+    t.Array(t.Object({ port: t.Integer(), url: t.String() })),
+    'Ports of the container with an HTTP name of their own.',
+  ),
+  httpDomain: described(nullable(t.String()), 'The domain of these names; null: its host serves none.'),
   sshCommand: nullable(t.String()),
   jupyterUrl: described(
     nullable(t.String()),

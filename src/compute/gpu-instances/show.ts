@@ -15,6 +15,7 @@ import type { Db } from '../../kernel/db/open.ts'
 import { openJobOf } from '../../kernel/jobs/queries.ts'
 import { primaryIpv4 } from '../../network/ip-pools/allocate.ts'
 import { actionOf } from './actions.ts'
+import { httpLinksOf } from './http/ports.ts'
 import { type GpuInstance, statusOf } from './model.ts'
 import { mappedPorts, openEnvironment, openJupyterToken } from './run/container.ts'
 import { actionNames, disabledReason } from './state.ts'
@@ -39,6 +40,10 @@ export function showInstance({ tx, actor, nodes, secrets }: ShowContext, it: Gpu
   const isStaff = actor.kind === 'staff'
   const mayEnter = access === 'own' || access === 'operate' || access === 'manage'
   const token = image.jupyter && mayEnter ? openJupyterToken(secrets, it) : null
+  const names = httpLinksOf(tx, it, image)
+  const jupyter =
+    names.httpPorts.find(({ port }) => port === JUPYTER_PORT)?.url ??
+    (address === null || jupyterPort === undefined ? undefined : `http://${address}:${jupyterPort}/`)
   const locked = isLockedFor(tx, actor, it)
   const circumstances = { status, locked, nodeLost: isGoneNode(tx, it.nodeId) }
   const nodeSeenAt = nodes.lastSeen(it.nodeId)
@@ -85,10 +90,8 @@ export function showInstance({ tx, actor, nodes, secrets }: ShowContext, it: Gpu
         : sshPort === SSH_PORT
           ? `ssh root@${address}`
           : `ssh -p ${sshPort} root@${address}`,
-    jupyterUrl:
-      token === null || address === null || jupyterPort === undefined
-        ? null
-        : `http://${address}:${jupyterPort}/?token=${token}`,
+    ...names,
+    jupyterUrl: token === null || jupyter === undefined ? null : `${jupyter}?token=${token}`,
     image: { id: image.id, name: image.name },
     images: imagesOf(tx, it.offerId).map(({ id, name }) => ({ id, name })),
     cards: held.cards.map(({ uuid, model, memoryMb }) => ({ model, memoryMb, uuid: isStaff ? uuid : null })),

@@ -40,6 +40,7 @@ export const table = {
   ssh_keys: { ...needsContainer, refusedWhen: ['locked', 'lost'] },
   environment: { ...always, creating: 'gpu_instance_busy', refusedWhen: ['locked'] },
   restart_policy: { ...always, creating: 'gpu_instance_busy', refusedWhen: ['locked'] },
+  http_ports: { ...always, refusedWhen: ['locked'] },
   rename: { ...always, refusedWhen: [] },
   // Suspending and deleting end the job that holds the instance.
   suspend: { ...always, suspended: 'already_suspended', refusedWhen: [] },

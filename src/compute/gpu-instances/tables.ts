@@ -20,6 +20,8 @@ export const gpuInstances = sqliteTable('gpu_instances', {
   /** Encrypted; null: its image has no Jupyter. */
   jupyterToken: text('jupyter_token'),
   sshKeys: text('ssh_keys', { mode: 'json' }).$type<InstanceKey[]>().notNull(),
+  /** Ports of the container that have a name, as the owner chose them; null: those of the image. */
+  httpPorts: text('http_ports', { mode: 'json' }).$type<number[]>(),
   /** The state that its events said last; null before it was set up. */
   spell: text().$type<'running' | 'stopped'>(),
   /** When that began, in ms. */

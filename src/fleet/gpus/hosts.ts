@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { MOST_DOMAIN_CHARACTERS } from '../../../agent/protocol/gpu.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { page, paginateAll } from '../../kernel/api/list.ts'
 import { described, done, fields, nullable, operation } from '../../kernel/api/operation.ts'
@@ -6,8 +7,10 @@ import { idOf } from '../../kernel/api/query.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { toNumber, toText } from '../../network/ip-pools/ranges.ts'
 import { node } from '../nodes/model.ts'
+import { httpDomainFrom } from './http-domain.ts'
 import { gpuCard, gpuCardResponse, gpuHostResponse, showCard, showHost } from './model.ts'
 import { changeHost, forgetCard, gpuHostOf, gpuHostRows, type HostRow, holdersOn, updateCard } from './queries.ts'
+import type { GpuHost } from './tables.ts'
 
 export const listGpus = operation({
   id: 'gpus.list',
@@ -54,26 +57,46 @@ export const changeGpuHost = operation({
     ),
     firstPort: t.Optional(described(port, 'Instances keep the ports that they have.')),
     lastPort: t.Optional(port),
+    httpDomain: t.Optional(
+      described(
+        nullable(t.String({ maxLength: MOST_DOMAIN_CHARACTERS + 2 })),
+        'A domain whose every name leads to the host, such as gpu1.example.com; null: no names.',
+      ),
+    ),
   }),
   response: gpuHostResponse,
-  refuses: ['not_possible'],
-  example: { publicAddress: '203.0.113.5', firstPort: 20_000, lastPort: 29_999 },
+  refuses: ['not_possible', 'in_use'],
+  example: { publicAddress: '203.0.113.5', firstPort: 20_000, lastPort: 29_999, httpDomain: 'gpu1.example.com' },
   auditSnapshot({ tx, target }) {
-    const { open, publicAddress = null, firstPort, lastPort } = gpuHostOf(tx, target.id) ?? {}
-    return { open, publicAddress, firstPort, lastPort }
+    const { open, publicAddress = null, firstPort, lastPort, httpDomain = null } = gpuHostOf(tx, target.id) ?? {}
+    return { open, publicAddress, firstPort, lastPort, httpDomain }
   },
   run(call) {
-    const { tx, target, body } = call
+    const { tx, target, body, config } = call
     const before = hostRow(tx, target)
     const { firstPort = before.firstPort, lastPort = before.lastPort } = body
     if (lastPort < firstPort) throw invalid({ field: 'lastPort', message: 'must not lie before the first port.' })
     if (lastPort - firstPort >= WIDEST)
       throw invalid({ field: 'lastPort', message: `must be at most ${WIDEST - 1} above the first port.` })
-    const given = { ...body, ...(body.publicAddress && { publicAddress: ipv4From(body.publicAddress) }) }
+    const given = {
+      ...body,
+      ...(body.publicAddress && { publicAddress: ipv4From(body.publicAddress) }),
+      ...(body.httpDomain !== undefined && newDomain(call, before, httpDomainFrom(body.httpDomain, config.publicUrl))),
+    }
     if (Object.keys(given).length) changeHost(tx, target.id, given)
     return showHost(call, hostRow(tx, target))
   },
 })
+
+/** The host is told anew. Throws `in_use` for a domain of another host. */
+function newDomain({ tx }: { tx: Db }, before: HostRow, httpDomain: string | null): Partial<GpuHost> {
+  const other = gpuHostRows(tx).find((row) => row.nodeId !== before.nodeId && row.httpDomain === httpDomain)
+  if (httpDomain !== null && other)
+    throw new ApiError('in_use', `${other.name} has this domain. Each host needs one of its own.`)
+  // The same domain is told anew too: the host may have another certificate since, or none.
+  const again = { httpProblem: null, httpAfter: null, ...(httpDomain !== null && { httpApplied: null }) }
+  return httpDomain === before.httpDomain ? again : { ...again, httpDomain, httpScheme: null }
+}
 
 /** Throws `validation_failed`. */
 function ipv4From(text: string): string {

@@ -116,10 +116,19 @@ export const gpuHostResponse = namedSchema('GpuHost', {
   firstPort: described(t.Integer(), 'New instances get mapped ports from this one on.'),
   lastPort: t.Integer(),
   heldPorts: t.Integer(),
+  httpDomain: described(nullable(t.String()), 'HTTP ports of instances have names under it; null: they have none.'),
+  httpState: described(
+    nullable(t.Enum(['waiting', 'served', 'failed'])),
+    'Whether the host serves these names; see httpProblem. Null: no domain.',
+  ),
+  httpProblem: described(nullable(t.String()), 'Why it does not, in words.'),
   vcpus: described(t.Integer(), 'Of which instances have heldVcpus.'),
   heldVcpus: t.Integer(),
   cards: t.Array(gpuCardResponse),
 })
+
+const httpStateOf = ({ httpDomain, httpScheme, httpProblem }: HostRow) =>
+  httpDomain === null ? null : httpProblem !== null ? 'failed' : httpScheme === null ? 'waiting' : 'served'
 
 type HostContext = Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }
 export function showHost({ tx, nodes, actor }: HostContext, row: HostRow): Static<typeof gpuHostResponse> {
@@ -143,6 +152,9 @@ export function showHost({ tx, nodes, actor }: HostContext, row: HostRow): Stati
     firstPort: row.firstPort,
     lastPort: row.lastPort,
     heldPorts: row.heldPorts,
+    httpDomain: row.httpDomain,
+    httpState: httpStateOf(row),
+    httpProblem: row.httpProblem,
     vcpus: row.threads,
     heldVcpus: row.heldVcpus,
     cards: cardsOn(tx, row.nodeId).map((card) => showCard(actor, card, holders.get(card.id))),

@@ -51,7 +51,8 @@ const MOST_OF_NODE = 128
 
 const hosts = `SELECT h.node_id AS nodeId, h.engine, h.engine_version AS engineVersion,
   h.engine_problems AS engineProblems, h.open, h.public_address AS publicAddress, h.first_port AS firstPort,
-  h.last_port AS lastPort,
+  h.last_port AS lastPort, h.http_domain AS httpDomain, h.http_scheme AS httpScheme, h.http_applied AS httpApplied,
+  h.http_problem AS httpProblem, h.http_after AS httpAfter,
   ${nodeReference.columns('n', { name: 'name', locationId: 'locationId', threads: 'threads' })},
   (SELECT coalesce(sum(vcpus), 0) FROM gpu_holds WHERE node_id = h.node_id) AS heldVcpus,
   (SELECT count(*) FROM gpu_ports WHERE node_id = h.node_id AND port BETWEEN h.first_port AND h.last_port) AS heldPorts

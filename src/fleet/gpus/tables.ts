@@ -1,5 +1,5 @@
 import { integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { Card } from '../../../agent/protocol/gpu.ts'
+import type { Card, HttpScheme } from '../../../agent/protocol/gpu.ts'
 
 /** Nodes with cards. A node becomes one with the first card that it reports. */
 export const gpuHosts = sqliteTable('gpu_hosts', {
@@ -16,6 +16,16 @@ export const gpuHosts = sqliteTable('gpu_hosts', {
   /** New instances get mapped ports of this range. */
   firstPort: integer('first_port').notNull().default(20_000),
   lastPort: integer('last_port').notNull().default(29_999),
+  /** HTTP ports of its instances have names under this domain; null: they have none. */
+  httpDomain: text('http_domain'),
+  /** The scheme of their links; null: the host does not serve them yet. */
+  httpScheme: text('http_scheme').$type<HttpScheme>(),
+  /** A fingerprint of the names that the host serves; null: none. */
+  httpApplied: text('http_applied'),
+  /** The reason why the host took no names last. */
+  httpProblem: text('http_problem'),
+  /** When that is tried again, in ms. */
+  httpAfter: integer('http_after'),
 })
 export type GpuHost = typeof gpuHosts.$inferSelect
 

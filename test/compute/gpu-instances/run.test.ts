@@ -227,7 +227,7 @@ describe('those with whom it is shared', () => {
     const seen = async (who: typeof viewer) => (await p.call(who, 'GET', `/gpu-instances/${id}`)).body
     expect(await seen(viewer)).toMatchObject({ access: 'view', jupyterUrl: null, environment: null, allowed: [] })
     expect((await seen(manager)).allowed).toEqual([
-      ...['stop', 'restart', 'rebuild', 'ssh_keys', 'environment', 'restart_policy', 'rename'],
+      ...['stop', 'restart', 'rebuild', 'ssh_keys', 'environment', 'restart_policy', 'http_ports', 'rename'],
     ])
     expect((await seen(manager)).jupyterUrl).toBeString()
     const { data } = (await p.call(viewer, 'GET', '/gpu-instances')).body

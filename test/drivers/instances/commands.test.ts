@@ -7,6 +7,7 @@ import { parseCommand } from '../../../agent/commands/index.ts'
 import { HostAccess } from '../../../agent/drivers/access/host-access.ts'
 import { missingPackages } from '../../../agent/drivers/access/kit.ts'
 import { FakeGpus } from '../../../agent/drivers/gpu/fake.ts'
+import { FakeHttpNames } from '../../../agent/drivers/http-names/fake.ts'
 import { FilePool } from '../../../agent/drivers/storage/file.ts'
 import { Ext4Workspaces } from '../../../agent/drivers/workspace/ext4.ts'
 import type { Host } from '../../../agent/host/host.ts'
@@ -43,6 +44,7 @@ describe.skipIf(note(reason, 'the life of an instance'))('an instance, by the co
       containers: rig.containers,
       access: new HostAccess(rig.dir),
       workspaces: new Ext4Workspaces([new FilePool('local', join(rig.dir, 'pool'))], MiB),
+      httpNames: new FakeHttpNames(db),
       gpus: new FakeGpus(db, rig.dir, [], Date.now),
       state: openState(join(rig.dir, 'state.db')),
     } as unknown as Host

@@ -151,11 +151,16 @@ async function gpuInstances<Name extends string>(location: string, owners: Recor
   await live.until('cards that passed their check', async () =>
     (await live.admin('gpu-offers.list')).data[0].locations.some(({ free }: { free: number }) => free >= 2),
   )
+  const [host] = (await live.admin('gpus.list')).data
+  await live.admin('gpus.update-host', { id: host.nodeId, httpDomain: 'gpu1.example.com' })
   const made = {} as Record<Name, string>
   for (const name of Object.keys(owners) as Name[]) {
     const order = { ownerId: owners[name], offerId, nodeGroupId: location, name: `train <b>${name}</b>` }
     made[name] = (await live.admin('gpu-instances.create', order)).instanceId
-    await live.until('the instance', async () => (await live.admin('gpu-instances.get', { id: made[name] })).sshCommand)
+    await live.until('the instance with its names', async () => {
+      const { sshCommand, httpPorts } = await live.admin('gpu-instances.get', { id: made[name] })
+      return sshCommand && httpPorts.length
+    })
   }
   return made
 }

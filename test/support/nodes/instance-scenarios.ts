@@ -1,4 +1,7 @@
 // The scenarios of the crash matrix about GPU instances. The node of the world is their host.
+import { startNames } from '../../../src/compute/gpu-instances/http/names.ts'
+import { write } from '../../../src/kernel/db/open.ts'
+import type { Invariants } from '../world/invariants.ts'
 import type { World } from '../world/panel.ts'
 import type { Scenario } from '../world/scenarios.ts'
 import { addGpuImage, addGpuOffer, cardOf, passAll, reportCards } from './gpus.ts'
@@ -137,6 +140,22 @@ const all: readonly Scenario[] = [
     },
     succeeds: { ...runs, instance: 'running, workspace, spell running, 1 card, 1 keys', events: built },
     fails: { ...runs, events: built },
+  },
+  {
+    name: 'telling a host the HTTP names of its instances',
+    kind: 'gpu_http_names',
+    async before(p) {
+      const id = await ordered(p)
+      await p.admin('PUT', `/gpu-instances/${id}/http-ports`, { httpPorts: [8888, 7860] })
+      await p.admin('PATCH', `/admin/nodes/${p.node.id}/gpu-host`, { httpDomain: 'gpu1.example.com' })
+      return id
+    },
+    start: async (p, serverId) => ({ jobId: write(p.db, (tx) => startNames(tx, p.node.id, p.now())), serverId }),
+    succeeds: { ...runs, names: '2 served, known', events: built },
+    fails: ({ names }: Invariants) => ({
+      ...{ ...runs, events: built },
+      names: /^[02] served, not known$/.exec(names)?.[0],
+    }),
   },
 ]
 /** They are many and have many steps. */

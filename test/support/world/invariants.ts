@@ -58,6 +58,8 @@ export type Invariants = {
   cards: string
   /** A GPU instance: its container and /workspace on the node, what its events said last, its cards and its keys. */
   instance: string
+  /** HTTP names that the node serves, and whether the panel knows of them. */
+  names: string
   /** The server that the floating address points to: by the table, and by the rules of the node. */
   floating: string
   events: string[]
@@ -107,6 +109,7 @@ export async function invariants(p: World, id: string): Promise<Invariants> {
     } on its node`,
     cards: cardsIn(p),
     instance: await instanceIn(p, id),
+    names: namesIn(p),
     events: p.events(),
     openJobs: number(
       "SELECT count(*) AS n FROM jobs WHERE state IN ('queued', 'running', 'undoing') OR undo_node_id IS NOT NULL",
@@ -117,6 +120,13 @@ export async function invariants(p: World, id: string): Promise<Invariants> {
 function cardsIn(p: World): string {
   const sql = "SELECT group_concat(health || iif(check_after IS NULL, '', ' and waits'), ', ') AS all_ FROM gpu_cards"
   return p.db.$client.query<{ all_: string | null }, []>(sql).get()?.all_ ?? 'none'
+}
+
+/** The HTTP names that the node serves, and whether the panel knows that it does. */
+function namesIn(p: World): string {
+  const sql = 'SELECT count(*) AS n FROM gpu_hosts WHERE http_applied IS NOT NULL'
+  const known = p.db.$client.query<{ n: number }, []>(sql).get()!.n
+  return `${p.node.agent.host.httpNames.served().length} served, ${known ? 'known' : 'not known'}`
 }
 
 async function instanceIn(p: World, id: string): Promise<string> {

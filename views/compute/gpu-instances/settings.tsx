@@ -1,5 +1,6 @@
 // Changes to an instance beyond its power. Each entry says what it does before it is pressed.
 
+import { setInstanceHttpPorts } from '../../../src/compute/gpu-instances/http/ports.ts'
 import { deleteInstance, deleteOwnInstance } from '../../../src/compute/gpu-instances/life/delete.ts'
 import { suspendInstance, unsuspendInstance } from '../../../src/compute/gpu-instances/life/suspend.ts'
 import { rebuildInstance } from '../../../src/compute/gpu-instances/run/rebuild.ts'
@@ -63,6 +64,7 @@ const Settings = (data: InArea) => (
     <Rename {...data} />
     <Keys {...data} />
     <Environment {...data} />
+    <HttpPorts {...data} />
     <IdleStop {...data} />
     <RestartPolicy {...data} />
     <BillingService {...data} />
@@ -190,6 +192,48 @@ const Environment = ({ instance: it }: InArea) => (
     )}
   </Setting>
 )
+
+/** Nothing where its host serves no names. */
+const HttpPorts = ({ instance: it }: InArea) =>
+  it.httpDomain !== null && (
+    <Setting
+      op={setInstanceHttpPorts}
+      title="HTTP names"
+      words={
+        it.httpPorts.length > 0
+          ? `For ${it.httpPorts.length > 1 ? 'ports' : 'port'} ${list(it.httpPorts.map(({ port }) => String(port)))}.`
+          : 'None: no port is reached by a name of its own.'
+      }
+    >
+      <Action
+        op={setInstanceHttpPorts}
+        params={{ id: it.id }}
+        label="Change"
+        of="the HTTP names"
+        title={`HTTP names of ${it.name}`}
+        submit="Save"
+        done="Saved; the names change within seconds"
+        disabledReason={disabledReason(it, 'http_ports')}
+        fields={
+          <>
+            <Field
+              scope={`http-${it.id}`}
+              name="httpPorts"
+              label="Ports with a name"
+              as="numbers"
+              value={it.httpPorts.map(({ port }) => port).join(', ')}
+              placeholder="8888, 7860"
+              hint="Ports of the container where a program speaks HTTP, at most ten."
+            />
+            <p class="hint">
+              Each gets a link under {it.httpDomain} that anyone can open. Let your programs ask for a password or a
+              token.
+            </p>
+          </>
+        }
+      />
+    </Setting>
+  )
 
 const IdleStop = ({ instance: it, idle }: InArea) => (
   <Setting

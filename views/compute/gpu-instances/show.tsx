@@ -75,6 +75,7 @@ function Connect({ instance: it, area }: { instance: Instance; area: Area }) {
             No SSH key may log in. <Link href={tabOf(area, it.id, '/settings')}>Choose keys</Link>
           </p>
         )}
+        <Names instance={it} isUp={isUp} />
         <Ports instance={it} />
         <p class="hint">
           Files under <code>/workspace</code> ({exactGb(it.workspaceGb)}) outlive a rebuild. Everything else does not.
@@ -108,9 +109,33 @@ function Jupyter({ url, isUp }: { url: string; isUp: boolean }) {
   )
 }
 
-/** Ports of its programs; those of SSH and Jupyter are above. */
+/** Ports with an HTTP name of their own; that of Jupyter is above. */
+function Names({ instance: it, isUp }: { instance: Instance; isUp: boolean }) {
+  const names = it.httpPorts.filter(({ url }) => !it.jupyterUrl?.startsWith(url))
+  return names.map(({ port, url }) => (
+    <div class="command cmd-row">
+      <code>
+        {url}
+        <br />
+        Port {port}
+      </code>
+      <button type="button" class="btn s" data-copy={url} aria-label={`Copy link of port ${port}`}>
+        <Icon name="copy" />
+        Copy
+      </button>
+      {isUp && (
+        <a class="btn s" href={url} target="_blank" rel="noreferrer noopener" aria-label={`Open port ${port}`}>
+          <Icon name="link" />
+          Open
+        </a>
+      )}
+    </div>
+  ))
+}
+
+/** Mapped ports of its programs; those of SSH, Jupyter and those with a name are above. */
 function Ports({ instance: it }: { instance: Instance }) {
-  const shown = [22, ...(it.jupyterUrl ? [8888] : [])]
+  const shown = [22, ...(it.jupyterUrl ? [8888] : []), ...it.httpPorts.map(({ port }) => port)]
   const others = it.ports.filter(({ container }) => !shown.includes(container))
   if (it.ownAddress && it.address)
     return (

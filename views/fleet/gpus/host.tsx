@@ -29,6 +29,7 @@ export const GpuHost = ({ of: h, title, href }: HostProps) => (
       {h.engine?.problems.map((problem) => (
         <Note level="bad">{problem}</Note>
       ))}
+      {h.httpProblem !== null && <Note level="bad">HTTP names are not served: {h.httpProblem}</Note>}
       {h.cards.flatMap((c) =>
         c.problems.map((problem) => (
           <Note level="warn">
@@ -45,6 +46,7 @@ export const GpuHost = ({ of: h, title, href }: HostProps) => (
           ['Container engine', h.engine && `${h.engine.name} ${h.engine.version}`],
           ['Reached at', h.address ?? 'No address: set one, or ports cannot be reached'],
           ['Mapped ports', `${h.firstPort} to ${h.lastPort}, ${h.heldPorts.toLocaleString('en')} taken`],
+          ['HTTP names', h.httpDomain && `*.${h.httpDomain}${h.httpState === 'waiting' ? ', being set up' : ''}`],
         ]}
       />
     </div>
@@ -223,6 +225,16 @@ const ChangeHost = ({ of: h }: { of: Host }) => (
             hint="Instances keep the ports that they have."
           />
         </div>
+        <Field
+          scope={h.nodeId}
+          name="httpDomain"
+          label="Domain of HTTP names"
+          nullable
+          mono
+          value={h.httpDomain}
+          placeholder={h.httpDomain === null ? 'gpu1.example.com' : ''}
+          hint="Every name under it leads to this host, and it is used for nothing else. Empty: ports have no names."
+        />
       </>
     }
   />
