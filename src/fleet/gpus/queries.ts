@@ -8,6 +8,7 @@ import { reference } from '../../kernel/db/reference.ts'
 import { inserting, rowBy, updating } from '../../kernel/db/rows.ts'
 import { nodeReference } from '../nodes/queries.ts'
 import { workloadReference } from '../workloads/queries.ts'
+import { noteOutOfSale } from './out-of-sale.ts'
 import { type GpuCard, type GpuHost, gpuCards, gpuHolds, gpuHosts } from './tables.ts'
 
 const cardReference = reference(gpuCards, ['model', 'nodeId'])
@@ -85,6 +86,10 @@ const statements = prepared(({ $client }) => ({
   hold: $client.prepare('UPDATE gpu_cards SET workload_id = ? WHERE id = ? AND workload_id IS NULL'),
   release: $client.prepare(
     `UPDATE gpu_cards SET workload_id = NULL, health = 'unchecked', check_after = NULL WHERE workload_id = ?`,
+  ),
+  letBrokenGo: $client.prepare<{ uuid: string }, [string]>(
+    `UPDATE gpu_cards SET workload_id = NULL
+     WHERE workload_id = ? AND (health = 'failed' OR problems <> '[]' OR missing_since IS NOT NULL) RETURNING uuid`,
   ),
   waiting: $client.prepare<{ uuid: string }, [string]>(
     `SELECT c.uuid FROM gpu_cards c INDEXED BY gpu_cards_unchecked WHERE c.node_id = +? AND ${WAITS} ORDER BY c.bus`,
@@ -188,12 +193,23 @@ export function keepCards(
 ) {
   if (!cards.length && !gpuHostOf(tx, nodeId)) return
   const { keepHost, keepCard, miss, forgetOldest } = statements(tx)
+  const before = cardsOn(tx, nodeId)
   keepHost.run(nodeId, containers?.name ?? null, containers?.version ?? null, json(containers?.problems))
   for (const card of cards) {
     const { uuid, model, memoryMb, bus, driver, serial, nvlinks, mig, problems } = card
     keepCard.run(newId('crd'), nodeId, uuid, model, memoryMb, bus, driver, serial, nvlinks, mig, json(problems), now)
   }
-  if (miss.run(now, nodeId, json(cards.map(({ uuid }) => uuid))).changes) forgetOldest.run(nodeId)
+  const areMissing = miss.run(now, nodeId, json(cards.map(({ uuid }) => uuid))).changes > 0
+  for (const card of before) noteTrouble(tx, card, now)
+  if (areMissing) forgetOldest.run(nodeId)
+}
+
+/** Only of a card that was sold: a node that makes up troubles has to have passed a check between two of them. */
+function noteTrouble(tx: Tx, before: GpuCard, now: number) {
+  if (before.health !== 'passed' || before.problems.length || before.missingSince !== null) return
+  const { problems, missingSince } = cardById(tx, before.id)!
+  if (missingSince !== null) noteOutOfSale(tx, before, 'missing', [], now)
+  else if (problems.length) noteOutOfSale(tx, before, 'broken', problems, now)
 }
 const json = (list: readonly string[] = []) => JSON.stringify(list)
 
@@ -224,9 +240,12 @@ export const checkLater = (tx: Tx, nodeId: string, uuids: readonly string[], at:
 type Checked = Output<'cards.check'>['cards']
 /** Records what a check found of cards of this node; cards that it does not have are left out. */
 export function noteCheck(tx: Tx, nodeId: string, checked: Checked, now: number) {
+  const before = new Map(cardsOn(tx, nodeId).map((card) => [card.uuid, card]))
   for (const { uuid, sellable, problems, clearedMb, memoryGBps = null } of checked) {
     const health = sellable ? 'passed' : 'failed'
     statements(tx).noteCheck.run(health, json(problems), now, clearedMb, memoryGBps, nodeId, uuid)
+    const card = before.get(uuid)
+    if (card && !sellable && card.health !== 'failed') noteOutOfSale(tx, card, 'check_failed', problems, now)
   }
 }
 
@@ -258,6 +277,22 @@ function freePortsIn(tx: Db, nodeId: string, first: number, last: number, wanted
   for (let port = first; port <= last && free.length < wanted; port++) if (!held.has(port)) free.push(port)
   if (free.length < wanted) throw new Error(`${nodeId} has fewer free ports than were counted`)
   return free
+}
+
+/**
+ * Gives back the cards of an instance that are broken or missing, and takes free ones of the model on its host until it
+ * has `wanted`. Answers their UUIDs, and how many it still lacks.
+ */
+export function changeBroken(
+  tx: Tx,
+  { id, nodeId }: { id: string; nodeId: string },
+  { model, wanted }: { model: string; wanted: number },
+): { given: string[]; taken: string[]; lacking: number } {
+  const { letBrokenGo, free, hold } = statements(tx)
+  const given = letBrokenGo.all(id).map(({ uuid }) => uuid)
+  const taken = free.all(nodeId, model, wanted - cardsOf(tx, id).length)
+  for (const card of taken) hold.run(id, card.id)
+  return { given, taken: taken.map(({ uuid }) => uuid), lacking: wanted - cardsOf(tx, id).length }
 }
 
 /** Frees what `holdOn` held; its cards have to be checked before they are sold again. Nothing held: nothing happens. */

@@ -1,6 +1,7 @@
 // A line of the audit log as the API shows it, and the filters by which lines are found.
 import { Type as t } from 'typebox'
 import { CONSOLE_CLOSED, CONSOLE_OPENED } from '../../compute/servers/console/endpoints.ts'
+import { OUT_OF_SALE, outOfSaleActions } from '../../fleet/gpus/out-of-sale.ts'
 import { ENROLLED } from '../../fleet/nodes/agent-connection.ts'
 import { CRASHED, crashActions } from '../../fleet/workloads/crashes.ts'
 import { accountKinds } from '../../identity/accounts/kinds.ts'
@@ -85,11 +86,15 @@ export const otherLines = {
   [ENROLLED]: 'A node enrolled',
   [MISCONDUCT]: 'A node did what no node should',
   [CRASHED]: 'Ended unexpectedly',
+  [OUT_OF_SALE]: 'GPU out of sale',
   [CONSOLE_OPENED]: 'Console opened',
   [CONSOLE_CLOSED]: 'Console closed',
 } as const
 
 /** Of those that are one of several things, by its `action`. */
-export const otherActions: Readonly<Record<string, Readonly<Record<string, string>>>> = { [CRASHED]: crashActions }
+export const otherActions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  [CRASHED]: crashActions,
+  [OUT_OF_SALE]: outOfSaleActions,
+}
 /** Lines of something that went wrong, although no call was refused. */
-export const mishaps: ReadonlySet<string> = new Set([CRASHED])
+export const mishaps: ReadonlySet<string> = new Set([CRASHED, OUT_OF_SALE])

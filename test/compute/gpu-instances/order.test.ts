@@ -1,14 +1,18 @@
 import { describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { jupyterPurpose } from '../../../agent/protocol/gpu.ts'
-import { addGpuImage, addGpuOffer } from '../../support/nodes/gpus.ts'
+import { addGpuImage, addGpuOffer, cardIn, passAll } from '../../support/nodes/gpus.ts'
 import {
   addKey,
   checkCards,
   containerOn,
+  type GpuWorld,
   gpuWorld,
   instanceEvents,
   namesOf,
   orderInstance,
+  power,
   powerOn,
   showInstance,
 } from '../../support/nodes/instances.ts'
@@ -227,5 +231,61 @@ describe('a setup that fails', () => {
     expect(failure).toBe('A card of the host machine is broken.')
     const [card] = (await p.admin('GET', `/admin/gpus?nodeId=${p.host.id}`)).data[0].cards
     expect(card.state).not.toBe('free')
+  })
+})
+
+describe('a card that fails its check while an instance is set up', () => {
+  /** The hosts' own file of faults; this one is not reported, and a check finds it. */
+  const slow = (p: GpuWorld, ...cards: { uuid: string }[]) =>
+    writeFileSync(
+      join(p.host.agent.home, 'cards.json'),
+      JSON.stringify(Object.fromEntries(cards.map(({ uuid }) => [uuid, { slow: true }]))),
+    )
+  const stateOf = (p: GpuWorld, n: number) => {
+    const { health, workloadId } = cardIn(p, p.host.id, p.host.cards[n]!.uuid)
+    return [health, workloadId]
+  }
+  const outOfSale = (p: GpuWorld) =>
+    p.db.$client
+      .query<{ target: string; actor: string; details: string }, []>(
+        `SELECT target, actor_id AS actor, details FROM audit WHERE operation = 'gpus.out-of-sale'`,
+      )
+      .all()
+
+  test('is given back and not sold, and a free one of the host takes its place', async () => {
+    using p = await gpuWorld({ cards: 2 })
+    slow(p, p.host.cards[0]!)
+    const id = await orderInstance(p)
+    expect(await showInstance(p, id)).toMatchObject({ status: 'running', cards: [{ uuid: p.host.cards[1]!.uuid }] })
+    expect(containerOn(p, id)!.cards).toEqual([p.host.cards[1]!.uuid])
+    expect([stateOf(p, 0), stateOf(p, 1)]).toEqual([
+      ['failed', null],
+      ['passed', id],
+    ])
+    const lines = outOfSale(p)
+    expect(lines).toMatchObject([{ target: cardIn(p, p.host.id, p.host.cards[0]!.uuid).id, actor: 'system' }])
+    expect(JSON.parse(lines[0]!.details)).toMatchObject({
+      action: 'check_failed',
+      problems: [expect.stringContaining('GB/s')],
+    })
+  })
+  test('and whose like all fail too ends the setup with the reason; tried again it takes one that is well', async () => {
+    using p = await gpuWorld({ cards: 2 })
+    slow(p, ...p.host.cards)
+    const id = await orderInstance(p)
+    expect(await showInstance(p, id)).toMatchObject({ status: 'failed', cards: [] })
+    expect(await powerOn(p, id)).toBe('absent')
+    expect([stateOf(p, 0), stateOf(p, 1)]).toEqual([
+      ['failed', null],
+      ['failed', null],
+    ])
+    expect(outOfSale(p)).toHaveLength(2)
+    await power(p, id, 'start')
+    expect(await showInstance(p, id)).toMatchObject({ status: 'failed', cards: [] })
+    slow(p)
+    passAll(p, p.host.id)
+    await power(p, id, 'start')
+    expect(await showInstance(p, id)).toMatchObject({ status: 'running', failure: null })
+    expect(containerOn(p, id)!.cards).toHaveLength(1)
   })
 })

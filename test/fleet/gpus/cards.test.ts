@@ -1,5 +1,6 @@
 // Cards as their nodes report them, and the gate that each passes before it is sold.
 import { describe, expect, test } from 'bun:test'
+import type { Card } from '../../../agent/protocol/gpu.ts'
 import { checkWaitingCards } from '../../../src/fleet/gpus/check.ts'
 import { addGpuHost, cardIn, cardOf, MODEL, passAll, reportCards } from '../../support/nodes/gpus.ts'
 import { type World, world } from '../../support/world/panel.ts'
@@ -190,4 +191,22 @@ describe('a GPU host', () => {
     reportCards(p, host.id, { cards: host.cards, engine: false })
     expect(await troubles(p)).toEqual(['gpu-01 cannot run GPU instances.'])
   })
+})
+
+test('a card that was sold and breaks or vanishes has a line in the audit log, once', async () => {
+  using p = await world()
+  const host = addGpuHost(p, p.location, 3)
+  const [well, broken] = host.cards as [Card, Card]
+  const reported = [well, { ...broken, problems: ['A row of its memory waits to be replaced: reset it'] }]
+  for (let n = 0; n < 2; n++) reportCards(p, host.id, { cards: reported })
+  const lines = p.db.$client
+    .query<{ who: string; details: string }, []>(
+      "SELECT actor_id AS who, details FROM audit WHERE operation = 'gpus.out-of-sale'",
+    )
+    .all()
+    .map(({ who, details }) => [who, JSON.parse(details).action, JSON.parse(details).uuid])
+  expect(lines.toSorted()).toEqual([
+    ['system', 'broken', broken.uuid],
+    ['system', 'missing', host.cards[2]!.uuid],
+  ])
 })

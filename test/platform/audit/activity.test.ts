@@ -206,6 +206,7 @@ describe('the page of it', () => {
       'nodes.enrolled',
       'nodes.misconduct',
       'workloads.crashed',
+      'gpus.out-of-sale',
       'consoles.opened',
       'consoles.closed',
     ])

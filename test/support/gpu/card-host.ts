@@ -73,6 +73,8 @@ export async function cardHost(address: string) {
         ['podman', '--log-level', 'error', 'system', 'service', '--time=0', `unix://${RUN}/podman.sock`],
         {
           env: { ...process.env, ...engineSettings(dir) } as Record<string, string>,
+          // The helper of a container that used up its memory leaves a file where it was started.
+          cwd: RUN,
           stdio: ['ignore', 'ignore', 'ignore'],
         },
       )

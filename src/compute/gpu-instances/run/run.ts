@@ -3,7 +3,8 @@
 // changed since.
 import type { CardCheck } from '../../../../agent/protocol/gpu.ts'
 import { nodeCommand } from '../../../../agent/protocol/wire.ts'
-import { noteCheck } from '../../../fleet/gpus/queries.ts'
+import { gpuOfferById } from '../../../catalog/gpu-offers/queries.ts'
+import { changeBroken, noteCheck } from '../../../fleet/gpus/queries.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import { CommandFailed } from '../../../kernel/jobs/failures.ts'
@@ -42,12 +43,26 @@ function plan(tx: Tx, { instanceId, action, imageId }: Running): Planned {
   }
 }
 
-/** Throws `card_broken`. */
-function mustBeWell(checked: readonly CardCheck[]) {
+/** What a check found of cards of an instance that was never set up, and the cards that came in place of broken ones. */
+type Mended = { broken: string[]; taken: string[]; lacking: number }
+
+/** Records the check of its cards. Broken ones are given back, and free ones of its host take their place. */
+function noteAndMend(tx: Tx, { instanceId, nodeId }: Running, checked: readonly CardCheck[], now: number): Mended {
+  const it = load(tx, instanceId)
+  noteCheck(tx, nodeId, [...checked], now)
   const broken = checked.flatMap(({ uuid, sellable, problems }) =>
     sellable ? [] : [`${uuid} (${problems.join(' ')})`],
   )
-  if (broken.length) throw new CommandFailed('card_broken', `Cards did not pass their check: ${list(broken)}`)
+  return { broken, ...changeBroken(tx, it, { model: gpuOfferById(tx, it.offerId)!.model, wanted: it.gpus }) }
+}
+
+/** Throws `card_broken` where cards failed their check and its host has no others for it. */
+function mustHaveCards({ checked, rechecked }: { checked?: Mended | undefined; rechecked?: Mended | undefined }) {
+  const { lacking = 0 } = rechecked ?? checked ?? {}
+  if (!lacking) return
+  const broken = [checked, rechecked].flatMap((mended) => mended?.broken ?? [])
+  const why = broken.length ? `Cards did not pass their check: ${list(broken)}. ` : ''
+  throw new CommandFailed('card_broken', `${why}Its host has no free card of the model for it.`)
 }
 
 const of = ({ instanceId }: Running) => ({ workload: instanceId })
@@ -69,23 +84,32 @@ const running = (kind: string, options: SagaOptions) =>
       undoAtOnce: true,
     })
     .command('check', 'Checking its cards and clearing their memory', {
-      do: ({ input, out }, { db }) =>
-        out.plan.isNew
-          ? nodeCommand(input.nodeId, 'cards.check', {
-              cards: cardsOf(db, { id: input.instanceId, nodeId: input.nodeId }),
-            })
-          : undefined,
+      do: ({ input, out }, { db }) => {
+        // None are left where all were broken and its setup is tried again.
+        const cards = out.plan.isNew ? cardsOf(db, { id: input.instanceId, nodeId: input.nodeId }) : []
+        return cards.length ? nodeCommand(input.nodeId, 'cards.check', { cards }) : undefined
+      },
     })
     .record('checked', 'Recording the check', {
-      do: (tx, { input, out, now }) => {
-        if (out.check) noteCheck(tx, input.nodeId, out.check.cards, now)
+      do: (tx, { input, out, now, log }) => {
+        if (!out.plan.isNew) return undefined
+        const mended = noteAndMend(tx, input, out.check?.cards ?? [], now)
+        for (const words of mended.broken) log(`A card did not pass its check: ${words}`, 'warning')
+        return mended
       },
+    })
+    .command('recheck', 'Checking cards that take the place of broken ones', {
+      do: ({ input, out }) =>
+        out.checked?.taken.length ? nodeCommand(input.nodeId, 'cards.check', { cards: out.checked.taken }) : undefined,
+    })
+    .record('rechecked', 'Recording that check', {
+      do: (tx, { input, out, now }) => (out.recheck ? noteAndMend(tx, input, out.recheck.cards, now) : undefined),
     })
     .command('image', 'Fetching the image, unless the host has it', {
       abandonable: true,
       // The result of the check stays recorded when the job fails here.
       do: ({ input, out }, source) => {
-        mustBeWell(out.check?.cards ?? [])
+        mustHaveCards(out)
         return nodeCommand(input.nodeId, 'container-image.ensure', imageFor(source, input.nodeId, out.plan.imageId))
       },
     })
