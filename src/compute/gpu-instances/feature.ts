@@ -26,7 +26,7 @@ import { encryptedEnvironment, encryptedJupyterToken } from './run/container.ts'
 import { powerInstance, stoppingInstance } from './run/power.ts'
 import { rebuildInstance } from './run/rebuild.ts'
 import { runningInstance, unsuspendingInstance } from './run/run.ts'
-import { takeCrash, takePower } from './run/spells.ts'
+import { takeCrash, takeLoss, takePower } from './run/spells.ts'
 import { setInstanceBillingService } from './settings/billing-service.ts'
 import { setInstanceEnvironment } from './settings/environment.ts'
 import { renameInstance } from './settings/rename.ts'
@@ -50,7 +50,7 @@ const events = {
   'gpu_instance.stopped': event(both, 'Stopped on request or on its own', t.Object(spell)),
   'gpu_instance.failed': event(
     both,
-    'Setting up, starting or changing failed',
+    'Setting up, starting or changing failed, or its host was lost',
     t.Object({ ...aboutInstance, action: t.String(), error: t.String() }),
   ),
   'gpu_instance.image_changed': event(both, 'Made again from another image', t.Object(aboutInstance)),
@@ -110,6 +110,7 @@ export const gpuInstancesFeature = feature({
       runsAs: 'container',
       terminate: (tx, id, asked) => removeInstance(tx, load(tx, id), asked),
       undelete: (tx, id, asked) => keepInstance(tx, load(tx, id), asked),
+      lost: takeLoss,
       crashed: takeCrash,
       powered: takePower,
     },

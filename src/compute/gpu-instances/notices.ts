@@ -12,7 +12,7 @@ const owners = ['reseller', 'customer'] as const
 export const instanceNotices = {
   gpu_instance_ready: { when: 'a GPU instance is set up and runs', kinds: owners, mail: 'optional' },
   gpu_instance_failed: {
-    when: 'a GPU instance could not be set up, started or changed',
+    when: 'a GPU instance could not be set up, started or changed, or its host was lost',
     kinds: owners,
     mail: 'always',
   },
@@ -25,7 +25,7 @@ declare module '../../kernel/register.ts' {
   interface NoticeKinds extends InstanceNotices {}
 }
 
-type Data = { gpuInstance: { name: string }; reason?: string; error?: string }
+type Data = { gpuInstance: { name: string }; action?: string; reason?: string; error?: string }
 type Told = { kind: NoticeKind; subject: string; paragraphs: string[]; isGone?: true }
 const told: Partial<Record<string, (data: Data) => Told>> = {
   'gpu_instance.ready': ({ gpuInstance: { name } }) => ({
@@ -33,12 +33,16 @@ const told: Partial<Record<string, (data: Data) => Told>> = {
     subject: `${name} is ready`,
     paragraphs: [`The GPU instance ${name} is set up and runs.`, 'Its page shows how to connect.'],
   }),
-  'gpu_instance.failed': ({ gpuInstance: { name }, error }) => ({
+  'gpu_instance.failed': ({ gpuInstance: { name }, action, error }) => ({
     kind: 'gpu_instance_failed',
     subject: `${name} has failed`,
     paragraphs: [
-      `The GPU instance ${name} could not be set up, started or changed. ${error}`,
-      'Its cards and its address stay yours and are billed until it is deleted.',
+      action === 'lost'
+        ? `The GPU instance ${name} and its /workspace are lost. ${error}`
+        : `The GPU instance ${name} could not be set up, started or changed. ${error}`,
+      action === 'lost'
+        ? 'It counts as stopped until it is deleted.'
+        : 'Its cards and its address stay yours and are billed until it is deleted.',
     ],
   }),
   'gpu_instance.suspended': ({ gpuInstance: { name }, reason }) => ({

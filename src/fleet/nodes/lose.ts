@@ -6,6 +6,7 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { endVolumeUseOn } from '../volumes/queries.ts'
+import { kindsByName } from '../workloads/kind.ts'
 import { changeWorkload } from '../workloads/queries.ts'
 import { confirmedName, heldBy, listed, MOST_LISTED, mustBeTyped, node, workloadList } from './model.ts'
 import { updateNode } from './queries.ts'
@@ -22,15 +23,18 @@ export const declareNodeLost = operation({
   response: workloadList,
   refuses: ['not_possible', 'already_done'],
   example: { name: 'fra-01' },
-  run({ tx, target, body, clock, nodes: live }) {
+  run({ tx, target, body, clock, nodes: live, registry }) {
     mustBeTyped(target, body.name)
     if (target.lostAt !== null) throw new ApiError('already_done', `${target.name} was declared lost before.`)
     if (live.connected(target.id))
       throw new ApiError('not_possible', `${target.name} is connected, so it is not lost. Switch it off first.`)
     const now = clock()
     const held = heldBy(tx, target.id)
-    for (const { id } of held)
+    const kinds = kindsByName(registry)
+    for (const { id, kind } of held) {
       changeWorkload(tx, id, { lifecycle: 'failed', failure: `Its node ${target.name} was lost.`, power: null })
+      kinds.get(kind)?.lost?.(tx, id, { at: target.seenAt, now })
+    }
     updateNode(tx, target, { lostAt: now, open: false, differences: [] })
     endVolumeUseOn(tx, target.id, now)
     emit(

@@ -53,6 +53,8 @@ export type DeclaredKind = WorkloadKind & {
    * termination that was not to be. Throws `hostname_taken`, `no_capacity`, `node_lost` and `server_terminated`.
    */
   undelete?(tx: Tx, id: string, asked: Ending): string | null
+  /** Takes the loss of its node, which was heard of last at `at`, in ms. It has failed, with the reason. */
+  lost?(tx: Tx, id: string, when: { at: number; now: number }): void
   /** Takes an unexpected end, once, in the transaction that keeps it. */
   crashed?(tx: Tx, id: string, crash: Crash, seen: ObservedPower): void
   /**

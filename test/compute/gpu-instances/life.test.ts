@@ -159,3 +159,30 @@ describe('a deletion', () => {
     expect(await states()).toEqual(['deleted', 'deleted', 'running'])
   })
 })
+
+describe('an instance whose host is declared lost', () => {
+  test('has failed with the reason, ran until the host was heard of last, and is deleted without it', async () => {
+    using p = await gpuWorld()
+    const id = await orderInstance(p)
+    p.host.agent.disconnect()
+    p.turnClock(3_600_000)
+    await p.admin('POST', `/admin/nodes/${p.host.id}/actions/declare-lost`, { name: 'gpu-01' })
+    expect(await showInstance(p, id)).toMatchObject({
+      status: 'failed',
+      failure: 'Its node gpu-01 was lost.',
+      lastEnd: { reason: 'crashed', exitCode: null, detail: 'Its node gpu-01 was lost.' },
+    })
+    expect(instanceEvents(p).slice(-2)).toMatchObject([
+      { type: 'stopped', data: { reason: 'crashed', detail: 'Its node gpu-01 was lost.' } },
+      { type: 'failed', data: { action: 'lost', error: 'Its node gpu-01 was lost.' } },
+    ])
+    const usage = await p.admin('GET', `/gpu-instances/${id}/usage`)
+    expect(usage.intervals.at(-1).state).toBe('stopped')
+    // The hour in which nobody heard of the host is not counted as running.
+    expect(usage.stoppedSeconds).toBeGreaterThan(3500)
+    await p.admin('DELETE', `/admin/gpu-instances/${id}`)
+    await p.settle()
+    expect((await showInstance(p, id)).status).toBe('deleted')
+    expect(namesOf(p).at(-1)).toBe('deleted')
+  })
+})

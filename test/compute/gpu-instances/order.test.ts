@@ -269,7 +269,7 @@ describe('a card that fails its check while an instance is set up', () => {
       problems: [expect.stringContaining('GB/s')],
     })
   })
-  test('and whose like all fail too ends the setup with the reason; tried again it takes one that is well', async () => {
+  test('and whose like all fail ends the setup with the reason; tried again it takes one that is well', async () => {
     using p = await gpuWorld({ cards: 2 })
     slow(p, ...p.host.cards)
     const id = await orderInstance(p)

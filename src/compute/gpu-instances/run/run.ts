@@ -43,7 +43,7 @@ function plan(tx: Tx, { instanceId, action, imageId }: Running): Planned {
   }
 }
 
-/** What a check found of cards of an instance that was never set up, and the cards that came in place of broken ones. */
+/** The cards that failed a check, those that took their place, and how many the instance still lacks. */
 type Mended = { broken: string[]; taken: string[]; lacking: number }
 
 /** Records the check of its cards. Broken ones are given back, and free ones of its host take their place. */

@@ -91,3 +91,12 @@ export function takePower(
   if (power === 'running' && it.spell === 'stopped') noteStarted(tx, id, now, 'crashed')
   else if (power !== 'running' && it.spell === 'running') noteStopped(tx, id, { now, reason: 'crashed', end })
 }
+
+/** Its host was lost for good: it ran until the host was heard of last. */
+export function takeLoss(tx: Tx, id: string, { at, now }: { at: number; now: number }) {
+  const it = load(tx, id)
+  const detail = it.failure!
+  if (it.spell === 'running' && it.suspendedAt === null)
+    noteStopped(tx, id, { now, at, reason: 'crashed', end: { exitCode: null, oomKilled: false, detail } })
+  tell(tx, now, 'gpu_instance.failed', id, { action: 'lost', error: detail })
+}
