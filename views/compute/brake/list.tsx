@@ -83,7 +83,7 @@ const Held = ({ of: one }: { of: Case }) => (
         idOf={(held) => held.id}
         columns={[
           {
-            title: 'Server',
+            title: 'Name',
             kind: 'name',
             width: 40,
             cell: ({ id, name, workload }) => (
