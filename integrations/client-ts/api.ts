@@ -905,6 +905,7 @@ export type GpuCard = {
   /** The instance that has it, whether that runs or not; for those who may see instances. */
   heldBy: {
     id: string
+    name: string | null
     hostname: string | null
     ownerId: string | null
   } | null

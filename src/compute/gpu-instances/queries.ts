@@ -1,6 +1,6 @@
 // The statements about GPU instances: rows of lists with the names beside them, and what needs attention.
 import { locationReference } from '../../fleet/locations/queries.ts'
-import { auditTargetOf, fromWorkloads } from '../../fleet/workloads/queries.ts'
+import { auditTargetOf, fromWorkloads, workloadReference } from '../../fleet/workloads/queries.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
 import { visible } from '../../identity/team/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
@@ -11,7 +11,11 @@ import { inserting, updating, type Where } from '../../kernel/db/rows.ts'
 import type { InstanceStatus } from './model.ts'
 import { gpuInstances } from './tables.ts'
 
-export const instanceTarget: AuditTarget = { ...auditTargetOf('gpu'), scope: 'servers:read' }
+export const instanceTarget: AuditTarget = {
+  ...auditTargetOf('gpu'),
+  name: (id) => workloadReference.value('name', id),
+  scope: 'servers:read',
+}
 
 export const insertInstance = inserting(gpuInstances)
 /** Changes what only instances have; their workload is changed through the feature workloads. */

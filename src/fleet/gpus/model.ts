@@ -68,7 +68,14 @@ export const gpuCardResponse = namedSchema('GpuCard', {
   clearedMb: described(nullable(t.Integer()), 'So much of its memory was cleared then, and proved clear.'),
   memoryGbPerSecond: described(nullable(t.Number()), 'Its memory throughput then; null: it was not measured.'),
   heldBy: described(
-    nullable(t.Object({ id: t.String(), hostname: nullable(t.String()), ownerId: nullable(t.String()) })),
+    nullable(
+      t.Object({
+        id: t.String(),
+        name: nullable(t.String()),
+        hostname: nullable(t.String()),
+        ownerId: nullable(t.String()),
+      }),
+    ),
     'The instance that has it, whether that runs or not; for those who may see instances.',
   ),
 })
@@ -97,7 +104,7 @@ export const showCard = (
   memoryGbPerSecond: it.memoryGbPerSecond,
   heldBy:
     holder && scopes.has('servers:read')
-      ? { id: holder.workloadId, hostname: holder.hostname, ownerId: holder.ownerId }
+      ? { id: holder.workloadId, name: holder.name, hostname: holder.hostname, ownerId: holder.ownerId }
       : null,
 })
 

@@ -39,7 +39,13 @@ export type HostRow = Omit<GpuHost, 'engineProblems' | 'open'> & {
 /** One model of a host: how many cards of it there are, and how many can be sold now. */
 export type ModelRow = { nodeId: string; model: string; cards: number; free: number }
 /** A card with the node that reports it and the instance that holds it. */
-export type CardHolder = { cardId: string; workloadId: string; hostname: string | null; ownerId: string | null }
+export type CardHolder = {
+  cardId: string
+  workloadId: string
+  name: string | null
+  hostname: string | null
+  ownerId: string | null
+}
 
 /** `gpu_cards c` that can be sold now. */
 const IS_FREE = `c.open = 1 AND c.workload_id IS NULL AND c.health = 'passed' AND c.missing_since IS NULL
@@ -79,7 +85,7 @@ const statements = prepared(({ $client }) => ({
   ),
   holders: $client.prepare<CardHolder, [string]>(
     `SELECT c.id AS cardId, c.workload_id AS workloadId,
-      ${workloadReference.columns('w', { hostname: 'hostname', ownerId: 'ownerId' })}
+      ${workloadReference.columns('w', { name: 'name', hostname: 'hostname', ownerId: 'ownerId' })}
      FROM gpu_cards c ${workloadReference.leftJoin('w', 'c.workload_id')}
      WHERE c.node_id = +? AND c.workload_id IS NOT NULL`,
   ),

@@ -88,7 +88,12 @@ describe('holding', () => {
     const { data } = await p.admin('GET', `/admin/gpus?nodeId=${host.id}`)
     expect(data[0]).toMatchObject({ heldPorts: 3, heldVcpus: 1, vcpus: 16 })
     expect(data[0].cards.map(({ state }: { state: string }) => state)).toEqual(['held', 'held', 'free', 'free'])
-    expect(data[0].cards[0].heldBy).toEqual({ id: held.id, hostname: held.hostname, ownerId: p.customer.id })
+    expect(data[0].cards[0].heldBy).toEqual({
+      id: held.id,
+      name: held.hostname,
+      hostname: held.hostname,
+      ownerId: p.customer.id,
+    })
   })
   test('keeps whole hosts free: it takes the host that has the fewest cards left', async () => {
     using p = await world()

@@ -15,8 +15,8 @@ const faces: Record<PowerAction, { label: string; icon: IconName }> = {
   restart: { label: 'Restart', icon: 'restart' },
 }
 
-/** Stop is not deletion: the cards stay held and the time counts. */
-export const HELD = 'Its cards, ports and address stay yours, so the time still counts.'
+/** Stop is not deletion: the cards stay held, and that is billed. */
+export const HELD = 'Its cards, ports and address stay yours, so it is still billed.'
 
 type PowerProps = { instance: Instance; action: PowerAction; inRow?: boolean; inMenu?: boolean }
 /** `inRow`: among many instances, so what it says names its own. */
@@ -41,7 +41,7 @@ export function PowerButton({ instance: it, action, inRow = false, inMenu = inRo
           consequences: [
             'Its programs end, and what they have not written to /workspace or their other files is lost.',
             HELD,
-            'Its files stay as they are. To end the time that counts, delete it.',
+            'Its files stay as they are. To end its billing, delete it.',
           ],
         },
       })}
@@ -71,7 +71,7 @@ export function DeleteButton({ instance: it, area, inMenu }: { instance: Instanc
           `Everything under /workspace, up to ${exactGb(it.workspaceGb)}, is deleted with it. Nothing brings it back.`,
           `Its ${it.cards.length === 1 ? 'card goes' : 'cards go'} back and may be sold to somebody else at once.`,
           it.ownAddress && it.address && `Its address ${it.address} is released.`,
-          'The time stops counting.',
+          'Its billing ends.',
         ],
       }}
     />

@@ -406,7 +406,7 @@ const Delete = ({ instance: it, area }: InArea) => (
   <Setting
     op={area === '/admin' ? deleteInstance : deleteOwnInstance}
     title="Delete"
-    words="Gives its cards back and ends the time that counts. /workspace is deleted with it."
+    words="Gives its cards back and ends its billing. /workspace is deleted with it."
   >
     <DeleteButton instance={it} area={area} />
   </Setting>

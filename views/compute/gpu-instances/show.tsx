@@ -1,4 +1,4 @@
-// An instance: how to connect first, then its cards, and beside them the time that counts.
+// An instance: how to connect first, then its cards, and beside them the time that is billed.
 
 import { gpuInstanceUsage } from '../../../src/billing/usage/gpu/instance-usage.ts'
 import { monthOf } from '../../../src/billing/usage/period.ts'
@@ -180,10 +180,13 @@ const spellLooks = {
 } as const
 /** So many spells are shown; all of them are in the usage. */
 const MOST_SPELLS = 8
+/** Shorter ones count, but are noise in the list: the moment between the order and the start. */
+const SHORTEST_S = 1
+const lengthOf = ({ from, to }: { from: string; to: string }) => (Date.parse(to) - Date.parse(from)) / 1000
 
 function MonthSoFar({ usage, instance: it }: { usage: Usage; instance: Instance }) {
   const { now } = useAt()
-  const spells = usage.intervals.toReversed()
+  const spells = usage.intervals.filter((spell) => lengthOf(spell) >= SHORTEST_S).toReversed()
   return (
     <Section id="month" title={`${nameOfMonth(monthOf(now))} so far`}>
       <div class="stack">
@@ -209,7 +212,7 @@ function MonthSoFar({ usage, instance: it }: { usage: Usage; instance: Instance 
                       <Exact iso={from} />
                     </small>
                   </div>
-                  <span class="end">{heldWords((Date.parse(to) - Date.parse(from)) / 1000)}</span>
+                  <span class="end">{heldWords(lengthOf({ from, to }))}</span>
                 </li>
               )
             })}
@@ -235,10 +238,7 @@ const StopOrDelete = () => (
           'Stop',
           <>Ends your programs and keeps your files. {HELD.replace('Its', 'The')} Start it again at any time.</>,
         ],
-        [
-          'Delete',
-          'Gives the cards back and ends the time that counts. Everything under /workspace is deleted with it.',
-        ],
+        ['Delete', 'Gives the cards back and ends the billing. Everything under /workspace is deleted with it.'],
       ]}
     />
   </Section>
@@ -255,7 +255,7 @@ const About = ({ instance: it, area }: { instance: Instance; area: Area }) => (
         ['Keys', it.sshKeys.length > 0 ? list(it.sshKeys.map(({ name }) => name)) : 'None'],
         ['Environment', it.environment?.length ? list(it.environment.map(nameOfVariable)) : null],
         ['Command', it.command && <code>{it.command.join(' ')}</code>],
-        ['Ends by itself', restartPolicyWords[it.restartPolicy]],
+        ['Restart policy', restartPolicyWords[it.restartPolicy]],
         ['Ended last', it.lastEnd && <EndedLast end={it.lastEnd} />],
         ['Host', it.node && <Link href={`/admin/nodes/${it.node.id}`}>{it.node.name}</Link>],
         ['Placement', it.placement],

@@ -24,7 +24,7 @@ export const GpuHost = ({ of: h, title, href }: HostProps) => (
     count={<HostState of={h} />}
     actions={<ChangeHost of={h} />}
   >
-    <div class="in">
+    <div class="in words">
       {h.engine === null && <Note level="bad">The node reports no container engine, so it runs no instances.</Note>}
       {h.engine?.problems.map((problem) => (
         <Note level="bad">{problem}</Note>
@@ -99,8 +99,8 @@ const columns: readonly Column<Card>[] = [
     width: 22,
     cell: (c) =>
       c.heldBy && (
-        <Link href={`/admin/gpu-instances/${c.heldBy.id}`} title={c.heldBy.hostname ?? c.heldBy.id}>
-          {c.heldBy.hostname ?? c.heldBy.id}
+        <Link href={`/admin/gpu-instances/${c.heldBy.id}`} title={c.heldBy.name ?? c.heldBy.id}>
+          {c.heldBy.name ?? c.heldBy.id}
         </Link>
       ),
   },

@@ -28,7 +28,7 @@ export function tellIdleStop(tx: Tx, app: MailContext, { id, name, ownerId }: Gp
     paragraphs: [
       `No program ran on the cards of the GPU instance ${name} for ${count(minutes, 'minute')}, so it is stopped, as ` +
         'its settings say.',
-      'Its cards, ports and address stay yours, so the time still counts. Delete it to end that.',
+      'Its cards, ports and address stay yours, so it is still billed. Delete it to end that.',
     ],
     button: { words: 'Open GPU instance', path: pageOf(areas[owner.kind], id) },
   })
