@@ -1,0 +1,143 @@
+// The units on a real systemd: install.sh on a Debian 13 in namespaces (systemd-machine.sh), with BERTH_LONG=1.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { cpSync, existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporary } from '../agent/temporary.ts'
+import { guestImage } from '../support/guest.ts'
+import { eventually } from '../support/waiting/eventually.ts'
+import { program } from '../support/world/program.ts'
+import { checkout, spawn } from './clean-machine.ts'
+
+setDefaultTimeout(240_000)
+const script = join(import.meta.dir, 'systemd-machine.sh')
+const [built = ''] = program
+const possible =
+  process.env['BERTH_LONG'] === '1' &&
+  process.getuid?.() === 0 &&
+  !!Bun.which('mmdebstrap') &&
+  program.length === 1 &&
+  existsSync(guestImage)
+if (!possible) console.error('left out: the units under systemd (needs BERTH_LONG=1, root, mmdebstrap, the program)')
+
+describe.skipIf(!possible)('under systemd', () => {
+  const dir = temporary('systemd')
+  const run = (command: string) => spawn([script, 'run', dir, command])
+  const must = async (command: string) => {
+    const { code, out, err } = await run(command)
+    if (code !== 0) throw new Error(`${command} ended with ${code}: ${out}\n${err}\n${await journal()}`)
+    return out.trim()
+  }
+  const journal = async () => (await run('journalctl -u berth -u berth-agent -n 20 -o cat --no-pager')).out
+  const admin = async (operation: string, body: object = {}) =>
+    JSON.parse(await must(`berth admin ${operation} '${JSON.stringify(body)}'`))
+  const property = (unit: string, name: string) => must(`systemctl show -P ${name} ${unit}`)
+  const ssh = (command: string) =>
+    run(
+      `ssh -i /root/key -o StrictHostKeyChecking=no -o LogLevel=ERROR -o ConnectTimeout=3 root@10.88.0.10 '${command}'`,
+    )
+  const bootOf = async () => {
+    let boot = ''
+    await eventually(async () => {
+      boot = (await ssh('cat /proc/sys/kernel/random/boot_id')).out.trim()
+      return /^[0-9a-f-]{36}$/.test(boot)
+    }, 120)
+    return boot
+  }
+  const succeeds = async (jobId: string) => {
+    let job = { state: '', error: null }
+    await eventually(async () => {
+      job = await admin('jobs.get', { jobId })
+      return ['succeeded', 'failed'].includes(job.state)
+    }, 120)
+    expect(job).toMatchObject({ state: 'succeeded', error: null })
+  }
+  let serverId = ''
+  let boot = ''
+
+  beforeAll(async () => {
+    expect(await spawn([script, 'make', dir])).toMatchObject({ code: 0 })
+    const at = join(dir, 'root/opt/berth')
+    mkdirSync(at, { recursive: true })
+    for (const file of [built, join(checkout, 'install.sh'), join(checkout, 'docs'), guestImage])
+      cpSync(file, join(at, file === guestImage ? 'guest.qcow2' : file.split('/').at(-1)!), { recursive: true })
+    expect(await run('/opt/berth/install.sh --all-in-one --no-first-guest')).toMatchObject({ code: 0, err: '' })
+  }, 600_000)
+  afterAll(() => spawn([script, 'remove', dir]))
+
+  test('controller and agent run within their limits, and are confined as much as they can be', async () => {
+    for (const [unit, most] of [
+      ['berth', 1.5],
+      ['berth-agent', 6],
+    ] as const) {
+      expect(await property(unit, 'ActiveState')).toBe('active')
+      expect(await property(unit, 'Restart')).toBe('on-failure')
+      const score = /: (\d+\.\d)/.exec(await must(`systemd-analyze security ${unit} --no-pager | grep Overall`))
+      expect(Number(score?.[1])).toBeLessThanOrEqual(most)
+    }
+    expect(await property('berth', 'MemoryMax')).toBe(String(2 ** 30))
+    expect(await property('berth-agent', 'OOMPolicy')).toBe('continue')
+    expect(await property('berth', 'NFileDescriptorStore')).toBe('1')
+  })
+
+  test('the agent writes where disks and backups may be, and to no part of the system', async () => {
+    const pid = await property('berth-agent', 'MainPID')
+    const write = (folder: string) => run(`nsenter -t ${pid} -m touch ${folder}/made`)
+    for (const folder of ['/srv', '/mnt', '/var/lib', '/run']) expect((await write(folder)).code).toBe(0)
+    for (const folder of ['/usr', '/etc', '/boot', '/root']) expect((await write(folder)).err).toContain('Read-only')
+  })
+
+  test('a server that is ordered answers SSH', async () => {
+    await must(`ssh-keygen -q -t ed25519 -N '' -f /root/key
+      install -D -o berth -g berth /opt/berth/guest.qcow2 /var/lib/berth/incoming/tiny.qcow2`)
+    const [{ id: nodeGroupId }] = (await admin('locations.list')).data
+    const { nodeId } = JSON.parse(await must('cat /var/lib/berth-agent/agent.json'))
+    await admin('pools.create', {
+      ...{ name: 'Servers', network: '10.88.0.0/24', gateway: '10.88.0.1', first: '10.88.0.10', last: '10.88.0.20' },
+      ...{ resolvers: ['10.88.0.1'], nodeIds: [nodeId] },
+    })
+    const { id: packageId } = await admin('packages.create', { name: 'S', vcpus: 1, memoryMb: 256, diskGb: 1 })
+    const image = { file: 'tiny.qcow2', name: 'Tiny', format: 'qcow2', minDiskGb: 1, published: true }
+    const { id: imageId } = await admin('images.import', image)
+    const { id: ownerId } = await admin('customers.create', { name: 'C', email: 'c@example.com' })
+    const publicKey = await must('cat /root/key.pub')
+    const { id: key } = await admin('ssh-keys.create', { id: ownerId, publicKey })
+    const order = { ownerId, packageId, nodeGroupId, imageId, hostname: 'web01' }
+    const ordered = await admin('servers.create', { ...order, access: { mode: 'ssh_keys', sshKeyIds: [key] } })
+    serverId = ordered.serverId
+    boot = await bootOf()
+  })
+
+  test('a backup into a folder beside /var is made, and its files are read', async () => {
+    await must('mkdir /srv/backups && touch /srv/backups/.berth-backups')
+    const target = await admin('backup-targets.add-local', { name: 'Disk', address: '/srv/backups' })
+    await admin('backup-targets.make-default', { id: target.id })
+    const { jobId, backupId } = await admin('backups.create', { id: serverId })
+    await succeeds(jobId)
+    const listed = await admin('backups.list-files', { id: backupId, query: { path: '/etc' } })
+    expect(listed.entries.map(({ name }: { name: string }) => name)).toContain('hostname')
+  })
+
+  test('killed, both come back; stopped, they end within 20 s; and the server does not notice', async () => {
+    for (const unit of ['berth', 'berth-agent']) {
+      const before = await property(unit, 'MainPID')
+      await must(`kill -9 ${before}`)
+      await eventually(async () => !['0', before].includes(await property(unit, 'MainPID')))
+      await must(`timeout 20 systemctl stop ${unit} && systemctl start ${unit}`)
+    }
+    expect(await bootOf()).toBe(boot)
+  })
+
+  test('a setting that cannot work is not tried again', async () => {
+    await must(`echo 'PANEL_LISTENS="x"' >/etc/berth/controller.local.env; systemctl restart berth`)
+    await eventually(async () => (await property('berth', 'ActiveState')) === 'failed')
+    expect(await property('berth', 'NRestarts')).toBe('0')
+    await must('rm /etc/berth/controller.local.env; systemctl start berth')
+  })
+
+  test('guests are shut down together with the machine, after the agent', async () => {
+    expect(await property('berth-agent', 'After')).toContain('libvirt-guests.service')
+    await must('timeout 150 systemctl stop libvirt-guests')
+    expect(await must('virsh list --name')).toBe('')
+    expect(await must('journalctl -u libvirt-guests -o cat --no-pager')).toContain('guests to shut down, 120 seconds')
+  })
+})
