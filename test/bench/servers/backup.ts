@@ -63,9 +63,12 @@ const what = (n: number) => ({
   ...{ sizeBytes: 0, consistent: true },
 })
 
-/** With a disk served by the same program in both ways, which has closed it at the end. */
+/**
+ * With a disk served by the same program in both ways, which has closed it at the end. Each program has a session of
+ * its own, as the agent's have: on a busy machine Linux shares the processor out by sessions.
+ */
 const serving = (path: string, script: string, more = '') =>
-  `s=$(mktemp -u); qemu-nbd --socket $s --format raw --persistent --shared 8 ${more} -- ${path} & n=$!
+  `s=$(mktemp -u); setsid -w qemu-nbd --socket $s --format raw --persistent --shared 8 ${more} -- ${path} & n=$!
    trap "kill $n" ERR; until [ -S $s ]; do sleep 0.01; done
    ${script.replaceAll('URI', "'nbd+unix:///?socket='$s")}; kill $n; wait $n`
 
@@ -105,12 +108,12 @@ async function byTools(given: Disk): Promise<Times> {
   )
   sh(`rm ${path} ${path}.1`)
   const to = place()
-  const repository = `-r ${to.address}/usr_1 --no-cache`
-  const store = `nbdcopy -- URI - | restic ${repository} -q backup --stdin --stdin-filename disk.raw`
-  const save = () => taken(() => sh(serving(given.path, `${store}; restic ${repository} ls latest >/dev/null`)))
+  const restic = `setsid -w restic -r ${to.address}/usr_1 --no-cache`
+  const store = `setsid -w nbdcopy -- URI - | ${restic} -q backup --stdin --stdin-filename disk.raw`
+  const save = () => taken(() => sh(serving(given.path, `${store}; ${restic} ls latest >/dev/null`)))
   const [make, again] = [await save(), await save()]
   const empty = disk(mib, 0)
-  const dump = `restic ${repository} dump latest /disk.raw | nbdcopy --flush --destination-is-zero -- - URI`
+  const dump = `${restic} dump latest /disk.raw | setsid -w nbdcopy --flush --destination-is-zero -- - URI`
   const restore = await taken(() => sh(serving(empty.path, dump, '--discard=unmap --detect-zeroes=unmap')))
   mustBeTheSame(given.path, empty.path)
   forget(to, empty)
