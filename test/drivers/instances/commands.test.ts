@@ -7,26 +7,40 @@ import { parseCommand } from '../../../agent/commands/index.ts'
 import { HostAccess } from '../../../agent/drivers/access/host-access.ts'
 import { missingPackages } from '../../../agent/drivers/access/kit.ts'
 import { FakeGpus } from '../../../agent/drivers/gpu/fake.ts'
-import { FakeHttpNames } from '../../../agent/drivers/http-names/fake.ts'
+import { CaddyHttpNames } from '../../../agent/drivers/http-names/caddy.ts'
 import { FilePool } from '../../../agent/drivers/storage/file.ts'
 import { Ext4Workspaces } from '../../../agent/drivers/workspace/ext4.ts'
 import type { Host } from '../../../agent/host/host.ts'
+import { httpLabel } from '../../../agent/protocol/gpu.ts'
 import type { CommandName, Input } from '../../../agent/protocol/wire.ts'
 import { openState } from '../../../agent/state.ts'
 import { newKey, run, sshOptions } from '../../support/guest.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 import { closePodman, podmanIsMissing, podmanRig } from '../containers/podman-rig.ts'
-import { note } from '../tools.ts'
+import { missing, note } from '../tools.ts'
 
 const MiB = 2 ** 20
 const HOST = '192.0.2.1'
+const DOMAIN = 'gpu1.example.com'
+const HTTP_PORT = 26_000 + (process.pid % 1000) * 2
 const reason =
-  (await podmanIsMissing()) ?? (missingPackages().length ? `no ${missingPackages().join(', ')}` : undefined)
+  (await podmanIsMissing()) ??
+  (await missing('caddy')) ??
+  (missingPackages().length ? `no ${missingPackages().join(', ')}` : undefined)
 
 describe.skipIf(note(reason, 'the life of an instance'))('an instance, by the commands of the agent', () => {
   let host: Host
   let rig: Awaited<ReturnType<typeof podmanRig>>
   let keys: Awaited<ReturnType<typeof newKey>>[]
   let port: number
+  let caddy: Bun.Subprocess | undefined
+
+  /** The file of the instance by the name of its port, or the status of what is said instead. */
+  const byName = async (workload: string) => {
+    const headers = { Host: `${httpLabel(7860, workload)}.${DOMAIN}` }
+    const response = await fetch(`http://127.0.0.1:${HTTP_PORT}/file`, { headers })
+    return response.ok ? await response.text() : String(response.status)
+  }
 
   const obey = async <N extends CommandName>(name: N, input: Input<N>) => await parseCommand(name, input).work(host)
   const ssh = (command: string, key = keys[0]!) => {
@@ -44,7 +58,15 @@ describe.skipIf(note(reason, 'the life of an instance'))('an instance, by the co
       containers: rig.containers,
       access: new HostAccess(rig.dir),
       workspaces: new Ext4Workspaces([new FilePool('local', join(rig.dir, 'pool'))], MiB),
-      httpNames: new FakeHttpNames(db),
+      httpNames: new CaddyHttpNames({
+        dir: join(rig.dir, 'http-names'),
+        runningDir: join(rig.dir, 'running'),
+        adminSocket: join(rig.dir, 'admin.sock'),
+        storage: join(rig.dir, 'storage'),
+        httpPort: HTTP_PORT,
+        httpsPort: HTTP_PORT + 1,
+        tls: () => 'plain',
+      }),
       gpus: new FakeGpus(db, rig.dir, [], Date.now),
       state: openState(join(rig.dir, 'state.db')),
     } as unknown as Host
@@ -52,6 +74,8 @@ describe.skipIf(note(reason, 'the life of an instance'))('an instance, by the co
 
   afterAll(async () => {
     for (const key of keys ?? []) key.remove()
+    caddy?.kill('SIGKILL')
+    await caddy?.exited
     await closePodman()
     host?.state.close()
     await Bun.$`ip address delete ${HOST}/32 dev lo`.quiet().nothrow()
@@ -78,6 +102,17 @@ describe.skipIf(note(reason, 'the life of an instance'))('an instance, by the co
     await start()
     expect((await ssh('echo $MODEL; echo mine > /workspace/file')).out).toBe('first')
 
+    const set = { domain: DOMAIN, names: [{ workload, number, port: 7860 }] }
+    expect(await twice(() => obey('http-names.set', set))).toEqual([{ scheme: 'http' }, { scheme: 'http' }])
+    caddy = Bun.spawn(['caddy', 'run', '--config', join(rig.dir, 'http-names/caddy.json')], {
+      env: { PATH: process.env['PATH'], HOME: rig.dir },
+      stderr: 'ignore',
+    })
+    await eventually(async () => (await byName(workload).catch(() => undefined)) === '502')
+    expect(await byName(workload)).toBe('502')
+    await ssh('/.berth/bin/busybox httpd -p 7860 -h /workspace')
+    expect(await byName(workload)).toBe('mine\n')
+
     await obey('workspace.create', { workload, number, sizeBytes: 32 * MiB }).catch((error) =>
       // Not every kernel lets this machine enlarge a file system in use.
       expect(error).toMatchObject({ code: 'workspace_busy' }),
@@ -87,6 +122,7 @@ describe.skipIf(note(reason, 'the life of an instance'))('an instance, by the co
 
     await twice(() => obey('container.stop', { workload, graceSeconds: 1 }))
     expect(await obey('container.await', { workload, limitSeconds: 1 })).toEqual({ answered: 'off' })
+    expect(await byName(workload)).toBe('503')
     await obey('workspace.create', { workload, number, sizeBytes: 32 * MiB })
     const changed = { ...container, environment: [{ name: 'MODEL', value: 'second' }] }
     await start(changed)

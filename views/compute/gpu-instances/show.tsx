@@ -69,13 +69,13 @@ function Connect({ instance: it, area }: { instance: Instance; area: Area }) {
           <p class="muted">{it.status === 'creating' ? 'Its address appears here soon.' : 'It has no address now.'}</p>
         )}
         {it.jupyterUrl && <Jupyter url={it.jupyterUrl} isUp={isUp} />}
+        <Names instance={it} isUp={isUp} />
         {!isUp && it.sshCommand && <p class="muted">It answers while it is running.</p>}
         {it.sshKeys.length === 0 && it.status !== 'deleted' && (
           <p>
             No SSH key may log in. <Link href={tabOf(area, it.id, '/settings')}>Choose keys</Link>
           </p>
         )}
-        <Names instance={it} isUp={isUp} />
         <Ports instance={it} />
         <p class="hint">
           Files under <code>/workspace</code> ({exactGb(it.workspaceGb)}) outlive a rebuild. Everything else does not.
