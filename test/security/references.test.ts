@@ -202,7 +202,7 @@ const names = new Set([
   'catalogueId',
 ])
 /** Lists that are only compared with what the caller sees: an id of another is one that is not there. */
-const compared = new Set(['usage.reconcile services.serverId'])
+const compared = new Set(['usage.reconcile services.serverId', 'usage.reconcile services.instanceId'])
 
 type Way = {
   /** `operation field` */
