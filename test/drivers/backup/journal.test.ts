@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   closeSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -85,9 +86,17 @@ describe.skipIf(note(reason, 'journals of backups'))('a file system that was in 
     const { snapshot } = await restic.save(target, { ...what, sizeBytes: 70 * MIB }, { disk: given }, never)
     at = { target, snapshot }
   })
+  /** The folders in memory of both agents. */
+  const inMemory = ['agent', 'narrow'].map(
+    (name) =>
+      `/dev/shm/berth-backup-${new Bun.CryptoHasher('sha256').update(`${dir}/${name}`).digest('hex').slice(0, 16)}`,
+  )
   afterAll(async () => {
     files.close()
-    await eventually(() => running().length === 0)
+    for (const folder of inMemory) {
+      await eventually(() => !existsSync(folder) || readdirSync(folder).length === 0)
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 
   const namesIn = async (partition: number, by = files) =>
@@ -136,7 +145,7 @@ describe.skipIf(note(reason, 'journals of backups'))('a file system that was in 
     expect(running()).not.toEqual([])
     files.close()
     await eventually(() => running().length === 0)
-    await eventually(() => !readFileSync('/proc/self/mountinfo', 'utf8').includes('/work/partition'))
+    await eventually(() => !readFileSync('/proc/self/mountinfo', 'utf8').includes(`${inMemory[0]}/`))
     expect(await namesIn(1)).toContain('late')
   })
 })
