@@ -1,7 +1,7 @@
 // Only the real engine can show this: why containers end, what their root cannot do, and how the agent copes with the
 // engine's own mishaps.
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Given } from '../../../agent/drivers/container/container.ts'
 import { PodmanContainers } from '../../../agent/drivers/container/podman/podman.ts'
@@ -9,7 +9,7 @@ import { cdiName } from '../../../agent/drivers/gpu/cdi.ts'
 import type { Container } from '../../../agent/protocol/gpu.ts'
 import { cardId } from '../../agent/instances/examples.ts'
 import { note } from '../tools.ts'
-import { closePodman, podmanIsMissing, podmanRig } from './podman-rig.ts'
+import { closePodman, podmanIsMissing, podmanRig, removeGroups } from './podman-rig.ts'
 
 const isLong = process.env['BERTH_LONG'] !== undefined
 const CDI_FILE = `/etc/cdi/berth-test-${process.pid}.json`
@@ -225,6 +225,54 @@ describe.skipIf(note(await podmanIsMissing(), 'ends and limits of containers wit
     expect(await written(workload)).toContain('No such file')
     expect(await containers.runInside(workload, ['cat', '/workspace/kept'])).toBe(0)
   }, 20_000)
+  test('S44: one that goes on writing is ended before the disk of all is full, and the others go on', async () => {
+    const { dir, options, container, given, image } = await podmanRig()
+    const disk = join(dir, 'disk')
+    mkdirSync(disk)
+    const file = `${disk}.ext4`
+    await Bun.$`truncate -s 3G ${file} && mke2fs -q -t ext4 -m 0 ${file} && mount -o loop ${file} ${disk}`
+    const cgroup = `${options.cgroup}-disk`
+    const apart = { dir: join(disk, 'lib'), runDir: join(dir, 'disk-run'), cgroup }
+    const freeBytes = () => {
+      const { bavail, bsize } = statfsSync(disk)
+      return bavail * bsize
+    }
+    const limits = { leastFreeBytes: freeBytes() - (120 << 20), worthBytes: 20 << 20 }
+    const containers = new PodmanContainers({ ...options, ...apart, disk: limits })
+    const stop = new AbortController()
+    try {
+      await containers.ensureImage(image, undefined)
+      const start = async (n: number, script: string) => {
+        const one = container(n, { command: ['/bin/sh', '-c', script] })
+        await containers.create(one, await given(n))
+        await containers.start(one.workload)
+        return one.workload
+      }
+      const idle = await start(6, 'sleep 600')
+      const writer = await start(7, 'while :; do head -c 8000000 /dev/zero >>/big; sleep 0.1; done')
+      let leastFree = Number.POSITIVE_INFINITY
+      const looking = setInterval(() => {
+        leastFree = Math.min(leastFree, freeBytes())
+      }, 50)
+      for await (const { workload, power, end } of containers.events(stop.signal))
+        if (workload === writer && power === 'stopped') {
+          expect(end?.detail).toContain('filled the disk of its host')
+          break
+        }
+      clearInterval(looking)
+      expect(leastFree).toBeLessThan(limits.leastFreeBytes)
+      // It went on writing while it was found out and ended.
+      expect(leastFree).toBeGreaterThan(limits.leastFreeBytes - (500 << 20))
+      expect(freeBytes()).toBeGreaterThan(limits.leastFreeBytes)
+      expect(await containers.power(idle)).toBe('running')
+    } finally {
+      stop.abort()
+      for (const { id } of await containers.look()) await containers.remove(id)
+      containers.close()
+      await removeGroups(cgroup)
+      await Bun.$`umount -l ${apart.dir}/storage/overlay; umount -l ${disk}`.quiet().nothrow()
+    }
+  }, 60_000)
   test('the engine is told with what it lacks, also where none of its services runs', async () => {
     const { containers, options, dir } = await podmanRig()
     const found = await containers.engine()

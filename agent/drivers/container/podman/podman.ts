@@ -23,7 +23,8 @@ import { type ContainerRecord, openRecords, type Records } from './records.ts'
 import { type ImageConfig, specOf, volumeName } from './spec.ts'
 
 const POLL_MS = 1000
-const DISK_EVERY_MS = 30_000
+/** Where the disk is nearly full and no container has written enough to end it. */
+const DISK_AGAIN_MS = 30_000
 const DISK = { leastFreeBytes: 5e9, worthBytes: 1e9 }
 const SWEEP_MS = 3_600_000
 /** The engine's helper stores the exit code a moment after the process is gone. */
@@ -181,7 +182,7 @@ export class PodmanContainers implements Containers {
 
   async *events(signal: AbortSignal): AsyncGenerator<ContainerEvent> {
     let sweptAt = performance.now()
-    let diskAt = sweptAt
+    let relieveAt = sweptAt
     const known = new Map<string, Power>()
     for (let isFirst = true; !signal.aborted; isFirst = false) {
       const seen = new Map((await this.look()).map((one) => [one.id, one]))
@@ -193,12 +194,12 @@ export class PodmanContainers implements Containers {
         if (isNew && !isFirst)
           yield { workload, power, at: Date.now(), reason: reasonOf(power, off, end), ...(end && { end }) }
       }
-      if (performance.now() - diskAt > DISK_EVERY_MS) {
-        diskAt = performance.now()
-        await this.relieveDisk().catch((error) =>
-          log('error', 'the disk of the containers is nearly full', { error: wordsOf(error) }),
-        )
-      }
+      // Each time, because a disk of today takes gigabytes in a second.
+      if (performance.now() >= relieveAt)
+        await this.relieveDisk().catch((error) => {
+          relieveAt = performance.now() + DISK_AGAIN_MS
+          log('error', 'the disk of the containers is nearly full', { error: wordsOf(error) })
+        })
       if (performance.now() - sweptAt > SWEEP_MS) {
         sweptAt = performance.now()
         this.cgroups.sweep(new Set(seen.keys()))
