@@ -311,9 +311,7 @@ for (const [i, screen] of [screens[0]!, screens[3]!].entries())
         expect(await rows.first().textContent()).toContain(
           'shop:1 is in the list and there is no such server or GPU instance here.',
         )
-        const { length } = p.db.$client
-          .query("SELECT id FROM workloads WHERE kind = 'server' AND lifecycle <> 'terminated'")
-          .all()
+        const { length } = p.db.$client.query("SELECT id FROM workloads WHERE lifecycle <> 'terminated'").all()
         expect(await rows.count()).toBe(length + 2)
         expect(await sticksOut(page)).toBe(false)
         // The header stays in view: at another place it would cover the button in the picture.
@@ -325,6 +323,7 @@ for (const [i, screen] of [screens[0]!, screens[3]!].entries())
         ])
         const sheet = (await Bun.file(await file.path()).text()).trim().split('\r\n')
         expect(sheet).toHaveLength(length + 3)
+        expect(await rows.getByRole('link', { name: 'gpu_' }).first().getAttribute('href')).toStartWith('/gpu/gpu_')
         const place = rows.getByRole('link', { name: 'srv_' }).first()
         await place.click()
         await page.waitForURL('**/admin/servers/srv_*')
