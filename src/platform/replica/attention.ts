@@ -34,8 +34,9 @@ export const restoredLately: Source = ({ tx, actor, wallClock }) => {
     level: 'warn',
     what: `The database was restored as it was at ${inWords(restored.upTo)}.`,
     effect:
-      'Nodes may have servers and addresses that it does not know, or lack some. Each node lists these differences, ' +
-      'and nothing is changed by itself.',
+      'Nodes may have servers that it does not know, or lack some. Each node lists these differences, and nothing is ' +
+      'changed by itself. Close the locations until they are decided: an address that such a server has could be ' +
+      'given to a new one.',
     since: iso(restored.on),
     action: 'Open nodes',
     href: '/admin/nodes',

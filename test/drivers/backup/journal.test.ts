@@ -94,7 +94,9 @@ describe.skipIf(note(reason, 'journals of backups'))('a file system that was in 
   afterAll(async () => {
     files.close()
     for (const folder of inMemory) {
-      await eventually(() => !existsSync(folder) || readdirSync(folder).length === 0)
+      const isGone = () => !existsSync(folder) || readdirSync(folder).length === 0
+      await eventually(isGone)
+      expect(isGone()).toBe(true)
       rmSync(folder, { recursive: true, force: true })
     }
   })
@@ -145,7 +147,10 @@ describe.skipIf(note(reason, 'journals of backups'))('a file system that was in 
     expect(running()).not.toEqual([])
     files.close()
     await eventually(() => running().length === 0)
-    await eventually(() => !readFileSync('/proc/self/mountinfo', 'utf8').includes(`${inMemory[0]}/`))
+    expect(running()).toEqual([])
+    const isMounted = () => readFileSync('/proc/self/mountinfo', 'utf8').includes(`${inMemory[0]}/`)
+    await eventually(() => !isMounted())
+    expect(isMounted()).toBe(false)
     expect(await namesIn(1)).toContain('late')
   })
 })
