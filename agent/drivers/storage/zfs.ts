@@ -11,6 +11,11 @@ const LIMIT_SECONDS = 120
 const LABEL = 'berth:layer'
 /** ZFS 2.2's default; smaller blocks take more space on RAID-Z, larger ones make small writes slow. */
 const BLOCK_BYTES = 16_384
+/**
+ * The host neither looks for partitions in a guest's disk nor snapshots it: a volume group of the guest's that the host
+ * takes up, and a snapshot of a tool for all of a pool's data sets, keep a disk from being deleted.
+ */
+const OWN = ['-o', 'volmode=dev', '-o', 'com.sun:auto-snapshot=false']
 /** udev looks at a new device and keeps it open for a moment. */
 const BUSY_TRIES = 20
 const BUSY_PAUSE_MS = 250
@@ -45,7 +50,7 @@ export class Zfs implements BlockDriver {
   async create(name: string, sizeBytes: number, fill: (disk: Disk) => Promise<void>) {
     const part = `${name}.part`
     await this.removeRest(name)
-    const how = ['-s', '-V', rounded(sizeBytes), '-o', `volblocksize=${BLOCK_BYTES}`]
+    const how = ['-s', '-V', rounded(sizeBytes), '-o', `volblocksize=${BLOCK_BYTES}`, ...OWN]
     await this.zfs(['create', ...how, this.named(part)])
     await appears(this.device(part))
     await fill(this.at(part))
@@ -62,7 +67,7 @@ export class Zfs implements BlockDriver {
     this.zfs(['snapshot', '-o', `${LABEL}=${layer}`, `${this.named(diskName(name, start))}@s${taken}`])
 
   async clone(name: string, point: Point, start: number) {
-    await this.zfs(['clone', this.entryOf(name, { point }), this.named(diskName(name, start))])
+    await this.zfs(['clone', ...OWN, this.entryOf(name, { point }), this.named(diskName(name, start))])
     await appears(this.device(diskName(name, start)))
   }
 
