@@ -2,6 +2,7 @@
 // is gone with `stop`.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { eventually } from '../../support/waiting/eventually.ts'
 
 const POOL = 'berth'
 
@@ -72,6 +73,8 @@ export async function startCeph(dir: string, port: number) {
     daemon('ceph-osd', '0')
     await ceph('osd', 'pool', 'create', POOL, '8')
     await call('rbd', ['--conf', conf, 'pool', 'init', POOL])
+    // The manager counts a new pool some seconds later.
+    await eventually(async () => (await ceph('df', '--format', 'json')).includes(`"name":"${POOL}"`), 60)
   } catch (error) {
     await stop()
     throw error

@@ -42,6 +42,7 @@ describe.skipIf(!lvmDevice)('a thin pool of LVM', () => {
     'a pool without zeroing makes no disk, and says why',
     async () => {
       const pool = new BlockPool('local', driver)
+      await empty(pool)
       await run('lvchange', ['--zero', 'n', driver.path])
       await expect(pool.create(volumeOf(1, 'raw'), image, 64 * MiB)).rejects.toMatchObject({ code: 'pool_unsafe' })
       expect((await pool.capacity()).warnings?.join()).toContain('lvchange --zero y berthtest/pool')

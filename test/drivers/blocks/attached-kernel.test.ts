@@ -1,0 +1,22 @@
+// Open disks and volumes on LVM-thin and ZFS of this machine's kernel, on devices whose content is lost:
+// BERTH_TEST_LVM=DEVICE, BERTH_TEST_ZFS=DEVICE. in-guest.test.ts runs this file in a guest of its own.
+import { describe } from 'bun:test'
+import { attachedContract } from './attached.contract.ts'
+import { makeThinPool, makeZpool } from './kernel-pools.ts'
+
+const [lvmDevice, zfsDevice] = [process.env['BERTH_TEST_LVM'], process.env['BERTH_TEST_ZFS']]
+const POOL_MIB = 2048
+
+describe.skipIf(!lvmDevice)('open disks on LVM-thin', () => {
+  attachedContract(async () => {
+    const { remove, ...pool } = await makeThinPool(lvmDevice!, POOL_MIB)
+    return { entry: { kind: 'lvm-thin', ...pool }, format: 'raw', close: remove }
+  })
+})
+
+describe.skipIf(!zfsDevice)('open disks on ZFS', () => {
+  attachedContract(async () => {
+    const { dataset, remove } = await makeZpool(zfsDevice!)
+    return { entry: { kind: 'zfs', dataset }, format: 'raw', close: remove }
+  })
+})
