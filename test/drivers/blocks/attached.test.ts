@@ -1,5 +1,5 @@
-// Open disks and volumes in files, with BERTH_LONG=1, and on LVM-thin and ZFS of this machine's kernel, on devices whose
-// content is lost: BERTH_TEST_LVM=DEVICE, BERTH_TEST_ZFS=DEVICE. in-guest.test.ts runs this file in a guest of its own.
+// Open disks and volumes in files, with BERTH_LONG=1, and on LVM-thin and ZFS of this machine's kernel, on devices
+// whose content is lost: BERTH_TEST_LVM=DEVICE, BERTH_TEST_ZFS=DEVICE. in-guest.test.ts runs this file in a guest.
 import { describe } from 'bun:test'
 import { join } from 'node:path'
 import { temporary } from '../../agent/temporary.ts'
