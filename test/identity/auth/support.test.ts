@@ -154,9 +154,11 @@ describe('S22: a support session', () => {
       'support.close',
     ]))
   test('is answered nothing that is shown once, and reads nothing that needs its person', () => {
-    // The URL of a webhook, an ISO or an image is what its owner typed, and is shown to them whenever they look.
+    // The URL of a webhook, an ISO or an image is what its owner typed, and is shown to them whenever they look. That
+    // of a port of a GPU instance is public.
     const typed = (op: { path: string }, field: string) =>
-      field === 'url' && /^\/(webhook|isos|customers\/\{id\}\/images|admin\/settings)/.test(op.path)
+      field === 'url' &&
+      /^\/(webhook|isos|customers\/\{id\}\/images|admin\/settings|(admin\/)?gpu-instances)/.test(op.path)
     for (const op of forSomebody.filter(isAllowedInSupportSession)) {
       const once = fieldsOf(op.response).filter((field) => SHOWN_ONCE.test(field) && !typed(op, field))
       expect([op.id, ...once]).toEqual([op.id])
