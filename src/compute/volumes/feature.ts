@@ -9,7 +9,7 @@ import { createVolume, creatingVolume } from './create.ts'
 import { deletingVolume, removeVolume } from './delete.ts'
 import { growingVolume, growVolume } from './grow.ts'
 import { getVolume, listServerVolumes, listVolumes, renameVolume } from './list.ts'
-import { inWords, visibleTo, volumeData } from './model.ts'
+import { hasVolumes, inWords, visibleTo, volumeData } from './model.ts'
 import { attachVolume, detachVolume, movingVolume } from './move.ts'
 import { reportVolumes } from './usage.ts'
 
@@ -92,7 +92,7 @@ export const volumesFeature = feature({
   bindsToOwner: (tx, workloadId) => inWords(volumesOf(tx, workloadId)),
   nav: [
     nav('staff', 'Infrastructure', 229, '/admin/volumes'),
-    nav('reseller', '', 115, '/reseller/volumes'),
-    nav('customer', '', 115, '/volumes'),
+    { ...nav('reseller', '', 115, '/reseller/volumes'), has: hasVolumes },
+    { ...nav('customer', '', 115, '/volumes'), has: hasVolumes },
   ],
 })

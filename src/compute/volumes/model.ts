@@ -7,7 +7,14 @@ import { packageById } from '../../catalog/packages/queries.ts'
 import { locationById } from '../../fleet/locations/queries.ts'
 import { isGoneNode } from '../../fleet/nodes/queries.ts'
 import { freeDiskGbFor, type PoolRoom, poolRoomOf, poolRoomsOn } from '../../fleet/storage-pools/queries.ts'
-import { type VolumeRow, volumeById, volumeColumns, volumesGbOf, volumesOf } from '../../fleet/volumes/queries.ts'
+import {
+  searchVolumes,
+  type VolumeRow,
+  volumeById,
+  volumeColumns,
+  volumesGbOf,
+  volumesOf,
+} from '../../fleet/volumes/queries.ts'
 import { serversBeside } from '../../fleet/workloads/reports.ts'
 import { ownedResource, ownedVisibleTo } from '../../identity/accounts/owned.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
@@ -141,6 +148,10 @@ export const allowanceGb = (tx: Db, ownerId: string): number =>
     (sum, { packageId, n }) => sum + n * (packageById(tx, packageId)?.volumeGb ?? 0),
     0,
   )
+
+/** Does the actor see a volume, or have a package that comes with some? To others the list of volumes is of no use. */
+export const hasVolumes = (tx: Db, actor: Actor): boolean =>
+  searchVolumes(tx, visibleTo(actor), '', 1).length > 0 || allowanceGb(tx, actor.accountId) > 0
 
 /** Throws `limit_reached`, `reseller_suspended` or `quota_exceeded` when the account may not have so much more. */
 export function mustBeAllowed(tx: Tx, now: number, ownerId: string, moreGb: number) {

@@ -416,6 +416,24 @@ describe('volumes are found', () => {
   })
 })
 
+test('the navigation leads to volumes whoever sees one or has a package with some', async () => {
+  using p = await world()
+  const leads = async (who: Who, href: string) => {
+    const headers = { Cookie: `__Host-panel=${who.cookie}` }
+    const answer = await p.controller.router.fetch(new Request('http://localhost/account/activity', { headers }))
+    return (await answer.text()).includes(`<a href="${href}"`)
+  }
+  const other = p.account('customer', 'Other')
+  const people = () =>
+    Promise.all([leads(p.customer, '/volumes'), leads(other, '/volumes'), leads(p.owner, '/admin/volumes')])
+  expect(await people()).toEqual([false, false, true])
+  const v = await begin(p)
+  expect(await people()).toEqual([true, false, true])
+  await v.make()
+  await p.admin('PATCH', `/admin/packages/${p.pack}`, { volumeGb: 0 })
+  expect(await people()).toEqual([true, false, true])
+})
+
 describe('Needs attention', () => {
   const rows = async (p: World, who: Who, at: string) =>
     (await p.call(who, 'GET', at)).body.attention
