@@ -18,6 +18,7 @@ import { changeSpare, removeDisk } from '../servers/install/remove-disk.ts'
 import { jobResponse, load, type Server, server } from '../servers/model.ts'
 import { updateServer } from '../servers/queries.ts'
 import { refusalsOf } from '../servers/state.ts'
+import { defineAfter, isOn, lookAtPower, shutDown, startAgain } from '../servers/vm-steps.ts'
 import { firstLayer, forgetSnapshots } from '../snapshots/queries.ts'
 import { repositoryIn } from './keys.ts'
 import { backupIn, mustBeRestorable } from './model.ts'
@@ -99,8 +100,6 @@ function plan(tx: Tx, { serverId, backupId }: Restoring): Plan {
   }
 }
 
-const isOn = (power: string | undefined) => power === 'running' || power === 'paused'
-
 export const restoringBackup = saga<Restoring>('restore', { lane: 'bulk', cancelWith: 'servers:reinstall' })
   .record('hold', 'Holding space for the disk', {
     do(tx, { input: { serverId } }) {
@@ -114,10 +113,7 @@ export const restoringBackup = saga<Restoring>('restore', { lane: 'bulk', cancel
     },
   })
   .record('plan', 'Planning', { do: (tx, { input }) => plan(tx, input) })
-  .command('look', 'Checking whether it runs', {
-    abandonable: true,
-    do: ({ input }) => nodeCommand(input.nodeId, 'vm.look', { workload: input.serverId }),
-  })
+  .command('look', ...lookAtPower)
   .command('disk', 'Reading the disk from the backup', {
     do: ({ input: { nodeId, backupId }, out: { plan } }, { db, secrets }) =>
       nodeCommand(nodeId, 'backup.restore', {
@@ -128,25 +124,14 @@ export const restoringBackup = saga<Restoring>('restore', { lane: 'bulk', cancel
       }),
     undo: ({ input, out }) => nodeCommand(input.nodeId, 'volume.remove', out.plan.after.volume),
   })
-  .command('stop', 'Shutting it down', {
-    do: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: GRACE_SECONDS }),
-    undo: ({ input, out }) =>
-      isOn(out.look.power) ? nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }) : undefined,
-  })
-  .command('define', 'Putting the disk of the backup into place', {
-    do: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.after),
-    undo: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.before),
-  })
-  .command('start', 'Starting it, if it ran', {
-    do: ({ input, out }) =>
-      isOn(out.look.power) ? nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }) : undefined,
-    undo: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 0 }),
-  })
+  .command('stop', 'Shutting it down', shutDown(GRACE_SECONDS))
+  .command('define', 'Putting the disk of the backup into place', defineAfter)
+  .command('start', 'Starting it, if it ran', startAgain)
   // The last step: nothing can fail after it, so it needs no undo.
   .record('switch', 'Giving up the disk before', {
     losesData: true,
     do(tx, { input: { serverId, nodeId }, out: { hold, plan, look }, now }) {
-      const power = isOn(look.power) ? 'running' : 'stopped'
+      const power = isOn({ out: { look } }) ? 'running' : 'stopped'
       const { imageId, hardware, after, old } = plan
       updateServer(tx, serverId, { imageId, ...hardware, ...firstLayer, bootFirst: 'disk' })
       changeWorkload(tx, serverId, { diskGeneration: after.volume.generation, power, wantedPower: power })

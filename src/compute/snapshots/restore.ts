@@ -14,6 +14,7 @@ import { GIB } from '../servers/install/plan.ts'
 import { jobResponse, load, server } from '../servers/model.ts'
 import { updateServer } from '../servers/queries.ts'
 import { refusalsOf } from '../servers/state.ts'
+import { defineAfter, isOn, lookAtPower, shutDown, startAgain } from '../servers/vm-steps.ts'
 import { mustBeRestorable, snapshotIn } from './model.ts'
 import { snapshotById } from './queries.ts'
 import { atLayers, takeLayer } from './take.ts'
@@ -55,14 +56,9 @@ function plan(tx: Tx, { serverId, snapshotId }: Restoring): Plan {
   return { ...atLayers(tx, target, layer), from, left: target.diskLayer, layer, sizeBytes }
 }
 
-const isOn = (power: string | undefined) => power === 'running' || power === 'paused'
-
 export const restoringSnapshot = saga<Restoring>('restore_snapshot', { cancelWith: 'servers:reinstall' })
   .record('plan', 'Planning', { do: (tx, { input }) => plan(tx, input) })
-  .command('look', 'Checking whether it runs', {
-    abandonable: true,
-    do: ({ input }) => nodeCommand(input.nodeId, 'vm.look', { workload: input.serverId }),
-  })
+  .command('look', ...lookAtPower)
   .command('layer', 'Making a disk from the snapshot', {
     do: ({ input, out: { plan } }) =>
       nodeCommand(input.nodeId, 'volume.fork', {
@@ -73,26 +69,15 @@ export const restoringSnapshot = saga<Restoring>('restore_snapshot', { cancelWit
     undo: ({ input, out: { plan } }) =>
       nodeCommand(input.nodeId, 'volume.remove-layer', { volume: plan.before.volume, layer: plan.layer }),
   })
-  .command('stop', 'Shutting it down', {
-    do: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: GRACE_SECONDS }),
-    undo: ({ input, out }) =>
-      isOn(out.look.power) ? nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }) : undefined,
-  })
-  .command('define', 'Putting the disk of the snapshot into place', {
-    do: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.after),
-    undo: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.before),
-  })
-  .command('start', 'Starting it, if it ran', {
-    do: ({ input, out }) =>
-      isOn(out.look.power) ? nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }) : undefined,
-    undo: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 0 }),
-  })
+  .command('stop', 'Shutting it down', shutDown(GRACE_SECONDS))
+  .command('define', 'Putting the disk of the snapshot into place', defineAfter)
+  .command('start', 'Starting it, if it ran', startAgain)
   // The last step: nothing can fail after it, so it needs no undo.
   .record('switch', 'Giving up what was written since', {
     losesData: true,
     do: (tx, { input: { serverId, nodeId }, out: { plan, look }, now }) => {
       updateServer(tx, serverId, { diskLayer: plan.layer, diskParent: plan.from })
-      const power = isOn(look.power) ? 'running' : 'stopped'
+      const power = isOn({ out: { look } }) ? 'running' : 'stopped'
       changeWorkload(tx, serverId, { power, wantedPower: power })
       dropLayer(tx, { serverId, nodeId, volume: plan.after.volume, layer: plan.left }, now)
       return { switched: true }

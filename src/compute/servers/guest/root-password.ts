@@ -18,6 +18,7 @@ import { networkSeed, passwordSeedFor } from '../install/seed.ts'
 import { load, server, serverJob } from '../model.ts'
 import { updateServer } from '../queries.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
+import { lookAtPower } from '../vm-steps.ts'
 import { guestOf } from './queries.ts'
 
 export const resetPassword = operation({
@@ -113,10 +114,7 @@ export const resettingPassword = saga<Resetting>('password', { cancelWith: 'serv
         hash: input.passwordHash,
       }),
   })
-  .command('look', 'Checking whether it runs', {
-    abandonable: true,
-    do: ({ input }) => nodeCommand(input.nodeId, 'vm.look', { workload: input.serverId }),
-  })
+  .command('look', ...lookAtPower)
   .command('seed', 'Writing the data for its next start', {
     do: ({ input, out }) => {
       if (!out.now.set) return nodeCommand(input.nodeId, 'seed.write', out.plan.seed)

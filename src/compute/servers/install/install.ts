@@ -9,8 +9,9 @@ import { saga } from '../../../kernel/jobs/saga.ts'
 import { noteStartupScript, watchGuest } from '../guest/queries.ts'
 import { inEvent, load } from '../model.ts'
 import { updateServer } from '../queries.ts'
+import { startVm } from '../vm-steps.ts'
 import { type Installing, NO_ANSWER, planInstallation, startupScriptIn } from './plan.ts'
-import { awaitBoot, fetchImage, makeDisk, readsLater, removeSeed, startVm, writeSeed } from './steps.ts'
+import { awaitBoot, fetchImage, makeDisk, readsLater, removeSeed, writeSeed } from './steps.ts'
 
 const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup') =>
   saga<Installing>(kind, {

@@ -24,11 +24,12 @@ import { inEvent, load, type Server, server } from '../model.ts'
 import { updateServer } from '../queries.ts'
 import { leaveRescue } from '../rescue/model.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
+import { lookAtPower, startVm } from '../vm-steps.ts'
 import { access, firstBootFields, hostname, rootPasswordFor } from './order.ts'
 import { type Installing, NO_ANSWER, type Plan, planInstallation, startupScriptIn, vmOf, volumeOf } from './plan.ts'
 import { changeSpare, removeDisk } from './remove-disk.ts'
 import { imageFor, installationOf, installationStarted, who } from './setup.ts'
-import { awaitBoot, fetchImage, makeDisk, readsLater, removeSeed, startVm, writeSeed } from './steps.ts'
+import { awaitBoot, fetchImage, makeDisk, readsLater, removeSeed, writeSeed } from './steps.ts'
 
 /** Seconds for the old system to shut down, so that it is consistent if it has to come back. */
 const GRACE_SECONDS = 60
@@ -206,10 +207,7 @@ export const reinstalling = saga<Reinstalling>('reinstall', {
     },
     undoAtOnce: true,
   })
-  .command('look', 'Checking whether it runs', {
-    abandonable: true,
-    do: ({ input }) => nodeCommand(input.nodeId, 'vm.look', { workload: input.serverId }),
-  })
+  .command('look', ...lookAtPower)
   .command('image', ...fetchImage)
   // Before the new vm starts, so that it can never send with the address of another. The old system has the same rules.
   .command('firewall', 'Loading its network rules', {

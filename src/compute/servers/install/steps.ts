@@ -33,14 +33,6 @@ export const writeSeed = [
   },
 ] as const
 
-export const startVm = [
-  'Starting it',
-  {
-    do: ({ input }: Planned) => nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }),
-    undo: ({ input }: Planned) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 0 }),
-  },
-] as const
-
 export const awaitBoot = [
   'Waiting until it answers',
   {

@@ -34,6 +34,7 @@ import { load, server } from '../model.ts'
 import { updateServer } from '../queries.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
 import type { RescueSystem } from '../tables.ts'
+import { defineAfter, lookAtPower, shutDown, startVm } from '../vm-steps.ts'
 
 /** Seconds for its own system to shut down, so that its disk is consistent. */
 const GRACE_SECONDS = 60
@@ -138,10 +139,7 @@ export const enteringRescue = saga<Entering>('rescue', { cancelWith: 'servers:se
       if (out.plan) changeSpare(tx, input.serverId, -input.diskGb)
     },
   })
-  .command('look', 'Checking whether it runs', {
-    abandonable: true,
-    do: ({ input }) => nodeCommand(input.nodeId, 'vm.look', { workload: input.serverId }),
-  })
+  .command('look', ...lookAtPower)
   .command('image', 'Fetching the rescue image, unless the node has it', {
     abandonable: true,
     do: ({ input }) => nodeCommand(input.nodeId, 'image.ensure', input.image),
@@ -155,13 +153,7 @@ export const enteringRescue = saga<Entering>('rescue', { cancelWith: 'servers:se
       }),
     undo: ({ input, out }) => nodeCommand(input.nodeId, 'volume.remove', out.plan.volume),
   })
-  .command('stop', 'Shutting down its own system', {
-    do: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: GRACE_SECONDS }),
-    undo: ({ input, out }) =>
-      out.look.power === 'running' || out.look.power === 'paused'
-        ? nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId })
-        : undefined,
-  })
+  .command('stop', 'Shutting down its own system', shutDown(GRACE_SECONDS))
   .command('seed', 'Writing the data for its first boot', {
     do: ({ input, out }) => nodeCommand(input.nodeId, 'seed.write', out.plan.seed),
     undo: ({ input, out }) =>
@@ -169,14 +161,8 @@ export const enteringRescue = saga<Entering>('rescue', { cancelWith: 'servers:se
         ? nodeCommand(input.nodeId, 'seed.write', out.plan.seedBefore)
         : nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId }),
   })
-  .command('define', 'Putting the rescue disk in front', {
-    do: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.after),
-    undo: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.before),
-  })
-  .command('start', 'Starting it', {
-    do: ({ input }) => nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }),
-    undo: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 0 }),
-  })
+  .command('define', 'Putting the rescue disk in front', defineAfter)
+  .command('start', ...startVm)
   .command('boot', 'Waiting until it answers', {
     abandonable: true,
     do: ({ input, out }) =>

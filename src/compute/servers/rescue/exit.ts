@@ -11,6 +11,7 @@ import { vmOf, volumeOf } from '../install/plan.ts'
 import { networkSeed } from '../install/seed.ts'
 import { jobResponse, load, server } from '../model.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
+import { defineAfter, lookAtPower, shutDown, startVm } from '../vm-steps.ts'
 import { leaveRescue, ownSystem } from './model.ts'
 
 const GRACE_SECONDS = 60
@@ -52,36 +53,21 @@ export const exitingRescue = saga<{ serverId: string; nodeId: string }>('exit_re
       }
     },
   })
-  .command('look', 'Checking whether it runs', {
-    abandonable: true,
-    do: ({ input }) => nodeCommand(input.nodeId, 'vm.look', { workload: input.serverId }),
-  })
-  .command('stop', 'Shutting down the rescue system', {
-    do: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: GRACE_SECONDS }),
-    undo: ({ input, out }) =>
-      out.look.power === 'running' || out.look.power === 'paused'
-        ? nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId })
-        : undefined,
-  })
+  .command('look', ...lookAtPower)
+  .command('stop', 'Shutting down the rescue system', shutDown(GRACE_SECONDS))
   // A seed that waited for the next start of its own system.
   .command('seed', 'Writing the data for its start', {
     do: ({ input, out }) => (out.plan.seed ? nodeCommand(input.nodeId, 'seed.write', out.plan.seed) : undefined),
     undo: ({ input, out }) =>
       out.plan.seed ? nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId }) : undefined,
   })
-  .command('define', 'Putting its own disk in front', {
-    do: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.after),
-    undo: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.before),
-  })
+  .command('define', 'Putting its own disk in front', defineAfter)
   // Where the rescue system never answered, its data is still there.
   .command('unseed', 'Removing the data for its first boot', {
     do: ({ input, out }) =>
       out.plan.seed ? undefined : nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId }),
   })
-  .command('start', 'Starting it', {
-    do: ({ input }) => nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }),
-    undo: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 0 }),
-  })
+  .command('start', ...startVm)
   .record('note', 'Out of rescue', {
     do: (tx, { input, now }) => {
       leaveRescue(tx, input.serverId, now)

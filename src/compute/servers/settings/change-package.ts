@@ -25,6 +25,7 @@ import { setSpeed } from '../speed/change.ts'
 import { type DiskLimits, diskLimitsOf } from '../speed/limits.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
 import { startAllowance } from '../traffic/allowance.ts'
+import { lookAtPower } from '../vm-steps.ts'
 
 /** The part of a package that a server takes over when it changes to it. */
 type Sizes = {
@@ -158,10 +159,7 @@ export const resizing = saga<Resizing>('resize')
       changeWorkload(tx, serverId, { vcpus, memoryMb, diskGb })
     },
   })
-  .command('look', 'Checking whether it runs', {
-    abandonable: true,
-    do: ({ input }) => nodeCommand(input.nodeId, 'vm.look', { workload: input.serverId }),
-  })
+  .command('look', ...lookAtPower)
   .command('define', 'Changing the virtual machine', {
     do: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.hold.after),
     undo: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.hold.before),
