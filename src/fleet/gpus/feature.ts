@@ -1,8 +1,10 @@
 import { second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
+import { gauges } from '../../kernel/monitoring.ts'
 import { gpusInTrouble } from './attention.ts'
 import { checkCard, checkingCards, checkWaitingCards } from './check.ts'
 import { changeGpuCard, changeGpuHost, forgetGpuCard, listGpus } from './hosts.ts'
+import { cardsByState } from './model.ts'
 import { cardTarget } from './queries.ts'
 import { gpuCards, gpuHolds, gpuHosts, gpuPorts } from './tables.ts'
 
@@ -55,6 +57,7 @@ export const gpusFeature = feature({
   jobs: [checkingCards],
   operations: [listGpus, changeGpuHost, changeGpuCard, checkCard, forgetGpuCard],
   attention: [gpusInTrouble],
+  figures: ({ db }) => [gauges('berth_cards', 'GPU cards of all nodes by state.', 'state', cardsByState(db))],
   auditTargets: [cardTarget],
   nav: [
     {

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { asText, type Figure } from '../../../src/kernel/monitoring.ts'
 import { golden } from '../../support/golden.ts'
+import { reportCards } from '../../support/nodes/gpus.ts'
+import { gpuWorld } from '../../support/nodes/instances.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 
 const docs = new URL('../../../docs/', import.meta.url).pathname
@@ -18,10 +20,11 @@ beforeAll(async () => {
 })
 afterAll(() => p.close())
 
-const scrape = (who?: Who, path = '/metrics') =>
-  p.controller.router.fetch(
+const scrapeOf = (of: World, who?: Who, path = '/metrics') =>
+  of.controller.router.fetch(
     new Request(`http://localhost${path}`, who && { headers: { Authorization: `Bearer ${who.token}` } }),
   )
+const scrape = (who?: Who, path?: string) => scrapeOf(p, who, path)
 const scraped = async () => (await scrape(token)).text()
 const value = (line: string, of = text) =>
   Number(new RegExp(`^${line.replace(/[{}"]/g, '\\$&')} (.+)$`, 'm').exec(of)?.[1])
@@ -69,6 +72,14 @@ describe('GET /metrics', () => {
     expect(value('berth_jobs{state="queued"}', after) + value('berth_jobs{state="running"}', after)).toBe(1)
     p.node.agent.connect()
     await p.settle()
+  })
+  test('counts GPU cards by their state', async () => {
+    using g = await gpuWorld({ cards: 2 })
+    const [well, broken] = g.host.cards
+    reportCards(g, g.host.id, { cards: [well!, { ...broken!, problems: ['It fell off the bus.'] }] })
+    const answer = await scrapeOf(g, g.token(g.owner.id, ['metrics:read']))
+    const after = await answer.text()
+    expect([value('berth_cards{state="free"}', after), value('berth_cards{state="broken"}', after)]).toEqual([1, 1])
   })
   test('tells of no customer, no server and no secret', () => {
     const told = p.db.$client
