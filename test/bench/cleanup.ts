@@ -54,8 +54,11 @@ for (const broken of ['uncaughtException', 'unhandledRejection'] as const)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
 /** Resident memory of one process, in MB. */
-export const memoryMb = (pid: number) =>
-  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+export const memoryMb = (pid: number): number => statusMb(pid, 'VmRSS')
+/** The rest of what is resident are pages of the executable, which the kernel takes back when it needs them. */
+export const ownMemoryMb = (pid: number): number => statusMb(pid, 'RssAnon')
+const statusMb = (pid: number, name: string) =>
+  Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
 /** Processor time it has used, in seconds. */
 export function cpuSeconds(pid: number): number {
