@@ -139,7 +139,7 @@ async function withNode(first: Installation, token: string) {
   const home = await first.enroll(location, 'fra-01', ['--fake', '--controller', address.url])
   let agent = first.agent(home)
   const connected = (live: Installation) =>
-    eventually(async () => (await live.api(token, 'GET', '/admin/nodes')).body.data[0].connected, 30)
+    live.until('the node', async () => (await live.api(token, 'GET', '/admin/nodes')).body.data?.[0]?.connected, 60)
   await connected(first)
   const [node] = (await first.admin('nodes.list')).data
   await first.admin('pools.create', {
@@ -159,7 +159,9 @@ async function withNode(first: Installation, token: string) {
   for (let i = 0; i < SERVERS; i++) servers.push((await create(first, `web${i}`)).body.serverId)
   const states = async (live: Installation) =>
     (await live.api(token, 'GET', '/admin/servers?limit=200')).body.data.map(({ status }: any) => status)
-  await eventually(async () => (await states(first)).every((status: string) => status === 'running'), 30)
+  await first.until('running servers', async () =>
+    (await states(first)).every((status: string) => status === 'running'),
+  )
   return {
     address,
     node: node.id as string,
