@@ -63,9 +63,7 @@ function thinDisk(): Disk {
   const features = ['-b', '4096', '-N', '512', '-O', '^has_journal,bigalloc', '-C', '262144']
   must('mkfs.ext4', '-q', '-F', ...features, '-E', 'nodiscard,lazy_itable_init=0', image)
   const dir = mkdtempSync(`${tmpdir()}/berth-disk-`)
-  // dioread_lock: otherwise a file's new blocks count as unwritten until the disk has taken them, and stay so for ever
-  // after an error, also when they are written again: the file is read as zeros there.
-  must('mount', '-o', 'loop,errors=continue,dioread_lock', image, dir)
+  must('mount', '-o', 'loop,errors=continue', image, dir)
   return {
     dir,
     code: /SQLITE_IOERR_FSYNC/,
@@ -88,8 +86,9 @@ const possible = (make: () => Pick<Disk, 'remove'>): boolean => {
   }
 }
 
-// With BERTH_LONG=1 alone: on fast machines, in about one run of four, the database is damaged when the controller is
-// killed after the disk works again. Whether this file system loses blocks or we write too few anew is not known yet.
+// The second with BERTH_LONG=1 alone: on fast machines, in about every second run, some pages of the database are zeros
+// after the disk works again, although the whole log was copied into it and flushed. Whether this file system loses
+// blocks or we write too little anew is not known yet.
 const disks = {
   'fills, and has space again': tmpfs,
   ...(process.env['BERTH_LONG'] === '1' && { 'answers with errors, and works again': thinDisk }),
