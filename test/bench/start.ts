@@ -104,7 +104,9 @@ async function startOnce(data: string): Promise<number> {
 }
 
 type Memory = { mb: number; ownMb: number }
-const memoryOf = (pid: number): Memory => ({ mb: memoryMb(pid), ownMb: ownMemoryMb(pid) })
+function memoryOf(pid: number): Memory {
+  return { mb: memoryMb(pid), ownMb: ownMemoryMb(pid) }
+}
 
 async function idleHello(): Promise<Memory> {
   const { child } = await runningHello()
