@@ -4,13 +4,14 @@ import { Failure } from '../failure.ts'
 import type { FirewallReport, PortPolicy } from '../protocol/firewall.ts'
 import type { PortRules } from '../protocol/wire.ts'
 import type { State } from '../state.ts'
+import { turns } from '../turns.ts'
 
 /**
  * The port rules of all vms, in the firewall and, for the next boot, in the state. Changes happen one after the other.
  * A rule is stored only after the kernel accepted it, so that a refused one cannot block the others at the next boot.
  */
 export class PortSecurity {
-  private last: Promise<unknown> = Promise.resolve()
+  private readonly inTurn = turns()
   /** False until the rules were found or loaded once: before, there may be no table to change. */
   private isReady = false
 
@@ -148,12 +149,6 @@ export class PortSecurity {
 
   private of = (workload: string) => this.state.portRulesOf(workload)
   private inForce = (rules: PortRules) => withFloating(rules, this.state.floating(rules.workload))
-
-  private inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.last.catch(() => {}).then(work)
-    this.last = turn
-    return turn
-  }
 }
 
 /** The policy with the higher revision of the one in force and the given one. */

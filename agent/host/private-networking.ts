@@ -7,13 +7,14 @@ import { log } from '../log.ts'
 import type { PrivateNetwork } from '../protocol/wire.ts'
 import { sleep } from '../sleep.ts'
 import type { State } from '../state.ts'
+import { turns } from '../turns.ts'
 
 /** A guest that starts, or restarts by itself, is given its addresses after this long at most. */
 const EVERY_MS = 20_000
 const DEVICE = /^[A-Za-z0-9_.:-]{1,15}$/
 
 export class PrivateNetworking {
-  private last: Promise<unknown> = Promise.resolve()
+  private readonly inTurn = turns()
 
   constructor(
     private driver: PrivateNetworks,
@@ -93,12 +94,6 @@ export class PrivateNetworking {
     }
     void this.configureGuests()
     return waiting
-  }
-
-  private inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.last.catch(() => {}).then(work)
-    this.last = turn
-    return turn
   }
 }
 

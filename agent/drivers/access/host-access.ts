@@ -13,9 +13,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { Failure, wordsOf } from '../../failure.ts'
-import { makePassage } from '../../host/directories.ts'
+import { makePassage, replaceFile } from '../../host/directories.ts'
 import { run } from '../../host/exec.ts'
 import type { Container } from '../../protocol/gpu.ts'
+import { turns } from '../../turns.ts'
 import { uidBase } from '../container/ids.ts'
 import { greetsAsSsh } from '../network/bridge.ts'
 import type { Access, Fittings, RunInside } from './access.ts'
@@ -38,7 +39,7 @@ type Kept = InstanceRules & { workload: string; kit: string }
 
 export class HostAccess implements Access {
   private networks = new InstanceNetworks()
-  private last: Promise<unknown> = Promise.resolve()
+  private readonly inTurn = turns()
   private kits: string
   private instances: string
 
@@ -201,16 +202,4 @@ export class HostAccess implements Access {
       .toSorted()
       .flatMap((workload) => this.find(workload) ?? [])
   }
-
-  private inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.last.catch(() => {}).then(work)
-    this.last = turn
-    return turn
-  }
-}
-
-/** After a crash the file has its old text or its new one. */
-function replaceFile(path: string, text: string) {
-  writeFileSync(`${path}.part`, text, { mode: 0o600 })
-  renameSync(`${path}.part`, path)
 }

@@ -1,11 +1,12 @@
 // Names of HTTP ports by Caddy, which is a service of its own and serves on without the agent. The agent writes its
 // configuration and asks it to take that; a service that is down reads the file when it starts.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { Failure, wordsOf } from '../../failure.ts'
-import { makePassage } from '../../host/directories.ts'
+import { makePassage, replaceFile } from '../../host/directories.ts'
 import { find, run } from '../../host/exec.ts'
 import type { HttpNamesOfHost, HttpScheme } from '../../protocol/gpu.ts'
+import { turns } from '../../turns.ts'
 import { type ProxySettings, proxyConfig, type Tls } from './config.ts'
 import type { HttpNames } from './http-names.ts'
 
@@ -47,7 +48,7 @@ function tlsOfHost(env = process.env): Tls {
 }
 
 export class CaddyHttpNames implements HttpNames {
-  private last: Promise<unknown> = Promise.resolve()
+  private readonly inTurn = turns()
 
   constructor(private options: CaddyOptions) {
     if (this.find()?.domain) makePassage(options.runningDir)
@@ -143,22 +144,9 @@ export class CaddyHttpNames implements HttpNames {
     const path = join(this.options.dir, NAMES)
     return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as HttpNamesOfHost) : undefined
   }
-
-  private inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.last.catch(() => {}).then(work)
-    this.last = turn
-    return turn
-  }
 }
 
 const schemeOf = (tls: Tls): HttpScheme => (tls === 'plain' ? 'http' : 'https')
 
 /** The last line of what Caddy says, which has the error. */
 const lastWords = (text: string) => text.trim().split('\n').at(-1)?.slice(0, 300) ?? ''
-
-/** After a crash the file has its old text or its new one. */
-function replaceFile(path: string, text: string) {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  writeFileSync(`${path}.part`, text, { mode: 0o600 })
-  renameSync(`${path}.part`, path)
-}

@@ -18,6 +18,7 @@ import {
 import { join } from 'node:path'
 import { Failure, wordsOf } from '../../failure.ts'
 import { find, type Program, run } from '../../host/exec.ts'
+import { turns } from '../../turns.ts'
 import { mustBeAlone, uidBase } from '../container/ids.ts'
 import { toDisk } from '../storage/file.ts'
 import type { Pool } from '../storage/storage.ts'
@@ -38,7 +39,7 @@ const REPAIRED = 2
 const tools: readonly Program[] = ['mke2fs', 'e2fsck', 'resize2fs', 'fallocate', 'losetup']
 
 export class Ext4Workspaces implements Workspaces {
-  private last: Promise<unknown> = Promise.resolve()
+  private readonly inTurn = turns()
 
   /** They lie in the first of these pools that is one of files. */
   constructor(
@@ -168,12 +169,6 @@ export class Ext4Workspaces implements Workspaces {
   }
 
   private pathOf = (workload: string) => join(this.directory(), `${workload}.ext4`)
-
-  private inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.last.catch(() => {}).then(work)
-    this.last = turn
-    return turn
-  }
 }
 
 /** e2fsprogs 1.47 writes zeros as holes, which a full pool could not fill any more. What has blocks keeps them. */

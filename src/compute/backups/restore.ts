@@ -131,7 +131,7 @@ export const restoringBackup = saga<Restoring>('restore', { lane: 'bulk', cancel
   .record('switch', 'Giving up the disk before', {
     losesData: true,
     do(tx, { input: { serverId, nodeId }, out: { hold, plan, look }, now }) {
-      const power = isOn({ out: { look } }) ? 'running' : 'stopped'
+      const power = isOn(look.power) ? 'running' : 'stopped'
       const { imageId, hardware, after, old } = plan
       updateServer(tx, serverId, { imageId, ...hardware, ...firstLayer, bootFirst: 'disk' })
       changeWorkload(tx, serverId, { diskGeneration: after.volume.generation, power, wantedPower: power })

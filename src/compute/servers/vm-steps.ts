@@ -6,12 +6,12 @@ type On = { input: { serverId: string; nodeId: string } }
 type Looked = { out: { look: { power: Power } } }
 type Planned = { out: { plan: { before: Vm; after: Vm } } }
 
-export const isOn = ({ out: { look } }: Looked): boolean => look.power === 'running' || look.power === 'paused'
+export const isOn = (power: Power): boolean => power === 'running' || power === 'paused'
 
 const start = ({ input: { serverId, nodeId } }: On) => nodeCommand(nodeId, 'vm.start', { workload: serverId })
 const stop = ({ input: { serverId, nodeId } }: On, graceSeconds: number) =>
   nodeCommand(nodeId, 'vm.stop', { workload: serverId, graceSeconds })
-const startIfItRan = (job: On & Looked) => (isOn(job) ? start(job) : undefined)
+const startIfItRan = (job: On & Looked) => (isOn(job.out.look.power) ? start(job) : undefined)
 
 /** The step `look`. */
 export const lookAtPower = [

@@ -77,7 +77,7 @@ export const restoringSnapshot = saga<Restoring>('restore_snapshot', { cancelWit
     losesData: true,
     do: (tx, { input: { serverId, nodeId }, out: { plan, look }, now }) => {
       updateServer(tx, serverId, { diskLayer: plan.layer, diskParent: plan.from })
-      const power = isOn({ out: { look } }) ? 'running' : 'stopped'
+      const power = isOn(look.power) ? 'running' : 'stopped'
       changeWorkload(tx, serverId, { power, wantedPower: power })
       dropLayer(tx, { serverId, nodeId, volume: plan.after.volume, layer: plan.left }, now)
       return { switched: true }
