@@ -5,6 +5,7 @@ import { Compile } from 'typebox/compile'
 import { FilesLink } from '../backup-files/files-link.ts'
 import { parseCommand } from '../commands/index.ts'
 import { ConsoleLink } from '../console/console-link.ts'
+import { endAfterDiskError } from '../database.ts'
 import type { SeenContainer } from '../drivers/container/container.ts'
 import type { Figures, PowerEvent, Seen } from '../drivers/hypervisor/hypervisor.ts'
 import { failureOf, wordsOf } from '../failure.ts'
@@ -254,6 +255,7 @@ export class Connection {
       const work = () => this.host.withFaults(command.name, command.workload, () => command.work(this.host))
       return await this.journal.obey({ key, name, turn: command.turn }, () => loggingTo(this.jobLog(key), work))
     } catch (error) {
+      endAfterDiskError(error)
       return { error: failureOf(error) }
     }
   }

@@ -3,7 +3,7 @@
 // seed holds password hashes and keys. Commands that act on one workload run one after another: after a cancellation,
 // an undo must not meet the command that it undoes.
 import type { Database } from 'bun:sqlite'
-import { openDatabase } from '../database.ts'
+import { endAfterDiskError, openDatabase } from '../database.ts'
 import { failureOf } from '../failure.ts'
 import { hostTime } from '../protocol/monotonic-clock.ts'
 import { READ_KEY } from '../protocol/wire.ts'
@@ -82,6 +82,7 @@ async function attempt(work: () => Promise<unknown>): Promise<Answer> {
   try {
     return { output: (await work()) ?? {} }
   } catch (error) {
+    endAfterDiskError(error)
     return { error: failureOf(error) }
   }
 }

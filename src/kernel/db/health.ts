@@ -2,11 +2,14 @@
 // until a check has written, flushed and read back. Reads go on.
 //
 // A flush that failed is not simply repeated: Linux marks the pages clean, so a second fsync answers well about data
-// that never reached the disk. Changes begin again only after a whole checkpoint: it writes every committed page of the
-// log anew into the database, flushes it and empties the log. A restart alone writes less: the page cache stays.
+// that never reached the disk. Changes begin again only after a whole checkpoint, which writes every committed page of
+// the log anew into the database, and only when the disk answers with these pages: what Linux has of the file in memory
+// is dropped before and after it (`dropCachedPages` says why). Then the log is emptied.
 import type { Database } from 'bun:sqlite'
-import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs'
+import { dropCachedPages } from '../../../agent/protocol/linux/page-cache.ts'
 import { log } from '../log.ts'
+import { WalReader } from '../replica/wal.ts'
 import { type Clock, minute, second } from './clock.ts'
 
 export type TroubleKind = 'full' | 'failing' | 'read-only' | 'damaged' | 'replaced' | HoldKind
@@ -32,8 +35,12 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
+/** The disk has taken pages without an error and answers with others. */
+const NOT_KEPT = 'NOT_KEPT'
+
 const kinds: readonly [RegExp, TroubleKind, string][] = [
   [/^(SQLITE_FULL|ENOSPC|EDQUOT)$/, 'full', 'The disk of the database is full.'],
+  [new RegExp(`^${NOT_KEPT}$`), 'failing', 'The disk of the database does not keep what is written to it.'],
   [/^(SQLITE_IOERR|EIO$)/, 'failing', 'The disk of the database answers with errors.'],
   [/^SQLITE_READONLY_DBMOVED$/, 'replaced', 'The file of the database was moved away under the running controller.'],
   [/^(SQLITE_(READONLY|CANTOPEN|PERM)|EROFS$|EACCES$|EPERM$|ENOENT$)/, 'read-only', 'The database cannot be written.'],
@@ -84,7 +91,7 @@ export class DatabaseHealth {
 
   /** Of an open database whose schema is up to date: its files are compared with what they are now. */
   constructor(
-    private database: Database,
+    private database: Database & { mainFile(): number },
     private clock: Clock = Date.now,
   ) {
     this.path = database.filename
@@ -229,16 +236,49 @@ export class DatabaseHealth {
     }
   }
 
-  /** All that is committed goes to the disk again; then a change is made that changes nothing. */
+  /** All that is committed goes to the disk again and is read back; then a change is made that changes nothing. */
   private writeAnew() {
     this.database.run(`PRAGMA busy_timeout=${CHECK_BUSY_MS}`)
     try {
-      const checkpoint = this.database.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').get()
-      if (checkpoint?.busy) throw new Error('another program reads the database')
+      dropCachedPages(this.database.mainFile())
+      const frames = this.checkpoint('FULL')
+      dropCachedPages(this.database.mainFile())
+      this.mustHaveTheLog(frames)
+      this.checkpoint('TRUNCATE')
       const version = this.database.query<{ user_version: number }, []>('PRAGMA user_version').get()!.user_version
       this.database.run(`PRAGMA user_version=${version}`)
     } finally {
       this.database.run(`PRAGMA busy_timeout=${BUSY_TIMEOUT_MS}`)
+    }
+  }
+
+  /** Answers the number of frames in the log. */
+  private checkpoint(kind: 'FULL' | 'TRUNCATE'): number {
+    const checkpoint = this.database.query<{ busy: number; log: number }, []>(`PRAGMA wal_checkpoint(${kind})`).get()!
+    if (checkpoint.busy) throw new Error('another program reads the database')
+    return checkpoint.log
+  }
+
+  /**
+   * Throws unless the file of the database has every page as the first `frames` of the log have it. Behind them may lie
+   * a transaction whose flush failed: SQLite has rolled it back.
+   */
+  private mustHaveTheLog(frames: number) {
+    const reader = new WalReader(`${this.path}-wal`)
+    try {
+      const { pages, databasePages, pageSize } = reader.read(frames)!
+      const found = Buffer.alloc(pageSize)
+      const lost = [...pages].filter(([page, bytes]) => {
+        if (page > databasePages) return false
+        const length = readSync(this.database.mainFile(), found, 0, pageSize, (page - 1) * pageSize)
+        return length < pageSize || !found.equals(bytes)
+      })
+      if (lost.length)
+        throw Object.assign(new Error(`${lost.length} pages are not on the disk as they were written`), {
+          code: NOT_KEPT,
+        })
+    } finally {
+      reader.close()
     }
   }
 }

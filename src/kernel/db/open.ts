@@ -2,6 +2,7 @@
 import { constants, Database, type Statement } from 'bun:sqlite'
 import fs from 'node:fs'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
+import { startFromDisk } from '../../../agent/protocol/linux/page-cache.ts'
 import { log } from '../log.ts'
 import { BUSY_TIMEOUT_MS, DatabaseHealth, DatabaseUnavailable, type HoldKind, type Trouble } from './health.ts'
 import { type Migration, migrate } from './migrate.ts'
@@ -125,6 +126,7 @@ export class DatabaseFile extends Database {
  * date. `keepsLog`: for a replica, which reads the log. Throws `NotOurDatabase`.
  */
 export function openDb(path: string, migrations?: readonly Migration[], { keepsLog = false } = {}): Db {
+  startFromDisk(path)
   const file = new DatabaseFile(path, { create: true, strict: true })
   for (const pragma of pragmas) file.run(`PRAGMA ${pragma}`)
   if (keepsLog) file.keepLog()

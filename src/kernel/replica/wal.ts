@@ -65,14 +65,14 @@ export class WalReader {
 
   /**
    * The pages that were committed since the last call. Undefined when the log lost some: somebody else has begun it
-   * anew.
+   * anew. `mostFrames` counts from the beginning of the log.
    */
-  read(): WalChanges | undefined {
+  read(mostFrames = Infinity): WalChanges | undefined {
     const changes: WalChanges = { pages: new Map(), databasePages: 0, pageSize: 0 }
-    return this.#collect(changes) ? changes : undefined
+    return this.#collect(changes, mostFrames) ? changes : undefined
   }
 
-  #collect(changes: WalChanges | undefined): boolean {
+  #collect(changes: WalChanges | undefined, mostFrames = Infinity): boolean {
     const header = this.#header()
     const before = this.#at
     if (!header) {
@@ -86,14 +86,15 @@ export class WalReader {
     const { pageSize, ...start } = header
     const from = isSame ? before! : { ...start, offset: HEADER_BYTES }
     if (!isSame) this.#mayBeginAnew = false
-    this.#at = this.#frames(from, pageSize, changes)
+    this.#at = this.#frames(from, pageSize, changes, mostFrames)
     if (this.#at.offset > from.offset) this.#mayBeginAnew = false
     return true
   }
 
   /** Reads up to the last commit; answers the position behind it. */
-  #frames(from: WalPosition, pageSize: number, changes: WalChanges | undefined): WalPosition {
+  #frames(from: WalPosition, pageSize: number, changes: WalChanges | undefined, mostFrames: number): WalPosition {
     const frameBytes = FRAME_HEADER_BYTES + pageSize
+    const end = HEADER_BYTES + mostFrames * frameBytes
     let committed = from
     let { sum0, sum1, offset } = from
     let open: [page: number, bytes: Buffer][] = []
@@ -103,6 +104,7 @@ export class WalReader {
       const words = new Uint32Array(buffer.buffer)
       for (let i = 0; i < frames; i++) {
         const start = i * frameBytes
+        if (offset + start >= end) return committed
         if (buffer.readUInt32BE(start + 8) !== from.salt1 || buffer.readUInt32BE(start + 12) !== from.salt2)
           return committed
         ;[sum0, sum1] = checksum(words, start / 4, 2, sum0, sum1)

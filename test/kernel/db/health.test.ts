@@ -1,7 +1,7 @@
 // S56, S57: a database that cannot be written refuses changes with the reason, loses nothing, and everything goes on by
 // itself when the cause has ended. SQLite's own limit of pages stands for a full disk; test/end-to-end has real ones.
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
-import fs, { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import fs, { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { minute } from '../../../src/kernel/db/clock.ts'
 import { DatabaseUnavailable, isDatabaseError } from '../../../src/kernel/db/health.ts'
@@ -68,6 +68,26 @@ describe('a database on a full disk', () => {
     write(db, (tx) => putSetting(tx, 'b', 1))
     await db.$client.flush()
     await openDb(':memory:').$client.flush()
+  })
+  test('refuses changes while the disk answers with other pages than were written', () => {
+    write(db, (tx) => putSetting(tx, 'a', 1))
+    db.$client.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    fs.copyFileSync(`${dir}/berth.db`, `${dir}/earlier`)
+    const earlier = fs.openSync(`${dir}/earlier`, 'r')
+    write(db, (tx) => putSetting(tx, 'a', 2))
+    db.$client.health.met(Object.assign(new Error('EIO'), { code: 'SQLITE_IOERR_FSYNC' }))
+    const mainFile = spyOn(db.$client, 'mainFile').mockReturnValue(earlier)
+    try {
+      for (let i = 0; i < 2; i++) db.$client.health.check()
+      expect(db.$client.health.trouble).toMatchObject({ kind: 'failing', code: 'NOT_KEPT' })
+      expect(() => write(db, (tx) => putSetting(tx, 'b', 1))).toThrow(DatabaseUnavailable)
+    } finally {
+      mainFile.mockRestore()
+      fs.closeSync(earlier)
+    }
+    expect(statSync(`${dir}/berth.db-wal`).size).toBeGreaterThan(0)
+    db.$client.health.check()
+    expect([db.$client.health.trouble, getSetting(db, 'a')]).toEqual([undefined, 2])
   })
   test('takes changes again when the check could write, and tells who waits once', () => {
     const empty = fill(db)
