@@ -61,6 +61,11 @@ export function openState(path: string) {
           db.run('delete from floating where address = ? and workload = ?', [address, workload])
       })(),
     floating,
+    /** The floating addresses of all vms. */
+    allFloating: () =>
+      db
+        .query<{ workload: string; address: string }, []>('select workload, address from floating order by address')
+        .all(),
 
     keepPortRules: (rules: PortRules) =>
       void db.run('insert or replace into port_rules values (?, ?)', [rules.workload, JSON.stringify(rules)]),

@@ -32,6 +32,7 @@ import {
   Traffic,
 } from '../protocol/wire.ts'
 import { sleep } from '../sleep.ts'
+import { addressReport, namedIn } from './address-report.ts'
 import { Refused, signedHeaders } from './controller.ts'
 import type { Identity } from './identity.ts'
 import { type JobLog, loggingTo } from './job-log.ts'
@@ -331,13 +332,14 @@ export class Connection {
       ...([containers.look(), workspaces.list()] as const),
     ])
     const powers = (seen: readonly Seen[]) => seen.map(({ id, power }) => ({ workload: id, power }))
-    this.send(
-      fitted(Inventory, {
-        ...{ type: 'inventory', vms: powers(ours), volumes, foreign },
-        ...(instances.length && { containers: powers(instances) }),
-        ...(files.length && { workspaces: files }),
-      }),
-    )
+    const inventory: Inventory = {
+      ...{ type: 'inventory', vms: powers(ours), volumes, foreign },
+      ...(instances.length && { containers: powers(instances) }),
+      ...(files.length && { workspaces: files }),
+    }
+    // Before the inventory: what the controller does not know there is never seen without its addresses.
+    for (const part of await addressReport(this.host, namedIn(inventory))) this.send(part)
+    this.send(fitted(Inventory, inventory))
   }
 
   private sendTraffic() {

@@ -92,6 +92,19 @@ export class PortSecurity {
     })
   }
 
+  /** The addresses that vms may use, with what was asked for before this call: none is missing when a vm may start. */
+  addresses(): Promise<{ workload: string; address: string }[]> {
+    return this.inTurn(async () => {
+      const ofRules = this.state
+        .portRules()
+        .flatMap(({ workload, ipv4, ipv6 }) => [...ipv4, ...ipv6].map((address) => ({ workload, address })))
+      const floating = this.state
+        .allFloating()
+        .map(({ workload, address }) => ({ workload, address: isIP(address) === 6 ? `${address}/128` : address }))
+      return [...ofRules, ...floating]
+    })
+  }
+
   /** Loads the stored rules unless they are in force. Returns whether it had to load them. */
   ensure(): Promise<boolean> {
     return this.inTurn(() => this.load())

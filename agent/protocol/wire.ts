@@ -773,6 +773,29 @@ export const Inventory = t.Object({
 })
 export type Inventory = Static<typeof Inventory>
 
+/** Addresses that one frame names at most: with the longest ones it is half as long as a frame may be. */
+export const MOST_ADDRESSES = 5000
+/** Frames of one report of addresses at most. */
+export const MOST_ADDRESS_PARTS = 4
+/**
+ * The addresses that workloads on this host may use, with their floating ones: an IPv4 address alone, an IPv6 prefix
+ * with its length. Sent before each inventory, in `parts` frames one after the other, of which the first is 1. A report
+ * is about what the inventory names, and about disks whose vm is not defined, too.
+ */
+export const Addresses = t.Object({
+  type: t.Literal('addresses'),
+  part: t.Integer({ minimum: 1, maximum: MOST_ADDRESS_PARTS }),
+  parts: t.Integer({ minimum: 1, maximum: MOST_ADDRESS_PARTS }),
+  held: t.Array(
+    t.Object({
+      workload: workloadId,
+      address: t.String({ maxLength: 49, pattern: '^[0-9a-fA-F.:]+(/[0-9]{1,3})?$' }),
+    }),
+    { maxItems: MOST_ADDRESSES },
+  ),
+})
+export type Addresses = Static<typeof Addresses>
+
 /** A change of power, by a command, by the guest or by hand: sent at once. */
 export const PowerChange = t.Object({
   type: t.Literal('power'),
@@ -881,6 +904,7 @@ const key = line(120)
 export const FromAgent = t.Union([
   t.Object({ type: t.Literal('facts'), facts: Facts }),
   Heartbeat,
+  Addresses,
   Inventory,
   PowerChange,
   Crash,

@@ -53,6 +53,8 @@ export interface Access {
   remove(workload: string): Promise<void>
   /** Deletes its host key and keys too. */
   forget(workload: string): Promise<void>
+  /** The addresses that instances have for themselves. */
+  addresses(): Promise<{ workload: string; address: string }[]>
   /** Puts the rules of every instance into force. Answers whether they were not. */
   ensure(): Promise<boolean>
 }

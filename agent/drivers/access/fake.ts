@@ -63,6 +63,13 @@ export class FakeAccess implements Access {
     this.db.run('delete from access where workload = ?', [workload])
   }
 
+  addresses = async () =>
+    this.db
+      .query<{ workload: string; address: string }, []>(
+        'select workload, address from access where address is not null',
+      )
+      .all()
+
   ensure = async () => false
 
   /** For tests: the keys that may log in. */

@@ -139,6 +139,12 @@ export class HostAccess implements Access {
     rmSync(join(this.instances, workload), { recursive: true, force: true })
   }
 
+  addresses(): Promise<{ workload: string; address: string }[]> {
+    return this.inTurn(async () =>
+      this.all().flatMap(({ workload, address }) => (address === null ? [] : [{ workload, address }])),
+    )
+  }
+
   ensure(): Promise<boolean> {
     return this.inTurn(async () => {
       // A host that never had an instance has no table for them.

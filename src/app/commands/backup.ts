@@ -15,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { presentNodesIn } from '../../fleet/nodes/queries.ts'
 import { anchorOf, headFrom, signedHead, writeHead } from '../../kernel/audit/anchor.ts'
 import { NEWEST_LINE, type Newest } from '../../kernel/audit/chain.ts'
 import { KeyFileError, secretsFromFile } from '../../kernel/crypto/secrets.ts'
@@ -22,6 +23,7 @@ import { second } from '../../kernel/db/clock.ts'
 import { mustFit } from '../../kernel/db/migrate.ts'
 import { putSettingIn, settingIn } from '../../kernel/db/queries.ts'
 import { epochIn, raiseEpochIn } from '../../kernel/nodes/epoch.ts'
+import { awaitNodesIn } from '../../network/ip-pools/awaited.ts'
 import { configFrom } from '../config.ts'
 import { databaseOf, environment, installation, isRunning, noDatabase } from './data-dir.ts'
 import { lockDataDir } from './data-dir-lock.ts'
@@ -171,7 +173,11 @@ export function putInPlace(part: string, dataDir: string): string | undefined {
 /** `before`: the epoch of the database that it takes the place of. */
 function raiseEpoch(part: string, before: number) {
   const db = new Database(part, { readwrite: true, create: false })
-  raiseEpochIn(db, [epochIn(db), before], Date.now())
+  db.transaction(() => {
+    raiseEpochIn(db, [epochIn(db), before], Date.now())
+    // They may have addresses in use of which this database knows nothing.
+    awaitNodesIn(db, presentNodesIn(db))
+  })()
   db.run('PRAGMA wal_checkpoint(TRUNCATE)')
   db.close(true)
   for (const end of ['-wal', '-shm']) rmSync(part + end, { force: true })

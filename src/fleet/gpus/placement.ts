@@ -4,7 +4,7 @@
 import type { Code } from '../../kernel/api/errors.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { count } from '../../kernel/words.ts'
-import { lackingAddresses, type PoolSupply, supplyOf } from '../../network/ip-pools/allocate.ts'
+import { type AddressLack, lackingAddresses, type PoolSupply, supplyOf } from '../../network/ip-pools/allocate.ts'
 import type { Location } from '../locations/model.ts'
 import { capacityOf, type NodeCapacity } from '../nodes/queries.ts'
 import type { Nodes } from '../placement/placement.ts'
@@ -80,7 +80,7 @@ export const gpuStockLimits = [
 ] as const
 export type GpuStockLimit = (typeof gpuStockLimits)[number]
 /** A host's lack; `words` follow its name. */
-type Lack = { limit: GpuStockLimit; words: string }
+type Lack = { limit: GpuStockLimit; words: string; isAwaited?: boolean }
 
 /** Why a host cannot take the instance, addresses and the connection apart; undefined: it can. */
 function lackOf({ row, free, freeVcpus, freeMemoryMb, freePorts, pool }: HostRoom, need: GpuNeed): Lack | undefined {
@@ -120,14 +120,14 @@ function take(host: HostRoom, need: GpuNeed) {
 
 /** A host that an order was tried on; with a lack it cannot take it. */
 export type Judged = { host: HostRoom; lack: Lack | undefined }
-/** The addresses that a host lacks, in words behind its name; undefined: it lacks none. */
-type LackingAddress = (host: HostRoom) => string | undefined
+/** The addresses that a host lacks; undefined: it lacks none. */
+type LackingAddress = (host: HostRoom) => AddressLack | undefined
 function judged(rooms: readonly HostRoom[], need: GpuNeed, nodes: Nodes, lackingAddress: LackingAddress): Judged[] {
   return rooms.map((host) => {
     const connection = connectionLack(host, nodes)
     const lack = lackOf(host, need) ?? (connection?.limit === 'disconnected' ? connection : undefined)
     const address = !lack && need.ownIpv4 ? lackingAddress(host) : undefined
-    return { host, lack: lack ?? (address ? { limit: 'addresses', words: address } : connection) }
+    return { host, lack: lack ?? (address ? { ...address, limit: 'addresses' } : connection) }
   })
 }
 
@@ -136,7 +136,7 @@ export function judgeHosts(tx: Db, rooms: readonly HostRoom[], need: GpuNeed, no
   const lackingAddress = lackingAddresses(tx, addressNeed(need))
   return judged(rooms, need, nodes, ({ row }) => {
     const lacking = lackingAddress(row.nodeId)
-    return lacking && `has ${lacking}`
+    return lacking && { ...lacking, words: `has ${lacking.words}` }
   })
 }
 
@@ -168,7 +168,8 @@ export function gpuStockCounter(tx: Db, nodes: Nodes): (location: Location, need
     const addresses = new Map((need.ownIpv4 ? (supply ??= supplyOf(tx, addressNeed(need))) : undefined)?.free)
     const poolsOf = ({ row }: HostRoom) => supply?.attached.get(row.nodeId)?.v4 ?? []
     const poolWithAddress = (host: HostRoom) => poolsOf(host).find((id) => addresses.get(id)! > 0)
-    const lackingAddress = (host: HostRoom) => (poolWithAddress(host) === undefined ? 'has no free address' : undefined)
+    const lackingAddress = (host: HostRoom) =>
+      poolWithAddress(host) === undefined ? { words: 'has no free address', isAwaited: false } : undefined
     const order = byFit(need)
     for (let available = 0; ; available++) {
       const hosts = judged(left, need, nodes, lackingAddress)

@@ -4,11 +4,13 @@ import { type Attention, MOST_SHOWN, type Source } from '../../kernel/attention.
 import { iso } from '../../kernel/db/clock.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { count } from '../../kernel/words.ts'
+import { claimsOfEach } from '../../network/ip-pools/claims.ts'
 import { nodesWithPool } from '../../network/ip-pools/queries.ts'
 import { gpuHostRows } from '../gpus/queries.ts'
 import { FULL_PERCENT, metadataPercent, usedPercent, WARN_PERCENT } from '../storage-pools/full.ts'
 import { type PoolHealth, poolHealthByNode } from '../storage-pools/queries.ts'
 import { listedOnEach } from '../workloads/queries.ts'
+import { addressDifferences } from './addresses/differences.ts'
 import { described } from './misconduct.ts'
 import { AWAY_SHOWN_MS } from './model.ts'
 import { listNodes } from './nodes.ts'
@@ -40,6 +42,7 @@ function troublesOf(call: ReadContext): Attention[] {
   const withPool = nodesWithPool(call.tx)
   const listed = listedOnEach(call.tx)
   const pools = poolHealthByNode(call.tx)
+  const claims = claimsOfEach(call.tx)
   const gpuHosts = new Set(gpuHostRows(call.tx).map(({ nodeId }) => nodeId))
   const all: Node[] = nodesHealth(call.tx).map((n) => ({
     ...n,
@@ -53,7 +56,7 @@ function troublesOf(call: ReadContext): Attention[] {
       : [
           ...reachable(call, n),
           ...misbehaving(call, n),
-          ...asItShouldBe(n),
+          ...asItShouldBe(n, claims.has(n.id) ? addressDifferences(call.tx, n).length : 0),
           ...able(n),
           ...(withPool.has(n.id) ? [] : withoutPool(call, n)),
           ...space(n),
@@ -109,8 +112,9 @@ function reachable({ nodes, clock }: ReadContext, n: Node): Attention[] {
 const misbehaving = ({ nodes }: ReadContext, n: NodeHealthRow): Attention[] =>
   nodes.misconduct(n.id).map((what) => ({ ...at(n), ...described(n.name, what), since: iso(what.since) }))
 
-function asItShouldBe(n: NodeHealthRow): Attention[] {
-  const differences = (JSON.parse(n.differences) as { kind: string }[]).filter((d) => d.kind !== 'foreign').length
+function asItShouldBe(n: NodeHealthRow, ofAddresses: number): Attention[] {
+  const found = (JSON.parse(n.differences) as { kind: string }[]).filter((d) => d.kind !== 'foreign').length
+  const differences = found + ofAddresses
   if (!differences) return []
   return [
     {

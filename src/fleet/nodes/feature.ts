@@ -3,6 +3,8 @@ import { agentPaths } from '../../../agent/protocol/wire.ts'
 import { hour, second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
+import { addressConflicts, awaitedNodes } from './addresses/attention.ts'
+import { stopAwaiting } from './addresses/stop-awaiting.ts'
 import { AgentEndpoints } from './agent-connection.ts'
 import { nodesInTrouble, plainHttp } from './attention.ts'
 import { INSTALLER_PATH } from './enrol-command.ts'
@@ -116,6 +118,7 @@ export const nodesFeature = feature({
     changeNode,
     renewEnrollment,
     revokeCredential,
+    stopAwaiting,
     declareNodeLost,
     removeNode,
     removeNodeWithWorkloads,
@@ -126,7 +129,7 @@ export const nodesFeature = feature({
       return node?.removedAt === null ? node.name : undefined
     },
   },
-  attention: [nodesInTrouble, plainHttp],
+  attention: [awaitedNodes, addressConflicts, nodesInTrouble, plainHttp],
   auditTargets: [
     {
       ...nodeTarget,

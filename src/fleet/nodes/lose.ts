@@ -5,6 +5,7 @@
 import { ApiError } from '../../kernel/api/errors.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
+import { awaitNoLonger } from '../../network/ip-pools/awaited.ts'
 import { endVolumeUseOn } from '../volumes/queries.ts'
 import { kindsByName } from '../workloads/kind.ts'
 import { changeWorkload } from '../workloads/queries.ts'
@@ -37,6 +38,7 @@ export const declareNodeLost = operation({
     }
     updateNode(tx, target, { lostAt: now, open: false, differences: [] })
     endVolumeUseOn(tx, target.id, now)
+    awaitNoLonger(tx, target.id)
     emit(
       tx,
       now,

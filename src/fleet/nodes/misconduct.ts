@@ -2,6 +2,7 @@
 import type { Attention } from '../../kernel/attention.ts'
 import type { Misconduct, Offence } from '../../kernel/nodes/offences.ts'
 import { count } from '../../kernel/words.ts'
+import { MOST_CLAIMS } from '../../network/ip-pools/claims.ts'
 
 type Words = Pick<Attention, 'level' | 'what' | 'effect'>
 
@@ -29,6 +30,13 @@ const words: Record<Offence, (name: string, times: string) => Words> = {
     level: 'bad',
     what: `Two agents use the key of ${name}; a second connection was refused ${times}.`,
     effect: 'Its host or its data directory is a copy. Stop one of the two, or remove the node and enroll it again.',
+  }),
+  too_many_addresses: (name, times) => ({
+    level: 'bad',
+    what: `${name} named more addresses of servers that the database does not know than are held for a node, ${times}.`,
+    effect:
+      `${MOST_CLAIMS} are held, and the others could be given to new servers. Detach the pools from it, and find out ` +
+      'who controls the host.',
   }),
   not_storable: (name, times) => ({
     level: 'warn',

@@ -15,8 +15,10 @@ import {
 import { iso, isoOrNull, second } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { VERSION } from '../../kernel/version.ts'
+import { isAwaited } from '../../network/ip-pools/awaited.ts'
 import { locationById } from '../locations/queries.ts'
 import { listedOn, workloadsOn } from '../workloads/queries.ts'
+import { addressDifferences } from './addresses/differences.ts'
 import { capacityOf, nodeById } from './queries.ts'
 import type { Node } from './tables.ts'
 
@@ -73,6 +75,11 @@ export const nodeResponse = namedSchema('Node', {
     }),
   ),
   differences: described(t.Integer(), 'Between what should be on it and what is.'),
+  awaited: described(
+    t.Boolean(),
+    'It has not told which addresses are in use on it since the database was restored: until then the pools that it ' +
+      'routes give none.',
+  ),
   load: described(
     nullable(
       namedSchema('NodeLoad', {
@@ -124,7 +131,8 @@ export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; ac
       open: pool.open,
       freeDiskGb: pool.freeDiskGb,
     })),
-    differences: it.differences.length,
+    differences: it.differences.length + addressDifferences(tx, it).length,
+    awaited: isAwaited(tx, it.id),
     load: beat
       ? {
           at: iso(beat.at),

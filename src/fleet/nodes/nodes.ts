@@ -7,6 +7,7 @@ import { described, fields, line, nullable, operation, time } from '../../kernel
 import { idOf } from '../../kernel/api/query.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { poolsOfNode } from '../../network/ip-pools/queries.ts'
+import { addressDifferences } from './addresses/differences.ts'
 import { described as inWords } from './misconduct.ts'
 import { heldBy, node, nodeResponse, showNode } from './model.ts'
 import { countNodes, nodeSorts, nodesByName, updateNode } from './queries.ts'
@@ -65,7 +66,7 @@ export const getNode = operation({
         ...inWords(target.name, what),
         lastAt: iso(what.lastAt),
       })),
-      found: target.differences,
+      found: [...target.differences, ...addressDifferences(tx, target)],
       pools: poolsOfNode(tx, target.id),
     }
   },

@@ -1,3 +1,4 @@
+import type { Database } from 'bun:sqlite'
 import { and, count, eq, getTableColumns, isNotNull, isNull, lt, sql } from 'drizzle-orm'
 import type { Facts } from '../../../agent/protocol/wire.ts'
 import { ended, type Slice, type Sorts } from '../../kernel/api/list.ts'
@@ -211,6 +212,12 @@ export const connectedBefore = (db: Db): string[] =>
     .select({ id: nodes.id })
     .from(nodes)
     .where(and(isNotNull(nodes.connectedAt), isNull(nodes.removedAt)))
+    .all()
+    .map(({ id }) => id)
+/** The nodes that are neither removed nor lost, in the file of a database that no controller has open. */
+export const presentNodesIn = (file: Database): string[] =>
+  file
+    .query<{ id: string }, []>('SELECT id FROM nodes WHERE removed_at IS NULL AND lost_at IS NULL')
     .all()
     .map(({ id }) => id)
 /** Is a node connected, or was one after `since` (milliseconds)? */

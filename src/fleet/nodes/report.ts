@@ -4,6 +4,7 @@ import { Value } from 'typebox/value'
 import type { ContainerEnd } from '../../../agent/protocol/gpu.ts'
 import { type MonotonicClock, SKEW_SHOWN_MS } from '../../../agent/protocol/monotonic-clock.ts'
 import {
+  type Addresses,
   type Crash,
   Facts,
   type Heartbeat,
@@ -21,6 +22,7 @@ import { log } from '../../kernel/log.ts'
 import { Budget } from '../../kernel/nodes/budget.ts'
 import type { Hub, Report } from '../../kernel/nodes/hub.ts'
 import type { Offence } from '../../kernel/nodes/offences.ts'
+import { awaitNoLonger } from '../../network/ip-pools/awaited.ts'
 import { keepCards } from '../gpus/queries.ts'
 import { keepPools } from '../storage-pools/queries.ts'
 import { volumesOn } from '../volumes/queries.ts'
@@ -28,6 +30,7 @@ import { noteCrash } from '../workloads/crashes.ts'
 import type { DeclaredKind } from '../workloads/kind.ts'
 import { notePower, type Workload, workloadById, workloadsOn } from '../workloads/queries.ts'
 import { type ReportedDay, WaitingTraffic } from '../workloads/traffic-reports.ts'
+import { AddressParts, type NamedAddresses, storeAddresses } from './addresses/report.ts'
 import { bridgeOf, connectedBefore, guestsOn, nodeById, reportNode } from './queries.ts'
 import type { Difference, Node } from './tables.ts'
 
@@ -51,6 +54,7 @@ type Pending = {
   columns: Partial<Node>
   pools: readonly PoolCapacity[] | undefined
   inventory: Inventory | undefined
+  addresses: NamedAddresses | undefined
   power: Map<string, Seen>
   /** By workload and time: a node repeats those of a day whenever it connects. */
   crashes: Map<string, Crash>
@@ -60,6 +64,7 @@ const nothing = (): Pending => ({
   columns: {},
   pools: undefined,
   inventory: undefined,
+  addresses: undefined,
   power: new Map(),
   crashes: new Map(),
   traffic: new WaitingTraffic(),
@@ -103,6 +108,7 @@ export class Reports {
   private skewed = new Set<string>()
   private waiting = new Map<string, Pending>()
   private turns = new Map<string, Budget>()
+  private addressParts = new AddressParts()
   private pause: Timer | undefined
   private spentMs = 0
   private stopped = false
@@ -134,6 +140,7 @@ export class Reports {
   take(nodeId: string, report: Report) {
     if (report.type === 'heartbeat') return this.beat(nodeId, report)
     if (report.type === 'metrics') return this.takeMetrics(nodeId, report)
+    if (report.type === 'addresses') return this.takeAddresses(nodeId, report)
     this.keep(nodeId, (pending) => {
       if (report.type === 'facts') {
         const { facts } = report
@@ -145,12 +152,18 @@ export class Reports {
     })
   }
 
+  private takeAddresses(nodeId: string, part: Addresses) {
+    const named = this.addressParts.add(nodeId, part)
+    if (named) this.keep(nodeId, (pending) => void (pending.addresses = { named, at: this.time.now() }))
+  }
+
   connected(nodeId: string) {
     const now = this.time.now()
     this.keep(nodeId, ({ columns }) => Object.assign(columns, { connectedAt: now, seenAt: now }))
   }
   disconnected(nodeId: string) {
     const now = this.time.now()
+    this.addressParts.forget(nodeId)
     this.keep(nodeId, ({ columns }) => Object.assign(columns, { connectedAt: null, seenAt: now }))
   }
 
@@ -223,6 +236,7 @@ export class Reports {
         columns: { ...before.columns, ...later.columns },
         pools: later.pools ?? before.pools,
         inventory: later.inventory ?? before.inventory,
+        addresses: later.addresses ?? before.addresses,
         power: new Map([...before.power, ...later.power]),
         crashes: new Map([...before.crashes, ...later.crashes]),
         traffic: before.traffic.before(later.traffic),
@@ -247,7 +261,7 @@ export class Reports {
   /** Answers the changes of memory that follow the commit. */
   private storeIn(tx: Tx, nodeId: string, pending: Pending, findings: Finding[]): (() => void)[] {
     if (bridgeOf(tx, nodeId) === undefined) return []
-    const { columns, pools, inventory } = pending
+    const { columns, pools, inventory, addresses } = pending
     const values = {
       ...columns,
       // Fields that the protocol does not have are not stored.
@@ -258,6 +272,11 @@ export class Reports {
       }),
     }
     if (Object.keys(values).length) reportNode(tx, nodeId, values)
+    if (addresses && !storeAddresses(tx, this.time.now, nodeId, addresses))
+      findings.push({ nodeId, offence: 'too_many_addresses', details: { addresses: addresses.named.length } })
+    // An agent from before these reports; where nothing is unknown, there is nothing to hold.
+    else if (values.differences && !values.differences.some(({ kind }) => kind.startsWith('orphan')))
+      awaitNoLonger(tx, nodeId)
     if (pools) keepPools(tx, nodeId, pools, this.time.now())
     if (values.facts) keepCards(tx, nodeId, values.facts, this.time.now())
     const changes: (() => void)[] = []

@@ -3,7 +3,16 @@ import type { Facts } from '../../../agent/protocol/wire.ts'
 
 /** A difference between a node and the database. It is shown; nothing is repaired by itself. */
 export type Difference = {
-  kind: 'missing_vm' | 'missing_volume' | 'orphan_vm' | 'orphan_volume' | 'unused_volume' | 'power' | 'foreign'
+  kind:
+    | 'missing_vm'
+    | 'missing_volume'
+    | 'orphan_vm'
+    | 'orphan_volume'
+    | 'unused_volume'
+    | 'power'
+    | 'foreign'
+    | 'unknown_address'
+    | 'address_conflict'
   workloadId: string | null
   words: string
 }

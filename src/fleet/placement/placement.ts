@@ -6,7 +6,8 @@ import type { Hardware } from '../../../agent/protocol/wire.ts'
 import { ApiError, restarting } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { type AddressNeed, lackingAddresses } from '../../network/ip-pools/allocate.ts'
+import { type AddressLack, type AddressNeed, lackingAddresses } from '../../network/ip-pools/allocate.ts'
+import { awaitingReports } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
 import { capacityIn, type NodeCapacity } from '../nodes/queries.ts'
 import type { PoolRoom } from '../storage-pools/queries.ts'
@@ -26,8 +27,8 @@ export type Placed = { node: NodeCapacity; pool: PoolRoom; reason: string }
 const RECONNECTING = 'is reconnecting'
 const WRONG_HARDWARE = 'cannot run this image'
 
-type LackingAddress = (nodeId: string) => string | undefined
-type Judged = { node: NodeCapacity; disabledReason: string | undefined; lacksAddress?: boolean }
+type LackingAddress = (nodeId: string) => AddressLack | undefined
+type Judged = { node: NodeCapacity; disabledReason: string | undefined; addressLack?: AddressLack }
 
 /** The reasons why a node cannot take a workload, addresses apart, with their words in a refusal. */
 export const roomReasons = {
@@ -44,7 +45,7 @@ function judge(node: NodeCapacity, need: Need, nodes: Nodes, lackingAddress: Lac
   const lacksRoom = withoutRoom(node, need, nodes)
   if (lacksRoom !== undefined) return { node, disabledReason: inWords(lacksRoom, need) }
   const lacking = lackingAddress(node.id)
-  if (lacking) return { node, disabledReason: lacking, lacksAddress: true }
+  if (lacking) return { node, disabledReason: lacking.words, addressLack: lacking }
   return { node, disabledReason: nodes.connected(node.id) ? undefined : RECONNECTING }
 }
 
@@ -92,7 +93,7 @@ type PlacementOptions = {
 /**
  * Chooses the node. Throws `location_closed`; `image_not_supported` when no node there can run it; `restarting` when a
  * node that fits is reconnecting and no other one fits; `no_capacity`, or `no_addresses` when only addresses are
- * missing.
+ * missing, or not known to be free.
  */
 export function placeIn(
   tx: Db,
@@ -120,7 +121,8 @@ export function placeIn(
     // Out of stock is an answer that shops remember; a node that comes back in a moment must not cause it.
     if (judged.some((j) => j.disabledReason === RECONNECTING))
       throw restarting(`${location.name} is reconnecting to the panel. Nothing was ordered; try again in a minute.`)
-    const lacking = judged.find((j) => j.lacksAddress)?.disabledReason
+    if (judged.some(({ addressLack }) => addressLack?.isAwaited)) throw awaitingReports(location.name)
+    const lacking = judged.find((j) => j.addressLack)?.disabledReason
     const code = lacking ? 'no_addresses' : 'no_capacity'
     const lacks = `${lacking ? lacking[0]!.toUpperCase() + lacking.slice(1) : 'No room'} in ${location.name}`
     if (!namesNodes)

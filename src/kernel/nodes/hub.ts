@@ -30,7 +30,7 @@ type Frame = Static<typeof FromAgent>
 /** The frames in which agents describe themselves and their host. */
 export type Report = Extract<
   Frame,
-  { type: 'facts' | 'heartbeat' | 'inventory' | 'power' | 'crash' | 'traffic' | 'metrics' }
+  { type: 'facts' | 'heartbeat' | 'addresses' | 'inventory' | 'power' | 'crash' | 'traffic' | 'metrics' }
 >
 type Waiting = {
   key: string

@@ -4,6 +4,7 @@ export const offences = {
   nonsense: 'a node sent frames that are none',
   not_its_workload: 'a node reported workloads that are on other nodes',
   two_agents: 'two agents use the key of a node, and its new connections are refused for now',
+  too_many_addresses: 'a node names more addresses that are unknown here than can be held',
   not_storable: 'the reports of a node could not be stored',
 } as const
 export type Offence = keyof typeof offences

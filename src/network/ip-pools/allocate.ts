@@ -5,7 +5,8 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting, unpeeked } from '../../kernel/db/rows.ts'
-import { toNetwork, toNumber, toText } from './ranges.ts'
+import { awaitingReports, isGiven, withholdsFor } from './awaited.ts'
+import { type Network, toNetwork, toNumber, toText } from './ranges.ts'
 import { type Address, addresses, type Pool, pools } from './tables.ts'
 
 const insert = inserting(addresses)
@@ -14,13 +15,15 @@ const insert = inserting(addresses)
 const statements = prepared(({ $client }) => ({
   freeIpv4: $client.prepare<{ id: string; address: string }, [string]>(
     `SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id
-     WHERE pn.node_id = +? AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL
+     WHERE pn.node_id = +? AND ${isGiven('pn.pool_id')}
+       AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL
      ORDER BY a.pool_id, a.place LIMIT 1`,
   ),
   countFree: $client.prepare<{ n: number }, [string, number]>(
     `SELECT count(*) AS n FROM (
        SELECT 1 FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id
-       WHERE pn.node_id = +? AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL LIMIT +?)`,
+       WHERE pn.node_id = +? AND ${isGiven('pn.pool_id')}
+         AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL LIMIT +?)`,
   ),
   take: $client.prepare(
     'UPDATE addresses SET workload_id = ?, is_primary = ? WHERE id = ? AND workload_id IS NULL AND reserved_for ' +
@@ -31,7 +34,7 @@ const statements = prepared(({ $client }) => ({
     [string]
   >(
     'SELECT p.id, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset FROM pools p JOIN ' +
-      'pool_nodes pn ON pn.pool_id = p.id WHERE p.version = 6 AND pn.node_id = +? ORDER BY p.id',
+      `pool_nodes pn ON pn.pool_id = p.id WHERE p.version = 6 AND pn.node_id = +? AND ${isGiven('p.id')} ORDER BY p.id`,
   ),
   nextPlace: $client.prepare<{ n: number }, [string]>(
     'SELECT coalesce(max(place), -1) + 1 AS n FROM addresses WHERE pool_id = +?',
@@ -47,7 +50,11 @@ const statements = prepared(({ $client }) => ({
   ),
   everyPool: $client.prepare<PoolRange & Pick<Pool, 'id' | 'nextOffset'> & { version: number; nodeId: string }, []>(
     `SELECT p.id, p.version, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset, pn.node_id AS nodeId
-     FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id ORDER BY p.id`,
+     FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE ${isGiven('p.id')} ORDER BY p.id`,
+  ),
+  cutEarly: $client.prepare<{ address: string; prefixLength: number }, [string, string]>(
+    `SELECT address, prefix_length AS prefixLength FROM addresses INDEXED BY addresses_cut_early
+     WHERE pool_id = +? AND cut_early = 1 AND id <> ?`,
   ),
   freeIn: $client.prepare<{ n: number }, [string]>(
     `SELECT count(*) AS n FROM addresses INDEXED BY addresses_free
@@ -71,14 +78,18 @@ const statements = prepared(({ $client }) => ({
 export type AddressNeed = { ipv4: number; ipv6Prefix: number | null }
 
 /**
- * Returns a function that answers what the pools attached to a node lack for this need, such as `no free IPv4 address`;
- * undefined: nothing. Nodes with the same pools lack the same, so it looks once for all of them: for one node it takes
- * 25 µs.
+ * A lack, such as `no free IPv4 address`. `isAwaited`: there may be one when the nodes have reported that are awaited.
  */
-export function lackingAddresses(tx: Db, need: AddressNeed): (nodeId: string) => string | undefined {
+export type AddressLack = { words: string; isAwaited: boolean }
+
+/**
+ * Returns a function that answers what the pools attached to a node lack for this need; undefined: nothing. Nodes with
+ * the same pools lack the same, so it looks once for all of them: for one node it takes 25 µs.
+ */
+export function lackingAddresses(tx: Db, need: AddressNeed): (nodeId: string) => AddressLack | undefined {
   const poolsOf = new Map<string, string>()
   for (const { nodeId, pools } of statements(tx).attached.all()) poolsOf.set(nodeId, pools)
-  const lacking = new Map<string, string | undefined>()
+  const lacking = new Map<string, AddressLack | undefined>()
   return (nodeId) => {
     const pools = poolsOf.get(nodeId) ?? ''
     if (!lacking.has(pools)) lacking.set(pools, lackingAddress(tx, nodeId, need))
@@ -86,13 +97,17 @@ export function lackingAddresses(tx: Db, need: AddressNeed): (nodeId: string) =>
   }
 }
 
-function lackingAddress(tx: Db, nodeId: string, { ipv4, ipv6Prefix }: AddressNeed): string | undefined {
+function lackingAddress(tx: Db, nodeId: string, { ipv4, ipv6Prefix }: AddressNeed): AddressLack | undefined {
   const { countFree, ipv6Pools, freed } = statements(tx)
+  const lack = (version: 4 | 6, words: string): AddressLack =>
+    withholdsFor(tx, nodeId, version)
+      ? { words: `no IPv${version} address before other nodes have reported`, isAwaited: true }
+      : { words, isAwaited: false }
   if (ipv4 > 0 && countFree.get(nodeId, ipv4)!.n < ipv4)
-    return ipv4 === 1 ? 'no free IPv4 address' : `fewer than ${ipv4} free IPv4 addresses`
+    return lack(4, ipv4 === 1 ? 'no free IPv4 address' : `fewer than ${ipv4} free IPv4 addresses`)
   if (ipv6Prefix === null) return undefined
   const canGive = ipv6Pools.all(nodeId).some((pool) => freed.get(pool.id, ipv6Prefix) || cutFrom(tx, pool, ipv6Prefix))
-  return canGive ? undefined : `no free IPv6 prefix of /${ipv6Prefix}`
+  return canGive ? undefined : lack(6, `no free IPv6 prefix of /${ipv6Prefix}`)
 }
 
 /** The pools attached to a node, by version, in the order in which addresses are taken from them. */
@@ -100,7 +115,7 @@ export type AttachedPools = { v4: readonly string[]; v6: readonly string[] }
 /** How many addresses, or prefixes of one length, each pool can still give. */
 export type PoolSupply = { attached: ReadonlyMap<string, AttachedPools>; free: Map<string, number> }
 
-/** The supply of every pool for this need. With 20 pools it takes 0.1 ms. */
+/** The supply of every pool that gives addresses, for this need. With 20 pools it takes 0.1 ms. */
 export function supplyOf(tx: Db, { ipv4, ipv6Prefix }: AddressNeed): PoolSupply {
   const { everyPool, freeIn, freeOfLength } = statements(tx)
   const attached = new Map<string, { v4: string[]; v6: string[] }>()
@@ -128,9 +143,28 @@ function prefixesLeft(tx: Db, pool: PoolRange & Pick<Pool, 'id' | 'nextOffset'>,
   const size = 1n << BigInt(128 - prefixLength)
   const start = first + BigInt(next.nextOffset) - size
   const many = (last - start + 1n) / size
-  const isGatewayAhead = gateway >= start + size && gateway < start + many * size
-  return Number(isGatewayAhead ? many - 1n : many)
+  const end = start + many * size
+  let [left, from] = [many, start]
+  // What is left out, each part of it once.
+  for (const out of [{ first: gateway, last: gateway }, ...cutEarly(tx, pool.id)].toSorted(byFirst)) {
+    const begins = max(from, out.first - (out.first % size))
+    const ends = min(end, out.last - (out.last % size) + size)
+    if (ends <= begins) continue
+    left -= (ends - begins) / size
+    from = ends
+  }
+  return Number(left)
 }
+const max = (a: bigint, b: bigint) => (a > b ? a : b)
+const min = (a: bigint, b: bigint) => (a < b ? a : b)
+
+type Range = { first: bigint; last: bigint }
+const byFirst = (a: Range, b: Range) => (a.first < b.first ? -1 : 1)
+/** The prefixes that have an address of their own before the pool was cut there. */
+const cutEarly = (tx: Db, poolId: string, exceptId = ''): Range[] =>
+  statements(tx)
+    .cutEarly.all(poolId, exceptId)
+    .map(({ address, prefixLength }) => toNetwork(`${address}/${prefixLength}`)!)
 
 /**
  * Takes `count` IPv4 addresses from the pools attached to the node; the first is the primary one. Throws
@@ -149,10 +183,12 @@ function takeEachIpv4(tx: Tx, workloadId: string, nodeId: string, count: number,
   return Array.from({ length: count }, (_, i) => {
     const free = freeIpv4.get(nodeId)
     if (!free)
-      throw new ApiError(
-        'no_addresses',
-        'There is no free IPv4 address in the pools attached to this node. Add a pool, or attach one to it.',
-      )
+      throw withholdsFor(tx, nodeId, 4)
+        ? awaitingReports('The node of this server')
+        : new ApiError(
+            'no_addresses',
+            'There is no free IPv4 address in the pools attached to this node. Add a pool, or attach one to it.',
+          )
     take.run(workloadId, hasPrimary && i === 0 ? 1 : 0, free.id)
     return free.address
   })
@@ -188,6 +224,7 @@ export function takeIpv6(
     moveOn.run(cut.nextOffset, pool.id)
     return cut.address
   }
+  if (withholdsFor(tx, nodeId, 6)) throw awaitingReports('The node of this server')
   throw new ApiError(
     'no_addresses',
     `There is no free IPv6 prefix of /${prefixLength} in the pools attached to this node. Add a pool, or attach one.`,
@@ -204,11 +241,25 @@ export function cutFrom(tx: Db, pool: PoolRange & Pick<Pool, 'id' | 'nextOffset'
   const from = first + BigInt(pool.nextOffset)
   // The network's own first prefix usually holds the gateway: it is left out.
   const start = from <= network.first ? network.first + size : from
-  const next = ((start + size - 1n) / size) * size
-  // A prefix with the gateway in it is skipped.
-  const aligned = next <= gateway && gateway < next + size ? next + size : next
+  // A prefix with the gateway in it is skipped, and what is cut already.
+  const skipped = [{ first: gateway, last: gateway }, ...cutEarly(tx, pool.id)].toSorted(byFirst)
+  let aligned = ((start + size - 1n) / size) * size
+  for (const out of skipped)
+    if (out.first < aligned + size && aligned <= out.last) aligned = (out.last / size + 1n) * size
   if (aligned + size - 1n > last) return undefined
   return { address: toText(6, aligned), nextOffset: String(aligned + size - first) }
+}
+
+/**
+ * Is the prefix one that the pool still cuts: behind what was cut before, and neither with the gateway in it nor with
+ * another prefix that is cut already? `exceptId`: an address that does not count.
+ */
+export function isFreePrefix(tx: Db, pool: Pool, prefix: Network, exceptId?: string): boolean {
+  const { network, gateway, first, last } = parsedRange(tx, pool)
+  if (pool.version !== 6 || prefix.version !== 6 || prefix.bits <= network.bits) return false
+  if (prefix.first < first + BigInt(pool.nextOffset) || prefix.last > last) return false
+  const overlaps = (out: Range) => out.first <= prefix.last && prefix.first <= out.last
+  return !overlaps({ first: gateway, last: gateway }) && !cutEarly(tx, pool.id, exceptId).some(overlaps)
 }
 
 type PoolRange = Pick<Pool, 'network' | 'gateway' | 'first' | 'last'>

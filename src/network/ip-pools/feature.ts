@@ -2,7 +2,7 @@ import { feature } from '../../kernel/feature.ts'
 import { emptyingPools } from './attention.ts'
 import { attachPool, createPool, getPool, listPoolAddresses, listPools, removePool, reserveAddress } from './pools.ts'
 import { isAnyAddressFree, poolTarget } from './queries.ts'
-import { addresses, poolNodes, pools } from './tables.ts'
+import { addressClaims, addresses, awaitedNodes, poolNodes, pools } from './tables.ts'
 
 const errors = {
   pool_not_found: { status: 404, when: 'There is no such address pool.', remedy: 'Check the id.' },
@@ -61,7 +61,7 @@ export const ipPoolsFeature = feature({
     reservedFor: null,
   },
   errors,
-  tables: [pools, addresses, poolNodes],
+  tables: [pools, addresses, poolNodes, addressClaims, awaitedNodes],
   operations: [createPool, listPools, getPool, listPoolAddresses, attachPool, reserveAddress, removePool],
   attention: [emptyingPools],
   auditTargets: [

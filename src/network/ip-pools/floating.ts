@@ -5,6 +5,7 @@ import { newId } from '../../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting } from '../../kernel/db/rows.ts'
 import { cutFrom, nextPlaceIn, noteCut } from './allocate.ts'
+import { awaitingReports, isGiven, withholdsFor } from './awaited.ts'
 import { poolById } from './queries.ts'
 import { addresses } from './tables.ts'
 
@@ -14,7 +15,7 @@ const statements = prepared(({ $client }) => ({
   // The pool that most of the nodes route comes first: the address can move between these.
   pools: $client.prepare<{ id: string }, [number, string]>(
     `SELECT p.id FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id
-     WHERE p.version = ? AND pn.node_id IN (SELECT value FROM json_each(?))
+     WHERE p.version = ? AND pn.node_id IN (SELECT value FROM json_each(?)) AND ${isGiven('p.id')}
      GROUP BY p.id ORDER BY count(*) DESC, p.id`,
   ),
   free: $client.prepare<{ id: string }, [string, number]>(
@@ -63,6 +64,7 @@ export function takeFloating(tx: Tx, holder: Holder, version: 4 | 6, nodeIds: re
     noteCut(tx, poolId, cut.nextOffset)
     return id
   }
+  if (nodeIds.some((nodeId) => withholdsFor(tx, nodeId, version))) throw awaitingReports('This location')
   throw new ApiError(
     'no_addresses',
     `There is no free IPv${version} address in the pools of this location. Choose another location, or add a pool.`,

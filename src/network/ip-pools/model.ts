@@ -3,6 +3,7 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
+import { awaitedOf } from './awaited.ts'
 import { addressById, countAddresses, nodeIdsOf, poolById } from './queries.ts'
 import type { Address, Pool } from './tables.ts'
 import { type PoolContext, routerName } from './users.ts'
@@ -37,15 +38,22 @@ export const poolAnswer = namedSchema('AddressPool', {
   held: t.Integer(),
   reserved: t.Integer(),
   nodes: t.Array(t.Object({ id: t.String(), name: t.String() })),
+  awaited: described(
+    t.Array(t.Object({ id: t.String(), name: t.String() })),
+    'Nodes that have not told which addresses are in use on them since the database was restored; until then it gives ' +
+      'none.',
+  ),
 })
 
 export function showPool(call: PoolContext, { nextOffset: _, createdAt: __, ...shown }: Pool) {
   const { total, held, reserved } = countAddresses(call.tx, shown.id)
+  const named = (ids: readonly string[]) => ids.map((id) => ({ id, name: routerName(call, id) ?? '' }))
   return {
     ...shown,
     held,
     reserved,
-    nodes: nodeIdsOf(call.tx, shown.id).map((id) => ({ id, name: routerName(call, id) ?? '' })),
+    nodes: named(nodeIdsOf(call.tx, shown.id)),
+    awaited: named(awaitedOf(call.tx, shown.id)),
     ...(shown.version === 4 ? { total, free: total - held - reserved } : { total: null, free: null }),
   }
 }

@@ -6,8 +6,10 @@ import { named } from '../../kernel/api/named.ts'
 import { described, done, fields, line, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
+import { holdClaimed, overruleClaims } from './claims.ts'
 import { mustBeNodes, pool, poolAddress, poolAnswer, showPool } from './model.ts'
 import {
+  addressById,
   addressesInOrder,
   allPools,
   attachTo,
@@ -285,8 +287,12 @@ export const reserveAddress = operation({
         'address_in_use',
         `${target.address} is the gateway of its pool. It is never given to a server.`,
       )
+    if (body.reservedFor === null) overruleClaims(tx, target)
     reserve(tx, target.id, body.reservedFor)
-    return { id: target.id, address: target.address, reservedFor: body.reservedFor }
+    // A reservation of staff ends, and that for a server that the database does not know begins.
+    holdClaimed(tx, target.id)
+    const { id, address, reservedFor } = addressById(tx, target.id)!
+    return { id, address, reservedFor }
   },
 })
 

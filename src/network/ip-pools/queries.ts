@@ -121,9 +121,6 @@ export function attachTo(tx: Tx, poolId: string, nodeIds: readonly string[]) {
   tx.delete(poolNodes).where(eq(poolNodes.poolId, poolId)).run()
   for (const nodeId of new Set(nodeIds)) tx.insert(poolNodes).values({ poolId, nodeId }).run()
 }
-/** For a node that is removed: it routes no pool. */
-export const detachNode = (tx: Tx, nodeId: string) =>
-  void tx.delete(poolNodes).where(eq(poolNodes.nodeId, nodeId)).run()
 /** The nodes that route the pool. */
 export const nodeIdsOf = (tx: Db, poolId: string): string[] =>
   tx

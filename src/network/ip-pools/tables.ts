@@ -32,6 +32,8 @@ export const addresses = sqliteTable('addresses', {
   holderId: text('holder_id'),
   /** The reseller in whose quota a holder's address counts. */
   holderResellerId: text('holder_reseller_id'),
+  /** A claimed prefix that lies where its pool has not cut yet: it is left out there. */
+  cutEarly: integer('cut_early', { mode: 'boolean' }).notNull().default(false),
 })
 export type Address = typeof addresses.$inferSelect
 
@@ -41,3 +43,25 @@ export const poolNodes = sqliteTable(
   { poolId: text('pool_id').notNull(), nodeId: text('node_id').notNull() },
   (p) => [primaryKey({ columns: [p.poolId, p.nodeId] })],
 )
+
+/**
+ * Addresses that a node says a workload on it has, which the database does not give to that workload. No order gets one
+ * while the node says so: `reserved_for` then has the `words`.
+ */
+export const addressClaims = sqliteTable(
+  'address_claims',
+  {
+    addressId: text('address_id').notNull(),
+    nodeId: text('node_id').notNull(),
+    /** As the node names it; the database may know none with this id. */
+    workloadId: text('workload_id').notNull(),
+    words: text().notNull(),
+    /** Staff freed the address all the same: it is not reserved again. */
+    overruled: integer({ mode: 'boolean' }).notNull().default(false),
+    since: integer().notNull(),
+  },
+  (c) => [primaryKey({ columns: [c.addressId, c.nodeId] })],
+)
+
+/** Nodes that have not named the addresses on them since the database was put in place of another one. */
+export const awaitedNodes = sqliteTable('awaited_nodes', { nodeId: text('node_id').primaryKey() })

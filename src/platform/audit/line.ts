@@ -2,6 +2,7 @@
 import { Type as t } from 'typebox'
 import { CONSOLE_CLOSED, CONSOLE_OPENED } from '../../compute/servers/console/endpoints.ts'
 import { OUT_OF_SALE, outOfSaleActions } from '../../fleet/gpus/out-of-sale.ts'
+import { ADDRESSES_FREED, ADDRESSES_HELD } from '../../fleet/nodes/addresses/report.ts'
 import { ENROLLED } from '../../fleet/nodes/agent-connection.ts'
 import { CRASHED, crashActions } from '../../fleet/workloads/crashes.ts'
 import { accountKinds } from '../../identity/accounts/kinds.ts'
@@ -85,6 +86,8 @@ export const filterQuery = {
 export const otherLines = {
   [ENROLLED]: 'A node enrolled',
   [MISCONDUCT]: 'A node did what no node should',
+  [ADDRESSES_HELD]: 'Addresses held for servers that the records do not have',
+  [ADDRESSES_FREED]: 'Addresses free that the node does not use any more',
   [CRASHED]: 'Ended unexpectedly',
   [OUT_OF_SALE]: 'GPU out of sale',
   [CONSOLE_OPENED]: 'Console opened',

@@ -34,9 +34,9 @@ export const restoredLately: Source = ({ tx, actor, wallClock }) => {
     level: 'warn',
     what: `The database was restored as it was at ${inWords(restored.upTo)}.`,
     effect:
-      'Nodes may have servers that it does not know, or lack some. Each node lists these differences, and nothing is ' +
-      'changed by itself. Close the locations until they are decided: an address that such a server has could be ' +
-      'given to a new one.',
+      'Nodes may have servers that it does not know, or lack some. Each node lists these differences, and no server is ' +
+      'changed by itself. An address that such a server has is held for it, on the page of its pool, while its node ' +
+      'says that it is in use.',
     since: iso(restored.on),
     action: 'Open nodes',
     href: '/admin/nodes',

@@ -205,6 +205,8 @@ describe('the page of it', () => {
     expect(Object.keys(otherLines)).toEqual([
       'nodes.enrolled',
       'nodes.misconduct',
+      'nodes.addresses-held',
+      'nodes.addresses-freed',
       'workloads.crashed',
       'gpus.out-of-sale',
       'consoles.opened',

@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { FilesLink, type QuestionSocket } from '../../../agent/backup-files/files-link.ts'
 import { parseCommand } from '../../../agent/commands/index.ts'
 import { ConsoleLink } from '../../../agent/console/console-link.ts'
+import { addressReport, namedIn } from '../../../agent/controller-link/address-report.ts'
 import type { Identity } from '../../../agent/controller-link/identity.ts'
 import { loggingTo } from '../../../agent/controller-link/job-log.ts'
 import { openJournal } from '../../../agent/controller-link/journal.ts'
@@ -171,8 +172,9 @@ export function fakeAgent({ nodeId, key, home, settings, hub, joinFiles, now, cr
       say(socket, { type: 'heartbeat', at: now(), ...load, pools, workloads })
       const powers = (all: readonly { id: string; power: Power }[]) =>
         all.map(({ id, power }) => ({ workload: id, power }))
-      const containers = powers(instances)
-      say(socket, { type: 'inventory', vms: powers(ours), volumes, foreign, containers, workspaces })
+      const inventory = { vms: powers(ours), volumes, foreign, containers: powers(instances), workspaces }
+      for (const part of await addressReport(host, namedIn(inventory))) say(socket, part)
+      say(socket, { type: 'inventory', ...inventory })
     },
     fault(...faults: Fault[]) {
       writeFileSync(`${home}/faults.json`, JSON.stringify(faults))

@@ -1,6 +1,7 @@
 // Actions on a node: beside its title, and those that end it in the menu.
 
 import type { listVolumes } from '../../../src/compute/volumes/list.ts'
+import { stopAwaiting } from '../../../src/fleet/nodes/addresses/stop-awaiting.ts'
 import { renewEnrollment, revokeCredential } from '../../../src/fleet/nodes/enroll.ts'
 import { declareNodeLost } from '../../../src/fleet/nodes/lose.ts'
 import { changeNode } from '../../../src/fleet/nodes/nodes.ts'
@@ -26,6 +27,7 @@ export const NodeActions = ({ node: n, servers, volumes }: EndProps) => (
       <Menu label="More actions">
         <RenewCredential node={n} />
         <RevokeCredential node={n} />
+        <StopAwaiting node={n} />
         <DeclareLost node={n} servers={servers} volumes={volumes} />
         <RemoveWithServers node={n} servers={servers} volumes={volumes} />
         <Remove node={n} volumes={volumes?.total ?? 0} />
@@ -176,6 +178,29 @@ function volumesLost(volumes: Volumes | undefined): string | false {
     `${more > 0 ? ` and ${count(more, 'more volume')}` : ''}. They stay listed as lost until they are deleted.`
   )
 }
+
+const StopAwaiting = ({ node: n }: NodeProps) =>
+  n.awaited && !n.lostAt ? (
+    <Action
+      op={stopAwaiting}
+      params={{ id: n.id }}
+      label="Take orders without it"
+      inMenu
+      tone="bad"
+      body={{ name: n.name }}
+      title={`Take orders without the addresses of ${n.name}?`}
+      done="Its pools give addresses again"
+      confirm={{
+        type: n.name,
+        keep: 'Keep waiting for it',
+        consequences: [
+          `${n.name} has not told which addresses are in use on it since the database was restored.`,
+          'The pools that it routes give addresses again, also one that a lost server on it has.',
+          'What it tells when it connects is held, and an address that two servers have stands under Needs attention.',
+        ],
+      }}
+    />
+  ) : null
 
 const DeclareLost = ({ node: n, servers, volumes }: EndProps) =>
   n.connected || n.lostAt ? null : (

@@ -14,6 +14,12 @@ const SKEW_SECONDS = 30
 export const Warnings = ({ node: n }: { node: ShownNode }) => (
   <>
     <Away node={n} />
+    {n.awaited && !n.lostAt && (
+      <Note level="bad">
+        <strong>Orders wait for it.</strong> The database was restored, and it has not told since which addresses are in
+        use on it. Until then the pools that it routes give no addresses.
+      </Note>
+    )}
     {n.misconduct.map(({ level, what, effect, lastAt }) => (
       <Note level={level}>
         <strong>{what}</strong> {effect} Last <Time iso={lastAt} />.

@@ -4,7 +4,7 @@ import { attachPool, getPool, listPoolAddresses, removePool } from '../../../src
 import { Action } from '../../components/action.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
-import { Copyable, Empty, Facts, Section } from '../../components/section.tsx'
+import { Copyable, Empty, Facts, Note, Section } from '../../components/section.tsx'
 import { type Column, Pager, Table } from '../../components/table.tsx'
 import { count } from '../../components/words.ts'
 import { CELLS, ChosenAddress, type PoolAddress, PoolMap, stateWords } from './addresses.tsx'
@@ -34,6 +34,7 @@ export const poolPage = page({
         sub={<span class="mono">{pool.network}</span>}
         actions={<PoolActions pool={pool} nodes={nodes} />}
       />
+      <Awaiting pool={pool} />
       <ChosenAddress addresses={addresses.data} />
       <div class="split">
         <div>{pool.version === 4 ? <PoolMap addresses={addresses} /> : <Prefixes addresses={addresses} />}</div>
@@ -44,6 +45,14 @@ export const poolPage = page({
     </>
   ),
 })
+
+const Awaiting = ({ pool: p }: { pool: Pool }) =>
+  p.awaited.length > 0 && (
+    <Note level="bad">
+      <strong>It gives no addresses yet.</strong> The database was restored, and it is not known since which addresses
+      are in use on <NodeLinks nodes={p.awaited} none="" />.
+    </Note>
+  )
 
 const PoolActions = ({ pool: p, nodes }: { pool: Pool; nodes: Nodes }) => (
   <>

@@ -1,0 +1,26 @@
+import { ApiError } from '../../../kernel/api/errors.ts'
+import { operation } from '../../../kernel/api/operation.ts'
+import { awaitNoLonger, isAwaited } from '../../../network/ip-pools/awaited.ts'
+import { confirmedName, mustBeTyped, node, nodeResponse, showNode } from '../model.ts'
+
+export const stopAwaiting = operation({
+  id: 'nodes.stop-awaiting',
+  method: 'POST',
+  path: '/admin/nodes/{id}/actions/stop-awaiting',
+  summary: 'Give addresses of its pools again, although the node has not told which are in use on it',
+  access: { staff: ['nodes:write'] },
+  requiresRecentAuth: true,
+  on: node,
+  body: confirmedName,
+  response: nodeResponse,
+  refuses: ['already_done'],
+  example: { name: 'fra-01' },
+  run(call) {
+    const { tx, target, body } = call
+    mustBeTyped(target, body.name)
+    if (!isAwaited(tx, target.id))
+      throw new ApiError('already_done', `${target.name} is not awaited: its pools give addresses.`)
+    awaitNoLonger(tx, target.id)
+    return showNode(call, target)
+  },
+})
