@@ -65,6 +65,11 @@ export type AddressPool = {
     id: string
     name: string
   })[]
+  /** Nodes that have not told which addresses are in use on them since the database was restored; until then it gives none. */
+  awaited: ({
+    id: string
+    name: string
+  })[]
 }
 
 export type AddressPoolPage = {
@@ -1609,6 +1614,8 @@ export type Node = {
   storagePools: (PoolOfNode)[]
   /** Between what should be on it and what is. */
   differences: number
+  /** It has not told which addresses are in use on it since the database was restored: until then the pools that it routes give none. */
+  awaited: boolean
   /** Measured now; null while the node is away. */
   load: NodeLoad | null
 }
@@ -4474,6 +4481,8 @@ export interface Operations {
       storagePools: (PoolOfNode)[]
       /** Between what should be on it and what is. */
       differences: number
+      /** It has not told which addresses are in use on it since the database was restored: until then the pools that it routes give none. */
+      awaited: boolean
       /** Measured now; null while the node is away. */
       load: NodeLoad | null
       facts: {
@@ -4560,6 +4569,15 @@ export interface Operations {
   /** Revoke the credential of a node at once; its servers run on until it has a new one */
   'nodes.revoke-credential': {
     path: { id: string }
+    result: Node
+  }
+  /** Give addresses of its pools again, although the node has not told which are in use on it */
+  'nodes.stop-awaiting': {
+    path: { id: string }
+    body: {
+      /** The name of the node, typed to confirm. */
+      name: string
+    }
     result: Node
   }
   /** Rename a node, close it for new servers, change its bridge or what is kept for the host */
@@ -6550,6 +6568,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'nodes.remove-with-workloads': ['POST', '/admin/nodes/{id}/actions/remove-with-workloads', false],
   'nodes.renew-enrollment': ['POST', '/admin/nodes/{id}/actions/renew-enrollment', false],
   'nodes.revoke-credential': ['POST', '/admin/nodes/{id}/actions/revoke-credential', false],
+  'nodes.stop-awaiting': ['POST', '/admin/nodes/{id}/actions/stop-awaiting', false],
   'nodes.update': ['PATCH', '/admin/nodes/{id}', false],
   'notices.list': ['GET', '/notices', false],
   'notices.mails': ['GET', '/account/notice-mails', false],

@@ -131,7 +131,12 @@ const Prefixes = ({ addresses }: { addresses: Data['addresses'] }) => (
 )
 
 const prefixColumns: readonly Column<PoolAddress>[] = [
-  { title: 'Prefix', kind: 'name', width: 34, cell: (a) => <b class="mono">{`${a.address}/${a.prefixLength}`}</b> },
+  {
+    title: 'Prefix',
+    kind: 'name',
+    width: 34,
+    cell: (a) => <a class="mono" href={`?address=${a.id}#address`}>{`${a.address}/${a.prefixLength}`}</a>,
+  },
   { title: 'State', kind: 'state', width: 20, cell: (a) => stateWords[a.state] },
   {
     title: 'Server',
@@ -143,7 +148,7 @@ const prefixColumns: readonly Column<PoolAddress>[] = [
           {a.workload.hostname}
         </Link>
       ) : (
-        '–'
+        (a.reservedFor ?? '–')
       ),
   },
 ]
