@@ -16,6 +16,7 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { presentNodesIn } from '../../fleet/nodes/queries.ts'
+import { leaveOutNumbersIn } from '../../fleet/workloads/queries.ts'
 import { anchorOf, headFrom, signedHead, writeHead } from '../../kernel/audit/anchor.ts'
 import { NEWEST_LINE, type Newest } from '../../kernel/audit/chain.ts'
 import { KeyFileError, secretsFromFile } from '../../kernel/crypto/secrets.ts'
@@ -175,8 +176,9 @@ function raiseEpoch(part: string, before: number) {
   const db = new Database(part, { readwrite: true, create: false })
   db.transaction(() => {
     raiseEpochIn(db, [epochIn(db), before], Date.now())
-    // They may have addresses in use of which this database knows nothing.
+    // They may have servers, addresses and taps of which this database knows nothing.
     awaitNodesIn(db, presentNodesIn(db))
+    leaveOutNumbersIn(db)
   })()
   db.run('PRAGMA wal_checkpoint(TRUNCATE)')
   db.close(true)

@@ -1,9 +1,11 @@
 // The statements about what every workload has. A kind reads its own rows through `rowsOf` and never names `workloads`.
+import type { Database } from 'bun:sqlite'
 import { and, eq, getTableColumns, getTableName, isNull, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Power } from '../../../agent/protocol/wire.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { getSetting, putSettingIn, settingIn } from '../../kernel/db/queries.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { columnList, columnSql, decoding, inserting, rowBy, updating, type Where } from '../../kernel/db/rows.ts'
 import type { WorkloadKind } from './kind.ts'
@@ -116,8 +118,22 @@ export const isAnyOn = (tx: Db, nodeId: string, { where, values }: Where): boole
     )
     .get(...values, nodeId) !== null
 
+/** Since a restore no workload gets a number below this one. */
+const FIRST_NUMBER = 'workloads.first_number'
+/** Far more than the orders that a restore loses. */
+const NUMBERS_LEFT_OUT = 1000
 /** The number of the next workload, in the transaction that inserts it. */
-export const nextNumber = (tx: Tx): number => statements(tx).number.get()!.n
+export const nextNumber = (tx: Tx): number =>
+  Math.max(statements(tx).number.get()!.n, Number(getSetting(tx, FIRST_NUMBER) ?? 0))
+/**
+ * In the file of a database that is put in place of another one: numbers that lost orders may have are left out. Taps
+ * and user ids on the nodes are made of them.
+ */
+export function leaveOutNumbersIn(file: Database) {
+  const last = file.query<{ n: number }, []>('SELECT coalesce(max(number), 0) AS n FROM workloads').get()!.n
+  const before = Number(JSON.parse(settingIn(file, FIRST_NUMBER) ?? '0'))
+  putSettingIn(file, FIRST_NUMBER, Math.max(last, before) + NUMBERS_LEFT_OUT)
+}
 
 /** When the first workload was made, in ms; undefined before. */
 export const firstWorkloadAt = (tx: Db): number | undefined => statements(tx).firstAt.get()?.at

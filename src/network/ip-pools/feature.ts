@@ -9,8 +9,10 @@ const errors = {
   address_not_found: { status: 404, when: 'There is no such address.', remedy: 'Check the id.' },
   no_addresses: {
     status: 409,
-    when: 'The pools attached to the nodes lack an address of the package: IPv4, or an IPv6 prefix that it has.',
-    remedy: 'Treat it as out of stock; add a pool.',
+    when:
+      'The pools attached to the nodes lack an address of the package: IPv4, or an IPv6 prefix that it has. Or the ' +
+      'database was restored, and not every node has told since which addresses are in use.',
+    remedy: 'Treat it as out of stock; add a pool, or wait for the nodes.',
   },
   pool_overlaps: {
     status: 409,

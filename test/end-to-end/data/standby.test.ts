@@ -3,7 +3,7 @@
 // BERTH_LONG=1 does so twenty times.
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { epochIn } from '../../../src/kernel/nodes/epoch.ts'
 import { emptyQcow2 } from '../../support/guest.ts'
@@ -342,6 +342,52 @@ describe('a takeover from a controller that was killed under load', () => {
     }, 90_000)
   }
 })
+
+test('the address of an order that a takeover lost is given to nobody, before its node has told it and after', async () => {
+  const { first, second, process, token, standby } = await pair()
+  const fleet = await withNode(first, token)
+  await standby(second)
+  const began = Date.now()
+  await eventually(() => stateOf(second) > began, 30)
+  // The place is away, and the order is in no replica.
+  const mark = `${first.dir}/replica/.berth-backups`
+  renameSync(mark, `${first.dir}/mark`)
+  const lost = (await fleet.create(first, 'lost')).body
+  await first.until('the lost server', async () => {
+    const states = await fleet.states(first)
+    return states.length === SERVERS + 1 && states.every((status: string) => status === 'running')
+  })
+  process.kill('SIGKILL')
+  await process.exited
+  renameSync(`${first.dir}/mark`, mark)
+  const { code, error } = await takeOver(second, '--even-if-alive')
+  expect([code, error]).toEqual([0, ''])
+  await isUp(second)
+  expect(Object.keys(powerOf(second))).not.toContain(lost.serverId)
+  const attention = async () =>
+    (await second.admin('overview.get')).attention.map(({ what }: { what: string }) => what).join('\n')
+
+  // The node leads to the first controller still.
+  const early = await fleet.create(second, 'early')
+  expect([early.status, early.body.error?.code]).toEqual([409, 'no_addresses'])
+  expect(early.body.error.message).toContain('not every node has told')
+  expect(await fleet.states(second)).toHaveLength(SERVERS)
+  expect(await attention()).toContain('Orders wait for fra-01.')
+
+  fleet.address.leadTo(second)
+  await fleet.connected(second)
+  await eventually(async () => !(await attention()).includes('Orders wait'), 30)
+  const next = await fleet.create(second, 'next')
+  expect([next.status, next.body.ipv4 === lost.ipv4]).toEqual([201, false])
+  const reserved = second.query(`SELECT reserved_for AS words FROM addresses WHERE address = '${lost.ipv4}'`)
+  expect(reserved).toEqual([`On fra-01, by the unknown server ${lost.serverId}`])
+  await second.until('the next server', async () =>
+    (await fleet.states(second)).every((status: string) => status === 'running'),
+  )
+  expect(fleet.hostState().power).toMatchObject({ [lost.serverId]: 'running', [next.body.serverId]: 'running' })
+  const numbers = second.query('SELECT CAST(number AS TEXT) AS words FROM workloads ORDER BY number')
+  expect(numbers.map(Number)).toEqual([1, 2, 3, 1003])
+}, 90_000)
 
 test('the controller that was before stops when another takes over, and follows it as a standby', async () => {
   const { first, second, process, token, standby } = await pair()
