@@ -65,7 +65,7 @@ export type AddressPool = {
     id: string
     name: string
   })[]
-  /** Nodes that have not told which addresses are in use on them since the database was restored; until then it gives none. */
+  /** Nodes that have not told since the database was restored which addresses are in use on them; it gives none before. */
   awaited: ({
     id: string
     name: string

@@ -145,7 +145,7 @@ function prefixesLeft(tx: Db, pool: PoolRange & Pick<Pool, 'id' | 'nextOffset'>,
   const many = (last - start + 1n) / size
   const end = start + many * size
   let [left, from] = [many, start]
-  // What is left out, each part of it once.
+  // Each part that is left out is counted once.
   for (const out of [{ first: gateway, last: gateway }, ...cutEarly(tx, pool.id)].toSorted(byFirst)) {
     const begins = max(from, out.first - (out.first % size))
     const ends = min(end, out.last - (out.last % size) + size)

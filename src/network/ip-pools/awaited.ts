@@ -1,5 +1,5 @@
-// Pools whose nodes are awaited. A database that takes the place of another one may lack the last orders: which addresses
-// are free is known when every node that routes their pool has named those on it.
+// Pools whose nodes are awaited. A database that takes the place of another one may lack the last orders: its free
+// addresses are known when every node that routes their pool has named those on it.
 import type { Database } from 'bun:sqlite'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'

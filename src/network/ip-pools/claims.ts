@@ -1,8 +1,8 @@
 // Addresses that a node says are in use on it, and that the database does not give to what uses them: after a restore
 // that lost an order, for instance. While the node says so, no order gets them.
 //
-// A node may lie. So a claim counts only for a pool that the node routes, takes nothing from anybody who has the address,
-// and a node has a limited number of them.
+// A node may lie. So a claim counts only for a pool that the node routes, takes nothing from anybody who has the
+// address, and a node has a limited number of them.
 import { eq } from 'drizzle-orm'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
@@ -85,7 +85,7 @@ export type ClaimRules = {
   /** False: it is no conflict that the database gives the address to `holder`. */
   conflicts(workloadId: string, holder: string, isFloating: boolean): boolean
 }
-/** What a report changed: the addresses that are held since, and those that are not any more. */
+/** The changes by a report: the addresses that are held since, and those that are not any more. */
 export type ClaimChange = { held: string[]; ended: string[]; isTooMany: boolean }
 
 /**
@@ -126,7 +126,7 @@ export function takeClaims(
   return change
 }
 
-/** The claims of a node, in the order of their pools. `holder`: the workload to which the database gives the address. */
+/** The claims of a node, in the order of their pools. `holder`: the workload that has the address in the database. */
 export const claimsOf = (tx: Db, nodeId: string): Claim[] => statements(tx).ofNode.all(nodeId)
 /** How many claims each node has that has some. */
 export const claimsOfEach = (tx: Db): ReadonlyMap<string, number> =>

@@ -40,8 +40,8 @@ export const poolAnswer = namedSchema('AddressPool', {
   nodes: t.Array(t.Object({ id: t.String(), name: t.String() })),
   awaited: described(
     t.Array(t.Object({ id: t.String(), name: t.String() })),
-    'Nodes that have not told which addresses are in use on them since the database was restored; until then it gives ' +
-      'none.',
+    'Nodes that have not told since the database was restored which addresses are in use on them; it gives none ' +
+      'before.',
   ),
 })
 

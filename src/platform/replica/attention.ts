@@ -34,9 +34,9 @@ export const restoredLately: Source = ({ tx, actor, wallClock }) => {
     level: 'warn',
     what: `The database was restored as it was at ${inWords(restored.upTo)}.`,
     effect:
-      'Nodes may have servers that it does not know, or lack some. Each node lists these differences, and no server is ' +
-      'changed by itself. An address that such a server has is held for it, on the page of its pool, while its node ' +
-      'says that it is in use.',
+      'Nodes may have servers that it does not know, or lack some. Each node lists these differences, and no server ' +
+      'is changed by itself. An address that such a server has is held, on the page of its pool, while its node says ' +
+      'that it is in use.',
     since: iso(restored.on),
     action: 'Open nodes',
     href: '/admin/nodes',

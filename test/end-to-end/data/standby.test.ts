@@ -343,7 +343,7 @@ describe('a takeover from a controller that was killed under load', () => {
   }
 })
 
-test('the address of an order that a takeover lost is given to nobody, before its node has told it and after', async () => {
+test('the address of an order that a takeover lost is given to none, before its node connects and after', async () => {
   const { first, second, process, token, standby } = await pair()
   const fleet = await withNode(first, token)
   await standby(second)

@@ -165,7 +165,7 @@ describe('an address that a server has which the database does not know', () => 
     }
     await ordered(p, 'web01')
     expect([take(64), take(64), take(63)]).toEqual(['2001:db8:7:2::', '2001:db8:7:4::', '2001:db8:7:6::'])
-    // What was passed over is a freed prefix afterwards.
+    // A prefix that was passed over is a freed one afterwards.
     await names(p, p.node.id, [])
     expect(take(64)).toBe('2001:db8:7:1::')
   })
@@ -239,7 +239,7 @@ describe('after a restore, before a node has told which addresses are in use on 
     expect(body.error.message).toContain('not every node has told')
     expect(p.fingerprint()).toBe(before)
   }
-  test('the pools that it routes give nothing, to orders on other nodes too, and the page says which is awaited', async () => {
+  test('the pools that it routes give nothing, on other nodes too, and the page says which is awaited', async () => {
     using p = await small(2)
     const { serverId } = await ordered(p, 'web00')
     await p.settle()

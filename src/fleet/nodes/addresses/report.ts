@@ -63,7 +63,7 @@ export function storeAddresses(tx: Tx, clock: Clock, nodeId: string, { named, at
     const workload = workloadById(tx, id)
     return workload?.nodeId === nodeId && workload.releasedAt === null ? workload : undefined
   }
-  // What a job did after the node looked is newer than its report.
+  // A job that ended after the node looked knows better than its report.
   const isNews = (id: string) => !hasEndedSince(tx, id, at - AGE_MS)
   const isQuiet = (id: string) => isNews(id) && !isHeldByJob(tx, id)
   const { held, ended, isTooMany } = takeClaims(
