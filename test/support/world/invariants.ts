@@ -1,6 +1,7 @@
 // The state of node and panel in a form that two runs can be compared by: a job must end in the same state after every
 // crash.
 import { Database } from 'bun:sqlite'
+import { addressReport } from '../../../agent/controller-link/address-report.ts'
 import type { FakeHypervisor } from '../../../agent/drivers/hypervisor/fake.ts'
 import type { Speed } from '../../../agent/protocol/wire.ts'
 import { serverFirewall } from '../../../src/compute/firewalls/queries.ts'
@@ -53,6 +54,8 @@ export type Invariants = {
   /** IPv4 addresses that the node's rules allow its workloads. */
   allowed: number
   addresses: number
+  /** Addresses that the agent would name and that the panel does not give to what has them there. */
+  unrecorded: string
   held: number
   /** The cards of the node: the result of the last check of each. */
   cards: string
@@ -99,6 +102,7 @@ export async function invariants(p: World, id: string): Promise<Invariants> {
     rules: host.state.portRules().length,
     allowed: host.state.portRules().flatMap(({ ipv4 }) => ipv4).length,
     addresses: number('SELECT count(workload_id) AS n FROM addresses'),
+    unrecorded: await unrecordedOn(p),
     held: number('SELECT count(*) AS n FROM workloads WHERE released_at IS NULL'),
     floating: `${floatsTo(p)}, ${
       host.state
@@ -115,6 +119,23 @@ export async function invariants(p: World, id: string): Promise<Invariants> {
       "SELECT count(*) AS n FROM jobs WHERE state IN ('queued', 'running', 'undoing') OR undo_node_id IS NOT NULL",
     ),
   }
+}
+
+async function unrecordedOn(p: World): Promise<string> {
+  const recorded = new Set(
+    p.db.$client
+      .query<{ one: string }, []>(
+        `SELECT workload_id || ' ' || address || iif(version = 6, '/' || prefix_length, '') AS one FROM addresses
+         WHERE workload_id IS NOT NULL`,
+      )
+      .all()
+      .map(({ one }) => one),
+  )
+  const named = (await addressReport(p.node.agent.host, () => true)).flatMap(({ held }) => held)
+  return named
+    .map(({ workload, address }) => `${workload} ${address}`)
+    .filter((one) => !recorded.has(one))
+    .join(', ')
 }
 
 function cardsIn(p: World): string {
