@@ -4,7 +4,7 @@ import type { Database } from 'bun:sqlite'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 
-/** SQL: no node is awaited that routes the pool. Nearly always no node is, and then it takes 1 µs. */
+/** SQL: no node is awaited that routes the pool. While none is awaited at all, it takes no measurable time. */
 export const isGiven = (poolId: string) =>
   `NOT EXISTS (SELECT 1 FROM awaited_nodes aw CROSS JOIN pool_nodes awp
      ON awp.pool_id = ${poolId} AND awp.node_id = aw.node_id)`
