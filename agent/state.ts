@@ -31,6 +31,8 @@ const SCHEMA = `
   create table if not exists controller_epochs (
     node text primary key, epoch integer not null, refused_epoch integer, refused_at integer) strict;
   create table if not exists ports (workload text primary key, tap text not null, speed text not null) strict;
+  create table if not exists vm_pools (
+    workload text not null, pool text not null, primary key (workload, pool)) strict;
   create table if not exists attached_volumes (
     id text primary key, workload text not null, volume text not null) strict;
 `
@@ -174,6 +176,22 @@ export function openState(path: string) {
         .get(workload)
       return row ? { tap: row.tap, speed: JSON.parse(row.speed) as Speed } : undefined
     },
+    /** The storage pools of a vm's own disks, as it was last defined. */
+    keepPools: (workload: string, pools: readonly string[]) =>
+      db.transaction(() => {
+        db.run('delete from vm_pools where workload = ?', [workload])
+        for (const pool of new Set(pools)) db.run('insert into vm_pools values (?, ?)', [workload, pool])
+      })(),
+    /** The pools of all disks of a vm, by name. */
+    poolsOf: (workload: string) =>
+      db
+        .query<{ pool: string }, [string]>(
+          `select pool from vm_pools where workload = ?1
+           union select volume ->> '$.pool' from attached_volumes where workload = ?1 order by 1`,
+        )
+        .all(workload)
+        .map(({ pool }) => pool),
+
     forgetPort: (workload: string) => void db.run('delete from ports where workload = ?', [workload]),
 
     /** A volume has one vm at most: it leaves the one that had it. */

@@ -20,7 +20,7 @@ const PANIC = /Kernel panic - not syncing/
 
 export const drillCommands = {
   async 'drill.start'({ workload, volume, ...machine }, { storage, hypervisor }) {
-    const pool = storage.pool(volume.pool)
+    const pool = await storage.answering(volume.pool)
     if ((await pool.sizeBytes(volume)) === undefined)
       throw new Failure('no_volume', `${workload} has no disk on this node`)
     // A definition of a vm that runs stays: the command was sent again.

@@ -2,19 +2,20 @@
 // definition of the vm has them.
 import { Failure } from '../failure.ts'
 import type { Host } from '../host/host.ts'
+import { serialOf } from '../protocol/wire.ts'
 import type { Commands } from './commands.ts'
 import { extraDisk } from './vm.ts'
 
 export const extraVolumeCommands = {
   async 'volume.make'({ volume, sizeBytes }, { storage }) {
-    await storage.pool(volume.pool).receive(volume, sizeBytes, async () => {})
+    await (await storage.answering(volume.pool)).receive(volume, sizeBytes, async () => {})
     return {}
   },
 
   async 'volume.attach'({ workload, volume }, host) {
     const { hypervisor, state, storage } = host
     const extra = await extraDisk(host, volume)
-    if ((await storage.pool(volume.pool).sizeBytes(volume)) === undefined)
+    if ((await (await storage.answering(volume.pool)).sizeBytes(volume)) === undefined)
       throw new Failure('no_volume', `there is no disk ${extra.disk.path}`)
     await mustBeFree(host, volume.workload, workload)
     // Before it is attached: what a crash leaves is known, and the repeated command or its undo goes on from it.
@@ -27,7 +28,7 @@ export const extraVolumeCommands = {
     const { hypervisor, state } = host
     const holder = state.holderOf(volume.workload)
     if (holder !== undefined && holder !== workload) return {}
-    await hypervisor.detachVolume(workload, (await extraDisk(host, volume)).serial)
+    await hypervisor.detachVolume(workload, serialOf(volume.workload))
     state.dropAttached(volume.workload)
     return {}
   },

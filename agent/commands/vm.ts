@@ -62,6 +62,7 @@ export const vmCommands = {
     const port = state.port(workload)
     if (port) await network.unlimit(port.tap)
     state.forgetPort(workload)
+    state.keepPools(workload, [])
     state.forgetGuest(workload)
     return {}
   },
@@ -80,9 +81,10 @@ export const vmCommands = {
 export async function defineVm(vm: Vm, host: Host) {
   await host.network.mustHaveBridge(vm.network.bridge)
   const seedPath = vm.seeded ? await mustHaveSeed(host, vm.workload) : undefined
-  const disk = await host.storage.pool(vm.volume.pool).disk(vm.volume)
-  const rescue = vm.rescue ? await host.storage.pool(vm.rescue.pool).disk(vm.rescue) : undefined
+  const disk = await (await host.storage.answering(vm.volume.pool)).disk(vm.volume)
+  const rescue = vm.rescue ? await (await host.storage.answering(vm.rescue.pool)).disk(vm.rescue) : undefined
   const iso = await mustHaveIso(host, vm.iso)
+  host.state.keepPools(vm.workload, [vm.volume.pool, ...(vm.rescue ? [vm.rescue.pool] : [])])
   host.state.keepPort(vm.workload, { tap: vm.network.tap, speed: vm.speed })
   const nics = host.privateNetworking.nicsOf(vm.workload)
   const volumes = await Promise.all(host.state.attachedTo(vm.workload).map((volume) => extraDisk(host, volume)))
@@ -92,7 +94,7 @@ export async function defineVm(vm: Vm, host: Host) {
 
 /** An extra volume as the hypervisor attaches it. */
 export async function extraDisk({ storage }: Pick<Host, 'storage'>, volume: Volume): Promise<ExtraDisk> {
-  return { disk: await storage.pool(volume.pool).disk(volume), serial: serialOf(volume.workload) }
+  return { disk: await (await storage.answering(volume.pool)).disk(volume), serial: serialOf(volume.workload) }
 }
 
 async function mustHaveSeed(host: Host, workload: string): Promise<string> {

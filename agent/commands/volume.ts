@@ -9,7 +9,7 @@ import { defineVm } from './vm.ts'
 
 export const volumeCommands = {
   'volume.look': async (volume, { storage }) => ({
-    sizeBytes: (await storage.pool(volume.pool).sizeBytes(volume)) ?? null,
+    sizeBytes: (await (await storage.answering(volume.pool)).sizeBytes(volume)) ?? null,
   }),
 
   async 'volume.create'({ volume, image: imageId, sizeBytes }, { storage, images }) {
@@ -18,7 +18,7 @@ export const volumeCommands = {
       throw new Failure('no_image', `image ${imageId} is not on this node; image.ensure comes before volume.create`)
     if (sizeBytes < image.virtualSizeBytes)
       throw new Failure('disk_too_small', `the image needs ${image.virtualSizeBytes} bytes, the disk has ${sizeBytes}`)
-    const pool = storage.pool(volume.pool)
+    const pool = await storage.answering(volume.pool)
     const { freeBytes } = await pool.capacity()
     // A copy that fills the file system would stop every vm whose disk grows there.
     if (freeBytes < image.virtualSizeBytes && (await pool.sizeBytes(volume)) === undefined)
@@ -31,7 +31,7 @@ export const volumeCommands = {
   },
 
   async 'volume.grow'({ volume, sizeBytes }, { storage, hypervisor, state }) {
-    const pool = storage.pool(volume.pool)
+    const pool = await storage.answering(volume.pool)
     const there = await pool.sizeBytes(volume)
     if (there === undefined) throw new Failure('no_volume', `${volume.workload} has no disk on this node`)
     const disk = await pool.disk(volume)
@@ -47,7 +47,7 @@ export const volumeCommands = {
 
   async 'volume.snapshot'({ vm, from }, host) {
     const { workload, volume } = vm
-    const pool = host.storage.pool(volume.pool)
+    const pool = await host.storage.answering(volume.pool)
     const below = atLayer(volume, from)
     const sizeBytes = await pool.sizeBytes(below)
     if (sizeBytes === undefined)
@@ -62,13 +62,13 @@ export const volumeCommands = {
   },
 
   async 'volume.fork'({ volume, from, sizeBytes }, { storage }) {
-    await storage.pool(volume.pool).fork(volume, from, sizeBytes)
+    await (await storage.answering(volume.pool)).fork(volume, from, sizeBytes)
     return {}
   },
 
   async 'volume.merge'({ vm, from, into }, host) {
     const { workload, volume } = vm
-    const pool = host.storage.pool(volume.pool)
+    const pool = await host.storage.answering(volume.pool)
     const [upper, lower] = [atLayer(volume, from), atLayer(volume, into)]
     if ((await pool.sizeBytes(upper)) !== undefined) {
       const [from_, into_] = [(await pool.disk(upper)).path, (await pool.disk(lower)).path]
@@ -85,7 +85,7 @@ export const volumeCommands = {
   },
 
   async 'volume.remove-layer'({ volume, layer }, { storage, hypervisor }) {
-    const pool = storage.pool(volume.pool)
+    const pool = await storage.answering(volume.pool)
     const { path } = await pool.disk(atLayer(volume, layer))
     if (isOn(await hypervisor.power(volume.workload)) && (await hypervisor.layers(volume.workload)).includes(path))
       throw new Failure('layer_in_use', `${volume.workload} runs on ${path}`)
@@ -98,7 +98,7 @@ export const volumeCommands = {
     await mustBeFree(host, volume.workload)
     await backupRuns.release(volume)
     await hypervisor.forgetFirmware(volume)
-    await storage.pool(volume.pool).remove(volume)
+    await (await storage.answering(volume.pool)).remove(volume)
     return {}
   },
 } satisfies Partial<Commands>
@@ -108,7 +108,7 @@ const isOn = (power: Power) => power === 'running' || power === 'paused'
 /** After a crash the layer may be there already; whether the vm was frozen is then not known. */
 async function addLayer(host: Host, volume: Volume, from: number, sizeBytes: number): Promise<boolean> {
   const { workload, pool: name } = volume
-  const pool = host.storage.pool(name)
+  const pool = await host.storage.answering(name)
   const disk = await pool.disk(volume)
   if (pool.layering === 'pool') {
     if ((await pool.sizeBytes(volume)) !== undefined) return false

@@ -2,12 +2,13 @@
 // controller is away the vms run on. After a reconnect the controller sends unanswered commands again, and the journal
 // answers them.
 import { Compile } from 'typebox/compile'
+import { Asking } from '../asking.ts'
 import { FilesLink } from '../backup-files/files-link.ts'
 import { parseCommand } from '../commands/index.ts'
 import { ConsoleLink } from '../console/console-link.ts'
 import { endAfterDiskError } from '../database.ts'
 import type { SeenContainer } from '../drivers/container/container.ts'
-import type { Figures, PowerEvent, Seen } from '../drivers/hypervisor/hypervisor.ts'
+import type { Figures, Hypervisor, PowerEvent, Seen } from '../drivers/hypervisor/hypervisor.ts'
 import { failureOf, wordsOf } from '../failure.ts'
 import type { Host } from '../host/host.ts'
 import { Measuring } from '../host/metrics/measuring.ts'
@@ -28,6 +29,8 @@ import {
   MOST_SAMPLES,
   MOST_TRAFFIC_DAYS,
   PowerChange,
+  type SilentPart,
+  silentParts,
   ToAgent,
   Traffic,
 } from '../protocol/wire.ts'
@@ -57,6 +60,8 @@ const REVOKED_RETRY_MS = 60_000
 const CUT_OFF_RETRY_MS = 30_000
 const EVENTS_AGAIN_MS = 3000
 const SKEW_WORTH_A_WORD_MS = 30_000
+/** A heartbeat waits this long for what it is to tell, less than the time until the next one. */
+const ASK_LIMIT_MS = 8000
 
 const isToAgent = Compile(ToAgent)
 
@@ -66,6 +71,10 @@ export class Connection {
   private factsSent = ''
   private stopping = false
   private measuring = new Measuring()
+  private asking: Record<SilentPart, Asking> = {
+    hypervisor: new Asking(ASK_LIMIT_MS),
+    containers: new Asking(ASK_LIMIT_MS),
+  }
   /** The key of the certificate of the last connection; undefined where there was no TLS. */
   private pinSeen: string | undefined
   /** The socket of a controller that is older than one that was obeyed. */
@@ -287,22 +296,46 @@ export class Connection {
     this.send({ type: 'facts', facts: fitted(Facts, facts) })
   }
 
+  /** Undefined while the part does not answer: nothing follows from its silence, and the report goes out without it. */
+  private async lookAt<T>(part: SilentPart, question: () => Promise<T>): Promise<T | undefined> {
+    const asking = this.asking[part]
+    const before = asking.silence
+    const found = await asking.ask(question).catch(() => undefined)
+    const { silence } = asking
+    if (!before && silence)
+      log('error', `${partWords[part]} does not answer; what runs goes on`, { error: silence.why })
+    if (before && !silence) log('info', `${partWords[part]} answers again`)
+    return found
+  }
+
+  private lookAtVms = () => this.lookAt<Looked>('hypervisor', () => this.host.hypervisor.look())
+  private lookAtContainers = () => this.lookAt('containers', () => this.host.containers.look())
+
   /** Answers the workloads as they were found. */
   private async sendHeartbeat(): Promise<readonly Seen[]> {
-    const [load, pools, { ours: vms }, containers] = await Promise.all([
+    const [load, pools, vms, containers = []] = await Promise.all([
       this.host.load(),
       this.host.storage.capacities(),
-      this.host.hypervisor.look(),
-      this.host.containers.look(),
+      this.lookAtVms(),
+      this.lookAtContainers(),
     ])
-    const all = [...vms, ...containers]
+    const all = [...(vms?.ours ?? []), ...containers]
     // A heartbeat may tell of an end before its own report does.
     const ends = new Map(containers.flatMap(({ id, end }) => (end ? [[id, end] as const] : [])).slice(0, MOST_ENDS))
     const workloads = all.map((seen) => ({
       ...figuresOnly(seen),
       ...(ends.has(seen.id) && { end: ends.get(seen.id)! }),
     }))
-    this.send(fitted(Heartbeat, { type: 'heartbeat', at: Date.now(), ...load, pools, workloads }))
+    const silent = silentParts.flatMap((part) => {
+      const { silence } = this.asking[part]
+      return silence ? [{ part, ...silence }] : []
+    })
+    this.send(
+      fitted(Heartbeat, {
+        ...{ type: 'heartbeat', at: Date.now(), ...load, pools, workloads },
+        ...(silent.length && { silent }),
+      }),
+    )
     return all
   }
 
@@ -323,22 +356,35 @@ export class Connection {
       this.send(fitted(Metrics, { type: 'metrics', samples: samples.slice(first, first + MOST_SAMPLES) }))
   }
 
-  private usage = async () => (await Promise.all([this.host.hypervisor.usage(), this.host.containers.usage()])).flat()
+  private usage = async () => {
+    const vms = this.asking.hypervisor.silence ? [] : this.host.hypervisor.usage()
+    return (await Promise.all([vms, this.host.containers.usage()])).flat()
+  }
 
   private async sendInventory() {
-    const { hypervisor, storage, containers, workspaces } = this.host
-    const [{ ours, foreign }, volumes, instances, files] = await Promise.all([
-      ...([hypervisor.look(), storage.list()] as const),
-      ...([containers.look(), workspaces.list()] as const),
+    const { storage, workspaces } = this.host
+    const [vms, { volumes, silent: silentPools }, instances] = await Promise.all([
+      this.lookAtVms(),
+      storage.volumes(),
+      this.lookAtContainers(),
     ])
+    // After the pools, because it touches one of them.
+    const files = await workspaces.list().catch(() => undefined)
+    const silent: SilentPart[] = vms ? [] : ['hypervisor']
+    if (!instances || !files) silent.push('containers')
     const powers = (seen: readonly Seen[]) => seen.map(({ id, power }) => ({ workload: id, power }))
     const inventory: Inventory = {
-      ...{ type: 'inventory', vms: powers(ours), volumes, foreign },
-      ...(instances.length && { containers: powers(instances) }),
-      ...(files.length && { workspaces: files }),
+      ...{ type: 'inventory', vms: powers(vms?.ours ?? []), volumes, foreign: vms?.foreign ?? [] },
+      ...(instances?.length && { containers: powers(instances) }),
+      ...(files?.length && { workspaces: files }),
+      ...(silent.length && { silent }),
+      ...(silentPools.length && { silentPools }),
     }
-    // Before the inventory: what the controller does not know there is never seen without its addresses.
-    for (const part of await addressReport(this.host, namedIn(inventory))) this.send(part)
+    // Before the inventory: what the controller does not know there is never seen without its addresses. What is silent
+    // may have more workloads than the inventory names, so all addresses that are recorded here count then.
+    const isWhole = !silent.length && !silentPools.length
+    const parts = await addressReport(this.host, isWhole ? namedIn(inventory) : () => true)
+    for (const part of parts) this.send(part)
     this.send(fitted(Inventory, inventory))
   }
 
@@ -390,6 +436,9 @@ export class Connection {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(frame))
   }
 }
+
+type Looked = Awaited<ReturnType<Hypervisor['look']>>
+const partWords: Record<SilentPart, string> = { hypervisor: 'libvirt', containers: 'the container engine' }
 
 const figuresOnly = ({ off: _, end: __, rxPackets: ___, txPackets: ____, ...figures }: SeenContainer): Figures =>
   figures

@@ -51,6 +51,10 @@ const programs = [
   'ldd',
   'patchelf',
   'busybox',
+  // They look at directories that may be on storage of the network, where a call of the agent itself could hang it.
+  'install',
+  'ls',
+  'stat',
   'dropbearkey',
   'debugfs',
   'fusermount',

@@ -15,12 +15,13 @@ import { type FakeCard, FakeGpus } from '../drivers/gpu/fake.ts'
 import { FakeGuestAgent } from '../drivers/guest-agent/fake.ts'
 import { FakeHttpNames } from '../drivers/http-names/fake.ts'
 import { FakeHypervisor } from '../drivers/hypervisor/fake.ts'
+import type { Hypervisor } from '../drivers/hypervisor/hypervisor.ts'
 import { FakeImages } from '../drivers/images/fake.ts'
 import { FakeNetwork } from '../drivers/network/fake.ts'
 import { FakePrivateNetworks } from '../drivers/private-network/fake.ts'
 import { FakeSeeds } from '../drivers/seed/fake.ts'
 import { FakePool } from '../drivers/storage/fake.ts'
-import { Storage } from '../drivers/storage/storage.ts'
+import { type Pool, Storage } from '../drivers/storage/storage.ts'
 import { FakeCounters } from '../drivers/traffic/fake.ts'
 import { FakeWorkspaces } from '../drivers/workspace/fake.ts'
 import { decrypting } from '../protocol/for-node.ts'
@@ -28,7 +29,7 @@ import { type Facts, firmwares, type PoolCapacity } from '../protocol/wire.ts'
 import { openState } from '../state.ts'
 import { VERSION } from '../version.ts'
 import { gpuFacts } from './facts.ts'
-import { openFaults } from './faults.ts'
+import { hanging, openFaults, whileHanging } from './faults.ts'
 import type { Host } from './host.ts'
 import { Metering } from './metering.ts'
 import type { HostCounters } from './metrics/counters.ts'
@@ -105,24 +106,28 @@ export function openFakeHost(
 ): FakeHost {
   const settings = { ...defaults, ...given, ...settingsIn(dataDir) }
   const db = openDatabase(join(dataDir, 'fake.db'), 'create table if not exists boots (id text primary key) strict')
-  const hypervisor = new FakeHypervisor(db, settings)
+  const fakeHypervisor = new FakeHypervisor(db, settings)
+  const hypervisor = hanging<Hypervisor>(fakeHypervisor, hypervisorMethods, () => whileHanging(dataDir, 'hypervisor'))
   const state = openState(join(dataDir, 'state.db'))
   const bootedAt = Date.now()
   const counters = new FakeCounters(db, settings.bootId)
   const metering = new Metering(join(dataDir, 'traffic.db'), counters, state, now)
   const network = new FakeNetwork([settings.bridge])
-  const consoles = new FakeConsoles(join(dataDir, 'c'), hypervisor.power)
-  const guestAgent = new FakeGuestAgent(db, hypervisor)
+  const consoles = new FakeConsoles(join(dataDir, 'c'), fakeHypervisor.power)
+  const guestAgent = new FakeGuestAgent(db, fakeHypervisor)
   const storage = new Storage(
-    [{ name: 'local', totalBytes: settings.poolBytes }, ...settings.pools].map(
-      (pool) => new FakePool(db, pool.name, pool.totalBytes, pool),
+    [{ name: 'local', totalBytes: settings.poolBytes }, ...settings.pools].map((pool) =>
+      hanging<Pool>(new FakePool(db, pool.name, pool.totalBytes, pool), poolMethods, () =>
+        whileHanging(dataDir, 'pool', pool.name),
+      ),
     ),
   )
   const backups = new FakeBackups(db)
   const gpus = new FakeGpus(db, dataDir, settings.cards, now)
   const { containerImageBytes: imageBytes, engineProblems, bootMs } = settings
   const workspaces = new FakeWorkspaces(db, settings.poolBytes)
-  const containers = new FakeContainers(db, { imageBytes, engineProblems, bootMs }, gpus.troublesSince)
+  const fakeContainers = new FakeContainers(db, { imageBytes, engineProblems, bootMs }, gpus.troublesSince)
+  const containers = hanging(fakeContainers, ['look', 'power'], () => whileHanging(dataDir, 'containers'))
   const access = new FakeAccess(db, containers.power)
   const httpNames = new FakeHttpNames(db)
   const host = {
@@ -174,11 +179,21 @@ export function openFakeHost(
     },
   } satisfies FakeHost
   if (db.run('insert or ignore into boots values (?)', [settings.bootId]).changes) {
-    hypervisor.powerOff()
+    fakeHypervisor.powerOff()
     containers.powerOff()
   }
   return host
 }
+
+const hypervisorMethods = [
+  ...(['define', 'power', 'start', 'stop', 'growDisk', 'layers', 'addLayer', 'commitLayer', 'serveDisk'] as const),
+  ...(['endServing', 'limitCpu', 'limitDisks', 'eject', 'insert', 'setNics', 'attachVolume', 'detachVolume'] as const),
+  ...(['forgetFirmware', 'remove', 'guestAnswers', 'look', 'usage'] as const),
+] satisfies (keyof Hypervisor)[]
+const poolMethods = [
+  ...(['disk', 'sizeBytes', 'create', 'receive', 'grow', 'remove', 'fork', 'merge', 'rebase', 'removeLayer'] as const),
+  ...(['usedBytes', 'list', 'capacity'] as const),
+] satisfies (keyof Pool)[]
 
 function settingsIn(dataDir: string): Partial<FakeSettings> {
   try {

@@ -20,17 +20,52 @@ export type Fault = {
   ms?: number
 }
 
+/** Questions to a part of the host that stay open until the entry is gone, or fail after `ms`. */
+export type Hang = { hangs: 'hypervisor' | 'containers' } | { hangs: 'pool'; pool: string }
+type Entry = Fault | (Hang & { ms?: number })
+
+const HANG_POLL_MS = 20
+
+/** Resolves when this part does not hang. Throws `tool_timeout` after the milliseconds of the entry. */
+export async function whileHanging(dataDir: string, part: Hang['hangs'], pool?: string) {
+  const isIt = (it: Entry) => 'hangs' in it && it.hangs === part && (it.hangs !== 'pool' || it.pool === pool)
+  const began = performance.now()
+  for (let found = entriesIn(dataDir).find(isIt); found; found = entriesIn(dataDir).find(isIt)) {
+    if (found.ms !== undefined && performance.now() - began >= found.ms)
+      throw new Failure('tool_timeout', `${pool ?? part} hangs on purpose`)
+    await Bun.sleep(HANG_POLL_MS)
+  }
+}
+
+/** The same object, whose methods of these names wait while the part hangs. */
+export function hanging<T extends object>(of: T, names: readonly (keyof T)[], wait: () => Promise<void>): T {
+  const waiting = new Set<unknown>(names)
+  return new Proxy(of, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== 'function') return value
+      const own = value.bind(target)
+      if (!waiting.has(name)) return own
+      return async (...given: unknown[]) => {
+        await wait()
+        return own(...given)
+      }
+    },
+  })
+}
+
 export function openFaults(dataDir: string, db: Database) {
   db.run('create table if not exists strikes (fault text primary key, times integer not null) strict')
   return async (name: CommandName, workload: string | undefined, work: () => Promise<unknown>) => {
-    const fault = faultsIn(dataDir).find((it) => matches(it, name, workload) && strikes(db, it))
+    const faults = entriesIn(dataDir).filter((it) => 'command' in it)
+    const fault = faults.find((it) => matches(it, name, workload) && strikes(db, it))
     return fault ? suffer(fault, name, work) : work()
   }
 }
 
-function faultsIn(dataDir: string): Fault[] {
+function entriesIn(dataDir: string): Entry[] {
   try {
-    return JSON.parse(readFileSync(join(dataDir, 'faults.json'), 'utf8')) as Fault[]
+    return JSON.parse(readFileSync(join(dataDir, 'faults.json'), 'utf8')) as Entry[]
   } catch {
     return []
   }

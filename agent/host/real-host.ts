@@ -63,7 +63,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
   )
   const access = new HostAccess(dataDir)
   const httpNames = new CaddyHttpNames(caddyOfHost(dataDir))
-  const workspaces = new Ext4Workspaces(storage.pools)
+  const workspaces = new Ext4Workspaces(storage.pools, undefined, storage.isHanging)
   const gpus = new NvidiaGpus({ dataDir, bootId: bootIdOfHost() })
   const containers = new PodmanContainers({
     dir: join(dataDir, 'containers'),

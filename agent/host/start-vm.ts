@@ -3,8 +3,12 @@ import { wordsOf } from '../failure.ts'
 import type { Port } from '../state.ts'
 import type { Host } from './host.ts'
 
-/** Loads the rules, starts the vm and limits it. Used by `vm.start` and after a boot of the host. */
+/**
+ * Loads the rules, starts the vm and limits it. Used by `vm.start` and after a boot of the host. Throws `pool_silent`
+ * where a disk is in a pool that hangs: the hypervisor would hang with it.
+ */
 export async function startVm(host: Host, workload: string) {
+  for (const pool of host.state.poolsOf(workload)) await host.storage.answering(pool)
   await host.portSecurity.ensureFor(workload)
   await host.backupRuns.whileStarting(workload, () => host.hypervisor.start(workload))
   const port = host.state.port(workload)

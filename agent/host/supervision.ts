@@ -2,10 +2,11 @@
 // host, after a restart of the container that it lives in, and after a process was killed. Neither hypervisor nor
 // container engine starts anything by itself, so nothing ever runs without its rules.
 
+import { Asking } from '../asking.ts'
 import type { SeenContainer } from '../drivers/container/container.ts'
 import { thawLeftOver } from '../drivers/guest-agent/freezing.ts'
 import type { OffReason } from '../drivers/hypervisor/hypervisor.ts'
-import { wordsOf } from '../failure.ts'
+import { Failure, wordsOf } from '../failure.ts'
 import { log } from '../log.ts'
 import { fitted } from '../protocol/bounds.ts'
 import type { ContainerEnd } from '../protocol/gpu.ts'
@@ -22,6 +23,8 @@ const minute = 60 * second
 /** Workloads that start at the same time. */
 const AT_ONCE = 2
 const CHECK_EVERY_MS = 15 * second
+/** A hypervisor that hangs must not hold up the containers. */
+const LOOK_LIMIT_MS = 8 * second
 /** The pauses before the tries to start a vm again; one crash more in the window, and it stays off. */
 const PAUSES_MS = [0, 15 * second, 60 * second]
 const LONGEST_PAUSE_MS = Math.max(...PAUSES_MS)
@@ -30,6 +33,8 @@ const LEAST_PAUSE_MS = 5 * second
 const WINDOW_MS = 10 * minute
 /** A guest that shuts down while its host does is meant to come back, and the agent does not see it off this long. */
 const SETTLED_MS = 2 * minute
+/** A start that failed by one of these says nothing about the workload, so it counts as no crash. */
+const silences: ReadonlySet<string> = new Set(['pool_silent', 'hypervisor_silent', 'container_engine_silent'])
 const CRASHES_KEPT_MS = 24 * 60 * minute
 
 /** A workload that is off, and how its kind is looked at and started. */
@@ -40,6 +45,7 @@ export class Supervision {
   /** Told about each crash as it is found. */
   onCrash: (crash: Crash) => void = () => {}
   private offSince = new Map<string, number>()
+  private looking = { vms: new Asking(LOOK_LIMIT_MS), containers: new Asking(LOOK_LIMIT_MS) }
   private checking: Promise<void> | undefined
   private wakeUp: (() => void) | undefined
   private oomKills: number
@@ -90,7 +96,10 @@ export class Supervision {
   private async checkOnce() {
     await thawLeftOver(this.host, this.inTurn)
     // Containers go on also where no hypervisor answers, and vms where no engine does.
-    const [vms, containers] = await Promise.allSettled([this.host.hypervisor.look(), this.host.containers.look()])
+    const [vms, containers] = await Promise.allSettled([
+      this.looking.vms.ask(() => this.host.hypervisor.look()),
+      this.looking.containers.ask(() => this.host.containers.look()),
+    ])
     const off = new Map<string, Off>()
     const note = (kind: Kind, seen: readonly SeenContainer[]) => {
       for (const one of seen) if (one.off) off.set(one.id, { ...one, off: one.off, kind })
@@ -176,8 +185,14 @@ export class Supervision {
       this.host.state.startAt(workload, undefined)
       log('info', message, { workload })
     } catch (error) {
+      if (error instanceof Failure && silences.has(error.code)) return this.startLater(workload, error)
       await this.crashed({ ...vm, startAt: null }, kind, 'not_started', wordsOf(error))
     }
+  }
+
+  private startLater(workload: string, error: Failure) {
+    this.host.state.startAt(workload, this.now() + CHECK_EVERY_MS)
+    log('warning', 'a workload cannot be started yet; trying again in 15 s', { workload, error: wordsOf(error) })
   }
 
   /** Until the next try that is due, at most 15 s. */

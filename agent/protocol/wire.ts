@@ -727,6 +727,8 @@ export const PoolCapacity = t.Object(
     metadataTotalBytes: t.Optional(counter),
     metadataFreeBytes: t.Optional(counter),
     warnings: t.Optional(t.Array(line(300), { maxItems: 8 })),
+    /** It does not answer since then: the figures are the last that are known, or 0. */
+    silentSince: t.Optional(timestamp),
   },
   { title: 'StoragePool' },
 )
@@ -736,6 +738,10 @@ export type PoolCapacity = Static<typeof PoolCapacity>
 export const MOST_WORKLOADS = 5000
 /** They may be long, and a heartbeat has to fit its frame. */
 export const MOST_ENDS = 100
+
+/** The parts of a host that know its workloads. Each may hang. */
+export const silentParts = ['hypervisor', 'containers'] as const
+export type SilentPart = (typeof silentParts)[number]
 
 /** Sent every 10 s. Counters are totals since the vm's start, seen from the vm (`rx` is received by it). */
 export const Heartbeat = t.Object({
@@ -754,6 +760,12 @@ export const Heartbeat = t.Object({
     }),
     { maxItems: MOST_WORKLOADS },
   ),
+  /** The parts that do not answer: nothing is known of their workloads, which are not named. */
+  silent: t.Optional(
+    t.Array(t.Object({ part: t.Enum(silentParts), since: timestamp, why: line(300) }), {
+      maxItems: silentParts.length,
+    }),
+  ),
 })
 export type Heartbeat = Static<typeof Heartbeat>
 
@@ -770,6 +782,9 @@ export const Inventory = t.Object({
   containers: t.Optional(t.Array(t.Object({ workload: workloadId, power: Power }), { maxItems: MOST_WORKLOADS })),
   /** The instances that have a /workspace here. */
   workspaces: t.Optional(t.Array(workloadId, { maxItems: MOST_WORKLOADS })),
+  /** The parts and pools that did not answer: nothing follows from what is not named of them. */
+  silent: t.Optional(t.Array(t.Enum(silentParts), { maxItems: silentParts.length })),
+  silentPools: t.Optional(t.Array(line(32), { maxItems: 64 })),
 })
 export type Inventory = Static<typeof Inventory>
 

@@ -1587,6 +1587,8 @@ export type Node = {
   seenAt: string
   /** How far its clock is from the controller's. */
   skewMs: number
+  /** Its parts that do not answer although it is connected: its servers have the power that was last known. */
+  silent: (SilentPart)[]
   /** It takes new servers. */
   open: boolean
   /** Declared lost: its servers have failed, and it is refused until it is enrolled again. */
@@ -1693,9 +1695,10 @@ export type NodeStoragePool = {
   overcommitPercent: number
   /** It takes the disks of new servers. */
   open: boolean
-  /** full: 90 % of its data or its metadata are in use, so it takes no new disks. missing: its node does not report it any more. */
-  state: "open" | "closed" | "full" | "missing"
+  /** full: 90 % of its data or its metadata are in use, so it takes no new disks. missing: its node does not report it any more. silent: it does not answer its node, so its figures are the last that are known and it takes no new disks. */
+  state: "open" | "closed" | "full" | "missing" | "silent"
   missingSince: string | null
+  silentSince: string | null
   /** What the node says is wrong with it. */
   warnings: (string)[]
 }
@@ -2525,6 +2528,12 @@ export type SignedIn = {
   secondFactor?: ("totp" | "passkey" | "recovery")[]
 }
 
+export type SilentPart = {
+  part: "hypervisor" | "containers"
+  since: string
+  why: string
+}
+
 export type SmtpChanged = {
   /** Null: nothing is installed. */
   jobId: string | null
@@ -2676,6 +2685,7 @@ export type StoragePool = {
   metadataTotalBytes?: number
   metadataFreeBytes?: number
   warnings?: (OneLineOfText0To300)[]
+  silentSince?: string
 }
 
 /** Where its backups are stored; without a name when it was removed. */
@@ -4454,6 +4464,8 @@ export interface Operations {
       seenAt: string
       /** How far its clock is from the controller's. */
       skewMs: number
+      /** Its parts that do not answer although it is connected: its servers have the power that was last known. */
+      silent: (SilentPart)[]
       /** It takes new servers. */
       open: boolean
       /** Declared lost: its servers have failed, and it is refused until it is enrolled again. */

@@ -53,7 +53,7 @@ export class BackupRuns {
 
   async restore({ snapshot, volume, sizeBytes, target }: Input<'backup.restore'>) {
     const { backups, storage } = this.host
-    const pool = storage.pool(volume.pool)
+    const pool = await storage.answering(volume.pool)
     if ((await pool.sizeBytes(volume)) === undefined) {
       const diskBytes = await backups.diskBytes(target, snapshot)
       if (diskBytes > sizeBytes)
@@ -156,7 +156,7 @@ export class BackupRuns {
     const { workload } = input.volume
     const consistent = !(await brokeOff(this.host.hypervisor, workload))
     const stop = new AbortController()
-    const disk = await this.host.storage.pool(input.volume.pool).disk(input.volume)
+    const disk = await (await this.host.storage.answering(input.volume.pool)).disk(input.volume)
     const saved = this.#read(input, { disk }, consistent, AbortSignal.any([signal, stop.signal]))
     const reading = { stop, ended: saved.catch(() => {}) }
     this.#reading.set(workload, reading)
@@ -171,7 +171,7 @@ export class BackupRuns {
   }
 
   async #sizeBytes(volume: Volume): Promise<number> {
-    const pool = this.host.storage.pool(volume.pool)
+    const pool = await this.host.storage.answering(volume.pool)
     const sizeBytes = await pool.sizeBytes(volume)
     if (sizeBytes === undefined) throw new Failure('no_volume', `there is no disk ${(await pool.disk(volume)).path}`)
     return sizeBytes

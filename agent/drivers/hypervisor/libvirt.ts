@@ -29,6 +29,8 @@ const PRIVATE_CARD = /^\s*(btp\d+)\s+bridge\s+\S+\s+\S+\s+([0-9a-f:]{17})\s*$/gm
 /** A line of `domblklist`; CD drives are no virtio disks. */
 const VIRTIO_DISK = /^\s*(vd[a-z])\s/gm
 const POLL_MS = 300
+/** `--nowait`: libvirt itself waits for no vm. */
+const POWER_LIMIT_SECONDS = 30
 /** A guest takes some seconds to release a disk; one that boots or hangs never does. */
 const UNPLUG_LIMIT_MS = 20_000
 /** A guest ignores the power button while it boots, so the request is repeated. */
@@ -60,8 +62,11 @@ export class Libvirt implements Hypervisor {
 
   async power(workload: string): Promise<Power> {
     const { code, out, err } = await virsh(['domstats', '--state', '--nowait', uuidOf(workload)], {
-      mayFail: true,
-      quietly: true,
+      ...{ mayFail: true, quietly: true, limitSeconds: POWER_LIMIT_SECONDS },
+    }).catch((error) => {
+      if (error instanceof Failure && error.code === 'tool_timeout')
+        throw new Failure('hypervisor_silent', `libvirt does not answer: ${error.message}`)
+      throw error
     })
     if (code === 0) return blocksIn(out)[0]?.power ?? 'absent'
     if (/failed to get domain|Domain not found/.test(err)) return 'absent'

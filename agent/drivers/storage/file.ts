@@ -1,11 +1,10 @@
 // Disks as files in a directory. A layer of a disk is a qcow2 file that names the layer below it as its backing file. A
 // file that is not finished has the suffix .part and is no volume: after a crash at most such a file is left, and the
 // next attempt replaces it.
-import { chownSync, existsSync, readdirSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../../failure.ts'
-import { makePassage } from '../../host/directories.ts'
 import { run } from '../../host/exec.ts'
 import { readQcow2 } from '../../protocol/qcow2.ts'
 import { type PoolCapacity, type Volume, WORKLOAD_ID } from '../../protocol/wire.ts'
@@ -13,23 +12,37 @@ import type { Image } from '../images/images.ts'
 import { atLayer, type Disk, type Pool } from './storage.ts'
 
 const COPY_LIMIT_SECONDS = 3600
+/** Of questions that a report asks again. */
+const ASKED = { quietly: true, limitSeconds: 60 } as const
 const VOLUME_FILE = new RegExp(`^(${WORKLOAD_ID})-([0-9]{1,6})\\.(qcow2|raw)$`)
 
-/** A pool in the directory `root`, which it makes. The hypervisor's user can pass through it, only root can list it. */
+/**
+ * A pool in the directory `root`, which it makes. The hypervisor's user can pass through it, only root can list it. The
+ * questions that a report asks are programs of their own: a call to storage that hangs would stop the whole agent.
+ */
 export class FilePool implements Pool {
   readonly layering = 'hypervisor'
   readonly described: Pool['described']
+  private made: Promise<unknown> | undefined
 
   constructor(
     readonly name: string,
     private root: string,
     label?: string,
   ) {
-    makePassage(root)
     this.described = { name, kind: 'file', path: root, ...(label && { class: label }) }
   }
 
   disk = async (volume: Volume): Promise<Disk> => this.diskOf(volume)
+
+  /** Makes the directory once. */
+  private mustBeMade() {
+    this.made ??= run('install', ['-d', '-m', '711', '--', this.root], ASKED).catch((error) => {
+      this.made = undefined
+      throw error
+    })
+    return this.made
+  }
 
   private diskOf = ({ workload, generation, format, layer }: Volume): Disk => ({
     kind: 'file',
@@ -46,6 +59,7 @@ export class FilePool implements Pool {
   }
 
   async create(volume: Volume, image: Image, sizeBytes: number) {
+    await this.mustBeMade()
     const { path, format } = this.diskOf(volume)
     const there = await this.sizeBytes(volume)
     if (there === undefined) await this.make(path, format, image, sizeBytes)
@@ -54,6 +68,7 @@ export class FilePool implements Pool {
   }
 
   async receive(volume: Volume, sizeBytes: number, fill: (disk: Disk) => Promise<void>) {
+    await this.mustBeMade()
     const { path, format } = this.diskOf(volume)
     const there = await this.sizeBytes(volume)
     if (there !== undefined && there < sizeBytes)
@@ -155,14 +170,19 @@ export class FilePool implements Pool {
   }
 
   async list(): Promise<Volume[]> {
-    return readdirSync(this.root)
+    await this.mustBeMade()
+    const { out } = await run('ls', ['-1', '-U', '--', this.root], ASKED)
+    return out
+      .split('\n')
       .flatMap((file) => this.volumeOf(file) ?? [])
       .sort((a, b) => (a.workload < b.workload ? -1 : a.workload > b.workload ? 1 : a.generation - b.generation))
   }
 
   async capacity(): Promise<PoolCapacity> {
-    const { bsize, blocks, bavail } = statfsSync(this.root)
-    return { ...this.described, totalBytes: blocks * bsize, freeBytes: bavail * bsize }
+    await this.mustBeMade()
+    const { out } = await run('stat', ['--file-system', '--format', '%S %b %a', '--', this.root], ASKED)
+    const [blockBytes = 0, blocks = 0, free = 0] = out.trim().split(' ').map(Number)
+    return { ...this.described, totalBytes: blocks * blockBytes, freeBytes: free * blockBytes }
   }
 
   private volumeOf(file: string): Volume | undefined {

@@ -1,3 +1,4 @@
+import { Asking } from '../../asking.ts'
 import { Failure, wordsOf } from '../../failure.ts'
 import type { PoolCapacity, Volume } from '../../protocol/wire.ts'
 import type { Image } from '../images/images.ts'
@@ -83,49 +84,86 @@ export function atLayer({ layer: _, ...volume }: Volume, layer: number): Volume 
 
 /** Less than the time between two heartbeats, which name the capacities. */
 const CAPACITY_LIMIT_MS = 8000
+/** A list of thousands of disks takes its time. */
+const LIST_LIMIT_MS = 30_000
+/** A pool that answered this long ago is not asked before a command. */
+const RECENT_MS = 10_000
 
-/** The storage pools of a node. */
+type Asked = { pool: Pool; asking: Asking; capacity?: PoolCapacity }
+
+/** The storage pools of a node. One that hangs holds up neither the others nor whoever asks. */
 export class Storage {
-  private asking = new Map<Pool, Promise<PoolCapacity>>()
+  private asked: readonly Asked[]
 
   constructor(
     readonly pools: readonly Pool[],
     private limitMs = CAPACITY_LIMIT_MS,
-  ) {}
+    private listLimitMs = LIST_LIMIT_MS,
+  ) {
+    this.asked = pools.map((pool) => ({ pool, asking: new Asking(limitMs) }))
+  }
 
   /** Throws `no_pool` for a pool that this node does not have. */
-  pool(name: string): Pool {
-    const pool = this.pools.find((known) => known.name === name)
-    if (pool) return pool
+  pool = (name: string): Pool => this.find(name).pool
+
+  /** The pool for a command. Throws `pool_silent` while it hangs, because the command would hang as well. */
+  async answering(name: string): Promise<Pool> {
+    const asked = this.find(name)
+    const { pool, asking } = asked
+    if (!asking.hasAnsweredWithin(RECENT_MS)) await this.capacityOf(asked)
+    if (asking.isHanging) {
+      const since = new Date(asking.silence?.since ?? Date.now()).toISOString()
+      throw new Failure('pool_silent', `the storage pool ${name} does not answer since ${since}; nothing was done`)
+    }
+    return pool
+  }
+
+  /** Hangs the pool, as far as is known? */
+  isHanging = (pool: Pool): boolean => this.asked.find((known) => known.pool === pool)?.asking.isHanging ?? false
+
+  private find(name: string): Asked {
+    const asked = this.asked.find(({ pool }) => pool.name === name)
+    if (asked) return asked
     const names = this.pools.map((known) => known.name).join(', ')
     throw new Failure('no_pool', `this node has no pool ${name}; it has ${names}`)
   }
 
-  /** The volumes of all pools. */
+  /** The volumes of all pools. Throws where one does not answer. */
   list = async () => (await Promise.all(this.pools.map((pool) => pool.list()))).flat()
-  /** The capacity of each pool. One that does not answer has no space, and says why; the others do not wait for it. */
-  capacities = () => Promise.all(this.pools.map((pool) => this.capacityOf(pool)))
 
-  private async capacityOf(pool: Pool): Promise<PoolCapacity> {
-    // A question that storage does not answer is not asked a second time meanwhile.
-    const asked = this.asking.get(pool) ?? pool.capacity().finally(() => this.asking.delete(pool))
-    this.asking.set(pool, asked)
-    try {
-      return await inTime(asked, this.limitMs)
-    } catch (error) {
-      const warnings = [`The pool does not answer: ${wordsOf(error)}`]
-      return { ...pool.described, totalBytes: 0, freeBytes: 0, warnings }
-    }
+  /** The volumes of the pools that answer, and the names of the others. */
+  async volumes(): Promise<{ volumes: Volume[]; silent: string[] }> {
+    const silent: string[] = []
+    const listed = this.asked.map(({ pool, asking }) =>
+      asking
+        .ask(() => pool.list(), this.listLimitMs)
+        .catch(() => {
+          silent.push(pool.name)
+          return []
+        }),
+    )
+    return { volumes: (await Promise.all(listed)).flat(), silent: silent.sort() }
   }
-}
 
-async function inTime<T>(answer: Promise<T>, limitMs: number): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Failure('tool_timeout', `it took more than ${limitMs / 1000} s`)), limitMs)
-  try {
-    return await Promise.race([answer, promise])
-  } finally {
-    clearTimeout(timer)
+  /**
+   * The capacity of each pool. One that does not answer has the figures that it had last, since when, and why; the
+   * others do not wait for it.
+   */
+  capacities = () => Promise.all(this.asked.map((asked) => this.capacityOf(asked)))
+
+  private async capacityOf(asked: Asked): Promise<PoolCapacity> {
+    const { pool, asking } = asked
+    try {
+      asked.capacity = await asking.ask(() => pool.capacity(), this.limitMs)
+      return asked.capacity
+    } catch (error) {
+      const last = asked.capacity ?? { ...pool.described, totalBytes: 0, freeBytes: 0 }
+      const { silence } = asking
+      // It is about to answer another question.
+      if (!silence && asked.capacity) return last
+      const warnings = [`The pool does not answer: ${wordsOf(error)}`]
+      return { ...last, warnings, silentSince: silence?.since ?? Date.now() }
+    }
   }
 }
 

@@ -45,6 +45,8 @@ export class Ext4Workspaces implements Workspaces {
   constructor(
     private pools: readonly Pool[],
     private reserveBytes = RESERVE_BYTES,
+    /** The pool does not answer: to touch it would stop the whole agent. */
+    private isHanging: (pool: Pool) => boolean = () => false,
   ) {}
 
   async problems() {
@@ -156,7 +158,7 @@ export class Ext4Workspaces implements Workspaces {
     }
   }
 
-  /** Throws `no_pool` on a node without a pool of files. */
+  /** Throws `no_pool` on a node without a pool of files, and `pool_silent`. */
   private directory(): string {
     const directory = this.found()
     if (directory) return directory
@@ -165,6 +167,7 @@ export class Ext4Workspaces implements Workspaces {
 
   private found(): string | undefined {
     const pool = this.pools.find(({ described }) => described.kind === 'file')
+    if (pool && this.isHanging(pool)) throw new Failure('pool_silent', `the storage pool ${pool.name} does not answer`)
     return pool && join(pool.described.path, DIRECTORY)
   }
 

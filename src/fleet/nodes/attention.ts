@@ -12,7 +12,7 @@ import { type PoolHealth, poolHealthByNode } from '../storage-pools/queries.ts'
 import { listedOnEach } from '../workloads/queries.ts'
 import { addressDifferences } from './addresses/differences.ts'
 import { described } from './misconduct.ts'
-import { AWAY_SHOWN_MS } from './model.ts'
+import { AWAY_SHOWN_MS, partWords } from './model.ts'
 import { listNodes } from './nodes.ts'
 import { type NodeHealthRow, nodesHealth } from './queries.ts'
 
@@ -55,11 +55,12 @@ function troublesOf(call: ReadContext): Attention[] {
       ? lost(n, n.lostAt)
       : [
           ...reachable(call, n),
+          ...silent(call, n),
           ...misbehaving(call, n),
           ...asItShouldBe(n, claims.has(n.id) ? addressDifferences(call.tx, n).length : 0),
           ...able(n),
           ...(withPool.has(n.id) ? [] : withoutPool(call, n)),
-          ...space(n),
+          ...space(call, n),
           ...upToDate(call, n),
         ],
   )
@@ -109,6 +110,18 @@ function reachable({ nodes, clock }: ReadContext, n: Node): Attention[] {
   ]
 }
 
+/** The node goes on reporting: what it says of its other parts is true. */
+const silent = ({ nodes, clock }: ReadContext, n: Node): Attention[] =>
+  (nodes.connected(n.id) ? (nodes.heartbeat(n.id)?.silent ?? []) : [])
+    .filter(({ since }) => clock() - since > AWAY_SHOWN_MS)
+    .map(({ part, since, why }) => ({
+      ...at(n),
+      level: 'bad',
+      what: `${n.name} is connected, but ${partWords[part].name} does not answer there.`,
+      effect: `${partWords[part].effect} ${partWords[part].remedy} It says: ${why}`,
+      since: iso(since),
+    }))
+
 const misbehaving = ({ nodes }: ReadContext, n: NodeHealthRow): Attention[] =>
   nodes.misconduct(n.id).map((what) => ({ ...at(n), ...described(n.name, what), since: iso(what.since) }))
 
@@ -156,11 +169,11 @@ const withoutPool = ({ nodes }: ReadContext, n: NodeHealthRow): Attention[] =>
       ]
     : []
 
-const space = (n: Node): Attention[] => n.pools.flatMap((pool) => poolTrouble(n, pool))
+const space = (call: ReadContext, n: Node): Attention[] => n.pools.flatMap((pool) => poolTrouble(call, n, pool))
 
 const gib = (bytes: number) => Math.floor(bytes / 1024 ** 3)
 
-function poolTrouble(n: Node, pool: PoolHealth): Attention[] {
+function poolTrouble({ clock }: ReadContext, n: Node, pool: PoolHealth): Attention[] {
   const page = { since: null, action: 'Show storage', href: `/admin/nodes/${n.id}/storage` }
   const which = n.pools.length > 1 ? `The storage pool ${pool.name} of ${n.name}` : `The storage of ${n.name}`
   if (pool.missingSince !== null)
@@ -173,6 +186,7 @@ function poolTrouble(n: Node, pool: PoolHealth): Attention[] {
         since: iso(pool.missingSince),
       },
     ]
+  if (pool.silentSince !== null) return clock() - pool.silentSince <= AWAY_SHOWN_MS ? [] : silentPool(which, pool, page)
   const [used, metadata] = [usedPercent(pool) ?? 0, metadataPercent(pool) ?? 0]
   const trouble = (percent: number, what: string, space: string): Attention[] =>
     percent < WARN_PERCENT
@@ -205,6 +219,19 @@ function poolTrouble(n: Node, pool: PoolHealth): Attention[] {
     ),
   ]
 }
+
+const silentPool = (which: string, { silentSince, warnings }: PoolHealth, page: Pick<Attention, 'action' | 'href'>) => [
+  {
+    ...page,
+    level: 'bad' as const,
+    what: `${which} does not answer.`,
+    effect:
+      'Servers with a disk in it may hang, and cannot be started or changed; it takes no new disks, and its figures ' +
+      'are the last that are known. See on the node what the storage lacks; once it answers, all goes on by itself. ' +
+      (JSON.parse(warnings) as string[]).join(' '),
+    since: iso(silentSince!),
+  },
+]
 
 const upToDate = ({ nodes }: ReadContext, n: NodeHealthRow): Attention[] =>
   n.version !== VERSION && nodes.connected(n.id)

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { Facts, PoolCapacity } from '../../../agent/protocol/wire.ts'
+import { Facts, PoolCapacity, type SilentPart, silentParts } from '../../../agent/protocol/wire.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import {
@@ -27,6 +27,20 @@ export type { Node }
 /** A node that comes back at once is nothing to tell. */
 export const AWAY_SHOWN_MS = 30 * second
 
+/** The parts of a connected node that may not answer: what that means, and the next step. */
+export const partWords: Record<SilentPart, { name: string; effect: string; remedy: string }> = {
+  hypervisor: {
+    name: 'libvirt',
+    effect: 'Its servers go on as they are, with the power that was last known, and cannot be changed.',
+    remedy: 'Run `systemctl status libvirtd` on it, and restart libvirtd if it hangs: servers run on.',
+  },
+  containers: {
+    name: 'the container engine',
+    effect: 'Its GPU instances go on as they are, with the state that was last known, and cannot be changed.',
+    remedy: 'Run `systemctl status berth-containers` on it, and restart that if it hangs: instances run on.',
+  },
+}
+
 export const node: Resource<Node> = {
   name: 'node',
   notFound: 'node_not_found',
@@ -37,6 +51,9 @@ export const node: Resource<Node> = {
   },
 }
 
+// The time of a silence is told as every other one.
+const { silentSince: _, ...poolFigures } = PoolCapacity.properties
+
 export const nodeResponse = namedSchema('Node', {
   id: t.String(),
   name: t.String(),
@@ -46,6 +63,10 @@ export const nodeResponse = namedSchema('Node', {
   connectedAt: nullable(time),
   seenAt: time,
   skewMs: described(t.Integer(), "How far its clock is from the controller's."),
+  silent: described(
+    t.Array(namedSchema('SilentPart', { part: t.Enum(silentParts), since: time, why: t.String() })),
+    'Its parts that do not answer although it is connected: its servers have the power that was last known.',
+  ),
   open: described(t.Boolean(), 'It takes new servers.'),
   lostAt: described(
     nullable(time),
@@ -87,7 +108,7 @@ export const nodeResponse = namedSchema('Node', {
         cpuPercent: t.Number(),
         load1: t.Number(),
         memoryFreeMb: t.Integer(),
-        pools: t.Array(PoolCapacity),
+        pools: t.Array(namedSchema('StoragePool', { ...poolFigures, silentSince: t.Optional(time) })),
       }),
     ),
     'Measured now; null while the node is away.',
@@ -108,6 +129,7 @@ export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; ac
     connectedAt: isoOrNull(it.connectedAt),
     seenAt: iso(beat?.at ?? it.seenAt),
     skewMs: it.skewMs,
+    silent: (beat?.silent ?? []).map((silence) => ({ ...silence, since: iso(silence.since) })),
     open: it.open,
     lostAt: isoOrNull(it.lostAt),
     credentialRevokedAt: isoOrNull(it.credentialRevokedAt),
@@ -139,7 +161,10 @@ export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; ac
           cpuPercent: beat.cpuPercent,
           load1: beat.load1,
           memoryFreeMb: beat.memoryFreeMb,
-          pools: beat.pools,
+          pools: beat.pools.map(({ silentSince, ...pool }) => ({
+            ...pool,
+            ...(silentSince !== undefined && { silentSince: iso(silentSince) }),
+          })),
         }
       : null,
   }

@@ -71,6 +71,7 @@ const nothing = (): Pending => ({
 })
 /** The heartbeat as pages show it, with the time of its arrival. */
 export type Beat = Omit<Heartbeat, 'type' | 'workloads'>
+type Silent = NonNullable<Heartbeat['silent']>
 
 /** Told after the transaction in which it was found. */
 export type Finding = { nodeId: string; offence: Offence; details: object }
@@ -267,7 +268,11 @@ export class Reports {
       // Fields that the protocol does not have are not stored.
       ...(columns.facts && { facts: Value.Clean(Facts, columns.facts) as Facts }),
       ...(inventory && {
-        differences: differencesOn(tx, nodeId, inventory, this.kinds),
+        differences: withUnknown(
+          differencesOn(tx, nodeId, inventory, this.kinds),
+          inventory,
+          () => nodeById(tx, nodeId)!.differences,
+        ),
         inventoryAt: this.time.now(),
       }),
     }
@@ -356,8 +361,17 @@ export class Reports {
     const { workloads, cpuPercent, load1, memoryFreeMb, at } = beat
     const now = this.time.now()
     const before = this.beats.get(nodeId)
-    const pools = beat.pools.map(knownFieldsOf)
-    this.beats.set(nodeId, { at: now, cpuPercent, load1, memoryFreeMb, pools })
+    // Silences are told in the time of the node, whose clock may differ. One that lasts keeps the time that it got.
+    const here = (since: number) => Math.min(now, now - (at - since))
+    const pools = beat.pools.map(knownFieldsOf).map((pool) => {
+      const known = before?.pools.find(({ name }) => name === pool.name)?.silentSince
+      return pool.silentSince === undefined ? pool : { ...pool, silentSince: known ?? here(pool.silentSince) }
+    })
+    const silent: Silent = (beat.silent ?? []).map(({ part, since, why }) => {
+      const known = before?.silent?.find((other) => other.part === part)
+      return { part, since: known?.since ?? here(since), why }
+    })
+    this.beats.set(nodeId, { at: now, cpuPercent, load1, memoryFreeMb, pools, silent })
     const news = workloads.filter((s) => this.power.get(s.id) !== s.power)
     const seenIsStale = now - (this.seenAt.get(nodeId) ?? 0) >= SEEN_EVERY_MS
     const skewMs = at - this.time.wall()
@@ -414,6 +428,23 @@ function addCrash({ crashes }: Pending, crash: Crash) {
   if (crashes.size < MOST_WORKLOADS) crashes.set(`${crash.workload} ${crash.at}`, crash)
 }
 
+const ofMachines: ReadonlySet<Difference['kind']> = new Set(['missing_vm', 'orphan_vm', 'power', 'foreign'])
+const ofVolumes: ReadonlySet<Difference['kind']> = new Set(['missing_volume', 'orphan_volume', 'unused_volume'])
+
+/** Earlier differences stay while the part of the node that could tell of their end does not answer. */
+function withUnknown(
+  found: Difference[],
+  { silent = [], silentPools = [] }: Inventory,
+  before: () => Difference[],
+): Difference[] {
+  if (!silent.length && !silentPools.length) return found
+  const isUnknown = ({ kind }: Difference) =>
+    (silent.length > 0 && ofMachines.has(kind)) ||
+    ((silentPools.length > 0 || silent.includes('containers')) && ofVolumes.has(kind))
+  const isNew = ({ words }: Difference) => !found.some((other) => other.words === words)
+  return [...found, ...before().filter((one) => isUnknown(one) && isNew(one))]
+}
+
 function differencesOn(
   tx: Tx,
   nodeId: string,
@@ -433,7 +464,7 @@ function differencesOn(
       workloads,
       busy,
     ),
-    ...compareContainers(expected.filter(isContainer), found, busy),
+    ...(found.silent?.includes('containers') ? [] : compareContainers(expected.filter(isContainer), found, busy)),
     ...missingVolumes(volumes, found),
   ]
 }
@@ -470,8 +501,9 @@ export function compareContainers(
 /** Extra volumes that should be there. One that a job works on is changing. */
 function missingVolumes(expected: ReturnType<typeof volumesOn>, found: Inventory): Difference[] {
   const there = new Set(found.volumes.map(({ workload }) => workload))
+  const silent = new Set(found.silentPools)
   return expected
-    .filter(({ id, state, jobId }) => state === 'ready' && jobId === null && !there.has(id))
+    .filter(({ id, state, jobId, pool }) => state === 'ready' && jobId === null && !there.has(id) && !silent.has(pool))
     .map(({ id, name }) => ({
       kind: 'missing_volume',
       workloadId: null,
@@ -487,15 +519,17 @@ export function compare(expected: readonly Workload[], found: Inventory, busy: R
   const vms = new Map(found.vms.map((vm) => [vm.workload, vm.power]))
   const volumes = Map.groupBy(found.volumes, (volume) => volume.workload)
   const known = new Set(expected.map((w) => w.id))
+  const silentPools = new Set(found.silentPools)
+  const vmsAreKnown = !found.silent?.includes('hypervisor')
   const out: Difference[] = []
-  for (const { id, hostname, lifecycle, suspendedAt, diskGeneration, spareDiskGb } of expected) {
+  for (const { id, hostname, lifecycle, suspendedAt, diskGeneration, spareDiskGb, pool } of expected) {
     if (busy.has(id) || lifecycle === 'terminated') continue
     const power = vms.get(id)
     // Only an installed workload must have a machine and a disk.
     if (lifecycle === 'active') {
-      if (!volumes.get(id)?.some(({ generation }) => generation === diskGeneration))
+      if (!silentPools.has(pool) && !volumes.get(id)?.some(({ generation }) => generation === diskGeneration))
         out.push({ kind: 'missing_volume', workloadId: id, words: `The disk of ${hostname} is not on this node.` })
-      if (power === undefined)
+      if (power === undefined && vmsAreKnown)
         out.push({ kind: 'missing_vm', workloadId: id, words: `${hostname} is not defined on this node.` })
     }
     // While spare space is held, a job that deletes the second disk is still open.

@@ -37,11 +37,13 @@ export const storagePoolResponse = namedSchema('NodeStoragePool', {
   overcommitPercent: described(t.Integer(), 'So much of its size may be promised.'),
   open: described(t.Boolean(), 'It takes the disks of new servers.'),
   state: described(
-    t.Enum(['open', 'closed', 'full', 'missing']),
+    t.Enum(['open', 'closed', 'full', 'missing', 'silent']),
     `full: ${FULL_PERCENT} % of its data or its metadata are in use, so it takes no new disks. missing: its node ` +
-      'does not report it any more.',
+      'does not report it any more. silent: it does not answer its node, so its figures are the last that are known ' +
+      'and it takes no new disks.',
   ),
   missingSince: nullable(time),
+  silentSince: nullable(time),
   warnings: described(t.Array(t.String()), 'What the node says is wrong with it.'),
 })
 
@@ -66,10 +68,17 @@ export function showStoragePool(tx: Db, it: StoragePool) {
     freeDiskGb: room.freeDiskGb,
     overcommitPercent: it.overcommitPercent,
     open: it.open,
-    state: it.missingSince !== null ? 'missing' : !it.open ? 'closed' : isFull ? 'full' : 'open',
+    state: stateOf(it, isFull),
     missingSince: isoOrNull(it.missingSince),
+    silentSince: isoOrNull(it.silentSince),
     warnings: it.warnings,
   } as const
+}
+
+function stateOf({ missingSince, silentSince, open }: StoragePool, isFull: boolean) {
+  if (missingSince !== null) return 'missing'
+  if (silentSince !== null) return 'silent'
+  return !open ? 'closed' : isFull ? 'full' : 'open'
 }
 
 const rounded = (value: number | null) => (value === null ? null : Math.floor(value * 10) / 10)

@@ -33,7 +33,7 @@ export type PoolRoom = {
   limitGb: number
   /**
    * The space for another disk, of a new server or not: what is not promised or, if less, what is really free without a
-   * reserve of 5 %; none in a pool that is full or missing.
+   * reserve of 5 %; none in a pool that is full, missing or silent.
    */
   freeDiskGb: number
 }
@@ -43,7 +43,8 @@ const GIB = '1073741824'
 const rooms = `SELECT p.id, p.node_id AS nodeId, p.name, p.kind, p.class, p.open,
   iif(p.missing_since IS NULL, p.total_bytes / ${GIB}, 0) AS diskGb, coalesce(h.disk_gb, 0) AS heldDiskGb,
   p.total_bytes * p.overcommit_percent / 100 / ${GIB} AS limitGb,
-  iif(p.missing_since IS NOT NULL OR p.free_bytes <= p.total_bytes * ${100 - FULL_PERCENT} / 100
+  iif(coalesce(p.missing_since, p.silent_since) IS NOT NULL
+      OR p.free_bytes <= p.total_bytes * ${100 - FULL_PERCENT} / 100
       OR p.metadata_free_bytes <= p.metadata_total_bytes * ${100 - FULL_PERCENT} / 100, 0,
     max(0, min(p.total_bytes * p.overcommit_percent / 100 / ${GIB} - coalesce(h.disk_gb, 0),
       coalesce((p.free_bytes - p.total_bytes / 20) / ${GIB}, p.total_bytes)))) AS freeDiskGb
@@ -52,7 +53,8 @@ const rooms = `SELECT p.id, p.node_id AS nodeId, p.name, p.kind, p.class, p.open
 const isShown = '(p.missing_since IS NULL OR coalesce(h.disk_gb, 0) > 0)'
 const columns = `p.id, p.node_id AS nodeId, p.name, p.kind, p.class, p.path, p.total_bytes AS totalBytes,
   p.free_bytes AS freeBytes, p.metadata_total_bytes AS metadataTotalBytes,
-  p.metadata_free_bytes AS metadataFreeBytes, p.warnings, p.missing_since AS missingSince`
+  p.metadata_free_bytes AS metadataFreeBytes, p.warnings, p.missing_since AS missingSince,
+  p.silent_since AS silentSince`
 
 const statements = prepared(({ $client }) => ({
   rooms: $client.prepare<RoomRow, [string]>(
@@ -67,12 +69,16 @@ const statements = prepared(({ $client }) => ({
     `SELECT ${columns} FROM storage_pools p LEFT JOIN storage_held h ON h.node_id = p.node_id AND h.pool = p.name
      WHERE ${isShown} ORDER BY p.name`,
   ),
+  // An agent that has started since a pool fell silent does not know its figures.
   keep: $client.prepare(
     `INSERT INTO storage_pools (id, node_id, name, kind, class, path, total_bytes, free_bytes, metadata_total_bytes,
-       metadata_free_bytes, warnings, created_at)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-     ON CONFLICT (node_id, name) DO UPDATE SET kind = ?4, class = ?5, path = ?6, total_bytes = ?7, free_bytes = ?8,
-       metadata_total_bytes = ?9, metadata_free_bytes = ?10, warnings = ?11, missing_since = NULL`,
+       metadata_free_bytes, warnings, silent_since, created_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+     ON CONFLICT (node_id, name) DO UPDATE SET kind = ?4, class = ?5, path = ?6,
+       total_bytes = iif(?12 AND NOT ?7, total_bytes, ?7), free_bytes = iif(?12 AND NOT ?7, free_bytes, ?8),
+       metadata_total_bytes = iif(?12 AND NOT ?7, metadata_total_bytes, ?9),
+       metadata_free_bytes = iif(?12 AND NOT ?7, metadata_free_bytes, ?10),
+       warnings = ?11, silent_since = ?12, missing_since = NULL`,
   ),
   miss: $client.prepare(
     `UPDATE storage_pools SET missing_since = ?
@@ -128,7 +134,18 @@ export function keepPools(tx: Tx, nodeId: string, reported: readonly PoolCapacit
     const metadata = [metadataTotalBytes, metadataFreeBytes] as const
     const warnings = JSON.stringify(pool.warnings ?? [])
     const figures = [totalBytes, freeBytes, ...metadata] as const
-    keep.run(newId('stp'), nodeId, name, kind, pool.class ?? null, path, ...figures, warnings, now)
+    keep.run(
+      newId('stp'),
+      nodeId,
+      name,
+      kind,
+      pool.class ?? null,
+      path,
+      ...figures,
+      warnings,
+      pool.silentSince ?? null,
+      now,
+    )
   }
   const names = JSON.stringify(usable.map(({ name }) => name))
   if (miss.run(now, nodeId, names).changes) forget.run(nodeId)

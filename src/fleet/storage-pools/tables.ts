@@ -24,6 +24,8 @@ export const storagePools = sqliteTable('storage_pools', {
   overcommitPercent: integer('overcommit_percent').notNull().default(100),
   /** Since when its node does not report it any more. */
   missingSince: integer('missing_since'),
+  /** Since when it does not answer its node; its figures are the last that are known. */
+  silentSince: integer('silent_since'),
   createdAt: integer('created_at').notNull(),
 })
 export type StoragePool = typeof storagePools.$inferSelect

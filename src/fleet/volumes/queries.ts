@@ -86,8 +86,8 @@ const statements = prepared(({ $client }) => ({
   heldUnder: $client.prepare<{ n: number }, [string]>(
     'SELECT coalesce(sum(held_gb), 0) AS n FROM volumes WHERE owner_id = ?1 OR reseller_id = ?1',
   ),
-  on: $client.prepare<Pick<VolumeRow, 'id' | 'name' | 'state' | 'jobId'>, [string]>(
-    'SELECT id, name, state, job_id AS jobId FROM volumes WHERE node_id = ? ORDER BY id',
+  on: $client.prepare<Pick<VolumeRow, 'id' | 'name' | 'state' | 'jobId' | 'pool'>, [string]>(
+    'SELECT id, name, state, job_id AS jobId, pool FROM volumes WHERE node_id = ? ORDER BY id',
   ),
   of: $client.prepare<{ id: string }, [string]>('SELECT id FROM volumes WHERE server_id = ? ORDER BY id'),
   detach: $client.prepare('UPDATE volumes SET server_id = NULL WHERE server_id = ?'),

@@ -143,6 +143,7 @@ const causes: Record<string, string> = {
   node_unreachable: 'The host machine could not be reached for 15 minutes.',
   not_running: 'The server is not running.',
   port_taken: 'A port of the host machine is already in use.',
+  pool_silent: 'The storage of the host machine does not respond.',
   pool_full: 'The storage of the host machine is full.',
   pool_unsafe: 'The storage of the host machine is not set up safely, so it is not used.',
   pools_file: 'The list of storage pools on the host machine has a mistake.',

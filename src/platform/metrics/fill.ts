@@ -23,7 +23,7 @@ const AT_ONCE = 50
 export async function storeFill(db: Db, now: number, isConnected: (nodeId: string) => boolean) {
   const due = [...poolHealthByNode(db)]
     .filter(([nodeId]) => isConnected(nodeId))
-    .flatMap(([, pools]) => pools.filter((pool) => pool.missingSince === null))
+    .flatMap(([, pools]) => pools.filter((pool) => pool.missingSince === null && pool.silentSince === null))
   for (let at = 0; at < due.length; at += AT_ONCE) {
     writeUnflushed(db, (tx) => {
       for (const pool of due.slice(at, at + AT_ONCE)) keepFill(tx, pool, now)

@@ -1,5 +1,6 @@
 // Figures about nodes for a monitoring system.
 
+import { silentParts } from '../../../agent/protocol/wire.ts'
 import { nodeFigureRows } from '../../fleet/nodes/queries.ts'
 import { metadataPercent } from '../../fleet/storage-pools/full.ts'
 import { poolHealthByNode } from '../../fleet/storage-pools/queries.ts'
@@ -11,7 +12,10 @@ const BYTES_PER_MB = 1024 * 1024
 export function nodeFigures({ db, app }: FigureParts): readonly Figure[] {
   const states = { connected: 0, away: 0, lost: 0 }
   const pools = poolHealthByNode(db)
-  const [up, seen, cpu, free, storage, storageFree, metadata, workloads] = Array.from({ length: 8 }, (): Sample[] => [])
+  const [up, seen, cpu, free, storage, storageFree, metadata, workloads, silent, silentPools] = Array.from(
+    { length: 10 },
+    (): Sample[] => [],
+  )
   for (const node of nodeFigureRows(db)) {
     const labels = { node: node.name }
     const isConnected = app.nodes.connected(node.id)
@@ -24,10 +28,16 @@ export function nodeFigures({ db, app }: FigureParts): readonly Figure[] {
       const ofPool = { ...labels, pool: pool.name, ...(pool.class !== null && { class: pool.class }) }
       storage!.push({ labels: ofPool, value: pool.totalBytes })
       if (pool.freeBytes !== null) storageFree!.push({ labels: ofPool, value: pool.freeBytes })
+      silentPools!.push({ labels: ofPool, value: Number(pool.silentSince !== null) })
       const used = metadataPercent(pool)
       if (used !== null) metadata!.push({ labels: ofPool, value: used / 100 })
     }
     if (!beat) continue
+    for (const part of silentParts)
+      silent!.push({
+        labels: { ...labels, part },
+        value: Number(beat.silent?.some((one) => one.part === part) ?? false),
+      })
     cpu!.push({ labels, value: beat.cpuPercent / 100 })
     free!.push({ labels, value: beat.memoryFreeMb * BYTES_PER_MB })
   }
@@ -40,6 +50,8 @@ export function nodeFigures({ db, app }: FigureParts): readonly Figure[] {
     of('berth_node_workloads', 'Servers and others for which the node holds something.', workloads!),
     of('berth_node_cpu_ratio', 'Share of its processors in use.', cpu!),
     of('berth_node_memory_free_bytes', 'Memory that the host has left.', free!),
+    of('berth_node_silent', '1 while this part of a connected node does not answer: hypervisor, containers.', silent!),
+    of('berth_node_storage_silent', '1 while the pool does not answer its node.', silentPools!),
     of('berth_node_storage_bytes', 'Size of each of its storage pools.', storage!),
     of('berth_node_storage_free_bytes', 'Space left in each of its storage pools.', storageFree!),
     of(

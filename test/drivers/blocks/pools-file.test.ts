@@ -5,6 +5,7 @@ import { domainXml } from '../../../agent/drivers/hypervisor/domain-xml.ts'
 import { layersIn } from '../../../agent/drivers/hypervisor/libvirt.ts'
 import { openPools } from '../../../agent/drivers/storage/pools-file.ts'
 import { type Pool, qemuPath, Storage } from '../../../agent/drivers/storage/storage.ts'
+import type { Failure } from '../../../agent/failure.ts'
 import type { PoolCapacity } from '../../../agent/protocol/wire.ts'
 import { vmOf } from '../../agent/examples.ts'
 import { berthAgent } from '../../agent/run.ts'
@@ -73,6 +74,7 @@ describe('the pools of a node', () => {
   test('that do not answer have no space and say why, and the others are there', async () => {
     const [none] = await new Storage(openPools(dirWith({ pools: [lvm] }))).capacities()
     expect(none).toMatchObject({ name: 'fast', kind: 'lvm-thin', totalBytes: 0, freeBytes: 0 })
+    expect(none!.silentSince).toBeGreaterThan(Date.now() - 10_000)
     expect(none!.warnings?.[0]).toStartWith('The pool does not answer: ')
   })
   test('that hang are asked once, and the others are told meanwhile', async () => {
@@ -83,18 +85,35 @@ describe('the pools of a node', () => {
       asked++
       return new Promise<PoolCapacity>((resolve) => (answer = resolve))
     }
-    const hanging = { ...local, described: { name: 'slow', kind: 'rbd', path: 'slow' }, capacity } as unknown as Pool
-    const storage = new Storage([hanging, local], 20)
+    const list = () => {
+      asked++
+      return Promise.resolve([])
+    }
+    const hanging = { described: { name: 'slow', kind: 'rbd', path: 'slow' }, name: 'slow', capacity, list }
+    const storage = new Storage([hanging as unknown as Pool, local], 1500)
+    const first = storage.capacities()
+    await Bun.sleep(0)
+    answer({ ...hanging.described, totalBytes: 2, freeBytes: 1 } as PoolCapacity)
+    expect((await first)[0]).toEqual({ ...hanging.described, totalBytes: 2, freeBytes: 1 } as PoolCapacity)
+    const began = Date.now()
     for (const _ of [1, 2]) {
       const [slow, here] = await storage.capacities()
-      expect(slow).toMatchObject({ name: 'slow', totalBytes: 0, warnings: [expect.stringContaining('more than')] })
+      expect(slow).toMatchObject({ totalBytes: 2, freeBytes: 1, warnings: [expect.stringContaining('no answer')] })
+      expect(slow!.silentSince).toBeWithin(began - 1, began + 1400)
       expect(here!.totalBytes).toBeGreaterThan(0)
+      expect(await storage.volumes()).toEqual({ volumes: [], silent: ['slow'] })
     }
-    expect(asked).toBe(1)
-    answer({ ...hanging.described, totalBytes: 2, freeBytes: 1 })
+    const refused = await storage.answering('slow').catch((error: Failure) => error.code)
+    expect([asked, refused, (await storage.answering('local')).name]).toEqual([2, 'pool_silent', 'local'])
+    // The first question of the two that hung is answered late: only then is there another one.
+    answer({ ...hanging.described, totalBytes: 2, freeBytes: 1 } as PoolCapacity)
     await Bun.sleep(0)
-    void storage.capacities()
-    expect(asked).toBe(2)
+    const again = storage.capacities()
+    await Bun.sleep(0)
+    answer({ ...hanging.described, totalBytes: 4, freeBytes: 1 } as PoolCapacity)
+    expect((await again)[0]).toEqual({ ...hanging.described, totalBytes: 4, freeBytes: 1 } as PoolCapacity)
+    expect(await storage.volumes()).toEqual({ volumes: [], silent: [] })
+    expect(asked).toBe(4)
   })
   test('are lines of the doctor', async () => {
     const { out, code } = await berthAgent(['doctor', '--data-dir', dirWith({ pools: [lvm] })])

@@ -2,6 +2,7 @@
 // real hub.
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { Asking } from '../../../agent/asking.ts'
 import { FilesLink, type QuestionSocket } from '../../../agent/backup-files/files-link.ts'
 import { parseCommand } from '../../../agent/commands/index.ts'
 import { ConsoleLink } from '../../../agent/console/console-link.ts'
@@ -12,11 +13,14 @@ import { openJournal } from '../../../agent/controller-link/journal.ts'
 import type { SeenContainer } from '../../../agent/drivers/container/container.ts'
 import { failureOf } from '../../../agent/failure.ts'
 import { type FakeSettings, openFakeHost } from '../../../agent/host/fake-host.ts'
-import type { Fault } from '../../../agent/host/faults.ts'
+import type { Fault, Hang } from '../../../agent/host/faults.ts'
 import type { Power, ToAgent } from '../../../agent/protocol/wire.ts'
 import { InjectedCrash } from '../../../src/kernel/jobs/failures.ts'
 import type { SocketHandler } from '../../../src/kernel/net/socket-endpoint.ts'
 import type { Hub } from '../../../src/kernel/nodes/hub.ts'
+
+/** Shorter than an agent's, so that tests need not wait. */
+const ASK_LIMIT_MS = 100
 
 type Options = {
   nodeId: string
@@ -40,6 +44,7 @@ export function fakeAgent({ nodeId, key, home, settings, hub, joinFiles, now, cr
   let host = openFakeHost(home, { bootMs: 0, imageBytes: 1024 ** 3, ...settings }, now, key)
   let journal = openJournal(`${home}/journal.db`, crash)
   let life = 0
+  const asking = new Asking(ASK_LIMIT_MS)
   let socket: any
   let identity: Identity | undefined
   let consoles: ConsoleLink | undefined
@@ -157,26 +162,36 @@ export function fakeAgent({ nodeId, key, home, settings, hub, joinFiles, now, cr
     say: (frame: unknown) => void say(socket, frame),
     /** Reports what is on the host, as the agent does after it connected. */
     async look() {
-      const [{ ours, foreign }, volumes, instances, workspaces] = await Promise.all([
-        host.hypervisor.look(),
-        host.storage.list(),
+      const [vms, { volumes, silent: silentPools }, instances, workspaces] = await Promise.all([
+        asking.ask(() => host.hypervisor.look()).catch(() => undefined),
+        host.storage.volumes(),
         host.containers.look(),
         host.workspaces.list(),
       ])
+      const { ours, foreign } = vms ?? { ours: [], foreign: [] }
+      const { silence } = asking
       const all: readonly SeenContainer[] = [...ours, ...instances]
       const workloads = all.map(({ id, power, cpuMs, rxBytes, txBytes, end }) => {
         return { id, power, cpuMs, rxBytes, txBytes, ...(end && { end }) }
       })
       const load = await host.load()
       const pools = await host.storage.capacities()
-      say(socket, { type: 'heartbeat', at: now(), ...load, pools, workloads })
+      say(socket, {
+        ...{ type: 'heartbeat', at: now(), ...load, pools, workloads },
+        ...(silence && { silent: [{ part: 'hypervisor', ...silence, since: now() }] }),
+      })
       const powers = (all: readonly { id: string; power: Power }[]) =>
         all.map(({ id, power }) => ({ workload: id, power }))
-      const inventory = { vms: powers(ours), volumes, foreign, containers: powers(instances), workspaces }
-      for (const part of await addressReport(host, namedIn(inventory))) say(socket, part)
+      const inventory = {
+        ...{ vms: powers(ours), volumes, foreign, containers: powers(instances), workspaces },
+        ...(!vms && { silent: ['hypervisor' as const] }),
+        ...(silentPools.length && { silentPools }),
+      }
+      const isWhole = vms && !silentPools.length
+      for (const part of await addressReport(host, isWhole ? namedIn(inventory) : () => true)) say(socket, part)
       say(socket, { type: 'inventory', ...inventory })
     },
-    fault(...faults: Fault[]) {
+    fault(...faults: (Fault | Hang)[]) {
       writeFileSync(`${home}/faults.json`, JSON.stringify(faults))
     },
     close() {

@@ -93,10 +93,16 @@ const Measured = ({ node: n, load }: NodeProps & { load: NonNullable<ShownNode['
           label={`Disk ${p.name}`}
           value={p.totalBytes - p.freeBytes}
           total={p.totalBytes}
-          words={`${bytes(p.freeBytes)} of ${bytes(p.totalBytes)} free`}
+          words={`${bytes(p.freeBytes)} of ${bytes(p.totalBytes)} free${p.silentSince ? ', as last known' : ''}`}
         />
         <small class="muted">
           <code>{p.path}</code> ({p.kind})
+          {p.silentSince && (
+            <>
+              {' '}
+              does not answer since <Time iso={p.silentSince} />
+            </>
+          )}
         </small>
       </div>
     ))}

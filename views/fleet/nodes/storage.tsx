@@ -50,6 +50,7 @@ const states: Record<Pool['state'], readonly [tone: Tone, shape: IconName, words
   closed: ['idle', 'hold', 'Closed for new servers'],
   full: ['bad', 'fail', 'Full'],
   missing: ['bad', 'fail', 'Missing'],
+  silent: ['bad', 'fail', 'Does not answer'],
 }
 
 type PoolProps = { of: Pool; fill: readonly (number | null)[] | undefined }
@@ -95,6 +96,13 @@ const Trouble = ({ of: p }: { of: Pool }) => (
       <Note level="bad">
         The node has not reported it since <Time iso={p.missingSince} />. Servers with a disk in it cannot be started or
         changed. Bring the storage back on the node.
+      </Note>
+    )}
+    {p.state === 'silent' && (
+      <Note level="bad">
+        It does not answer since {p.silentSince && <Time iso={p.silentSince} />}. The figures are the last that are
+        known. Servers with a disk in it may hang, and cannot be started or changed; it takes no new disks. See on the
+        node what the storage lacks: once it answers, all goes on by itself.
       </Note>
     )}
     {p.state === 'full' && (

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { partWords } from '../../../src/fleet/nodes/model.ts'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { Note } from '../../components/section.tsx'
@@ -20,6 +21,14 @@ export const Warnings = ({ node: n }: { node: ShownNode }) => (
         use on it. Until then the pools that it routes give no addresses.
       </Note>
     )}
+    {n.silent.map(({ part, since, why }) => (
+      <Note level="bad">
+        <strong>
+          Connected, but {partWords[part].name} does not answer since <Time iso={since} />.
+        </strong>{' '}
+        {partWords[part].effect} {partWords[part].remedy} <small class="muted">{why}</small>
+      </Note>
+    ))}
     {n.misconduct.map(({ level, what, effect, lastAt }) => (
       <Note level={level}>
         <strong>{what}</strong> {effect} Last <Time iso={lastAt} />.

@@ -1,0 +1,118 @@
+// A part of a node that does not answer: nothing is concluded from its silence, and staff are told what to do.
+import { expect, test } from 'bun:test'
+import { type World, world } from '../../support/world/panel.ts'
+
+const GiB = 1024 ** 3
+const minute = 60_000
+const figures = { kind: 'file', path: '/srv/local', totalBytes: 100 * GiB, freeBytes: 90 * GiB }
+const beat = async (p: World, pools: object[], more: object = {}) => {
+  const load = { cpuPercent: 1, load1: 0, memoryFreeMb: 1000, workloads: [] }
+  p.node.agent.say({ type: 'heartbeat', at: p.now(), ...load, pools, ...more })
+  await p.settle()
+}
+const pageOf = async (p: World, path: string) => {
+  const headers = { Cookie: `__Host-panel=${p.owner.cookie}` }
+  return { text: await (await p.controller.router.fetch(new Request(`http://localhost${path}`, { headers }))).text() }
+}
+const troubles = async (p: World) =>
+  ((await p.admin('GET', '/admin/overview')).attention as { what: string; effect: string; since: string }[]).filter(
+    ({ what }) => what.includes('answer'),
+  )
+const get = (p: World) => p.admin('GET', `/admin/nodes/${p.node.id}`)
+const poolOf = async (p: World) => (await p.admin('GET', `/admin/nodes/${p.node.id}/storage-pools`)).data[0]
+
+test('a storage pool that does not answer keeps its figures and its servers, and takes no new disk until it does', async () => {
+  using p = await world()
+  const { serverId } = await p.admin('POST', '/admin/servers', p.order)
+  await p.settle()
+  const before = await p.admin('GET', `/servers/${serverId}`)
+  await beat(p, [{ name: 'local', ...figures }])
+  expect(await poolOf(p)).toMatchObject({ state: 'open', silentSince: null, freeDiskGb: 80 })
+
+  // An agent that has started since does not know the figures.
+  const silent = { name: 'local', ...figures, totalBytes: 0, freeBytes: 0, silentSince: p.now() - minute }
+  await beat(p, [{ ...silent, warnings: ['The pool does not answer: there was no answer in time'] }])
+  const { silentSince: since } = await poolOf(p)
+  expect(Math.abs(Date.parse(since) - (p.now() - minute))).toBeLessThan(1000)
+  expect(await poolOf(p)).toMatchObject({
+    ...{ state: 'silent', missingSince: null, freeDiskGb: 0 },
+    ...{ totalBytes: figures.totalBytes, freeBytes: figures.freeBytes, heldDiskGb: 20 },
+  })
+  expect((await get(p)).load.pools).toMatchObject([{ silentSince: since }])
+  const [trouble, ...others] = await troubles(p)
+  expect([trouble!.what, trouble!.since, others]).toEqual([
+    expect.stringMatching(/^The storage of .* does not answer\.$/),
+    since,
+    [],
+  ])
+  expect(trouble!.effect).toMatch(/takes no new disks.* there was no answer in time$/)
+  const refused = await p.call(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'web9' })
+  expect(refused.body.error.code).toBe('no_capacity')
+  const inventory = { type: 'inventory', vms: [{ workload: serverId, power: 'running' }], volumes: [], foreign: [] }
+  p.node.agent.say({ ...inventory, silentPools: ['local'] })
+  await p.settle()
+  expect((await get(p)).found).toEqual([])
+  expect(await p.admin('GET', `/servers/${serverId}`)).toEqual(before)
+  const { text } = await pageOf(p, `/admin/nodes/${p.node.id}/storage`)
+  expect(text).toContain('The figures are the last that are')
+
+  p.turnClock(minute)
+  await beat(p, [{ ...silent, silentSince: p.now() - minute - 5 }])
+  expect((await poolOf(p)).silentSince).toBe(since)
+  await beat(p, [{ name: 'local', ...figures }])
+  p.node.agent.say(inventory)
+  await p.settle()
+  expect(await poolOf(p)).toMatchObject({ state: 'open', silentSince: null, freeDiskGb: 80 })
+  expect((await get(p)).found).toMatchObject([{ kind: 'missing_volume', workloadId: serverId }])
+  expect(await troubles(p)).toEqual([])
+})
+
+test('libvirt that does not answer: the node stays connected, and its servers have the power that was last known', async () => {
+  using p = await world()
+  const { serverId } = await p.admin('POST', '/admin/servers', p.order)
+  await p.settle()
+  const before = await p.admin('GET', `/servers/${serverId}`)
+  expect(before.status).toBe('running')
+  const foreign = { type: 'inventory', vms: [{ workload: serverId, power: 'running' }], foreign: ['other'] }
+  const [volume] = await p.node.agent.host.storage.list()
+  p.node.agent.say({ ...foreign, volumes: [volume] })
+  await p.settle()
+  expect((await get(p)).found).toMatchObject([{ kind: 'foreign' }])
+
+  p.node.agent.fault({ hangs: 'hypervisor' })
+  await p.node.agent.look()
+  await p.settle()
+  const node = await get(p)
+  expect(node).toMatchObject({ connected: true, silent: [{ part: 'hypervisor', why: 'there was no answer in time' }] })
+  // What was found before stays, and no server is missing.
+  expect(node.found).toMatchObject([{ kind: 'foreign' }])
+  expect(await p.admin('GET', `/servers/${serverId}`)).toEqual(before)
+  expect(await troubles(p)).toEqual([])
+  p.turnClock(minute)
+  await p.node.agent.look()
+  await p.settle()
+  expect(await troubles(p)).toMatchObject([
+    {
+      what: expect.stringMatching(/ is connected, but libvirt does not answer there\.$/),
+      effect: expect.stringMatching(/power that was last known.*systemctl status libvirtd/),
+      since: node.silent[0].since,
+    },
+  ])
+  const { text } = await pageOf(p, `/admin/nodes/${p.node.id}`)
+  expect(text).toContain('Connected, but libvirt does not answer since')
+
+  p.node.agent.fault()
+  await p.node.agent.look()
+  await p.settle()
+  expect(await get(p)).toMatchObject({ silent: [], found: [] })
+  expect(await troubles(p)).toEqual([])
+})
+
+test('the times of a silence are those of the controller, however the clock of the node is set', async () => {
+  using p = await world()
+  const at = p.now() - 3_600_000
+  await beat(p, [], { at, silent: [{ part: 'containers', since: at - minute, why: 'why' }] })
+  const [silence] = (await get(p)).silent
+  expect(silence).toMatchObject({ part: 'containers', why: 'why' })
+  expect(Math.abs(Date.parse(silence.since) - (p.now() - minute))).toBeLessThan(1000)
+})
