@@ -423,7 +423,7 @@ SETTINGS
 [ -e $settings/agent.env ] || echo '# Your own settings go into agent.local.env beside this file.' >$settings/agent.env
 if [ -d /run/systemd/system ]; then
   systemctl daemon-reload
-  systemctl try-restart berth.service berth-agent.service
+  systemctl --no-block try-restart berth.service berth-agent.service
 fi
 [ -n "\$2" ] || echo 'Berth is installed. Set PANEL_PUBLIC_URL in $settings/controller.local.env, then: systemctl enable --now berth'
 SCRIPT
@@ -686,8 +686,9 @@ run_service() {
   for file in "$@" "/etc/systemd/system/$service.service"; do ! has_changed "$file" || anew=yes; done
   case $service in berth | berth-agent) ! has_changed $program || anew=yes ;; esac
   if has_systemd; then
-    if ! systemctl is-active --quiet "$service"; then systemctl start "$service"; note=started
-    elif [ -n "$anew" ]; then systemctl restart "$service"; note='started anew'
+    # They return when the service says that it works. One that does not is looked at by whoever needs it.
+    if ! systemctl is-active --quiet "$service"; then timeout 120 systemctl start "$service" || true; note=started
+    elif [ -n "$anew" ]; then timeout 120 systemctl restart "$service" || true; note='started anew'
     else note='already running'; fi
   else
     if ! $library/services status "$service"; then $library/services start "$service"; note=started
@@ -702,6 +703,12 @@ journal_of() { if has_systemd; then echo "journalctl -u $1"; else echo "$logs/$1
 restarting() {
   printf '%s\n' Restart=on-failure RestartSec=2
   [ "$(systemctl --version 2>/dev/null | awk 'NR == 1 { print int($2) }')" -lt 254 ] 2>/dev/null || printf '%s\n' RestartSteps=8 RestartMaxDelaySec=60
+}
+
+# The program says when it works, and every ten seconds that it lives: that its event loop turns and its database is read. Killed at once
+# when it does not, because nothing of it is worth waiting for. A start may take long, with a large database to bring up to date.
+watched() {
+  printf '%s\n' Type=notify NotifyAccess=main TimeoutStartSec=infinity WatchdogSec=30 WatchdogSignal=SIGKILL
 }
 
 controller_unit() {
@@ -720,13 +727,13 @@ EnvironmentFile=$settings/controller.env
 EnvironmentFile=-$settings/controller.local.env
 UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN
 ExecStart=$program serve
+$(watched)
 $(restarting)
 # Settings that cannot work do not get better by trying: it stays failed, and says why.
 RestartPreventExitStatus=2
 TimeoutStopSec=30
 # The listening socket is kept over a restart: connections wait meanwhile, and none is refused.
 FileDescriptorStoreMax=2
-NotifyAccess=main
 UMask=0077
 MemoryMax=1G
 TasksMax=256
@@ -782,6 +789,7 @@ EnvironmentFile=$settings/agent.env
 EnvironmentFile=-$settings/agent.local.env
 UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN$(! runs_instances || printf '\n%s' '# Makes the devices of the cards, if nobody has yet.' 'ExecStartPre=-+/usr/bin/nvidia-modprobe -c 0 -u')
 ExecStart=$program agent run
+$(watched)
 $(restarting)
 RestartPreventExitStatus=2
 # Stopping the agent must harm no server: whatever it started goes on.

@@ -19,6 +19,7 @@ import { log } from './log.ts'
 import { fitted } from './protocol/bounds.ts'
 import { hostTime, MonotonicClock, OBSERVED_EVERY_MS } from './protocol/monotonic-clock.ts'
 import { pinsFrom } from './protocol/pin.ts'
+import { ServiceManager } from './protocol/systemd.ts'
 import { Facts, PROTOCOL } from './protocol/wire.ts'
 import { VERSION } from './version.ts'
 
@@ -208,7 +209,11 @@ async function live(host: Host, journal: Journal, supervision: Supervision, conn
     .catch((error) => log('error', 'the cards of this host are not watched any more', { error: wordsOf(error) }))
   const connected = connection.stay(work.signal)
   const pruning = setInterval(() => journal.prune(), DAY_MS)
+  // The event loop has to turn, and the state to be readable. Libvirt and storage may hang: that is no fault of ours.
+  const manager = new ServiceManager((text, about) => log('warning', text, about))
+  manager.ready(() => host.state.frozen())
   await asked
+  manager.stopping()
   connection.stopAccepting()
   await journal.quiet(STOP_MS)
   clearInterval(pruning)

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseCommand } from '../../agent/commands/index.ts'
 import type { FakeHypervisor } from '../../agent/drivers/hypervisor/fake.ts'
 import type { OffReason } from '../../agent/drivers/hypervisor/hypervisor.ts'
@@ -65,6 +67,28 @@ describe('after a boot of the host', () => {
     expect(await booted.hypervisor.power(workloadId(1))).toBe('stopped')
     expect(await booted.hypervisor.power(workloadId(2))).toBe('running')
   })
+  test('a vm whose storage hangs is no crash: the others start, and it does when its storage answers', async () => {
+    const dir = dataDir()
+    writeFileSync(join(dir, 'fake.json'), JSON.stringify({ pools: [{ name: 'fast', totalBytes: 1e12 }] }))
+    const { host } = await hostWithVm(dir)
+    const volume = { ...volumeOf(2), pool: 'fast' }
+    await obey(host, 'volume.create', { volume, image: imageSource.id, sizeBytes: 1e10 })
+    await obey(host, 'firewall.allow', portRulesOf(2))
+    await obey(host, 'vm.define', vmOf(2, { seeded: false, volume }))
+    await obey(host, 'vm.start', { workload: workloadId(2) })
+    host.close()
+    writeFileSync(join(dir, 'faults.json'), JSON.stringify([{ hangs: 'pool', pool: 'local' }]))
+    const booted = openFakeHost(dir, { bootId: 'second-boot' })
+    let now = Date.now()
+    const supervision = await start(booted, () => now)
+    const powers = () => Promise.all([1, 2].map((n) => booted.hypervisor.power(workloadId(n))))
+    expect([await powers(), supervision.recent()]).toEqual([['stopped', 'running'], []])
+    writeFileSync(join(dir, 'faults.json'), '[]')
+    while (booted.storage.isHanging(booted.storage.pool('local'))) await Bun.sleep(20)
+    now += 16_000
+    await supervision.check()
+    expect([await powers(), supervision.recent()]).toEqual([['running', 'running'], []])
+  }, 30_000)
 })
 
 test('the vms that ran are started after a container restarts, in which the kernel keeps its boot id', async () => {

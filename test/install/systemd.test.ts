@@ -1,7 +1,7 @@
 // The units on a real systemd: install.sh on a Debian 13 in namespaces (systemd-machine.sh), with BERTH_LONG=1.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync, existsSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { temporary } from '../agent/temporary.ts'
 import { guestImage } from '../support/guest.ts'
 import { eventually } from '../support/waiting/eventually.ts'
@@ -18,6 +18,27 @@ const possible =
   program.length === 1 &&
   existsSync(guestImage)
 if (!possible) console.error('left out: the units under systemd (needs BERTH_LONG=1, root, mmdebstrap, the program)')
+
+const oomKills = () => Number(/^oom_kill (\d+)$/m.exec(readFileSync('/proc/vmstat', 'utf8'))?.[1])
+/** Puts the processes of this control group into one that has nearly no memory to give; undefined where none can be. */
+function limitMemory(unit: string): string | undefined {
+  const group = `/sys/fs/cgroup/memory/berth-test-${process.pid}`
+  if (!existsSync('/sys/fs/cgroup/memory/memory.limit_in_bytes')) return undefined
+  const isOurs = (pid: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/cgroup`, 'utf8')
+        .split('\n')
+        .some((line) => line.endsWith(`/${unit}`))
+    } catch {
+      return false
+    }
+  }
+  mkdirSync(group)
+  writeFileSync(`${group}/memory.limit_in_bytes`, String(1 << 20))
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name) && isOurs(name)))
+    writeFileSync(`${group}/cgroup.procs`, pid)
+  return group
+}
 
 describe.skipIf(!possible)('under systemd', () => {
   const dir = temporary('systemd')
@@ -51,6 +72,7 @@ describe.skipIf(!possible)('under systemd', () => {
     }, 120)
     expect(job).toMatchObject({ state: 'succeeded', error: null })
   }
+  const units = ['berth', 'berth-agent'] as const
   let serverId = ''
   let boot = ''
 
@@ -71,6 +93,8 @@ describe.skipIf(!possible)('under systemd', () => {
     ] as const) {
       expect(await property(unit, 'ActiveState')).toBe('active')
       expect(await property(unit, 'Restart')).toBe('on-failure')
+      expect(await property(unit, 'Type')).toBe('notify')
+      expect(await property(unit, 'WatchdogUSec')).toBe('30s')
       const score = /: (\d+\.\d)/.exec(await must(`systemd-analyze security ${unit} --no-pager | grep Overall`))
       expect(Number(score?.[1])).toBeLessThanOrEqual(most)
     }
@@ -127,8 +151,45 @@ describe.skipIf(!possible)('under systemd', () => {
     expect(await bootOf()).toBe(boot)
   })
 
+  test('stopped in their tracks, both are started again by their watchdog, and the server does not notice', async () => {
+    const before = Object.fromEntries(
+      await Promise.all(units.map(async (unit) => [unit, await property(unit, 'MainPID')] as const)),
+    )
+    for (const unit of units) await must(`kill -STOP ${before[unit]}`)
+    for (const unit of units) {
+      await eventually(async () => {
+        const pid = await property(unit, 'MainPID')
+        return !['0', before[unit]].includes(pid) && (await property(unit, 'ActiveState')) === 'active'
+      }, 90)
+      expect(await must(`journalctl -u ${unit} -o cat --no-pager`)).toContain('Watchdog timeout')
+    }
+    expect(await bootOf()).toBe(boot)
+  })
+
+  test('killed because memory ran out, the controller is started again, and the server does not notice', async () => {
+    const before = await property('berth', 'MainPID')
+    const kills = oomKills()
+    const group = limitMemory(`${basename(dir)}/system.slice/berth.service`)
+    if (!group) return console.error('left out: a controller without memory (needs memory groups of version 1 here)')
+    // What it takes from now on counts, and it cannot take anything.
+    for (let i = 0; i < 50 && (await property('berth', 'MainPID')) === before; i++)
+      await run('curl -sS -m 2 -o /dev/null http://127.0.0.1:8080/api/v1/status')
+    await eventually(async () => {
+      const pid = await property('berth', 'MainPID')
+      return !['0', before].includes(pid) && (await property('berth', 'ActiveState')) === 'active'
+    }, 90)
+    expect(oomKills()).toBeGreaterThan(kills)
+    rmdirSync(group)
+    expect(await bootOf()).toBe(boot)
+  })
+
   test('a setting that cannot work is not tried again', async () => {
-    await must(`echo 'PANEL_LISTENS="x"' >/etc/berth/controller.local.env; systemctl restart berth`)
+    await must(`echo 'PANEL_LISTENS="x"' >/etc/berth/controller.local.env`)
+    // The call waits until the service works, so it tells that it does not.
+    expect(await run('systemctl restart berth')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('Job for berth'),
+    })
     await eventually(async () => (await property('berth', 'ActiveState')) === 'failed')
     expect(await property('berth', 'NRestarts')).toBe('0')
     await must('rm /etc/berth/controller.local.env; systemctl start berth')
@@ -139,5 +200,25 @@ describe.skipIf(!possible)('under systemd', () => {
     await must('timeout 150 systemctl stop libvirt-guests')
     expect(await must('virsh list --name')).toBe('')
     expect(await must('journalctl -u libvirt-guests -o cat --no-pager')).toContain('guests to shut down, 120 seconds')
+  })
+
+  test('the Debian package takes the place of that, says that it works, and is watched as well', async () => {
+    await must('/opt/berth/install.sh --uninstall')
+    expect(await spawn([join(checkout, 'install.sh'), '--deb'])).toMatchObject({ code: 0 })
+    const [file] = [...new Bun.Glob('berth_*.deb').scanSync({ cwd: join(checkout, 'dist'), absolute: true })]
+    cpSync(file!, join(dir, 'root/opt/berth/berth.deb'))
+    await must('dpkg -i /opt/berth/berth.deb && systemctl enable --now berth berth-agent')
+    for (const unit of units) {
+      expect(await property(unit, 'ActiveState')).toBe('active')
+      expect(await property(unit, 'FragmentPath')).toBe(`/usr/lib/systemd/system/${unit}.service`)
+      expect(await property(unit, 'WatchdogUSec')).toBe('30s')
+    }
+    expect((await admin('nodes.list')).data).toHaveLength(1)
+    // A newer one restarts what runs.
+    const before = await property('berth', 'MainPID')
+    await must('dpkg -i /opt/berth/berth.deb')
+    await eventually(async () => !['0', before].includes(await property('berth', 'MainPID')))
+    await must('dpkg -r berth')
+    expect(await property('berth', 'ActiveState')).toBe('inactive')
   })
 })

@@ -6,6 +6,7 @@ import { dlopen, ptr, FFIType as t } from 'bun:ffi'
 import { closeSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { tellManager } from '../../../agent/protocol/systemd.ts'
 import { log } from '../../kernel/log.ts'
 
 type Address = { hostname: string; port: number }
@@ -17,21 +18,18 @@ export type HeldSocket = {
 
 const openLibc = () =>
   dlopen('libc.so.6', {
-    socket: { args: [t.i32, t.i32, t.i32], returns: t.i32 },
     getsockname: { args: [t.i32, t.ptr, t.ptr], returns: t.i32 },
     dup3: { args: [t.i32, t.i32, t.i32], returns: t.i32 },
     fcntl: { args: [t.i32, t.i32, t.i32], returns: t.i32 },
     epoll_ctl: { args: [t.i32, t.i32, t.i32, t.ptr], returns: t.i32 },
-    sendmsg: { args: [t.i32, t.ptr, t.i32], returns: t.i64 },
   }).symbols
 type Libc = ReturnType<typeof openLibc>
 
 // Constants of Linux, equal on x86-64 and aarch64.
-const [AF_UNIX, AF_INET, AF_INET6] = [1, 2, 10]
-const [SOCK_DGRAM, CLOEXEC, NONBLOCK] = [2, 0o2000000, 0o4000]
+const [AF_INET, AF_INET6] = [2, 10]
+const [CLOEXEC, NONBLOCK] = [0o2000000, 0o4000]
 const [F_GETFL, F_SETFL] = [3, 4]
 const [EPOLL_CTL_ADD, EPOLL_CTL_DEL] = [1, 2]
-const [SOL_SOCKET, SCM_RIGHTS] = [1, 1]
 /** The first descriptor that is passed. */
 const FIRST_PASSED = 3
 /** The name of the socket in the store. */
@@ -49,7 +47,13 @@ export function listenHeld<S extends { port?: number; stop(force?: boolean): unk
   const passed = passedIn(env)
   const notify = env['NOTIFY_SOCKET']
   if (!passed.length && !notify) return { server: serve(wanted), held: undefined }
-  const libc = openLibc()
+  let libc: Libc
+  try {
+    libc = openLibc()
+  } catch (error) {
+    log.warning('the listening socket is not kept over a restart', { error })
+    return { server: serve(wanted), held: undefined }
+  }
   const ours = passed.find((fd) => isAt(addressOf(libc, fd), wanted))
   for (const fd of passed) if (fd !== ours) closeSync(fd)
   if (ours === undefined) {
@@ -59,8 +63,9 @@ export function listenHeld<S extends { port?: number; stop(force?: boolean): unk
       })
     const server = serve(wanted)
     const fd = listeningFd(libc, server.port)
-    if (notify && passed.length) tellManager(libc, notify, `FDSTOREREMOVE=1\nFDNAME=${STORED_AS}`)
-    const stored = notify && tellManager(libc, notify, `FDSTORE=1\nFDPOLL=0\nFDNAME=${STORED_AS}`, fd)
+    if (notify && passed.length) tellManager(notify, `FDSTOREREMOVE=1\nFDNAME=${STORED_AS}`, { waits: true })
+    const stored = notify && tellManager(notify, `FDSTORE=1\nFDPOLL=0\nFDNAME=${STORED_AS}`, { fd, waits: true })
+    if (notify && !stored) log.warning('the service manager does not keep the listening socket over a restart')
     return { server, held: stored ? { stopAccepting: () => pause(libc, fd) } : undefined }
   }
   // A port of loopback that nobody knows; the socket that was kept takes its place at once.
@@ -137,34 +142,3 @@ function replace(libc: Libc, fd: number, by: number) {
 }
 
 const pause = (libc: Libc, fd: number) => void libc.epoll_ctl(watchOf(fd).epoll, EPOLL_CTL_DEL, fd, null)
-
-/** One datagram to the service manager, with a descriptor where one is given. Answers whether it was sent. */
-function tellManager(libc: Libc, socket: string, text: string, fd?: number): boolean {
-  const path = Buffer.from(socket.replace(/^@/, '\0'))
-  const name = new Uint8Array(2 + path.length + 1)
-  name[0] = AF_UNIX
-  name.set(path, 2)
-  const body = Buffer.from(text)
-  const vector = new BigUint64Array([BigInt(ptr(body)), BigInt(body.length)])
-  const control = new DataView(new ArrayBuffer(24))
-  control.setBigUint64(0, 20n, true)
-  control.setInt32(8, SOL_SOCKET, true)
-  control.setInt32(12, SCM_RIGHTS, true)
-  control.setInt32(16, fd ?? 0, true)
-  const controlBytes = new Uint8Array(control.buffer)
-  const message = new BigUint64Array([
-    BigInt(ptr(name)),
-    // An abstract name ends where it ends; that of a file ends in a zero.
-    BigInt(socket.startsWith('@') ? name.length - 1 : name.length),
-    BigInt(ptr(vector)),
-    1n,
-    fd === undefined ? 0n : BigInt(ptr(controlBytes)),
-    fd === undefined ? 0n : BigInt(controlBytes.length),
-    0n,
-  ])
-  const sender = libc.socket(AF_UNIX, SOCK_DGRAM | CLOEXEC, 0)
-  const sent = sender >= 0 && Number(libc.sendmsg(sender, ptr(message), 0)) === body.length
-  if (sender >= 0) closeSync(sender)
-  if (!sent) log.warning('the service manager does not keep the listening socket over a restart')
-  return sent
-}

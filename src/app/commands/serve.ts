@@ -1,6 +1,7 @@
 // `berth serve`: the controller as a process.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { ServiceManager } from '../../../agent/protocol/systemd.ts'
 import { log } from '../../kernel/log.ts'
 import { withRawPath } from '../../kernel/net/raw-path.ts'
 import { VERSION } from '../../kernel/version.ts'
@@ -26,7 +27,8 @@ export async function serve({ asStandby = false } = {}): Promise<number> {
   const lock = await lockForController(config.dataDir)
   // One from before there was the lock.
   if (await isRunning(config.dataDir)) throw new CannotStart('already_running', alreadyRunning(config.dataDir))
-  if ((asStandby || config.standby) && (await standBy(config)) === 'stopped') {
+  const manager = new ServiceManager(log.warning)
+  if ((asStandby || config.standby) && (await standBy(config, manager)) === 'stopped') {
     lock.release()
     return 0
   }
@@ -34,8 +36,10 @@ export async function serve({ asStandby = false } = {}): Promise<number> {
     config,
     failpoints: crashAt(process.env['BERTH_CRASH_AT'], config.dataDir),
   })
+  const { health } = controller.db.$client
+  health.patiently = (work) => manager.patiently(work)
   // Without its file the lock keeps no second controller out.
-  controller.db.$client.health.watch(lockOf(config.dataDir))
+  health.watch(lockOf(config.dataDir))
   const { replica } = controller.app
   await replica.begin(controller.app.secrets)
   const { server, held } = listen(config, {
@@ -52,6 +56,9 @@ export async function serve({ asStandby = false } = {}): Promise<number> {
   const admin = Bun.serve({ unix: socket, idleTimeout: 0, ...(withRawPath(controller.fetchLocal) as any) })
   chmodSync(socket, 0o600)
   controller.start()
+  // A controller that cannot even read its database helps nobody.
+  const canRead = controller.db.$client.prepare('SELECT count(*) FROM sqlite_schema')
+  manager.ready(() => canRead.get())
   log.info('Berth is up', {
     version: VERSION,
     listen: `${config.listen.hostname}:${held ? config.listen.port : server.port}`,
@@ -63,6 +70,7 @@ export async function serve({ asStandby = false } = {}): Promise<number> {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(false))
     void replica.takenOver.then(() => stop(true))
   })
+  manager.stopping()
   log.info('stopping: changes are refused, reads go on')
   controller.beginStop()
   // Connections that are kept open hear `Connection: close` with their next response, instead of being cut off.
@@ -75,7 +83,7 @@ export async function serve({ asStandby = false } = {}): Promise<number> {
   })
   lock.release()
   log.info('stopped')
-  if (isFenced) throw takenOver(controller.db.$client.health.trouble?.reason ?? '')
+  if (isFenced) throw takenOver(health.trouble?.reason ?? '')
   return 0
 }
 

@@ -2,6 +2,7 @@
 // makes it the controller.
 import { chmodSync, existsSync, rmSync } from 'node:fs'
 import { hostTime } from '../../../agent/protocol/monotonic-clock.ts'
+import type { ServiceManager } from '../../../agent/protocol/systemd.ts'
 import type { Secrets } from '../../kernel/crypto/secrets.ts'
 import { second } from '../../kernel/db/clock.ts'
 import { log } from '../../kernel/log.ts'
@@ -24,11 +25,15 @@ const OUTDATED_EVERY_MS = 10 * second
 export const ALIVE_MS = 4 * ALIVE_EVERY_MS
 
 /** `taken over`: this host's database is in place, and the caller serves it. Throws `CannotStart`. */
-export async function standBy(config: Config): Promise<'taken over' | 'stopped'> {
+export async function standBy(config: Config, manager: ServiceManager): Promise<'taken over' | 'stopped'> {
   const { store, secrets } = openReplica(config)
   try {
     if (await isController(store, secrets, config)) return 'taken over'
-    return await new Standby(config, store, secrets).run()
+    const end = await new Standby(config, store, secrets, manager).run()
+    // What comes next may hold up the event loop: the migrations of the database that was taken over.
+    if (end === 'taken over') manager.suspend()
+    else manager.stopping()
+    return end
   } catch (error) {
     throw inWords(error)
   } finally {
@@ -57,6 +62,7 @@ class Standby {
     private config: Config,
     private store: ObjectStore,
     private secrets: Secrets,
+    private manager: ServiceManager,
   ) {
     this.#copy = new Copy(store, secrets, `${config.dataDir}/standby.db`)
   }
@@ -66,6 +72,7 @@ class Standby {
     const timer = setInterval(() => this.#after(() => this.#look()), FOLLOW_EVERY_MS)
     const stop = () => this.#ended.resolve('stopped')
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop)
+    this.manager.ready()
     log.info('Berth stands by', { replica: this.store.title, dataDir: this.config.dataDir })
     void this.#after(() => this.#look())
     const end = await this.#ended.promise

@@ -84,6 +84,8 @@ export class DatabaseHealth {
   private readonly holds = new Map<HoldKind, Trouble>()
   /** Called when changes are made again. */
   readonly whenHealed: (() => void)[] = []
+  /** Runs work that may hold up the process for long and must not be cut off. */
+  patiently: <T>(work: () => T) => T = (work) => work()
   private readonly path: string
   private readonly files: Map<string, string>
   private saidAt = 0
@@ -214,7 +216,7 @@ export class DatabaseHealth {
   private rescue(): string | undefined {
     const rescued = `${this.path}.rescued-${this.clock()}`
     try {
-      this.database.query('VACUUM INTO ?').run(rescued)
+      this.patiently(() => this.database.query('VACUUM INTO ?').run(rescued))
       return rescued
     } catch (error) {
       log.error('what the controller knows could not be written to another file', { rescued, error })
