@@ -1,4 +1,4 @@
-// What controller and agent have to do with systemd: its journal, and that it learns whether they work.
+// Controller and agent under systemd: its journal, and the messages that tell it whether they work.
 import { dlopen, ptr, FFIType as t } from 'bun:ffi'
 import { closeSync, fstatSync } from 'node:fs'
 

@@ -151,7 +151,7 @@ describe.skipIf(!possible)('under systemd', () => {
     expect(await bootOf()).toBe(boot)
   })
 
-  test('stopped in their tracks, both are started again by their watchdog, and the server does not notice', async () => {
+  test('stopped with SIGSTOP, both are started again by their watchdog; the server does not notice', async () => {
     const before = Object.fromEntries(
       await Promise.all(units.map(async (unit) => [unit, await property(unit, 'MainPID')] as const)),
     )
@@ -171,7 +171,7 @@ describe.skipIf(!possible)('under systemd', () => {
     const kills = oomKills()
     const group = limitMemory(`${basename(dir)}/system.slice/berth.service`)
     if (!group) return console.error('left out: a controller without memory (needs memory groups of version 1 here)')
-    // What it takes from now on counts, and it cannot take anything.
+    // Memory that it takes from now on counts, and there is none.
     for (let i = 0; i < 50 && (await property('berth', 'MainPID')) === before; i++)
       await run('curl -sS -m 2 -o /dev/null http://127.0.0.1:8080/api/v1/status')
     await eventually(async () => {

@@ -30,7 +30,7 @@ export async function standBy(config: Config, manager: ServiceManager): Promise<
   try {
     if (await isController(store, secrets, config)) return 'taken over'
     const end = await new Standby(config, store, secrets, manager).run()
-    // What comes next may hold up the event loop: the migrations of the database that was taken over.
+    // The migrations of the database that was taken over may hold up the event loop.
     if (end === 'taken over') manager.suspend()
     else manager.stopping()
     return end

@@ -21,7 +21,7 @@ const troubles = async (p: World) =>
 const get = (p: World) => p.admin('GET', `/admin/nodes/${p.node.id}`)
 const poolOf = async (p: World) => (await p.admin('GET', `/admin/nodes/${p.node.id}/storage-pools`)).data[0]
 
-test('a storage pool that does not answer keeps its figures and its servers, and takes no new disk until it does', async () => {
+test('a storage pool that does not answer keeps its figures and servers, and takes no new disk until it does', async () => {
   using p = await world()
   const { serverId } = await p.admin('POST', '/admin/servers', p.order)
   await p.settle()
@@ -67,7 +67,7 @@ test('a storage pool that does not answer keeps its figures and its servers, and
   expect(await troubles(p)).toEqual([])
 })
 
-test('libvirt that does not answer: the node stays connected, and its servers have the power that was last known', async () => {
+test('libvirt that does not answer: the node stays connected, and its servers keep their last known power', async () => {
   using p = await world()
   const { serverId } = await p.admin('POST', '/admin/servers', p.order)
   await p.settle()
@@ -84,7 +84,7 @@ test('libvirt that does not answer: the node stays connected, and its servers ha
   await p.settle()
   const node = await get(p)
   expect(node).toMatchObject({ connected: true, silent: [{ part: 'hypervisor', why: 'there was no answer in time' }] })
-  // What was found before stays, and no server is missing.
+  // Earlier differences stay, and no server is missing.
   expect(node.found).toMatchObject([{ kind: 'foreign' }])
   expect(await p.admin('GET', `/servers/${serverId}`)).toEqual(before)
   expect(await troubles(p)).toEqual([])
