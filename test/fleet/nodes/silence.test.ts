@@ -21,7 +21,7 @@ const troubles = async (p: World) =>
 const get = (p: World) => p.admin('GET', `/admin/nodes/${p.node.id}`)
 const poolOf = async (p: World) => (await p.admin('GET', `/admin/nodes/${p.node.id}/storage-pools`)).data[0]
 
-test('a storage pool that does not answer keeps its figures and servers, and takes no new disk until it does', async () => {
+test('a storage pool that does not answer keeps its figures and servers, and takes no new disk', async () => {
   using p = await world()
   const { serverId } = await p.admin('POST', '/admin/servers', p.order)
   await p.settle()
@@ -67,7 +67,7 @@ test('a storage pool that does not answer keeps its figures and servers, and tak
   expect(await troubles(p)).toEqual([])
 })
 
-test('libvirt that does not answer: the node stays connected, and its servers keep their last known power', async () => {
+test('libvirt that does not answer: the node is connected, and its servers keep their last known power', async () => {
   using p = await world()
   const { serverId } = await p.admin('POST', '/admin/servers', p.order)
   await p.settle()
