@@ -63,12 +63,14 @@ describe.skipIf(note(await missing('qemu-img'), 'pools of files'))('a pool of fi
   )
 
   test('has a directory that the hypervisor’s user can pass through and not list', async () => {
-    const { dir } = await make()
+    const { dir, pool } = await make()
+    await pool.list()
     expect(statSync(join(dir, 'pool')).mode & 0o777).toBe(0o711)
   })
   test('a disk that a crash left unfinished is not listed and is replaced by the next attempt', async () => {
     const { dir, pool, image } = await make()
     const part = join(dir, 'pool', `${volumeOf(1).workload}-0.qcow2.part`)
+    expect(await pool.list()).toEqual([])
     writeFileSync(part, 'half')
     expect(await pool.list()).toEqual([])
     expect(await pool.sizeBytes(volumeOf(1))).toBeUndefined()
@@ -129,10 +131,12 @@ test('a pool that the node does not have is refused with its name', () => {
   expect(() => new Storage([]).pool('fast')).toThrow('this node has no pool fast')
 })
 
-test('the hypervisor’s user can reach the disks of a node whatever the agent’s umask is', () => {
+test('the hypervisor’s user can reach the disks of a node whatever the agent’s umask is', async () => {
   const before = process.umask(0o077)
   const dir = temporary('host')
-  openRealHost(dir).close()
+  const host = openRealHost(dir)
+  await host.storage.capacities()
+  host.close()
   process.umask(before)
   for (const way of ['pools', 'pools/local', 'seeds']) expect(statSync(join(dir, way)).mode & 0o777).toBe(0o711)
   expect(statSync(join(dir, 'images')).mode & 0o777).toBe(0o700)

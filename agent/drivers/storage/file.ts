@@ -99,7 +99,7 @@ export class FilePool implements Pool {
   async remove(volume: Volume) {
     const first = this.diskOf(atLayer(volume, 0)).path
     // The lowest layer last: after a crash the disk is still listed.
-    for (const layer of this.layersOf(volume)) rmSync(layer, { force: true })
+    for (const layer of await this.layersOf(volume)) rmSync(layer, { force: true })
     rmSync(`${first}.part`, { force: true })
     rmSync(first, { force: true })
   }
@@ -154,7 +154,8 @@ export class FilePool implements Pool {
   }
 
   /** The files of the layers above the first, unfinished ones too. */
-  private layersOf({ workload, generation }: Volume): string[] {
+  private async layersOf({ workload, generation }: Volume): Promise<string[]> {
+    await this.mustBeMade()
     const layer = new RegExp(`^${workload}-${generation}\\.[0-9]{1,6}\\.qcow2(\\.part)?$`)
     return readdirSync(this.root)
       .filter((file) => layer.test(file))
@@ -164,7 +165,7 @@ export class FilePool implements Pool {
   /** The finished layers whose backing file is `path`. */
   private async standingOn(volume: Volume, path: string): Promise<string[]> {
     const found: string[] = []
-    for (const layer of this.layersOf(volume))
+    for (const layer of await this.layersOf(volume))
       if (!layer.endsWith('.part') && (await infoOf(layer))['backing-filename'] === path) found.push(layer)
     return found
   }
