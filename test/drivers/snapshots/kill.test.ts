@@ -58,6 +58,8 @@ describe.skipIf(note(reason, 'a kill during the deletion of a snapshot'))('an ag
     rmSync(reached)
   }
   beforeAll(async () => {
+    // It makes its directory.
+    await pool.list()
     await run('ip', ['link', 'add', bridge, 'type', 'bridge'])
   })
   afterEach(async () => {
