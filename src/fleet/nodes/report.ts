@@ -280,7 +280,7 @@ export class Reports {
     if (addresses && !storeAddresses(tx, this.time.now, nodeId, addresses))
       findings.push({ nodeId, offence: 'too_many_addresses', details: { addresses: addresses.named.length } })
     // An agent from before these reports; where nothing is unknown, there is nothing to hold.
-    else if (values.differences && !values.differences.some(({ kind }) => kind.startsWith('orphan')))
+    else if (inventory && isWhole(inventory) && !values.differences?.some(({ kind }) => kind.startsWith('orphan')))
       awaitNoLonger(tx, nodeId)
     if (pools) keepPools(tx, nodeId, pools, this.time.now())
     if (values.facts) keepCards(tx, nodeId, values.facts, this.time.now())
@@ -431,13 +431,13 @@ function addCrash({ crashes }: Pending, crash: Crash) {
 const ofMachines: ReadonlySet<Difference['kind']> = new Set(['missing_vm', 'orphan_vm', 'power', 'foreign'])
 const ofVolumes: ReadonlySet<Difference['kind']> = new Set(['missing_volume', 'orphan_volume', 'unused_volume'])
 
+/** Every part of the node has answered. */
+const isWhole = ({ silent = [], silentPools = [] }: Inventory): boolean => !silent.length && !silentPools.length
+
 /** Earlier differences stay while the part of the node that could tell of their end does not answer. */
-function withUnknown(
-  found: Difference[],
-  { silent = [], silentPools = [] }: Inventory,
-  before: () => Difference[],
-): Difference[] {
-  if (!silent.length && !silentPools.length) return found
+function withUnknown(found: Difference[], inventory: Inventory, before: () => Difference[]): Difference[] {
+  if (isWhole(inventory)) return found
+  const { silent = [], silentPools = [] } = inventory
   const isUnknown = ({ kind }: Difference) =>
     (silent.length > 0 && ofMachines.has(kind)) ||
     ((silentPools.length > 0 || silent.includes('containers')) && ofVolumes.has(kind))
