@@ -1,4 +1,4 @@
-import { searchVolumes, volumesOf } from '../../fleet/volumes/queries.ts'
+import { searchVolumes } from '../../fleet/volumes/queries.ts'
 import { areas } from '../../identity/accounts/areas.ts'
 import { mayCall } from '../../kernel/api/operation.ts'
 import { feature } from '../../kernel/feature.ts'
@@ -9,7 +9,7 @@ import { createVolume, creatingVolume } from './create.ts'
 import { deletingVolume, removeVolume } from './delete.ts'
 import { growingVolume, growVolume } from './grow.ts'
 import { getVolume, listServerVolumes, listVolumes, renameVolume } from './list.ts'
-import { hasVolumes, inWords, visibleTo, volumeData } from './model.ts'
+import { boundVolumes, hasVolumes, visibleTo, volumeData } from './model.ts'
 import { attachVolume, detachVolume, movingVolume } from './move.ts'
 import { reportVolumes } from './usage.ts'
 
@@ -89,7 +89,7 @@ export const volumesFeature = feature({
         })),
     },
   ],
-  bindsToOwner: (tx, workloadId) => inWords(volumesOf(tx, workloadId)),
+  bindsToOwner: boundVolumes,
   nav: [
     nav('staff', 'Infrastructure', 229, '/admin/volumes'),
     { ...nav('reseller', '', 115, '/reseller/volumes'), has: hasVolumes },

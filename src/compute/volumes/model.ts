@@ -12,6 +12,7 @@ import {
   type VolumeRow,
   volumeById,
   volumeColumns,
+  volumesChangedAt,
   volumesGbOf,
   volumesOf,
 } from '../../fleet/volumes/queries.ts'
@@ -26,9 +27,10 @@ import { described, line, namedSchema, nullable, time } from '../../kernel/api/o
 import { iso } from '../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
+import type { Subject } from '../../kernel/jobs/saga.ts'
 import type { NewJob } from '../../kernel/jobs/start.ts'
 import { exactGb } from '../../kernel/words.ts'
-import { load, type Server, serverKind } from '../servers/model.ts'
+import { load, type Server, serverById, serverKind } from '../servers/model.ts'
 import { packagesOfOwner } from '../servers/queries.ts'
 import { mustAllowFor } from '../servers/state.ts'
 
@@ -122,16 +124,26 @@ export function mustRest(it: VolumeRow) {
 
 /**
  * Fields of a job about a volume that takes the lock of the volume alone: its node keeps which volumes a vm has,
- * whatever else happens to the server. The job is shown at the server that has the volume or had it last.
+ * whatever else happens to the server.
  */
-export const volumeJob = (it: VolumeRow, about: Pick<NewJob, 'by' | 'title' | 'now'>) =>
+export const volumeJob = (tx: Db, it: VolumeRow, about: Pick<NewJob, 'by' | 'title' | 'now'>) =>
   ({
     ...about,
     holds: it.id,
     busy: () => busy(it),
     nodeId: it.nodeId,
-    subject: { type: serverKind.kind, id: it.serverId ?? it.lastServerId },
+    subject: subjectOf(tx, it),
   }) satisfies NewJob
+
+/**
+ * A job is shown at the server that has the volume or had it last. Another owner of that server sees nothing of it, and
+ * nobody but staff sees jobs of a terminated one: then it is shown to the owner of the volume alone.
+ */
+function subjectOf(tx: Db, it: VolumeRow): Subject {
+  const { id, ownerId, lifecycle } = load(tx, it.serverId ?? it.lastServerId)
+  const isShownThere = ownerId === it.ownerId && lifecycle !== 'terminated'
+  return isShownThere ? { type: serverKind.kind, id } : { type: 'volume', id: it.id }
+}
 
 /** Throws `limit_reached` when the server has as many volumes as its machine can take. */
 export function mustHavePort(tx: Db, target: Server) {
@@ -209,5 +221,12 @@ export function tell(tx: Tx, now: number, type: 'volume.created' | 'volume.resiz
   })
 }
 
-/** `the volume data`, for a sentence about what belongs to the owner of a server. */
-export const inWords = (them: readonly VolumeRow[]) => them.map(({ name }) => `the volume ${name}`)
+/**
+ * `the volume data`, for a sentence about what belongs to the owner of a server: its volumes, and those that a job would
+ * give back to it if it fails.
+ */
+export function boundVolumes(tx: Db, serverId: string): string[] {
+  const server = serverById(tx, serverId)
+  const bound = [...volumesOf(tx, serverId), ...(server ? volumesChangedAt(tx, server) : [])]
+  return [...new Set(bound.map(({ name }) => `the volume ${name}`))]
+}

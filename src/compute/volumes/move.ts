@@ -80,7 +80,7 @@ export const detachVolume = operation({
     const server = load(tx, from)
     mustAllowFor(tx, actor, server, 'detach_volume')
     const title = `Detach the volume ${name} from ${server.hostname}`
-    const about = volumeJob(target, { by: actor, title, now: clock() })
+    const about = volumeJob(tx, target, { by: actor, title, now: clock() })
     const jobId = startJob(tx, movingVolume, { volumeId, nodeId, from, to: null }, about)
     changeVolume(tx, volumeId, { jobId })
     return { jobId, volumeId }

@@ -90,6 +90,10 @@ const statements = prepared(({ $client }) => ({
     'SELECT id, name, state, job_id AS jobId, pool FROM volumes WHERE node_id = ? ORDER BY id',
   ),
   of: $client.prepare<{ id: string }, [string]>('SELECT id FROM volumes WHERE server_id = ? ORDER BY id'),
+  changing: $client.prepare<{ id: string }, [string, string]>(
+    'SELECT id FROM volumes WHERE last_server_id = ? AND owner_id = ? AND job_id IS NOT NULL ORDER BY id',
+  ),
+  everHad: $client.prepare<{ n: number }, [string]>('SELECT 1 AS n FROM volume_intervals WHERE owner_id = ? LIMIT 1'),
   detach: $client.prepare('UPDATE volumes SET server_id = NULL WHERE server_id = ?'),
   close: $client.prepare('UPDATE volume_intervals SET until = max(since, ?) WHERE volume_id = ? AND until IS NULL'),
   closeOn: $client.prepare(
@@ -113,10 +117,24 @@ export const volumesOf = (tx: Db, serverId: string): VolumeRow[] =>
   statements(tx)
     .of.all(serverId)
     .map(({ id }) => volumeById(tx, id)!)
+/** The volumes of an owner that a job changes, and that this server has, had last, or is to get back. */
+export const volumesChangedAt = (tx: Db, { id, ownerId }: { id: string; ownerId: string }): VolumeRow[] =>
+  statements(tx)
+    .changing.all(id, ownerId)
+    .map((row) => volumeById(tx, row.id)!)
 /** The volumes of a server that is gone belong to their owner alone. */
 export const detachAllVolumes = (tx: Tx, serverId: string) => void statements(tx).detach.run(serverId)
 
 // ---------------------------------------------------------------- the ledger
+/** Has or had the account itself a volume? */
+export const everHadVolumes = (tx: Db, accountId: string): boolean => statements(tx).everHad.get(accountId) !== null
+/** As SQL: the column is the id of a volume of the account or of a customer of this reseller, also of a deleted one. */
+export const isVolumeOf = (column: string, accountId: string): Where => ({
+  where: `EXISTS (SELECT 1 FROM volume_intervals vi WHERE vi.volume_id = ${column}
+    AND (vi.owner_id = +? OR vi.reseller_id = +?))`,
+  values: [accountId, accountId],
+})
+
 /** Notes how large a volume is from `now` on, in ms. */
 export function noteVolumeUse(tx: Tx, volumeId: string, storageClass: string | null, now: number) {
   endVolumeUse(tx, volumeId, now)

@@ -1,6 +1,7 @@
 // Jobs with the names beside them, as actors see them. The engine's own statements are in kernel/jobs.
 
 import { nodeReference } from '../../fleet/nodes/queries.ts'
+import { everHadVolumes, isVolumeOf } from '../../fleet/volumes/queries.ts'
 import { workloadReference } from '../../fleet/workloads/queries.ts'
 import type { TimelineSource } from '../../fleet/workloads/timeline.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
@@ -19,13 +20,22 @@ export const jobTarget: AuditTarget = { prefix: 'job', isGone: isJobGone }
 const withWorkload = workloadReference.leftJoin('w', 'j.subject_id')
 
 /**
- * The jobs that an actor sees, over `jobs j` and `workloads w`: those of the workloads it sees; jobs without a subject
- * are work on a node, for staff who see nodes.
+ * The jobs that an actor sees, over `jobs j` and `workloads w`: those of the workloads it sees, and those of its volumes
+ * that no server of theirs shows; jobs without a subject are work on a node, for staff who see nodes.
  */
 export function visibleJobs(tx: Db, actor: Actor): Where {
   const { where, values } = visible(tx, actor)
-  const nodesToo = actor.kind === 'staff' && actor.scopes.has('nodes:read')
-  return { where: `((j.subject_id IS NOT NULL AND ${where})${nodesToo ? ' OR j.subject_id IS NULL' : ''})`, values }
+  const ofWorkloads = `(j.subject_id IS NOT NULL AND ${where})`
+  if (actor.kind === 'staff')
+    return { where: actor.scopes.has('nodes:read') ? `(${ofWorkloads} OR j.subject_id IS NULL)` : ofWorkloads, values }
+  // Most customers have none, and read a shorter statement.
+  const mayHaveVolumes = actor.kind === 'reseller' || everHadVolumes(tx, actor.accountId)
+  if (!mayHaveVolumes || !actor.scopes.has('servers:read')) return { where: ofWorkloads, values }
+  const volumes = isVolumeOf('j.subject_id', actor.accountId)
+  return {
+    where: `(${ofWorkloads} OR (j.subject_type = 'volume' AND ${volumes.where}))`,
+    values: [...values, ...volumes.values],
+  }
 }
 
 export type JobRow = Job & {

@@ -90,12 +90,12 @@ export const setServerBackupPlan = operation({
     const now = clock()
     if (!chosen && before) {
       removeServerBackupPlan(tx, target.id)
-      endPlannedBackups(tx, target.id, now + settingValue(tx, keptWithoutPlan) * day)
+      endPlannedBackups(tx, target, now + settingValue(tx, keptWithoutPlan) * day)
     }
     if (chosen && before?.planId !== chosen.id) {
       const dueAt = dueAfter(chosen, target.id, now)
       putServerBackupPlan(tx, { serverId: target.id, planId: chosen.id, assignedAt: now, dueAt })
-      if (!before) keepPlannedBackups(tx, target.id)
+      if (!before) keepPlannedBackups(tx, target)
     }
     return { jobId: null, ...show(tx, actor, target, now) }
   },

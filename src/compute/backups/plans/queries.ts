@@ -92,9 +92,12 @@ const turns = prepared(({ $client }) => ({
      WHERE s.retained_backup_id IS NOT s.last_backup_id AND b.state = 'ready' LIMIT 100`,
   ),
   endPlanned: $client.prepare(
-    "UPDATE backups SET keep_until = ? WHERE server_id = ? AND kind = 'scheduled' AND keep_until IS NULL",
+    `UPDATE backups SET keep_until = ? WHERE server_id = ? AND owner_id = ? AND kind = 'scheduled'
+       AND keep_until IS NULL`,
   ),
-  keepPlanned: $client.prepare("UPDATE backups SET keep_until = NULL WHERE server_id = ? AND kind = 'scheduled'"),
+  keepPlanned: $client.prepare(
+    "UPDATE backups SET keep_until = NULL WHERE server_id = ? AND owner_id = ? AND kind = 'scheduled'",
+  ),
 }))
 type AtWork = { serverId: string; targetId: string; nodeId: string; ownerId: string }
 type DueServer = AtWork & { dueAt: number }
@@ -108,10 +111,12 @@ export const dueServers = (tx: Db, now: number): DueServer[] => turns(tx).due.al
 export const backupsAtWork = (tx: Db) => turns(tx).atWork.all()
 /** Servers whose plan has made a backup since old ones were chosen to go. */
 export const serversToRetain = (tx: Db): ToRetain[] => turns(tx).toRetain.all()
+type OwnedServer = { id: string; ownerId: string }
 /** The whole backups that plans have made of a server under its present owner. */
-export const plannedBackups = (tx: Db, server: { id: string; ownerId: string }): Backup[] =>
+export const plannedBackups = (tx: Db, server: OwnedServer): Backup[] =>
   backupsOf(tx, server).filter(({ kind, state }) => kind === 'scheduled' && state === 'ready')
-/** The backups that plans have made of the server go at this time, in ms. */
-export const endPlannedBackups = (tx: Tx, serverId: string, at: number) => void turns(tx).endPlanned.run(at, serverId)
-/** The backups that plans have made of the server stay for as long as its plan keeps them. */
-export const keepPlannedBackups = (tx: Tx, serverId: string) => void turns(tx).keepPlanned.run(serverId)
+/** The backups that plans have made of a server under its present owner go at this time, in ms. */
+export const endPlannedBackups = (tx: Tx, { id, ownerId }: OwnedServer, at: number) =>
+  void turns(tx).endPlanned.run(at, id, ownerId)
+/** The backups that plans have made of a server under its present owner stay for as long as its plan keeps them. */
+export const keepPlannedBackups = (tx: Tx, { id, ownerId }: OwnedServer) => void turns(tx).keepPlanned.run(id, ownerId)

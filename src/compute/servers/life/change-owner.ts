@@ -12,6 +12,7 @@ import type { Db } from '../../../kernel/db/open.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
 import { list } from '../../../kernel/words.ts'
+import { mustHaveUnreadDisk } from '../disk-lock.ts'
 import { heldResources, inEvent, load, server } from '../model.ts'
 import { updateServer } from '../queries.ts'
 import { mustAllow, refusalsOf } from '../state.ts'
@@ -56,6 +57,8 @@ export const changeServerOwner = operation({
     // A reinstallation that waits carries the present owner's keys. A suspension has cancelled whatever was open.
     if (target.status !== 'suspended' && isHeldByJob(tx, target.id))
       throw new ApiError('server_busy', 'A job is working on this server. Wait until it has ended.')
+    // Its backup would hold what the next owner writes, under the key of the present one. A suspension leaves it.
+    mustHaveUnreadDisk(tx, target)
     const bound = registry.features.flatMap(({ bindsToOwner }) => bindsToOwner?.(tx, target.id) ?? [])
     if (bound.length)
       throw new ApiError(

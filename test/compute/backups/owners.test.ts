@@ -1,0 +1,93 @@
+// Backups belong to who owned the server when they were made, whatever happens to the server afterwards.
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { FakeLayers } from '../../../agent/drivers/storage/fake-layers.ts'
+import { forgetDue } from '../../../src/compute/backups/delete.ts'
+import { turnPlans } from '../../../src/compute/backups/plans/turn.ts'
+import { day } from '../../../src/kernel/db/clock.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
+
+/** A server whose backups go to a folder of its node, and another customer. */
+async function begin(p: World) {
+  const { id: targetId } = await p.admin('POST', '/admin/backup-targets/local', { name: 'disk', address: '/srv/a' })
+  await p.admin('POST', `/admin/backup-targets/${targetId}/actions/make-default`)
+  const { serverId: id } = await p.admin('POST', '/admin/servers', p.order)
+  await p.settle()
+  const next = p.account('customer', 'Next')
+  const call = async (who: Who, method: string, path: string, body?: object) => {
+    const { status, body: answer } = await p.call(who, method, path, body)
+    await p.settle()
+    return { status, code: answer.error?.code as string | undefined, ...answer }
+  }
+  return {
+    id,
+    next,
+    call,
+    targetId: targetId as string,
+    at: `/servers/${id}/backups`,
+    give: async () => {
+      const { body, status } = await p.call(p.owner, 'POST', `/servers/${id}/actions/change-owner`, {
+        ownerId: next.id,
+      })
+      return body.error?.code ?? status
+    },
+    ownerId: async () => (await p.admin('GET', `/servers/${id}`)).owner.id as string,
+    write: (text: string) => {
+      const db = new Database(`${p.node.agent.home}/fake.db`)
+      const { disk } = db.query('select disk from vms where workload = ?').get(id) as { disk: string }
+      new FakeLayers(db).write(disk, text)
+    },
+    /** A session does not last as long as backups do. */
+    kept: ({ id: owner }: { id: string }) =>
+      p.db.$client.query('SELECT id, state, keep_until AS keepUntil FROM backups WHERE owner_id = ?').all(owner) as {
+        id: string
+        state: string
+        keepUntil: number | null
+      }[],
+  }
+}
+
+test('a server goes to nobody else while a backup of it waits: it would hold what the next owner writes', async () => {
+  using p = await world()
+  const s = await begin(p)
+  p.node.agent.disconnect()
+  const { jobId } = (await p.call(p.customer, 'POST', s.at, {})).body
+  expect([await s.give(), await s.ownerId()]).toEqual(['server_busy', p.customer.id])
+  // A suspension ends no backup.
+  await p.call(p.owner, 'POST', `/servers/${s.id}/actions/suspend`, { reason: 'overdue' })
+  expect([await s.give(), await s.ownerId()]).toEqual(['server_busy', p.customer.id])
+  p.node.agent.connect()
+  await eventually(() => p.job(jobId).state === 'succeeded')
+  await p.settle()
+  expect([await s.give(), await s.ownerId()]).toEqual([200, s.next.id])
+})
+
+test('a plan that ends under the next owner leaves the backups of the owner before as they are', async () => {
+  using p = await world()
+  const s = await begin(p)
+  const { id: planId } = await p.admin('POST', '/admin/backup-plans', {
+    ...{ name: 'Nightly', every: 'day', startsAt: '02:00', timeZone: 'UTC', windowMinutes: 60 },
+    ...{ keepLast: 2, keepDaily: 0, keepWeekly: 0, keepMonthly: 0, targetId: s.targetId },
+  })
+  const put = (chosen: string | null) => p.admin('PUT', `${s.at}/plan`, { planId: chosen })
+  const turn = async () => {
+    p.turnClock(day)
+    turnPlans(p.db, p.controller.app)
+    await p.settle()
+  }
+  await put(planId)
+  await turn()
+  const before = s.kept(p.customer)
+  expect(before).toMatchObject([{ state: 'ready', keepUntil: null }])
+  await p.admin('POST', `/servers/${s.id}/actions/change-owner`, { ownerId: s.next.id })
+  await turn()
+  expect(s.kept(s.next)).toMatchObject([{ state: 'ready', keepUntil: null }])
+  await put(null)
+  expect(s.kept(s.next)[0]!.keepUntil).toBeNumber()
+  expect(s.kept(p.customer)).toEqual(before)
+  p.turnClock(30 * day)
+  forgetDue(p.db, p.now())
+  await p.settle()
+  expect([s.kept(p.customer), s.kept(s.next)]).toEqual([before, []])
+})
