@@ -45,6 +45,7 @@ import volumes from './0045_volumes.sql' with { type: 'text' }
 import disks from './0047_disks.sql' with { type: 'text' }
 import gpuHttp from './0048_gpu_http.sql' with { type: 'text' }
 import addressClaims from './0049_address_claims.sql' with { type: 'text' }
+import backupFolders from './0050_backup_folders.sql' with { type: 'text' }
 import silentPools from './0051_silent_pools.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -93,5 +94,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0047_disks', sql: disks },
   { name: '0048_gpu_http', sql: gpuHttp },
   { name: '0049_address_claims', sql: addressClaims },
+  { name: '0050_backup_folders', sql: backupFolders },
   { name: '0051_silent_pools', sql: silentPools },
 ]

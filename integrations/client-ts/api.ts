@@ -426,6 +426,11 @@ export type BackupRepository = {
     id: string
     name: string
   }
+  /** The node in whose folder it lies; null in a target that all nodes share. */
+  node: {
+    id: string
+    name: string
+  } | null
   /** The last job that checked or tidied it. */
   jobId: string | null
   /** Null before the first check. */
@@ -3333,7 +3338,7 @@ export interface Operations {
     }
     result: BackupPlan
   }
-  /** The repository of each account in each place for backups, damaged ones first: what the daily check found */
+  /** The repository of each account in each place for backups, in folders that on each node, damaged ones first: what the daily check found */
   'backup-repositories.list': {
     query?: { cursor?: string; limit?: number }
     result: BackupRepositoryPage

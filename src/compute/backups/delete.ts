@@ -1,7 +1,6 @@
 // Deleting backups: their snapshots are forgotten in the repository. A target that is append-only keeps them, and their
 // records with them.
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
-import { isGoneNode } from '../../fleet/nodes/queries.ts'
 import { type Actor, system } from '../../kernel/api/actor.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import { day, iso } from '../../kernel/db/clock.ts'
@@ -15,6 +14,7 @@ import { refusalsOf } from '../servers/state.ts'
 import { repositoryIn } from './keys.ts'
 import { type Backup, backupIn, changing, mustBeDeletable } from './model.ts'
 import { backupById, changeBackup, deleteBackup, dueBackups } from './queries.ts'
+import { isGoneWithNode, nodesReaching } from './reach.ts'
 
 export const keptAfterTermination = wholeSetting({
   name: 'backups.kept_after_termination_days',
@@ -50,19 +50,22 @@ const MOST_AT_ONCE = 200
 
 /**
  * Starts the job that deletes backups of one owner in one target, at most 200. Answers its id; null where none of them
- * lies there, and their records are deleted at once.
+ * lies there, also because it went with its node, and their records are deleted at once.
  */
 export function startForgetting(
   tx: Tx,
   them: readonly Backup[],
   { by, now }: { by: Actor; now: number },
 ): string | null {
-  const made = them.filter(({ snapshot }) => snapshot !== null)
-  for (const { id, snapshot } of them) if (snapshot === null) deleteBackup(tx, id)
+  const [made = [], gone = []] = [true, false].map((isThere) =>
+    them.filter((it) => isThere === (it.snapshot !== null && !isGoneWithNode(tx, it))),
+  )
+  for (const { id } of gone) deleteBackup(tx, id)
   const [first] = made
   if (!first) return null
   for (const { id } of made) changeBackup(tx, id, { state: 'deleting' })
-  const { targetId, ownerId, nodeId, serverId, serverName, startedAt } = first
+  const { targetId, ownerId, serverId, serverName, startedAt } = first
+  const [nodeId = first.nodeId] = nodesReaching(tx, first)
   const input = { backupIds: made.map(({ id }) => id), targetId, ownerId, nodeId }
   const title = `Delete ${made.length === 1 ? 'a backup' : count(made.length, 'backup', 'backups')} of ${serverName}`
   // Several at once are those of a plan, which nobody's hand starts and the brake does not count.
@@ -120,7 +123,7 @@ export function forgetDue(db: Db, now: number) {
     keptBefore: now - ASKED_AGAIN_MS,
     failedBefore: now - FAILED_KEPT_MS,
     limit: MOST_AT_ONCE,
-  }).filter(({ nodeId, snapshot }) => snapshot === null || !isGoneNode(db, nodeId))
+  })
   for (const them of Map.groupBy(due, ({ serverId, targetId, ownerId, nodeId }) =>
     [serverId, targetId, ownerId, nodeId].join(' '),
   ).values())

@@ -17,6 +17,7 @@ import type { Server } from '../servers/model.ts'
 import { mustAllowFor } from '../servers/state.ts'
 import { refusalOf } from '../snapshots/model.ts'
 import { backupById, manualBackups } from './queries.ts'
+import { isOnNodeOnly } from './reach.ts'
 import { type Backup, backupKinds, backupStates } from './tables.ts'
 
 export type { Backup }
@@ -179,9 +180,6 @@ export function mustBeRestorable(tx: Db, actor: Actor, target: Server, it: Backu
         'Choose a bigger package first.',
     )
 }
-
-/** A folder of a node: no other node reaches it. */
-export const isOnNodeOnly = (tx: Db, { targetId }: Backup): boolean => backupTargetById(tx, targetId)?.kind === 'local'
 
 /** Throws `backup_elsewhere`: a folder of another node cannot be read from this one. */
 function mustReach(tx: Db, it: Backup, fromNodeId: string) {

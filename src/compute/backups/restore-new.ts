@@ -29,8 +29,9 @@ import { inEvent, load, serverJob, serverKind } from '../servers/model.ts'
 import { insertServer, updateServer } from '../servers/queries.ts'
 import { takenOver } from '../servers/speed/limits.ts'
 import { repositoryIn } from './keys.ts'
-import { type Backup, backup, isOnNodeOnly, mustBeReady } from './model.ts'
+import { type Backup, backup, mustBeReady } from './model.ts'
 import { backupById } from './queries.ts'
+import { isOnNodeOnly } from './reach.ts'
 
 const named = t.String({ minLength: 1, maxLength: 40 })
 

@@ -165,6 +165,10 @@ const statements = prepared(({ $client }) => ({
   versions: $client.prepare<{ id: string; version: string }, []>(
     "SELECT id, facts ->> '$.agentVersion' AS version FROM nodes WHERE removed_at IS NULL",
   ),
+  near: $client.prepare<{ id: string }, [string]>(
+    `SELECT n.id FROM nodes n LEFT JOIN nodes own ON own.id = ?1 WHERE n.removed_at IS NULL AND n.lost_at IS NULL
+     ORDER BY n.id = ?1 DESC, n.location_id = own.location_id DESC, n.seen_at DESC, n.id`,
+  ),
   gone: $client.prepare<unknown, [string]>(
     'SELECT 1 FROM nodes WHERE id = ? AND (removed_at IS NOT NULL OR lost_at IS NOT NULL)',
   ),
@@ -184,6 +188,11 @@ export const nodeHardware = (tx: Db, nodeId: string): NonNullable<Facts['hardwar
 export const capacityOf = (tx: Db, nodeId: string): NodeCapacity =>
   capacitiesOf(tx, [statements(tx).ofNode.get(nodeId)!])[0]!
 
+/** Nodes that are neither removed nor lost: this one first, then those of its location, those seen last before. */
+export const liveNodesNear = (tx: Db, nodeId: string): string[] =>
+  statements(tx)
+    .near.all(nodeId)
+    .map(({ id }) => id)
 /** Is it a node of this location, and not removed? */
 export const isNodeIn = (tx: Db, nodeId: string, locationId: string): boolean =>
   statements(tx).isIn.get(nodeId, locationId) !== null

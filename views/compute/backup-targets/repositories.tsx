@@ -19,9 +19,15 @@ export const RepositoriesOf = ({ of: { data, total } }: { of: Repositories }) =>
       title="Repositories"
       flush
       count={total > data.length ? `${data.length} of ${total}, damaged ones first` : total}
-      words="Each account has one in each target. Each day a part of it is read back, until all of it has been read."
+      words="Each account has one in each target, and in folders one on each node. Each day a part of it is read back, until all of it has been read."
     >
-      <Table label="Repositories" rows={data} columns={columns} idOf={(r) => `${r.target.id}-${r.owner.id}`} flow />
+      <Table
+        label="Repositories"
+        rows={data}
+        columns={columns}
+        idOf={(r) => `${r.target.id}-${r.owner.id}-${r.node?.id ?? ''}`}
+        flow
+      />
     </Section>
   )
 
@@ -33,7 +39,10 @@ const columns: readonly Column<Repository>[] = [
     cell: (r) => (
       <>
         <b>{r.owner.name}</b>
-        <small>{r.target.name || 'A target that was removed'}</small>
+        <small>
+          {r.target.name || 'A target that was removed'}
+          {r.node && ` on ${r.node.name}`}
+        </small>
       </>
     ),
   },

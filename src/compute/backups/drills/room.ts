@@ -7,7 +7,8 @@ import type { Nodes } from '../../../fleet/placement/placement.ts'
 import { formatIn } from '../../../fleet/storage-pools/queries.ts'
 import type { Db } from '../../../kernel/db/open.ts'
 import { exactGb } from '../../../kernel/words.ts'
-import { type Backup, isOnNodeOnly } from '../model.ts'
+import type { Backup } from '../model.ts'
+import { isOnNodeOnly } from '../reach.ts'
 
 /** Enough to boot; less than most servers have. */
 const LINUX_MB = 1024

@@ -1,13 +1,13 @@
 // Asking a node for files of a backup, and its troubles in the words of the API.
 import type { FileSystem, FilesRequest } from '../../../../agent/protocol/backup.ts'
-import { capacityIn, isGoneNode, nodeById } from '../../../fleet/nodes/queries.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import type { PrepareContext } from '../../../kernel/api/operation.ts'
 import type { Db } from '../../../kernel/db/open.ts'
 import { plainCause } from '../../../kernel/jobs/failures.ts'
 import { backupTargetById } from '../../backup-targets/queries.ts'
 import { repositoryIn } from '../keys.ts'
-import { type Backup, isOnNodeOnly, mustBeReady } from '../model.ts'
+import { type Backup, mustBeReady } from '../model.ts'
+import { nodesReaching } from '../reach.ts'
 import { type Answer, NoAnswer } from './question.ts'
 
 /** Reading what is in a disk takes the right to restore it: to see that there is a backup is much less. */
@@ -56,11 +56,9 @@ export function namesIn(path: string): string[] {
   return names
 }
 
-/** The node that made it, or another one of its location. Throws `backup_files_unavailable`. */
+/** The node that made it, or another one. Throws `backup_files_unavailable`. */
 function nodeFor(tx: Db, nodes: PrepareContext['nodes'], it: Backup): string {
-  const own = nodeById(tx, it.nodeId)
-  const others = own && !isOnNodeOnly(tx, it) ? capacityIn(tx, own.locationId).map(({ id }) => id) : []
-  const found = [...(own ? [own.id] : []), ...others].find((id) => !isGoneNode(tx, id) && nodes.connected(id))
+  const found = nodesReaching(tx, it).find((id) => nodes.connected(id))
   if (found === undefined) throw unavailable('No host machine that reaches it is connected.')
   return found
 }

@@ -1,7 +1,6 @@
 // The clock of the plans: backups that are due begin, and those that a plan no longer keeps go. When a server's next
 // backup is due is changed in the transaction that starts the job, so no crash starts one twice. A run that was missed,
 // because the controller was down, is made up for once.
-import { isGoneNode } from '../../../fleet/nodes/queries.ts'
 import { system } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import type { AppContext } from '../../../kernel/api/operation.ts'
@@ -170,7 +169,7 @@ function retainDue(db: Db, now: number) {
       if (!plan) return
       updateServerBackupPlan(tx, serverId, { retainedBackupId: lastBackupId })
       const going = expendable(plannedBackups(tx, load(tx, serverId)), plan, plan.timeZone).filter(
-        ({ keptAt, nodeId }) => (keptAt === null || keptAt < now - ASKED_AGAIN_MS) && !isGoneNode(tx, nodeId),
+        ({ keptAt }) => keptAt === null || keptAt < now - ASKED_AGAIN_MS,
       )
       const groups = Map.groupBy(going, ({ targetId, nodeId }) => `${targetId} ${nodeId}`)
       for (const them of groups.values()) startForgetting(tx, them.slice(0, 200), { by: system, now })

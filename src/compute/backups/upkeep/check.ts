@@ -3,12 +3,12 @@ import { nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { day } from '../../../kernel/db/clock.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { repositoryIn } from '../keys.ts'
-import { proveBackups, repositoryByKey, updateRepository } from './queries.ts'
+import { proveBackups, type RepositoryKey, repositoryByKey, updateRepository } from './queries.ts'
 
 /** So many parts are all of it. */
 export const PARTS = 28
 
-type Checking = { targetId: string; ownerId: string; nodeId: string; part: number }
+type Checking = RepositoryKey & { nodeId: string; part: number }
 
 export const checkingRepository = saga<Checking>('check_backups', { lane: 'bulk', cancelWith: 'settings:write' })
   .command('check', 'Reading a part of the backups back', {

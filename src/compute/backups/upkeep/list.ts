@@ -1,6 +1,7 @@
 // The repositories of all accounts, with what was found in them.
 import { type Static, Type as t } from 'typebox'
 import { backupCheckFindings } from '../../../../agent/protocol/backup.ts'
+import { nodeById } from '../../../fleet/nodes/queries.ts'
 import { accountById } from '../../../identity/accounts/queries.ts'
 import { page, paginateAll } from '../../../kernel/api/list.ts'
 import { described, mayCall, namedSchema, nullable, operation, time } from '../../../kernel/api/operation.ts'
@@ -15,6 +16,10 @@ import type { BackupRepository } from './tables.ts'
 const repository = namedSchema('BackupRepository', {
   target: t.Object({ id: t.String(), name: t.String() }),
   owner: t.Object({ id: t.String(), name: t.String() }),
+  node: described(
+    nullable(t.Object({ id: t.String(), name: t.String() })),
+    'The node in whose folder it lies; null in a target that all nodes share.',
+  ),
   jobId: described(nullable(t.String()), 'The last job that checked or tidied it.'),
   checkedAt: described(nullable(time), 'Null before the first check.'),
   finding: described(nullable(t.Enum([...backupCheckFindings])), 'Of the last check.'),
@@ -29,6 +34,7 @@ const repository = namedSchema('BackupRepository', {
 const show = (tx: Db, it: BackupRepository): Static<typeof repository> => ({
   target: { id: it.targetId, name: backupTargetById(tx, it.targetId)?.name ?? '' },
   owner: { id: it.ownerId, name: accountById(tx, it.ownerId)?.name ?? '' },
+  node: it.folderNodeId ? { id: it.folderNodeId, name: nodeById(tx, it.folderNodeId)?.name ?? '' } : null,
   jobId: it.jobId,
   checkedAt: isoOrNull(it.checkedAt),
   finding: it.finding,
@@ -44,7 +50,9 @@ export const listRepositories = operation({
   id: 'backup-repositories.list',
   method: 'GET',
   path: '/admin/backup-repositories',
-  summary: 'The repository of each account in each place for backups, damaged ones first: what the daily check found',
+  summary:
+    'The repository of each account in each place for backups, in folders that on each node, damaged ones first: what ' +
+    'the daily check found',
   access: { staff: ['settings:write'] },
   pages: { usual: 100, most: 200 },
   response: page(repository),
@@ -53,7 +61,8 @@ export const listRepositories = operation({
       call,
       name: 'backup repositories',
       all: allRepositories(call.tx),
-      keyOf: ({ damagedAt, targetId, ownerId }) => `${damagedAt === null ? 1 : 0} ${targetId} ${ownerId}`,
+      keyOf: ({ damagedAt, targetId, ownerId, folderNodeId }) =>
+        `${damagedAt === null ? 1 : 0} ${targetId} ${ownerId} ${folderNodeId}`,
       order: 'names',
       show: (it) => show(call.tx, it),
     }),
@@ -66,7 +75,8 @@ export const damaged: Source = ({ tx, actor }): Attention[] =>
         level: 'bad',
         what:
           `The backups of ${accountById(tx, it.ownerId)?.name ?? 'an account'} in ` +
-          `${backupTargetById(tx, it.targetId)?.name ?? 'a backup target'} are damaged.`,
+          `${backupTargetById(tx, it.targetId)?.name ?? 'a backup target'}` +
+          `${it.folderNodeId ? ` on ${nodeById(tx, it.folderNodeId)?.name ?? 'a node'}` : ''} are damaged.`,
         effect: `Some of them cannot be restored. ${it.detail ?? ''}`.trim(),
         since: iso(it.damagedAt!),
         action: 'Open backup targets',

@@ -3,9 +3,9 @@ import { nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { bytes } from '../../../kernel/words.ts'
 import { repositoryIn } from '../keys.ts'
-import { updateRepository } from './queries.ts'
+import { type RepositoryKey, updateRepository } from './queries.ts'
 
-type Pruning = { targetId: string; ownerId: string; nodeId: string }
+type Pruning = RepositoryKey & { nodeId: string }
 /** Of a target that is append-only: whoever has its second key tidies it there. */
 const NEVER = 9e15
 

@@ -1,12 +1,17 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { BackupCheckResult } from '../../../../agent/protocol/backup.ts'
 
-/** The repository of each account in each target. A trigger adds it with the first backup (0038_backup_plans.sql). */
+/**
+ * The repository of each account in each target; in folders on nodes, that on each node. A trigger adds it with the
+ * first backup (0050_backup_folders.sql).
+ */
 export const backupRepositories = sqliteTable(
   'backup_repositories',
   {
     targetId: text('target_id').notNull(),
     ownerId: text('owner_id').notNull(),
+    /** The node in whose folder it lies; empty in a target that all nodes share. */
+    folderNodeId: text('folder_node_id').notNull().default(''),
     /** The last job that checked or tidied it. */
     jobId: text('job_id'),
     /** The part of its data that is read next, from 1 on. */
@@ -23,6 +28,6 @@ export const backupRepositories = sqliteTable(
     prunedAt: integer('pruned_at'),
     freedBytes: integer('freed_bytes'),
   },
-  (t) => [primaryKey({ columns: [t.targetId, t.ownerId] })],
+  (t) => [primaryKey({ columns: [t.targetId, t.ownerId, t.folderNodeId] })],
 )
 export type BackupRepository = typeof backupRepositories.$inferSelect

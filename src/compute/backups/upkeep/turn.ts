@@ -1,5 +1,5 @@
 // The clock of the repositories: each is checked every day and tidied every week, one job in it at a time.
-import { isGoneNode } from '../../../fleet/nodes/queries.ts'
+import { isGoneNode, liveNodesNear } from '../../../fleet/nodes/queries.ts'
 import { accountById } from '../../../identity/accounts/queries.ts'
 import { system } from '../../../kernel/api/actor.ts'
 import type { AppContext } from '../../../kernel/api/operation.ts'
@@ -47,13 +47,16 @@ export function turnRepositories(db: Db, app: Clocked) {
   }
 }
 
+/** Of all its folders: they may be one, which all nodes have mounted. */
 const lockOf = ({ targetId, ownerId }: RepositoryKey) => `${targetId} ${ownerId}`
 
 function begin(tx: Tx, { nodes }: Clocked, key: RepositoryKey, now: number): boolean {
   const row = repositoryByKey(tx, key)
   const target = backupTargetById(tx, key.targetId)
   if (!row || !target || isHeldByJob(tx, lockOf(key))) return false
-  const nodeId = nodesOfRepository(tx, key).find((id) => !isGoneNode(tx, id) && nodes.connected(id))
+  const before = nodesOfRepository(tx, key)
+  const others = key.folderNodeId === '' && before[0] !== undefined ? liveNodesNear(tx, before[0]) : []
+  const nodeId = [...before, ...others].find((id) => !isGoneNode(tx, id) && nodes.connected(id))
   if (!nodeId) return false
   return row.checkDueAt <= now ? startCheck(tx, row, target, nodeId, now) : startPrune(tx, row, target, nodeId, now)
 }
@@ -64,9 +67,9 @@ const aboutJob = (tx: Tx, key: RepositoryKey, target: BackupTarget, nodeId: stri
 })
 
 function startCheck(tx: Tx, row: BackupRepository, target: BackupTarget, nodeId: string, now: number): boolean {
-  const { targetId, ownerId, nextPart: part } = row
+  const { targetId, ownerId, folderNodeId, nextPart: part } = row
   const { about, words } = aboutJob(tx, row, target, nodeId, now)
-  const input = { targetId, ownerId, nodeId, part }
+  const input = { targetId, ownerId, folderNodeId, nodeId, part }
   const jobId = startJob(tx, checkingRepository, input, { ...about, title: `Check ${words}` })
   updateRepository(tx, row, { jobId, checkDueAt: now + TRIED_AGAIN_MS })
   return true
@@ -74,11 +77,11 @@ function startCheck(tx: Tx, row: BackupRepository, target: BackupTarget, nodeId:
 
 function startPrune(tx: Tx, row: BackupRepository, target: BackupTarget, nodeId: string, now: number): boolean {
   if (row.pruneDueAt > now) return false
-  const { targetId, ownerId } = row
+  const { targetId, ownerId, folderNodeId } = row
   updateRepository(tx, row, { pruneDueAt: now + PRUNE_EVERY_MS })
   if (target.appendOnly === 'yes') return false
   const { about, words } = aboutJob(tx, row, target, nodeId, now)
-  const input = { targetId, ownerId, nodeId }
+  const input = { targetId, ownerId, folderNodeId, nodeId }
   updateRepository(tx, row, {
     jobId: startJob(tx, pruningRepository, input, { ...about, title: `Tidy ${words}` }),
   })

@@ -1,0 +1,19 @@
+// The nodes that reach a backup. One that made it may be gone: then another one reads or deletes it, but for a folder
+// of that node, which is gone with it.
+import { isGoneNode, liveNodesNear } from '../../fleet/nodes/queries.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import { backupTargetById } from '../backup-targets/queries.ts'
+import type { Backup } from './tables.ts'
+
+type Lying = Pick<Backup, 'targetId' | 'nodeId'>
+
+/** A folder of a node: no other node reaches it. */
+export const isOnNodeOnly = (tx: Db, { targetId }: Pick<Backup, 'targetId'>): boolean =>
+  backupTargetById(tx, targetId)?.kind === 'local'
+
+/** The node that made it before all others. None: it lay in a folder of a node that is gone, or there is no node. */
+export const nodesReaching = (tx: Db, it: Lying): string[] =>
+  isOnNodeOnly(tx, it) ? (isGoneNode(tx, it.nodeId) ? [] : [it.nodeId]) : liveNodesNear(tx, it.nodeId)
+
+/** Did it lie in a folder of a node that is gone? Then there is nothing left of it. */
+export const isGoneWithNode = (tx: Db, it: Lying): boolean => isOnNodeOnly(tx, it) && isGoneNode(tx, it.nodeId)
