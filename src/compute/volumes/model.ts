@@ -222,8 +222,8 @@ export function tell(tx: Tx, now: number, type: 'volume.created' | 'volume.resiz
 }
 
 /**
- * `the volume data`, for a sentence about what belongs to the owner of a server: its volumes, and those that a job would
- * give back to it if it fails.
+ * `the volume data`, for a sentence about what belongs to the owner of a server: its volumes, and those that a job
+ * would give back to it if it fails.
  */
 export function boundVolumes(tx: Db, serverId: string): string[] {
   const server = serverById(tx, serverId)

@@ -20,8 +20,8 @@ export const jobTarget: AuditTarget = { prefix: 'job', isGone: isJobGone }
 const withWorkload = workloadReference.leftJoin('w', 'j.subject_id')
 
 /**
- * The jobs that an actor sees, over `jobs j` and `workloads w`: those of the workloads it sees, and those of its volumes
- * that no server of theirs shows; jobs without a subject are work on a node, for staff who see nodes.
+ * The jobs that an actor sees, over `jobs j` and `workloads w`: those of the workloads it sees, and those of its
+ * volumes; jobs without a subject are work on a node, for staff who see nodes.
  */
 export function visibleJobs(tx: Db, actor: Actor): Where {
   const { where, values } = visible(tx, actor)

@@ -19,7 +19,7 @@ export const RepositoriesOf = ({ of: { data, total } }: { of: Repositories }) =>
       title="Repositories"
       flush
       count={total > data.length ? `${data.length} of ${total}, damaged ones first` : total}
-      words="Each account has one in each target, and in folders one on each node. Each day a part of it is read back, until all of it has been read."
+      words="One for each account in each target, and in the folder of each node. Each day a part of it is read back."
     >
       <Table
         label="Repositories"

@@ -51,8 +51,8 @@ export const listRepositories = operation({
   method: 'GET',
   path: '/admin/backup-repositories',
   summary:
-    'The repository of each account in each place for backups, in folders that on each node, damaged ones first: what ' +
-    'the daily check found',
+    'The repository of each account in each place for backups, and in the folder of each node, damaged ones first: ' +
+    'what the daily check found',
   access: { staff: ['settings:write'] },
   pages: { usual: 100, most: 200 },
   response: page(repository),
