@@ -209,6 +209,9 @@ export type Backup = {
   serverName: string
   /** The owner of the server when the backup was made. */
   ownerId: string
+  ownerName: string
+  /** Its server is terminated, or belongs to another account now. */
+  left: boolean
   /** manual: somebody asked for it. scheduled: a plan. */
   kind: "manual" | "scheduled"
   planId: string | null
@@ -234,7 +237,7 @@ export type Backup = {
   startedAt: string
   /** Null while it is made. */
   endedAt: string | null
-  /** When it is deleted by itself. Null: when somebody deletes it, or its plan. */
+  /** When it is deleted by itself, also because its server is terminated. Null: when somebody deletes it, or its plan. */
   keepUntil: string | null
   /** When its target, which is append-only, last refused to delete it. */
   keptAt: string | null
@@ -269,6 +272,12 @@ export type BackupDay = {
   failed: number
   /** Being made or deleted. */
   running: number
+}
+
+export type BackupDeleted = {
+  /** Null: nothing of it lay anywhere, so its record is deleted at once. */
+  jobId: string | null
+  backupId: string
 }
 
 export type BackupDrillStarted = {
@@ -371,6 +380,9 @@ export type BackupRecord = {
   serverName: string
   /** The owner of the server when the backup was made. */
   ownerId: string
+  ownerName: string
+  /** Its server is terminated, or belongs to another account now. */
+  left: boolean
   /** manual: somebody asked for it. scheduled: a plan. */
   kind: "manual" | "scheduled"
   planId: string | null
@@ -396,7 +408,7 @@ export type BackupRecord = {
   startedAt: string
   /** Null while it is made. */
   endedAt: string | null
-  /** When it is deleted by itself. Null: when somebody deletes it, or its plan. */
+  /** When it is deleted by itself, also because its server is terminated. Null: when somebody deletes it, or its plan. */
   keepUntil: string | null
   /** When its target, which is append-only, last refused to delete it. */
   keptAt: string | null
@@ -3338,7 +3350,7 @@ export interface Operations {
     }
     result: BackupPlan
   }
-  /** The repository of each account in each place for backups, in folders that on each node, damaged ones first: what the daily check found */
+  /** The repository of each account in each place for backups, and in the folder of each node, damaged ones first: what the daily check found */
   'backup-repositories.list': {
     query?: { cursor?: string; limit?: number }
     result: BackupRepositoryPage
@@ -3449,6 +3461,11 @@ export interface Operations {
     }
     result: BackupStarted
   }
+  /** Delete a backup by its own id, also when its server is terminated or belongs to another account now */
+  'backups.delete': {
+    path: { id: string }
+    result: BackupDeleted
+  }
   /** A file out of the disk of a backup. Each download is in the audit log */
   'backups.download-file': {
     path: { id: string }
@@ -3487,7 +3504,7 @@ export interface Operations {
   }
   /** Every backup that you own or have in your care, also of servers that are terminated, newest first */
   'backups.list-all': {
-    query?: { serverId?: string; cursor?: string; limit?: number }
+    query?: { serverId?: string; left?: "true" | "false"; cursor?: string; limit?: number }
     result: BackupRecordPage
   }
   /** A directory in the disk of a backup, directories first, 400 entries at a time */
@@ -6456,6 +6473,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'backup-targets.update': ['PATCH', '/admin/backup-targets/{id}', false],
   'backups.calendar': ['GET', '/servers/{id}/backups/calendar', false],
   'backups.create': ['POST', '/servers/{id}/backups', true],
+  'backups.delete': ['DELETE', '/backups/{id}', true],
   'backups.download-file': ['GET', '/backups/{id}/files/content', false],
   'backups.drill': ['POST', '/admin/backups/{id}/actions/drill', true],
   'backups.drills': ['GET', '/admin/restore-drills', false],

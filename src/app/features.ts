@@ -28,6 +28,7 @@ import { ownImagesPage } from '../../views/compute/own-images/list.tsx'
 import { networksPages } from '../../views/compute/private-networks/list.tsx'
 import { scriptsPage } from '../../views/compute/scripts/list.tsx'
 import { scriptPage } from '../../views/compute/scripts/show.tsx'
+import { allBackupsPages } from '../../views/compute/servers/backups/all.tsx'
 import { backupFilesPages } from '../../views/compute/servers/backups/files.tsx'
 import { serverBackupsPages } from '../../views/compute/servers/backups/page.tsx'
 import { consolePages } from '../../views/compute/servers/console/page.tsx'
@@ -230,7 +231,7 @@ export const features: readonly Feature[] = [
   { ...snapshotsFeature, pages: serverSnapshotsPages },
   { ...volumesFeature, pages: [...volumesPages, ...serverVolumesPages, ...volumeUsagePages] },
   { ...isosFeature, pages: isosPages },
-  { ...backupsFeature, pages: serverBackupsPages },
+  { ...backupsFeature, pages: [...serverBackupsPages, ...allBackupsPages] },
   { ...backupFilesFeature, pages: backupFilesPages },
   { ...backupTargetsFeature, pages: [backupTargetsPage] },
   { ...backupPlansFeature, pages: [backupPlansPage] },

@@ -1,30 +1,29 @@
 // Deleting backups: their snapshots are forgotten in the repository. A target that is append-only keeps them, and their
 // records with them.
+import { Type as t } from 'typebox'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { type Actor, system } from '../../kernel/api/actor.ts'
-import { operation } from '../../kernel/api/operation.ts'
+import { described, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import { day, iso } from '../../kernel/db/clock.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
-import { settingValue, wholeSetting } from '../../kernel/setting.ts'
+import { settingValue } from '../../kernel/setting.ts'
 import { count } from '../../kernel/words.ts'
 import { startDestroying } from '../brake/brake.ts'
-import { endedServer, jobResponse, serverKind } from '../servers/model.ts'
+import { endedServer, jobResponse, subjectOfOwner } from '../servers/model.ts'
 import { refusalsOf } from '../servers/state.ts'
 import { repositoryIn } from './keys.ts'
-import { type Backup, backupIn, changing, mustBeDeletable } from './model.ts'
+import {
+  type Backup,
+  backup,
+  backupIn,
+  changing,
+  keptAfterTermination,
+  mustBeDeletable,
+  mustBeDeletableByOwner,
+} from './model.ts'
 import { backupById, changeBackup, deleteBackup, dueBackups } from './queries.ts'
 import { isGoneWithNode, nodesReaching } from './reach.ts'
-
-export const keptAfterTermination = wholeSetting({
-  name: 'backups.kept_after_termination_days',
-  title: 'Backups of terminated servers',
-  words: 'How long backups stay after their server was terminated. They are deleted then.',
-  default: 7,
-  minimum: 0,
-  maximum: 3650,
-  unit: 'days',
-})
 
 export const removeBackup = operation({
   id: 'backups.remove',
@@ -42,6 +41,27 @@ export const removeBackup = operation({
     const it = backupIn(tx, target, params['backupId'])
     mustBeDeletable(tx, actor, target, it)
     return { jobId: startForgetting(tx, [it], { by: actor, now: clock() }), serverId: target.id }
+  },
+})
+
+export const deleteBackupById = operation({
+  id: 'backups.delete',
+  method: 'DELETE',
+  path: '/backups/{id}',
+  summary: 'Delete a backup by its own id, also when its server is terminated or belongs to another account now',
+  access: changing,
+  requiresRecentAuth: true,
+  on: backup,
+  response: namedSchema('BackupDeleted', {
+    jobId: described(nullable(t.String()), 'Null: nothing of it lay anywhere, so its record is deleted at once.'),
+    backupId: t.String(),
+  }),
+  status: 202,
+  idempotent: true,
+  refuses: [...refusalsOf('delete_backup'), 'backup_not_ready'],
+  run({ tx, actor, target: it, clock }) {
+    mustBeDeletableByOwner(tx, actor, it)
+    return { jobId: startForgetting(tx, [it], { by: actor, now: clock() }), backupId: it.id }
   },
 })
 
@@ -70,8 +90,8 @@ export function startForgetting(
   const title = `Delete ${made.length === 1 ? 'a backup' : count(made.length, 'backup', 'backups')} of ${serverName}`
   // Several at once are those of a plan, which nobody's hand starts and the brake does not count.
   const disk = { id: first.id, name: `${iso(startedAt).slice(0, 16).replace('T', ' ')} UTC`, ownerId }
-  const about = { by, title, nodeId, subject: { type: serverKind.kind, id: serverId }, now }
-  return startDestroying(tx, forgetting, input, { kind: 'delete_backup', disk }, about)
+  const about = { by, title, nodeId, subject: subjectOfOwner(tx, serverId, ownerId), now }
+  return startDestroying(tx, forgetting, input, { kind: 'delete_backup', disk, serverId }, about)
 }
 
 type Forgetting = { backupIds: string[]; targetId: string; ownerId: string; nodeId: string }

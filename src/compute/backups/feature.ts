@@ -5,12 +5,12 @@ import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { serverData } from '../servers/model.ts'
 import { failedBackupsShown } from './attention.ts'
-import { forgetDue, forgetting, keptAfterTermination, removeBackup } from './delete.ts'
+import { deleteBackupById, forgetDue, forgetting, removeBackup } from './delete.ts'
 import { getBackup, listAllBackups, listBackups } from './list.ts'
 import { backingUp, droppingLeftOver, makeBackup } from './make.ts'
-import { mostManual } from './model.ts'
+import { keptAfterTermination, mostManual } from './model.ts'
 import { backupNotices, tellOfFailure } from './notices.ts'
-import { backupOfAudit, encryptedKey } from './queries.ts'
+import { backupOfAudit, encryptedKey, hasLeftBackups } from './queries.ts'
 import { restoreBackup, restoringBackup } from './restore.ts'
 import { restoreToNewServer, restoringToNew } from './restore-new.ts'
 import { showRecoverySheet } from './sheet.ts'
@@ -62,6 +62,20 @@ declare module '../../kernel/register.ts' {
   interface EventTypes extends Events {}
 }
 
+/** Those of a server are on its page. */
+const nav = (kind: 'staff' | 'reseller' | 'customer', group: string, position: number, href: string) =>
+  ({
+    kinds: [kind],
+    group,
+    position,
+    name: 'backups',
+    title: 'Backups',
+    href,
+    icon: 'download',
+    sees: listAllBackups,
+    has: hasLeftBackups,
+  }) as const
+
 const DUE_EVERY_MS = 6 * hour
 
 export const backupsFeature = feature({
@@ -79,6 +93,7 @@ export const backupsFeature = feature({
     getBackup,
     restoreBackup,
     removeBackup,
+    deleteBackupById,
     listAllBackups,
     restoreToNewServer,
     showRecoverySheet,
@@ -95,4 +110,9 @@ export const backupsFeature = feature({
     },
   ],
   auditTargets: [backupOfAudit],
+  nav: [
+    nav('staff', 'Infrastructure', 236, '/admin/backups'),
+    nav('reseller', '', 117, '/reseller/backups'),
+    nav('customer', '', 117, '/backups'),
+  ],
 })

@@ -1,6 +1,7 @@
 import { Type as t } from 'typebox'
 import { page } from '../../kernel/api/list.ts'
 import { described, nullable, operation } from '../../kernel/api/operation.ts'
+import { oneOf } from '../../kernel/api/query.ts'
 import { endedServer } from '../servers/model.ts'
 import { refusalOf } from '../snapshots/model.ts'
 import { snapshotsOf } from '../snapshots/queries.ts'
@@ -46,9 +47,15 @@ export const listAllBackups = operation({
   path: '/backups',
   summary: 'Every backup that you own or have in your care, also of servers that are terminated, newest first',
   access: reading,
-  query: { serverId: t.String({ minLength: 1, maxLength: 40, description: 'Of this server only.' }) },
+  query: {
+    serverId: t.String({ minLength: 1, maxLength: 40, description: 'Of this server only.' }),
+    left: oneOf(['true', 'false'], 'With true only those whose server is terminated, or another’s now.'),
+  },
   response: page(backupRecord),
-  run: (call) => pageOfAllBackups(call, call.query['serverId'], (row) => showRecord(call.tx, row)),
+  run(call) {
+    const { serverId, left } = call.query
+    return pageOfAllBackups(call, { serverId, left: left === 'true' }, (row) => showRecord(call.tx, row))
+  },
 })
 
 export const getBackup = operation({

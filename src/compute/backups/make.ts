@@ -15,7 +15,7 @@ import { startJob } from '../../kernel/jobs/start.ts'
 import { backupTargetById } from '../backup-targets/queries.ts'
 import { readingJob } from '../servers/disk-lock.ts'
 import { volumeOf } from '../servers/install/plan.ts'
-import { inEvent, load, server, serverKind } from '../servers/model.ts'
+import { inEvent, load, server, subjectOfOwner } from '../servers/model.ts'
 import { refusalsOf } from '../servers/state.ts'
 import { ensureBackupKey, repositoryIn } from './keys.ts'
 import { changing, mustBeBackupable, mustHaveTarget } from './model.ts'
@@ -138,7 +138,7 @@ function noteFailure(tx: Tx, backupId: string, error: Failure | undefined, now: 
 type Dropping = { backupId: string; nodeId: string; targetId: string; ownerId: string }
 function dropLeftOver(tx: Tx, { id, serverId, serverName, nodeId, targetId, ownerId }: Backup, now: number) {
   const title = `Remove what a backup of ${serverName} has left`
-  const about = { by: system, title, nodeId, subject: { type: serverKind.kind, id: serverId }, now }
+  const about = { by: system, title, nodeId, subject: subjectOfOwner(tx, serverId, ownerId), now }
   startJob(tx, droppingLeftOver, { backupId: id, nodeId, targetId, ownerId }, about)
 }
 

@@ -3,17 +3,18 @@
 import { type Static, Type as t } from 'typebox'
 import { drillProofs } from '../../../agent/protocol/backup.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
+import { isLockedFor } from '../../identity/team/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
-import { iso, isoOrNull } from '../../kernel/db/clock.ts'
+import { day, iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { settingValue, wholeSetting } from '../../kernel/setting.ts'
 import { count, exactGb } from '../../kernel/words.ts'
 import type { BackupTarget } from '../backup-targets/model.ts'
 import { backupTargetById, defaultBackupTarget } from '../backup-targets/queries.ts'
 import { mustHaveUnreadDisk } from '../servers/disk-lock.ts'
-import type { Server } from '../servers/model.ts'
+import { load, type Server } from '../servers/model.ts'
 import { mustAllowFor } from '../servers/state.ts'
 import { refusalOf } from '../snapshots/model.ts'
 import { backupById, manualBackups } from './queries.ts'
@@ -39,12 +40,24 @@ export const mostManual = wholeSetting({
   unit: 'per server',
 })
 
+export const keptAfterTermination = wholeSetting({
+  name: 'backups.kept_after_termination_days',
+  title: 'Backups of terminated servers',
+  words: 'How long backups stay after their server was terminated. They are deleted then.',
+  default: 7,
+  minimum: 0,
+  maximum: 3650,
+  unit: 'days',
+})
+
 const why = (what: string) => described(nullable(t.String()), `Why it cannot be ${what} now, in words; null: it can.`)
 const fieldsOfBackup = {
   id: t.String(),
   serverId: t.String(),
   serverName: described(t.String(), 'Its hostname when the backup was made.'),
   ownerId: described(t.String(), 'The owner of the server when the backup was made.'),
+  ownerName: t.String(),
+  left: described(t.Boolean(), 'Its server is terminated, or belongs to another account now.'),
   kind: described(t.Enum([...backupKinds]), 'manual: somebody asked for it. scheduled: a plan.'),
   planId: nullable(t.String()),
   state: described(t.Enum([...backupStates]), 'Only a ready one can be restored.'),
@@ -64,7 +77,10 @@ const fieldsOfBackup = {
   ),
   startedAt: time,
   endedAt: described(nullable(time), 'Null while it is made.'),
-  keepUntil: described(nullable(time), 'When it is deleted by itself. Null: when somebody deletes it, or its plan.'),
+  keepUntil: described(
+    nullable(time),
+    'When it is deleted by itself, also because its server is terminated. Null: when somebody deletes it, or its plan.',
+  ),
   keptAt: described(nullable(time), 'When its target, which is append-only, last refused to delete it.'),
   verifiedAt: nullable(time),
   provenAt: described(nullable(time), 'When its system last answered in a restore drill.'),
@@ -83,11 +99,27 @@ export const backupAnswer = namedSchema('Backup', {
   notDeletable: why('deleted'),
 })
 
+/** When it is deleted by itself, in ms: when its time has come, or its server was terminated for so long. */
+function goesAt(tx: Db, it: Backup): number | null {
+  const { terminatedAt, purgeAt } = load(tx, it.serverId)
+  if (terminatedAt === null || purgeAt !== null) return it.keepUntil
+  const end = terminatedAt + settingValue(tx, keptAfterTermination) * day
+  return Math.min(end, it.keepUntil ?? end)
+}
+
+/** Its server is terminated, or belongs to another account now. The same rule as in `pageOfAllBackups`. */
+function isLeft(tx: Db, it: Backup): boolean {
+  const { terminatedAt, ownerId } = load(tx, it.serverId)
+  return terminatedAt !== null || ownerId !== it.ownerId
+}
+
 export const showRecord = (tx: Db, it: Backup): Static<typeof backupRecord> => ({
   id: it.id,
   serverId: it.serverId,
   serverName: it.serverName,
   ownerId: it.ownerId,
+  ownerName: accountById(tx, it.ownerId)?.name ?? '',
+  left: isLeft(tx, it),
   kind: it.kind,
   planId: it.planId,
   state: it.state,
@@ -101,7 +133,7 @@ export const showRecord = (tx: Db, it: Backup): Static<typeof backupRecord> => (
   error: it.errorCode === null ? null : { code: it.errorCode, message: it.errorWords ?? '' },
   startedAt: iso(it.startedAt),
   endedAt: isoOrNull(it.endedAt),
-  keepUntil: isoOrNull(it.keepUntil),
+  keepUntil: isoOrNull(goesAt(tx, it)),
   keptAt: isoOrNull(it.keptAt),
   verifiedAt: isoOrNull(it.verifiedAt),
   provenAt: isoOrNull(it.provenAt),
@@ -192,6 +224,18 @@ function mustReach(tx: Db, it: Backup, fromNodeId: string) {
 
 export function mustBeDeletable(tx: Db, actor: Actor, target: Server, it: Backup) {
   mustAllowFor(tx, actor, target, 'delete_backup')
+  mustBeEnded(it)
+}
+
+/** The same for one whose server may be terminated or another's: then nothing of the server protects it. */
+export function mustBeDeletableByOwner(tx: Db, actor: Actor, it: Backup) {
+  const { ownerId, serverName } = it
+  if (!isLeft(tx, it)) mustAllowFor(tx, actor, load(tx, it.serverId), 'delete_backup')
+  else if (isLockedFor(tx, actor, { ownerId, resellerId: accountById(tx, ownerId)?.resellerId ?? null }))
+    throw new ApiError(
+      'account_locked',
+      `The account is locked, so this backup of ${serverName} cannot be deleted. Ask your provider.`,
+    )
   mustBeEnded(it)
 }
 

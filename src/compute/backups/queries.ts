@@ -51,19 +51,38 @@ const seenBy = ({ kind, accountId, permissions }: Actor): SQL | undefined => {
     ? sql`(${own} OR ${sql.raw(accountReference.value('resellerId', 'backups.owner_id'))} = ${accountId})`
     : own
 }
-/** A page of every backup that the actor sees, also of servers that are gone; `serverId`: of this one only. */
+const isLeft = sql.raw(
+  `(${workloadReference.value('terminatedAt', 'backups.server_id')} IS NOT NULL
+    OR ${workloadReference.value('ownerId', 'backups.server_id')} IS NOT backups.owner_id)`,
+)
+/**
+ * A page of every backup that the actor sees, also of servers that are gone; `serverId`: of this one only; `left`: only
+ * those whose server is terminated or belongs to another account now.
+ */
 export const pageOfAllBackups = <Shown>(
   call: ReadContext,
-  serverId: string | undefined,
+  { serverId, left }: { serverId?: string | undefined; left: boolean },
   show: (row: Backup) => Shown,
 ) =>
   newest({
     call,
-    name: `all backups ${serverId ?? ''}`,
+    name: `all backups ${serverId ?? ''} ${left}`,
     table: backups,
-    where: and(seenBy(call.actor), serverId === undefined ? undefined : eq(backups.serverId, serverId)),
+    where: and(
+      seenBy(call.actor),
+      serverId === undefined ? undefined : eq(backups.serverId, serverId),
+      left ? isLeft : undefined,
+    ),
     show,
   })
+/** Does the actor see one whose server is terminated or belongs to another account now? */
+export const hasLeftBackups = (tx: Db, actor: Actor): boolean =>
+  tx
+    .select({ id: backups.id })
+    .from(backups)
+    .where(and(seenBy(actor), isLeft))
+    .limit(1)
+    .get() !== undefined
 
 const statements = prepared(({ $client }) => ({
   manual: $client.prepare<{ n: number }, [string, string]>(

@@ -65,8 +65,8 @@ function openCase(tx: Tx, actor: Actor, now: number): string {
   return id
 }
 
-/** A job destroys data of its subject, which is a workload, or a disk that is shown there. */
-type Destroyed = Exclude<DestructionKind, DiskKind | 'terminate'> | { kind: DiskKind; disk: Disk }
+/** A job destroys data of its subject, which is a workload, or a disk that this server has or had. */
+type Destroyed = Exclude<DestructionKind, DiskKind | 'terminate'> | { kind: DiskKind; disk: Disk; serverId: string }
 /**
  * As `startJob`, for a job that destroys data: beyond the limit of the account that starts it the job is held before
  * its first step. Answers the job's id.
@@ -78,9 +78,11 @@ export function startDestroying<I>(
   destroyed: Destroyed,
   job: NewJob & { subject: { type: string; id: string } },
 ): string {
-  const about = { workloadId: job.subject.id, now: job.now }
-  const kind = typeof destroyed === 'string' ? { kind: destroyed } : destroyed
-  const { held, id } = mayDestroy(tx, job.by, { ...about, ...kind })
+  const about =
+    typeof destroyed === 'string'
+      ? { kind: destroyed, workloadId: job.subject.id }
+      : { kind: destroyed.kind, disk: destroyed.disk, workloadId: destroyed.serverId }
+  const { held, id } = mayDestroy(tx, job.by, { ...about, now: job.now })
   const jobId = startJob(tx, saga, input, {
     ...job,
     ...(held && { held: 'Waiting until a second person releases it' }),

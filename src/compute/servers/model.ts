@@ -52,6 +52,16 @@ export const serverJob = (
 /** The lock and subject of jobs about the server of this id. */
 export const lockOfServer = (id: string) => lockOf(serverKind, id)
 
+/**
+ * The subject of a job about a thing of this account that outlives the server, such as a backup. Another owner of the
+ * server sees nothing of it, and nobody but staff sees jobs of a terminated one: then it is a job of the account.
+ */
+export function subjectOfOwner(tx: Db, serverId: string, ownerId: string): Subject {
+  const { id, lifecycle, ownerId: present } = load(tx, serverId)
+  const isShownThere = present === ownerId && lifecycle !== 'terminated'
+  return isShownThere ? { type: serverKind.kind, id } : { type: 'account', id: ownerId }
+}
+
 /** A server as events carry it. */
 export const serverData = t.Object({
   id: t.String(),

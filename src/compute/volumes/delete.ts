@@ -41,7 +41,8 @@ export const removeVolume = operation({
     const about = volumeJob(tx, target, { by: actor, title: `Delete the volume ${name}`, now })
     const input = { volumeId, nodeId, volume: onNode(target), askedAt: now }
     const disk = { id: volumeId, name, ownerId: target.ownerId }
-    const jobId = startDestroying(tx, deletingVolume, input, { kind: 'delete_volume', disk }, about)
+    const destroyed = { kind: 'delete_volume', disk, serverId: target.lastServerId } as const
+    const jobId = startDestroying(tx, deletingVolume, input, destroyed, about)
     changeVolume(tx, volumeId, { jobId, state: 'deleting' })
     return { jobId, volumeId }
   },

@@ -27,10 +27,9 @@ import { described, line, namedSchema, nullable, time } from '../../kernel/api/o
 import { iso } from '../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
-import type { Subject } from '../../kernel/jobs/saga.ts'
 import type { NewJob } from '../../kernel/jobs/start.ts'
 import { exactGb } from '../../kernel/words.ts'
-import { load, type Server, serverById, serverKind } from '../servers/model.ts'
+import { load, type Server, serverById, subjectOfOwner } from '../servers/model.ts'
 import { packagesOfOwner } from '../servers/queries.ts'
 import { mustAllowFor } from '../servers/state.ts'
 
@@ -132,18 +131,9 @@ export const volumeJob = (tx: Db, it: VolumeRow, about: Pick<NewJob, 'by' | 'tit
     holds: it.id,
     busy: () => busy(it),
     nodeId: it.nodeId,
-    subject: subjectOf(tx, it),
+    // At the server that has the volume or had it last.
+    subject: subjectOfOwner(tx, it.serverId ?? it.lastServerId, it.ownerId),
   }) satisfies NewJob
-
-/**
- * A job is shown at the server that has the volume or had it last. Another owner of that server sees nothing of it, and
- * nobody but staff sees jobs of a terminated one: then it is shown to the owner of the volume alone.
- */
-function subjectOf(tx: Db, it: VolumeRow): Subject {
-  const { id, ownerId, lifecycle } = load(tx, it.serverId ?? it.lastServerId)
-  const isShownThere = ownerId === it.ownerId && lifecycle !== 'terminated'
-  return isShownThere ? { type: serverKind.kind, id } : { type: 'volume', id: it.id }
-}
 
 /** Throws `limit_reached` when the server has as many volumes as its machine can take. */
 export function mustHavePort(tx: Db, target: Server) {

@@ -93,7 +93,6 @@ const statements = prepared(({ $client }) => ({
   changing: $client.prepare<{ id: string }, [string, string]>(
     'SELECT id FROM volumes WHERE last_server_id = ? AND owner_id = ? AND job_id IS NOT NULL ORDER BY id',
   ),
-  everHad: $client.prepare<{ n: number }, [string]>('SELECT 1 AS n FROM volume_intervals WHERE owner_id = ? LIMIT 1'),
   detach: $client.prepare('UPDATE volumes SET server_id = NULL WHERE server_id = ?'),
   close: $client.prepare('UPDATE volume_intervals SET until = max(since, ?) WHERE volume_id = ? AND until IS NULL'),
   closeOn: $client.prepare(
@@ -126,15 +125,6 @@ export const volumesChangedAt = (tx: Db, { id, ownerId }: { id: string; ownerId:
 export const detachAllVolumes = (tx: Tx, serverId: string) => void statements(tx).detach.run(serverId)
 
 // ---------------------------------------------------------------- the ledger
-/** Has or had the account itself a volume? */
-export const everHadVolumes = (tx: Db, accountId: string): boolean => statements(tx).everHad.get(accountId) !== null
-/** As SQL: the column is the id of a volume of the account or of a customer of this reseller, also of a deleted one. */
-export const isVolumeOf = (column: string, accountId: string): Where => ({
-  where: `EXISTS (SELECT 1 FROM volume_intervals vi WHERE vi.volume_id = ${column}
-    AND (vi.owner_id = +? OR vi.reseller_id = +?))`,
-  values: [accountId, accountId],
-})
-
 /** Notes how large a volume is from `now` on, in ms. */
 export function noteVolumeUse(tx: Tx, volumeId: string, storageClass: string | null, now: number) {
   endVolumeUse(tx, volumeId, now)

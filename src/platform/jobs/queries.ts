@@ -1,7 +1,6 @@
 // Jobs with the names beside them, as actors see them. The engine's own statements are in kernel/jobs.
 
 import { nodeReference } from '../../fleet/nodes/queries.ts'
-import { everHadVolumes, isVolumeOf } from '../../fleet/volumes/queries.ts'
 import { workloadReference } from '../../fleet/workloads/queries.ts'
 import type { TimelineSource } from '../../fleet/workloads/timeline.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
@@ -20,21 +19,19 @@ export const jobTarget: AuditTarget = { prefix: 'job', isGone: isJobGone }
 const withWorkload = workloadReference.leftJoin('w', 'j.subject_id')
 
 /**
- * The jobs that an actor sees, over `jobs j` and `workloads w`: those of the workloads it sees, and those of its
- * volumes; jobs without a subject are work on a node, for staff who see nodes.
+ * The jobs that an actor sees, over `jobs j` and `workloads w`: those of the workloads it sees, and those about what an
+ * account has without a server; jobs without a subject are work on a node, for staff who see nodes.
  */
 export function visibleJobs(tx: Db, actor: Actor): Where {
   const { where, values } = visible(tx, actor)
   const ofWorkloads = `(j.subject_id IS NOT NULL AND ${where})`
   if (actor.kind === 'staff')
     return { where: actor.scopes.has('nodes:read') ? `(${ofWorkloads} OR j.subject_id IS NULL)` : ofWorkloads, values }
-  // Most customers have none, and read a shorter statement.
-  const mayHaveVolumes = actor.kind === 'reseller' || everHadVolumes(tx, actor.accountId)
-  if (!mayHaveVolumes || !actor.scopes.has('servers:read')) return { where: ofWorkloads, values }
-  const volumes = isVolumeOf('j.subject_id', actor.accountId)
+  if (!actor.scopes.has('servers:read')) return { where: ofWorkloads, values }
+  const inCare = actor.kind === 'reseller' ? ` OR ${accountReference.value('resellerId', 'j.subject_id')} = +?` : ''
   return {
-    where: `(${ofWorkloads} OR (j.subject_type = 'volume' AND ${volumes.where}))`,
-    values: [...values, ...volumes.values],
+    where: `(${ofWorkloads} OR (j.subject_type = 'account' AND (j.subject_id = +?${inCare})))`,
+    values: [...values, actor.accountId, ...(inCare ? [actor.accountId] : [])],
   }
 }
 

@@ -91,3 +91,50 @@ test('a plan that ends under the next owner leaves the backups of the owner befo
   await p.settle()
   expect([s.kept(p.customer), s.kept(s.next)]).toEqual([before, []])
 })
+
+test('backups stay with the owner before, who finds, follows and deletes them; nobody sees those of another', async () => {
+  using p = await world()
+  const s = await begin(p)
+  const { backupId: first } = await s.call(p.customer, 'POST', s.at, {})
+  const { backupId: second } = await s.call(p.customer, 'POST', s.at, {})
+  expect(await s.give()).toBe(200)
+  const seen = async (who: Who, query = '?left=true') =>
+    (await p.call(who, 'GET', `/backups${query}`)).body.data.map((it: { id: string }) => it.id)
+  for (const who of [p.customer, p.owner]) expect(await seen(who)).toEqual([second, first])
+  expect([await seen(s.next), await seen(s.next, '')]).toEqual([[], []])
+  expect((await s.call(s.next, 'DELETE', `/backups/${first}`)).code).toBe('backup_not_found')
+  const titles = async (who: Who) => (await p.call(who, 'GET', '/jobs')).body.data.map((it: { id: string }) => it.id)
+  const { jobId } = await s.call(p.customer, 'DELETE', `/backups/${first}`)
+  expect([p.job(jobId).state, await seen(p.customer)]).toEqual(['succeeded', [second]])
+  expect((await s.call(p.customer, 'GET', `/jobs/${jobId}`)).id).toBe(jobId)
+  expect([(await titles(p.customer)).includes(jobId), (await titles(s.next)).includes(jobId)]).toEqual([true, false])
+  // A locked account deletes nothing; staff do.
+  await p.admin('POST', `/customers/${p.customer.id}/actions/lock`, { reason: 'overdue' })
+  expect((await s.call(p.customer, 'DELETE', `/backups/${second}`)).code).toBe('account_locked')
+  expect(await seen(p.owner)).toEqual([second])
+  await s.call(p.owner, 'DELETE', `/backups/${second}`)
+  expect(await seen(p.owner)).toEqual([])
+})
+
+test('the protection of a server holds for its backups, whichever way they are deleted', async () => {
+  using p = await world()
+  const s = await begin(p)
+  const { backupId } = await s.call(p.customer, 'POST', s.at, {})
+  await p.admin('PUT', `/servers/${s.id}/protection`, { protected: true })
+  expect((await s.call(p.customer, 'DELETE', `/backups/${backupId}`)).code).toBe('server_protected')
+  expect((await p.call(p.customer, 'GET', s.at)).body.data).toMatchObject([
+    { id: backupId, state: 'ready', left: false },
+  ])
+})
+
+test('a backup says when it goes because its server was terminated', async () => {
+  using p = await world()
+  const s = await begin(p)
+  const { backupId } = await s.call(p.customer, 'POST', s.at, {})
+  const get = async () => (await p.call(p.customer, 'GET', `/backups/${backupId}`)).body
+  expect(await get()).toMatchObject({ keepUntil: null, left: false })
+  await p.admin('DELETE', `/servers/${s.id}?immediately=true`)
+  await p.settle()
+  const { keepUntil, left } = await get()
+  expect([Math.round((Date.parse(keepUntil) - p.now()) / day), left]).toEqual([7, true])
+})

@@ -13,7 +13,7 @@ import { type Failure, plainCause } from '../../../kernel/jobs/failures.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { GIB } from '../../servers/install/plan.ts'
-import { serverKind } from '../../servers/model.ts'
+import { subjectOfOwner } from '../../servers/model.ts'
 import { repositoryIn } from '../keys.ts'
 import { type Backup, backup, mustBeReady } from '../model.ts'
 import { backupById, changeBackup } from '../queries.ts'
@@ -57,7 +57,7 @@ export function startDrill(tx: Tx, it: Backup, room: Room, { by, now }: { by: Ac
       by,
       title: `Prove a backup of ${it.serverName} by a restore`,
       nodeId: room.nodeId,
-      subject: { type: serverKind.kind, id: it.serverId },
+      subject: subjectOfOwner(tx, it.serverId, it.ownerId),
       holds: 'restore drill',
       busy: running,
       now,

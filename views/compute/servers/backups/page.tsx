@@ -22,7 +22,6 @@ import { Icon } from '../../../components/icon.tsx'
 import { Link } from '../../../components/link.tsx'
 import { Live } from '../../../components/live.tsx'
 import { Empty, Note, Section } from '../../../components/section.tsx'
-import { State } from '../../../components/state.tsx'
 import { Pager } from '../../../components/table.tsx'
 import { Exact, span, Time } from '../../../components/time.tsx'
 import { bytes, count, exactGb } from '../../../components/words.ts'
@@ -31,6 +30,7 @@ import { PlanOfServer } from '../../backup-plans/of-server.tsx'
 import { ServerFrame } from '../frame.tsx'
 import { away } from '../power-buttons.tsx'
 import type { Server } from '../words.ts'
+import { BackupState, BrowseFiles } from './row.tsx'
 import { RestoreToNewServer } from './to-new-server.tsx'
 
 /** Of the page's query these parameters: each read knows its own. */
@@ -186,7 +186,7 @@ const Row = ({ server, backups, of: it, area, ...offers }: InArea & { of: Backup
         <Exact iso={it.startedAt} />
       </b>
       <small>
-        <Now of={it} /> · {kinds[it.kind]}, {it.targetName}
+        <BackupState of={it} /> · {kinds[it.kind]}, {it.targetName}
         {it.jobId && (
           <>
             {' '}
@@ -213,35 +213,6 @@ const Row = ({ server, backups, of: it, area, ...offers }: InArea & { of: Backup
     )}
   </li>
 )
-
-/** For those who see the backup itself: with a server its owner shares no files of backups. */
-function BrowseFiles({ of: it, area }: { of: Backup; area: Area }) {
-  const { actor } = useAt()
-  const isGuest = actor.kind === 'customer' && it.ownerId !== actor.accountId
-  if (it.state !== 'ready' || isGuest || actor.via.type === 'support') return null
-  return (
-    <>
-      {' '}
-      · <Link href={`${area}/backups/${it.id}/files`}>browse files</Link>
-    </>
-  )
-}
-
-const looks = {
-  running: ['work', 'work', 'In progress'],
-  ready: ['ok', 'tick', 'Ready'],
-  failed: ['bad', 'fail', 'Failed'],
-  deleting: ['work', 'work', 'Being deleted'],
-} as const
-
-function Now({ of: it }: { of: Backup }) {
-  const [tone, shape, words] = looks[it.state]
-  return (
-    <State tone={tone} shape={shape}>
-      {it.verifiedAt ? 'Verified' : words}
-    </State>
-  )
-}
 
 function wordsOf(it: Backup): string {
   if (it.error) return it.error.message
