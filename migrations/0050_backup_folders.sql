@@ -47,3 +47,15 @@ BEGIN
   ON CONFLICT DO NOTHING;
 END;
 CREATE INDEX backup_repositories_damaged ON backup_repositories (damaged_at) WHERE damaged_at IS NOT NULL;
+
+-- What a drill proved stays known when the backup is deleted: that of each plan, and the last of all.
+ALTER TABLE backup_plans ADD COLUMN drilled_at INTEGER;
+ALTER TABLE backup_plans ADD COLUMN proven_at INTEGER;
+UPDATE backup_plans SET drilled_at = (SELECT max(b.drilled_at) FROM backups b WHERE b.plan_id = backup_plans.id),
+  proven_at = (SELECT max(b.proven_at) FROM backups b WHERE b.plan_id = backup_plans.id);
+ALTER TABLE drill_nights ADD COLUMN proven TEXT;
+INSERT INTO drill_nights (id, proven)
+SELECT 1, json_object('backupId', id, 'serverId', server_id, 'serverName', server_name, 'at', proven_at,
+  'seconds', proof_seconds)
+FROM backups WHERE proven_at IS NOT NULL ORDER BY proven_at DESC LIMIT 1
+ON CONFLICT (id) DO UPDATE SET proven = excluded.proven;

@@ -113,3 +113,31 @@ test('each night one is drilled, in turn; a night without room is left out and s
   await night(firstNight + 2 * day)
   expect(drills()).toBe(2)
 })
+
+test('what was proven stays known of its plan, and of all, when the backup is deleted', async () => {
+  using p = await world()
+  const s = await begin(p)
+  const { id: targetId } = (await p.admin('GET', '/admin/backup-targets')).data[0]
+  const { id: planId } = await p.admin('POST', '/admin/backup-plans', {
+    ...{ name: 'Nightly', every: 'day', startsAt: '02:00', timeZone: 'UTC', windowMinutes: 60, targetId },
+    ...{ keepLast: 2, keepDaily: 0, keepWeekly: 0, keepMonthly: 0 },
+  })
+  const ids = [await s.make(), await s.make()]
+  p.db.$client.run("UPDATE backups SET kind = 'scheduled', plan_id = ? WHERE id = ?", [planId, ids[0]!])
+  const plan = async () => (await p.admin('GET', '/admin/backup-plans')).data[0].provenAt
+  expect(await plan()).toBeNull()
+  await s.drill(ids[0]!)
+  await p.settle()
+  const proven = await plan()
+  expect(proven).toBeString()
+  await p.admin('DELETE', `/backups/${ids[0]}`)
+  await p.settle()
+  expect((await p.call(p.owner, 'GET', `/backups/${ids[0]}`)).status).toBe(404)
+  const { lastProven } = await p.admin('GET', '/admin/restore-drills')
+  expect([await plan(), lastProven]).toMatchObject([proven, { backupId: ids[0], serverName: 'web01' }])
+  // The next night is that of backups that no plan made: the plan had its turn.
+  p.db.$client.run("UPDATE backups SET kind = 'scheduled', plan_id = ? WHERE id = ?", [planId, await s.make()])
+  drillAtNight(p.db, { ...p.controller.app, clock: () => Date.UTC(2030, 0, 1, 3, 10) })
+  await p.settle()
+  expect((await s.get(ids[1]!)).provenAt).toBeString()
+})

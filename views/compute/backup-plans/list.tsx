@@ -74,10 +74,12 @@ const columnsFor = (targets: Targets): readonly Column<Plan>[] => [
       <>
         <b title={p.name}>{p.name}</b>
         {p.billingProductId && <small class="mono">{p.billingProductId}</small>}
-        {p.provenAt && (
+        {p.provenAt ? (
           <small>
             Last proven restore <Time iso={p.provenAt} />
           </small>
+        ) : (
+          p.servers > 0 && <small>No restore proven yet</small>
         )}
       </>
     ),

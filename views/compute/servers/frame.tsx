@@ -192,24 +192,27 @@ function Shared({ server: s, memberships }: { server: Server; memberships: Membe
 /** Always one line high, so that a job does not shift the page. */
 function JobBar({ server: s, jobs, area }: Omit<FrameProps, 'children'>) {
   const { now } = useAt()
-  const job = s.job && jobs.data.find((j) => j.id === s.job?.id)
+  // One that leaves the server to others, such as a backup, is shown while it is at work, too.
+  const beside = jobs.data.find(({ state }) => state === 'running')
+  const working = s.job ?? beside
+  const job = jobs.data.find(({ id }) => id === working?.id)
   const last = jobs.data[0]
   return (
     <>
       <p class="sr" role="status">
         {job ? `${job.title} is running.` : ''}
       </p>
-      <div class={s.job ? 'job-bar on' : 'job-bar'}>
-        <Icon name={s.job ? 'refresh' : 'history'} />
-        {s.job ? (
+      <div class={working ? 'job-bar on' : 'job-bar'}>
+        <Icon name={working ? 'refresh' : 'history'} />
+        {working ? (
           <>
             <span class="cut">
               <b>{job?.title ?? 'A job is working on it'}</b>
               {job && ` · ${stepOf(job)} · ${howLong(job.startedAt ?? job.createdAt, null, now)} · `}
               {job && 'you can leave this page'}
             </span>
-            <Link href={`${area}/jobs/${s.job.id}`}>Follow job</Link>
-            <progress max={100} value={s.job.progress} aria-label="Progress">{`${s.job.progress} %`}</progress>
+            <Link href={`${area}/jobs/${working.id}`}>Follow job</Link>
+            <progress max={100} value={working.progress} aria-label="Progress">{`${working.progress} %`}</progress>
           </>
         ) : last ? (
           <span class="cut">

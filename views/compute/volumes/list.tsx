@@ -44,7 +44,19 @@ export const volumesPages = inEveryArea({
 
 const columnsFor = (area: Area): Column<Volume>[] => [
   { title: 'Name', kind: 'name', width: 26, cell: (v) => <b>{v.name}</b> },
-  { title: 'State', kind: 'state', width: 14, cell: (v) => <VolumeState of={v} /> },
+  {
+    title: 'State',
+    kind: 'state',
+    width: 14,
+    cell: (v) =>
+      v.jobId ? (
+        <Link href={`${area}/jobs/${v.jobId}`}>
+          <VolumeState of={v} />
+        </Link>
+      ) : (
+        <VolumeState of={v} />
+      ),
+  },
   {
     title: 'Server',
     kind: 'addr',

@@ -1,6 +1,7 @@
 // The restore drill: a backup is restored to a disk of its own and booted without any network, and its system has to
 // answer. The result stays with the backup; everything else is removed, also when it fails.
 import { Type as t } from 'typebox'
+import type { DrillProof } from '../../../../agent/protocol/backup.ts'
 import { nodeCommand, type Volume } from '../../../../agent/protocol/wire.ts'
 import { hardwareOf, type SystemHardware } from '../../../catalog/images/hardware.ts'
 import { holdForGuest, releaseGuest } from '../../../fleet/nodes/queries.ts'
@@ -16,8 +17,9 @@ import { GIB } from '../../servers/install/plan.ts'
 import { subjectOfOwner } from '../../servers/model.ts'
 import { repositoryIn } from '../keys.ts'
 import { type Backup, backup, mustBeReady } from '../model.ts'
+import { noteDrillOfPlan } from '../plans/queries.ts'
 import { backupById, changeBackup } from '../queries.ts'
-import { drillsAtWork } from './queries.ts'
+import { drillsAtWork, noteNight } from './queries.ts'
 import { memoryMbFor, type Room, roomFor } from './room.ts'
 
 /** Emulated systems take several minutes. */
@@ -102,8 +104,19 @@ const ofOthers = new Set([
 
 function noteFailure(tx: Tx, backupId: string, error: Failure | undefined, now: number) {
   const it = backupById(tx, backupId)
-  if (it && error && !ofOthers.has(error.code))
-    changeBackup(tx, backupId, { drilledAt: now, drillError: plainCause(error) })
+  if (!it || !error || ofOthers.has(error.code)) return
+  changeBackup(tx, backupId, { drilledAt: now, drillError: plainCause(error) })
+  if (it.planId) noteDrillOfPlan(tx, it.planId, { drilledAt: now })
+}
+
+function noteProof(tx: Tx, backupId: string, { proof, at, now }: { proof: DrillProof; at: number; now: number }) {
+  const it = backupById(tx, backupId)
+  if (!it) return
+  const seconds = (now - at) / 1000
+  changeBackup(tx, backupId, { drilledAt: now, drillError: null, provenAt: now, proof, proofSeconds: seconds })
+  const { serverId, serverName, planId } = it
+  noteNight(tx, { proven: { backupId, serverId, serverName, at: now, seconds } })
+  if (planId) noteDrillOfPlan(tx, planId, { drilledAt: now, provenAt: now })
 }
 
 export const drilling = saga<Drilling>('drill', { lane: 'bulk', cancelWith: 'servers:settings' })
@@ -158,10 +171,6 @@ export const drilling = saga<Drilling>('drill', { lane: 'bulk', cancelWith: 'ser
       releaseGuest(tx, drillId)
       if (prove.proof === 'disk')
         log('A weak proof: it runs and reads its disk, but shows neither a guest agent nor a serial line.', 'warning')
-      const { proof } = prove
-      if (backupById(tx, backupId))
-        changeBackup(tx, backupId, {
-          ...{ drilledAt: now, drillError: null, provenAt: now, proof, proofSeconds: (now - plan.at) / 1000 },
-        })
+      noteProof(tx, backupId, { proof: prove.proof, at: plan.at, now })
     },
   })

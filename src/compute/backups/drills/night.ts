@@ -10,7 +10,7 @@ import { settingValue, switchSetting, wholeSetting } from '../../../kernel/setti
 import { Places } from '../plans/places.ts'
 import { backupById } from '../queries.ts'
 import { startDrill } from './drill.ts'
-import { drillCandidates, drillsAtWork, failedDrills, lastNight, lastProven, noteNight } from './queries.ts'
+import { drillCandidates, drillsAtWork, failedDrills, lastNight, noteNight } from './queries.ts'
 import { roomFor } from './room.ts'
 
 export const drillsOn = switchSetting({
@@ -79,7 +79,7 @@ const drills = namedSchema('RestoreDrills', {
         seconds: described(nullable(t.Number()), 'From its begin until all of it was removed again.'),
       }),
     ),
-    'The last restore that worked; null: none yet.',
+    'The last restore that worked; its backup may be deleted since. Null: none yet.',
   ),
   skipped: described(
     nullable(t.Object({ at: time, reason: t.String() })),
@@ -88,18 +88,12 @@ const drills = namedSchema('RestoreDrills', {
 })
 
 function show(tx: Db): Static<typeof drills> {
-  const it = lastProven(tx)
   const night = lastNight(tx)
   return {
     on: settingValue(tx, drillsOn),
     hour: settingValue(tx, drillHour),
     runningJobId: drillsAtWork(tx)[0]?.drillJobId ?? null,
-    lastProven: it
-      ? {
-          ...{ backupId: it.id, serverId: it.serverId, serverName: it.serverName },
-          ...{ at: iso(it.provenAt!), seconds: it.proofSeconds },
-        }
-      : null,
+    lastProven: night?.proven ? { ...night.proven, at: iso(night.proven.at) } : null,
     skipped: night?.skippedAt ? { at: iso(night.skippedAt), reason: night.skippedWords ?? '' } : null,
   }
 }

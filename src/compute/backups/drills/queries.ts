@@ -1,6 +1,7 @@
 import { inArray } from 'drizzle-orm'
 import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
 import { isOpenJob, jobReference } from '../../../kernel/jobs/queries.ts'
+import { planReference } from '../plans/queries.ts'
 import { type Backup, backups } from '../tables.ts'
 import { type DrillNight, drillNights } from './tables.ts'
 
@@ -17,9 +18,11 @@ const MOST_CANDIDATES = 50
 const statements = prepared(({ $client }) => ({
   // Of the plan that waits longest for a drill, those backups that wait longest, in any order.
   candidates: $client.prepare<{ id: string }, []>(
-    `SELECT b.id FROM backups b JOIN (SELECT plan_id, max(drilled_at) AS at FROM backups GROUP BY plan_id) p
-       ON p.plan_id IS b.plan_id WHERE b.state = 'ready'
-     ORDER BY coalesce(p.at, 0), coalesce(b.drilled_at, 0), random() LIMIT ${MOST_CANDIDATES}`,
+    `SELECT b.id FROM backups b WHERE b.state = 'ready'
+     ORDER BY coalesce(CASE WHEN b.plan_id IS NULL
+         THEN (SELECT max(drilled_at) FROM backups WHERE plan_id IS NULL)
+         ELSE ${planReference.value('drilledAt', 'b.plan_id')} END, 0),
+       coalesce(b.drilled_at, 0), random() LIMIT ${MOST_CANDIDATES}`,
   ),
   atWork: $client.prepare<{ id: string }, []>(
     `SELECT b.id FROM backups b ${jobReference.join('j', 'b.drill_job_id')}
@@ -27,12 +30,6 @@ const statements = prepared(({ $client }) => ({
   ),
   failed: $client.prepare<{ id: string }, [number]>(
     `SELECT id FROM backups WHERE drill_error IS NOT NULL AND state = 'ready' ORDER BY id DESC LIMIT +?`,
-  ),
-  ofPlan: $client.prepare<{ at: number | null }, [string]>(
-    'SELECT max(proven_at) AS at FROM backups WHERE plan_id = ?',
-  ),
-  proven: $client.prepare<{ id: string }, []>(
-    'SELECT id FROM backups WHERE proven_at IS NOT NULL ORDER BY proven_at DESC LIMIT 1',
   ),
 }))
 const inOrder = (tx: Db, ids: readonly { id: string }[]): Backup[] => {
@@ -54,7 +51,3 @@ export const drillCandidates = (tx: Db): Backup[] => inOrder(tx, statements(tx).
 export const drillsAtWork = (tx: Db): Backup[] => inOrder(tx, statements(tx).atWork.all())
 /** Backups whose last drill failed, newest first. */
 export const failedDrills = (tx: Db, limit: number): Backup[] => inOrder(tx, statements(tx).failed.all(limit))
-/** When a backup of the plan was last proven by a drill, in ms; null: never. */
-export const planProvenAt = (tx: Db, planId: string): number | null => statements(tx).ofPlan.get(planId)!.at
-/** The backup that was proven last. */
-export const lastProven = (tx: Db): Backup | undefined => inOrder(tx, statements(tx).proven.all())[0]

@@ -5,7 +5,6 @@ import { described, namedSchema, nullable, type Resource, time } from '../../../
 import { iso, isoOrNull } from '../../../kernel/db/clock.ts'
 import type { Db } from '../../../kernel/db/open.ts'
 import { backupTargetById } from '../../backup-targets/queries.ts'
-import { planProvenAt } from '../drills/queries.ts'
 import { backupPlanById, serversOnBackupPlan } from './queries.ts'
 import type { BackupPlan } from './tables.ts'
 import { frequencies, windowAfter } from './times.ts'
@@ -70,7 +69,7 @@ export const showBackupPlan = (tx: Db, now: number, plan: BackupPlan): Static<ty
   billingProductId: plan.billingProductId,
   archived: plan.archived,
   servers: serversOnBackupPlan(tx, plan.id),
-  provenAt: isoOrNull(planProvenAt(tx, plan.id)),
+  provenAt: isoOrNull(plan.provenAt),
 })
 
 /** A plan as everybody sees it who sees a server that is on it. */

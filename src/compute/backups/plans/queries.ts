@@ -10,7 +10,7 @@ import { backupsOf } from '../queries.ts'
 import type { Backup } from '../tables.ts'
 import { type BackupPlan, backupPlans, type ServerBackupPlan, serverBackupPlans } from './tables.ts'
 
-const planReference = reference(backupPlans, ['name'])
+export const planReference = reference(backupPlans, ['name', 'drilledAt'])
 export const backupPlanTarget: AuditTarget = { prefix: 'bpl', name: (id) => planReference.value('name', id) }
 export const backupPlanById = rowBy(backupPlans, backupPlans.id)
 
@@ -45,6 +45,8 @@ const statements = prepared(({ $client }) => ({
        OR EXISTS (SELECT 1 FROM server_backup_plans s WHERE s.plan_id = p.id)) ORDER BY name LIMIT 1`,
   ),
 }))
+/** Notes what a restore drill of a backup of the plan found. */
+export const noteDrillOfPlan = updating(backupPlans, backupPlans.id)
 /** How many servers are on the plan. */
 export const serversOnBackupPlan = (tx: Db, planId: string): number => statements(tx).serversOn.get(planId)!.n
 /** The times of the plan have changed: the next backup of each of its servers is worked out anew. */

@@ -17,6 +17,9 @@ export const backupPlans = sqliteTable('backup_plans', {
   billingProductId: text('billing_product_id'),
   archived: integer({ mode: 'boolean' }).notNull().default(false),
   createdAt: integer('created_at').notNull(),
+  /** The last restore drill of one of its backups, and the last that worked: the backups may be gone since. */
+  drilledAt: integer('drilled_at'),
+  provenAt: integer('proven_at'),
 })
 export type BackupPlan = typeof backupPlans.$inferSelect
 
