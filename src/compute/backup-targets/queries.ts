@@ -23,6 +23,9 @@ export const backupTargetById = rowBy(backupTargets, backupTargets.id)
 export const pageOfBackupTargets = <Shown>(call: ReadContext, show: (row: BackupTarget) => Shown) =>
   newest({ call, name: 'backup targets', table: backupTargets, where: undefined, show })
 
+/** All targets of a kind. */
+export const backupTargetsOf = (tx: Db, kind: BackupTarget['kind']): BackupTarget[] =>
+  tx.select().from(backupTargets).where(eq(backupTargets.kind, kind)).all()
 /** Targets whose last test found a fault or could not be made, the newest first. */
 export const failingTargetRows = (tx: Db, most: number): BackupTarget[] =>
   tx

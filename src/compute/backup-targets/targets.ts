@@ -11,7 +11,7 @@ import { newId } from '../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { count } from '../../kernel/words.ts'
 import { planUsingTarget } from '../backups/plans/queries.ts'
-import { backupsInTarget, forgetBackupsOf } from '../backups/queries.ts'
+import { backupsInTarget, forgetBackupsOf, isTargetRead } from '../backups/queries.ts'
 import {
   type BackupTarget,
   backupTarget,
@@ -22,6 +22,7 @@ import {
   showTarget,
 } from './model.ts'
 import {
+  backupTargetsOf,
   deleteBackupTarget,
   encryptedPassword,
   encryptedSecret,
@@ -30,6 +31,13 @@ import {
   setDefaultBackupTarget,
   updateBackupTarget,
 } from './queries.ts'
+
+declare module '../../kernel/feature.ts' {
+  interface FeatureFields {
+    /** What of this feature stores its backups in a target, in words; the target is not removed while something does. */
+    usesBackupTarget?(tx: Db, targetId: string): string | undefined
+  }
+}
 
 const access = { staff: ['settings:write'] } as const
 
@@ -66,6 +74,7 @@ const add =
   (kind: BackupTargetKind) =>
   ({ tx, body: { name, ...given }, secrets, clock }: Adding) => {
     const { secret: plain, ...reach } = checkedReach(kind, { login: '', secret: '', trust: '', ...given })
+    mustBeAlone(tx, kind, reach.address)
     const id = newId('bkt')
     const now = clock()
     const row = {
@@ -153,6 +162,18 @@ export const addLocalTarget = operation({
   run: add('local'),
 })
 
+/** Two targets of one place would not know of each other's work there, and restic locks each repository. */
+function mustBeAlone(tx: Db, kind: BackupTargetKind, address: string, ownId?: string) {
+  const other = backupTargetsOf(tx, kind).find((it) => it.id !== ownId && isSamePlace(kind, it.address, address))
+  if (other) throw invalid({ field: 'address', message: `is that of the backup target ${other.name} already.` })
+}
+
+const isSamePlace = (kind: BackupTargetKind, one: string, other: string) => placeOf(kind, one) === placeOf(kind, other)
+function placeOf(kind: BackupTargetKind, address: string): string {
+  const { host, port, path } = backupAddress(kind, address)!
+  return `${host.toLowerCase()} ${port} ${path.replace(/\/+$/, '')}`
+}
+
 const encrypted = (secrets: Secrets, id: string, plain: string) =>
   plain ? secrets.encrypt(encryptedSecret.about({ id }), plain) : null
 
@@ -190,6 +211,7 @@ export const changeBackupTarget = operation({
       )
     const before = reachOf(target, secrets)
     const reach = checkedReach(target.kind, { ...before, ...given, secret: given.secret || before.secret })
+    if (!isSamePlace(target.kind, before.address, reach.address)) mustBeAlone(tx, target.kind, reach.address, target.id)
     // A secret is sent only to the host that it was entered for: else a change of the address would disclose it.
     if (reach.secret && !given.secret && !isSameHost(target.kind, before, reach))
       throw invalid({ field: 'secret', message: 'is needed: the one that is kept is for another host or login.' })
@@ -244,7 +266,9 @@ export const removeBackupTarget = operation({
   response: done,
   refuses: ['in_use'],
   auditSnapshot: snapshot,
-  run({ tx, target, query }) {
+  run({ tx, target, query, registry }) {
+    const user = registry.features.flatMap(({ usesBackupTarget }) => usesBackupTarget?.(tx, target.id) ?? [])[0]
+    if (user) throw new ApiError('in_use', `${user} in ${target.name}. Choose another target for them first.`)
     const plan = planUsingTarget(tx, target.id)
     if (plan)
       throw new ApiError(
@@ -252,7 +276,7 @@ export const removeBackupTarget = operation({
         `The backup plan ${plan} stores its backups in ${target.name}. Choose another target for it first.`,
       )
     const { n, running } = backupsInTarget(tx, target.id)
-    if (running)
+    if (running || isTargetRead(tx, target.id))
       throw new ApiError('in_use', `A job is working on a backup in ${target.name}. Wait until it has ended.`)
     if (n && query['forgetBackups'] !== 'true')
       throw new ApiError(

@@ -192,12 +192,17 @@ export function mustBeBackupable(tx: Db, actor: Actor, target: Server) {
   const limit = settingValue(tx, mostManual)
   if (limit === 0)
     throw new ApiError('backup_limit', 'Your provider makes backups by plan only. Ask your provider for one.')
-  if (manualBackups(tx, target) >= limit)
-    throw new ApiError(
-      'backup_limit',
-      `${target.hostname} has ${count(limit, 'backup', 'backups')} made by hand, as many as it may have. ` +
-        'Delete one first.',
-    )
+  const { n, kept } = manualBackups(tx, target)
+  if (n < limit) return
+  const next =
+    n - kept < limit
+      ? `${kept} of them ${kept === 1 ? 'was' : 'were'} deleted, but the place for backups is append-only and keeps ` +
+        'what it has. Ask your provider, who can remove it there.'
+      : 'Delete one first.'
+  throw new ApiError(
+    'backup_limit',
+    `${target.hostname} has ${count(n, 'backup', 'backups')} made by hand, as many as it may have. ${next}`,
+  )
 }
 
 export function mustBeRestorable(tx: Db, actor: Actor, target: Server, it: Backup) {

@@ -9,6 +9,7 @@ import { encryptedColumn } from '../../kernel/db/encrypted.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { inserting, rowBy, updating, type Where } from '../../kernel/db/rows.ts'
+import { isOpenJob, jobReference } from '../../kernel/jobs/queries.ts'
 import { type Backup, backupKeys, backups } from './tables.ts'
 
 export const encryptedKey = encryptedColumn(backupKeys, 'encryptedKey', ({ id }: { id: string }) => `${id} backup key`)
@@ -85,12 +86,16 @@ export const hasLeftBackups = (tx: Db, actor: Actor): boolean =>
     .get() !== undefined
 
 const statements = prepared(({ $client }) => ({
-  manual: $client.prepare<{ n: number }, [string, string]>(
-    `SELECT count(*) AS n FROM backups WHERE server_id = ? AND owner_id = ? AND kind = 'manual' AND state <> 'failed'`,
+  manual: $client.prepare<{ n: number; kept: number }, [string, string]>(
+    `SELECT count(*) AS n, count(kept_at) AS kept FROM backups WHERE server_id = ? AND owner_id = ? AND kind = 'manual' AND state <> 'failed'`,
   ),
   inTarget: $client.prepare<{ n: number; running: number }, [string]>(
     `SELECT count(*) AS n, coalesce(sum(state IN ('running', 'deleting')), 0) AS running FROM backups
      WHERE target_id = ? AND state <> 'failed'`,
+  ),
+  isRead: $client.prepare<{ n: number }, [string]>(
+    `SELECT 1 AS n ${jobReference.from('j')} CROSS JOIN backups b ON b.id = ${jobReference.column('j', 'input')} ->> '$.backupId'
+     WHERE ${isOpenJob('j')} AND b.target_id = ? LIMIT 1`,
   ),
   forgetTarget: $client.prepare('DELETE FROM backups WHERE target_id = ?'),
   before: $client.prepare<{ state: string }, [string, string, string, string]>(
@@ -106,11 +111,16 @@ const statements = prepared(({ $client }) => ({
      ORDER BY b.id LIMIT +?`,
   ),
 }))
-/** The backups of a server that its present owner made by hand, without those that failed. */
-export const manualBackups = (tx: Db, { id, ownerId }: { id: string; ownerId: string }): number =>
-  statements(tx).manual.get(id, ownerId)!.n
+/**
+ * How many backups of a server its present owner made by hand, without those that failed; of these their target, which
+ * is append-only, kept so many that were deleted.
+ */
+export const manualBackups = (tx: Db, { id, ownerId }: { id: string; ownerId: string }) =>
+  statements(tx).manual.get(id, ownerId)!
 /** How many backups lie in a target, and how many of them a job works on. */
 export const backupsInTarget = (tx: Db, targetId: string) => statements(tx).inTarget.get(targetId)!
+/** Does a job make, restore or drill a backup there? */
+export const isTargetRead = (tx: Db, targetId: string): boolean => statements(tx).isRead.get(targetId) !== null
 /** Forgets the records of a target that is removed; what lies there stays. */
 export const forgetBackupsOf = (tx: Tx, targetId: string) => void statements(tx).forgetTarget.run(targetId)
 

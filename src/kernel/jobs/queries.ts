@@ -16,6 +16,7 @@ export const jobReference = reference(jobs, [
   'stepN',
   'stepOf',
   'stepName',
+  'input',
   'startedByType',
   'startedById',
   'startedByName',

@@ -27,6 +27,8 @@ export const controllerBackupsFeature = feature({
   errors,
   operations: [getControllerBackups, configureControllerBackups, makeControllerBackup],
   attention: [noCopyAtAll, badControllerBackups],
+  usesBackupTarget: (tx, targetId) =>
+    planOf(tx).targets.includes(targetId) ? 'The controller stores backups of its database' : undefined,
   services: () => ({ controllerBackups: new ControllerBackups() }),
   schedule: [
     {

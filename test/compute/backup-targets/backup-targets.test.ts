@@ -1,6 +1,7 @@
 // Places for backups: what is stored, what is refused, and what a test from a node records.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { eventually } from '../../support/waiting/eventually.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
 const path = '/admin/backup-targets'
@@ -57,7 +58,7 @@ describe('a target', () => {
     expect(JSON.stringify(await p.admin('GET', path))).not.toContain('hidden-1')
     const stored = p.db.$client.query('SELECT * FROM backup_targets').get()
     expect(JSON.stringify(stored)).not.toContain('hidden-1')
-    expect(await add(p, { secret: 'x' })).toMatchObject({ body: { error: { code: 'name_taken' } } })
+    expect((await add(p, { address: 'https://other.example.com/' })).body.error.code).toBe('name_taken')
   })
   test('of each kind is taken with what it needs', async () => {
     using p = await world()
@@ -187,3 +188,52 @@ describe('a test from a node', () => {
 
 const bytesToo = (_: string, value: unknown) =>
   value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : typeof value === 'bigint' ? `${value}` : value
+
+describe('a target in use', () => {
+  test('of the controller itself is not removed', async () => {
+    using p = await world()
+    const { id } = (await add(p, { name: 'Disk', kind: 'local', address: '/srv/own' })).body
+    await p.admin('PUT', '/admin/controller-backups', { targetIds: [id], hour: 3, keepDays: 7 })
+    const refused = await p.call(p.owner, 'DELETE', `${path}/${id}`)
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'in_use'])
+    expect(refused.body.error.message).toContain('The controller stores backups of its database in Disk')
+    expect((await shown(p, id)).name).toBe('Disk')
+    await p.admin('PUT', '/admin/controller-backups', { targetIds: [], hour: 3, keepDays: 7 })
+    expect((await p.call(p.owner, 'DELETE', `${path}/${id}`)).status).toBe(200)
+  })
+
+  test('of a restore is not removed, also together with its backups', async () => {
+    using p = await world()
+    const { id } = (await add(p, { name: 'Disk', kind: 'local', address: '/srv/own' })).body
+    await p.admin('POST', `${path}/${id}/actions/make-default`)
+    const { serverId } = await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    const { backupId } = await p.admin('POST', `/servers/${serverId}/backups`, {})
+    await p.settle()
+    p.node.agent.disconnect()
+    await p.admin('POST', `/servers/${serverId}/backups/${backupId}/actions/restore`)
+    const refused = await p.call(p.owner, 'DELETE', `${path}/${id}?forgetBackups=true`)
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'in_use'])
+    expect([(await shown(p, id)).name, (await p.admin('GET', '/backups')).total]).toEqual(['Disk', 1])
+    p.node.agent.connect()
+    await eventually(async () => (await p.admin('GET', `/servers/${serverId}`)).job === null)
+    await p.settle()
+    expect((await p.call(p.owner, 'DELETE', `${path}/${id}?forgetBackups=true`)).status).toBe(200)
+  })
+
+  test('is the only one of its place: two would not know of each other’s work there', async () => {
+    using p = await world()
+    const first = (await add(p)).body
+    for (const address of ['https://backups.example.com:8000/web', 'https://BACKUPS.example.com:8000/web/']) {
+      const { status, body } = await add(p, { name: 'Second', address })
+      expect([address, status, body.error?.details?.fields?.[0]?.field]).toEqual([address, 422, 'address'])
+    }
+    const second = (await add(p, { name: 'Second', address: 'https://backups.example.com:8000/other/' })).body
+    const moved = await p.call(p.owner, 'PATCH', `${path}/${second.id}`, { address: first.address })
+    expect([moved.status, (await shown(p, second.id)).address]).toEqual([422, second.address])
+    expect((await p.admin('GET', path)).total).toBe(2)
+    expect((await p.call(p.owner, 'PATCH', `${path}/${first.id}`, { login: 'web', secret: 'hidden-2' })).status).toBe(
+      200,
+    )
+  })
+})

@@ -207,6 +207,16 @@ describe('a backup', () => {
     expect((await s.call(p.customer, 'POST', s.at, {})).code).toBe('backup_limit')
   })
 
+  test('beyond the limit says who can help where the target keeps what is deleted', async () => {
+    using p = await world()
+    const s = await begin(p, (p) => target(p))
+    await p.admin('PUT', '/admin/settings/values', { name: 'backups.most_manual', value: 1 })
+    await s.remove(await s.make())
+    expect((await s.call(p.customer, 'POST', s.at, {})).code).toBe('backup_limit')
+    expect((await s.list()).notTakeable).toContain('1 of them was deleted, but the place for backups is append-only')
+    expect((await s.list()).total).toBe(1)
+  })
+
   test('needs a target that staff chose', async () => {
     using p = await world()
     const { serverId } = await p.admin('POST', '/admin/servers', p.order)

@@ -85,6 +85,23 @@ describe('the files of a backup', () => {
     expect(downloads(p)).toEqual([])
   })
 
+  test('are withheld while the account is locked or the server suspended, but not from the provider', async () => {
+    using p = await backedUp()
+    const act = async (path: string, body?: object) => {
+      await p.call(p.owner, 'POST', path, body)
+      await p.settle()
+    }
+    const both = async () => [(await p.files()).body.error?.code, (await p.fetch(p.customer, CONTENT)).status]
+    await act(`/servers/${p.serverId}/actions/suspend`, { reason: 'overdue' })
+    expect([await both(), (await p.files(p.owner)).status]).toEqual([['server_suspended', 409], 200])
+    await act(`/servers/${p.serverId}/actions/unsuspend`)
+    await act(`/customers/${p.customer.id}/actions/lock`, { reason: 'overdue' })
+    expect([await both(), (await p.files(p.owner)).status]).toEqual([['account_locked', 409], 200])
+    expect(downloads(p)).toEqual([])
+    await act(`/customers/${p.customer.id}/actions/unlock`)
+    expect(await both()).toEqual([undefined, 200])
+  })
+
   test('that are not there, or cannot be read, are refused in words', async () => {
     using p = await backedUp()
     const refusal = async (query: string) => {

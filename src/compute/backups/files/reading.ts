@@ -1,10 +1,14 @@
 // Asking a node for files of a backup, and its troubles in the words of the API.
 import type { FileSystem, FilesRequest } from '../../../../agent/protocol/backup.ts'
+import { accountById } from '../../../identity/accounts/queries.ts'
+import { isLockedFor } from '../../../identity/team/access.ts'
+import type { Actor } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import type { PrepareContext } from '../../../kernel/api/operation.ts'
 import type { Db } from '../../../kernel/db/open.ts'
 import { plainCause } from '../../../kernel/jobs/failures.ts'
 import { backupTargetById } from '../../backup-targets/queries.ts'
+import { load } from '../../servers/model.ts'
 import { repositoryIn } from '../keys.ts'
 import { type Backup, mustBeReady } from '../model.ts'
 import { nodesReaching } from '../reach.ts'
@@ -22,6 +26,8 @@ export const refusals = [
   'backup_not_browsable',
   'backup_files_unavailable',
   'limit_reached',
+  'account_locked',
+  'server_suspended',
 ] as const
 
 type Wanted = { partition?: number; path: string } & ({ type: 'list'; skip: number } | { type: 'read' })
@@ -31,6 +37,7 @@ export async function askFor(call: PrepareContext<Backup>, { path, ...wanted }: 
   const { db, actor, target: it, secrets, nodes, fileQuestions } = call
   if (actor.via.type === 'support')
     throw new ApiError('support_session', `A support session may not see the files of ${actor.name}.`)
+  mustNotBeWithheld(db, actor, it)
   mustBeReady(it)
   if (!backupTargetById(db, it.targetId)) throw unavailable('The place for backups was removed.')
   const nodeId = nodeFor(db, nodes, it)
@@ -46,6 +53,19 @@ export async function askFor(call: PrepareContext<Backup>, { path, ...wanted }: 
   } catch (error) {
     throw error instanceof NoAnswer ? refusalFor(error) : error
   }
+}
+
+/** Who may not use the server, or the account, does not get at its data this way either; staff and its reseller do. */
+function mustNotBeWithheld(tx: Db, actor: Actor, { ownerId, serverId, serverName }: Backup) {
+  const resellerId = accountById(tx, ownerId)?.resellerId ?? null
+  if (isLockedFor(tx, actor, { ownerId, resellerId }))
+    throw new ApiError('account_locked', 'The account is locked, so its backups cannot be read. Ask your provider.')
+  const { status, ownerId: present } = load(tx, serverId)
+  if (actor.kind === 'customer' && status === 'suspended' && present === ownerId)
+    throw new ApiError(
+      'server_suspended',
+      `${serverName} is suspended, so its backups cannot be read. Ask your provider.`,
+    )
 }
 
 const MOST_NAMES = 200
