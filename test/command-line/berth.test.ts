@@ -285,11 +285,18 @@ test(
       expect(error).toStartWith('backup_failed: ')
       expect(error).not.toMatch(/at .*\.ts:\d+/)
     }
-    const restored = await run(`backup restore ${file}`)
-    expect([restored.code, restored.error]).toEqual([0, ''])
-    expect(readdirSync(it.dir).filter((name) => name.startsWith('berth.db.before-restore-')).length).toBe(1)
+    const kept = () => readdirSync(it.dir).filter((name) => name.startsWith('berth.db.before-restore-')).length
+    const older = await run(`backup restore ${file}`)
+    expect([older.code, older.error]).toEqual([
+      1,
+      expect.stringMatching(/^backup_failed: The database that is here is newer: .*Nothing was changed/),
+    ])
+    expect([kept(), existsSync(`${it.dir}/berth.db.restoring`)]).toEqual([0, false])
+    const restored = await run(`backup restore ${file} --discard-newer`)
+    expect([restored.code, restored.error, kept()]).toEqual([0, '', 1])
     controller = await it.serve()
     expect(await emails()).toEqual(['cal@example.com'])
+    expect(JSON.stringify(await it.admin('overview.get'))).toContain('The database was restored as it was at')
     expect(existsSync(`${it.dir}/berth.db.restoring`)).toBe(false)
   },
 )

@@ -28,14 +28,20 @@ import { awaitNodesIn } from '../../network/ip-pools/awaited.ts'
 import { configFrom } from '../config.ts'
 import { databaseOf, environment, installation, isRunning, noDatabase } from './data-dir.ts'
 import { lockDataDir } from './data-dir-lock.ts'
+import { lastTime, mustNotBeNewer, noteRestored } from './newer.ts'
 import { CannotStart, whoAmI } from './startup-errors.ts'
 
 const usage = `berth backup create FILE     copies the database to FILE, also while the controller runs
 berth backup restore FILE    puts it in place; the controller must be stopped
 
+The database that was there is kept beside it. One that was in use later than FILE is left alone, unless --discard-newer
+says otherwise.
+
 Run it as root, or as the user who owns the data directory: restored files belong to that user again. It works on
 the installation of this host, or on the one whose data directory PANEL_DATA_DIR names.
 Keep the key file (PANEL_KEY_FILE) too, elsewhere: without it the encrypted secrets in a backup cannot be read.`
+
+const DISCARD_NEWER = '--discard-newer'
 
 /** Expected, and said with what to do. */
 const failed = (words: string) => new CannotStart('backup_failed', words)
@@ -45,7 +51,8 @@ export async function backup(args: readonly string[]): Promise<number> {
     console.log(usage)
     return 0
   }
-  const [verb, file, ...more] = args
+  const discardNewer = args[0] === 'restore' && args.includes(DISCARD_NEWER)
+  const [verb, file, ...more] = args.filter((arg) => !discardNewer || arg !== DISCARD_NEWER)
   if (!file || more.length || (verb !== 'create' && verb !== 'restore')) {
     console.error(usage)
     return 2
@@ -55,7 +62,7 @@ export async function backup(args: readonly string[]): Promise<number> {
     return 2
   }
   try {
-    return verb === 'create' ? create(resolve(file)) : await restore(resolve(file))
+    return verb === 'create' ? create(resolve(file)) : await restore(resolve(file), discardNewer)
   } catch (error) {
     throw (error as { code?: string }).code?.match(/^(SQLITE|E[A-Z]+$)/) ? failed((error as Error).message) : error
   }
@@ -138,7 +145,7 @@ function mustBeWritable(directory: string) {
  * The file is opened as whoever calls; from there on all is done as the owner of the data directory, whose file it
  * becomes.
  */
-async function restore(file: string): Promise<number> {
+async function restore(file: string, discardNewer: boolean): Promise<number> {
   if (!existsSync(file)) throw failed(`There is no file ${file}.`)
   const source = openSync(file, 'r')
   mustBeWhole(file)
@@ -149,6 +156,13 @@ async function restore(file: string): Promise<number> {
   const database = databaseOf(dataDir)
   const part = `${database}.restoring`
   copy(source, part)
+  try {
+    if (!discardNewer) mustNotBeNewer(database, part, failed)
+    noteRestored(part, lastTime(part))
+  } catch (error) {
+    for (const end of ['', '-wal', '-shm']) rmSync(part + end, { force: true })
+    throw error
+  }
   const kept = putInPlace(part, dataDir)
   lock.release()
   console.log(`Restored. ${kept ? `What was there before is kept as ${kept}.` : ''}`.trim())

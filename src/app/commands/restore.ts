@@ -1,22 +1,19 @@
 // `berth restore`: the database from its replica, as it is there now or as it was at a time. Nodes are left as they
 // are: what they did meanwhile shows as differences.
-import { Database } from 'bun:sqlite'
 import { existsSync, rmSync } from 'node:fs'
 import { hostTime } from '../../../agent/protocol/monotonic-clock.ts'
-import { newestLineAt } from '../../kernel/audit/chain.ts'
 import { KeyFileError, secretsFromFile } from '../../kernel/crypto/secrets.ts'
 import { second } from '../../kernel/db/clock.ts'
-import { LAST_TIME, putSettingIn, settingIn } from '../../kernel/db/queries.ts'
 import { claim, keepHeld, TakenOver } from '../../kernel/replica/claims.ts'
 import { Copy, NotInReplica } from '../../kernel/replica/copy.ts'
 import { basePoints, ObjectDamaged } from '../../kernel/replica/objects.ts'
 import { StoreError } from '../../kernel/stores/store.ts'
-import { RESTORED, type Restored } from '../../platform/replica/attention.ts'
 import { replicaStore } from '../../platform/replica/store.ts'
 import { type Config, replicaFrom } from '../config.ts'
 import { mustBeWhole, putInPlace, signHeadIn } from './backup.ts'
 import { databaseOf, environment, installation, isRunning } from './data-dir.ts'
 import { lockDataDir } from './data-dir-lock.ts'
+import { mustNotBeNewer, noteRestored, shown } from './newer.ts'
 import { CannotStart } from './startup-errors.ts'
 
 const usage = `berth restore                  restores the database as it is in the replica (PANEL_REPLICA)
@@ -90,8 +87,6 @@ export function openReplica(config: Config) {
   return { store: replicaStore(config.replica, hostTime.wall), secrets: secretsFromFile(config.keyFile) }
 }
 
-const shown = (at: number) => new Date(at).toISOString()
-
 async function list(config: Config): Promise<number> {
   const { store } = openReplica(config)
   const points = await basePoints(store)
@@ -115,7 +110,7 @@ async function put(config: Config, { until, discardNewer, from }: Options): Prom
   const { at } = copy.state!
   await copy.finish()
   mustBeWhole(copy.path)
-  if (!discardNewer) mustNotBeNewer(databaseOf(dataDir), copy.path)
+  if (!discardNewer) mustNotBeNewer(databaseOf(dataDir), copy.path, failed)
   // From here on the controller that shipped until now stops, wherever it runs.
   if (!from) keepHeld(dataDir, await claim(store, secrets, hostTime.wall()))
   const kept = prepareAndPut(copy.path, { dataDir, keyFile: config.keyFile, upTo: at })
@@ -129,39 +124,8 @@ async function put(config: Config, { until, discardNewer, from }: Options): Prom
 /** Notes in the database that it was restored, and puts it in place. */
 export function prepareAndPut(part: string, about: { dataDir: string; keyFile: string; upTo: number }) {
   const { dataDir, keyFile, upTo } = about
-  const db = new Database(part, { readwrite: true, create: false })
-  putSettingIn(db, RESTORED, { on: hostTime.wall(), upTo } satisfies Restored)
-  db.run('PRAGMA wal_checkpoint(TRUNCATE)')
-  db.close(true)
+  noteRestored(part, upTo)
   signHeadIn(part, keyFile)
   for (const end of ['-wal', '-shm']) rmSync(part + end, { force: true })
   return putInPlace(part, dataDir)
-}
-
-function mustNotBeNewer(database: string, part: string) {
-  const here = lastTime(database)
-  const there = lastTime(part)
-  if (here === undefined || there === undefined || here <= there) return
-  throw failed(
-    `The database that is here is newer: it was in use until ${shown(here)}, the other until ${shown(there)}. ` +
-      'Nothing was changed. Start the controller to go on with it, or restore with --discard-newer: then it is kept ' +
-      'beside.',
-  )
-}
-
-/**
- * When it was last in use: the time is noted each minute, and with each line of the audit log. Undefined where there is
- * no database that can be read.
- */
-function lastTime(path: string): number | undefined {
-  if (!existsSync(path)) return undefined
-  try {
-    const db = new Database(path, { readwrite: true, create: false })
-    const noted = Math.max(Number(settingIn(db, LAST_TIME) ?? 0), newestLineAt(db) ?? 0)
-    db.close(true)
-    return noted || undefined
-  } catch {
-    // A damaged one is why somebody restores.
-    return undefined
-  }
 }

@@ -34,7 +34,7 @@ import {
 
 declare module '../../kernel/feature.ts' {
   interface FeatureFields {
-    /** What of this feature stores its backups in a target, in words; the target is not removed while something does. */
+    /** In words, such as `The controller stores its backups`, where the feature does so in a target: it then stays. */
     usesBackupTarget?(tx: Db, targetId: string): string | undefined
   }
 }

@@ -87,14 +87,16 @@ export const hasLeftBackups = (tx: Db, actor: Actor): boolean =>
 
 const statements = prepared(({ $client }) => ({
   manual: $client.prepare<{ n: number; kept: number }, [string, string]>(
-    `SELECT count(*) AS n, count(kept_at) AS kept FROM backups WHERE server_id = ? AND owner_id = ? AND kind = 'manual' AND state <> 'failed'`,
+    `SELECT count(*) AS n, count(kept_at) AS kept FROM backups
+     WHERE server_id = ? AND owner_id = ? AND kind = 'manual' AND state <> 'failed'`,
   ),
   inTarget: $client.prepare<{ n: number; running: number }, [string]>(
     `SELECT count(*) AS n, coalesce(sum(state IN ('running', 'deleting')), 0) AS running FROM backups
      WHERE target_id = ? AND state <> 'failed'`,
   ),
   isRead: $client.prepare<{ n: number }, [string]>(
-    `SELECT 1 AS n ${jobReference.from('j')} CROSS JOIN backups b ON b.id = ${jobReference.column('j', 'input')} ->> '$.backupId'
+    `SELECT 1 AS n ${jobReference.from('j')}
+     CROSS JOIN backups b ON b.id = ${jobReference.column('j', 'input')} ->> '$.backupId'
      WHERE ${isOpenJob('j')} AND b.target_id = ? LIMIT 1`,
   ),
   forgetTarget: $client.prepare('DELETE FROM backups WHERE target_id = ?'),

@@ -92,7 +92,7 @@ test('a plan that ends under the next owner leaves the backups of the owner befo
   expect([s.kept(p.customer), s.kept(s.next)]).toEqual([before, []])
 })
 
-test('backups stay with the owner before, who finds, follows and deletes them; nobody sees those of another', async () => {
+test('backups stay with the owner before, who finds, follows and deletes them; the next owner sees none', async () => {
   using p = await world()
   const s = await begin(p)
   const { backupId: first } = await s.call(p.customer, 'POST', s.at, {})

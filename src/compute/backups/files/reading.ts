@@ -55,7 +55,7 @@ export async function askFor(call: PrepareContext<Backup>, { path, ...wanted }: 
   }
 }
 
-/** Who may not use the server, or the account, does not get at its data this way either; staff and its reseller do. */
+/** A customer who may not use the server or the account does not get its data this way; staff and the reseller do. */
 function mustNotBeWithheld(tx: Db, actor: Actor, { ownerId, serverId, serverName }: Backup) {
   const resellerId = accountById(tx, ownerId)?.resellerId ?? null
   if (isLockedFor(tx, actor, { ownerId, resellerId }))

@@ -1,4 +1,4 @@
-// What rows of backups show, on the page of a server and in the list of all.
+// Parts of rows of backups, for the page of a server and the list of all.
 import type { listAllBackups } from '../../../../src/compute/backups/list.ts'
 import type { Answers } from '../../../../src/kernel/web/page.ts'
 import { useAt } from '../../../../src/kernel/web/page-context.ts'
