@@ -22,6 +22,7 @@ export const addresses = [
   ...inEveryArea('/servers/{id}/activity'),
   ...inEveryArea('/servers/{id}/network'),
   ...inEveryArea('/servers/{id}/backups'),
+  ...inEveryArea('/backups'),
   ...inEveryArea('/backups/{id}/files'),
   ...inEveryArea('/servers/{id}/snapshots'),
   ...inEveryArea('/servers/{id}/volumes'),

@@ -2167,7 +2167,7 @@ export type RestoreDrills = {
   /** In UTC. */
   hour: number
   runningJobId: string | null
-  /** The last restore that worked; null: none yet. */
+  /** The last restore that worked; its backup may be deleted since. Null: none yet. */
   lastProven: {
     backupId: string
     serverId: string

@@ -111,8 +111,8 @@ export const backupsFeature = feature({
   ],
   auditTargets: [backupOfAudit],
   nav: [
-    nav('staff', 'Infrastructure', 236, '/admin/backups'),
-    nav('reseller', '', 117, '/reseller/backups'),
-    nav('customer', '', 117, '/backups'),
+    nav('staff', 'Infrastructure', 238, '/admin/backups'),
+    nav('reseller', '', 116, '/reseller/backups'),
+    nav('customer', '', 116, '/backups'),
   ],
 })
