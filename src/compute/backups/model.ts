@@ -99,11 +99,11 @@ export const backupAnswer = namedSchema('Backup', {
   notDeletable: why('deleted'),
 })
 
-/** When it is deleted by itself, in ms: when its time has come, or its server was terminated for so long. */
+/** When it is deleted by itself, in ms: when its time has come, or its server is gone for so long and stays so. */
 function goesAt(tx: Db, it: Backup): number | null {
   const { terminatedAt, purgeAt } = load(tx, it.serverId)
-  if (terminatedAt === null || purgeAt !== null) return it.keepUntil
-  const end = terminatedAt + settingValue(tx, keptAfterTermination) * day
+  if (terminatedAt === null) return it.keepUntil
+  const end = Math.max(terminatedAt + settingValue(tx, keptAfterTermination) * day, purgeAt ?? 0)
   return Math.min(end, it.keepUntil ?? end)
 }
 

@@ -58,6 +58,8 @@ export const growingVolume = saga<Growing>('grow_volume', { cancelWith: 'servers
   .record('plan', 'Holding space for it', {
     do: (tx, { input }) => ({ volume: onNode(volumeById(tx, input.volumeId)!) }),
     undo: (tx, { input, out, now }) => {
+      // Its record is deleted at once where its node is gone.
+      if (!volumeById(tx, input.volumeId)) return
       // A disk that has grown stays so: no less is recorded than what is there.
       if ('grow' in out && out.grow) grown(tx, input, now)
       else changeVolume(tx, input.volumeId, { heldGb: volumeById(tx, input.volumeId)!.sizeGb, jobId: null })
