@@ -137,7 +137,11 @@ export const volumeJob = (tx: Db, it: VolumeRow, about: Pick<NewJob, 'by' | 'tit
 
 /** Throws `limit_reached` when the server has as many volumes as its machine can take. */
 export function mustHavePort(tx: Db, target: Server) {
-  if (volumesOf(tx, target.id).length >= MOST_ATTACHED)
+  // One that moves away may come back: its job gives it back if it fails.
+  const onItsWay = volumesChangedAt(tx, target).filter(
+    ({ serverId, state, sizeGb, heldGb }) => serverId === null && state === 'ready' && sizeGb === heldGb,
+  )
+  if (volumesOf(tx, target.id).length + onItsWay.length >= MOST_ATTACHED)
     throw new ApiError(
       'limit_reached',
       `${target.hostname} has ${MOST_ATTACHED} volumes, as many as a server can have. Detach one first.`,
