@@ -100,6 +100,8 @@ describe('wrong use exits 2 with words on standard error and nothing on standard
     ['backup create a b', 'backup create FILE'],
     ['backup create --force', 'There is no flag --force'],
     ['backup restore -x', 'There is no flag -x'],
+    ['restore --at 2026-11-22T14:05:00', 'like 2026-11-22T14:05:00Z'],
+    ['restore --at yesterday', 'like 2026-11-22T14:05:00Z'],
     ['admin nonsense --help', 'There is no operation "nonsense"'],
     ['admin nodes.get {"id":5}', '"id" must be text in quotes'],
     [

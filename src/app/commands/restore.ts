@@ -17,7 +17,7 @@ import { mustNotBeNewer, noteRestored, shown } from './newer.ts'
 import { CannotStart } from './startup-errors.ts'
 
 const usage = `berth restore                  restores the database as it is in the replica (PANEL_REPLICA)
-berth restore --at TIME        as it was at TIME, like 2026-11-22T14:05:00Z
+berth restore --at TIME        as it was at TIME, like 2026-11-22T14:05:00Z or 2026-11-22T15:05:00+01:00
 berth restore --list           lists the whole copies from which a restore can begin
 
 --from ADDRESS takes it from there in place of PANEL_REPLICA: of a daily backup the folder berth-controller in its
@@ -59,6 +59,9 @@ function settingsFor(address: string) {
   return (name: string) => (name === 'PANEL_REPLICA' ? address : env[name]) || undefined
 }
 
+/** With its zone: one without would be that of this host, and what comes back another hour than was meant. */
+const MOMENT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
+
 type Options = { list: boolean; until: number; discardNewer: boolean; from: string | undefined }
 function optionsFrom(args: readonly string[]): Options | undefined {
   const options: Options = { list: false, until: Number.POSITIVE_INFINITY, discardNewer: false, from: undefined }
@@ -70,7 +73,8 @@ function optionsFrom(args: readonly string[]): Options | undefined {
       options.from = left.shift()
       if (!options.from) return undefined
     } else if (arg === '--at') {
-      options.until = Date.parse(left.shift() ?? '')
+      const at = left.shift() ?? ''
+      options.until = MOMENT.test(at) ? Date.parse(at) : Number.NaN
       if (Number.isNaN(options.until)) return undefined
     } else return undefined
   return options
