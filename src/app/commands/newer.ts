@@ -21,7 +21,7 @@ export function mustNotBeNewer(database: string, part: string, failed: (words: s
   )
 }
 
-/** Notes in a database that is about to be put in place that it was restored, so that the panel says what to look at. */
+/** Notes in a database that is about to be put in place that it was restored: the panel says then what to look at. */
 export function noteRestored(part: string, upTo: number | undefined) {
   const db = new Database(part, { readwrite: true, create: false })
   try {
