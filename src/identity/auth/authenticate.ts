@@ -5,7 +5,7 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import type { Sender } from '../../kernel/api/http.ts'
 import { digest } from '../../kernel/crypto/secrets.ts'
 import { minute } from '../../kernel/db/clock.ts'
-import { type Db, writeIfPossible } from '../../kernel/db/open.ts'
+import { type Db, writeIfPossible, writeUnflushed } from '../../kernel/db/open.ts'
 import { inside } from '../../kernel/net/cidr.ts'
 import type { Account } from '../accounts/model.ts'
 import { accountById } from '../accounts/queries.ts'
@@ -45,7 +45,8 @@ export function authenticate(db: Db, { rights, uses, request, origin, now, info,
 function sessionSender(db: Db, rights: HeldRights, session: Session, now: number, isActivity: boolean): Sender {
   const account = accountById(db, session.accountId)
   if (!account) return nobody
-  if (isActivity && now - session.seenAt > SEEN_EVERY_MS) writeIfPossible(db, (tx) => markSeen(tx, session, now))
+  if (isActivity && now - session.seenAt > SEEN_EVERY_MS)
+    writeIfPossible(db, (tx) => markSeen(tx, session, now), writeUnflushed)
   const role = roleOf(db, account)
   const held = rights.of(account.kind, role)
   const { id: sessionId, confirmedAt } = session

@@ -1,5 +1,5 @@
 // When tokens were last used. A note of its own would cost a flush to disk at each call of a token that is used rarely.
-import { afterWrite, beforeCommit, type Db, type Tx, writeIfPossible } from '../../kernel/db/open.ts'
+import { afterWrite, beforeCommit, type Db, type Tx, writeIfPossible, writeUnflushed } from '../../kernel/db/open.ts'
 import { markTokenUsed } from './queries.ts'
 
 /** Uses that are not written yet: they go to disk with the call's own change, or with `settle`. */
@@ -18,10 +18,10 @@ export class TokenUses {
 
   isSettled = (): boolean => this.waiting.size === 0
 
-  /** Writes what no change has taken along. While the database cannot be written, nothing is noted. */
+  /** Writes what no change has taken along, without waiting for the disk. Nothing is noted while that has trouble. */
   settle() {
     if (!this.waiting.size) return
-    writeIfPossible(this.db, () => {})
+    writeIfPossible(this.db, (tx) => this.writeAll(tx), writeUnflushed)
     this.waiting.clear()
   }
 

@@ -212,10 +212,17 @@ export function writeUnflushed(db: Db & { readonly [inTransaction]?: never }, wo
   }
 }
 
-/** `write` for a change that a read can do without: nothing is done while the database cannot be written. */
-export function writeIfPossible(db: Db & { readonly [inTransaction]?: never }, work: (tx: Tx) => void) {
+/**
+ * `write`, or `writeUnflushed`, for a change that a read can do without: nothing is done while the database cannot be
+ * written.
+ */
+export function writeIfPossible(
+  db: Db & { readonly [inTransaction]?: never },
+  work: (tx: Tx) => void,
+  how: typeof writeUnflushed = write<void>,
+) {
   try {
-    write(db, work)
+    how(db, work)
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error
   }
