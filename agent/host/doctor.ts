@@ -37,6 +37,8 @@ const SLOW_DEFINE_MS = 2000
 const GIB = 1024 ** 3
 const LITTLE_SPACE_BYTES = 10e9
 const SKEW_SECONDS = 30
+/** More than Ceph waits for its cluster, so that the line has its words. */
+const POOL_LIMIT_MS = 30_000
 const QEMU_CONF = '/etc/libvirt/qemu.conf'
 const KVM = '/dev/kvm'
 
@@ -254,10 +256,11 @@ function poolChecks(dataDir: string): Check[] {
 }
 
 async function poolFinding(pool: Pool): Promise<Finding> {
-  const [it] = await new Storage([pool]).capacities()
+  const [it] = await new Storage([pool], POOL_LIMIT_MS).capacities()
   const { kind, path, totalBytes, freeBytes, warnings = [] } = it!
+  const problems = (await pool.problems?.()) ?? []
   const remedy = 'docs/storage.md says how such a pool is made'
-  if (!totalBytes) return fail(`${kind} ${path}: ${warnings.join(' ')}`, remedy)
+  if (!totalBytes || problems.length) return fail(`${kind} ${path}: ${[...problems, ...warnings].join(' ')}`, remedy)
   const { class: label } = pool.described
   const what = `${kind}${label ? ` (${label})` : ''}`
   const words = `${what}, ${(freeBytes / GIB).toFixed(0)} of ${(totalBytes / GIB).toFixed(0)} GiB free in ${path}`

@@ -52,7 +52,10 @@ export interface BlockDriver {
   removeRest(name: string): Promise<void>
   usedBytes(name: string, found: Found): Promise<number>
   disk(name: string, found: { start: number } | Point): Disk
-  capacity(): Promise<Omit<PoolCapacity, 'name' | 'kind' | 'path' | 'class'> & { fullPercent: number }>
+  /** `fullPart`: the part that `fullPercent` is of, where that is not its data. */
+  capacity(): Promise<Omit<PoolCapacity, keyof Pool['described']> & { fullPercent: number; fullPart?: 'metadata' }>
+  /** See `Pool`. */
+  problems?(): Promise<string[]>
 }
 
 export const nameOf = ({ workload, generation }: Volume) => `${workload}-${generation}`
@@ -187,9 +190,11 @@ export class BlockPool implements Pool {
   }
 
   async capacity(): Promise<PoolCapacity> {
-    const { fullPercent: _, ...figures } = await this.driver.capacity()
+    const { fullPercent: _, fullPart: __, ...figures } = await this.driver.capacity()
     return { ...this.described, ...figures }
   }
+
+  problems = async () => (await this.driver.problems?.()) ?? []
 
   private find = async (volume: Volume) => findLayer(await this.driver.entries(nameOf(volume)), volume.layer ?? 0)
 
@@ -214,11 +219,12 @@ export class BlockPool implements Pool {
   }
 
   private async mustHaveSpace() {
-    const { fullPercent } = await this.driver.capacity()
+    const { fullPercent, fullPart } = await this.driver.capacity()
     if (fullPercent >= FULL_PERCENT)
       throw new Failure(
         'pool_full',
-        `pool ${this.name} is full to ${Math.floor(fullPercent)} %; from ${FULL_PERCENT} % on it takes no new disks`,
+        `${fullPart ? `the ${fullPart} of ` : ''}pool ${this.name} is full to ${Math.floor(fullPercent)} %; ` +
+          `from ${FULL_PERCENT} % on it takes no new disks and snapshots`,
       )
   }
 }

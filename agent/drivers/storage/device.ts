@@ -1,5 +1,5 @@
 // Filling a device from an image.
-import { chownSync, existsSync } from 'node:fs'
+import { chownSync, existsSync, lstatSync } from 'node:fs'
 import { Failure } from '../../failure.ts'
 import { run } from '../../host/exec.ts'
 import type { Image } from '../images/images.ts'
@@ -31,11 +31,17 @@ export async function fillDevice(
 }
 
 /** Resolves when udev has made the link to a device. */
-export async function appears(path: string) {
-  const until = performance.now() + DEVICE_LIMIT_MS
-  while (!existsSync(path)) {
+export const appears = (path: string) => comesTrue(() => existsSync(path), `${path} did not appear`)
+
+/**
+ * Resolves when udev has removed the link to a device that is gone. Before a device of that name is made: else
+ * `appears` takes the old link for the new one, and it leads to a device that may be another disk's by now.
+ */
+export const isGone = (path: string) =>
+  comesTrue(() => !lstatSync(path, { throwIfNoEntry: false }), `${path}, whose device is gone, did not go`)
+
+async function comesTrue(holds: () => boolean, otherwise: string) {
+  for (const until = performance.now() + DEVICE_LIMIT_MS; !holds(); await Bun.sleep(POLL_MS))
     if (performance.now() > until)
-      throw new Failure('tool_timeout', `${path} did not appear within ${DEVICE_LIMIT_MS / 1000} s; is udev running?`)
-    await Bun.sleep(POLL_MS)
-  }
+      throw new Failure('tool_timeout', `${otherwise} within ${DEVICE_LIMIT_MS / 1000} s; is udev running?`)
 }

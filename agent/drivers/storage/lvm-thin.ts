@@ -11,6 +11,8 @@ import type { Disk } from './storage.ts'
 /** On a host with many volumes every change writes all metadata. */
 const LIMIT_SECONDS = 120
 const LABEL = 'berth.layer='
+/** LVM makes no thin volume while less of the metadata is free than this, or than a quarter of it. */
+const LVM_KEEPS_BYTES = 4 << 20
 type Row = { lv_name: string; lv_size: string; data_percent: string; lv_tags: string; pool_lv: string }
 type PoolRow = {
   lv_size: string
@@ -115,8 +117,9 @@ export class LvmThin implements BlockDriver {
 
   async capacity() {
     const it = await this.pool()
-    const [totalBytes, metadataTotalBytes] = [Number(it.lv_size), Number(it.lv_metadata_size)]
-    const [data, metadata] = [Number(it.data_percent), Number(it.metadata_percent)]
+    const totalBytes = Number(it.lv_size)
+    const { metadataTotalBytes, metadata } = usableMetadata(Number(it.lv_metadata_size), Number(it.metadata_percent))
+    const data = Number(it.data_percent)
     const free = (total: number, percent: number) => Math.max(0, Math.floor((total * (100 - percent)) / 100))
     const warnings: string[] = []
     for (const [what, percent] of [['data', data] as const, ['metadata', metadata] as const])
@@ -135,6 +138,7 @@ export class LvmThin implements BlockDriver {
       metadataTotalBytes,
       metadataFreeBytes: free(metadataTotalBytes, metadata),
       fullPercent: Math.max(data, metadata),
+      ...(metadata > data && { fullPart: 'metadata' as const }),
       ...(warnings.length && { warnings }),
     }
   }
@@ -178,6 +182,16 @@ export class LvmThin implements BlockDriver {
 
   private lvm = (program: 'lvcreate' | 'lvchange' | 'lvextend' | 'lvrename' | 'lvremove', args: string[]) =>
     run(program, args, { limitSeconds: LIMIT_SECONDS })
+}
+
+/**
+ * The figures such that LVM's own limit is at `FULL_PERCENT`, where that comes earlier: with metadata of less than 40
+ * MiB. dm-thin's reserve, behind which a pool takes no writes, is in LVM's percentage already.
+ */
+export function usableMetadata(totalBytes: number, percent: number) {
+  const limitPercent = 100 - Math.min(25, (LVM_KEEPS_BYTES / totalBytes) * 100)
+  const scale = Math.max(1, FULL_PERCENT / limitPercent)
+  return { metadataTotalBytes: Math.floor(totalBytes / scale), metadata: Math.min(100, percent * scale) }
 }
 
 /** The label among the tags; null: nothing needs the content; undefined: there is none. */

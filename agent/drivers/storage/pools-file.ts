@@ -26,6 +26,8 @@ const lvmName = t.String({ pattern: '^[A-Za-z0-9_+.][A-Za-z0-9_+.-]{0,100}$' })
 /** A name that no program takes for an option. */
 const cephName = t.String({ pattern: '^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,100}$' })
 const path = t.String({ pattern: '^/[^\\u0000-\\u001f]{1,300}$' })
+/** A path in which neither Ceph nor QEMU takes a character for the end. */
+const cephPath = t.String({ pattern: '^/[A-Za-z0-9_./-]{1,300}$' })
 
 const kinds = {
   file: t.Object({ ...common, kind: t.Literal('file'), path }, closed),
@@ -43,9 +45,10 @@ const kinds = {
       ...common,
       kind: t.Literal('rbd'),
       pool: cephName,
-      configFile: t.Optional(path),
+      configFile: t.Optional(cephPath),
       /** The user of Ceph's without `client.`, and the UUID of the secret of libvirt's that holds its key. */
       user: t.Optional(cephName),
+      keyringFile: t.Optional(cephPath),
       secretUuid: t.Optional(t.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' })),
     },
     closed,
@@ -90,6 +93,8 @@ function entriesIn(file: string): Entry[] {
     if (shared !== at) throw wrong(`pools[${shared}] and pools[${at}] are the same storage`)
     if (entry.kind === 'rbd' && (entry.user === undefined) !== (entry.secretUuid === undefined))
       throw wrong(`pools[${at}] has one of user and secretUuid; it needs both, or none in a cluster without cephx`)
+    if (entry.kind === 'rbd' && entry.keyringFile && !entry.user)
+      throw wrong(`pools[${at}] has keyringFile and no user`)
   })
   return known
 }
@@ -108,7 +113,7 @@ function open(entry: Entry, dataDir: string): Pool {
   if (entry.kind === 'file') return new FilePool(name, entry.path, label)
   if (entry.kind === 'lvm-thin') return new BlockPool(name, new LvmThin(entry.volumeGroup, entry.thinPool), label)
   if (entry.kind === 'zfs') return new BlockPool(name, new Zfs(entry.dataset), label)
-  const { configFile = DEFAULT_CEPH_CONF, user, secretUuid } = entry
-  const access = { configFile, ...(user && secretUuid && { auth: { user, secretUuid } }) }
+  const { configFile = DEFAULT_CEPH_CONF, user, keyringFile, secretUuid } = entry
+  const access = { configFile, ...(user && secretUuid && { auth: { user, keyringFile, secretUuid } }) }
   return new BlockPool(name, new Rbd(entry.pool, access, join(dataDir, 'pools', `${name}.scratch`)), label)
 }

@@ -1,19 +1,18 @@
 // Disks as images of a pool of Ceph, which QEMU reaches by itself. A snapshot stays while a clone of it has not all of
 // its content. The label of an image is in its metadata, that of a snapshot is part of its name.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Options, type Program, run } from '../../host/exec.ts'
 import type { Image } from '../images/images.ts'
 import type { DiskEntry, Entries, Found, Point } from './block-layers.ts'
 import { type BlockDriver, diskName, FULL_PERCENT, startIn, WARN_PERCENT } from './block-pool.ts'
-import { type Disk, qemuPath, type RbdAccess } from './storage.ts'
+import { CEPH_WAITS, type Disk, qemuPath, type RbdAccess } from './storage.ts'
 
-/** A cluster that lost its majority answers nothing and refuses nothing. */
-const ASK_SECONDS = 30
+/** More than `CEPH_WAITS`, so that Ceph itself says that the cluster does not answer. */
+const ASK_SECONDS = 60
 const CHANGE_SECONDS = 300
 const COPY_SECONDS = 3600
 const LABEL = 'berth.layer'
-const CAPACITY_SECONDS = 8
 /** A client that was killed keeps its images open until Ceph misses it, 30 s later (`osd client watch timeout`). */
 const WATCHED_LIMIT_MS = 60_000
 const WATCHED_PAUSE_MS = 2000
@@ -157,7 +156,9 @@ export class Rbd implements BlockDriver {
     )
 
   async capacity() {
-    const asked = { quietly: true, limitSeconds: CAPACITY_SECONDS }
+    const keyring = this.access.auth?.keyringFile
+    // `ceph` looks for a keyring before it reads its arguments, and complains.
+    const asked = { quietly: true, limitSeconds: ASK_SECONDS, ...(keyring && { env: { CEPH_KEYRING: keyring } }) }
     const { out } = await this.run('ceph', ['df', '--format', 'json'], asked)
     const { pools } = JSON.parse(out) as { pools: { name: string; stats: { stored: number; max_avail: number } }[] }
     const stats = pools.find(({ name }) => name === this.path)?.stats
@@ -169,6 +170,22 @@ export class Rbd implements BlockDriver {
         ? [`It is full to ${Math.floor(fullPercent)} %; from ${FULL_PERCENT} % on it takes no new disks. Add an OSD.`]
         : []
     return { totalBytes, freeBytes: stats.max_avail, fullPercent, ...(warnings.length && { warnings }) }
+  }
+
+  async problems() {
+    const { auth } = this.access
+    if (!auth) return []
+    const { user, keyringFile, secretUuid } = auth
+    const keyring = keyringFile && statSync(keyringFile, { throwIfNoEntry: false })
+    const asked = { quietly: true, mayFail: true, limitSeconds: 10 }
+    const secret = await run('virsh', ['-c', 'qemu:///system', 'secret-dumpxml', secretUuid], asked)
+    return [
+      ...(keyringFile && !keyring ? [`There is no ${keyringFile}.`] : []),
+      ...(keyring && keyring.mode & 0o077 ? [`Others may read its key: chmod 600 ${keyringFile}`] : []),
+      ...(secret.code
+        ? [`No vm can open a disk: libvirt has no secret ${secretUuid} with the key of client.${user}.`]
+        : []),
+    ]
   }
 
   private at = (image: string): Disk => ({
@@ -200,7 +217,13 @@ export class Rbd implements BlockDriver {
     if (there && (there.protected === 'true') !== on) await this.rbd(['snap', on ? 'protect' : 'unprotect', snapshot])
   }
 
-  private login = () => ['--conf', this.access.configFile, ...(this.access.auth ? ['--id', this.access.auth.user] : [])]
+  private login() {
+    const { configFile, auth } = this.access
+    const keyring = auth?.keyringFile ? ['--keyring', auth.keyringFile] : []
+    const waits = Object.entries(CEPH_WAITS).map(([option, seconds]) => `--${option}=${seconds}`)
+    // Its own log would stand before what it says of a failure.
+    return ['--conf', configFile, ...(auth ? ['--id', auth.user] : []), ...keyring, ...waits, '--log_to_stderr=false']
+  }
 
   private async json<T>(args: string[]): Promise<T> {
     const asked = { quietly: true, limitSeconds: ASK_SECONDS }

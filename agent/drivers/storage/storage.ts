@@ -12,8 +12,14 @@ export type Disk = { path: string; format: Volume['format']; stopsWhenFull?: boo
   | { kind: 'file' | 'block' }
   | { kind: 'network'; protocol: 'rbd'; access: RbdAccess }
 )
-/** The cluster's configuration file, and the user with the secret of libvirt's that holds its key. */
-export type RbdAccess = { configFile: string; auth?: { user: string; secretUuid: string } }
+/**
+ * The cluster's configuration file, and the user with the secret of libvirt's that holds its key. `keyringFile`: where
+ * tools find that key; without it where the configuration says, or below /etc/ceph.
+ */
+export type RbdAccess = {
+  configFile: string
+  auth?: { user: string; keyringFile?: string | undefined; secretUuid: string }
+}
 
 /**
  * A storage pool for the disks of vms. A volume is named by its workload and generation, so that a workload can have
@@ -75,6 +81,8 @@ export interface Pool {
   list(): Promise<Volume[]>
   /** The pool's size and free space in bytes. */
   capacity(): Promise<PoolCapacity>
+  /** What keeps vms from its disks although it answers, with the remedy; for `berth agent doctor`. */
+  problems?(): Promise<string[]>
 }
 
 /** The same disk with another of its layers in use. */
@@ -167,9 +175,19 @@ export class Storage {
   }
 }
 
+/**
+ * The seconds that a tool waits for a cluster of Ceph's: to be let in, and for each request, which takes some 30 while
+ * the cluster finds out that an OSD is gone. Without them it waits for 5 minutes and for ever. A running vm has no such
+ * limit, so that its guest loses nothing.
+ */
+export const CEPH_WAITS = { client_mount_timeout: 20, rados_mon_op_timeout: 20, rados_osd_op_timeout: 45 }
+
 /** The disk as QEMU's tools name it. */
 export function qemuPath(disk: Disk): string {
   if (disk.kind !== 'network') return disk.path
   const { configFile, auth } = disk.access
-  return [`rbd:${disk.path}`, ...(auth ? [`id=${auth.user}`] : []), `conf=${configFile}`].join(':')
+  const { user: id, keyringFile: keyring } = auth ?? {}
+  const options = Object.entries({ id, keyring, conf: configFile, ...CEPH_WAITS })
+  const given = options.filter(([, value]) => value !== undefined).map(([option, value]) => `${option}=${value}`)
+  return [`rbd:${disk.path}`, ...given].join(':')
 }

@@ -4,7 +4,7 @@ import { run } from '../../host/exec.ts'
 import type { Image } from '../images/images.ts'
 import type { DiskEntry, Entries, Found, Point } from './block-layers.ts'
 import { type BlockDriver, diskName, FULL_PERCENT, startIn, WARN_PERCENT } from './block-pool.ts'
-import { appears, fillDevice } from './device.ts'
+import { appears, fillDevice, isGone } from './device.ts'
 import type { Disk } from './storage.ts'
 
 const LIMIT_SECONDS = 120
@@ -50,6 +50,7 @@ export class Zfs implements BlockDriver {
   async create(name: string, sizeBytes: number, fill: (disk: Disk) => Promise<void>) {
     const part = `${name}.part`
     await this.removeRest(name)
+    for (const entry of [part, name]) await isGone(this.device(entry))
     const how = ['-s', '-V', rounded(sizeBytes), '-o', `volblocksize=${BLOCK_BYTES}`, ...OWN]
     await this.zfs(['create', ...how, this.named(part)])
     await appears(this.device(part))
@@ -67,8 +68,10 @@ export class Zfs implements BlockDriver {
     this.zfs(['snapshot', '-o', `${LABEL}=${layer}`, `${this.named(diskName(name, start))}@s${taken}`])
 
   async clone(name: string, point: Point, start: number) {
-    await this.zfs(['clone', ...OWN, this.entryOf(name, { point }), this.named(diskName(name, start))])
-    await appears(this.device(diskName(name, start)))
+    const clone = diskName(name, start)
+    await isGone(this.device(clone))
+    await this.zfs(['clone', ...OWN, this.entryOf(name, { point }), this.named(clone)])
+    await appears(this.device(clone))
   }
 
   label = (name: string, found: Found, layer: number | null) =>

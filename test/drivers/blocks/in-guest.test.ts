@@ -43,6 +43,7 @@ describe.skipIf(note(absent, 'LVM-thin and ZFS in a guest'))('in a guest', () =>
   for (const kind of kinds) {
     test(`${kind} passes the contract of pools`, () => passes(kind, 'kernel.test.ts'), LIMIT_MS)
     test(`${kind} has the disks of vms open`, () => passes(kind, 'attached.test.ts'), LIMIT_MS)
+    test(`${kind} pauses vms in a full pool`, () => passes(kind, 'full.test.ts'), LIMIT_MS)
     test.skipIf(note(noVms, `vms on ${kind}`))(
       `vms run on ${kind}`,
       () => passes(kind, 'running-kernel.test.ts'),

@@ -22,7 +22,7 @@ const filling = (path: string, sizeBytes: number) => qemuIo('raw', path, `write 
 
 describe.skipIf(!lvmDevice)('a thin pool of LVM', () => {
   const driver = new LvmThin('berthtest', 'pool')
-  let remove: (() => Promise<void>) | undefined
+  let remove: (() => Promise<unknown>) | undefined
   beforeAll(async () => {
     image = await makeImage()
     remove = (await makeThinPool(lvmDevice!, 512)).remove

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { domainXml } from '../../../agent/drivers/hypervisor/domain-xml.ts'
 import { layersIn } from '../../../agent/drivers/hypervisor/libvirt.ts'
+import { usableMetadata } from '../../../agent/drivers/storage/lvm-thin.ts'
 import { openPools } from '../../../agent/drivers/storage/pools-file.ts'
 import { type Pool, qemuPath, Storage } from '../../../agent/drivers/storage/storage.ts'
 import type { Failure } from '../../../agent/failure.ts'
@@ -65,6 +66,9 @@ describe('the pools of a node', () => {
     ['one name twice', { pools: [lvm, { ...rbd, name: 'fast' }] }, 'pools[0] and pools[1] have the same name fast'],
     ['one storage twice', { pools: [lvm, { ...lvm, name: 'other' }] }, 'pools[0] and pools[1] are the same storage'],
     ['a user without a secret', { pools: [{ ...rbd, secretUuid: undefined }] }, 'needs both'],
+    ['a key without a user', { pools: [{ name: 'a', kind: 'rbd', pool: 'a', keyringFile: '/a' }] }, 'and no user'],
+    ['a keyring in two files', { pools: [{ ...rbd, keyringFile: '/a,/b' }] }, 'pools[0].keyringFile'],
+    ['a path that ends an option', { pools: [{ ...rbd, configFile: '/a:key=b' }] }, 'pools[0].configFile'],
   ]
   for (const [what, content, words] of wrong)
     test(`with ${what} are refused, with the place in the file`, () => {
@@ -123,6 +127,18 @@ describe('the pools of a node', () => {
   })
 })
 
+describe('the metadata of a thin pool', () => {
+  const MiB = 2 ** 20
+  test('counts as full where LVM makes no more volumes, also in a small pool', () => {
+    expect(usableMetadata(4 * MiB, 75).metadata).toBe(90)
+    expect(usableMetadata(20 * MiB, 80).metadata).toBe(90)
+    expect(usableMetadata(4 * MiB, 100).metadata).toBe(100)
+    expect(usableMetadata(4 * MiB, 50)).toEqual({ metadataTotalBytes: Math.floor((4 * MiB) / 1.2), metadata: 60 })
+    for (const total of [40 * MiB, 8192 * MiB])
+      expect(usableMetadata(total, 89)).toEqual({ metadataTotalBytes: total, metadata: 89 })
+  })
+})
+
 describe('a disk that is no file', () => {
   const device = { kind: 'block', path: '/dev/berth/disk', format: 'raw', stopsWhenFull: true } as const
   const access = { configFile: '/etc/ceph/ceph.conf', auth: { user: 'berth', secretUuid } }
@@ -140,7 +156,12 @@ describe('a disk that is no file', () => {
     expect(text).toStartWith('<disk type="network" device="disk">')
     expect(text).toMatch(/<source protocol="rbd" name="berth\/disk">\s*<config file="\/etc\/ceph\/ceph.conf"\/>/)
     expect(text).toMatch(new RegExp(`<auth username="berth">\\s*<secret type="ceph" uuid="${secretUuid}"/>`))
-    expect(qemuPath(image)).toBe('rbd:berth/disk:id=berth:conf=/etc/ceph/ceph.conf')
+    const waits = 'client_mount_timeout=20:rados_mon_op_timeout=20:rados_osd_op_timeout=45'
+    expect(qemuPath(image)).toBe(`rbd:berth/disk:id=berth:conf=/etc/ceph/ceph.conf:${waits}`)
+    const auth = { ...access.auth, keyringFile: '/etc/ceph/berth.keyring' }
+    const withKeyring = qemuPath({ ...image, access: { ...access, auth } })
+    expect(withKeyring).toStartWith('rbd:berth/disk:id=berth:keyring=/etc/ceph/berth.keyring:conf=')
+    expect(text).not.toContain('keyring')
   })
   test('is found in the definition of a running vm', () => {
     const of = (source: string) =>
