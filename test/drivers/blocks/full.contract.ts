@@ -14,9 +14,11 @@ import { openVms, type Setting, type Vms } from './vms.ts'
 const MiB = 2 ** 20
 const LIMIT_MS = 3_600_000
 const WAIT_SECONDS = 900
-const DISK_BYTES = 96 * MiB
-/** Nearly all of the disk. */
-const WRITES = (64 * MiB) / WRITE_BYTES
+/** A question is a process, which takes the emulated vm its processor. */
+const PAUSE_MS = 1500
+const DISK_BYTES = 32 * MiB
+/** Through the firmware of a vm that is emulated twice each takes some 50 ms. */
+const WRITES = (8 * MiB) / WRITE_BYTES
 
 /**
  * `dataBytes`: the pool's size. `makeSpace`: enlarges it. `metadata`: where the pool has some of its own; `fill` takes
@@ -27,6 +29,12 @@ export type FullSetting = Setting & {
   makeSpace(): Promise<unknown>
   metadata?: { fill(disk: string, places: readonly number[]): Promise<unknown>; makeSpace(): Promise<unknown> }
 }
+
+const waitUntil = (holds: () => Promise<boolean>) =>
+  eventually(async () => {
+    await Bun.sleep(PAUSE_MS)
+    return holds()
+  }, WAIT_SECONDS)
 
 export function fullContract(open: () => Promise<FullSetting>) {
   setDefaultTimeout(LIMIT_MS)
@@ -51,7 +59,7 @@ export function fullContract(open: () => Promise<FullSetting>) {
   const power = () => vms.host.hypervisor.power(first)
   const writesAll = async () => {
     const began = performance.now()
-    await eventually(hasEnded, WAIT_SECONDS)
+    await waitUntil(hasEnded)
     vms.told('the vm has written', began)
     expect(await hasEnded()).toBe(true)
     expect(await read(vms.diskOf(0), FIRST_WRITE_AT, WRITES * WRITE_BYTES, WRITTEN)).toBe(true)
@@ -61,7 +69,7 @@ export function fullContract(open: () => Promise<FullSetting>) {
   /** It is paused because a write failed, and does not know that one did. */
   const isPaused = async () => {
     const began = performance.now()
-    await eventually(async () => (await power()) === 'paused', WAIT_SECONDS)
+    await waitUntil(async () => (await power()) === 'paused')
     vms.told('the vm is paused', began)
     expect(await power()).toBe('paused')
     expect([await hasEnded(), await read(vms.diskOf(0), FAILED_AT, 512, '\0')]).toEqual([false, true])
