@@ -16,6 +16,7 @@ import { type Ceph, cephMissing, startCeph } from './cluster.ts'
 
 setDefaultTimeout(300_000)
 const MiB = 2 ** 20
+const WRITES = 512
 const absent = cephMissing() ?? (await missing('rbd', 'ceph', 'qemu-img'))
 
 const cases = [
@@ -91,16 +92,19 @@ for (const [name, options] of cases)
       const [one, two] = [volumeOf(1, 'raw'), volumeOf(2, 'raw')]
       await pool.create(one, image, 64 * MiB)
       const { path } = await pool.disk(one)
-      const writing = Bun.spawn(
-        ['qemu-io', '-f', 'raw', '-t', 'none', ...many(64, 'write -P 90'), ...many(64, 'read -P 90'), address(path)],
-        { stdout: 'pipe', stderr: 'pipe' },
-      )
-      await Bun.sleep(200)
-      await cluster.kill('osd.2')
-      const out = await new Response(writing.stdout).text()
-      expect([await writing.exited, /failed|error/i.test(out), out.match(/^(wrote|read) /gm)?.length]).toEqual([
-        ...[0, false, 128],
-      ])
+      const commands = [...each(WRITES, 'write -P 90'), ...each(WRITES, 'read -P 90')]
+      const writing = Bun.spawn(['qemu-io', '-f', 'raw', '-t', 'none', ...commands, address(path)], { stderr: 'pipe' })
+      let out = ''
+      let killed = false
+      for await (const chunk of writing.stdout) {
+        out += new TextDecoder().decode(chunk)
+        if (killed || !out.includes('wrote')) continue
+        killed = true
+        expect(out).not.toContain('read ')
+        await cluster.kill('osd.2')
+      }
+      expect([killed, await writing.exited, /failed|error/i.test(out)]).toEqual([true, 0, false])
+      expect(out.match(/^(wrote|read) /gm)).toHaveLength(2 * WRITES)
       await pool.fork(atLayer(one, 1), 0, 96 * MiB)
       await pool.create(two, image, 64 * MiB)
       await pool.remove(one)
@@ -155,6 +159,6 @@ for (const [name, options] of cases)
     })
   })
 
-/** One command of qemu-io for each MiB. */
-const many = (count: number, command: string) =>
-  Array.from({ length: count }, (_, at) => ['-c', `${command} ${at}M 1M`]).flat()
+/** The places of a disk of 64 MiB at which qemu-io does this. */
+const each = (count: number, command: string) =>
+  Array.from({ length: count }, (_, at) => ['-c', `${command} ${at * 128}k 128k`]).flat()
