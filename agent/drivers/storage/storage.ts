@@ -81,7 +81,7 @@ export interface Pool {
   list(): Promise<Volume[]>
   /** The pool's size and free space in bytes. */
   capacity(): Promise<PoolCapacity>
-  /** What keeps vms from its disks although it answers, with the remedy; for `berth agent doctor`. */
+  /** The reasons why vms cannot open its disks although it answers, with the remedy; for `berth agent doctor`. */
   problems?(): Promise<string[]>
 }
 

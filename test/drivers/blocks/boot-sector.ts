@@ -23,7 +23,7 @@ const CODE =
 /** The request to the firmware: 64 sectors from 0x8000 to sector 2048. */
 const PACKET = '100040000080000000080000' + '00000000'
 
-/** A system of one sector, which writes this many times by the firmware, and waits for each write as long as it takes. */
+/** A system of one sector. It writes this many times by the firmware, and waits for each write as long as it takes. */
 export function bootSector(writes: number): Buffer {
   const sector = Buffer.alloc(512)
   sector.write(CODE, 0, 'hex')

@@ -7,7 +7,7 @@ import { eventually } from '../../../support/waiting/eventually.ts'
 
 const POOL = 'berth'
 const USER = 'berth'
-/** What docs/storage.md grants. */
+/** The rights that docs/storage.md grants. */
 const CAPS = ['mon', 'profile rbd', 'osd', `profile rbd pool=${POOL}`, 'mgr', `profile rbd pool=${POOL}`]
 const ADMIN_CAPS = ['mon', 'osd', 'mgr'].flatMap((what) => ['--cap', what, 'allow *'])
 const DAEMON_CAPS = {
