@@ -2,7 +2,7 @@
 // its content. The label of an image is in its metadata, that of a snapshot is part of its name.
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Options, type Program, run } from '../../host/exec.ts'
+import { find, type Options, type Program, run } from '../../host/exec.ts'
 import type { Image } from '../images/images.ts'
 import type { DiskEntry, Entries, Found, Point } from './block-layers.ts'
 import { type BlockDriver, diskName, FULL_PERCENT, startIn, WARN_PERCENT } from './block-pool.ts'
@@ -178,11 +178,12 @@ export class Rbd implements BlockDriver {
     const { user, keyringFile, secretUuid } = auth
     const keyring = keyringFile && statSync(keyringFile, { throwIfNoEntry: false })
     const asked = { quietly: true, mayFail: true, limitSeconds: 10 }
-    const secret = await run('virsh', ['-c', 'qemu:///system', 'secret-dumpxml', secretUuid], asked)
+    const look = ['-c', 'qemu:///system', 'secret-dumpxml', secretUuid]
+    const hasSecret = find('virsh') === undefined || (await run('virsh', look, asked)).code === 0
     return [
       ...(keyringFile && !keyring ? [`There is no ${keyringFile}.`] : []),
       ...(keyring && keyring.mode & 0o077 ? [`Others may read its key: chmod 600 ${keyringFile}`] : []),
-      ...(secret.code
+      ...(!hasSecret
         ? [`No vm can open a disk: libvirt has no secret ${secretUuid} with the key of client.${user}.`]
         : []),
     ]

@@ -122,6 +122,9 @@ describe('the pools of a node', () => {
   test('are lines of the doctor', async () => {
     const { out, code } = await berthAgent(['doctor', '--data-dir', dirWith({ pools: [lvm] })])
     expect([out, code]).toEqual([expect.stringMatching(/^fail {2}pool fast {7}— lvm-thin berth\/pool: /m), 1])
+    const keyringFile = '/nonexistent/keyring'
+    const ceph = await berthAgent(['doctor', '--data-dir', dirWith({ pools: [{ ...rbd, keyringFile }] })])
+    expect(ceph.out).toMatch(/^fail {2}pool ceph {7}— rbd berth: There is no \/nonexistent\/keyring\. /m)
     const bad = await berthAgent(['doctor', '--data-dir', dirWith('{')])
     expect(bad.out).toMatch(/^fail {2}pools .*pools\.json/m)
   })

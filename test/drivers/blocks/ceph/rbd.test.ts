@@ -2,6 +2,7 @@
 // ceph-common and qemu-block-extra (500 MB, which is why not every run has it).
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { loggingTo } from '../../../../agent/controller-link/job-log.ts'
 import { BlockPool } from '../../../../agent/drivers/storage/block-pool.ts'
 import { Rbd } from '../../../../agent/drivers/storage/rbd.ts'
 import { atLayer, qemuPath } from '../../../../agent/drivers/storage/storage.ts'
@@ -79,11 +80,22 @@ for (const [name, options] of cases)
       await expect(wrong.names()).rejects.toThrow('Permission denied')
       await expect(wrong.capacity()).rejects.toThrow(/denied/i)
     })
-    test.skipIf(!options.cephx)('the key opens this pool alone, and is in no command', async () => {
-      await cluster.ceph('osd', 'pool', 'create', 'foreign', '1')
-      const foreign = new Rbd('foreign', cluster.access, scratch)
-      await expect(foreign.names()).rejects.toThrow(/not permitted/i)
-    })
+    test.skipIf(!options.cephx)(
+      'the key opens this pool alone, and is in no command that the agent starts',
+      async () => {
+        await cluster.ceph('osd', 'pool', 'create', 'foreign', '1')
+        const foreign = new Rbd('foreign', cluster.access, scratch)
+        await expect(foreign.names()).rejects.toThrow(/not permitted/i)
+        // Each command with its arguments is a line of the log.
+        const lines: string[] = []
+        const job = { line: (_: string, text: string) => void lines.push(text), progress: () => {} }
+        const pool = new BlockPool('local', driver())
+        await loggingTo(job, () => pool.create(volumeOf(1, 'raw'), image, 64 * MiB))
+        await loggingTo(job, () => pool.remove(volumeOf(1, 'raw')))
+        const key = (await cluster.ceph('auth', 'get-key', `client.${cluster.access.auth!.user}`)).trim()
+        expect([lines.length > 3, key.length > 20, lines.join('\n').includes(key)]).toEqual([true, true, false])
+      },
+    )
 
     // These come last: what was killed stays away.
     test.skipIf(options.osds < 3)('with one OSD gone everything goes on', async () => {
