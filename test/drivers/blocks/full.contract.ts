@@ -36,7 +36,8 @@ const waitUntil = (holds: () => Promise<boolean>) =>
     return holds()
   }, WAIT_SECONDS)
 
-export function fullContract(open: () => Promise<FullSetting>) {
+/** `hasMetadata`: the setting has some. */
+export function fullContract(open: () => Promise<FullSetting>, { hasMetadata }: { hasMetadata: boolean }) {
   setDefaultTimeout(LIMIT_MS)
   let setting: FullSetting
   let vms: Vms
@@ -137,50 +138,51 @@ export function fullContract(open: () => Promise<FullSetting>) {
     expect(await vms.host.storage.list()).toEqual([])
   })
 
-  test('a vm in a pool whose metadata is full is paused, and goes on when there is more', async () => {
-    if (!setting.metadata) return
-    await install()
-    const other = vms.diskOf(1)
-    const size = setting.dataBytes / 2
-    await obey('volume.make', { volume: other, sizeBytes: size })
-    const places = Array.from({ length: size / (4 * MiB) }, (_, at) => at * 4 * MiB)
-    await qemuIo('raw', await pathOf(other), `write -P 1 0 ${size}`, '-t', 'none')
-    // Each snapshot, with a block here and there that is written after it, takes metadata and hardly any space.
-    const { pool } = vms
-    const seen: number[] = []
-    const snapshots = async (layer: number): Promise<unknown> => {
-      const refused = await pool.fork(atLayer(other, layer), layer - 1, size).catch((error) => error)
-      const { metadataFreeBytes = 0, metadataTotalBytes = 1, warnings } = await pool.capacity()
-      const percent = 100 - (metadataFreeBytes / metadataTotalBytes) * 100
-      seen.push(Math.floor(percent))
-      if (percent >= 80) expect(warnings?.join()).toContain('Its metadata is full to')
-      if (refused) return refused
-      if (layer > 200) return seen
-      await qemuIoAll(
-        'raw',
-        await pathOf(atLayer(other, layer)),
-        places.map((at) => `write -q -P 2 ${at} 64k`),
-        '-n',
-      )
-      return snapshots(layer + 1)
-    }
-    expect(await snapshots(1)).toMatchObject({
-      code: 'pool_full',
-      message: expect.stringContaining('the metadata of pool'),
-    })
-    process.stderr.write(`  metadata after each snapshot: ${seen.join(' ')} %\n`)
-    const full = { code: 'pool_full', message: expect.stringContaining('the metadata of pool') }
-    await expect(obey('volume.make', { volume: vms.volumeOf(0), sizeBytes: MiB })).rejects.toMatchObject(full)
+  if (hasMetadata)
+    test('a vm in a pool whose metadata is full is paused, and goes on when there is more', async () => {
+      const metadata = setting.metadata!
+      await install()
+      const other = vms.diskOf(1)
+      const size = setting.dataBytes / 2
+      await obey('volume.make', { volume: other, sizeBytes: size })
+      const places = Array.from({ length: size / (4 * MiB) }, (_, at) => at * 4 * MiB)
+      await qemuIo('raw', await pathOf(other), `write -P 1 0 ${size}`, '-t', 'none')
+      // Each snapshot, with a block here and there that is written after it, takes metadata and hardly any space.
+      const { pool } = vms
+      const seen: number[] = []
+      const snapshots = async (layer: number): Promise<unknown> => {
+        const refused = await pool.fork(atLayer(other, layer), layer - 1, size).catch((error) => error)
+        const { metadataFreeBytes = 0, metadataTotalBytes = 1, warnings } = await pool.capacity()
+        const percent = 100 - (metadataFreeBytes / metadataTotalBytes) * 100
+        seen.push(Math.floor(percent))
+        if (percent >= 80) expect(warnings?.join()).toContain('Its metadata is full to')
+        if (refused) return refused
+        if (layer > 200) return seen
+        await qemuIoAll(
+          'raw',
+          await pathOf(atLayer(other, layer)),
+          places.map((at) => `write -q -P 2 ${at} 64k`),
+          '-n',
+        )
+        return snapshots(layer + 1)
+      }
+      expect(await snapshots(1)).toMatchObject({
+        code: 'pool_full',
+        message: expect.stringContaining('the metadata of pool'),
+      })
+      process.stderr.write(`  metadata after each snapshot: ${seen.join(' ')} %\n`)
+      const full = { code: 'pool_full', message: expect.stringContaining('the metadata of pool') }
+      await expect(obey('volume.make', { volume: vms.volumeOf(0), sizeBytes: MiB })).rejects.toMatchObject(full)
 
-    await setting.metadata.fill(await pathOf(atLayer(other, seen.length - 1)), places)
-    process.stderr.write(`  ${JSON.stringify(await pool.capacity())}\n`)
-    await vms.start(first)
-    await isPaused()
-    await setting.metadata.makeSpace()
-    await vms.start(first)
-    await writesAll()
-    await removeVm()
-    await obey('volume.remove', other)
-    expect(await vms.host.storage.list()).toEqual([])
-  })
+      await metadata.fill(await pathOf(atLayer(other, seen.length - 1)), places)
+      process.stderr.write(`  ${JSON.stringify(await pool.capacity())}\n`)
+      await vms.start(first)
+      await isPaused()
+      await metadata.makeSpace()
+      await vms.start(first)
+      await writesAll()
+      await removeVm()
+      await obey('volume.remove', other)
+      expect(await vms.host.storage.list()).toEqual([])
+    })
 }

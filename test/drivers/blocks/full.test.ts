@@ -9,25 +9,31 @@ const MiB = 2 ** 20
 const POOL_MIB = 512
 
 describe.skipIf(!lvmDevice)('a full pool of LVM-thin', () => {
-  fullContract(async () => {
-    const { remove, enlarge, enlargeMetadata, fillMetadata, ...pool } = await makeThinPool(lvmDevice!, POOL_MIB)
-    return {
-      entry: { kind: 'lvm-thin', ...pool },
-      ...{ format: 'raw', close: remove, dataBytes: POOL_MIB * MiB },
-      makeSpace: () => enlarge(POOL_MIB),
-      metadata: { fill: fillMetadata, makeSpace: () => enlargeMetadata(8) },
-    }
-  })
+  fullContract(
+    async () => {
+      const { remove, enlarge, enlargeMetadata, fillMetadata, ...pool } = await makeThinPool(lvmDevice!, POOL_MIB)
+      return {
+        entry: { kind: 'lvm-thin', ...pool },
+        ...{ format: 'raw', close: remove, dataBytes: POOL_MIB * MiB },
+        makeSpace: () => enlarge(POOL_MIB),
+        metadata: { fill: fillMetadata, makeSpace: () => enlargeMetadata(8) },
+      }
+    },
+    { hasMetadata: true },
+  )
 })
 
 describe.skipIf(!zfsDevice)('a full pool of ZFS', () => {
-  fullContract(async () => {
-    const { dataset, leave, remove } = await makeZpool(zfsDevice!, '-o', 'compression=off')
-    await leave(POOL_MIB * MiB)
-    return {
-      entry: { kind: 'zfs', dataset },
-      ...{ format: 'raw', close: remove, dataBytes: POOL_MIB * MiB },
-      makeSpace: () => leave(2 * POOL_MIB * MiB),
-    }
-  })
+  fullContract(
+    async () => {
+      const { dataset, leave, remove } = await makeZpool(zfsDevice!, '-o', 'compression=off')
+      await leave(POOL_MIB * MiB)
+      return {
+        entry: { kind: 'zfs', dataset },
+        ...{ format: 'raw', close: remove, dataBytes: POOL_MIB * MiB },
+        makeSpace: () => leave(2 * POOL_MIB * MiB),
+      }
+    },
+    { hasMetadata: false },
+  )
 })
