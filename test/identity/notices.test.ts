@@ -79,7 +79,7 @@ const ways: Record<string, Way> = {
   },
   async backup_failed() {
     const { id, hostname } = await order()
-    const target = { name: hostname, address: 'https://full.example/web/', login: 'node1', secret: 'hidden-1' }
+    const target = { name: hostname, address: `https://full.example/${hostname}/`, login: 'node1', secret: 'hidden-1' }
     const place = await p.admin('POST', '/admin/backup-targets/rest', target)
     await p.admin('POST', `/admin/backup-targets/${place.id}/actions/make-default`)
     await p.call(cal, 'POST', `/servers/${id}/backups`, {})
