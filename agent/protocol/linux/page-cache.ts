@@ -22,8 +22,12 @@ export function dropCachedPages(fd: number) {
   } catch {
     // The pages that could not be written are dropped all the same.
   }
-  libc ??= openLibc()
-  libc.posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED)
+  try {
+    libc ??= openLibc()
+    libc.posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED)
+  } catch {
+    // A host with another libc starts all the same.
+  }
 }
 
 /**
