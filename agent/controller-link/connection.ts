@@ -2,7 +2,6 @@
 // controller is away the vms run on. After a reconnect the controller sends unanswered commands again, and the journal
 // answers them.
 import { Compile } from 'typebox/compile'
-import { Asking } from '../asking.ts'
 import { FilesLink } from '../backup-files/files-link.ts'
 import { parseCommand } from '../commands/index.ts'
 import { ConsoleLink } from '../console/console-link.ts'
@@ -14,6 +13,7 @@ import type { Host } from '../host/host.ts'
 import { Measuring } from '../host/metrics/measuring.ts'
 import type { Supervision } from '../host/supervision.ts'
 import { log } from '../log.ts'
+import { Probe } from '../probe.ts'
 import { fitted } from '../protocol/bounds.ts'
 import type { ContainerEnd } from '../protocol/gpu.ts'
 import {
@@ -71,9 +71,9 @@ export class Connection {
   private factsSent = ''
   private stopping = false
   private measuring = new Measuring()
-  private asking: Record<SilentPart, Asking> = {
-    hypervisor: new Asking(ASK_LIMIT_MS),
-    containers: new Asking(ASK_LIMIT_MS),
+  private probes: Record<SilentPart, Probe> = {
+    hypervisor: new Probe(ASK_LIMIT_MS),
+    containers: new Probe(ASK_LIMIT_MS),
   }
   /** The key of the certificate of the last connection; undefined where there was no TLS. */
   private pinSeen: string | undefined
@@ -298,10 +298,10 @@ export class Connection {
 
   /** Undefined while the part does not answer: nothing follows from its silence, and the report goes out without it. */
   private async lookAt<T>(part: SilentPart, question: () => Promise<T>): Promise<T | undefined> {
-    const asking = this.asking[part]
-    const before = asking.silence
-    const found = await asking.ask(question).catch(() => undefined)
-    const { silence } = asking
+    const probe = this.probes[part]
+    const before = probe.silence
+    const found = await probe.ask(question).catch(() => undefined)
+    const { silence } = probe
     if (!before && silence)
       log('error', `${partWords[part]} does not answer; what runs goes on`, { error: silence.why })
     if (before && !silence) log('info', `${partWords[part]} answers again`)
@@ -327,7 +327,7 @@ export class Connection {
       ...(ends.has(seen.id) && { end: ends.get(seen.id)! }),
     }))
     const silent = silentParts.flatMap((part) => {
-      const { silence } = this.asking[part]
+      const { silence } = this.probes[part]
       return silence ? [{ part, ...silence }] : []
     })
     this.send(
@@ -357,7 +357,7 @@ export class Connection {
   }
 
   private usage = async () => {
-    const vms = this.asking.hypervisor.silence ? [] : this.host.hypervisor.usage()
+    const vms = this.probes.hypervisor.silence ? [] : this.host.hypervisor.usage()
     return (await Promise.all([vms, this.host.containers.usage()])).flat()
   }
 

@@ -2,12 +2,12 @@
 // host, after a restart of the container that it lives in, and after a process was killed. Neither hypervisor nor
 // container engine starts anything by itself, so nothing ever runs without its rules.
 
-import { Asking } from '../asking.ts'
 import type { SeenContainer } from '../drivers/container/container.ts'
 import { thawLeftOver } from '../drivers/guest-agent/freezing.ts'
 import type { OffReason } from '../drivers/hypervisor/hypervisor.ts'
 import { Failure, wordsOf } from '../failure.ts'
 import { log } from '../log.ts'
+import { Probe } from '../probe.ts'
 import { fitted } from '../protocol/bounds.ts'
 import type { ContainerEnd } from '../protocol/gpu.ts'
 import { hostTime } from '../protocol/monotonic-clock.ts'
@@ -45,7 +45,7 @@ export class Supervision {
   /** Told about each crash as it is found. */
   onCrash: (crash: Crash) => void = () => {}
   private offSince = new Map<string, number>()
-  private looking = { vms: new Asking(LOOK_LIMIT_MS), containers: new Asking(LOOK_LIMIT_MS) }
+  private looking = { vms: new Probe(LOOK_LIMIT_MS), containers: new Probe(LOOK_LIMIT_MS) }
   private checking: Promise<void> | undefined
   private wakeUp: (() => void) | undefined
   private oomKills: number

@@ -1,5 +1,5 @@
-import { Asking } from '../../asking.ts'
 import { Failure, wordsOf } from '../../failure.ts'
+import { Probe } from '../../probe.ts'
 import type { PoolCapacity, Volume } from '../../protocol/wire.ts'
 import type { Image } from '../images/images.ts'
 
@@ -94,21 +94,21 @@ export function atLayer({ layer: _, ...volume }: Volume, layer: number): Volume 
 const CAPACITY_LIMIT_MS = 8000
 /** A list of thousands of disks takes its time. */
 const LIST_LIMIT_MS = 30_000
-/** A pool that answered this long ago is not asked before a command. */
+/** A pool that answered this long ago is not probed before a command. */
 const RECENT_MS = 10_000
 
-type Asked = { pool: Pool; asking: Asking; capacity?: PoolCapacity }
+type ProbedPool = { pool: Pool; probe: Probe; capacity?: PoolCapacity }
 
 /** The storage pools of a node. One that hangs holds up neither the others nor whoever asks. */
 export class Storage {
-  private asked: readonly Asked[]
+  private probed: readonly ProbedPool[]
 
   constructor(
     readonly pools: readonly Pool[],
     private limitMs = CAPACITY_LIMIT_MS,
     private listLimitMs = LIST_LIMIT_MS,
   ) {
-    this.asked = pools.map((pool) => ({ pool, asking: new Asking(limitMs) }))
+    this.probed = pools.map((pool) => ({ pool, probe: new Probe(limitMs) }))
   }
 
   /** Throws `no_pool` for a pool that this node does not have. */
@@ -116,22 +116,22 @@ export class Storage {
 
   /** The pool for a command. Throws `pool_silent` while it hangs, because the command would hang as well. */
   async answering(name: string): Promise<Pool> {
-    const asked = this.find(name)
-    const { pool, asking } = asked
-    if (!asking.hasAnsweredWithin(RECENT_MS)) await this.capacityOf(asked)
-    if (asking.isHanging) {
-      const since = new Date(asking.silence?.since ?? Date.now()).toISOString()
+    const probed = this.find(name)
+    const { pool, probe } = probed
+    if (!probe.hasAnsweredWithin(RECENT_MS)) await this.capacityOf(probed)
+    if (probe.isHanging) {
+      const since = new Date(probe.silence?.since ?? Date.now()).toISOString()
       throw new Failure('pool_silent', `the storage pool ${name} does not answer since ${since}; nothing was done`)
     }
     return pool
   }
 
   /** Hangs the pool, as far as is known? */
-  isHanging = (pool: Pool): boolean => this.asked.find((known) => known.pool === pool)?.asking.isHanging ?? false
+  isHanging = (pool: Pool): boolean => this.probed.find((known) => known.pool === pool)?.probe.isHanging ?? false
 
-  private find(name: string): Asked {
-    const asked = this.asked.find(({ pool }) => pool.name === name)
-    if (asked) return asked
+  private find(name: string): ProbedPool {
+    const probed = this.probed.find(({ pool }) => pool.name === name)
+    if (probed) return probed
     const names = this.pools.map((known) => known.name).join(', ')
     throw new Failure('no_pool', `this node has no pool ${name}; it has ${names}`)
   }
@@ -142,8 +142,8 @@ export class Storage {
   /** The volumes of the pools that answer, and the names of the others. */
   async volumes(): Promise<{ volumes: Volume[]; silent: string[] }> {
     const silent: string[] = []
-    const listed = this.asked.map(({ pool, asking }) =>
-      asking
+    const listed = this.probed.map(({ pool, probe }) =>
+      probe
         .ask(() => pool.list(), this.listLimitMs)
         .catch(() => {
           silent.push(pool.name)
@@ -157,18 +157,18 @@ export class Storage {
    * The capacity of each pool. One that does not answer has the figures that it had last, since when, and why; the
    * others do not wait for it.
    */
-  capacities = () => Promise.all(this.asked.map((asked) => this.capacityOf(asked)))
+  capacities = () => Promise.all(this.probed.map((probed) => this.capacityOf(probed)))
 
-  private async capacityOf(asked: Asked): Promise<PoolCapacity> {
-    const { pool, asking } = asked
+  private async capacityOf(probed: ProbedPool): Promise<PoolCapacity> {
+    const { pool, probe } = probed
     try {
-      asked.capacity = await asking.ask(() => pool.capacity(), this.limitMs)
-      return asked.capacity
+      probed.capacity = await probe.ask(() => pool.capacity(), this.limitMs)
+      return probed.capacity
     } catch (error) {
-      const last = asked.capacity ?? { ...pool.described, totalBytes: 0, freeBytes: 0 }
-      const { silence } = asking
+      const last = probed.capacity ?? { ...pool.described, totalBytes: 0, freeBytes: 0 }
+      const { silence } = probe
       // It is about to answer another question.
-      if (!silence && asked.capacity) return last
+      if (!silence && probed.capacity) return last
       const warnings = [`The pool does not answer: ${wordsOf(error)}`]
       return { ...last, warnings, silentSince: silence?.since ?? Date.now() }
     }

@@ -1,7 +1,8 @@
 // Linux keeps the pages of a file in memory, and after an error of the disk they say more than the disk has. Worse, on
-// ext4 a block that was allocated for a write that failed stays marked "unwritten" while its page is in memory: the same
-// page can be written and flushed again without an error, and is read as zeros once memory has forgotten it. Whoever
-// writes anew after an error, or goes on with a file of a process that may have met one, drops the pages first.
+// ext4 a block that was allocated for a write that failed stays marked "unwritten" while its page is in memory: the
+// same page can be written and flushed again without an error, and is read as zeros once memory has forgotten it. A
+// program that writes anew after an error, or goes on with a file of a process that may have met one, drops the pages
+// first.
 import { dlopen, FFIType as t } from 'bun:ffi'
 import { closeSync, existsSync, fdatasyncSync, openSync, statSync } from 'node:fs'
 
@@ -13,8 +14,8 @@ const openLibc = () =>
 let libc: ReturnType<typeof openLibc> | undefined
 
 /**
- * Flushes the open file `fd` and drops its pages from memory, so that the next read asks the disk. What the disk does not
- * take is lost with it: call it where that is wanted. Does nothing on a file system without a disk (tmpfs).
+ * Flushes the open file `fd` and drops its pages from memory, so that the next read asks the disk. What the disk does
+ * not take is lost with it: call it where that is wanted. Does nothing on a file system without a disk (tmpfs).
  */
 export function dropCachedPages(fd: number) {
   try {

@@ -2,7 +2,6 @@
 // real hub.
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { Asking } from '../../../agent/asking.ts'
 import { FilesLink, type QuestionSocket } from '../../../agent/backup-files/files-link.ts'
 import { parseCommand } from '../../../agent/commands/index.ts'
 import { ConsoleLink } from '../../../agent/console/console-link.ts'
@@ -14,6 +13,7 @@ import type { SeenContainer } from '../../../agent/drivers/container/container.t
 import { failureOf } from '../../../agent/failure.ts'
 import { type FakeSettings, openFakeHost } from '../../../agent/host/fake-host.ts'
 import type { Fault, Hang } from '../../../agent/host/faults.ts'
+import { Probe } from '../../../agent/probe.ts'
 import type { Power, ToAgent } from '../../../agent/protocol/wire.ts'
 import { InjectedCrash } from '../../../src/kernel/jobs/failures.ts'
 import type { SocketHandler } from '../../../src/kernel/net/socket-endpoint.ts'
@@ -44,7 +44,7 @@ export function fakeAgent({ nodeId, key, home, settings, hub, joinFiles, now, cr
   let host = openFakeHost(home, { bootMs: 0, imageBytes: 1024 ** 3, ...settings }, now, key)
   let journal = openJournal(`${home}/journal.db`, crash)
   let life = 0
-  const asking = new Asking(ASK_LIMIT_MS)
+  const probe = new Probe(ASK_LIMIT_MS)
   let socket: any
   let identity: Identity | undefined
   let consoles: ConsoleLink | undefined
@@ -163,13 +163,13 @@ export function fakeAgent({ nodeId, key, home, settings, hub, joinFiles, now, cr
     /** Reports what is on the host, as the agent does after it connected. */
     async look() {
       const [vms, { volumes, silent: silentPools }, instances, workspaces] = await Promise.all([
-        asking.ask(() => host.hypervisor.look()).catch(() => undefined),
+        probe.ask(() => host.hypervisor.look()).catch(() => undefined),
         host.storage.volumes(),
         host.containers.look(),
         host.workspaces.list(),
       ])
       const { ours, foreign } = vms ?? { ours: [], foreign: [] }
-      const { silence } = asking
+      const { silence } = probe
       const all: readonly SeenContainer[] = [...ours, ...instances]
       const workloads = all.map(({ id, power, cpuMs, rxBytes, txBytes, end }) => {
         return { id, power, cpuMs, rxBytes, txBytes, ...(end && { end }) }

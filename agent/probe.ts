@@ -1,4 +1,4 @@
-// Questions to what may hang: libvirt, the container engine, storage. A program that waits for a dead disk cannot be
+// Probes of what may hang: libvirt, the container engine, storage. A program that waits for a dead disk cannot be
 // ended, so the next question waits until it is gone.
 import { Failure, wordsOf } from './failure.ts'
 
@@ -8,7 +8,7 @@ export type Silence = { since: number; why: string }
 type Open = { ended: Promise<unknown>; askedAt: number; overdueAt: number }
 
 /** The questions to one thing. One is open at a time. */
-export class Asking {
+export class Probe {
   private open: Open | undefined
   private found: Silence | undefined
   private answeredAt = Number.NEGATIVE_INFINITY
