@@ -6,6 +6,7 @@ import { newId } from '../../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting, unpeeked } from '../../kernel/db/rows.ts'
 import { awaitingReports, isGiven, withholdsFor } from './awaited.ts'
+import { byFirst, cutEarly, type EarlyCuts } from './cut-early.ts'
 import { type Network, toNetwork, toNumber, toText } from './ranges.ts'
 import { type Address, addresses, type Pool, pools } from './tables.ts'
 
@@ -51,10 +52,6 @@ const statements = prepared(({ $client }) => ({
   everyPool: $client.prepare<PoolRange & Pick<Pool, 'id' | 'nextOffset'> & { version: number; nodeId: string }, []>(
     `SELECT p.id, p.version, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset, pn.node_id AS nodeId
      FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE ${isGiven('p.id')} ORDER BY p.id`,
-  ),
-  cutEarly: $client.prepare<{ address: string; prefixLength: number }, [string, string]>(
-    `SELECT address, prefix_length AS prefixLength FROM addresses INDEXED BY addresses_cut_early
-     WHERE pool_id = +? AND cut_early = 1 AND id <> ?`,
   ),
   freeIn: $client.prepare<{ n: number }, [string]>(
     `SELECT count(*) AS n FROM addresses INDEXED BY addresses_free
@@ -158,14 +155,6 @@ function prefixesLeft(tx: Db, pool: PoolRange & Pick<Pool, 'id' | 'nextOffset'>,
 const max = (a: bigint, b: bigint) => (a > b ? a : b)
 const min = (a: bigint, b: bigint) => (a < b ? a : b)
 
-type Range = { first: bigint; last: bigint }
-const byFirst = (a: Range, b: Range) => (a.first < b.first ? -1 : 1)
-/** The prefixes that have an address of their own before the pool was cut there. */
-const cutEarly = (tx: Db, poolId: string, exceptId = ''): Range[] =>
-  statements(tx)
-    .cutEarly.all(poolId, exceptId)
-    .map(({ address, prefixLength }) => toNetwork(`${address}/${prefixLength}`)!)
-
 /**
  * Takes `count` IPv4 addresses from the pools attached to the node; the first is the primary one. Throws
  * `no_addresses`.
@@ -252,14 +241,14 @@ export function cutFrom(tx: Db, pool: PoolRange & Pick<Pool, 'id' | 'nextOffset'
 
 /**
  * Is the prefix one that the pool still cuts: behind what was cut before, and neither with the gateway in it nor with
- * another prefix that is cut already? `exceptId`: an address that does not count.
+ * another prefix that is cut already?
  */
-export function isFreePrefix(tx: Db, pool: Pool, prefix: Network, exceptId?: string): boolean {
+export function isFreePrefix(tx: Db, pool: Pool, prefix: Network, early: EarlyCuts): boolean {
   const { network, gateway, first, last } = parsedRange(tx, pool)
   if (pool.version !== 6 || prefix.version !== 6 || prefix.bits <= network.bits) return false
   if (prefix.first < first + BigInt(pool.nextOffset) || prefix.last > last) return false
-  const overlaps = (out: Range) => out.first <= prefix.last && prefix.first <= out.last
-  return !overlaps({ first: gateway, last: gateway }) && !cutEarly(tx, pool.id, exceptId).some(overlaps)
+  const hasGateway = prefix.first <= gateway && gateway <= prefix.last
+  return !hasGateway && !early.overlaps(pool.id, prefix)
 }
 
 type PoolRange = Pick<Pool, 'network' | 'gateway' | 'first' | 'last'>

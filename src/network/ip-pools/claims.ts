@@ -9,8 +9,9 @@ import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting } from '../../kernel/db/rows.ts'
 import { isFreePrefix, nextPlaceIn } from './allocate.ts'
 import { awaitNoLonger } from './awaited.ts'
+import { EarlyCuts } from './cut-early.ts'
 import { poolById } from './queries.ts'
-import { toNetwork, toNumber, toText } from './ranges.ts'
+import { type Network, toNetwork, toNumber, toText } from './ranges.ts'
 import { type Address, addresses, poolNodes } from './tables.ts'
 
 /** The addresses that are held for one node at most. */
@@ -101,9 +102,10 @@ export function takeClaims(
 ): ClaimChange {
   const before = new Map(claimsOf(tx, nodeId).map((claim) => [claim.addressId, claim]))
   const stands = new Set<string>()
+  const early = new EarlyCuts(tx)
   const change: ClaimChange = { held: [], ended: [], isTooMany: false }
   for (const { workload, address } of statements(tx).unknown.all(JSON.stringify(named), MOST_LOOKED_AT)) {
-    const row = rowOf(tx, nodeId, address)
+    const row = rowOf(tx, nodeId, address, early)
     // The record gives it to this workload in another spelling, or to another one that is about to have it.
     if (!row || row.workloadId === workload) continue
     const isNew = 'poolId' in row || !before.has(row.id)
@@ -113,7 +115,7 @@ export function takeClaims(
       change.isTooMany = true
       break
     }
-    const id = 'poolId' in row ? insertEarly(tx, row) : row.id
+    const id = 'poolId' in row ? insertEarly(tx, row, early) : row.id
     stands.add(id)
     const words = wordsFor(workload)
     if (before.get(id)?.words === words) continue
@@ -122,7 +124,7 @@ export function takeClaims(
     if (holdClaimed(tx, id) && isNew) change.held.push(row.address)
   }
   for (const { addressId, address } of before.values())
-    if (!stands.has(addressId) && endClaim(tx, addressId, nodeId)) change.ended.push(address)
+    if (!stands.has(addressId) && endClaim(tx, { addressId, nodeId, early })) change.ended.push(address)
   return change
 }
 
@@ -140,7 +142,8 @@ export const conflictingClaims = (tx: Db, limit: number) => statements(tx).confl
 
 /** For a node that is removed: it routes no pool, is not awaited, and what it claimed is free. */
 export function detachNode(tx: Tx, nodeId: string) {
-  for (const { addressId } of claimsOf(tx, nodeId)) endClaim(tx, addressId, nodeId)
+  const early = new EarlyCuts(tx)
+  for (const { addressId } of claimsOf(tx, nodeId)) endClaim(tx, { addressId, nodeId, early })
   awaitNoLonger(tx, nodeId)
   tx.delete(poolNodes).where(eq(poolNodes.nodeId, nodeId)).run()
 }
@@ -164,7 +167,7 @@ export function holdClaimed(tx: Tx, addressId: string): boolean {
 }
 
 /** Answers whether the address is free since. */
-function endClaim(tx: Tx, addressId: string, nodeId: string): boolean {
+function endClaim(tx: Tx, { addressId, nodeId, early }: { addressId: string; nodeId: string; early: EarlyCuts }) {
   const row = statements(tx).address.get(addressId)!
   const isHeld = isReservedByClaim(tx, row)
   statements(tx).drop.run(addressId, nodeId)
@@ -172,16 +175,18 @@ function endClaim(tx: Tx, addressId: string, nodeId: string): boolean {
   statements(tx).reserve.run(null, addressId)
   // Another node may claim it too.
   if (holdClaimed(tx, addressId)) return false
-  const pool = poolById(tx, row.poolId)!
-  const prefix = toNetwork(`${row.address}/${row.prefixLength}`)
+  if (!row.cutEarly) return true
+  const prefix = toNetwork(`${row.address}/${row.prefixLength}`)!
+  early.remove(row.poolId, prefix)
   // The pool will be cut there.
-  if (row.cutEarly && prefix && isFreePrefix(tx, pool, prefix, addressId)) statements(tx).delete.run(addressId)
+  if (isFreePrefix(tx, poolById(tx, row.poolId)!, prefix, early)) statements(tx).delete.run(addressId)
+  else early.add(row.poolId, prefix)
   return true
 }
 
-type Early = Row & { poolId: string; prefixLength: number }
+type Early = Row & { poolId: string; prefix: Network }
 /** The address in a pool that the node routes; one with `poolId` is not cut yet. Undefined: no order can get it. */
-function rowOf(tx: Db, nodeId: string, named: string): Row | Early | undefined {
+function rowOf(tx: Db, nodeId: string, named: string, early: EarlyCuts): Row | Early | undefined {
   const prefix = named.includes('/') ? toNetwork(named) : undefined
   const single = prefix ? { version: prefix.version, n: prefix.first } : toNumber(named)
   if (!single || (single.version === 6) !== (prefix !== undefined)) return undefined
@@ -191,13 +196,15 @@ function rowOf(tx: Db, nodeId: string, named: string): Row | Early | undefined {
   if (!prefix || prefix.bits < SHORTEST_PREFIX) return undefined
   const poolId = statements(tx)
     .pools6.all(nodeId)
-    .find(({ id }) => isFreePrefix(tx, poolById(tx, id)!, prefix))?.id
+    .find(({ id }) => isFreePrefix(tx, poolById(tx, id)!, prefix, early))?.id
   if (poolId === undefined) return undefined
-  return { id: '', address, workloadId: null, reservedFor: null, holderId: null, poolId, prefixLength: prefix.bits }
+  return { id: '', address, workloadId: null, reservedFor: null, holderId: null, poolId, prefix }
 }
 
-function insertEarly(tx: Tx, { poolId, address, prefixLength }: Early): string {
+function insertEarly(tx: Tx, { poolId, address, prefix }: Early, early: EarlyCuts): string {
   const id = newId('ip')
+  const prefixLength = prefix.bits
   insert(tx, { id, poolId, version: 6, address, prefixLength, place: nextPlaceIn(tx, poolId), cutEarly: true })
+  early.add(poolId, prefix)
   return id
 }

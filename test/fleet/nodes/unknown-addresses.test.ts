@@ -203,6 +203,24 @@ describe('a node that lies about addresses', () => {
       { what: expect.stringContaining('more addresses') },
     ])
   })
+  test('claims prefixes and always others: the controller takes each report in a moment, and cuts around them', async () => {
+    using p = await small()
+    const claimed = (from: number) =>
+      Array.from({ length: MOST_CLAIMS }, (_, i) => `2001:db8:7:${(from + i).toString(16)}::/64`)
+    await ordered(p, 'web01')
+    const began = performance.now()
+    for (const from of [0x100, 0x1000, 0x100]) await names(p, p.node.id, of(newId('srv'), ...claimed(from)))
+    // It took a minute and a half when each prefix was compared with each other one.
+    expect(performance.now() - began).toBeLessThan(15_000)
+    expect(await p.admin('GET', `/admin/ip-pools/${p.v6}`)).toMatchObject({ reserved: MOST_CLAIMS })
+    const { serverId } = p.db.$client.query('SELECT id AS serverId FROM workloads LIMIT 1').get() as any
+    const take = (length: number) =>
+      write(p.db, (tx) => takeIpv6(tx, serverId, p.node.id, length, { isPrimary: false }))
+    expect([take(57), take(56), take(64)]).toEqual(['2001:db8:7:80::', '2001:db8:7:500::', '2001:db8:7:600::'])
+    // Those that were passed over stay for smaller ones.
+    await names(p, p.node.id, [])
+    expect(take(64)).toBe('2001:db8:7:100::')
+  })
   test('and repeats it without end is heard a few times', async () => {
     using p = await small()
     for (let i = 0; i < 100; i++)
