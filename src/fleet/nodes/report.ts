@@ -434,15 +434,19 @@ const ofVolumes: ReadonlySet<Difference['kind']> = new Set(['missing_volume', 'o
 /** Every part of the node has answered. */
 const isWhole = ({ silent = [], silentPools = [] }: Inventory): boolean => !silent.length && !silentPools.length
 
-/** Earlier differences stay while the part of the node that could tell of their end does not answer. */
+/**
+ * Earlier differences stay while the part of the node that could tell of their end does not answer. They are no more than
+ * a node has workloads, whatever it names one after the other meanwhile.
+ */
 function withUnknown(found: Difference[], inventory: Inventory, before: () => Difference[]): Difference[] {
   if (isWhole(inventory)) return found
   const { silent = [], silentPools = [] } = inventory
   const isUnknown = ({ kind }: Difference) =>
     (silent.length > 0 && ofMachines.has(kind)) ||
     ((silentPools.length > 0 || silent.includes('containers')) && ofVolumes.has(kind))
-  const isNew = ({ words }: Difference) => !found.some((other) => other.words === words)
-  return [...found, ...before().filter((one) => isUnknown(one) && isNew(one))]
+  const words = new Set(found.map((one) => one.words))
+  const stay = before().filter((one) => isUnknown(one) && !words.has(one.words))
+  return [...found, ...stay.slice(0, Math.max(0, MOST_WORKLOADS - found.length))]
 }
 
 function differencesOn(

@@ -1,5 +1,7 @@
 // A part of a node that does not answer: nothing is concluded from its silence, and staff are told what to do.
 import { expect, test } from 'bun:test'
+import { MOST_WORKLOADS } from '../../../agent/protocol/wire.ts'
+import { newId } from '../../../src/kernel/db/ids.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
 const GiB = 1024 ** 3
@@ -115,4 +117,15 @@ test('the times of a silence are those of the controller, however the clock of t
   const [silence] = (await get(p)).silent
   expect(silence).toMatchObject({ part: 'containers', why: 'why' })
   expect(Math.abs(Date.parse(silence.since) - (p.now() - minute))).toBeLessThan(1000)
+})
+
+test('a node that says it is silent and names others each time does not fill the list of its differences', async () => {
+  using p = await world()
+  const inventory = { type: 'inventory', volumes: [], foreign: [], silent: ['hypervisor'], silentPools: ['local'] }
+  for (let i = 0; i < 3; i++) {
+    const vms = Array.from({ length: MOST_WORKLOADS - 1000 }, () => ({ workload: newId('srv'), power: 'running' }))
+    p.node.agent.say({ ...inventory, vms })
+    await p.settle()
+  }
+  expect((await get(p)).differences).toBe(MOST_WORKLOADS)
 })
