@@ -15,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { leaveOutNetworkNumbersIn } from '../../compute/private-networks/queries.ts'
 import { presentNodesIn } from '../../fleet/nodes/queries.ts'
 import { leaveOutNumbersIn } from '../../fleet/workloads/queries.ts'
 import { anchorOf, headFrom, signedHead, writeHead } from '../../kernel/audit/anchor.ts'
@@ -190,9 +191,10 @@ function raiseEpoch(part: string, before: number) {
   const db = new Database(part, { readwrite: true, create: false })
   db.transaction(() => {
     raiseEpochIn(db, [epochIn(db), before], Date.now())
-    // They may have servers, addresses and taps of which this database knows nothing.
+    // They may have servers, addresses, taps and private networks of which this database knows nothing.
     awaitNodesIn(db, presentNodesIn(db))
     leaveOutNumbersIn(db)
+    leaveOutNetworkNumbersIn(db)
   })()
   db.run('PRAGMA wal_checkpoint(TRUNCATE)')
   db.close(true)

@@ -1,4 +1,5 @@
-import { and, count, eq, type SQL } from 'drizzle-orm'
+import type { Database } from 'bun:sqlite'
+import { and, count, eq, getTableName, type SQL } from 'drizzle-orm'
 import { fromWorkloads } from '../../fleet/workloads/queries.ts'
 import { newest } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
@@ -87,3 +88,23 @@ export const noteTold = (tx: Tx, networkId: string, nodeId: string, told: string
 /** Of these members, which wait for their next start. */
 export const noteWaiting = (tx: Tx, networkId: string, of: readonly string[], waiting: readonly string[]) =>
   void statements(tx).waits.run(JSON.stringify(waiting), networkId, JSON.stringify(of))
+
+/** Far more than the networks and cards that a restore loses. */
+const NUMBERS_LEFT_OUT = 1000
+/**
+ * In the file of a database that is put in place of another one: numbers that lost networks and cards may have are left
+ * out. Nodes still have the VNIs, MAC addresses and taps that are made of them.
+ */
+export function leaveOutNetworkNumbersIn(file: Database) {
+  const hasTable = file.query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")
+  for (const table of [privateNetworks, privateNetworkMembers].map(getTableName)) {
+    // A database from before these tables has none to lose.
+    if (!hasTable.get(table)) continue
+    file
+      .query(
+        'INSERT INTO sqlite_sequence SELECT ?1, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?1)',
+      )
+      .run(table)
+    file.query('UPDATE sqlite_sequence SET seq = seq + ? WHERE name = ?').run(NUMBERS_LEFT_OUT, table)
+  }
+}

@@ -1,6 +1,7 @@
 // Private networks of servers on two nodes: each node is told what it has to know of each network, and no more.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { FakeHypervisor } from '../../../agent/drivers/hypervisor/fake.ts'
+import { leaveOutNetworkNumbersIn } from '../../../src/compute/private-networks/queries.ts'
 import { spreadAll } from '../../../src/compute/private-networks/spread.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
@@ -48,6 +49,21 @@ const turn = async () => {
 }
 
 describe('a private network', () => {
+  test('that is made after a restore has no number, and no card a tap or MAC address, that a lost one may have', async () => {
+    const join = async (name: string, ipv4: string) => {
+      const id = await made({ name, ipv4 })
+      await attach(id, ids[0])
+      await p.settle()
+      const { vni, ports } = onNode(p.node).find(({ network }) => network === id)!
+      return { vni, ...ports[0]! }
+    }
+    // Before the first network, too: it may be the one that is lost.
+    leaveOutNetworkNumbersIn(p.db.$client)
+    const first = await join('first', '10.20.0.0/24')
+    expect(first).toMatchObject({ vni: 4096 + 1001, tap: 'btp1001', mac: '02:62:00:00:03:e9' })
+    leaveOutNetworkNumbersIn(p.db.$client)
+    expect(await join('second', '10.21.0.0/24')).toMatchObject({ vni: 4096 + 2002, tap: 'btp2002' })
+  })
   test('joins servers of two nodes: each has its card and address, and each node knows the other', async () => {
     const id = await made({ ipv6: 'fd12:3456:789a:1::/64' })
     const { status, body } = await attach(id, ids[0])
