@@ -85,6 +85,7 @@ export class ServiceManager {
   private readonly socket: string | undefined
   private readonly watchdogUs: number
   private pinging: Timer | undefined
+  private isWatched = false
   private hasFailed = false
 
   constructor(
@@ -107,7 +108,7 @@ export class ServiceManager {
   }
 
   /** Tells the manager that the program lives, from now on by this check. */
-  watch(isAlive: () => unknown) {
+  watch(isAlive: () => unknown = () => {}) {
     clearInterval(this.pinging)
     if (!this.watchdogUs) return
     let wasAlive = true
@@ -121,6 +122,7 @@ export class ServiceManager {
         wasAlive = false
       }
     }
+    this.isWatched = true
     this.tell(`WATCHDOG_USEC=${this.watchdogUs}`)
     ping()
     this.pinging = setInterval(ping, this.watchdogUs / 1000 / PINGS)
@@ -128,21 +130,25 @@ export class ServiceManager {
 
   /** Until `watch`: work begins that may hold up the event loop for long, and must not be cut off. */
   suspend() {
+    this.isWatched = false
     clearInterval(this.pinging)
     if (this.watchdogUs) this.tell(`WATCHDOG_USEC=${SUSPENDED_US}`, true)
   }
 
   /** Does work that may hold up the event loop for some minutes. */
   patiently<T>(work: () => T): T {
-    if (this.watchdogUs) this.tell(`WATCHDOG_USEC=${PATIENT_US}`, true)
+    // Where nothing is watched, such as at the start, this must not begin it.
+    if (!this.isWatched) return work()
+    this.tell(`WATCHDOG_USEC=${PATIENT_US}`, true)
     try {
       return work()
     } finally {
-      if (this.watchdogUs) this.tell(`WATCHDOG_USEC=${this.watchdogUs}`, true)
+      this.tell(`WATCHDOG_USEC=${this.watchdogUs}`, true)
     }
   }
 
   stopping() {
+    this.isWatched = false
     this.tell('STOPPING=1')
     clearInterval(this.pinging)
   }

@@ -30,9 +30,8 @@ export async function standBy(config: Config, manager: ServiceManager): Promise<
   try {
     if (await isController(store, secrets, config)) return 'taken over'
     const end = await new Standby(config, store, secrets, manager).run()
-    // The migrations of the database that was taken over may hold up the event loop.
-    if (end === 'taken over') manager.suspend()
-    else manager.stopping()
+    // After a takeover nobody watches: its migrations may hold up the event loop.
+    if (end === 'stopped') manager.stopping()
     return end
   } catch (error) {
     throw inWords(error)
@@ -164,6 +163,8 @@ class Standby {
       await this.#catchUp()
       const upTo = this.#copy.state!.at
       await this.#copy.finish()
+      // Reading a large database as a whole takes minutes, and whoever was the controller has stopped.
+      this.manager.suspend()
       this.#putInPlace(held, upTo)
       const seconds = (hostTime.monotonic() - began) / second
       log.info('took over', { seconds, upTo: new Date(upTo).toISOString() })
@@ -172,6 +173,7 @@ class Standby {
     } catch (error) {
       const { message } = error as Error
       log.error('the takeover failed', { error })
+      this.manager.watch()
       return refused(message)
     }
   }

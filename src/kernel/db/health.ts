@@ -173,8 +173,11 @@ export class DatabaseHealth {
     if (replaced) return this.isReplaced(replaced)
     if (!this.ownTrouble || this.ownTrouble.kind === 'damaged') return
     try {
-      this.probe()
-      this.writeAnew()
+      // A disk that has just failed may take its time for each page.
+      this.patiently(() => {
+        this.probe()
+        this.writeAnew()
+      })
     } catch (error) {
       const code = codeOf(error)
       const [, kind, reason] = describe(code) ?? []

@@ -58,6 +58,8 @@ export type ShipperState = {
 const PART_BYTES = 4 << 20
 /** The log is copied into the database when it is so long. */
 const CHECKPOINT_BYTES = 4 << 20
+/** It grows to this while a base is on its way; a slow disk takes minutes to copy it. */
+const LONG_LOG_BYTES = 32 << 20
 /** So much is left in the log at most while the store does not answer; then the stream ends. */
 const MOST_LOG_BYTES = 256 << 20
 /** A segment without a change says that the controller is there. */
@@ -289,9 +291,12 @@ export class Shipper {
 
   /** Call it right after reading. */
   #copyLog(): boolean {
-    const done = this.db.$client
-      .query<{ busy: number; log: number; checkpointed: number }, []>('PRAGMA wal_checkpoint(PASSIVE)')
-      .get()!
+    const { health } = this.db.$client
+    const copy = this.db.$client.query<{ busy: number; log: number; checkpointed: number }, []>(
+      'PRAGMA wal_checkpoint(PASSIVE)',
+    )
+    const isLong = this.#reader.fileBytes() > LONG_LOG_BYTES
+    const done = (isLong ? health.patiently(() => copy.get()) : copy.get())!
     const isWhole = done.busy === 0 && done.log === done.checkpointed
     if (isWhole) this.#reader.checkpointed()
     return isWhole
@@ -301,7 +306,7 @@ export class Shipper {
   check() {
     this.#rejectWaiting(this.options.monotonic() - UNSHIPPED_REFUSED_MS)
     if (!this.state.error || this.#base || this.#reader.fileBytes() < MOST_LOG_BYTES) return
-    this.db.$client.run('PRAGMA wal_checkpoint(PASSIVE)')
+    this.db.$client.health.patiently(() => this.db.$client.run('PRAGMA wal_checkpoint(PASSIVE)'))
     this.#stream = undefined
     this.#pending = undefined
     this.#sending = undefined

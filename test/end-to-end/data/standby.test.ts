@@ -3,8 +3,22 @@
 // BERTH_LONG=1 does so twenty times.
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
+import type { ServiceManager } from '../../../agent/protocol/systemd.ts'
+import { standBy } from '../../../src/app/commands/standby.ts'
+import { configFrom } from '../../../src/app/config.ts'
 import { epochIn } from '../../../src/kernel/nodes/epoch.ts'
 import { emptyQcow2 } from '../../support/guest.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
@@ -387,6 +401,34 @@ test('the address of an order that a takeover lost is given to none, before its 
   expect(fleet.hostState().power).toMatchObject({ [lost.serverId]: 'running', [next.body.serverId]: 'running' })
   const numbers = second.query('SELECT CAST(number AS TEXT) AS words FROM workloads ORDER BY number')
   expect(numbers.map(Number)).toEqual([1, 2, 3, 1003])
+  const ofNetworks =
+    "SELECT name || ' ' || seq AS words FROM sqlite_sequence WHERE name LIKE 'private_network%' ORDER BY 1"
+  expect(second.query(ofNetworks)).toEqual(['private_network_members 1000', 'private_networks 1000'])
+}, 90_000)
+
+test('no watchdog cuts off a takeover while it reads the whole database, and one that fails is watched again', async () => {
+  const { second, process } = await pair()
+  const told: string[] = []
+  const isInPlace = () => existsSync(`${second.dir}/berth.db`)
+  const manager = {
+    ready: () => told.push('ready'),
+    suspend: () => told.push(isInPlace() ? 'suspended too late' : 'suspended'),
+    watch: () => told.push('watched'),
+    stopping: () => told.push('stopping'),
+  } as unknown as ServiceManager
+  const ended = standBy(configFrom(second.env), manager)
+  await eventually(() => stateOf(second) > 0, 30)
+  process.kill('SIGKILL')
+  await process.exited
+  const copy = openSync(`${second.dir}/standby.db`, 'r+')
+  writeSync(copy, Buffer.alloc(1 << 16, 0xff), 0, 1 << 16, 1 << 15)
+  closeSync(copy)
+  const failed = await takeOver(second, '--even-if-alive')
+  expect([failed.code, failed.error]).toEqual([1, expect.stringContaining('is not a whole database')])
+  expect(told).toEqual(['ready', 'suspended', 'watched'])
+  expect(await takeOver(second, '--even-if-alive')).toMatchObject({ code: 0, error: '' })
+  expect([await ended, isInPlace()]).toEqual(['taken over', true])
+  expect(told.slice(3)).toEqual(['suspended'])
 }, 90_000)
 
 test('the controller that was before stops when another takes over, and follows it as a standby', async () => {

@@ -98,6 +98,8 @@ describe('a service manager hears', () => {
     const warned: string[] = []
     const ours = new ServiceManager((text) => void warned.push(text), told.env)
     let isAlive = false
+    // Work of the start, which nobody watches, does not begin it.
+    expect(ours.patiently(() => 7)).toBe(7)
     ours.ready(() => {
       if (!isAlive) throw new Error('the database is not read')
     })
@@ -109,8 +111,13 @@ describe('a service manager hears', () => {
     expect(ours.patiently(() => 7)).toBe(7)
     await eventually(() => told.heard.at(-1) === usual)
     expect(told.heard.slice(-2)).toEqual(['WATCHDOG_USEC=600000000', usual])
+    ours.suspend()
+    ours.patiently(() => {})
+    await Bun.sleep(WATCHDOG_MS)
+    expect(told.heard.at(-1)).toBe('WATCHDOG_USEC=86400000000')
     ours.stopping()
     await eventually(() => told.heard.at(-1) === 'STOPPING=1')
+    expect(told.heard.filter((text) => text.startsWith('WATCHDOG_USEC='))).toHaveLength(4)
   }, 30_000)
 
   test('nothing from a program that it did not start, or that asks for no watchdog', async () => {
