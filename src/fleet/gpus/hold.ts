@@ -5,7 +5,7 @@ import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { count } from '../../kernel/words.ts'
 import { releaseAddresses } from '../../network/ip-pools/allocate.ts'
-import { awaitingReports } from '../../network/ip-pools/awaited.ts'
+import { awaitingReports, isReportNear } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
 import { managementAddressOf } from '../nodes/queries.ts'
 import type { WorkloadKind } from '../workloads/kind.ts'
@@ -98,7 +98,8 @@ function placeInstance(
     // Out of stock is an answer that shops remember; a host that comes back in a moment must not cause it.
     if (code === 'restarting')
       throw restarting(`${location.name} is reconnecting to the panel. Nothing was ordered; try again in a minute.`)
-    if (code === 'no_addresses' && judged.some(({ lack }) => lack?.isAwaited)) throw awaitingReports(location.name)
+    if (code === 'no_addresses' && judged.some(({ lack }) => lack?.isAwaited))
+      throw awaitingReports(location.name, isReportNear(tx, nodes))
     const noCards = need.cards === 1 ? 'No free GPU' : `No host with ${need.cards} free GPUs`
     const what = code === 'no_addresses' ? 'No free IPv4 address' : noCards
     const hint = 'Choose another location, or ask your provider.'

@@ -5,6 +5,7 @@ import type { Code } from '../../kernel/api/errors.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { count } from '../../kernel/words.ts'
 import { type AddressLack, lackingAddresses, type PoolSupply, supplyOf } from '../../network/ip-pools/allocate.ts'
+import { waitsForNearReport } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
 import { capacityOf, type NodeCapacity } from '../nodes/queries.ts'
 import type { Nodes } from '../placement/placement.ts'
@@ -174,7 +175,13 @@ export function gpuStockCounter(tx: Db, nodes: Nodes): (location: Location, need
     for (let available = 0; ; available++) {
       const hosts = judged(left, need, nodes, lackingAddress)
       const fitting = hosts.filter(({ lack }) => !lack).map(({ host }) => host)
-      if (!fitting.length) return { available, orMore: false, ...refusalOf(hosts) }
+      if (!fitting.length) {
+        const refusal = refusalOf(hosts)
+        const nodeIds = rooms.map(({ row }) => row.nodeId)
+        if (refusal.code !== 'no_addresses' || !waitsForNearReport(tx, nodes, { ...addressNeed(need), nodeIds }))
+          return { available, orMore: false, ...refusal }
+        return { available, orMore: false, limit: 'reconnecting', code: 'restarting' }
+      }
       if (available === MOST_COUNTED) return { available, orMore: true, limit: 'cards', code: 'no_capacity' }
       const host = fitting.reduce((best, one) => (order(one, best) < 0 ? one : best))
       const pool = need.ownIpv4 ? poolWithAddress(host)! : undefined

@@ -435,8 +435,8 @@ const ofVolumes: ReadonlySet<Difference['kind']> = new Set(['missing_volume', 'o
 const isWhole = ({ silent = [], silentPools = [] }: Inventory): boolean => !silent.length && !silentPools.length
 
 /**
- * Earlier differences stay while the part of the node that could tell of their end does not answer. They are no more than
- * a node has workloads, whatever it names one after the other meanwhile.
+ * Earlier differences stay while the part of the node that could tell of their end does not answer: no more than a node
+ * has workloads, whatever it names one after the other meanwhile.
  */
 function withUnknown(found: Difference[], inventory: Inventory, before: () => Difference[]): Difference[] {
   if (isWhole(inventory)) return found

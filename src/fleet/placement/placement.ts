@@ -7,7 +7,7 @@ import { ApiError, restarting } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { type AddressLack, type AddressNeed, lackingAddresses } from '../../network/ip-pools/allocate.ts'
-import { awaitingReports } from '../../network/ip-pools/awaited.ts'
+import { awaitingReports, isReportNear } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
 import { capacityIn, type NodeCapacity } from '../nodes/queries.ts'
 import type { PoolRoom } from '../storage-pools/queries.ts'
@@ -92,8 +92,8 @@ type PlacementOptions = {
 
 /**
  * Chooses the node. Throws `location_closed`; `image_not_supported` when no node there can run it; `restarting` when a
- * node that fits is reconnecting and no other one fits; `no_capacity`, or `no_addresses` when only addresses are
- * missing, or not known to be free.
+ * node that fits is reconnecting and no other one fits, or one that must tell first which addresses are free;
+ * `no_capacity`, or `no_addresses` when only addresses are missing, or not known to be free.
  */
 export function placeIn(
   tx: Db,
@@ -121,7 +121,8 @@ export function placeIn(
     // Out of stock is an answer that shops remember; a node that comes back in a moment must not cause it.
     if (judged.some((j) => j.disabledReason === RECONNECTING))
       throw restarting(`${location.name} is reconnecting to the panel. Nothing was ordered; try again in a minute.`)
-    if (judged.some(({ addressLack }) => addressLack?.isAwaited)) throw awaitingReports(location.name)
+    if (judged.some(({ addressLack }) => addressLack?.isAwaited))
+      throw awaitingReports(location.name, isReportNear(tx, nodes))
     const lacking = judged.find((j) => j.addressLack)?.disabledReason
     const code = lacking ? 'no_addresses' : 'no_capacity'
     const lacks = `${lacking ? lacking[0]!.toUpperCase() + lacking.slice(1) : 'No room'} in ${location.name}`

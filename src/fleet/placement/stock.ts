@@ -3,6 +3,7 @@
 import type { Code } from '../../kernel/api/errors.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { type AttachedPools, supplyOf } from '../../network/ip-pools/allocate.ts'
+import { waitsForNearReport } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
 import { capacityIn, type NodeCapacity } from '../nodes/queries.ts'
 import type { PoolRoom } from '../storage-pools/queries.ts'
@@ -40,6 +41,7 @@ export function stockCounter(tx: Db, nodes: Nodes): (location: Location, need: N
     stockIn(location, need, nodes, {
       all: () => remembered(capacities, location.id, () => capacityIn(tx, location.id)),
       supply: () => remembered(supplies, `${need.ipv4 > 0} ${need.ipv6Prefix}`, () => supplyOf(tx, need)),
+      isReportNear: (nodeIds) => waitsForNearReport(tx, nodes, { ...need, nodeIds }),
     })
 }
 
@@ -49,7 +51,7 @@ function remembered<V>(known: Map<string, V>, key: string, read: () => V): V {
   return found
 }
 
-type Reads = { all(): NodeCapacity[]; supply(): Supply }
+type Reads = { all(): NodeCapacity[]; supply(): Supply; isReportNear(nodeIds: readonly string[]): boolean }
 function stockIn(location: Location, need: Need, nodes: Nodes, reads: Reads): Stock {
   const refused = (limit: StockLimit, code: Code): Stock => ({ available: 0, orMore: false, limit, code })
   if (!location.open) return refused('closed', 'location_closed')
@@ -59,8 +61,10 @@ function stockIn(location: Location, need: Need, nodes: Nodes, reads: Reads): St
   const parts = partsOf(all, supply).map((part) => partStock(location, part, need, supply, nodes))
   const available = parts.reduce((sum, part) => sum + part.available, 0)
   const orMore = parts.some((part) => part.orMore)
-  if (parts.some((part) => part.reconnects)) return { available, orMore, limit: 'reconnecting', code: 'restarting' }
-  if (parts.some((part) => part.lacksAddress)) return { available, orMore, limit: 'addresses', code: 'no_addresses' }
+  const lacksAddress = parts.some((part) => part.lacksAddress)
+  if (parts.some((part) => part.reconnects) || (lacksAddress && reads.isReportNear(all.map(({ id }) => id))))
+    return { available, orMore, limit: 'reconnecting', code: 'restarting' }
+  if (lacksAddress) return { available, orMore, limit: 'addresses', code: 'no_addresses' }
   const reasons = new Set(parts.flatMap((part) => part.reasons))
   const limit = (['memory', 'disk', 'storage_class', 'disconnected', 'closed'] as const).find((reason) =>
     reasons.has(reason),

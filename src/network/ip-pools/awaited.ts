@@ -1,8 +1,9 @@
 // Pools whose nodes are awaited. A database that takes the place of another one may lack the last orders: its free
 // addresses are known when every node that routes their pool has named those on it.
 import type { Database } from 'bun:sqlite'
-import { ApiError } from '../../kernel/api/errors.ts'
+import { ApiError, restarting } from '../../kernel/api/errors.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import type { AddressNeed } from './allocate.ts'
 
 /** SQL: no node is awaited that routes the pool. While none is awaited at all, it takes no measurable time. */
 export const isGiven = (poolId: string) =>
@@ -51,10 +52,32 @@ export function awaitNodesIn(file: Database, nodeIds: readonly string[]) {
   for (const id of nodeIds) add.run(id)
 }
 
-/** The refusal where only addresses are missing that awaited nodes may have. `where`: what gives none. */
-export const awaitingReports = (where: string) =>
-  new ApiError(
+type Reconnecting = { isReconnecting(nodeId: string): boolean }
+/** An awaited node is on its way back, and tells its addresses in a moment. */
+export const isReportNear = (tx: Db, nodes: Reconnecting): boolean =>
+  awaitedWithPools(tx).some(({ id }) => nodes.isReconnecting(id))
+/** The same where an order of this need, on one of these nodes, waits for it. */
+export const waitsForNearReport = (
+  tx: Db,
+  nodes: Reconnecting,
+  { ipv4, ipv6Prefix, nodeIds }: AddressNeed & { nodeIds: readonly string[] },
+): boolean =>
+  isReportNear(tx, nodes) &&
+  nodeIds.some((id) => (ipv4 > 0 && withholdsFor(tx, id, 4)) || (ipv6Prefix !== null && withholdsFor(tx, id, 6)))
+
+/**
+ * The refusal where only addresses are missing that awaited nodes may have. `where`: what gives none. Out of stock is an
+ * answer that shops remember; a node that comes back in a moment must not cause it.
+ */
+export function awaitingReports(where: string, isNear = false): ApiError {
+  if (isNear)
+    return restarting(
+      `${where} gives no addresses yet: the panel was restored, and nodes are reconnecting that tell which addresses ` +
+        'are in use. Nothing was changed; try again in a minute.',
+    )
+  return new ApiError(
     'no_addresses',
     `${where} gives no addresses yet: the panel was restored a while ago, and not every node has told since which ` +
       'addresses are in use on it. Nothing was changed; try again in a few minutes.',
   )
+}

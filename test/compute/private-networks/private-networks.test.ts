@@ -49,7 +49,7 @@ const turn = async () => {
 }
 
 describe('a private network', () => {
-  test('that is made after a restore has no number, and no card a tap or MAC address, that a lost one may have', async () => {
+  test('that is made after a restore has no number, tap or MAC address that a lost one may have', async () => {
     const join = async (name: string, ipv4: string) => {
       const id = await made({ name, ipv4 })
       await attach(id, ids[0])

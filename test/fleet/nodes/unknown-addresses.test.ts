@@ -203,7 +203,7 @@ describe('a node that lies about addresses', () => {
       { what: expect.stringContaining('more addresses') },
     ])
   })
-  test('claims prefixes and always others: the controller takes each report in a moment, and cuts around them', async () => {
+  test('claims prefixes and always others: each report takes a moment, and pools are cut around them', async () => {
     using p = await small()
     const claimed = (from: number) =>
       Array.from({ length: MOST_CLAIMS }, (_, i) => `2001:db8:7:${(from + i).toString(16)}::/64`)
@@ -264,6 +264,8 @@ describe('after a restore, before a node has told which addresses are in use on 
     const other = p.others[0]!
     other.agent.disconnect()
     awaited(p, other.id)
+    // A minute later it is no node that comes back in a moment.
+    p.turnClock(61_000)
     await refused(p, () => order(p, 'web01'))
     await refused(p, () => order(p, 'web01', { nodeId: p.node.id }))
     for (const version of [4, 6])
@@ -280,6 +282,20 @@ describe('after a restore, before a node has told which addresses are in use on 
     await names(p, other.id, of(newId('srv'), '198.51.100.3'))
     expect((await attention(p)).some(({ what }) => what.startsWith('Orders wait'))).toBe(false)
     expect((await ordered(p, 'web01')).ipv4).toBe('198.51.100.4')
+  })
+  test('an order hears to try again, not that all is sold, while such a node comes back; so says the stock', async () => {
+    using p = await small(2)
+    const other = p.others[0]!
+    const stock = async () => (await p.admin('GET', `/stock?packageId=${p.order.packageId}`)).stock[0]
+    other.agent.disconnect()
+    awaited(p, other.id)
+    const { status, body } = await order(p, 'web01')
+    expect([status, body.error.code]).toEqual([503, 'restarting'])
+    expect(body.error.message).toContain('nodes are reconnecting that tell which addresses are in use')
+    expect(await stock()).toMatchObject({ available: 0, limit: 'reconnecting', code: 'restarting' })
+    p.turnClock(61_000)
+    await refused(p, () => order(p, 'web01'))
+    expect(await stock()).toMatchObject({ available: 0, limit: 'addresses', code: 'no_addresses' })
   })
   test('an inventory of an older agent is enough, where it names nothing unknown', async () => {
     using p = await small()
@@ -303,6 +319,7 @@ describe('after a restore, before a node has told which addresses are in use on 
     const [lost, repaired] = p.others as [any, any]
     for (const { agent } of [lost, repaired]) agent.disconnect()
     awaited(p, lost.id, repaired.id)
+    p.turnClock(61_000)
     const path = (id: string, action: string) => `/admin/nodes/${id}/actions/${action}`
     await refused(p, () => order(p, 'web01'))
     await p.admin('POST', path(lost.id, 'declare-lost'), { name: 'fra-02' })
