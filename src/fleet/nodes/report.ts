@@ -280,8 +280,8 @@ export class Reports {
     if (addresses && !storeAddresses(tx, this.time.now, nodeId, addresses))
       findings.push({ nodeId, offence: 'too_many_addresses', details: { addresses: addresses.named.length } })
     // An agent from before these reports; where nothing is unknown, there is nothing to hold.
-    else if (inventory && isWhole(inventory) && !values.differences?.some(({ kind }) => kind.startsWith('orphan')))
-      awaitNoLonger(tx, nodeId)
+    const hasOrphans = values.differences?.some(({ kind }) => kind.startsWith('orphan'))
+    if (inventory && isWhole(inventory) && !hasOrphans && !this.addressParts.isTeller(nodeId)) awaitNoLonger(tx, nodeId)
     if (pools) keepPools(tx, nodeId, pools, this.time.now())
     if (values.facts) keepCards(tx, nodeId, values.facts, this.time.now())
     const changes: (() => void)[] = []

@@ -197,7 +197,12 @@ describe('a node that lies about addresses', () => {
       ...{ name: 'big', network: '10.99.0.0/20', gateway: '10.99.0.1', nodeIds: [p.node.id] },
     })
     const all = Array.from({ length: MOST_CLAIMS + 200 }, (_, i) => `10.99.${(i >> 8) + 1}.${i & 255}`)
+    awaited(p, p.node.id)
     await names(p, p.node.id, of(newId('srv'), ...all))
+    // As an agent does behind each report.
+    say(p, p.node.id, { type: 'inventory', vms: [], volumes: [], foreign: [] })
+    await settled(p)
+    expect(await p.admin('GET', `/admin/nodes/${p.node.id}`)).toMatchObject({ awaited: true })
     expect(await p.admin('GET', `/admin/ip-pools/${big.id}`)).toMatchObject({ reserved: MOST_CLAIMS + 1 })
     expect((await p.admin('GET', `/admin/nodes/${p.node.id}`)).misconduct).toMatchObject([
       { what: expect.stringContaining('more addresses') },

@@ -28,9 +28,11 @@ export type NamedAddresses = { named: NamedAddress[]; at: number }
 export class AddressParts {
   private begun = new Map<string, { next: number; parts: number; named: NamedAddress[] }>()
   private turns = new Map<string, Budget>()
+  private tellers = new Set<string>()
 
   /** Answers the addresses when the last part has come. A part that does not follow the one before is dropped. */
   add(nodeId: string, { part, parts, held }: Addresses): NamedAddress[] | undefined {
+    this.tellers.add(nodeId)
     const before = this.begun.get(nodeId)
     this.begun.delete(nodeId)
     const follows = part === 1 ? this.hasTurn(nodeId) : before?.next === part && before.parts === parts
@@ -41,9 +43,13 @@ export class AddressParts {
     return undefined
   }
 
+  /** Has the node named addresses in this connection? Agents from before these reports do not. */
+  isTeller = (nodeId: string): boolean => this.tellers.has(nodeId)
+
   /** The connection broke off: the next report begins anew. */
   forget(nodeId: string) {
     this.begun.delete(nodeId)
+    this.tellers.delete(nodeId)
   }
 
   private hasTurn(nodeId: string): boolean {
