@@ -2,7 +2,7 @@
 // file that is not finished has the suffix .part and is no volume: after a crash at most such a file is left, and the
 // next attempt replaces it.
 import { chownSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../../failure.ts'
 import { run } from '../../host/exec.ts'
@@ -99,9 +99,9 @@ export class FilePool implements Pool {
   async remove(volume: Volume) {
     const first = this.diskOf(atLayer(volume, 0)).path
     // The lowest layer last: after a crash the disk is still listed.
-    for (const layer of await this.layersOf(volume)) rmSync(layer, { force: true })
-    rmSync(`${first}.part`, { force: true })
-    rmSync(first, { force: true })
+    for (const layer of await this.layersOf(volume)) await deleted(layer)
+    await deleted(`${first}.part`)
+    await deleted(first)
   }
 
   async fork(volume: Volume, from: number, sizeBytes: number) {
@@ -143,8 +143,8 @@ export class FilePool implements Pool {
     const { path } = this.diskOf(atLayer(volume, layer))
     const [above] = await this.standingOn(volume, path)
     if (above) throw new Failure('layer_in_use', `${above} stands on ${path}, which is left as it is`)
-    rmSync(`${path}.part`, { force: true })
-    rmSync(path, { force: true })
+    await deleted(`${path}.part`)
+    await deleted(path)
     await toDisk(this.root)
   }
 
@@ -223,6 +223,12 @@ const infoOf = async (path: string): Promise<Info> =>
   JSON.parse(
     (await run('qemu-img', ['info', '-U', '--output', 'json', '-f', 'qcow2', '--', path], { quietly: true })).out,
   )
+
+/**
+ * Deletes the file of a disk, if it is there. ext4 may take a minute for one of terabytes: the agent goes on meanwhile, and
+ * its watchdog does not end it.
+ */
+export const deleted = (path: string) => rm(path, { force: true })
 
 /** Resolves when a file, or a directory's list of names, would survive a power failure. */
 export async function toDisk(path: string) {

@@ -20,7 +20,7 @@ import { Failure, wordsOf } from '../../failure.ts'
 import { find, type Program, run } from '../../host/exec.ts'
 import { turns } from '../../turns.ts'
 import { mustBeAlone, uidBase } from '../container/ids.ts'
-import { toDisk } from '../storage/file.ts'
+import { deleted, toDisk } from '../storage/file.ts'
 import type { Pool } from '../storage/storage.ts'
 import type { Workspaces } from './workspaces.ts'
 
@@ -87,8 +87,8 @@ export class Ext4Workspaces implements Workspaces {
   async remove(workload: string) {
     const path = this.pathOf(workload)
     await mustBeUnmounted(workload, path)
-    rmSync(`${path}.part`, { force: true })
-    rmSync(path, { force: true })
+    await deleted(`${path}.part`)
+    await deleted(path)
   }
 
   async list() {
