@@ -4,13 +4,12 @@ import { type Attention, MOST_SHOWN, type Source } from '../../kernel/attention.
 import { iso } from '../../kernel/db/clock.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { count } from '../../kernel/words.ts'
-import { claimsOfEach } from '../../network/ip-pools/claims.ts'
+import { claimedPlacesOfEach } from '../../network/ip-pools/claims.ts'
 import { nodesWithPool } from '../../network/ip-pools/queries.ts'
 import { gpuHostRows } from '../gpus/queries.ts'
 import { FULL_PERCENT, metadataPercent, usedPercent, WARN_PERCENT } from '../storage-pools/full.ts'
 import { type PoolHealth, poolHealthByNode } from '../storage-pools/queries.ts'
 import { listedOnEach } from '../workloads/queries.ts'
-import { addressDifferences } from './addresses/differences.ts'
 import { described } from './misconduct.ts'
 import { AWAY_SHOWN_MS, partWords } from './model.ts'
 import { listNodes } from './nodes.ts'
@@ -42,7 +41,7 @@ function troublesOf(call: ReadContext): Attention[] {
   const withPool = nodesWithPool(call.tx)
   const listed = listedOnEach(call.tx)
   const pools = poolHealthByNode(call.tx)
-  const claims = claimsOfEach(call.tx)
+  const claimed = claimedPlacesOfEach(call.tx)
   const gpuHosts = new Set(gpuHostRows(call.tx).map(({ nodeId }) => nodeId))
   const all: Node[] = nodesHealth(call.tx).map((n) => ({
     ...n,
@@ -57,7 +56,7 @@ function troublesOf(call: ReadContext): Attention[] {
           ...reachable(call, n),
           ...silent(call, n),
           ...misbehaving(call, n),
-          ...asItShouldBe(n, claims.has(n.id) ? addressDifferences(call.tx, n).length : 0),
+          ...asItShouldBe(n, claimed.get(n.id) ?? 0),
           ...able(n),
           ...(withPool.has(n.id) ? [] : withoutPool(call, n)),
           ...space(call, n),

@@ -16,9 +16,9 @@ import { iso, isoOrNull, second } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { isAwaited } from '../../network/ip-pools/awaited.ts'
+import { claimedPlaces } from '../../network/ip-pools/claims.ts'
 import { locationById } from '../locations/queries.ts'
 import { listedOn, workloadsOn } from '../workloads/queries.ts'
-import { addressDifferences } from './addresses/differences.ts'
 import { capacityOf, nodeById } from './queries.ts'
 import type { Node } from './tables.ts'
 
@@ -157,7 +157,7 @@ export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; ac
       open: pool.open,
       freeDiskGb: pool.freeDiskGb,
     })),
-    differences: it.differences.length + addressDifferences(tx, it).length,
+    differences: it.differences.length + claimedPlaces(tx, it.id),
     awaited: isAwaited(tx, it.id),
     load: beat
       ? {

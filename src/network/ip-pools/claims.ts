@@ -26,6 +26,8 @@ export type NamedAddress = { workload: string; address: string }
 type Row = Pick<Address, 'id' | 'address' | 'workloadId' | 'reservedFor' | 'holderId'>
 type Claim = { addressId: string; workloadId: string; words: string; address: string; holder: string | null }
 
+/** SQL: each address that two have, and each workload with others. 1000 claims take 1 ms, and their words twenty. */
+const places = 'count(a.workload_id) + count(DISTINCT iif(a.workload_id IS NULL, c.workload_id, NULL))'
 const statements = prepared(({ $client }) => ({
   // Of a node as it should be, none is left. 4 µs for each address.
   unknown: $client.prepare<NamedAddress, [string, number]>(
@@ -47,8 +49,12 @@ const statements = prepared(({ $client }) => ({
     `SELECT c.address_id AS addressId, c.workload_id AS workloadId, c.words, a.address, a.workload_id AS holder
      FROM address_claims c JOIN addresses a ON a.id = c.address_id WHERE c.node_id = ? ORDER BY a.pool_id, a.place`,
   ),
-  every: $client.prepare<{ nodeId: string; claims: number }, []>(
-    'SELECT node_id AS nodeId, count(*) AS claims FROM address_claims GROUP BY node_id',
+  places: $client.prepare<{ n: number }, [string]>(
+    `SELECT ${places} AS n FROM address_claims c JOIN addresses a ON a.id = c.address_id WHERE c.node_id = ?`,
+  ),
+  placesOfEach: $client.prepare<{ nodeId: string; n: number }, []>(
+    `SELECT c.node_id AS nodeId, ${places} AS n FROM address_claims c JOIN addresses a ON a.id = c.address_id
+     GROUP BY c.node_id`,
   ),
   conflicts: $client.prepare<Claim & { nodeId: string }, [number]>(
     `SELECT c.address_id AS addressId, c.node_id AS nodeId, c.workload_id AS workloadId, c.words, a.address,
@@ -130,12 +136,14 @@ export function takeClaims(
 
 /** The claims of a node, in the order of their pools. `holder`: the workload that has the address in the database. */
 export const claimsOf = (tx: Db, nodeId: string): Claim[] => statements(tx).ofNode.all(nodeId)
-/** How many claims each node has that has some. */
-export const claimsOfEach = (tx: Db): ReadonlyMap<string, number> =>
+/** In how many places the claims of a node differ from the database, as they are told in words. */
+export const claimedPlaces = (tx: Db, nodeId: string): number => statements(tx).places.get(nodeId)!.n
+/** The same of every node that has claims. */
+export const claimedPlacesOfEach = (tx: Db): ReadonlyMap<string, number> =>
   new Map(
     statements(tx)
-      .every.all()
-      .map(({ nodeId, claims }) => [nodeId, claims]),
+      .placesOfEach.all()
+      .map(({ nodeId, n }) => [nodeId, n]),
   )
 /** Claims on addresses that the database gives to another workload: two have them. */
 export const conflictingClaims = (tx: Db, limit: number) => statements(tx).conflicts.all(limit)

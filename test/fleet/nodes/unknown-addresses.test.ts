@@ -147,9 +147,9 @@ describe('an address that a server has which the database does not know', () => 
       `${ipv4} is in use by two servers: by ${lost} on ${here}, which the records do not have, and by web01 ` +
       `(${serverId}) on ${there}, to which the records give it.`
     expect((await attention(p)).find((row) => row.what.startsWith(ipv4))).toMatchObject({ level: 'bad', what })
-    expect((await p.admin('GET', `/admin/nodes/${other}`)).found).toMatchObject([
-      { kind: 'address_conflict', words: what },
-    ])
+    const shownNode = await p.admin('GET', `/admin/nodes/${other}`)
+    expect(shownNode.found).toMatchObject([{ kind: 'address_conflict', words: what }])
+    expect(shownNode.differences).toBe(shownNode.found.length)
     // It is not free when that one goes.
     await p.admin('DELETE', `/servers/${serverId}?immediately=true`)
     await p.settle()
