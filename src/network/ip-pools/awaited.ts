@@ -3,7 +3,6 @@
 import type { Database } from 'bun:sqlite'
 import { ApiError, restarting } from '../../kernel/api/errors.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
-import type { AddressNeed } from './allocate.ts'
 
 /** SQL: no node is awaited that routes the pool. While none is awaited at all, it takes no measurable time. */
 export const isGiven = (poolId: string) =>
@@ -52,16 +51,13 @@ export function awaitNodesIn(file: Database, nodeIds: readonly string[]) {
   for (const id of nodeIds) add.run(id)
 }
 
+type Waiting = { ipv4: number; ipv6Prefix: number | null; nodeIds: readonly string[] }
 type Reconnecting = { isReconnecting(nodeId: string): boolean }
 /** An awaited node is on its way back, and tells its addresses in a moment. */
 export const isReportNear = (tx: Db, nodes: Reconnecting): boolean =>
   awaitedWithPools(tx).some(({ id }) => nodes.isReconnecting(id))
 /** The same where an order of this need, on one of these nodes, waits for it. */
-export const waitsForNearReport = (
-  tx: Db,
-  nodes: Reconnecting,
-  { ipv4, ipv6Prefix, nodeIds }: AddressNeed & { nodeIds: readonly string[] },
-): boolean =>
+export const waitsForNearReport = (tx: Db, nodes: Reconnecting, { ipv4, ipv6Prefix, nodeIds }: Waiting): boolean =>
   isReportNear(tx, nodes) &&
   nodeIds.some((id) => (ipv4 > 0 && withholdsFor(tx, id, 4)) || (ipv6Prefix !== null && withholdsFor(tx, id, 6)))
 
