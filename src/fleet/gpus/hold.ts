@@ -8,6 +8,7 @@ import { releaseAddresses } from '../../network/ip-pools/allocate.ts'
 import { awaitingReports, isReportNear } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
 import { managementAddressOf } from '../nodes/queries.ts'
+import { reportsSoon } from '../placement/placement.ts'
 import type { WorkloadKind } from '../workloads/kind.ts'
 import { insertPlaced } from '../workloads/reserve.ts'
 import { startCheck } from './check.ts'
@@ -99,7 +100,7 @@ function placeInstance(
     if (code === 'restarting')
       throw restarting(`${location.name} is reconnecting to the panel. Nothing was ordered; try again in a minute.`)
     if (code === 'no_addresses' && judged.some(({ lack }) => lack?.isAwaited))
-      throw awaitingReports(location.name, isReportNear(tx, nodes))
+      throw awaitingReports(location.name, isReportNear(tx, reportsSoon(tx, nodes)))
     const noCards = need.cards === 1 ? 'No free GPU' : `No host with ${need.cards} free GPUs`
     const what = code === 'no_addresses' ? 'No free IPv4 address' : noCards
     const hint = 'Choose another location, or ask your provider.'

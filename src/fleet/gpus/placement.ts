@@ -8,7 +8,7 @@ import { type AddressLack, lackingAddresses, type PoolSupply, supplyOf } from '.
 import { waitsForNearReport } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
 import { capacityOf, type NodeCapacity } from '../nodes/queries.ts'
-import type { Nodes } from '../placement/placement.ts'
+import { type Nodes, reportsSoon } from '../placement/placement.ts'
 import type { PoolRoom } from '../storage-pools/queries.ts'
 import { gpuHostsIn, type HostRow, modelsOn } from './queries.ts'
 
@@ -178,7 +178,10 @@ export function gpuStockCounter(tx: Db, nodes: Nodes): (location: Location, need
       if (!fitting.length) {
         const refusal = refusalOf(hosts)
         const nodeIds = rooms.map(({ row }) => row.nodeId)
-        if (refusal.code !== 'no_addresses' || !waitsForNearReport(tx, nodes, { ...addressNeed(need), nodeIds }))
+        if (
+          refusal.code !== 'no_addresses' ||
+          !waitsForNearReport(tx, reportsSoon(tx, nodes), { ...addressNeed(need), nodeIds })
+        )
           return { available, orMore: false, ...refusal }
         return { available, orMore: false, limit: 'reconnecting', code: 'restarting' }
       }

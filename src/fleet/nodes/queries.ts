@@ -169,6 +169,7 @@ const statements = prepared(({ $client }) => ({
     `SELECT n.id FROM nodes n LEFT JOIN nodes own ON own.id = ?1 WHERE n.removed_at IS NULL AND n.lost_at IS NULL
      ORDER BY n.id = ?1 DESC, n.location_id = own.location_id DESC, n.seen_at DESC, n.id`,
   ),
+  hasReported: $client.prepare<unknown, [string]>('SELECT 1 FROM nodes WHERE id = ? AND inventory_at >= connected_at'),
   gone: $client.prepare<unknown, [string]>(
     'SELECT 1 FROM nodes WHERE id = ? AND (removed_at IS NOT NULL OR lost_at IS NOT NULL)',
   ),
@@ -193,6 +194,8 @@ export const liveNodesNear = (tx: Db, nodeId: string): string[] =>
   statements(tx)
     .near.all(nodeId)
     .map(({ id }) => id)
+/** Has a node that is connected said what is on it, in this connection? */
+export const hasReported = (tx: Db, nodeId: string): boolean => statements(tx).hasReported.get(nodeId) !== null
 /** Is it a node of this location, and not removed? */
 export const isNodeIn = (tx: Db, nodeId: string, locationId: string): boolean =>
   statements(tx).isIn.get(nodeId, locationId) !== null

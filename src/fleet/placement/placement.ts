@@ -9,7 +9,7 @@ import type { Db } from '../../kernel/db/open.ts'
 import { type AddressLack, type AddressNeed, lackingAddresses } from '../../network/ip-pools/allocate.ts'
 import { awaitingReports, isReportNear } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
-import { capacityIn, type NodeCapacity } from '../nodes/queries.ts'
+import { capacityIn, hasReported, type NodeCapacity } from '../nodes/queries.ts'
 import type { PoolRoom } from '../storage-pools/queries.ts'
 import { refuseImage, runsOn } from './hardware.ts'
 
@@ -82,6 +82,12 @@ function poolOf({ placement }: Pick<Location, 'placement'>, node: NodeCapacity, 
 
 export type Nodes = Pick<AppContext['nodes'], 'connected' | 'isReconnecting'>
 
+/** Answers of a node whether it is about to say what is on it. */
+export const reportsSoon =
+  (tx: Db, nodes: Nodes) =>
+  (nodeId: string): boolean =>
+    nodes.isReconnecting(nodeId) || (nodes.connected(nodeId) && !hasReported(tx, nodeId))
+
 type PlacementOptions = {
   nodes: Nodes
   /** A node that staff asked for by name. */
@@ -122,7 +128,7 @@ export function placeIn(
     if (judged.some((j) => j.disabledReason === RECONNECTING))
       throw restarting(`${location.name} is reconnecting to the panel. Nothing was ordered; try again in a minute.`)
     if (judged.some(({ addressLack }) => addressLack?.isAwaited))
-      throw awaitingReports(location.name, isReportNear(tx, nodes))
+      throw awaitingReports(location.name, isReportNear(tx, reportsSoon(tx, nodes)))
     const lacking = judged.find((j) => j.addressLack)?.disabledReason
     const code = lacking ? 'no_addresses' : 'no_capacity'
     const lacks = `${lacking ? lacking[0]!.toUpperCase() + lacking.slice(1) : 'No room'} in ${location.name}`

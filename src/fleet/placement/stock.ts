@@ -7,7 +7,7 @@ import { waitsForNearReport } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
 import { capacityIn, type NodeCapacity } from '../nodes/queries.ts'
 import type { PoolRoom } from '../storage-pools/queries.ts'
-import { byRuleOf, type Need, type Nodes, poolsFor, type RoomReason, withoutRoom } from './placement.ts'
+import { byRuleOf, type Need, type Nodes, poolsFor, type RoomReason, reportsSoon, withoutRoom } from './placement.ts'
 
 /** The limit that refuses the order behind the last one. */
 export const stockLimits = [
@@ -41,7 +41,7 @@ export function stockCounter(tx: Db, nodes: Nodes): (location: Location, need: N
     stockIn(location, need, nodes, {
       all: () => remembered(capacities, location.id, () => capacityIn(tx, location.id)),
       supply: () => remembered(supplies, `${need.ipv4 > 0} ${need.ipv6Prefix}`, () => supplyOf(tx, need)),
-      isReportNear: (nodeIds) => waitsForNearReport(tx, nodes, { ...need, nodeIds }),
+      isReportNear: (nodeIds) => waitsForNearReport(tx, reportsSoon(tx, nodes), { ...need, nodeIds }),
     })
 }
 

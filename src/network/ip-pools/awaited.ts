@@ -51,14 +51,17 @@ export function awaitNodesIn(file: Database, nodeIds: readonly string[]) {
   for (const id of nodeIds) add.run(id)
 }
 
-type Waiting = { ipv4: number; ipv6Prefix: number | null; nodeIds: readonly string[] }
-type Reconnecting = { isReconnecting(nodeId: string): boolean }
-/** An awaited node is on its way back, and tells its addresses in a moment. */
-export const isReportNear = (tx: Db, nodes: Reconnecting): boolean =>
-  awaitedWithPools(tx).some(({ id }) => nodes.isReconnecting(id))
-/** The same where an order of this need, on one of these nodes, waits for it. */
-export const waitsForNearReport = (tx: Db, nodes: Reconnecting, { ipv4, ipv6Prefix, nodeIds }: Waiting): boolean =>
-  isReportNear(tx, nodes) &&
+type Need = { ipv4: number; ipv6Prefix: number | null }
+/** Does an awaited node tell its addresses in a moment? `isSoon` says so of a node. */
+export const isReportNear = (tx: Db, isSoon: (nodeId: string) => boolean): boolean =>
+  awaitedWithPools(tx).some(({ id }) => isSoon(id))
+/** Does an order of this need wait for such a node, on one of these nodes? */
+export const waitsForNearReport = (
+  tx: Db,
+  isSoon: (nodeId: string) => boolean,
+  { ipv4, ipv6Prefix, nodeIds }: Need & { nodeIds: readonly string[] },
+): boolean =>
+  isReportNear(tx, isSoon) &&
   nodeIds.some((id) => (ipv4 > 0 && withholdsFor(tx, id, 4)) || (ipv6Prefix !== null && withholdsFor(tx, id, 6)))
 
 /**

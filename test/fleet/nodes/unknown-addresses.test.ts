@@ -309,6 +309,9 @@ describe('after a restore, before a node has told which addresses are in use on 
       ...{ type: 'inventory', volumes: [], foreign: [] },
       vms: vms.map((workload) => ({ workload, power: 'running' })),
     })
+    // It is connected, and its first report on the way.
+    p.db.$client.run('UPDATE nodes SET inventory_at = NULL')
+    expect((await order(p, 'web01')).body.error.code).toBe('restarting')
     say(p, p.node.id, inventory(newId('srv')))
     await settled(p)
     await refused(p, () => order(p, 'web01'))
