@@ -225,8 +225,8 @@ const infoOf = async (path: string): Promise<Info> =>
   )
 
 /**
- * Deletes the file of a disk, if it is there. ext4 may take a minute for one of terabytes: the agent goes on meanwhile, and
- * its watchdog does not end it.
+ * Deletes the file of a disk, if it is there. ext4 may take a minute for one of terabytes: the agent goes on meanwhile,
+ * and its watchdog does not end it.
  */
 export const deleted = (path: string) => rm(path, { force: true })
 

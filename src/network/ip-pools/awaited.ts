@@ -65,8 +65,8 @@ export const waitsForNearReport = (
   nodeIds.some((id) => (ipv4 > 0 && withholdsFor(tx, id, 4)) || (ipv6Prefix !== null && withholdsFor(tx, id, 6)))
 
 /**
- * The refusal where only addresses are missing that awaited nodes may have. `where`: what gives none. Out of stock is an
- * answer that shops remember; a node that comes back in a moment must not cause it.
+ * The refusal where only addresses are missing that awaited nodes may have. `where`: what gives none. Out of stock is
+ * an answer that shops remember; a node that comes back in a moment must not cause it.
  */
 export function awaitingReports(where: string, isNear = false): ApiError {
   if (isNear)

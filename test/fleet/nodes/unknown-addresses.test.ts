@@ -288,7 +288,7 @@ describe('after a restore, before a node has told which addresses are in use on 
     expect((await attention(p)).some(({ what }) => what.startsWith('Orders wait'))).toBe(false)
     expect((await ordered(p, 'web01')).ipv4).toBe('198.51.100.4')
   })
-  test('an order hears to try again, not that all is sold, while such a node comes back; so says the stock', async () => {
+  test('orders and the stock say to try again, not that all is sold, while such a node comes back', async () => {
     using p = await small(2)
     const other = p.others[0]!
     const stock = async () => (await p.admin('GET', `/stock?packageId=${p.order.packageId}`)).stock[0]
