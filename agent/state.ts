@@ -182,6 +182,11 @@ export function openState(path: string) {
         db.run('delete from vm_pools where workload = ?', [workload])
         for (const pool of new Set(pools)) db.run('insert into vm_pools values (?, ?)', [workload, pool])
       })(),
+    /** The same of a vm that an earlier agent defined, which did not note them, where all its disks are in one pool. */
+    learnPools: (workload: string, pools: readonly string[]) => {
+      const add = 'insert into vm_pools select ?1, ?2 where not exists (select 1 from vm_pools where workload = ?1)'
+      if (new Set(pools).size === 1) db.run(add, [workload, pools[0]!])
+    },
     /** The pools of all disks of a vm, by name. */
     poolsOf: (workload: string) =>
       db

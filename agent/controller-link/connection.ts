@@ -368,6 +368,12 @@ export class Connection {
       storage.volumes(),
       this.lookAtContainers(),
     ])
+    const disks = Map.groupBy(volumes, ({ workload }) => workload)
+    for (const { id } of vms?.ours ?? [])
+      this.host.state.learnPools(
+        id,
+        (disks.get(id) ?? []).map(({ pool }) => pool),
+      )
     // After the pools, because it touches one of them.
     const files = await workspaces.list().catch(() => undefined)
     const silent: SilentPart[] = vms ? [] : ['hypervisor']

@@ -1,4 +1,5 @@
 // A storage pool, libvirt or the container engine that hangs: the agent goes on reporting, and says what is silent.
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -64,6 +65,19 @@ describe('what hangs on a node', () => {
     expect(await it.frame('inventory')).toMatchObject({ volumes: [{ pool: 'local' }] })
     expect(await it.command('job_1/h', 'volume.look', volumeOf(1))).toMatchObject({ output: { sizeBytes: 2 ** 34 } })
   }, 40_000)
+
+  test('is a pool that an agent before this one did not note: it is learned from the disks that are there', async () => {
+    const state = new Database(join(dir, 'state.db'))
+    state.run('PRAGMA busy_timeout = 5000')
+    state.run('delete from vm_pools')
+    it.frames.length = 0
+    it.ask({ type: 'report' })
+    await it.frame('inventory')
+    expect(state.query('select workload, pool from vm_pools').all()).toEqual([
+      { workload: workloadId(1), pool: 'local' },
+    ])
+    state.close()
+  })
 
   test('is libvirt or the container engine: the heartbeat goes on, and names no power', async () => {
     hang({ hangs: 'hypervisor' }, { hangs: 'containers' })
