@@ -66,7 +66,7 @@ describe('what hangs on a node', () => {
     expect(await it.command('job_1/h', 'volume.look', volumeOf(1))).toMatchObject({ output: { sizeBytes: 2 ** 34 } })
   }, 40_000)
 
-  test('is a pool that an agent before this one did not note: it is learned from the disks that are there', async () => {
+  test('is a pool that an earlier agent did not note: it is learned from the disks that are there', async () => {
     const state = new Database(join(dir, 'state.db'))
     state.run('PRAGMA busy_timeout = 5000')
     state.run('delete from vm_pools')
