@@ -65,12 +65,31 @@ export const backupFindings = [
   'full',
   'slow',
   'unreliable',
+  'backups_missing',
   'failed',
 ] as const
 export type BackupFinding = (typeof backupFindings)[number]
 
 /** Can a node that was stolen erase what is there? `unknown`: the target does not tell. */
 export const appendOnlyKinds = ['yes', 'no', 'unknown'] as const
+
+/** The most repositories for whose backups one test looks. */
+export const MOST_HELD = 5
+/** A target that is tried; `holds`: snapshots that are to be there, each in its repository. */
+export const BackupTest = t.Object({
+  ...BackupTarget.properties,
+  holds: t.Optional(
+    t.Array(
+      t.Object({
+        repository: BackupTarget.properties.repository,
+        password: BackupTarget.properties.password,
+        snapshot: t.String({ pattern: '^[0-9a-f]{64}$' }),
+      }),
+      { maxItems: MOST_HELD },
+    ),
+  ),
+})
+export type BackupTest = Static<typeof BackupTest>
 
 /** `detail`: what the target or restic said, without secrets; empty where the finding says all. */
 export const BackupTestResult = t.Object({

@@ -7,6 +7,7 @@ import {
   BackupMade,
   BackupsForgotten,
   BackupTarget,
+  BackupTest,
   BackupTestResult,
   backupId,
   drillProofs,
@@ -514,10 +515,10 @@ export const commands = {
     }),
   ),
   /**
-   * Tries a place for backups as a backup does. What is wrong with it is the answer and no failure. It leaves a few
-   * bytes in a repository of its own there.
+   * Tries a place for backups as a backup does, and looks for what it is said to hold. What is wrong with it is the
+   * answer and no failure. It leaves a few bytes in a repository of its own there.
    */
-  'backup-target.test': command(BackupTarget, BackupTestResult),
+  'backup-target.test': command(BackupTest, BackupTestResult),
   /**
    * Saves the disk as it is at one moment, while its vm runs on; where the guest agent answers, file systems are frozen
    * at that moment. Sent again, it answers what it made before. Other commands of the workload do not wait for it.

@@ -3,6 +3,7 @@ import {
   type BackupCheckResult,
   type BackupsForgotten,
   type BackupTarget,
+  type BackupTest,
   type BackupTestResult,
   type BackupTrouble,
   backupFailureCode,
@@ -32,9 +33,10 @@ export type Saved = { snapshot: string; diskBytes: number; addedBytes?: number; 
 export interface Backups {
   /**
    * Tries the target as a backup does: makes its repository unless it is there, stores a few bytes, reads them back,
-   * and finds whether they could be erased. What is wrong is a finding and never thrown.
+   * and finds whether they could be erased. Before that it looks for the snapshots that are to be there. What is wrong
+   * is a finding and never thrown.
    */
-  test(target: BackupTarget): Promise<BackupTestResult>
+  test(target: BackupTest): Promise<BackupTestResult>
   /** The whole backup with this id; undefined without one, also where there is no repository yet. */
   find(target: BackupTarget, backup: string): Promise<Saved | undefined>
   /** Saves a disk. `signal` ends it, and then, as after any failure, no snapshot is left. */

@@ -4,6 +4,7 @@ import {
   type BackupFinding,
   type BackupsForgotten,
   type BackupTarget,
+  type BackupTest,
   type BackupTestResult,
   backupAddress,
 } from '../../protocol/backup.ts'
@@ -46,8 +47,12 @@ export class FakeBackups implements Backups {
     this.#disks = new FakeLayers(db)
   }
 
-  async test(target: BackupTarget): Promise<BackupTestResult> {
-    const finding = this.#find(target)
+  async test(target: BackupTest): Promise<BackupTestResult> {
+    const isThere = (target.holds ?? []).every((held) =>
+      this.#all({ ...target, ...held }).some(({ id }) => id === held.snapshot),
+    )
+    const found = this.#find(target)
+    const finding = found === 'works' && !isThere ? 'backups_missing' : found
     const appendOnly = finding !== 'works' ? 'unknown' : target.kind === 'rest' ? 'yes' : 'no'
     return { finding, detail: '', appendOnly, seconds: 0.1 }
   }
@@ -71,6 +76,11 @@ export class FakeBackups implements Backups {
       [place, login, secret, password],
     )
     return 'works'
+  }
+
+  /** Does what an administrator does who copies a target to another place. */
+  copy(from: string, to: string) {
+    this.db.run('update backup_snapshots set place = replace(place, ?, ?)', [` ${from} `, ` ${to} `])
   }
 
   async find(target: BackupTarget, backup: string): Promise<Saved | undefined> {
@@ -139,7 +149,7 @@ export class FakeBackups implements Backups {
     if (finding !== 'works' && finding !== but) throw backupFailure(finding, `the fake target is ${finding}`)
   }
 
-  #all = (target: BackupTarget) =>
+  #all = (target: Pick<BackupTarget, 'kind' | 'address' | 'repository'>) =>
     this.db
       .query<Row & { backup: string }, [string]>('select * from backup_snapshots where place = ? order by rowid')
       .all(placeOf(target))

@@ -13,6 +13,7 @@ import {
   BackupCheckResult,
   type BackupsForgotten,
   type BackupTarget,
+  type BackupTest,
   BackupTestResult,
   backupAddress,
   LOCAL_MARKER,
@@ -76,7 +77,7 @@ export class Restic implements Backups {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  async test(target: BackupTarget): Promise<BackupTestResult> {
+  async test(target: BackupTest): Promise<BackupTestResult> {
     const began = performance.now()
     const seconds = () => Math.round((performance.now() - began) / 100) / 10
     try {
@@ -89,7 +90,9 @@ export class Restic implements Backups {
     }
   }
 
-  async #attempt(target: BackupTarget): Promise<BackupTestResult['appendOnly']> {
+  async #attempt(target: BackupTest): Promise<BackupTestResult['appendOnly']> {
+    for (const { snapshot, ...repository } of target.holds ?? [])
+      await this.#using({ ...target, ...repository }, (prepared) => this.#mustHold(prepared, snapshot))
     await this.#using(target, async (prepared) => {
       await this.#makeRepository(prepared)
       await this.#storeAndRead(prepared)
@@ -323,6 +326,12 @@ export class Restic implements Backups {
     // Another node tests the same target.
     if (init.meaning !== 'there') return mustHaveWorked(init)
     mustHaveWorked(await this.#restic(prepared, ['cat', 'config', '--no-lock']))
+  }
+
+  async #mustHold(prepared: Prepared, snapshot: string) {
+    const found = await this.#restic(prepared, ['cat', 'snapshot', snapshot, '--no-lock'])
+    if (found.meaning === 'missing' || found.meaning === 'no_snapshot') throw new Found('backups_missing', found.said)
+    mustHaveWorked(found)
   }
 
   async #storeAndRead(prepared: Prepared) {

@@ -43,6 +43,8 @@ export const findingWords: Readonly<Record<Finding, string>> = {
   full: 'It is full. Make space, or remove old backups there.',
   slow: 'It answers too slowly for backups.',
   unreliable: 'It gave back other bytes than it was given. Do not use it before its disks are checked.',
+  backups_missing:
+    'The backups that were made in it are not there. Copy all of them to the new address, or change the address back.',
   failed: 'The test failed.',
   not_tested: 'The test could not be made.',
 }

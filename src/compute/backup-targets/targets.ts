@@ -198,12 +198,15 @@ export const changeBackupTarget = operation({
     login: t.Optional(login),
     secret: t.Optional(secretText),
     trust: t.Optional(trust),
+    moved: t.Optional(
+      described(t.Boolean(), 'Its backups lie at the new address already, which is needed while it has some.'),
+    ),
   }),
   response: backupTargetAnswer,
-  refuses: ['name_taken'],
+  refuses: ['name_taken', 'in_use'],
   example: { name: 'Backups in Bergen' },
   auditSnapshot: snapshot,
-  run({ tx, target, body: { name = target.name, ...given }, secrets, clock }) {
+  run({ tx, target, body: { name = target.name, moved = false, ...given }, secrets, clock }) {
     if (!Object.keys(given).length)
       return showTarget(
         tx,
@@ -211,10 +214,12 @@ export const changeBackupTarget = operation({
       )
     const before = reachOf(target, secrets)
     const reach = checkedReach(target.kind, { ...before, ...given, secret: given.secret || before.secret })
-    if (!isSamePlace(target.kind, before.address, reach.address)) mustBeAlone(tx, target.kind, reach.address, target.id)
+    const isElsewhere = !isSamePlace(target.kind, before.address, reach.address)
+    if (isElsewhere) mustBeAlone(tx, target.kind, reach.address, target.id)
     // A secret is sent only to the host that it was entered for: else a change of the address would disclose it.
     if (reach.secret && !given.secret && !isSameHost(target.kind, before, reach))
       throw invalid({ field: 'secret', message: 'is needed: the one that is kept is for another host or login.' })
+    if (isElsewhere) mustLeaveNone(tx, target, moved)
     const { secret: plain, ...rest } = reach
     const change = {
       ...{ name, ...rest, ...noTest, changedAt: clock() },
@@ -226,6 +231,22 @@ export const changeBackupTarget = operation({
     )
   },
 })
+
+/** At another address its backups could not be restored, unless they were copied there. Throws `in_use`. */
+function mustLeaveNone(tx: Db, target: BackupTarget, moved: boolean) {
+  const { n, running } = backupsInTarget(tx, target.id)
+  if (running || isTargetRead(tx, target.id)) throw atWork(target)
+  if (n && !moved)
+    throw new ApiError(
+      'in_use',
+      `${count(n, 'backup lies', 'backups lie')} in ${target.name}: at another address they could not be restored. ` +
+        'Copy all of it there first and send moved=true, then test it: the test looks for them. For new backups ' +
+        'elsewhere, add another target.',
+    )
+}
+
+const atWork = ({ name }: BackupTarget) =>
+  new ApiError('in_use', `A job is working on a backup in ${name}. Wait until it has ended.`)
 
 const noTest = {
   ...{ testJobId: null, testNodeId: null, testStartedAt: null, testedAt: null, testFinding: null },
@@ -276,8 +297,7 @@ export const removeBackupTarget = operation({
         `The backup plan ${plan} stores its backups in ${target.name}. Choose another target for it first.`,
       )
     const { n, running } = backupsInTarget(tx, target.id)
-    if (running || isTargetRead(tx, target.id))
-      throw new ApiError('in_use', `A job is working on a backup in ${target.name}. Wait until it has ended.`)
+    if (running || isTargetRead(tx, target.id)) throw atWork(target)
     if (n && query['forgetBackups'] !== 'true')
       throw new ApiError(
         'in_use',

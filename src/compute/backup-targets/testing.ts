@@ -1,10 +1,14 @@
 import { Type as t } from 'typebox'
+import { MOST_HELD } from '../../../agent/protocol/backup.ts'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { node } from '../../fleet/nodes/model.ts'
 import { fields, operation, see } from '../../kernel/api/operation.ts'
 import type { Secrets } from '../../kernel/crypto/secrets.ts'
+import type { Db } from '../../kernel/db/open.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
+import { openBackupKey } from '../backups/keys.ts'
+import { newestBackupsIn } from '../backups/queries.ts'
 import { backupTarget, targetOnWire } from './model.ts'
 import { backupTargetById, encryptedPassword, updateBackupTarget } from './queries.ts'
 import type { BackupTarget } from './tables.ts'
@@ -13,7 +17,7 @@ export const testBackupTarget = operation({
   id: 'backup-targets.test',
   method: 'POST',
   path: '/admin/backup-targets/{id}/actions/test',
-  summary: 'Try a place for backups from a node: store a few bytes, read them back, find whether they could be erased',
+  summary: 'Try a place for backups from a node: store a few bytes, read them back, find whether they could be erased, look for its backups',
   access: { staff: ['settings:write'] },
   on: backupTarget,
   body: fields({ nodeId: t.String({ minLength: 1, maxLength: 60 }) }),
@@ -54,7 +58,7 @@ export const testingBackupTarget = saga<Input>('test_backup_target', { cancelWit
     // Secrets are read when the command is sent: no job holds them.
     do({ input, jobId }, { db, secrets }) {
       const target = backupTargetById(db, input.targetId)
-      return isStill(target, jobId) ? commandFor(target!, input.nodeId, secrets) : undefined
+      return isStill(target, jobId) ? commandFor(db, target!, input.nodeId, secrets) : undefined
     },
   })
   .record('note', 'Recording the result', {
@@ -69,12 +73,16 @@ export const testingBackupTarget = saga<Input>('test_backup_target', { cancelWit
     },
   })
 
-const commandFor = (target: BackupTarget, nodeId: string, secrets: Secrets) =>
-  nodeCommand(
-    nodeId,
-    'backup-target.test',
-    targetOnWire(target, secrets, {
+const commandFor = (db: Db, target: BackupTarget, nodeId: string, secrets: Secrets) =>
+  nodeCommand(nodeId, 'backup-target.test', {
+    ...targetOnWire(target, secrets, {
       repository: target.id,
       password: secrets.open(encryptedPassword.about(target), target.encryptedPassword),
     }),
-  )
+    // Such as after a change of its address.
+    holds: newestBackupsIn(db, target, nodeId, MOST_HELD).map(({ ownerId, snapshot }) => ({
+      repository: ownerId,
+      password: openBackupKey(db, secrets, ownerId)!,
+      snapshot: snapshot!,
+    })),
+  })

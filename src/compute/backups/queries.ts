@@ -1,4 +1,5 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import type { BackupTargetKind } from '../../../agent/protocol/backup.ts'
 import { workloadReference } from '../../fleet/workloads/queries.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
@@ -99,6 +100,10 @@ const statements = prepared(({ $client }) => ({
      CROSS JOIN backups b ON b.id = ${jobReference.column('j', 'input')} ->> '$.backupId'
      WHERE ${isOpenJob('j')} AND b.target_id = ? LIMIT 1`,
   ),
+  newestIn: $client.prepare<{ id: string }, [string, string | null, number]>(
+    `SELECT max(id) AS id FROM backups WHERE target_id = ?1 AND state = 'ready' AND (?2 IS NULL OR node_id = ?2)
+     GROUP BY owner_id ORDER BY id DESC LIMIT ?3`,
+  ),
   forgetTarget: $client.prepare('DELETE FROM backups WHERE target_id = ?'),
   before: $client.prepare<{ state: string }, [string, string, string, string]>(
     `SELECT state FROM backups WHERE server_id = ? AND owner_id = ? AND plan_id = ? AND id < ? AND state <> 'running'
@@ -123,6 +128,21 @@ export const manualBackups = (tx: Db, { id, ownerId }: { id: string; ownerId: st
 export const backupsInTarget = (tx: Db, targetId: string) => statements(tx).inTarget.get(targetId)!
 /** Does a job make, restore or drill a backup there? */
 export const isTargetRead = (tx: Db, targetId: string): boolean => statements(tx).isRead.get(targetId) !== null
+/**
+ * Of each of the accounts that stored there last, its newest backup that is ready; of a folder on nodes, those that this
+ * node made.
+ */
+export const newestBackupsIn = (
+  tx: Db,
+  { id, kind }: { id: string; kind: BackupTargetKind },
+  nodeId: string,
+  most: number,
+): Backup[] => {
+  const ids = statements(tx)
+    .newestIn.all(id, kind === 'local' ? nodeId : null, most)
+    .map(({ id }) => id)
+  return tx.select().from(backups).where(inArray(backups.id, ids)).all()
+}
 /** Forgets the records of a target that is removed; what lies there stays. */
 export const forgetBackupsOf = (tx: Tx, targetId: string) => void statements(tx).forgetTarget.run(targetId)
 

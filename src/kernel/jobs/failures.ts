@@ -77,6 +77,7 @@ const backupCauses: Readonly<Record<BackupTrouble, string>> = {
   full: 'The place for backups is full.',
   slow: 'The place for backups answers too slowly.',
   unreliable: 'The place for backups gave back something else than it was given.',
+  backups_missing: 'The backups are no longer in the place for backups.',
   failed: 'The backup program on the host machine failed.',
   no_snapshot: 'The backup is no longer in the place for backups.',
   damaged: 'The backup is damaged.',

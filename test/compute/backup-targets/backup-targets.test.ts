@@ -1,6 +1,7 @@
 // Places for backups: what is stored, what is refused, and what a test from a node records.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import type { FakeBackups } from '../../../agent/drivers/backup/fake.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
@@ -219,6 +220,42 @@ describe('a target in use', () => {
     await eventually(async () => (await p.admin('GET', `/servers/${serverId}`)).job === null)
     await p.settle()
     expect((await p.call(p.owner, 'DELETE', `${path}/${id}?forgetBackups=true`)).status).toBe(200)
+  })
+
+  test('moves with its backups and not without them: the test looks for them at the new address', async () => {
+    using p = await world()
+    const from = '/srv/own'
+    const to = '/mnt/new'
+    const { id } = (await add(p, { name: 'Disk', kind: 'local', address: from })).body
+    await p.admin('POST', `${path}/${id}/actions/make-default`)
+    const { serverId } = await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    p.node.agent.disconnect()
+    await p.admin('POST', `/servers/${serverId}/backups`, {})
+    const change = (body: object) => p.call(p.owner, 'PATCH', `${path}/${id}`, body)
+    // A job would go on at the old place, or undo what it did at the new one.
+    const early = await change({ address: to, moved: true })
+    expect([early.status, early.body.error.code, (await shown(p, id)).address]).toEqual([409, 'in_use', from])
+    p.node.agent.connect()
+    await eventually(async () => (await p.admin('GET', '/backups')).data[0].state === 'ready')
+    await p.settle()
+    const before = await tested(p, id)
+    expect(before.finding).toBe('works')
+    const refused = await change({ address: to })
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'in_use'])
+    expect(refused.body.error.message).toContain('1 backup lies in Disk')
+    expect(await shown(p, id)).toMatchObject({ address: from, test: { jobId: before.jobId } })
+    // The same place, written otherwise, and what else is changed need no word about it.
+    expect((await change({ name: 'Disk 2', address: from })).status).toBe(200)
+    expect((await change({ address: to, moved: true })).body).toMatchObject({ address: to, test: null })
+    const lost = await tested(p, id)
+    expect([lost.finding, lost.message]).toEqual([
+      'backups_missing',
+      expect.stringContaining('Copy all of them to the new address, or change the address back.'),
+    ])
+    const backups = p.node.agent.host.backups as FakeBackups
+    backups.copy(from, to)
+    expect((await tested(p, id)).finding).toBe('works')
   })
 
   test('is the only one of its place: two would not know of each other’s work there', async () => {

@@ -96,6 +96,16 @@ export function backupContract(make: () => Promise<Places>) {
     await backups.load(rest, snapshot, made)
     expect(await read(made)).toBe('kept')
   })
+  test('a target is asked for what was made in it, and does not work without that', async () => {
+    const { backups, local, disk } = await make()
+    const { snapshot } = await backups.save(local, toSave(1), { disk: await disk('first') }, never)
+    const { repository, password } = local
+    const finding = async (held: object) =>
+      (await backups.test({ ...local, holds: [{ repository, password, snapshot, ...held }] })).finding
+    expect(await finding({})).toBe('works')
+    expect(await finding({ snapshot: '0'.repeat(64) })).toBe('backups_missing')
+    expect(await finding({ repository: 'usr_elsewhere' })).toBe('backups_missing')
+  })
   test('a backup that is stopped leaves nothing', async () => {
     const { backups, local, disk } = await make()
     const given = await disk('first')

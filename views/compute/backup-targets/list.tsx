@@ -15,7 +15,7 @@ import { listRepositories } from '../../../src/compute/backups/upkeep/list.ts'
 import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import { type Answers, ifAllowed, page, reading } from '../../../src/kernel/web/page.ts'
 import { Action, EditEntry, Menu, RemoveEntry } from '../../components/action.tsx'
-import { Field, Select } from '../../components/field.tsx'
+import { Check, Field, Select } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { List } from '../../components/list.tsx'
@@ -222,6 +222,12 @@ const Change = ({ of: b }: { of: Target }) => (
       <>
         <Field scope={`change-${b.id}`} name="name" label="Name" required value={b.name} />
         <Reach scope={`change-${b.id}`} kind={b.kind} of={b} />
+        <Check
+          scope={`change-${b.id}`}
+          name="moved"
+          label="Its backups lie at the new address already"
+          hint="Needed for another address while backups lie in it. Copy them there first; the test then looks for them."
+        />
       </>
     }
   />
