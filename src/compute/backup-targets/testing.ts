@@ -17,7 +17,8 @@ export const testBackupTarget = operation({
   id: 'backup-targets.test',
   method: 'POST',
   path: '/admin/backup-targets/{id}/actions/test',
-  summary: 'Try a place for backups from a node: store a few bytes, read them back, find whether they could be erased, look for its backups',
+  summary:
+    'Try a place for backups from a node: store a few bytes, read them back, find whether they could be erased, look for its backups',
   access: { staff: ['settings:write'] },
   on: backupTarget,
   body: fields({ nodeId: t.String({ minLength: 1, maxLength: 60 }) }),

@@ -14,7 +14,7 @@ import { startJob } from '../../kernel/jobs/start.ts'
 import { GIB } from '../servers/install/plan.ts'
 import { load, server, serverJob } from '../servers/model.ts'
 import { mustAllowFor, refusalsOf } from '../servers/state.ts'
-import { mustBeAllowed, mustHavePort, nameField, onNode, poolFor, sizeField, tell } from './model.ts'
+import { mustBeAllowed, mustBeOwn, mustHavePort, nameField, onNode, poolFor, sizeField, tell } from './model.ts'
 
 export const createVolume = operation({
   id: 'volumes.create',
@@ -28,6 +28,7 @@ export const createVolume = operation({
   status: 201,
   idempotent: true,
   refuses: [
+    'forbidden',
     ...refusalsOf('volume'),
     'server_busy',
     'limit_reached',
@@ -38,6 +39,7 @@ export const createVolume = operation({
   ],
   example: { name: 'data', sizeGb: 50 },
   run({ tx, actor, target, body: { name, sizeGb }, clock }) {
+    mustBeOwn(tx, actor, target)
     mustAllowFor(tx, actor, target, 'volume')
     mustHavePort(tx, target)
     const now = clock()

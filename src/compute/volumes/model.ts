@@ -197,8 +197,18 @@ export function mustHaveSpace(tx: Db, it: VolumeRow, moreGb: number) {
 const noSpace = (where: string, gb: number) =>
   new ApiError('no_capacity', `There is no space for ${exactGb(gb)} more where ${where} stands. Ask your provider.`)
 
+/**
+ * Throws `forbidden` for a member of a team: a volume is a thing of the account, which a member may neither detach nor
+ * delete.
+ */
+export function mustBeOwn(tx: Db, actor: Actor, target: Server) {
+  if (accessLevel(tx, actor, target) !== 'own')
+    throw new ApiError('forbidden', `Volumes belong to the account that owns ${target.hostname}. Ask its owner.`)
+}
+
 /** Throws what refuses a new volume of the server apart from its size. */
 export function mustBeMakeable(tx: Db, actor: Actor, target: Server) {
+  mustBeOwn(tx, actor, target)
   mustAllowFor(tx, actor, target, 'volume')
   mustHavePort(tx, target)
   mustFitAllowance(tx, target.ownerId, 1)

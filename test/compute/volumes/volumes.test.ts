@@ -329,6 +329,21 @@ test('shows who shares one server no other server of its owner', async () => {
   expect((await v.call(p.customer, 'GET', `/servers/${v.a}/volumes`)).data[0].attachableTo).toHaveLength(1)
 })
 
+test('who shares a server makes no volume for it: it could neither detach nor delete that', async () => {
+  using p = await world()
+  const v = await begin(p)
+  const friend = p.account('customer', 'Fay')
+  await share(p, p.customer as typeof friend, friend, 'manage', v.a)
+  const before = v.heldGb()
+  const refused = await v.call(friend, 'POST', `/servers/${v.a}/volumes`, { name: 'data', sizeGb: 10 })
+  expect([refused.status, refused.code]).toEqual([403, 'forbidden'])
+  expect(refused.message).toBe('Volumes belong to the account that owns web01. Ask its owner.')
+  expect([v.heldGb(), await v.onNode(), v.inVm(v.a)]).toEqual([before, [], []])
+  const seen = await v.call(friend, 'GET', `/servers/${v.a}/volumes`)
+  expect([seen.total, seen.notMakeable]).toEqual([0, refused.message])
+  expect((await v.call(p.customer, 'GET', `/servers/${v.a}/volumes`)).notMakeable).toBeNull()
+})
+
 describe('its node', () => {
   test('is compared with the record: a volume that is missing or foreign is a difference', async () => {
     using p = await world()
