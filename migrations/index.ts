@@ -47,6 +47,7 @@ import gpuHttp from './0048_gpu_http.sql' with { type: 'text' }
 import addressClaims from './0049_address_claims.sql' with { type: 'text' }
 import backupFolders from './0050_backup_folders.sql' with { type: 'text' }
 import silentPools from './0051_silent_pools.sql' with { type: 'text' }
+import ownedSince from './0052_owned_since.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -96,4 +97,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0049_address_claims', sql: addressClaims },
   { name: '0050_backup_folders', sql: backupFolders },
   { name: '0051_silent_pools', sql: silentPools },
+  { name: '0052_owned_since', sql: ownedSince },
 ]

@@ -19,6 +19,7 @@ export const workloadReference = reference(workloads, [
   'hostname',
   'name',
   'ownerId',
+  'ownedSince',
   'resellerId',
   'nodeId',
   'lifecycle',

@@ -14,6 +14,8 @@ export const workloads = sqliteTable('workloads', {
   number: integer().notNull(),
   ownerId: text('owner_id').notNull(),
   resellerId: text('reseller_id'),
+  /** When its owner changed last: jobs before that are shown to staff alone. */
+  ownedSince: integer('owned_since'),
   nodeId: text('node_id').notNull(),
   locationId: text('location_id').notNull(),
   /** The node's storage pool in which its disks stand. */

@@ -18,19 +18,22 @@ export const jobTarget: AuditTarget = { prefix: 'job', isGone: isJobGone }
 
 const withWorkload = workloadReference.leftJoin('w', 'j.subject_id')
 
+const isOfOwner = `j.created_at >= coalesce(${workloadReference.column('w', 'ownedSince')}, 0)`
 /**
  * The jobs that an actor sees, over `jobs j` and `workloads w`: those of the workloads it sees, and those about what an
- * account has without a server; jobs without a subject are work on a node, for staff who see nodes.
+ * account has without a server; jobs without a subject are work on a node, for staff who see nodes. Jobs of an earlier
+ * owner name what is still that owner's, such as volumes, and are for staff alone.
  */
 export function visibleJobs(tx: Db, actor: Actor): Where {
   const { where, values } = visible(tx, actor)
   const ofWorkloads = `(j.subject_id IS NOT NULL AND ${where})`
   if (actor.kind === 'staff')
     return { where: actor.scopes.has('nodes:read') ? `(${ofWorkloads} OR j.subject_id IS NULL)` : ofWorkloads, values }
-  if (!actor.scopes.has('servers:read')) return { where: ofWorkloads, values }
+  const ofOwners = `(${ofWorkloads} AND ${isOfOwner})`
+  if (!actor.scopes.has('servers:read')) return { where: ofOwners, values }
   const inCare = actor.kind === 'reseller' ? ` OR ${accountReference.value('resellerId', 'j.subject_id')} = +?` : ''
   return {
-    where: `(${ofWorkloads} OR (j.subject_type = 'account' AND (j.subject_id = +?${inCare})))`,
+    where: `(${ofOwners} OR (j.subject_type = 'account' AND (j.subject_id = +?${inCare})))`,
     values: [...values, actor.accountId, ...(inCare ? [actor.accountId] : [])],
   }
 }
@@ -180,12 +183,12 @@ export function searchJobs(tx: Db, { where, values }: Where, text: string, limit
 }
 
 /** The jobs of a workload that ended, or began and have not ended, in a span of time, newest first. */
-export const timelineOfJobs: TimelineSource = ({ tx }, { id }, { from, to, most }) =>
+export const timelineOfJobs: TimelineSource = ({ tx, actor }, { id }, { from, to, most }) =>
   jobRows(
     tx,
     {
       where: `j.subject_id = +? AND coalesce(j.finished_at, j.created_at) >= CAST(+? AS INTEGER)
-        AND coalesce(j.finished_at, j.created_at) < CAST(+? AS INTEGER)`,
+        AND coalesce(j.finished_at, j.created_at) < CAST(+? AS INTEGER) AND ${actor.kind === 'staff' ? '1' : isOfOwner}`,
       values: [id, String(from), String(to)],
     },
     { after: undefined, skip: 0, limit: most, order: undefined },

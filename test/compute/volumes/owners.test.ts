@@ -76,6 +76,24 @@ test('what becomes of a volume is shown to its owner, and not to who has the ser
   await eventually(() => p.job(removed.jobId).state === 'succeeded')
 })
 
+test('what was done with the volumes of the owner before is not shown to the next owner of the server', async () => {
+  using p = await world()
+  const v = await begin(p)
+  const detached = await v.call(p.customer, 'POST', `/volumes/${v.volumeId}/actions/detach`)
+  p.turnClock(60_000)
+  expect((await v.give(v.a)).status).toBe(200)
+  const timeline = async (who: Who) => JSON.stringify(await v.call(who, 'GET', `/servers/${v.a}/timeline`))
+  expect([await v.titlesSeenBy(v.next), (await v.call(v.next, 'GET', '/jobs')).total]).toEqual([[], 0])
+  expect(await timeline(v.next)).not.toContain('ledgers')
+  expect((await v.call(v.next, 'GET', `/jobs/${detached.jobId}`)).code).toBe('job_not_found')
+  expect((await v.call(v.next, 'GET', `/search?q=ledgers`)).data).toEqual([])
+  // Staff follow all of it, and the next owner what is done from now on.
+  expect(await v.titlesSeenBy(p.owner)).toContain('Make the volume ledgers for web01')
+  expect(await timeline(p.owner)).toContain('ledgers')
+  expect((await v.call(v.next, 'POST', `/servers/${v.a}/actions/power`, { action: 'restart' })).status).toBe(202)
+  expect(await v.titlesSeenBy(v.next)).toHaveLength(1)
+})
+
 test('the owner of a volume follows the job that deletes it when its server has ended', async () => {
   using p = await world()
   const v = await begin(p)

@@ -72,7 +72,7 @@ export const changeServerOwner = operation({
     const before = accountById(tx, target.ownerId)!
     const staysWithin = reseller?.id === resellerOf(tx, before)?.id
     if (reseller && !staysWithin) mustAllowReturn(tx, clock(), reseller, heldResources(tx, target))
-    changeWorkload(tx, target.id, { ownerId: owner.id, resellerId: owner.resellerId })
+    changeWorkload(tx, target.id, { ownerId: owner.id, resellerId: owner.resellerId, ownedSince: clock() })
     // The identifier is of the billing system of the former reseller.
     if (!staysWithin) updateServer(tx, target.id, { billingServiceId: null })
     const { concerning, data } = inEvent(tx, load(tx, target.id))
