@@ -18,12 +18,14 @@ type MeterProps = {
   title?: string
   /** Being full is no trouble, such as of a processor at work. */
   mayBeFull?: boolean
+  /** The share from which on it counts as full; without it, 95 %. */
+  fullFrom?: number
 }
 
 /**
  * How full something is. Amber from the fill limit, red when it is nearly full; the words say it without the colour.
  */
-export function Meter({ label, value, total, words, inline, title, mayBeFull }: MeterProps) {
+export function Meter({ label, value, total, words, inline, title, mayBeFull, fullFrom = NEARLY_FULL }: MeterProps) {
   const share = total > 0 ? Math.min(1, value / total) : 0
   return (
     <div class={`meter${mayBeFull ? '' : ' line'}${inline ? ' one' : ''}`} title={title}>
@@ -33,7 +35,7 @@ export function Meter({ label, value, total, words, inline, title, mayBeFull }: 
         aria-label={label}
         min={0}
         max={1}
-        {...(!mayBeFull && { low: FILL_LIMIT, high: NEARLY_FULL, optimum: 0 })}
+        {...(!mayBeFull && { low: FILL_LIMIT, high: fullFrom, optimum: 0 })}
         value={Number(share.toFixed(3))}
       >
         {`${Math.round(share * 100)} %`}

@@ -86,6 +86,29 @@ test('a backup that does not work says so, also under Needs attention, until it 
   expect([(await s.get(id)).drillError, await s.attention()]).toEqual([null, []])
 })
 
+test('a failed drill stays under Needs attention when its backup is deleted, until another one of the server works', async () => {
+  using p = await world()
+  const s = await begin(p)
+  const [id, other] = [await s.make(), await s.make()]
+  p.node.agent.fault({ command: 'drill.await', mode: 'fail', times: 1 })
+  const { jobId } = (await s.drill(id)).body
+  await p.settle()
+  expect(await s.attention()).toHaveLength(1)
+  await p.admin('DELETE', `/backups/${id}`)
+  await p.settle()
+  expect((await p.call(p.owner, 'GET', `/backups/${id}`)).status).toBe(404)
+  expect(await s.attention()).toMatchObject([
+    {
+      what: 'A backup of web01 did not work when it was restored.',
+      effect: expect.stringContaining('deleted since, and no other one of web01 was proven'),
+      href: `/admin/jobs/${jobId}`,
+    },
+  ])
+  await s.drill(other)
+  await p.settle()
+  expect(await s.attention()).toEqual([])
+})
+
 test('each night one is drilled, in turn; a night without room is left out and said', async () => {
   using p = await world()
   const s = await begin(p)

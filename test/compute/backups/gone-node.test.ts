@@ -57,6 +57,20 @@ async function begin(p: World, kind: keyof typeof targets, how: 'stays' | 'is lo
 }
 
 describe('a backup in a place that all nodes reach', () => {
+  test('is drilled by a node of another location when its own location is lost', async () => {
+    using p = await world()
+    const s = await begin(p, 's3', 'is lost')
+    const { id: far } = await p.admin('POST', '/admin/node-groups', { name: 'Far' })
+    p.db.$client.run('UPDATE nodes SET location_id = ? WHERE id = ?', [far, s.other.id])
+    const { status, body } = await p.call(p.owner, 'POST', `/admin/backups/${s.first}/actions/drill`)
+    expect(status).toBe(202)
+    await p.settle()
+    // Each simulated node has places of its own, so that nothing is found there.
+    expect([p.job(body.jobId).errorCode, s.nodesOf('drill').map(({ nodeId }) => nodeId)]).toEqual([
+      'backup_no_snapshot',
+      [s.other.id],
+    ])
+  })
   test('is deleted by another node when its own is lost, by hand and when its time has come', async () => {
     using p = await world()
     const s = await begin(p, 's3', 'is lost')

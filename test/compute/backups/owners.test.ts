@@ -6,6 +6,7 @@ import { forgetDue } from '../../../src/compute/backups/delete.ts'
 import { turnPlans } from '../../../src/compute/backups/plans/turn.ts'
 import { day } from '../../../src/kernel/db/clock.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
+import { htmlOf } from '../../support/world/pages.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 
 /** A server whose backups go to a folder of its node, and another customer. */
@@ -137,4 +138,20 @@ test('a backup says when it goes because its server was terminated', async () =>
   await p.settle()
   const { keepUntil, left } = await get()
   expect([Math.round((Date.parse(keepUntil) - p.now()) / day), left]).toEqual([7, true])
+})
+
+test('the page of a server leads staff to the backups of its earlier owner, and nobody else', async () => {
+  using p = await world()
+  const s = await begin(p)
+  const link = (area: string) => `href="${area}/backups?serverId=${s.id}&amp;left=true"`
+  const page = (who: Who, area: string) => htmlOf(p, who, `${area}${s.at}`)
+  await s.call(p.customer, 'POST', s.at, {})
+  expect(await page(p.owner, '/admin')).not.toContain(link('/admin'))
+  expect(await s.give()).toBe(200)
+  const staff = await page(p.owner, '/admin')
+  expect(staff).toContain(link('/admin'))
+  expect(staff).toContain('1 backup of an earlier owner')
+  const next = await page(s.next, '')
+  expect(next).toContain('No backups yet')
+  expect(next).not.toContain('earlier owner')
 })

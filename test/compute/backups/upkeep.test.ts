@@ -1,6 +1,7 @@
 // The repositories of backups: what is read back of them, what is tidied, and what is said of one that is damaged.
 import { describe, expect, test } from 'bun:test'
 import { turnRepositories } from '../../../src/compute/backups/upkeep/turn.ts'
+import { htmlOf } from '../../support/world/pages.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
 const hour = 3_600_000
@@ -58,12 +59,16 @@ describe('a repository', () => {
   test('that is damaged is under Needs attention until the same part is sound', async () => {
     using p = await world()
     const { targetId } = await backedUp(p)
-    await p.admin('PATCH', `/admin/backup-targets/${targetId}`, { address: 'https://damaged.example/web/' })
+    await p.admin('PATCH', `/admin/backup-targets/${targetId}`, {
+      ...{ address: 'https://damaged.example/web/', moved: true },
+    })
     await turnAfter(p, day)
     expect(await repository(p, targetId)).toMatchObject({ finding: 'damaged', partsRead: 0 })
     const troubles = async () => (await p.admin('GET', '/admin/overview')).attention.map((row: any) => row.what)
     expect(await troubles()).toContainEqual(expect.stringContaining('are damaged'))
-    await p.admin('PATCH', `/admin/backup-targets/${targetId}`, { address: 'https://backups.example.com/web/' })
+    await p.admin('PATCH', `/admin/backup-targets/${targetId}`, {
+      ...{ address: 'https://backups.example.com/web/', moved: true },
+    })
     await turnAfter(p, day)
     expect(await repository(p, targetId)).toMatchObject({ finding: 'works', partsRead: 1, damagedAt: null })
     expect(await troubles()).not.toContainEqual(expect.stringContaining('are damaged'))
@@ -72,6 +77,7 @@ describe('a repository', () => {
     using p = await world()
     const { targetId } = await backedUp(p, 'local', '/srv/backups')
     p.db.$client.run('UPDATE backup_repositories SET check_due_at = 9e15')
+    expect(await repository(p, targetId)).toMatchObject({ prunedAt: null, prunedHere: true })
     await turnAfter(p, 8 * day)
     await turnAfter(p, day)
     expect(jobs(p, 'prune_backups')).toEqual([{ state: 'succeeded' }])
@@ -85,7 +91,17 @@ describe('a repository', () => {
     p.db.$client.run('UPDATE backup_repositories SET check_due_at = 9e15')
     for (let n = 0; n < 3; n++) await turnAfter(p, 8 * day)
     expect(jobs(p, 'prune_backups')).toEqual([{ state: 'failed' }])
-    expect((await repository(p, targetId)).prunedAt).toBeNull()
+    expect(await repository(p, targetId)).toMatchObject({ prunedAt: null, prunedHere: false })
+  })
+  test('says who tidies it, where its target is known to be append-only', async () => {
+    using p = await world()
+    const { targetId } = await backedUp(p)
+    const page = () => htmlOf(p, p.owner, '/admin/backup-targets')
+    expect(await page()).toContain('Not yet')
+    await p.admin('POST', `/admin/backup-targets/${targetId}/actions/test`, { nodeId: p.node.id })
+    await p.settle()
+    expect(await page()).toContain('By the holder of its second key')
+    expect(await page()).not.toContain('Not yet')
   })
   test('waits while a backup is made in it, and while its nodes are away', async () => {
     using p = await world()

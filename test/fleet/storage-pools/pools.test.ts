@@ -1,6 +1,7 @@
 // Several storage pools of a node: what it reports of them, and what staff decide.
 import { describe, expect, test } from 'bun:test'
 import { storeFill } from '../../../src/platform/metrics/fill.ts'
+import { htmlOf } from '../../support/world/pages.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
 const GiB = 1024 ** 3
@@ -46,6 +47,24 @@ describe('the storage pools of a node', () => {
     const node = await p.admin('GET', `/admin/nodes/${p.node.id}`)
     expect(node).toMatchObject({ diskGb: 150, freeDiskGb: 132 })
     expect(node.storagePools.map(({ name }: any) => name)).toEqual(['fast', 'local'])
+  })
+  test('have a red bar as soon as they are said to be full, and an amber one before', async () => {
+    using p = await world()
+    /** The colour that browsers give a meter, by its attributes. */
+    const colour = async () => {
+      const html = await htmlOf(p, p.owner, `/admin/nodes/${p.node.id}/storage`)
+      const meter = /<meter[^>]*aria-label="Used"[^>]*>/.exec(html)![0]
+      const [low, high, value] = ['low', 'high', 'value'].map((name) =>
+        Number(new RegExp(` ${name}="([0-9.]+)"`).exec(meter)![1]),
+      )
+      return value! > high! ? 'red' : value! > low! ? 'amber' : 'green'
+    }
+    const seen: string[] = []
+    for (const used of [50, 89, 90, 91, 96]) {
+      await report(p, [{ ...full, freeBytes: (100 - used) * GiB }])
+      seen.push(`${used} ${(await pool(p, 'local')).state} ${await colour()}`)
+    }
+    expect(seen).toEqual(['50 open green', '89 open amber', '90 full red', '91 full red', '96 full red'])
   })
   test('keep the decisions of staff, and go without trace where nobody decided and nothing stands', async () => {
     using p = await world()

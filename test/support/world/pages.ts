@@ -27,3 +27,9 @@ export function pagesFor(p: Pick<Panel, 'controller'>, who: Who) {
     },
   })
 }
+
+/** The text of a page as this person gets it, with its markup. */
+export async function htmlOf(p: Pick<Panel, 'controller'>, who: Who, path: string): Promise<string> {
+  const headers = { Cookie: `__Host-panel=${who.cookie}` }
+  return await (await p.controller.router.fetch(new Request(`http://localhost${path}`, { headers }))).text()
+}

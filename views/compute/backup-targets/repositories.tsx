@@ -79,7 +79,7 @@ const columns: readonly Column<Repository>[] = [
           <Time iso={r.prunedAt} />, {bytes(r.freedBytes ?? 0)} freed
         </>
       ) : (
-        <span class="muted">Not yet</span>
+        <span class="muted">{r.prunedHere ? 'Not yet' : 'By the holder of its second key, as it is append-only'}</span>
       ),
   },
 ]

@@ -116,6 +116,9 @@ const Trouble = ({ of: p }: { of: Pool }) => (
   </>
 )
 
+/** A bar is red above this share: as a pool is full from its limit on, it lies a little below. */
+const FULL_FROM = (FULL_PERCENT - 0.1) / 100
+
 const Meters = ({ of: p }: { of: Pool }) => (
   <>
     {p.freeBytes !== null && (
@@ -123,12 +126,19 @@ const Meters = ({ of: p }: { of: Pool }) => (
         label="Used"
         value={p.totalBytes - p.freeBytes}
         total={p.totalBytes}
+        fullFrom={FULL_FROM}
         words={`${bytes(p.totalBytes - p.freeBytes)} of ${bytes(p.totalBytes)}`}
       />
     )}
     <Meter label="Promised" value={p.heldDiskGb} total={p.limitGb} words={`${gb(p.heldDiskGb)} of ${gb(p.limitGb)}`} />
     {p.metadataPercent !== null && (
-      <Meter label="Metadata" value={p.metadataPercent} total={100} words={`${Math.round(p.metadataPercent)} %`} />
+      <Meter
+        label="Metadata"
+        value={p.metadataPercent}
+        total={100}
+        fullFrom={FULL_FROM}
+        words={`${Math.round(p.metadataPercent)} %`}
+      />
     )}
   </>
 )

@@ -19,7 +19,7 @@ import { repositoryIn } from '../keys.ts'
 import { type Backup, backup, mustBeReady } from '../model.ts'
 import { noteDrillOfPlan } from '../plans/queries.ts'
 import { backupById, changeBackup } from '../queries.ts'
-import { drillsAtWork, noteNight } from './queries.ts'
+import { drillsAtWork, forgetDrillFailure, keepDrillFailure, noteNight } from './queries.ts'
 import { memoryMbFor, type Room, roomFor } from './room.ts'
 
 /** Emulated systems take several minutes. */
@@ -105,7 +105,10 @@ const ofOthers = new Set([
 function noteFailure(tx: Tx, backupId: string, error: Failure | undefined, now: number) {
   const it = backupById(tx, backupId)
   if (!it || !error || ofOthers.has(error.code)) return
-  changeBackup(tx, backupId, { drilledAt: now, drillError: plainCause(error) })
+  const words = plainCause(error)
+  changeBackup(tx, backupId, { drilledAt: now, drillError: words })
+  const { serverId, serverName, ownerId, drillJobId } = it
+  keepDrillFailure(tx, { serverId, serverName, ownerId, backupId, jobId: drillJobId!, words, failedAt: now })
   if (it.planId) noteDrillOfPlan(tx, it.planId, { drilledAt: now })
 }
 
@@ -115,6 +118,7 @@ function noteProof(tx: Tx, backupId: string, { proof, at, now }: { proof: DrillP
   const seconds = (now - at) / 1000
   changeBackup(tx, backupId, { drilledAt: now, drillError: null, provenAt: now, proof, proofSeconds: seconds })
   const { serverId, serverName, planId } = it
+  forgetDrillFailure(tx, serverId)
   noteNight(tx, { proven: { backupId, serverId, serverName, at: now, seconds } })
   if (planId) noteDrillOfPlan(tx, planId, { drilledAt: now, provenAt: now })
 }

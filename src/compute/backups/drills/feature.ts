@@ -2,7 +2,7 @@ import { minute } from '../../../kernel/db/clock.ts'
 import { feature } from '../../../kernel/feature.ts'
 import { drillBackup, drilling } from './drill.ts'
 import { drillAtNight, drillHour, drillsOn, failedDrillsShown, getDrills } from './night.ts'
-import { drillNights } from './tables.ts'
+import { drillFailures, drillNights } from './tables.ts'
 
 const errors = {
   drill_running: {
@@ -28,7 +28,7 @@ export const restoreDrillsFeature = feature({
   errors,
   samples: { drillError: null, proof: 'agent', runningJobId: null, skipped: null },
   settings: [drillsOn, drillHour],
-  tables: [drillNights],
+  tables: [drillNights, drillFailures],
   jobs: [drilling],
   operations: [getDrills, drillBackup],
   schedule: [{ everyMs: EVERY_MS, words: 'starting the restore drill', work: ({ db, app }) => drillAtNight(db, app) }],

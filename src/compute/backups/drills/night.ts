@@ -10,7 +10,7 @@ import { settingValue, switchSetting, wholeSetting } from '../../../kernel/setti
 import { Places } from '../plans/places.ts'
 import { backupById } from '../queries.ts'
 import { startDrill } from './drill.ts'
-import { drillCandidates, drillsAtWork, failedDrills, lastNight, noteNight } from './queries.ts'
+import { drillCandidates, drillsAtWork, failedDrills, failuresOfDeleted, lastNight, noteNight } from './queries.ts'
 import { roomFor } from './room.ts'
 
 export const drillsOn = switchSetting({
@@ -120,6 +120,14 @@ export const failedDrillsShown: Source = ({ tx, actor }) => {
       since: isoOrNull(it.drilledAt),
       action: 'Open the job',
       href: `/admin/jobs/${it.drillJobId}`,
+    })),
+    ...failuresOfDeleted(tx, MOST_SHOWN).map((it) => ({
+      level: 'bad' as const,
+      what: `A backup of ${it.serverName} did not work when it was restored.`,
+      effect: `${it.words} It is deleted since, and no other one of ${it.serverName} was proven.`,
+      since: iso(it.failedAt),
+      action: 'Open the job',
+      href: `/admin/jobs/${it.jobId}`,
     })),
     ...(night?.skippedAt && settingValue(tx, drillsOn)
       ? [

@@ -12,3 +12,15 @@ export const drillNights = sqliteTable('drill_nights', {
 })
 export type Proven = { backupId: string; serverId: string; serverName: string; at: number; seconds: number | null }
 export type DrillNight = typeof drillNights.$inferSelect
+
+/** The last drill that failed of each server, also when its backup is deleted since; one that works removes it. */
+export const drillFailures = sqliteTable('drill_failures', {
+  serverId: text('server_id').primaryKey(),
+  serverName: text('server_name').notNull(),
+  ownerId: text('owner_id').notNull(),
+  backupId: text('backup_id').notNull(),
+  jobId: text('job_id').notNull(),
+  words: text().notNull(),
+  failedAt: integer('failed_at').notNull(),
+})
+export type DrillFailure = typeof drillFailures.$inferSelect

@@ -10,7 +10,7 @@ import { iso, isoOrNull } from '../../../kernel/db/clock.ts'
 import type { Db } from '../../../kernel/db/open.ts'
 import { backupTargetById } from '../../backup-targets/queries.ts'
 import { PARTS } from './check.ts'
-import { allRepositories, damagedRepositories } from './queries.ts'
+import { allRepositories, damagedRepositories, NEVER } from './queries.ts'
 import type { BackupRepository } from './tables.ts'
 
 const repository = namedSchema('BackupRepository', {
@@ -27,7 +27,11 @@ const repository = namedSchema('BackupRepository', {
   damagedAt: described(nullable(time), 'Since when it is known to be damaged; null: it is not.'),
   partsRead: described(t.Integer(), 'Of its data, in this round. A round begins when all parts were read.'),
   parts: t.Integer(),
-  prunedAt: described(nullable(time), 'When space was last freed. Null: never, as of an append-only target.'),
+  prunedAt: described(nullable(time), 'When space was last freed. Null: never.'),
+  prunedHere: described(
+    t.Boolean(),
+    'False: its target is append-only, so the holder of the second key of the target frees the space there.',
+  ),
   freedBytes: nullable(t.Integer()),
 })
 
@@ -43,6 +47,7 @@ const show = (tx: Db, it: BackupRepository): Static<typeof repository> => ({
   partsRead: it.nextPart - 1,
   parts: PARTS,
   prunedAt: isoOrNull(it.prunedAt),
+  prunedHere: it.pruneDueAt !== NEVER && backupTargetById(tx, it.targetId)?.appendOnly !== 'yes',
   freedBytes: it.freedBytes,
 })
 

@@ -3,11 +3,9 @@ import { nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { bytes } from '../../../kernel/words.ts'
 import { repositoryIn } from '../keys.ts'
-import { type RepositoryKey, updateRepository } from './queries.ts'
+import { NEVER, type RepositoryKey, updateRepository } from './queries.ts'
 
 type Pruning = RepositoryKey & { nodeId: string }
-/** Of a target that is append-only: whoever has its second key tidies it there. */
-const NEVER = 9e15
 
 export const pruningRepository = saga<Pruning>('prune_backups', { lane: 'bulk', cancelWith: 'settings:write' })
   .record('begin', 'Beginning', {

@@ -3,6 +3,9 @@ import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
 import { isOpenJob, jobReference } from '../../../kernel/jobs/queries.ts'
 import { type BackupRepository, backupRepositories } from './tables.ts'
 
+/** When a repository in an append-only target is tidied: whoever has its second key does that there. */
+export const NEVER = 9e15
+
 export type RepositoryKey = Pick<BackupRepository, 'targetId' | 'ownerId' | 'folderNodeId'>
 const isIt = ({ targetId, ownerId, folderNodeId }: RepositoryKey) =>
   and(

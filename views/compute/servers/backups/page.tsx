@@ -2,7 +2,7 @@
 import { listPackages } from '../../../../src/catalog/packages/packages.ts'
 import { removeBackup } from '../../../../src/compute/backups/delete.ts'
 import { drillBackup } from '../../../../src/compute/backups/drills/drill.ts'
-import { listBackups } from '../../../../src/compute/backups/list.ts'
+import { listAllBackups, listBackups } from '../../../../src/compute/backups/list.ts'
 import { makeBackup } from '../../../../src/compute/backups/make.ts'
 import { getServerBackupPlan } from '../../../../src/compute/backups/plans/assign.ts'
 import { getBackupCalendar } from '../../../../src/compute/backups/plans/calendar.ts'
@@ -50,6 +50,9 @@ const reads = {
   calendar: reading(getBackupCalendar, only('month')),
   offer: allIfAllowed(listPackages),
   account: ifAllowed(getResellerAccount, () => ({})),
+  left: ifAllowed(listAllBackups, ({ params }) => ({
+    query: { serverId: params['id'] ?? '', left: 'true', limit: '1' },
+  })),
   plans: ifAllowed(listBackupPlans, () => ({ query: { limit: '200' } })),
 }
 type InArea = Answers<typeof reads> & { area: Area }
@@ -100,12 +103,26 @@ export const serverBackupsPages = inEveryArea({
               {data.backups.notTakeable ?? 'A backup takes a while; the server keeps running.'}
             </Empty>
           )}
+          <OfOthers {...data} area={area} />
           <Pager of={data.backups} />
         </Section>
       </Live>
     </ServerFrame>
   ),
 })
+
+/** For staff and resellers: a customer has no part in those of another owner. */
+const OfOthers = ({ server, left, area }: InArea) =>
+  area !== '' &&
+  server.status !== 'terminated' &&
+  (left?.total ?? 0) > 0 && (
+    <p class="in muted">
+      The list and the calendar have the backups of the present owner.{' '}
+      <Link href={`${area}/backups?serverId=${server.id}&left=true`}>
+        {count(left!.total, 'backup', 'backups')} of an earlier owner
+      </Link>
+    </p>
+  )
 
 type LastFailureProps = { of: Backups['lastFailure']; hasWhole: boolean; area: Area }
 const LastFailure = ({ of: it, hasWhole, area }: LastFailureProps) =>
