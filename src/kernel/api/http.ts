@@ -143,17 +143,18 @@ function answering(httpContext: HttpContext, found: Found) {
     if (known === undefined) throw unknownPath()
     if ('id' in known) {
       const result = answer(httpContext, known, request, params)
-      return result instanceof Promise ? result.then((done) => show(known, done)) : show(known, result)
+      const { method } = request
+      return result instanceof Promise ? result.then((done) => show(known, done, method)) : show(known, result, method)
     }
     return 'text' in known ? give(httpContext, known.text(), request) : otherMethod(request, known)
   }
 }
 
-function show(op: Operation, result: CallResult): Response {
+function show(op: Operation, result: CallResult, method: string): Response {
   const { status, replayed, cookies = [], json } = result
   if (json) return new JsonResponse(json, status)
   const { body } = result
-  if (op.produces === 'application/octet-stream') return fileOf(body, status)
+  if (op.produces === 'application/octet-stream') return fileOf(method === 'HEAD' ? unread(body) : body, status)
   if (op.produces)
     return new Response(inPieces(body), {
       status,
@@ -167,6 +168,21 @@ function show(op: Operation, result: CallResult): Response {
   if (op.clearsSiteData) response.headers.set('Clear-Site-Data', '"storage"')
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
   return response
+}
+
+/**
+ * The file without its bytes, for `HEAD`. The router would read all of them, for their length alone: it gets one piece
+ * that says how long it is.
+ */
+function unread({ bytes, ...file }: ByteFile): ByteFile {
+  void bytes.cancel()
+  const length = new ReadableStream({
+    start(stream) {
+      stream.enqueue({ byteLength: file.sizeBytes })
+      stream.close()
+    },
+  })
+  return { ...file, bytes: length }
 }
 
 /** A browser stores it under its name and shows nothing of it, whatever it is. */
