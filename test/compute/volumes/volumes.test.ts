@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { FakeHypervisor } from '../../../agent/drivers/hypervisor/fake.ts'
 import { serialOf } from '../../../agent/protocol/wire.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 import { shop } from '../../identity/resellers/shop.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 import { share } from '../../support/world/team.ts'
@@ -380,6 +381,22 @@ describe('its node', () => {
     expect((await v.shown(id)).state).toBe('lost')
     expect((await v.act(id, 'grow', { sizeGb: 20 })).code).toBe('volume_lost')
     expect(await v.remove(id)).toMatchObject({ status: 200, jobId: null })
+    expect((await v.call(p.customer, 'GET', '/volumes')).total).toBe(0)
+  })
+
+  test('that is lost while it enlarges a volume ends that job, also when the volume is deleted before', async () => {
+    using p = await world()
+    const v = await begin(p)
+    const id = await v.make()
+    await v.act(id, 'detach')
+    p.arm({ failpoints: (at) => void (at === 'grow_volume/grow:before' && p.node.agent.disconnect()) })
+    const { body } = await p.call(p.customer, 'POST', `/volumes/${id}/actions/grow`, { sizeGb: 20 })
+    await eventually(() => !p.controller.hub.connected(p.node.id))
+    await p.call(p.owner, 'POST', `/admin/nodes/${p.node.id}/actions/declare-lost`, { name: 'fra-01' })
+    const removed = await p.call(p.customer, 'DELETE', `/volumes/${id}`)
+    expect(removed.body).toMatchObject({ jobId: null, volumeId: id })
+    await eventually(() => p.job(body.jobId).state === 'failed')
+    expect(p.job(body.jobId).errorCode).toBe('node_removed')
     expect((await v.call(p.customer, 'GET', '/volumes')).total).toBe(0)
   })
 })
