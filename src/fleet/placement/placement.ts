@@ -37,6 +37,7 @@ export const roomReasons = {
   memory: 'no memory left',
   storage_class: 'no storage of its class',
   disk: 'no disk left',
+  storage_silent: 'storage does not answer',
 } as const
 export type RoomReason = keyof typeof roomReasons
 
@@ -64,7 +65,8 @@ export function withoutRoom(node: NodeCapacity, need: RoomNeed, nodes: Nodes): R
   if (node.memoryMb - node.heldMemoryMb < need.memoryMb) return 'memory'
   const pools = poolsFor(node, need)
   if (!pools.length && need.storageClass !== null) return 'storage_class'
-  if (!pools.some((pool) => pool.freeDiskGb >= need.diskGb)) return 'disk'
+  if (!pools.some((pool) => pool.freeDiskGb >= need.diskGb))
+    return pools.some((pool) => pool.isSilent) ? 'storage_silent' : 'disk'
   return undefined
 }
 

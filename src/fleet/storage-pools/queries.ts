@@ -26,6 +26,8 @@ export type PoolRoom = {
   class: string | null
   /** It takes the disks of new servers, as far as these fit. */
   open: boolean
+  /** It does not answer its node. */
+  isSilent: boolean
   /** Its size; 0 while it is missing. */
   diskGb: number
   heldDiskGb: number
@@ -37,10 +39,11 @@ export type PoolRoom = {
    */
   freeDiskGb: number
 }
-type RoomRow = Omit<PoolRoom, 'open'> & { open: number }
+type RoomRow = Omit<PoolRoom, 'open' | 'isSilent'> & { open: number; isSilent: number }
 
 const GIB = '1073741824'
 const rooms = `SELECT p.id, p.node_id AS nodeId, p.name, p.kind, p.class, p.open,
+  p.missing_since IS NULL AND p.silent_since IS NOT NULL AS isSilent,
   iif(p.missing_since IS NULL, p.total_bytes / ${GIB}, 0) AS diskGb, coalesce(h.disk_gb, 0) AS heldDiskGb,
   p.total_bytes * p.overcommit_percent / 100 / ${GIB} AS limitGb,
   iif(coalesce(p.missing_since, p.silent_since) IS NOT NULL
@@ -100,7 +103,7 @@ export type PoolHealth = Omit<StoragePool, 'open' | 'overcommitPercent' | 'creat
 export const formatIn = ({ kind }: Pick<PoolRoom, 'kind'>): Volume['format'] =>
   kind === 'lvm-thin' || kind === 'zfs' || kind === 'rbd' ? 'raw' : 'qcow2'
 
-const room = (row: RoomRow): PoolRoom => ({ ...row, open: !!row.open })
+const room = (row: RoomRow): PoolRoom => ({ ...row, open: !!row.open, isSilent: !!row.isSilent })
 /** The pools of these nodes with their space, by name; one that is missing only while something stands in it. */
 export const poolRoomsOn = (tx: Db, nodeIds: readonly string[]): PoolRoom[] =>
   statements(tx).rooms.all(JSON.stringify(nodeIds)).map(room)

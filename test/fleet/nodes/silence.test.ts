@@ -48,8 +48,11 @@ test('a storage pool that does not answer keeps its figures and servers, and tak
     [],
   ])
   expect(trouble!.effect).toMatch(/takes no new disks.* there was no answer in time$/)
+  const was = p.fingerprint()
   const refused = await p.call(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'web9' })
-  expect(refused.body.error.code).toBe('no_capacity')
+  expect([refused.body.error.code, p.fingerprint()]).toEqual(['no_capacity', was])
+  expect(refused.body.error.message).toMatch(/: \S+ storage does not answer\.$/)
+  expect((await p.admin('GET', '/stock')).stock[0]).toMatchObject({ available: 0, limit: 'storage_silent' })
   const inventory = { type: 'inventory', vms: [{ workload: serverId, power: 'running' }], volumes: [], foreign: [] }
   p.node.agent.say({ ...inventory, silentPools: ['local'] })
   await p.settle()
