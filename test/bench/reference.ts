@@ -247,6 +247,7 @@ function shown(s: Row) {
     protected: !!s['protected'],
     nodeConnected: true,
     nodeSeenAt: null,
+    powerKnownAt: null,
     allowed: allowed[s['status']] ?? [],
     billingServiceId: s['billing_service_id'],
     labels: JSON.parse(s['labels']),

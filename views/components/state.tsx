@@ -97,6 +97,7 @@ type ServerStateProps = {
     job: { kind: string; progress: number } | null
     nodeConnected?: boolean
     nodeSeenAt?: string | null
+    powerKnownAt?: string | null
   }
   tag?: boolean
 }
@@ -104,7 +105,8 @@ type ServerStateProps = {
 const onNode: ReadonlySet<ServerStatus> = new Set(['provisioning', 'running', 'stopped', 'suspended'])
 
 /** A node that is away goes before a running job, which waits for it, and a job before the state that it changes. */
-export function ServerState({ of: { status, job, nodeConnected = true, nodeSeenAt = null }, tag }: ServerStateProps) {
+export function ServerState({ of, tag }: ServerStateProps) {
+  const { status, job, nodeConnected = true, nodeSeenAt = null, powerKnownAt = null } = of
   if (!nodeConnected && onNode.has(status))
     return (
       <>
@@ -124,10 +126,15 @@ export function ServerState({ of: { status, job, nodeConnected = true, nodeSeenA
       </>
     )
   const [tone, shape] = job ? (['work', 'work'] as const) : looks[status]
+  const isOld = powerKnownAt !== null && !job && (status === 'running' || status === 'stopped')
   return (
-    <State tone={tone} shape={shape} tag={tag}>
-      {job ? `${works[job.kind] ?? 'Working'} ${job.progress} %` : serverStates[status]}
-    </State>
+    <>
+      <State tone={tone} shape={shape} tag={tag}>
+        {job ? `${works[job.kind] ?? 'Working'} ${job.progress} %` : serverStates[status]}
+        {isOld && tag && <span> · last known</span>}
+      </State>
+      {isOld && !tag && <small>last known</small>}
+    </>
   )
 }
 

@@ -103,6 +103,10 @@ export const serverResponse = namedSchema('Server', {
     nullable(time),
     'When its node, which is away, was last connected; null while it is connected.',
   ),
+  powerKnownAt: described(
+    nullable(time),
+    'Since when its node, which is connected, does not tell whether it runs: its status is from then. Null: it tells.',
+  ),
   allowed: described(t.Array(t.String()), 'What its state allows now, of what you may do with it: for buttons.'),
   billingServiceId: described(
     nullable(t.String()),
@@ -121,7 +125,7 @@ export const serverResponse = namedSchema('Server', {
 type Action = (typeof allActions)[number]
 /**
  * Everything about the reader on which the record depends; `key` says it all, `keyWhenAway` that the server's node is
- * not connected besides. `actions`: what the reader may do in some state.
+ * not connected besides, `keyWhenSilent` that it does not tell the power. `actions`: what the reader may do in some state.
  */
 export type ServerReader = {
   isStaff: boolean
@@ -130,6 +134,7 @@ export type ServerReader = {
   actions: readonly Action[]
   key: string
   keyWhenAway: string
+  keyWhenSilent: string
 }
 
 /** The readers of actors with the same rights: they are a quarter of the time of a small read. */
@@ -169,7 +174,8 @@ export function serverReaders(
         (!rights || mayCallOn(actions[action], actor, rights))
       const [isStaff, open] = [kind === 'staff', allActions.filter(mayDo)]
       const key = `${isStaff} ${which} ${open}`
-      reader = { isStaff, access, locked, actions: open, key, keyWhenAway: `away ${key}` }
+      const keys = { key, keyWhenAway: `away ${key}`, keyWhenSilent: `silent ${key}` }
+      reader = { isStaff, access, locked, actions: open, ...keys }
       readers.set(name, reader)
     }
     return reader
@@ -201,22 +207,36 @@ export function renderedServer(
 ) {
   const row = renderedRows.row(tx, id, version, () => workloadFacts(tx, id))
   const reader = readerOf(row.facts)
-  const nodeSeenAt = nodes.lastSeen(row.facts.nodeId)
-  const key = nodeSeenAt === undefined ? reader.key : `${nodeSeenAt} ${reader.keyWhenAway}`
-  return row.json(key, () => serverRecord(serverRow(tx, id), reader, nodeSeenAt))
+  const contact = contactWith(nodes, row.facts.nodeId)
+  const { seenAt, powerKnownAt } = contact
+  const key =
+    seenAt !== undefined
+      ? `${seenAt} ${reader.keyWhenAway}`
+      : powerKnownAt !== undefined
+        ? `${powerKnownAt} ${reader.keyWhenSilent}`
+        : reader.key
+  return row.json(key, () => serverRecord(serverRow(tx, id), reader, contact))
+}
+
+/** In ms. `seenAt`: undefined while the node is connected. `powerKnownAt`: undefined while it tells what runs. */
+type Contact = { seenAt: number | undefined; powerKnownAt: number | undefined }
+function contactWith(nodes: AppContext['nodes'], nodeId: string): Contact {
+  const seenAt = nodes.lastSeen(nodeId)
+  if (seenAt !== undefined || !nodes.connected(nodeId)) return { seenAt, powerKnownAt: undefined }
+  const silence = nodes.heartbeat(nodeId)?.silent?.find(({ part }) => part === 'hypervisor')
+  return { seenAt, powerKnownAt: silence?.since }
 }
 
 type ShowContext = Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }
 /** The record of one server, as the actor reads it. */
 export const showServer = (call: ShowContext, s: ServerRow) =>
-  serverRecord(s, serverReaders(call.tx, call.actor)(s), call.nodes.lastSeen(s.nodeId))
+  serverRecord(s, serverReaders(call.tx, call.actor)(s), contactWith(call.nodes, s.nodeId))
 
-/** The record: nothing but the row, its reader and the connection of its node decides what it says. */
+/** The record: nothing but the row, its reader and the contact with its node decides what it says. */
 export function serverRecord(
   s: ServerRow,
-  { isStaff, access, locked, actions }: Omit<ServerReader, 'key' | 'keyWhenAway'>,
-  /** In ms; undefined while the node is connected. */
-  nodeSeenAt: number | undefined,
+  { isStaff, access, locked, actions }: Pick<ServerReader, 'isStaff' | 'access' | 'locked' | 'actions'>,
+  { seenAt, powerKnownAt }: Contact,
 ) {
   const held = (JSON.parse(s.addresses) as HeldAddressJson[]).sort(
     (a, b) => a.version - b.version || b.isPrimary - a.isPrimary,
@@ -287,8 +307,9 @@ export function serverRecord(
     restartPolicy: s.restartPolicy,
     locked,
     protected: !!s.protected,
-    nodeConnected: nodeSeenAt === undefined,
-    nodeSeenAt: isoOrNull(nodeSeenAt ?? null),
+    nodeConnected: seenAt === undefined,
+    nodeSeenAt: isoOrNull(seenAt ?? null),
+    powerKnownAt: isoOrNull(powerKnownAt ?? null),
     allowed: actions.filter((action) => !disabledReason(deciding, action)),
     billingServiceId: access === 'own' ? s.billingServiceId : null,
     labels: JSON.parse(s.labels) as string[],

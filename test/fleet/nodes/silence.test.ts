@@ -2,7 +2,8 @@
 import { expect, test } from 'bun:test'
 import { MOST_WORKLOADS } from '../../../agent/protocol/wire.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
-import { type World, world } from '../../support/world/panel.ts'
+import { htmlOf } from '../../support/world/pages.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
 
 const GiB = 1024 ** 3
 const minute = 60_000
@@ -91,7 +92,19 @@ test('libvirt that does not answer: the node is connected, and its servers keep 
   expect(node).toMatchObject({ connected: true, silent: [{ part: 'hypervisor', why: 'there was no answer in time' }] })
   // Earlier differences stay, and no server is missing.
   expect(node.found).toMatchObject([{ kind: 'foreign' }])
-  expect(await p.admin('GET', `/servers/${serverId}`)).toEqual(before)
+  const since = node.silent[0].since
+  expect(await p.admin('GET', `/servers/${serverId}`)).toEqual({ ...before, powerKnownAt: since })
+  expect((await p.call(p.customer, 'GET', `/servers/${serverId}`)).body).toMatchObject({
+    ...{ status: 'running', powerKnownAt: since },
+  })
+  const shownTo = async (who: Who, area: string) => [
+    await htmlOf(p, who, `${area}/servers/${serverId}`),
+    await htmlOf(p, who, `${area}/servers`),
+  ]
+  for (const html of [...(await shownTo(p.owner, '/admin')), ...(await shownTo(p.customer, ''))])
+    expect(html).toContain('last known')
+  expect((await shownTo(p.owner, '/admin'))[0]).toContain('libvirt on its node does not answer')
+  expect((await shownTo(p.customer, ''))[0]).toContain('Its host machine does not tell whether it runs')
   expect(await troubles(p)).toEqual([])
   p.turnClock(minute)
   await p.node.agent.look()
@@ -111,6 +124,8 @@ test('libvirt that does not answer: the node is connected, and its servers keep 
   await p.settle()
   expect(await get(p)).toMatchObject({ silent: [], found: [] })
   expect(await troubles(p)).toEqual([])
+  expect(await p.admin('GET', `/servers/${serverId}`)).toEqual(before)
+  for (const html of await shownTo(p.owner, '/admin')) expect(html).not.toContain('last known')
 })
 
 test('the times of a silence are those of the controller, however the clock of the node is set', async () => {

@@ -88,7 +88,8 @@ const unavailable = (words: string) =>
   new ApiError('backup_files_unavailable', `The files of this backup cannot be read now. ${words}`)
 const notBrowsable = (words: string) => new ApiError('backup_not_browsable', words)
 
-const INSTEAD = 'Restore the backup to a new server to get at its files.'
+/** Also for customers, who ask their provider for it. */
+const INSTEAD = 'Have the backup restored to a new server to get at its files.'
 /** File systems in words for people; null: one that is read. */
 export const fileSystemWords: Readonly<Record<FileSystem, string | null>> = {
   ext: null,
