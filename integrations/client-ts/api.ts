@@ -448,15 +448,17 @@ export type BackupRepository = {
   /** Null before the first check. */
   checkedAt: string | null
   /** Of the last check. */
-  finding: "works" | "restic_missing" | "not_prepared" | "unreachable" | "certificate" | "host_key" | "login_refused" | "not_writable" | "wrong_password" | "locked" | "full" | "slow" | "unreliable" | "failed" | "damaged" | null
+  finding: "works" | "restic_missing" | "not_prepared" | "unreachable" | "certificate" | "host_key" | "login_refused" | "not_writable" | "wrong_password" | "locked" | "full" | "slow" | "unreliable" | "backups_missing" | "failed" | "damaged" | null
   detail: string | null
   /** Since when it is known to be damaged; null: it is not. */
   damagedAt: string | null
   /** Of its data, in this round. A round begins when all parts were read. */
   partsRead: number
   parts: number
-  /** When space was last freed. Null: never, as of an append-only target. */
+  /** When space was last freed. Null: never. */
   prunedAt: string | null
+  /** False: its target is append-only, so the holder of the second key of the target frees the space there. */
+  prunedHere: boolean
   freedBytes: number | null
 }
 
@@ -513,7 +515,7 @@ export type BackupTargetTest = {
   startedAt: string
   /** Null while it runs. */
   endedAt: string | null
-  finding: "works" | "restic_missing" | "not_prepared" | "unreachable" | "certificate" | "host_key" | "login_refused" | "not_writable" | "wrong_password" | "locked" | "full" | "slow" | "unreliable" | "failed" | "not_tested" | null
+  finding: "works" | "restic_missing" | "not_prepared" | "unreachable" | "certificate" | "host_key" | "login_refused" | "not_writable" | "wrong_password" | "locked" | "full" | "slow" | "unreliable" | "backups_missing" | "failed" | "not_tested" | null
   /** The finding in words, with what to do. */
   message: string | null
   /** What the target or restic said. */
@@ -2393,6 +2395,8 @@ export type Server = {
   nodeConnected: boolean
   /** When its node, which is away, was last connected; null while it is connected. */
   nodeSeenAt: string | null
+  /** Since when its node, which is connected, does not tell whether it runs: its status is from then. Null: it tells. */
+  powerKnownAt: string | null
   /** What its state allows now, of what you may do with it: for buttons. */
   allowed: (string)[]
   /** The billing system's own identifier of it. Only for its owner and those who manage it. */
@@ -2672,7 +2676,7 @@ export type StockLine = {
   /** Counting stopped there; there may be more. */
   orMore: boolean
   /** What binds the number. */
-  limit: "memory" | "disk" | "storage_class" | "addresses" | "closed" | "disconnected" | "reconnecting" | "no_node" | "quota" | "suspended"
+  limit: "memory" | "disk" | "storage_class" | "storage_silent" | "addresses" | "closed" | "disconnected" | "reconnecting" | "no_node" | "quota" | "suspended"
   /** The code that refuses the order behind the last one. */
   code: string
 }
@@ -3424,7 +3428,7 @@ export interface Operations {
     query?: { forgetBackups?: "true" | "false" }
     result: Done
   }
-  /** Try a place for backups from a node: store a few bytes, read them back, find whether they could be erased */
+  /** Try a place for backups from a node: look for its backups, store a few bytes, read them back, find whether they could be erased */
   'backup-targets.test': {
     path: { id: string }
     body: {
@@ -3443,6 +3447,8 @@ export interface Operations {
       login?: string
       secret?: string
       trust?: string
+      /** Its backups lie at the new address already, which is needed while it has some. */
+      moved?: boolean
     }
     result: BackupTarget
   }

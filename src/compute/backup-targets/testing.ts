@@ -18,7 +18,8 @@ export const testBackupTarget = operation({
   method: 'POST',
   path: '/admin/backup-targets/{id}/actions/test',
   summary:
-    'Try a place for backups from a node: store a few bytes, read them back, find whether they could be erased, look for its backups',
+    'Try a place for backups from a node: look for its backups, store a few bytes, read them back, find whether they ' +
+    'could be erased',
   access: { staff: ['settings:write'] },
   on: backupTarget,
   body: fields({ nodeId: t.String({ minLength: 1, maxLength: 60 }) }),

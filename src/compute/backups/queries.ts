@@ -129,8 +129,8 @@ export const backupsInTarget = (tx: Db, targetId: string) => statements(tx).inTa
 /** Does a job make, restore or drill a backup there? */
 export const isTargetRead = (tx: Db, targetId: string): boolean => statements(tx).isRead.get(targetId) !== null
 /**
- * Of each of the accounts that stored there last, its newest backup that is ready; of a folder on nodes, those that this
- * node made.
+ * Of each of the accounts that stored there last, its newest backup that is ready; in a folder on nodes, of those that
+ * this node made.
  */
 export const newestBackupsIn = (
   tx: Db,

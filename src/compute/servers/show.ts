@@ -125,7 +125,8 @@ export const serverResponse = namedSchema('Server', {
 type Action = (typeof allActions)[number]
 /**
  * Everything about the reader on which the record depends; `key` says it all, `keyWhenAway` that the server's node is
- * not connected besides, `keyWhenSilent` that it does not tell the power. `actions`: what the reader may do in some state.
+ * not connected besides, `keyWhenSilent` that it does not tell the power. `actions`: what the reader may do in some
+ * state.
  */
 export type ServerReader = {
   isStaff: boolean

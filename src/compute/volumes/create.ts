@@ -28,7 +28,6 @@ export const createVolume = operation({
   status: 201,
   idempotent: true,
   refuses: [
-    'forbidden',
     ...refusalsOf('volume'),
     'server_busy',
     'limit_reached',

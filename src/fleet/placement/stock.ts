@@ -67,8 +67,8 @@ function stockIn(location: Location, need: Need, nodes: Nodes, reads: Reads): St
     return { available, orMore, limit: 'reconnecting', code: 'restarting' }
   if (lacksAddress) return { available, orMore, limit: 'addresses', code: 'no_addresses' }
   const reasons = new Set(parts.flatMap((part) => part.reasons))
-  const limit = (['memory', 'disk', 'storage_silent', 'storage_class', 'disconnected', 'closed'] as const).find((reason) =>
-    reasons.has(reason),
+  const limit = (['memory', 'disk', 'storage_silent', 'storage_class', 'disconnected', 'closed'] as const).find(
+    (reason) => reasons.has(reason),
   )
   return { available, orMore, limit: limit ?? 'memory', code: 'no_capacity' }
 }

@@ -188,7 +188,8 @@ export const timelineOfJobs: TimelineSource = ({ tx, actor }, { id }, { from, to
     tx,
     {
       where: `j.subject_id = +? AND coalesce(j.finished_at, j.created_at) >= CAST(+? AS INTEGER)
-        AND coalesce(j.finished_at, j.created_at) < CAST(+? AS INTEGER) AND ${actor.kind === 'staff' ? '1' : isOfOwner}`,
+        AND coalesce(j.finished_at, j.created_at) < CAST(+? AS INTEGER)
+        AND ${actor.kind === 'staff' ? '1' : isOfOwner}`,
       values: [id, String(from), String(to)],
     },
     { after: undefined, skip: 0, limit: most, order: undefined },

@@ -86,7 +86,7 @@ test('a backup that does not work says so, also under Needs attention, until it 
   expect([(await s.get(id)).drillError, await s.attention()]).toEqual([null, []])
 })
 
-test('a failed drill stays under Needs attention when its backup is deleted, until another one of the server works', async () => {
+test('a failed drill stays shown when its backup is deleted, until another one of the server works', async () => {
   using p = await world()
   const s = await begin(p)
   const [id, other] = [await s.make(), await s.make()]

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { FakeHypervisor } from '../../../agent/drivers/hypervisor/fake.ts'
 import { serialOf } from '../../../agent/protocol/wire.ts'
-import { eventually } from '../../support/waiting/eventually.ts'
 import { shop } from '../../identity/resellers/shop.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 import { share } from '../../support/world/team.ts'
 

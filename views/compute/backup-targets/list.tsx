@@ -226,7 +226,7 @@ const Change = ({ of: b }: { of: Target }) => (
           scope={`change-${b.id}`}
           name="moved"
           label="Its backups lie at the new address already"
-          hint="Needed for another address while backups lie in it. Copy them there first; the test then looks for them."
+          hint="Needed for another address while backups lie in it. Copy them there first; the test looks for them."
         />
       </>
     }

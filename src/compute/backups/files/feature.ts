@@ -12,7 +12,7 @@ const errors = {
   backup_not_browsable: {
     status: 409,
     when: 'The file system cannot be read here or is damaged, or the path is no file or no directory.',
-    remedy: 'Restore the backup to a new server.',
+    remedy: 'Have the backup restored to a new server.',
   },
   backup_files_unavailable: {
     status: 409,

@@ -93,7 +93,7 @@ const Directory = ({ backup, of: files }: { backup: Backup; of: Files }) =>
       {files.partitions.length
         ? `Files can be read of ext2, ext3 and ext4 only. This disk has ${files.partitions.map(inWords).join(', ')}. `
         : 'This disk has neither partitions nor a file system that is known here. '}
-      Restore the backup to a new server to get at its files.
+      Have the backup restored to a new server to get at its files.
     </Empty>
   ) : (
     <Section
