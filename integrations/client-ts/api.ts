@@ -2676,7 +2676,7 @@ export type StockLine = {
   /** Counting stopped there; there may be more. */
   orMore: boolean
   /** What binds the number. */
-  limit: "memory" | "disk" | "storage_class" | "storage_silent" | "addresses" | "closed" | "disconnected" | "reconnecting" | "no_node" | "quota" | "suspended"
+  limit: "memory" | "disk" | "storage_class" | "storage_silent" | "addresses" | "closed" | "disconnected" | "hypervisor_silent" | "reconnecting" | "no_node" | "quota" | "suspended"
   /** The code that refuses the order behind the last one. */
   code: string
 }

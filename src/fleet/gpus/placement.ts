@@ -8,7 +8,7 @@ import { type AddressLack, lackingAddresses, type PoolSupply, supplyOf } from '.
 import { waitsForNearReport } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
 import { capacityOf, type NodeCapacity } from '../nodes/queries.ts'
-import { type Nodes, reportsSoon } from '../placement/placement.ts'
+import { isSilent, type Nodes, reportsSoon } from '../placement/placement.ts'
 import type { PoolRoom } from '../storage-pools/queries.ts'
 import { gpuHostsIn, type HostRow, modelsOn } from './queries.ts'
 
@@ -97,12 +97,14 @@ function lackOf({ row, free, freeVcpus, freeMemoryMb, freePorts, pool }: HostRoo
   return undefined
 }
 
-const connectionLack = ({ row }: HostRoom, nodes: Nodes): Lack | undefined =>
-  nodes.connected(row.nodeId)
-    ? undefined
-    : nodes.isReconnecting(row.nodeId)
-      ? { limit: 'reconnecting', words: 'is reconnecting' }
-      : { limit: 'disconnected', words: 'is not connected' }
+function connectionLack({ row: { nodeId } }: HostRoom, nodes: Nodes): Lack | undefined {
+  if (isSilent(nodes, nodeId, 'containers'))
+    return { limit: 'disconnected', words: 'has a container engine that does not answer' }
+  if (nodes.connected(nodeId)) return undefined
+  return nodes.isReconnecting(nodeId)
+    ? { limit: 'reconnecting', words: 'is reconnecting' }
+    : { limit: 'disconnected', words: 'is not connected' }
+}
 
 /** The order in which hosts that fit are taken: the fewest free cards first, then the least free memory. */
 export const byFit =

@@ -2,7 +2,7 @@
 // class with space for the disk, and every address that is needed, of both versions. Among those `spread` chooses the
 // one with the most free memory, `fill` the fullest, so that whole nodes stay empty; of its pools that with the most
 // space, or the least. The reason is stored with the workload in words, because people ask for it months later.
-import type { Hardware } from '../../../agent/protocol/wire.ts'
+import type { Hardware, SilentPart } from '../../../agent/protocol/wire.ts'
 import { ApiError, restarting } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
@@ -34,6 +34,7 @@ type Judged = { node: NodeCapacity; disabledReason: string | undefined; addressL
 export const roomReasons = {
   closed: 'closed',
   disconnected: 'not connected',
+  hypervisor_silent: 'libvirt does not answer',
   memory: 'no memory left',
   storage_class: 'no storage of its class',
   disk: 'no disk left',
@@ -62,6 +63,7 @@ type RoomNeed = Pick<Need, 'memoryMb' | 'diskGb' | 'storageClass'>
 export function withoutRoom(node: NodeCapacity, need: RoomNeed, nodes: Nodes): RoomReason | undefined {
   if (!node.open) return 'closed'
   if (!nodes.connected(node.id) && !nodes.isReconnecting(node.id)) return 'disconnected'
+  if (isSilent(nodes, node.id, 'hypervisor')) return 'hypervisor_silent'
   if (node.memoryMb - node.heldMemoryMb < need.memoryMb) return 'memory'
   const pools = poolsFor(node, need)
   if (!pools.length && need.storageClass !== null) return 'storage_class'
@@ -82,7 +84,11 @@ function poolOf({ placement }: Pick<Location, 'placement'>, node: NodeCapacity, 
     .reduce((best, pool) => (sign * (pool.freeDiskGb - best.freeDiskGb) < 0 ? pool : best))
 }
 
-export type Nodes = Pick<AppContext['nodes'], 'connected' | 'isReconnecting'>
+export type Nodes = Pick<AppContext['nodes'], 'connected' | 'isReconnecting' | 'heartbeat'>
+
+/** The last heartbeat of the node said that this part of it does not answer. */
+export const isSilent = (nodes: Nodes, nodeId: string, part: SilentPart): boolean =>
+  nodes.heartbeat(nodeId)?.silent?.some((silence) => silence.part === part) ?? false
 
 /** Answers of a node whether it is about to say what is on it. */
 export const reportsSoon =

@@ -18,6 +18,7 @@ export const stockLimits = [
   'addresses',
   'closed',
   'disconnected',
+  'hypervisor_silent',
   'reconnecting',
   'no_node',
 ] as const
@@ -52,6 +53,17 @@ function remembered<V>(known: Map<string, V>, key: string, read: () => V): V {
   return found
 }
 
+/** The limits of nodes that differ: the first that one of them has. */
+const saysMost = [
+  'memory',
+  'disk',
+  'storage_silent',
+  'storage_class',
+  'hypervisor_silent',
+  'disconnected',
+  'closed',
+] as const
+
 type Reads = { all(): NodeCapacity[]; supply(): Supply; isReportNear(nodeIds: readonly string[]): boolean }
 function stockIn(location: Location, need: Need, nodes: Nodes, reads: Reads): Stock {
   const refused = (limit: StockLimit, code: Code): Stock => ({ available: 0, orMore: false, limit, code })
@@ -67,9 +79,7 @@ function stockIn(location: Location, need: Need, nodes: Nodes, reads: Reads): St
     return { available, orMore, limit: 'reconnecting', code: 'restarting' }
   if (lacksAddress) return { available, orMore, limit: 'addresses', code: 'no_addresses' }
   const reasons = new Set(parts.flatMap((part) => part.reasons))
-  const limit = (['memory', 'disk', 'storage_silent', 'storage_class', 'disconnected', 'closed'] as const).find(
-    (reason) => reasons.has(reason),
-  )
+  const limit = saysMost.find((reason) => reasons.has(reason))
   return { available, orMore, limit: limit ?? 'memory', code: 'no_capacity' }
 }
 
