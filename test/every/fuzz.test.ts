@@ -521,6 +521,7 @@ const neverDone: Readonly<Record<string, string>> = {
   'sessions.passkey': 'needs an authenticator: test/end-to-end/pages/sign-in.test.ts',
   'passkeys.create': 'needs an authenticator: test/end-to-end/pages/sign-in.test.ts',
   'team.invitation': 'its token is in the query: test/identity/team/team.test.ts',
+  'nodes.stop-awaiting': 'no database was restored: test/fleet/nodes/unknown-addresses.test.ts',
   'images.add': 'fetches a list: test/catalog/images/images.test.ts',
   'images.import': 'reads a file: test/catalog/images/images.test.ts',
   'mail.test': 'there is no mail server: test/platform/settings/mail.test.ts',

@@ -36,7 +36,7 @@ const neighbours: Record<string, readonly string[]> = {
   'backup-targets.list': ['nod'],
   'backups.list': ['usr'],
   'backups.list-all': ['usr'],
-  'backup-repositories.list': ['usr', 'bkt'],
+  'backup-repositories.list': ['usr', 'bkt', 'nod'],
   'backup-plans.list': ['bkt'],
   'backups.get': ['usr'],
   'floating-ips.get': ['usr'],

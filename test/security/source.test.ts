@@ -45,6 +45,8 @@ const readsHostClock: Readonly<Record<string, string>> = {
   'agent/log.ts': 'the journal is compared with those of other programs',
   'agent/controller-link/controller.ts': "compares it with the controller's",
   'agent/controller-link/connection.ts': 'tells it to the controller',
+  'agent/probe.ts': 'tells the controller since when nothing answers',
+  'agent/drivers/storage/storage.ts': 'tells since when a pool does not answer',
   'agent/drivers/hypervisor/libvirt.ts': 'the time of an event that has none',
   'agent/drivers/hypervisor/fake.ts': 'the start of a vm, over restarts',
   'agent/drivers/container/fake.ts': 'the start of a container, over restarts',
