@@ -223,9 +223,9 @@ export function renderedServer(
 type Contact = { seenAt: number | undefined; powerKnownAt: number | undefined }
 function contactWith(nodes: AppContext['nodes'], nodeId: string): Contact {
   const seenAt = nodes.lastSeen(nodeId)
-  if (seenAt !== undefined || !nodes.connected(nodeId)) return { seenAt, powerKnownAt: undefined }
-  const silence = nodes.heartbeat(nodeId)?.silent?.find(({ part }) => part === 'hypervisor')
-  return { seenAt, powerKnownAt: silence?.since }
+  const silent = seenAt === undefined ? nodes.heartbeat(nodeId)?.silent : undefined
+  if (!silent?.length) return { seenAt, powerKnownAt: undefined }
+  return { seenAt, powerKnownAt: silent.find(({ part }) => part === 'hypervisor')?.since }
 }
 
 type ShowContext = Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }
