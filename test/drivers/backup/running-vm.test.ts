@@ -2,7 +2,7 @@
 // skipped.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseCommand } from '../../../agent/commands/index.ts'
 import { run } from '../../../agent/host/exec.ts'
 import { openRealHost } from '../../../agent/host/real-host.ts'
@@ -67,6 +67,7 @@ describe.skipIf(note(reason, 'a backup of a running vm'))('a running vm', () => 
     }
     const volume = volumeOf(n)
     const diskOf = async (one = volume) => (await host.storage.pool('local').disk(one)).path
+    mkdirSync(dirname(await diskOf()), { recursive: true })
     copyFileSync(image, await diskOf())
     await run('ip', ['link', 'add', bridge, 'type', 'bridge'])
     const network = { bridge, tap: `bth${n}`, mac: '52:54:00:78:00:01' }
