@@ -162,7 +162,7 @@ describe('over HTTP', () => {
     it.db.$client.run('UPDATE tokens SET used_at = 1')
     expect([await ask(), used()]).toEqual([429, none])
   })
-  test('the use of a token is written with the change of its call; a refused change is a use too, and flushes nothing', async () => {
+  test('a use of a token is written with the change; that of a refused change flushes nothing', async () => {
     await using it = await listening()
     let flushed = 0
     afterWrite(it.db, () => flushed++)
