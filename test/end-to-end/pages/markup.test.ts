@@ -361,6 +361,7 @@ test('every operation that keeps free text was reached', () => {
     // The name of the node, typed once more.
     'nodes.declare-lost name',
     'nodes.remove-with-workloads name',
+    'nodes.stop-awaiting name',
     'passkeys.create name',
     'reseller-branding.set supportLink',
     // A rule that is there; its name is planted when it is added.
