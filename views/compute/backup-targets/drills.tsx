@@ -13,7 +13,7 @@ export const DrillsOf = ({ of: { on, hour, runningJobId, lastProven, skipped } }
     title="Restore drill"
     words={
       on
-        ? `Each night from ${hour}:00 UTC on, one backup is restored without network; and its system has to answer.`
+        ? `Each night from ${hour}:00 UTC on, one backup is restored without network, and its system has to answer.`
         : 'It is switched off under Settings. Staff can run a drill for a single backup on the page of its server.'
     }
   >
