@@ -178,7 +178,7 @@ describe.skipIf(note(reason, 'GPU instances from order to deletion'))('a GPU ins
     await api('PUT', `/gpu-instances/${first.instanceId}/restart-policy`, { restartPolicy: 'never' })
     await act(first, 'power', { action: 'restart' })
     await ssh(first, 'echo end >/workspace/do')
-    await live.until('its end', async () => (await show(first)).status === 'stopped')
+    await live.until('its end', async () => (await show(first)).status === 'stopped', 50)
     expect((await show(first)).lastEnd).toMatchObject({
       ...{ reason: 'crashed', exitCode: 3, oomKilled: false, detail: 'Its command ended with exit code 3.' },
     })
