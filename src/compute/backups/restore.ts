@@ -3,9 +3,8 @@
 import { nodeCommand, type Vm, type Volume } from '../../../agent/protocol/wire.ts'
 import { hardwareOf, type SystemHardware } from '../../catalog/images/hardware.ts'
 import { refuseImage, runsOn } from '../../fleet/placement/hardware.ts'
-import { freeDiskGbFor } from '../../fleet/storage-pools/queries.ts'
+import { mustHaveSpace } from '../../fleet/storage-pools/space.ts'
 import { changeWorkload, takeDiskGeneration } from '../../fleet/workloads/queries.ts'
-import { ApiError } from '../../kernel/api/errors.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
@@ -51,7 +50,7 @@ export const restoreBackup = operation({
   run({ tx, actor, target, params, clock }) {
     const it = backupIn(tx, target, params['backupId'])
     mustBeRestorable(tx, actor, target, it)
-    mustHaveSpace(tx, target)
+    mustHaveSpaceBeside(tx, target)
     if (!runsOn(tx, target.nodeId, hardwareOf(it))) refuseImage(`The node of ${target.hostname} cannot`, hardwareOf(it))
     const input = { serverId: target.id, nodeId: target.nodeId, backupId: it.id }
     const title = `Restore ${target.hostname} from a backup`
@@ -61,14 +60,11 @@ export const restoreBackup = operation({
 })
 
 /** Throws `no_capacity`. */
-function mustHaveSpace(tx: Db, target: Server) {
-  const { diskGb, hostname } = target
-  if (freeDiskGbFor(tx, target) < diskGb)
-    throw new ApiError(
-      'no_capacity',
-      `A restore needs ${exactGb(diskGb)} beside the disk of ${hostname} until it is done, and there is no space ` +
-        `left for that where ${hostname} stands. Ask your provider.`,
-    )
+function mustHaveSpaceBeside(tx: Db, { nodeId, pool, hostname, diskGb }: Server) {
+  const lacks =
+    `A restore needs ${exactGb(diskGb)} beside the disk of ${hostname} until it is done, and there is no space ` +
+    `left for that where ${hostname} stands. Ask your provider.`
+  mustHaveSpace(tx, { nodeId, pool, name: hostname }, diskGb, lacks)
 }
 
 type Restoring = { serverId: string; nodeId: string; backupId: string }
@@ -104,7 +100,7 @@ export const restoringBackup = saga<Restoring>('restore', { lane: 'bulk', cancel
   .record('hold', 'Holding space for the disk', {
     do(tx, { input: { serverId } }) {
       const target = load(tx, serverId)
-      mustHaveSpace(tx, target)
+      mustHaveSpaceBeside(tx, target)
       changeSpare(tx, serverId, target.diskGb)
       return { diskGb: target.diskGb }
     },

@@ -1,7 +1,7 @@
 // A snapshot of a server: the state of its disk at one moment, as a layer below the one that the server writes.
 import { type Static, Type as t } from 'typebox'
 import { packageById } from '../../catalog/packages/queries.ts'
-import { freeDiskGbFor } from '../../fleet/storage-pools/queries.ts'
+import { mustHaveSpace } from '../../fleet/storage-pools/space.ts'
 import { notedNameFor } from '../../identity/team/audit-actor.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
@@ -89,12 +89,13 @@ export function mustBeTakeable(tx: Db, actor: Actor, target: Server) {
       `${target.hostname} has ${count(limit, 'snapshot', 'snapshots')}, as many as its package allows. ` +
         'Delete one first.',
     )
-  if (freeDiskGbFor(tx, target) < target.diskGb)
-    throw new ApiError(
-      'no_capacity',
-      `A snapshot can grow to the ${exactGb(target.diskGb)} of the disk, and there is no space left for that where ` +
-        `${target.hostname} stands. Delete a snapshot, or ask your provider.`,
-    )
+  mustHaveSpace(
+    tx,
+    { ...target, name: target.hostname },
+    target.diskGb,
+    `A snapshot can grow to the ${exactGb(target.diskGb)} of the disk, and there is no space left for that where ` +
+      `${target.hostname} stands. Delete a snapshot, or ask your provider.`,
+  )
 }
 
 export function mustBeRestorable(tx: Db, actor: Actor, target: Server, it: Snapshot) {

@@ -12,7 +12,16 @@ import { exactGb } from '../../kernel/words.ts'
 import { GIB } from '../servers/install/plan.ts'
 import { load } from '../servers/model.ts'
 import { mustAllowFor, refusalsOf } from '../servers/state.ts'
-import { mustBeAllowed, mustBeChangeable, mustHaveSpace, onNode, sizeField, tell, volume, volumeJob } from './model.ts'
+import {
+  mustBeAllowed,
+  mustBeChangeable,
+  mustHaveSpaceToGrow,
+  onNode,
+  sizeField,
+  tell,
+  volume,
+  volumeJob,
+} from './model.ts'
 
 export const growVolume = operation({
   id: 'volumes.grow',
@@ -44,7 +53,7 @@ export const growVolume = operation({
     if (target.serverId !== null) mustAllowFor(tx, actor, load(tx, target.serverId), 'volume')
     const now = clock()
     mustBeAllowed(tx, now, target.ownerId, sizeGb - target.sizeGb)
-    mustHaveSpace(tx, target, sizeGb - target.sizeGb)
+    mustHaveSpaceToGrow(tx, target, sizeGb - target.sizeGb)
     const about = volumeJob(tx, target, { by: actor, title: `Enlarge the volume ${name} to ${exactGb(sizeGb)}`, now })
     const jobId = startJob(tx, growingVolume, { volumeId, nodeId, sizeGb }, about)
     changeVolume(tx, volumeId, { jobId, heldGb: sizeGb })

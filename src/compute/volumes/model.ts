@@ -6,7 +6,8 @@ import { serialOf, type Volume } from '../../../agent/protocol/wire.ts'
 import { packageById } from '../../catalog/packages/queries.ts'
 import { locationById } from '../../fleet/locations/queries.ts'
 import { isGoneNode } from '../../fleet/nodes/queries.ts'
-import { freeDiskGbFor, type PoolRoom, poolRoomOf, poolRoomsOn } from '../../fleet/storage-pools/queries.ts'
+import { type PoolRoom, poolRoomOf, poolRoomsOn } from '../../fleet/storage-pools/queries.ts'
+import { mustHaveSpace, silent } from '../../fleet/storage-pools/space.ts'
 import {
   searchVolumes,
   type VolumeRow,
@@ -183,19 +184,21 @@ export function mustFitAllowance(tx: Db, ownerId: string, moreGb: number) {
 export function poolFor(tx: Db, target: Server, sizeGb: number): PoolRoom {
   const own = poolRoomOf(tx, target)
   const wanted = packageById(tx, target.packageId)?.volumeClass ?? own?.class ?? null
-  const [best] = poolRoomsOn(tx, [target.nodeId])
-    .filter((pool) => pool.open && pool.class === wanted && pool.freeDiskGb >= sizeGb)
+  const ofClass = poolRoomsOn(tx, [target.nodeId]).filter((pool) => pool.open && pool.class === wanted)
+  const [best] = ofClass
+    .filter((pool) => pool.freeDiskGb >= sizeGb)
     .sort((a, b) => Number(b.name === target.pool) - Number(a.name === target.pool) || b.freeDiskGb - a.freeDiskGb)
-  if (!best) throw noSpace(target.hostname, sizeGb)
-  return best
+  if (best) return best
+  throw ofClass.some((pool) => pool.isSilent)
+    ? silent(target.hostname)
+    : new ApiError('no_capacity', noSpace(target.hostname, sizeGb))
 }
 
 /** Throws `no_capacity`. */
-export function mustHaveSpace(tx: Db, it: VolumeRow, moreGb: number) {
-  if (freeDiskGbFor(tx, it) < moreGb) throw noSpace(it.name, moreGb)
-}
+export const mustHaveSpaceToGrow = (tx: Db, it: VolumeRow, moreGb: number) =>
+  mustHaveSpace(tx, it, moreGb, noSpace(it.name, moreGb))
 const noSpace = (where: string, gb: number) =>
-  new ApiError('no_capacity', `There is no space for ${exactGb(gb)} more where ${where} stands. Ask your provider.`)
+  `There is no space for ${exactGb(gb)} more where ${where} stands. Ask your provider.`
 
 /**
  * Throws `forbidden` for a member of a team: a volume is a thing of the account, which a member may neither detach nor

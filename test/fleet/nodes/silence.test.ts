@@ -73,6 +73,41 @@ test('a storage pool that does not answer keeps its figures and servers, and tak
   expect(await troubles(p)).toEqual([])
 })
 
+test('what needs space in a pool that does not answer is refused in these words, and nothing is begun', async () => {
+  using p = await world()
+  const sizes = { vcpus: 2, memoryMb: 2048, diskGb: 40, trafficGb: null, snapshotLimit: 3, volumeGb: 50 }
+  const small = await p.admin('POST', '/admin/packages', { name: 'small', ...sizes, diskGb: 20 })
+  const large = await p.admin('POST', '/admin/packages', { name: 'large', ...sizes })
+  const { serverId } = await p.admin('POST', '/admin/servers', { ...p.order, packageId: small.id })
+  await p.settle()
+  await p.admin('PATCH', `/admin/images/${p.order.imageId}`, { isRescue: true })
+  await beat(p, [{ name: 'local', ...figures }])
+  const { volumeId } = await p.admin('POST', `/servers/${serverId}/volumes`, { name: 'data', sizeGb: 10 })
+  await p.settle()
+
+  await beat(p, [{ name: 'local', ...figures, silentSince: p.now() - minute }])
+  const was = p.fingerprint()
+  for (const [path, body] of [
+    [`/servers/${serverId}/snapshots`, { name: 'before' }],
+    [`/servers/${serverId}/volumes`, { name: 'more', sizeGb: 10 }],
+    [`/volumes/${volumeId}/actions/grow`, { sizeGb: 20 }],
+    [`/servers/${serverId}/actions/change-package`, { packageId: large.id }],
+    [`/servers/${serverId}/actions/rescue`, undefined],
+    [
+      `/servers/${serverId}/actions/reinstall`,
+      { imageId: p.order.imageId, discardFirst: true, access: p.order.access },
+    ],
+  ] as const) {
+    const refused = await p.call(p.owner, 'POST', path, body)
+    expect([path, refused.body.error?.code, refused.body.error?.message]).toEqual([
+      path,
+      'no_capacity',
+      expect.stringMatching(/^The storage of \S+ does not answer now\. Nothing was changed;/),
+    ])
+  }
+  expect(p.fingerprint()).toBe(was)
+})
+
 test('libvirt that does not answer: the node is connected, and its servers keep their last known power', async () => {
   using p = await world()
   const { serverId } = await p.admin('POST', '/admin/servers', p.order)

@@ -6,6 +6,7 @@
 import { Type as t } from 'typebox'
 import { nodeCommand, type Power, type Vm } from '../../../../agent/protocol/wire.ts'
 import { freeDiskGbFor } from '../../../fleet/storage-pools/queries.ts'
+import { mustAnswer } from '../../../fleet/storage-pools/space.ts'
 import { changeWorkload, isHostnameFree } from '../../../fleet/workloads/queries.ts'
 import { hostnameTaken, refuseHostnameTaken } from '../../../fleet/workloads/reserve.ts'
 import { everybody } from '../../../kernel/api/access.ts'
@@ -104,6 +105,7 @@ export const reinstallServer = operation({
     'disk_too_small',
     'image_not_supported',
     'no_room_to_reinstall',
+    'no_capacity',
   ],
   example: { imageId: '<image_id>', access: { mode: 'password' } },
   prepare: async ({ body }) => rootPasswordFor(body.access),
@@ -118,6 +120,7 @@ export const reinstallServer = operation({
     }
     mustAllowFor(tx, actor, target, 'reinstall')
     if (!isHostnameFree(tx, target, input.hostname)) throw hostnameTaken()
+    mustAnswer(tx, { ...target, name: target.hostname })
     if (fateOfOldSystem(tx, target) === 'deleted_first' && !input.discardFirst) throw noRoom(target)
     const about = diskJob(target, { by: actor, title: `Reinstall ${input.hostname}`, now: clock() })
     const jobId = startDestroying(tx, reinstalling, input, 'reinstall', about)

@@ -13,7 +13,7 @@ import { hardwareOf } from '../../../catalog/images/hardware.ts'
 import { sourceOf } from '../../../catalog/images/model.ts'
 import { rescueImage } from '../../../catalog/images/queries.ts'
 import { refuseImage, runsOn } from '../../../fleet/placement/hardware.ts'
-import { freeDiskGbFor } from '../../../fleet/storage-pools/queries.ts'
+import { mustHaveSpace } from '../../../fleet/storage-pools/space.ts'
 import { changeWorkload, takeDiskGeneration } from '../../../fleet/workloads/queries.ts'
 import { everybody } from '../../../kernel/api/access.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
@@ -77,12 +77,13 @@ export const rescueServer = operation({
       throw new ApiError('no_rescue_image', 'There is no rescue system: your provider has chosen no image for it yet.')
     const hardware = hardwareOf(image)
     if (!runsOn(tx, target.nodeId, hardware)) refuseImage(`The node of ${target.hostname} cannot`, hardware)
-    if (freeDiskGbFor(tx, target) < image.minDiskGb)
-      throw new ApiError(
-        'no_capacity',
-        `The rescue system needs ${exactGb(image.minDiskGb)} beside the disk of ${target.hostname}, and there is no ` +
-          'space left. Ask your provider.',
-      )
+    mustHaveSpace(
+      tx,
+      { ...target, name: target.hostname },
+      image.minDiskGb,
+      `The rescue system needs ${exactGb(image.minDiskGb)} beside the disk of ${target.hostname}, and there is no ` +
+        'space left. Ask your provider.',
+    )
     const input = {
       serverId: target.id,
       nodeId: target.nodeId,

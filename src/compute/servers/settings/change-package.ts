@@ -6,7 +6,8 @@ import { nodeCommand, type Vm, type Volume } from '../../../../agent/protocol/wi
 import { packageOnSale } from '../../../catalog/packages/model.ts'
 import { packageById } from '../../../catalog/packages/queries.ts'
 import { capacityOf } from '../../../fleet/nodes/queries.ts'
-import { freeDiskGbFor, poolRoomOf } from '../../../fleet/storage-pools/queries.ts'
+import { poolRoomOf } from '../../../fleet/storage-pools/queries.ts'
+import { mustHaveSpace } from '../../../fleet/storage-pools/space.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import { accountById } from '../../../identity/accounts/queries.ts'
 import { mustAllowChange, resellerOf } from '../../../identity/resellers/model.ts'
@@ -125,14 +126,11 @@ function mustBeOfClass(tx: Tx, target: Server, wanted: string | null) {
 function mustHaveCapacity(tx: Tx, target: Server, to: Sizes, namesNode: boolean) {
   const node = capacityOf(tx, target.nodeId)
   const [memoryMb, diskGb] = [to.memoryMb - target.memoryMb, to.diskGb - target.diskGb]
-  const lacksMemory = memoryMb > 0 && node.memoryMb - node.heldMemoryMb < memoryMb
-  if (!lacksMemory && !(diskGb > 0 && freeDiskGbFor(tx, target) < diskGb)) return
-  const where = namesNode ? node.name : 'The node of the server'
-  throw new ApiError(
-    'no_capacity',
-    `${where} has ${lacksMemory ? 'no memory' : 'no disk space'} left for this package. Choose a smaller one, or ` +
-      'have the server moved.',
-  )
+  const lacks = (what: string) =>
+    `${namesNode ? node.name : 'The node of the server'} has no ${what} left for this package. Choose a smaller one, ` +
+    'or have the server moved.'
+  if (memoryMb > 0 && node.memoryMb - node.heldMemoryMb < memoryMb) throw new ApiError('no_capacity', lacks('memory'))
+  if (diskGb > 0) mustHaveSpace(tx, { ...target, name: target.hostname }, diskGb, lacks('disk space'))
 }
 
 type Resizing = { serverId: string; nodeId: string; from: Sizes; to: Sizes }

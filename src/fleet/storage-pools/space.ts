@@ -1,0 +1,24 @@
+// What needs space in the pool where a disk stands, and is refused when there is none.
+import { ApiError } from '../../kernel/api/errors.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import { poolRoomOf } from './queries.ts'
+
+/** What stands in a pool; `name` is its name for people. */
+type Standing = { nodeId: string; pool: string; name: string }
+
+/** Throws `no_capacity`, in the words of `lacks` or because the storage does not answer. */
+export function mustHaveSpace(tx: Db, { name, ...at }: Standing, gb: number, lacks: string) {
+  const room = poolRoomOf(tx, at)
+  if (room?.isSilent) throw silent(name)
+  if ((room?.freeDiskGb ?? 0) < gb) throw new ApiError('no_capacity', lacks)
+}
+
+/** Throws `no_capacity` while the pool does not answer: what was begun there would wait for it. */
+export const mustAnswer = (tx: Db, standing: Standing) => mustHaveSpace(tx, standing, 0, '')
+
+/** The refusal where storage does not answer. `name`: whose storage, for people. */
+export const silent = (name: string) =>
+  new ApiError(
+    'no_capacity',
+    `The storage of ${name} does not answer now. Nothing was changed; try again in a few minutes, or ask your provider.`,
+  )
