@@ -1,6 +1,7 @@
 // `berth serve`: the controller as a process.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { keepProgramPagesReleased } from '../../../agent/protocol/linux/program-memory.ts'
 import { ServiceManager } from '../../../agent/protocol/systemd.ts'
 import { log } from '../../kernel/log.ts'
 import { withRawPath } from '../../kernel/net/raw-path.ts'
@@ -59,6 +60,7 @@ export async function serve({ asStandby = false } = {}): Promise<number> {
   // A controller that cannot even read its database helps nobody.
   const canRead = controller.db.$client.prepare('SELECT count(*) FROM sqlite_schema')
   manager.ready(() => canRead.get())
+  keepProgramPagesReleased()
   log.info('Berth is up', {
     version: VERSION,
     listen: `${config.listen.hostname}:${held ? config.listen.port : server.port}`,
