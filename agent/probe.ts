@@ -70,11 +70,19 @@ export class Probe {
   }
 }
 
-/** Throws `silent` when the moment has passed; both are of `performance.now()`. */
+/**
+ * Throws `silent` when the moment has passed; both are of `performance.now()`. A timer may end a fraction of a
+ * millisecond early, and whoever looked at the clock then would take the question for one that may still be answered.
+ */
 async function inTime(ended: Promise<unknown>, until: number) {
   const { promise, reject } = Promise.withResolvers<never>()
-  const late = () => reject(new Failure('silent', 'there was no answer in time'))
-  const timer = setTimeout(late, Math.max(0, until - performance.now()))
+  let timer: Timer | undefined
+  const wait = () => {
+    const leftMs = until - performance.now()
+    if (leftMs > 0) timer = setTimeout(wait, Math.ceil(leftMs))
+    else reject(new Failure('silent', 'there was no answer in time'))
+  }
+  wait()
   try {
     await Promise.race([ended, promise])
   } finally {

@@ -1,7 +1,7 @@
 // Pages of the program's machine code are given back to the kernel, and the program goes on.
 import { expect, test } from 'bun:test'
 import { readFileSync, readlinkSync } from 'node:fs'
-import { machineCode, releaseProgramPages } from '../../agent/protocol/linux/program-memory.ts'
+import { machineCode, releaseProgramPages } from '../../../agent/protocol/linux/program-memory.ts'
 
 const program = readlinkSync('/proc/self/exe')
 

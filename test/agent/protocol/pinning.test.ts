@@ -5,11 +5,11 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { pinOf, pinsFrom } from '../../agent/protocol/pin.ts'
-import { agentPaths } from '../../agent/protocol/wire.ts'
-import { selfSigned } from '../support/services/certificate.ts'
-import { controller } from './controller.ts'
-import { agentProcess, berthAgent, dataDir } from './run.ts'
+import { pinOf, pinsFrom } from '../../../agent/protocol/pin.ts'
+import { agentPaths } from '../../../agent/protocol/wire.ts'
+import { selfSigned } from '../../support/services/certificate.ts'
+import { controller } from '../controller.ts'
+import { agentProcess, berthAgent, dataDir } from '../run.ts'
 
 type Certificate = Awaited<ReturnType<typeof selfSigned>>
 let ours: Certificate
