@@ -2,7 +2,7 @@
 // time of the clock.
 import { existsSync } from 'node:fs'
 import type { Server } from 'bun'
-import { Elysia } from 'elysia'
+import type { Elysia } from 'elysia'
 import { hostTime, MonotonicClock } from '../../agent/protocol/monotonic-clock.ts'
 import { agentPaths, closeCodes, MOST_FRAME_BYTES, type ToAgent } from '../../agent/protocol/wire.ts'
 import { files } from '../../public/assets.ts'
@@ -19,15 +19,7 @@ import { TokenUses } from '../identity/tokens/uses.ts'
 import { startedBy, system } from '../kernel/api/actor.ts'
 import { unknownPath } from '../kernel/api/errors.ts'
 import { gate, refusedEarly } from '../kernel/api/gate.ts'
-import {
-  API_ROOT,
-  type HttpContext,
-  mountApi,
-  mountDocument,
-  mountOtherMethods,
-  route,
-  type Sender,
-} from '../kernel/api/http.ts'
+import { API_ROOT, type HttpContext, Routes, type Sender } from '../kernel/api/http.ts'
 import { CALLS_PER_MINUTE, Limit, SIGN_INS_PER_MINUTE } from '../kernel/api/limits.ts'
 import type { AppContext } from '../kernel/api/operation.ts'
 import { answered, type IncomingRequest } from '../kernel/api/response.ts'
@@ -62,7 +54,7 @@ import { Assets } from '../kernel/web/assets.ts'
 import { KeptMarkup } from '../kernel/web/kept-markup.ts'
 import { isInNav, navItems } from '../kernel/web/navigation.ts'
 import { leadingTo } from '../kernel/web/page.ts'
-import { mountPages } from '../kernel/web/serve-pages.ts'
+import { addPages } from '../kernel/web/serve-pages.ts'
 import { brandFor } from '../platform/settings/brand.ts'
 import type { Config } from './config.ts'
 import { features as product } from './features.ts'
@@ -251,25 +243,12 @@ export async function createController({
     mustBeWritable: () => db.$client.health.mustBeWritable(),
   }
   const assets = await Assets.load(files)
-  const router = new Elysia()
-  mountApi(router, operations, httpContext)
-  mountDocument(
-    router,
-    '/openapi.json',
-    () => openapi(registry, { version: VERSION, root: config.origin + API_ROOT }),
-    httpContext,
-  )
   const parts = { db, app, httpContext, assets }
-  const routes = registry.routes(parts)
-  for (const [method, path, answer] of routes) route(router, method, path, answer)
-  for (const [path, ofPath] of Map.groupBy(routes, ([, path]) => path))
-    mountOtherMethods(
-      router,
-      path,
-      ofPath.map(([method]) => method),
-      httpContext,
-    )
-  mountPages(router, {
+  const routes = new Routes(httpContext)
+  routes.addOperations(operations)
+  routes.addDocument('/openapi.json', () => openapi(registry, { version: VERSION, root: config.origin + API_ROOT }))
+  for (const [method, path, answer] of registry.routes(parts)) routes.add(method, path, answer)
+  addPages(routes, {
     registry,
     pages,
     leads,
@@ -286,6 +265,8 @@ export async function createController({
     clock,
     insecure: config.agentInsecure,
   })
+  routes.refuseOthers()
+  const { router } = routes
   const logs = config.logRequests
   const local = { from: () => LOOPBACK, logs, errors: registry.errors }
   const clientAddress = clientAddresses(config.trustedProxies)
@@ -296,14 +277,15 @@ export async function createController({
    */
   let localOnly: Elysia | undefined
   const mountOnHost = () => {
-    localOnly = new Elysia()
     const authenticate = ({ info }: IncomingRequest): Sender => {
       info.by = system.name
       return { actor: system, limitKey: '' }
     }
     // `berth admin` in a loop must not wait for itself.
-    mountApi(localOnly, allOperations, { ...httpContext, authenticate, calls: { take() {}, count() {} } })
-    return localOnly
+    const local = new Routes({ ...httpContext, authenticate, calls: { take() {}, count() {} } })
+    local.addOperations(allOperations)
+    local.refuseOthers()
+    return (localOnly = local.router)
   }
 
   const agents: SocketEndpoint = {

@@ -1,8 +1,9 @@
 // Mounts operations on Elysia. Elysia finds the route; this file and the gate decide everything else, because the
 // framework answers bad bodies and wrong methods in another way than the API promises.
-import type { Elysia } from 'elysia'
+import { Elysia } from 'elysia'
 import { log, plainPath } from '../log.ts'
 import { excessOf } from '../modest-json.ts'
+import { KnownPaths } from '../net/known-paths.ts'
 import { pathStart } from '../net/raw-path.ts'
 import type { UiPreferences } from '../register.ts'
 import type { Actor } from './actor.ts'
@@ -53,78 +54,97 @@ export type HttpContext = {
   mustBeWritable(): void
 }
 
-/** Mounts a route whose errors are answered like those of the API. */
-export function route(
-  router: Elysia,
-  method: Method,
-  path: string,
-  answer: (request: IncomingRequest, params: Record<string, string>) => Made,
-) {
-  // Elysia makes a route asynchronous by a `parse`, or by a call behind `return` or an arrow in the handler's text. So
-  // this one has none: a read whose response is no promise costs a fifth less.
-  const handle = ({ request, params }: { request: IncomingRequest; params: Record<string, string> }): Made => {
-    let made: Made
-    try {
-      made = answer(request, params)
-      if (made instanceof Promise) made = made.catch(refusing(request))
-    } catch (error) {
-      made = refuse(error, request)
-    }
-    return made
-  }
-  // This file reads the body by its own rules, so the framework must not.
-  const hasNoBody = method === 'GET' || method === 'HEAD'
-  router.route(method, path, handle as any, (hasNoBody ? {} : { parse: 'none' }) as any)
-}
-type Made = Response | Promise<Response>
-const refusing = (request: IncomingRequest) => (error: unknown) => refuse(error, request)
-export type Method = (typeof everyMethod)[number]
-
-export function mountApi(router: Elysia, operations: readonly Operation[], httpContext: HttpContext) {
-  const at = (path: string) => API_ROOT + path.replace(/\{(\w+)\}/g, ':$1')
-  // Each method by name, never `all`: the router prefers `GET *` of the pages to `all` of a path of the API.
-  const mount = (method: Method, path: string, found: Found) =>
-    route(router, method, path, answering(httpContext, found))
-  for (const [path, ofPath] of Map.groupBy(operations, (op) => op.path)) {
-    const known = ofPath.map((op) => op.method)
-    for (const method of everyMethod) {
-      const op = ofPath.find((o) => o.method === method || (method === 'HEAD' && o.method === 'GET'))
-      mount(method, at(path), op ?? known)
-    }
-  }
-  for (const path of ['/api', '/api/*']) for (const method of everyMethod) mount(method, path, undefined)
-  // Pages have GET only: every other method on an unknown path gets an error of the API.
-  for (const method of everyMethod) if (method !== 'GET' && method !== 'HEAD') mount(method, '/*', undefined)
-}
-
-/** Mounts `method_not_allowed` at a path outside of the API, for every method that it does not know. */
-export function mountOtherMethods(router: Elysia, path: string, known: readonly Method[], httpContext: HttpContext) {
-  for (const method of everyMethod)
-    if (!known.includes(method) && !(method === 'HEAD' && known.includes('GET')))
-      route(router, method, path, answering(httpContext, known))
-}
-
+type Answer = (request: IncomingRequest, params: Record<string, string>) => Made
 /** `ALL` is every other method. */
 const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'ALL'] as const
+export type Method = (typeof everyMethod)[number]
+type Made = Response | Promise<Response>
+const refusing = (request: IncomingRequest) => (error: unknown) => refuse(error, request)
 
-/** Mounts a document that is open to anyone and constant while the program runs. */
-export function mountDocument(router: Elysia, path: string, document: () => unknown, httpContext: HttpContext) {
-  let written: string | undefined
-  const text = () => (written ??= JSON.stringify(document()))
-  for (const method of everyMethod)
-    route(
-      router,
-      method,
-      API_ROOT + path,
-      answering(httpContext, method === 'GET' || method === 'HEAD' ? { text } : ['GET']),
-    )
+/** The routes of a controller: a method of a path each, and the refusal of every other method. */
+export class Routes {
+  readonly router = new Elysia()
+  private readonly paths = new KnownPaths<Method>()
+
+  constructor(private readonly httpContext: HttpContext) {}
+
+  /** Errors of `answer` are answered like those of the API. */
+  add(method: Method, path: string, answer: Answer) {
+    this.mount(method, path, answer)
+    if (method !== 'HEAD' && path !== EVERY_PATH) this.paths.add(method, path)
+  }
+
+  private mount(method: Method, path: string, answer: Answer) {
+    // Elysia makes a route asynchronous by a `parse`, or by a call behind `return` or an arrow in the handler's text.
+    // So this one has none: a read whose response is no promise costs a fifth less.
+    const handle = ({ request, params }: { request: IncomingRequest; params: Record<string, string> }): Made => {
+      let made: Made
+      try {
+        made = answer(request, params)
+        if (made instanceof Promise) made = made.catch(refusing(request))
+      } catch (error) {
+        made = refuse(error, request)
+      }
+      return made
+    }
+    // This file reads the body by its own rules, so the framework must not.
+    this.router.route(method, path, handle as any, (isRead(method) ? {} : { parse: 'none' }) as any)
+  }
+
+  addOperations(operations: readonly Operation[]) {
+    for (const op of operations) {
+      const path = API_ROOT + op.path.replace(/\{(\w+)\}/g, ':$1')
+      for (const method of op.method === 'GET' ? (['GET', 'HEAD'] as const) : [op.method])
+        this.add(method, path, answering(this.httpContext, op))
+    }
+  }
+
+  /** A document that is open to anyone and constant while the program runs. */
+  addDocument(path: string, document: () => unknown) {
+    let written: string | undefined
+    const text = () => (written ??= JSON.stringify(document()))
+    for (const method of ['GET', 'HEAD'] as const)
+      this.add(method, API_ROOT + path, answering(this.httpContext, { text }))
+  }
+
+  /** Refuses what no route answers; to be called when all are added. */
+  refuseOthers() {
+    for (const [path, known] of this.paths.all())
+      for (const method of this.uncaught(path))
+        if (!known.includes(method) && !(method === 'HEAD' && known.includes('GET')))
+          this.mount(method, path, answering(this.httpContext, known))
+    const elsewhere = answering(this.httpContext, (path) => this.paths.methodsAt(path))
+    // Each method by name, never `all`: the router prefers `GET *` of the pages to `all` of a path of the API.
+    for (const method of everyMethod) {
+      for (const path of ['/api', '/api/*']) this.mount(method, path, elsewhere)
+      // Pages have GET only: every other method on an unknown path gets an error of the API.
+      if (!isRead(method)) this.mount(method, EVERY_PATH, elsewhere)
+    }
+  }
+
+  /** The methods that the router would give to another route than `elsewhere`, where the path has none for them. */
+  private uncaught(path: string): Iterable<Method> {
+    if (path.endsWith('/*')) return everyMethod
+    const shadowing = this.paths
+      .shadowing(path)
+      .flatMap((method) => (method === 'GET' ? [method, 'HEAD' as const] : method))
+    return new Set([...(path.startsWith('/api/') ? [] : everyMethod.filter(isRead)), ...shadowing])
+  }
 }
+
+const EVERY_PATH = '/*'
+const isRead = (method: Method) => method === 'GET' || method === 'HEAD'
 
 /** The router takes `/account/sessions/` for `/account/sessions`, but such a path has lost the id at its end. */
 function endsInSlash(url: string): boolean {
   const query = url.indexOf('?')
   const last = (query < 0 ? url.length : query) - 1
   return url.charCodeAt(last) === 47 && last > pathStart(url)
+}
+
+function pathOf(url: string): string {
+  const query = url.indexOf('?')
+  return url.slice(pathStart(url), query < 0 ? undefined : query)
 }
 
 /** The operation, a document, the methods of a path that has no such method, or undefined for an unknown path. */
@@ -136,9 +156,10 @@ export const answeringAs = (httpContext: HttpContext, op: Operation): ((request:
   return (request) => answer(request, {})
 }
 
-function answering(httpContext: HttpContext, found: Found) {
+function answering(httpContext: HttpContext, found: Found | ((path: string) => Found)) {
   return (request: IncomingRequest, params: Record<string, string>): Made => {
-    const known = endsInSlash(request.url) ? undefined : found
+    const { url } = request
+    const known = endsInSlash(url) ? undefined : typeof found === 'function' ? found(pathOf(url)) : found
     if (known === undefined || Array.isArray(known)) httpContext.calls.count(addressKey(request.info.from))
     if (known === undefined) throw unknownPath()
     if ('id' in known) {

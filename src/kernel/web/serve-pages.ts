@@ -1,9 +1,8 @@
 // Pages over HTTP: who is it, render, wrap, and the headers that every page has.
 import { randomBytes } from 'node:crypto'
-import type { Elysia } from 'elysia'
 import { type Actor, visitor } from '../api/actor.ts'
 import { ApiError } from '../api/errors.ts'
-import { type HttpContext, mountOtherMethods, route } from '../api/http.ts'
+import type { HttpContext, Routes } from '../api/http.ts'
 import { addressKey } from '../api/limits.ts'
 import type { Operation } from '../api/operation.ts'
 import { type IncomingRequest, refusalFrom } from '../api/response.ts'
@@ -45,15 +44,14 @@ export type Site = {
   isInNav(entry: NavEntry, actor: Actor): boolean
 }
 
-export function mountPages(router: Elysia, site: Site) {
+export function addPages(routes: Routes, site: Site) {
   for (const p of site.pages) {
     const path = p.path.replace(/\{(\w+)\}/g, ':$1')
     for (const method of ['GET', 'HEAD'] as const)
-      route(router, method, path, (request, params) => answer(site, p, request, params))
-    mountOtherMethods(router, path, ['GET'], site.httpContext)
+      routes.add(method, path, (request, params) => answer(site, p, request, params))
   }
   for (const method of ['GET', 'HEAD'] as const)
-    route(router, method, '/*', (request) => answer(site, undefined, request, {}))
+    routes.add(method, '/*', (request) => answer(site, undefined, request, {}))
 }
 
 async function answer(
