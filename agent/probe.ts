@@ -76,13 +76,12 @@ export class Probe {
  */
 async function inTime(ended: Promise<unknown>, until: number) {
   const { promise, reject } = Promise.withResolvers<never>()
-  let timer: Timer | undefined
-  const wait = () => {
-    const leftMs = until - performance.now()
-    if (leftMs > 0) timer = setTimeout(wait, Math.ceil(leftMs))
+  const wait = () => setTimeout(late, Math.max(0, Math.ceil(until - performance.now())))
+  const late = () => {
+    if (performance.now() < until) timer = wait()
     else reject(new Failure('silent', 'there was no answer in time'))
   }
-  wait()
+  let timer = wait()
   try {
     await Promise.race([ended, promise])
   } finally {

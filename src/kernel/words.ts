@@ -2,6 +2,8 @@
 
 /** `1 server`, `2 servers` */
 export const count = (n: number, one: string, many = `${one}s`) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`
+/** Words of a program as a sentence among others. */
+export const sentence = (words: string) => (/[.!?]$/.test(words) ? words : `${words}.`)
 /** `web01, web02 and web03` */
 export const list = (words: readonly string[]) =>
   words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`

@@ -1,7 +1,7 @@
 // Sizes, counts and names as people read them; those that operations say too are in the kernel.
 import { exactGb, exactMb, traffic } from '../../src/kernel/words.ts'
 
-export { bytes, count, exactGb, exactMb, gb, list, mb, traffic, units } from '../../src/kernel/words.ts'
+export { bytes, count, exactGb, exactMb, gb, list, mb, sentence, traffic, units } from '../../src/kernel/words.ts'
 
 /** The size of a package or a server, on one line. */
 export const size = ({ vcpus, memoryMb, diskGb }: { vcpus: number; memoryMb: number; diskGb: number }) =>

@@ -3,7 +3,7 @@ import { mayCall, type ReadContext } from '../../kernel/api/operation.ts'
 import { type Attention, MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { VERSION } from '../../kernel/version.ts'
-import { count } from '../../kernel/words.ts'
+import { count, sentence } from '../../kernel/words.ts'
 import { claimedPlacesOfEach } from '../../network/ip-pools/claims.ts'
 import { nodesWithPool } from '../../network/ip-pools/queries.ts'
 import { gpuHostRows } from '../gpus/queries.ts'
@@ -117,7 +117,7 @@ const silent = ({ nodes, clock }: ReadContext, n: Node): Attention[] =>
       ...at(n),
       level: 'bad',
       what: `${n.name} is connected, but ${partWords[part].name} does not answer there.`,
-      effect: `${partWords[part].effect} ${partWords[part].remedy} It says: ${why}`,
+      effect: `${partWords[part].effect} ${partWords[part].remedy} It says: ${sentence(why)}`,
       since: iso(since),
     }))
 
@@ -227,7 +227,7 @@ const silentPool = (which: string, { silentSince, warnings }: PoolHealth, page: 
     effect:
       'Servers with a disk in it may hang, and cannot be started or changed; it takes no new disks, and its figures ' +
       'are the last that are known. See on the node what the storage lacks; once it answers, all goes on by itself. ' +
-      (JSON.parse(warnings) as string[]).join(' '),
+      (JSON.parse(warnings) as string[]).map(sentence).join(' '),
     since: iso(silentSince!),
   },
 ]

@@ -33,14 +33,14 @@ export const partWords: Record<SilentPart, { name: string; effect: string; remed
     name: 'libvirt',
     effect: 'Its servers go on as they are, with the power that was last known, and cannot be changed.',
     remedy:
-      'Run `systemctl status libvirtd` on it (without systemd: `/usr/local/lib/berth/services status libvirtd`), and ' +
+      'Run systemctl status libvirtd on it (without systemd: /usr/local/lib/berth/services status libvirtd), and ' +
       'restart libvirtd if it hangs: servers run on.',
   },
   containers: {
     name: 'the container engine',
     effect: 'Its GPU instances go on as they are, with the state that was last known, and cannot be changed.',
     remedy:
-      'Run `systemctl status berth-containers` on it (without systemd: `podman info`), and restart that if it ' +
+      'Run systemctl status berth-containers on it (without systemd: podman info), and restart that if it ' +
       'hangs: instances run on.',
   },
 }

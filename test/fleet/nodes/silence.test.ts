@@ -48,7 +48,7 @@ test('a storage pool that does not answer keeps its figures and servers, and tak
     since,
     [],
   ])
-  expect(trouble!.effect).toMatch(/takes no new disks.* there was no answer in time$/)
+  expect(trouble!.effect).toMatch(/takes no new disks.* there was no answer in time\.$/)
   const was = p.fingerprint()
   const refused = await p.call(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'web9' })
   expect([refused.body.error.code, p.fingerprint()]).toEqual(['no_capacity', was])

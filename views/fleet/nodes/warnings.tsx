@@ -4,7 +4,7 @@ import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { Note } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
-import { count } from '../../components/words.ts'
+import { count, sentence } from '../../components/words.ts'
 import { AnnounceOnNode } from '../../platform/announcements/list.tsx'
 import type { ShownNode } from './load.tsx'
 
@@ -26,7 +26,7 @@ export const Warnings = ({ node: n }: { node: ShownNode }) => (
         <strong>
           Connected, but {partWords[part].name} does not answer since <Time iso={since} />.
         </strong>{' '}
-        {partWords[part].effect} {partWords[part].remedy} <small class="muted">{why}</small>
+        {partWords[part].effect} {partWords[part].remedy} <small class="muted">It says: {sentence(why)}</small>
       </Note>
     ))}
     {n.misconduct.map(({ level, what, effect, lastAt }) => (
