@@ -1,9 +1,9 @@
-// What needs space in the pool where a disk stands, and is refused when there is none.
+// The refusal of a change that needs space in the pool of a disk.
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { poolRoomOf } from './queries.ts'
 
-/** What stands in a pool; `name` is its name for people. */
+/** A server or volume whose disk is in the pool; `name` is its name for people. */
 type Standing = { nodeId: string; pool: string; name: string }
 
 /** Throws `no_capacity`, in the words of `lacks` or because the storage does not answer. */
@@ -20,5 +20,6 @@ export const mustAnswer = (tx: Db, standing: Standing) => mustHaveSpace(tx, stan
 export const silent = (name: string) =>
   new ApiError(
     'no_capacity',
-    `The storage of ${name} does not answer now. Nothing was changed; try again in a few minutes, or ask your provider.`,
+    `The storage of ${name} does not answer now. Nothing was changed; try again in a few minutes, or ask your ` +
+      'provider.',
   )
