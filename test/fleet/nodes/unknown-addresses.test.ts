@@ -316,7 +316,7 @@ describe('after a restore, before a node has told which addresses are in use on 
     await settled(p)
     await refused(p, () => order(p, 'web01'))
     expect((await attention(p)).find(({ what }) => what.startsWith('Orders wait'))?.effect).toContain(
-      'update their agents',
+      'update its agent',
     )
     say(p, p.node.id, inventory())
     await settled(p)

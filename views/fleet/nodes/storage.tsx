@@ -13,7 +13,7 @@ import { Live } from '../../components/live.tsx'
 import { Empty, Facts, Note, Section } from '../../components/section.tsx'
 import { State, type Tone } from '../../components/state.tsx'
 import { Time } from '../../components/time.tsx'
-import { bytes, gb } from '../../components/words.ts'
+import { bytes, gb, sentence } from '../../components/words.ts'
 import { NodeHead } from './frame.tsx'
 
 const reads = {
@@ -111,7 +111,7 @@ const Trouble = ({ of: p }: { of: Pool }) => (
       </Note>
     )}
     {p.warnings.map((words) => (
-      <Note level="warn">{words}</Note>
+      <Note level="warn">{sentence(words)}</Note>
     ))}
   </>
 )

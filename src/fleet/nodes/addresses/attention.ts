@@ -19,13 +19,13 @@ export const awaitedNodes: Source = (call) => {
     ...awaits(
       call,
       awaited.filter((id) => !connected.includes(id)),
-      'They tell it by themselves when they connect. Declare lost a node that does not come back; if it is sure that ' +
-        'no order was lost on one, its page takes orders without it.',
+      'A node tells it by itself when it connects. Declare lost one that does not come back; if it is sure that no ' +
+        'order was lost on one, its page takes orders without it.',
     ),
     ...awaits(
       call,
       connected,
-      'They are connected: this takes seconds. If it lasts, update their agents, and look at what their pages list ' +
+      'Where a node is connected, this takes seconds. If it lasts, update its agent, and look at what its page lists ' +
         'under Differences.',
     ),
   ]
@@ -42,8 +42,8 @@ function awaits({ tx }: ReadContext, ids: readonly string[], hint: string): Atte
       level: 'bad',
       what: `Orders wait for ${all.length > 1 ? `${all.slice(0, -1).join(', ')} and ${all.at(-1)}` : all[0]}.`,
       effect:
-        'The database was restored, and these nodes have not told since which addresses are in use on them. Until ' +
-        `then the pools that they route give no addresses. ${hint}`,
+        'The database was restored, and since then it was not told which addresses are in use there. Until then the ' +
+        `pools that are routed there give no addresses. ${hint}`,
       since: null,
       action: ids.length > 1 ? 'Show nodes' : 'Open node',
       href: ids.length > 1 ? '/admin/nodes' : `/admin/nodes/${first}`,
