@@ -36,7 +36,7 @@ type Measure = {
   targets: Plan['targets']
   met(product: Result, ratio: number): string
   leavesJobs?: true
-  /** So many changes a second are made beside it, on the product's side. */
+  /** So many changes a second are made beside it. */
   changesPerSecond?: number
 }
 
@@ -194,7 +194,7 @@ async function run(
   seconds: number,
 ) {
   const cpu = cpuSeconds(side.pid)
-  const changes = changesPerSecond && side.name === 'product' ? changing(side.url, changesPerSecond) : undefined
+  const changes = changesPerSecond ? changing(side.url, changesPerSecond) : undefined
   const result = await load({ url: side.url, method, targets, tokens: seeded.tokens, connections, seconds, first })
   await changes?.stop()
   first += result.requests + connections

@@ -1,7 +1,8 @@
 // The reference for the product: the same answers from the same rows, written by hand with Elysia and bun:sqlite. It
 // has the duties of these calls by their contract: the token and its end, its addresses, its maker's role, 1200 calls a
 // minute, the headers of every response, an order in one transaction that has reached the disk, with its event, its
-// line in the chain of the audit log and its interval of usage. It does none of the rest: no registry, no validation
+// line in the chain of the audit log and its interval of usage, a cursor that only its reader can use, a limit that is
+// a number, and what the contact with each node says. It does none of the rest: no registry, no validation
 // beyond what the statements need, no quotas, no search for nodes that lack addresses, no mail, no job that runs.
 // It uses every trick of the product: values hidden from the planner (+?), a pinned order of joins, one read
 // transaction for a call, the bytes of a row's JSON and of a page kept with the versions of the rows, headers that are
@@ -109,13 +110,14 @@ const put = {
     VALUES (?, 'install', ?, ?, 'queued', ?, ?, 'server', ?, 'build', 'token', ?, ?, ?, 0, 0, 12, 0)`),
   audit: row(
     'INSERT INTO audit (id, at, actor_id, actor_name, via, operation, target, from_address, request_id, result, ' +
-      "details, seq, hash) VALUES (?, ?, ?, ?, ?, 'servers.create', ?, '127.0.0.1', ?, 'done', ?, ?, ?)",
+      "details, seq, hash) VALUES (?, ?, ?, ?, ?, ?, ?, '127.0.0.1', ?, 'done', ?, ?, ?)",
   ),
   usage: row(
     'INSERT INTO usage_intervals (workload_id, kind, owner_id, hostname, product_id, product_name, ' +
       "billing_product_id, billing_service_id, state, since) VALUES (?, 'server', ?, ?, ?, ?, ?, ?, ?, ?)",
   ),
   settled: row('DELETE FROM usage_due'),
+  name: row('UPDATE accounts SET name = ? WHERE id = ? RETURNING id, name, email, external_id'),
 }
 const control = { begin: row('BEGIN'), commit: row('COMMIT') }
 /** One snapshot for a call that reads. */
@@ -152,6 +154,7 @@ function take(token: string, now: number) {
 const permissionFor: Record<string, string> = {
   'servers:read': 'servers.see_all',
   'servers:create': 'servers.create',
+  'customers:write': 'customers.write',
 }
 function who(request: Request, scope: string): Row {
   const token = request.headers.get('Authorization')?.slice(7) ?? ''
@@ -275,13 +278,26 @@ function speedOf(s: Row) {
   }
 }
 
-const kept = new Map<string, { version: number; bytes: Buffer<ArrayBuffer> }>()
-/** The JSON of a server as UTF-8, made again when its version is another. */
+/** Nodes that are away or do not tell what runs, by id, with the words of it; no agent connects to the reference. */
+const contact = new Map<string, string>()
+const kept = new Map<string, { version: number; nodeId: string; contact?: string; bytes: Buffer<ArrayBuffer> }>()
+/** The JSON of a server as UTF-8, made again when its version or the contact with its node is another. */
 function bytes({ id, version }: Row): Buffer<ArrayBuffer> {
-  let entry = kept.get(id)
-  if (entry?.version !== version)
-    kept.set(id, (entry = { version, bytes: Buffer.from(JSON.stringify(shown(find.server.get(id)!))) }))
-  return entry!.bytes
+  const entry = kept.get(id)
+  if (entry?.version === version && entry!.contact === contact.get(entry!.nodeId)) return entry!.bytes
+  const row = find.server.get(id)!
+  const nodeId = row['node_id']
+  const made = { version, nodeId, contact: contact.get(nodeId)!, bytes: Buffer.from(JSON.stringify(shown(row))) }
+  kept.set(id, made)
+  return made.bytes
+}
+
+const cursorKey = randomBytes(32)
+/** Of one list and one reader: another is refused. */
+function cursorAfter(by: Row, id: string): string {
+  const text = JSON.stringify({ at: 50, key: id })
+  const mac = new Bun.CryptoHasher('sha256', cursorKey).update(`all servers\n${by['account']}\n${text}`).digest('hex')
+  return Buffer.from(`${mac.slice(0, 16)}${text}`).toString('base64url')
 }
 
 const opening = Buffer.from('{"data":[')
@@ -313,6 +329,30 @@ function answer(body: string | Buffer<ArrayBuffer> | Blob, status = 200) {
   response.headers.set('X-Request-Id', Bun.randomUUIDv7())
   return response
 }
+
+/** The line of a change in the chain of the audit log. */
+function audited(by: Row, operation: string, target: string, body: Row, now: number) {
+  const before = find.lastLine.get() ?? { seq: 0, hash: '' }
+  const line = [
+    newId('aud'),
+    now,
+    by['account'],
+    by['account_name'],
+    `token ${by['id']}`,
+    operation,
+    target,
+    Bun.randomUUIDv7(),
+    JSON.stringify(body),
+    before['seq'] + 1,
+  ]
+  put.audit.run(...line, Bun.CryptoHasher.hash('sha256', before['hash'] + JSON.stringify(line), 'hex'))
+}
+
+const rename = db.transaction((by: Row, id: string, body: Row) => {
+  const renamed = put.name.get(body['name'], id)!
+  audited(by, 'customers.update', id, body, Date.now())
+  return renamed
+})
 
 const order = db.transaction((by: Row, body: Row) => {
   const now = Date.now()
@@ -407,19 +447,7 @@ const order = db.transaction((by: Row, body: Row) => {
     now,
   )
   put.settled.run()
-  const before = find.lastLine.get() ?? { seq: 0, hash: '' }
-  const line = [
-    newId('aud'),
-    now,
-    by['account'],
-    by['account_name'],
-    `token ${by['id']}`,
-    id,
-    Bun.randomUUIDv7(),
-    JSON.stringify(body),
-    before['seq'] + 1,
-  ]
-  put.audit.run(...line, Bun.CryptoHasher.hash('sha256', before['hash'] + JSON.stringify(line), 'hex'))
+  audited(by, 'servers.create', id, body, now)
   return { jobId, serverId: id, ipv4: ipv4['address'] }
 })
 
@@ -456,11 +484,12 @@ new Elysia()
   })
   .get('/api/v1/admin/servers', ({ request, query }) => {
     const response = reading(() => {
-      who(request, 'servers:read')
-      const limit = Number(query['limit'] ?? 50)
+      const by = who(request, 'servers:read')
+      const limit = Math.min(Number(query['limit'] ?? 50), 100)
+      if (!(Number.isInteger(limit) && limit >= 1)) throw new Error('no limit')
       const node = query['nodeId']
       const rows = node ? find.pageOfNode.all(node, limit + 1) : find.page.all(limit + 1)
-      const nextCursor = rows.length > limit ? btoa(rows[limit - 1]!['id']) : null
+      const nextCursor = rows.length > limit ? cursorAfter(by, rows[limit - 1]!['id']) : null
       const total = (node ? find.totalOfNode.get(node) : find.total.get())!.n
       const shown = rows.slice(0, limit).map(bytes)
       const end = `],"nextCursor":${JSON.stringify(nextCursor)},"total":${total}}`
@@ -468,6 +497,9 @@ new Elysia()
     })
     return response
   })
+  .patch('/api/v1/customers/:id', ({ request, params, body }) =>
+    json(rename.immediate(who(request, 'customers:write'), params.id, body as Row)),
+  )
   .post('/api/v1/admin/servers', async ({ request, body }) =>
     json(await ordered(who(request, 'servers:create'), body as Row), 201),
   )
