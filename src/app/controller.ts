@@ -282,10 +282,10 @@ export async function createController({
       return { actor: system, limitKey: '' }
     }
     // `berth admin` in a loop must not wait for itself.
-    const local = new Routes({ ...httpContext, authenticate, calls: { take() {}, count() {} } })
-    local.addOperations(allOperations)
-    local.refuseOthers()
-    return (localOnly = local.router)
+    const routes = new Routes({ ...httpContext, authenticate, calls: { take() {}, count() {} } })
+    routes.addOperations(allOperations)
+    routes.refuseOthers()
+    return (localOnly = routes.router)
   }
 
   const agents: SocketEndpoint = {
