@@ -1,7 +1,7 @@
 // Backups with Debian's restic. Secrets reach it as files of a folder in memory that is deleted afterwards: arguments
 // and environment of a process can be read on the host, and what was on a disk can be found there later.
 import { createHash } from 'node:crypto'
-import { lstatSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -226,15 +226,6 @@ export class Restic implements Backups {
       return await work(prepared)
     } finally {
       rmSync(prepared.folder, { recursive: true, force: true })
-      this.#removeIfUnused()
-    }
-  }
-
-  #removeIfUnused() {
-    try {
-      rmdirSync(this.#folder)
-    } catch {
-      // Another use goes on, or has removed it.
     }
   }
 
