@@ -40,7 +40,7 @@ const AFTER_START_MS = 5000
 /** The work of a minute uses half of the code, most of it for a moment: mapping it anew takes 1 ms. */
 const EVERY_MS = 60_000
 
-/** Gives the pages back as long as the process runs; keeps it from no end. */
+/** Gives the pages back as long as the process runs, and does not keep it alive. */
 export function keepProgramPagesReleased() {
   setTimeout(releaseProgramPages, AFTER_START_MS).unref()
   setInterval(releaseProgramPages, EVERY_MS).unref()

@@ -191,13 +191,13 @@ export function poolFor(tx: Db, target: Server, sizeGb: number): PoolRoom {
   if (best) return best
   throw ofClass.some((pool) => pool.isSilent)
     ? silent(target.hostname)
-    : new ApiError('no_capacity', noSpace(target.hostname, sizeGb))
+    : new ApiError('no_capacity', noSpaceWords(target.hostname, sizeGb))
 }
 
 /** Throws `no_capacity`. */
 export const mustHaveSpaceToGrow = (tx: Db, it: VolumeRow, moreGb: number) =>
-  mustHaveSpace(tx, it, moreGb, noSpace(it.name, moreGb))
-const noSpace = (where: string, gb: number) =>
+  mustHaveSpace(tx, it, moreGb, noSpaceWords(it.name, moreGb))
+const noSpaceWords = (where: string, gb: number) =>
   `There is no space for ${exactGb(gb)} more where ${where} stands. Ask your provider.`
 
 /**

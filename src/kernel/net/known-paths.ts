@@ -9,6 +9,7 @@ type Branch<Method> = {
 }
 const branch = <Method>(): Branch<Method> => ({ words: new Map(), methods: [] })
 
+/** The methods of paths, found as the router finds a route. */
 export class KnownPaths<Method extends string> {
   private readonly root = branch<Method>()
   private readonly ends = new Map<string, Branch<Method>>()
@@ -35,6 +36,7 @@ export class KnownPaths<Method extends string> {
     return this.fitting(path.split('/')).next().value?.methods
   }
 
+  /** Every path as it was added, with its methods. */
   all = (): [path: string, methods: readonly Method[]][] => [...this.ends].map(([path, { methods }]) => [path, methods])
 
   /** Methods of other paths that have a parameter where this one has a word: the router would take those. */
