@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { MOST_WORKLOADS } from '../../../agent/protocol/wire.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 import { htmlOf } from '../../support/world/pages.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 
@@ -160,8 +161,12 @@ test('libvirt that does not answer: the node is connected, and its servers keep 
   expect(text).toContain('Connected, but libvirt does not answer since')
 
   p.node.agent.fault()
-  await p.node.agent.look()
-  await p.settle()
+  // The question that hung ends a moment later, and nothing is asked before.
+  await eventually(async () => {
+    await p.node.agent.look()
+    await p.settle()
+    return !(await get(p)).silent.length
+  })
   expect(await get(p)).toMatchObject({ silent: [], found: [] })
   expect(await troubles(p)).toEqual([])
   expect(await p.admin('GET', `/servers/${serverId}`)).toEqual(before)
