@@ -6,6 +6,7 @@ import { plainPath } from '../../../src/kernel/log.ts'
 import { journalOf } from '../../support/journal.ts'
 import { listening } from '../../support/listening.ts'
 import { listenToLog } from '../../support/log.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 
 const link = Buffer.alloc(32, 'secret').toString('base64url')
 const requests = (lines: string[]) =>
@@ -97,7 +98,7 @@ describe('an upload that its caller aborts', () => {
   ] as const)
     test(`${how} is one line of the journal, without a stack, and changes nothing`, async () => {
       await using it = await listening()
-      const lines = await journalOf(async () => {
+      const lines = await journalOf(async (count) => {
         const socket = connect(it.port, '127.0.0.1')
         socket.write(
           `POST /api/v1/admin/customers HTTP/1.1\r\nHost: panel.test\r\nAuthorization: Bearer ${it.token}\r\n` +
@@ -105,7 +106,9 @@ describe('an upload that its caller aborts', () => {
         )
         await Bun.sleep(100)
         socket.destroy()
-        await Bun.sleep(100)
+        await eventually(() => count() > 0)
+        // A second line would come at once.
+        await Bun.sleep(20)
       })
       expect(lines).toMatchObject([
         { level: 'info', message: 'an upload was aborted', path: '/api/v1/admin/customers' },
