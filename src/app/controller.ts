@@ -200,6 +200,7 @@ export async function createController({
       connected: hub.connected,
       isReconnecting: hub.isReconnecting,
       lastSeen: (nodeId) => (hub.connected(nodeId) ? undefined : reports.lastSeen(nodeId)),
+      contactVersion: () => hub.contactVersion + reports.contactVersion,
       heartbeat: reports.heartbeat,
       misconduct: (nodeId) => misconduct.of(nodeId),
       disconnect(nodeId) {

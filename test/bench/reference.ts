@@ -60,14 +60,14 @@ const find = {
   server: row(`${select} WHERE w.id = +?`),
   version: row("SELECT id, version FROM workloads WHERE id = +? AND kind = 'server'"),
   lastLine: row('SELECT seq, hash FROM audit WHERE seq IS NOT NULL ORDER BY seq DESC LIMIT 1'),
-  page: row(
-    "SELECT w.id, w.version FROM workloads w WHERE w.kind = 'server' AND w.terminated_at IS NULL ORDER BY w.id " +
-      'DESC LIMIT +?',
+  page: row<{ keys: string }>(
+    'SELECT json_group_array(json_array(id, version)) AS keys FROM (SELECT w.id, w.version FROM workloads w WHERE ' +
+      "w.kind = 'server' AND w.terminated_at IS NULL ORDER BY w.id DESC LIMIT +?)",
   ),
   total: row<{ n: number }>("SELECT listed AS n FROM workload_counts WHERE kind = 'server'"),
-  pageOfNode: row(
-    "SELECT w.id, w.version FROM workloads w WHERE w.kind = 'server' AND w.terminated_at IS NULL AND w.node_id = " +
-      '+? ORDER BY w.id DESC LIMIT +?',
+  pageOfNode: row<{ keys: string }>(
+    'SELECT json_group_array(json_array(id, version)) AS keys FROM (SELECT w.id, w.version FROM workloads w WHERE ' +
+      "w.kind = 'server' AND w.terminated_at IS NULL AND w.node_id = +? ORDER BY w.id DESC LIMIT +?)",
   ),
   totalOfNode: row<{ n: number }>(
     "SELECT count(*) AS n FROM workloads WHERE kind = 'server' AND terminated_at IS NULL AND node_id = +?",
@@ -280,6 +280,8 @@ function speedOf(s: Row) {
 
 /** Nodes that are away or do not tell what runs, by id, with the words of it; no agent connects to the reference. */
 const contact = new Map<string, string>()
+/** Counts the changes of `contact`. */
+const contactVersion = 0
 const kept = new Map<string, { version: number; nodeId: string; contact?: string; bytes: Buffer<ArrayBuffer> }>()
 /** The JSON of a server as UTF-8, made again when its version or the contact with its node is another. */
 function bytes({ id, version }: Row): Buffer<ArrayBuffer> {
@@ -302,17 +304,20 @@ function cursorAfter(by: Row, id: string): string {
 
 const opening = Buffer.from('{"data":[')
 const comma = Buffer.from(',')
-const pages = new Map<string, { rows: Buffer[]; body: Blob }>()
-/** The page is joined again when one of its rows is another. */
-function joined(rows: Buffer<ArrayBuffer>[], key: string, end: string): Blob {
-  let page = pages.get(key)
-  if (page?.rows.length !== rows.length || rows.some((row, i) => row !== page!.rows[i])) {
-    const parts = [opening]
-    for (const row of rows) parts.push(row, comma)
-    if (rows.length) parts.pop()
-    pages.set(key, (page = { rows, body: new Blob([...parts, Buffer.from(end)]) }))
-  }
-  return page!.body
+const pages = new Map<string, { keys: string; total: number; body: Blob }>()
+/** The page is put together again when the ids and versions of its rows are others, or the total. */
+function page(by: Row, name: string, keys: string, total: number, limit: number): Blob {
+  const kept = pages.get(name)
+  if (kept?.keys === keys && kept.total === total) return kept.body
+  const rows = (JSON.parse(keys) as [string, number][]).map(([id, version]) => ({ id, version }))
+  const nextCursor = rows.length > limit ? cursorAfter(by, rows[limit - 1]!.id) : null
+  const parts = [opening]
+  for (const row of rows.slice(0, limit)) parts.push(bytes(row), comma)
+  if (rows.length) parts.pop()
+  parts.push(Buffer.from(`],"nextCursor":${JSON.stringify(nextCursor)},"total":${total}}`))
+  const body = new Blob(parts)
+  pages.set(name, { keys, total, body })
+  return body
 }
 const common = new Headers({
   'Content-Type': 'application/json; charset=utf-8',
@@ -488,12 +493,9 @@ new Elysia()
       const limit = Math.min(Number(query['limit'] ?? 50), 100)
       if (!(Number.isInteger(limit) && limit >= 1)) throw new Error('no limit')
       const node = query['nodeId']
-      const rows = node ? find.pageOfNode.all(node, limit + 1) : find.page.all(limit + 1)
-      const nextCursor = rows.length > limit ? cursorAfter(by, rows[limit - 1]!['id']) : null
+      const { keys } = (node ? find.pageOfNode.get(node, limit + 1) : find.page.get(limit + 1))!
       const total = (node ? find.totalOfNode.get(node) : find.total.get())!.n
-      const shown = rows.slice(0, limit).map(bytes)
-      const end = `],"nextCursor":${JSON.stringify(nextCursor)},"total":${total}}`
-      return answer(joined(shown, `${rows[0]?.['id']} ${end}`, end))
+      return answer(page(by, `${by['account']} ${node} ${limit} ${contactVersion}`, keys, total, limit))
     })
     return response
   })

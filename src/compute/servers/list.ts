@@ -86,14 +86,14 @@ function listing(call: ReadContext, name: string) {
     isEverything: where === '1' && Object.keys(query).every((name) => ['limit', 'cursor', 'sort'].includes(name)),
   }
   const { tx } = call
-  const readerOf = serverReaders(tx, call.actor)
+  const readers = serverReaders(tx, call.actor)
   return paginateJson({
     call,
     name,
     sorts: serverSorts,
-    rows: (slice) => serverKeys(tx, filter, slice),
-    keyOf: (s) => s.id,
-    json: (s) => renderedServer(call, s, readerOf),
+    keys: (slice) => serverKeys(tx, filter, slice),
+    readAs: readers.alike && `${readers.alike.key} ${call.nodes.contactVersion()}`,
+    json: ([id, version]) => renderedServer(call, { id, version }, readers),
     total: () => countServers(tx, filter),
   })
 }

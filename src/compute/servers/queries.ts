@@ -205,12 +205,16 @@ export const serverSorts = {
   owner: accountReference.value('name', 'w.owner_id'),
   createdAt: 'w.created_at',
 } satisfies Sorts
-/** The servers of a slice that fit. */
-export function serverKeys(tx: Db, filter: ServerFilter, slice: Slice): ServerKey[] {
+/** The servers of a slice that fit: JSON of `RowKey`s. */
+export function serverKeys(tx: Db, filter: ServerFilter, slice: Slice): string {
   const end = endOf(slice, 'w.id')
+  const columns = slice.order ? 'id, version, sortValue' : 'id, version'
   return tx.$client
-    .query<ServerKey, (string | number)[]>(`SELECT ${workloadKey}${sortColumn(slice)} ${fromServers(filter)}${end.sql}`)
-    .all(...filter.values, ...end.values)
+    .query<{ keys: string }, (string | number)[]>(
+      `SELECT json_group_array(json_array(${columns})) AS keys
+       FROM (SELECT ${workloadKey}${sortColumn(slice)} ${fromServers(filter)}${end.sql})`,
+    )
+    .get(...filter.values, ...end.values)!.keys
 }
 
 /** How many fit. */

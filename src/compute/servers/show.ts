@@ -154,11 +154,14 @@ function readersWith(tx: Db, { scopes, permissions }: Actor): ReadersOfRights['b
   return kept.byOther
 }
 
-/** How this actor reads servers; for a list, ask once and call the answer for each row. */
-export function serverReaders(
-  tx: Db,
-  actor: Actor,
-): (server: Pick<ServerRow, 'id' | 'ownerId' | 'resellerId'>) => ServerReader {
+/** `alike`: the reader of every server, where the actor reads them all alike. */
+type ServerReaders = {
+  of(server: Pick<ServerRow, 'id' | 'ownerId' | 'resellerId'>): ServerReader
+  alike?: ServerReader
+}
+
+/** How this actor reads servers; for a list, ask once. */
+export function serverReaders(tx: Db, actor: Actor): ServerReaders {
   const readers = readersWith(tx, actor)
   const mayBringBack = mayUndelete(tx, actor)
   const { kind, via, isOwner, lacksSecondFactor } = actor
@@ -183,12 +186,12 @@ export function serverReaders(
   }
   // Staff read every server alike, and nobody's lock holds for them.
   if (kind === 'staff') {
-    const reader = readerWith('own', false)
-    return () => reader
+    const alike = readerWith('own', false)
+    return { of: () => alike, alike }
   }
   const locks = new Map<string, boolean>()
   let last: ServerReader | undefined
-  return (server: Pick<ServerRow, 'id' | 'ownerId' | 'resellerId'>): ServerReader => {
+  const of: ServerReaders['of'] = (server) => {
     const access = accessLevel(tx, actor, server)!
     let locked = locks.get(server.ownerId)
     if (locked === undefined) {
@@ -198,16 +201,17 @@ export function serverReaders(
     if (last?.access !== access || last.locked !== locked) last = readerWith(access, locked)
     return last
   }
+  return { of }
 }
 
 /** The JSON of the record, rendered once for each version of the server and kind of reader. */
 export function renderedServer(
   { tx, nodes, renderedRows }: Pick<AppContext, 'nodes' | 'renderedRows'> & { tx: Db },
   { id, version }: ServerKey,
-  readerOf: ReturnType<typeof serverReaders>,
+  readers: ServerReaders,
 ) {
   const row = renderedRows.row(tx, id, version, () => workloadFacts(tx, id))
-  const reader = readerOf(row.facts)
+  const reader = readers.of(row.facts)
   const contact = contactWith(nodes, row.facts.nodeId)
   const { seenAt, powerKnownAt } = contact
   const key =
@@ -231,7 +235,7 @@ function contactWith(nodes: AppContext['nodes'], nodeId: string): Contact {
 type ShowContext = Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }
 /** The record of one server, as the actor reads it. */
 export const showServer = (call: ShowContext, s: ServerRow) =>
-  serverRecord(s, serverReaders(call.tx, call.actor)(s), contactWith(call.nodes, s.nodeId))
+  serverRecord(s, serverReaders(call.tx, call.actor).of(s), contactWith(call.nodes, s.nodeId))
 
 /** The record: nothing but the row, its reader and the contact with its node decides what it says. */
 export function serverRecord(

@@ -126,6 +126,9 @@ export class Reports {
     private kinds: ReadonlyMap<string, DeclaredKind> = new Map(),
   ) {}
 
+  /** Counts up when `lastSeen` of a node is another, or what it does not answer. */
+  contactVersion = 0
+
   heartbeat = (nodeId: string): Beat | undefined => this.beats.get(nodeId)
 
   /** When the node was last connected, in ms, at most a minute less. */
@@ -286,7 +289,11 @@ export class Reports {
     if (values.facts) keepCards(tx, nodeId, values.facts, this.time.now())
     const changes: (() => void)[] = []
     const { seenAt, skewMs } = columns
-    if (seenAt !== undefined) changes.push(() => this.seenAt.set(nodeId, seenAt))
+    if (seenAt !== undefined)
+      changes.push(() => {
+        this.seenAt.set(nodeId, seenAt)
+        this.contactVersion++
+      })
     if (pools) changes.push(() => this.pools.set(nodeId, pools))
     if (skewMs !== undefined)
       changes.push(() => void (isSkewed(skewMs) ? this.skewed.add(nodeId) : this.skewed.delete(nodeId)))
@@ -371,6 +378,7 @@ export class Reports {
       const known = before?.silent?.find((other) => other.part === part)
       return { part, since: known?.since ?? here(since), why }
     })
+    if (!Bun.deepEquals(silent, before?.silent ?? [])) this.contactVersion++
     this.beats.set(nodeId, { at: now, cpuPercent, load1, memoryFreeMb, pools, silent })
     const news = workloads.filter((s) => this.power.get(s.id) !== s.power)
     const seenIsStale = now - (this.seenAt.get(nodeId) ?? 0) >= SEEN_EVERY_MS

@@ -25,7 +25,7 @@ export const signedIn = namedSchema('SignedIn', {
   secondFactor: t.Optional(t.Array(t.Enum([...factorNames]))),
 })
 
-type SignInContext = Pick<Call, 'tx' | 'clock' | 'from' | 'userAgent' | 'config' | 'setCookie'>
+type SignInContext = Pick<Call, 'tx' | 'clock' | 'client' | 'config' | 'setCookie'>
 
 /**
  * `confirmed: false`: the person has proved nothing themselves just now, and must confirm before dangerous changes.
@@ -50,7 +50,7 @@ export function completeSignIn(call: SignInContext, account: Account, how: SignI
 
 /** Creates the session and its cookie, and remembers the address. Throws `sign_in_failed` for a disabled account. */
 export function createSession(
-  { tx, clock, from, userAgent, config, setCookie }: SignInContext,
+  { tx, clock, client: { from, userAgent }, config, setCookie }: SignInContext,
   account: Account,
   { confirmed = true, linkOf = null }: SignInOptions = {},
 ) {

@@ -36,9 +36,9 @@ export function openChallenge(
   return tokenHash
 }
 
-type ChallengeContext = Pick<Call, 'clock' | 'config' | 'cookies'>
-const hashFrom = ({ config, cookies }: ChallengeContext) => {
-  const token = cookieIn(cookies, cookieName(config.origin, COOKIE))
+type ChallengeContext = Pick<Call, 'clock' | 'config' | 'client'>
+const hashFrom = ({ config, client }: ChallengeContext) => {
+  const token = cookieIn(client.cookies, cookieName(config.origin, COOKIE))
   return token ? digest(token) : ''
 }
 

@@ -24,9 +24,9 @@ export const signIn = operation({
   example: { email: 'ada@example.com', password: 'correct horse battery staple' },
   /** The same words after the same time, whether the account exists, has no password, or the password is wrong. */
   async prepare(call) {
-    const { db, body, from } = call
+    const { db, body, client } = call
     const account = accountByEmail(db, body.email.trim())
-    const key = passwordThrottleKey(db, body.email, account, from)
+    const key = passwordThrottleKey(db, body.email, account, client.from)
     const fits = await throttled(call, key, account, () =>
       passwordFits(body.password, account?.passwordHash, key.known),
     )

@@ -35,6 +35,7 @@ import {
   queryOf,
   RenderedResult,
   statusOf,
+  unknownClient,
 } from './operation.ts'
 import { wrongValue } from './query.ts'
 import { check, composed } from './validate.ts'
@@ -46,7 +47,7 @@ const passing =
     const request = sent.body === undefined ? sent : { ...sent, body: composed(op.body, sent.body) }
     mustKnow(app, op, request.query ?? {})
     const who = permit(app, op, actor, request.body)
-    const { params = {}, query = {}, body, userAgent = '', cookies = '', requestId = '', idempotencyKey } = request
+    const { params = {}, query = {}, body, idempotencyKey, client = unknownClient } = request
     const given: string[] = []
     let actsAs = who
     let result = 'done'
@@ -57,6 +58,7 @@ const passing =
       if (became?.linkOf) beside = { linkOf: became.linkOf }
       if (instead) result = instead
     }
+    // All names at once: to add the last three by `Object.assign` takes as long as looking up a small row.
     const asked = {
       ...app,
       actor: who,
@@ -64,13 +66,11 @@ const passing =
       query,
       pages: op.pages,
       body,
-      get from() {
-        return request.from ?? ''
-      },
-      userAgent,
-      cookies,
-      requestId,
+      client,
       setCookie,
+      tx: undefined as unknown as Tx,
+      target: undefined as unknown,
+      prepared: undefined as unknown,
     }
     const targetIn = (tx: Db) => {
       const target = lookUp(op, tx, who, params)
@@ -84,9 +84,11 @@ const passing =
         : undefined
 
     const answer = (tx: Db, prepared: unknown): CallResult => {
-      const target = targetIn(tx)
+      asked.target = targetIn(tx)
       // The type of `run` promises a Tx to changes only; a read gets the same object without write access in its type.
-      const made = op.run(Object.assign(asked, { tx: tx as Tx, target, prepared }))
+      asked.tx = tx as Tx
+      asked.prepared = prepared
+      const made = op.run(asked)
       if (made instanceof JsonRow) return new RenderedResult(op.status ?? 200, made)
       return { status: statusOf(op, made), body: made, ...(given.length ? { cookies: given } : {}) }
     }
@@ -100,7 +102,7 @@ const passing =
         const made = answer(tx, prepared)
         const changes = changesOf(before, watched(op, tx, app, who, params))
         auditCall(tx, app, { op, actor: actsAs, request, answer: made, result, changes, beside })
-        if (op.ownerOnly) tellOwners(tx, app, over, { actor: actsAs, what: op.ownerOnly, from: asked.from, changes })
+        if (op.ownerOnly) tellOwners(tx, app, over, { actor: actsAs, what: op.ownerOnly, from: client.from, changes })
         memory?.keep(tx, made)
         return made
       })
@@ -121,7 +123,7 @@ export function gate(db: Db, app: AppContext): Gate {
     if (!op.authAttempt) return through(op, actor, request)
     // Before all checks: a malformed attempt counts like any other.
     const attempt = async () => {
-      app.signIns.take(addressKey(request.from ?? ''))
+      app.signIns.take(addressKey(request.client?.from ?? ''))
       return through(op, actor, request)
     }
     return attempt().catch((error) => {
@@ -140,7 +142,8 @@ export function refusedEarly(db: Db, app: AppContext, op: Operation, request: Ca
   if (!op.authAttempt || !(error instanceof ApiError)) return error
   let refusal = error
   try {
-    if (error.code !== 'bad_origin' && error.code !== 'csrf_failed') app.signIns.take(addressKey(request.from ?? ''))
+    if (error.code !== 'bad_origin' && error.code !== 'csrf_failed')
+      app.signIns.take(addressKey(request.client?.from ?? ''))
   } catch (limited) {
     if (!(limited instanceof ApiError)) throw limited
     refusal = limited

@@ -219,7 +219,7 @@ const fileOf = ({ name, sizeBytes, bytes }: ByteFile, status: number) =>
     },
   })
 
-const jsonOf = (body: unknown) => (body instanceof JsonPage ? body.whole() : JSON.stringify(body))
+const jsonOf = (body: unknown) => (body instanceof JsonPage ? body.joined.whole() : JSON.stringify(body))
 
 /** Sends the next part when the client has read the last one, and yields to other requests in between. */
 function inPieces(text: Iterable<string>): ReadableStream<Uint8Array> {
@@ -290,7 +290,6 @@ function answer(
   params: Record<string, string>,
 ): CallResult | Promise<CallResult> {
   if (op.method === 'GET') return read(httpContext, op, request, params)
-  const { from } = request.info
   const sender = inTime(httpContext, op, request)
   if (httpContext.restarting())
     throw restarting('Berth is restarting. Reads keep working; try the change again in a minute.')
@@ -298,7 +297,7 @@ function answer(
   try {
     if (sender.browser || !sender.actor) sameSite(httpContext, request, sender)
   } catch (error) {
-    throw httpContext.refused(op, { from, requestId: request.info.requestId }, error)
+    throw httpContext.refused(op, { client: request.info }, error)
   }
   return change(httpContext, op, sender, request, params)
 }
@@ -350,7 +349,7 @@ async function change(
       return { ...callOf(request, params), body, ...(idempotencyKey ? { idempotencyKey } : {}) }
     }
     const call = await read().catch((error) => {
-      throw refused(op, { from: request.info.from, requestId: request.info.requestId }, error)
+      throw refused(op, { client: request.info }, error)
     })
     return await gate(op, actor, call)
   } finally {
@@ -361,12 +360,7 @@ async function change(
 const callOf = (request: IncomingRequest, params: Record<string, string>): CallRequest => ({
   params,
   query: queryOf(request),
-  get from() {
-    return request.info.from
-  },
-  userAgent: request.headers.get('User-Agent') ?? '',
-  cookies: request.headers.get('Cookie') ?? '',
-  requestId: request.info.requestId,
+  client: request.info,
 })
 
 /** The sender, if it may go on. A refusal counts as a call of its address, so that guessing is limited. */
@@ -407,13 +401,25 @@ function queryOf(request: Request): Query {
   const start = request.url.indexOf('?')
   if (start < 0) return {}
   const query: Record<string, string> = Object.create(null)
-  for (const [name, value] of new URLSearchParams(request.url.slice(start + 1))) {
+  const text = request.url.slice(start + 1)
+  // With nothing to decode: splitting takes a third of the time.
+  const parameters = /[%+]/.test(text) ? new URLSearchParams(text) : plainParameters(text)
+  for (const [name, value] of parameters) {
     if (name in query)
       throw new ApiError('invalid_request', `The query parameter "${name.slice(0, 40)}" is given twice. Send it once.`)
     query[name] = value
   }
   return query
 }
+
+const plainParameters = (text: string): [name: string, value: string][] =>
+  text
+    .split('&')
+    .filter((part) => part !== '')
+    .map((part) => {
+      const at = part.indexOf('=')
+      return at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)]
+    })
 
 /** Throws `unsupported_media_type` for a compressed body: nothing here decompresses one. */
 export function mustBeUnencoded({ headers }: Request) {

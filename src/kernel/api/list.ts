@@ -4,7 +4,7 @@ import { and, count, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type TSchema, Type as t } from 'typebox'
 import type { Db } from '../db/open.ts'
-import type { JsonRow, RenderedRows } from '../db/rendered.ts'
+import type { JsonRow } from '../db/rendered.ts'
 import type { Actor } from './actor.ts'
 import { ApiError } from './errors.ts'
 import { type AppContext, described, nullable, type Pages, type Query } from './operation.ts'
@@ -72,50 +72,90 @@ type Listing<Row, Shown> = {
 
 /** Throws `invalid_request` for a cursor that is not of this list and this caller. */
 export function paginate<Row, Shown>(listing: Listing<Row, Shown>): Page<Shown> {
-  const { rows, ...rest } = cut(listing)
-  return { data: rows.map(listing.show), ...rest }
+  const { call, rows, keyOf, show, total } = listing
+  const cutting = cuttingOf(listing)
+  const isSorted = cutting.slice.order !== undefined
+  const keyIn = (row: Row): Key =>
+    isSorted ? [(row as { sortValue: string | number }).sortValue, keyOf(row)] : keyOf(row)
+  const { shown, ...place } = cut(call, cutting, rows(cutting.slice), keyIn)
+  // The value that it was sorted by is no field of a row.
+  const data = isSorted ? shown.map((row) => ({ ...row, sortValue: undefined })) : shown
+  return { data: data.map(show), total: total(), ...place }
+}
+
+/** Finds a row's JSON and tells whether it has changed; a row of a sorted list has its `sortValue` behind it. */
+export type RowKey = readonly [id: string, version: number, sortValue?: string | number]
+
+type JsonListing<Shown> = Omit<Listing<never, Shown>, 'rows' | 'keyOf' | 'show'> & {
+  /** JSON of the `RowKey`s of a slice, as one text: comparing it takes less than reading fifty rows. */
+  keys(slice: Slice): string
+  /**
+   * Everything beside the keys that decides what each row of the page says, where it is the same for all of them: such
+   * a page is kept. Undefined: each row is read in a way of its own.
+   */
+  readAs: string | undefined
+  json(key: RowKey): JsonRow<Shown>
 }
 
 /** A page of rows whose JSON is at hand, such as that of `RenderedRows`. Throws as `paginate`. */
-export function paginateJson<Row, Shown>(
-  listing: Omit<Listing<Row, Shown>, 'show'> & { json(row: Row): JsonRow<Shown> },
-): Page<Shown> {
-  const { rows, nextCursor, total, [placeOfPage]: place } = cut(listing)
-  return new JsonPage(rows.map(listing.json), nextCursor, total, place, listing.call.renderedRows)
+export function paginateJson<Shown>(listing: JsonListing<Shown>): Page<Shown> {
+  const { call, keys, readAs, json } = listing
+  const cutting = cuttingOf(listing)
+  const found = keys(cutting.slice)
+  const total = listing.total()
+  const put = () => {
+    const keyIn = ([id, , sortValue]: RowKey): Key => (cutting.slice.order ? [sortValue!, id] : id)
+    const { shown, nextCursor, [placeOfPage]: place } = cut(call, cutting, JSON.parse(found) as RowKey[], keyIn)
+    return new JoinedRows(shown.map(json), nextCursor, total, place)
+  }
+  const name = () => [cutting.list, call.actor.accountId, readAs, ...Object.entries(call.query).flat()].join('\n')
+  return new JsonPage(
+    readAs === undefined ? put() : call.renderedRows.page(call.tx, name(), { keys: found, total }, put),
+  )
 }
 
 const OPENING = Buffer.from('{"data":[')
 const COMMA = Buffer.from(',')
 
-/** A page whose rows are JSON already. `data` parses them; the API sends the bytes. */
-export class JsonPage<Shown> implements Page<Shown> {
-  private parsed: Shown[] | undefined
+/** The rows of a page and what stands beside them. Nothing of it changes, so readers of the same page share it. */
+class JoinedRows<Shown> {
+  private joined: Blob | undefined
   constructor(
     readonly rows: readonly JsonRow<Shown>[],
     readonly nextCursor: string | null,
     readonly total: number,
-    place: Place | undefined,
-    private readonly rendered: RenderedRows,
-  ) {
-    if (place) this[placeOfPage] = place
-  }
+    readonly place: Place,
+  ) {}
 
-  declare [placeOfPage]?: Place
-  get data(): Shown[] {
-    return (this.parsed ??= JSON.parse(`[${this.rows.map(({ text }) => text)}]`))
-  }
   /** The JSON of the page as UTF-8. */
   whole(): Blob {
-    const end = `],"nextCursor":${JSON.stringify(this.nextCursor)},"total":${this.total}}`
-    const join = () => {
-      const parts = [OPENING]
-      for (const row of this.rows) parts.push(row.bytes, COMMA)
-      if (this.rows.length) parts.pop()
-      parts.push(Buffer.from(end))
-      return new Blob(parts)
-    }
-    // The first row has its id in front.
-    return this.rendered.page(`${this.rows[0]?.text.slice(0, 40)}${end}`, this.rows, join)
+    return (this.joined ??= this.join())
+  }
+  private join(): Blob {
+    const parts = [OPENING]
+    for (const row of this.rows) parts.push(row.bytes, COMMA)
+    if (this.rows.length) parts.pop()
+    parts.push(Buffer.from(`],"nextCursor":${JSON.stringify(this.nextCursor)},"total":${this.total}}`))
+    return new Blob(parts)
+  }
+}
+
+/** A page whose rows are JSON already. `data` is parsed for its reader alone; the API sends the bytes. */
+export class JsonPage<Shown> implements Page<Shown> {
+  private parsed: Shown[] | undefined
+  constructor(readonly joined: JoinedRows<Shown>) {}
+
+  get [placeOfPage](): Place {
+    return this.joined.place
+  }
+  get nextCursor(): string | null {
+    return this.joined.nextCursor
+  }
+  get total(): number {
+    return this.joined.total
+  }
+  get data(): Shown[] {
+    return (this.parsed ??= JSON.parse(`[${this.joined.rows.map(({ text }) => text)}]`))
   }
   toJSON(): Page<Shown> {
     return { data: this.data, nextCursor: this.nextCursor, total: this.total }
@@ -124,9 +164,12 @@ export class JsonPage<Shown> implements Page<Shown> {
 
 /** The JSON of each row, where the page was put together from it; it tells whether a row has changed. */
 export const recordsOf = (page: Page<unknown>): readonly string[] | undefined =>
-  page instanceof JsonPage ? page.rows.map(({ text }) => text) : undefined
+  page instanceof JsonPage ? page.joined.rows.map(({ text }: JsonRow<unknown>) => text) : undefined
 
-function cut<Row>({ call, name, rows, sorts, keyOf, total }: Omit<Listing<Row, unknown>, 'show'>) {
+/** Which rows of a list the caller asks for. `at`: how many stand before them. `limit`: how many are shown. */
+type Cutting = { list: string; at: number; limit: number; slice: Slice }
+
+function cuttingOf({ call, name, sorts }: Pick<Listing<never, unknown>, 'call' | 'name' | 'sorts'>): Cutting {
   if (!call.pages) throw new Error(`the list "${name}" is answered by an operation that declares no \`pages\``)
   const limit = Math.min(Number(call.query['limit'] ?? call.pages.usual), call.pages.most)
   const { sort, cursor } = call.query
@@ -138,16 +181,23 @@ function cut<Row>({ call, name, rows, sorts, keyOf, total }: Omit<Listing<Row, u
     ? { by: `coalesce(${by}, '') COLLATE NOCASE`, descending: sort.startsWith('-'), after: asPair(key) }
     : undefined
   const after = typeof key === 'string' ? key : undefined
-  const found = rows({ after, skip: key === undefined ? at : 0, limit: limit + 1, order })
+  return { list, at, limit, slice: { after, skip: key === undefined ? at : 0, limit: limit + 1, order } }
+}
+
+/** `found` is one row more than is shown, where there is a next page. */
+function cut<Row>(
+  call: Listing<Row, unknown>['call'],
+  { list, at, limit }: Cutting,
+  found: readonly Row[],
+  keyIn: (row: Row) => Key,
+) {
   const shown = found.slice(0, limit)
   const last = shown.at(-1)
-  const next = last && found.length > limit ? keyIn(last, keyOf, by !== undefined && by !== '') : undefined
+  const next = last && found.length > limit ? keyIn(last) : undefined
   const before = Math.max(0, at - limit)
   return {
-    // The value that it was sorted by is no field of a row.
-    rows: by ? shown.map((row) => ({ ...row, sortValue: undefined })) : shown,
+    shown,
     nextCursor: next === undefined ? null : encryptCursor(call, list, { at: at + limit, key: next }),
-    total: total(),
     [placeOfPage]: {
       first: at,
       previous: at === 0 ? undefined : before === 0 ? null : encryptCursor(call, list, { at: before }),
@@ -156,8 +206,6 @@ function cut<Row>({ call, name, rows, sorts, keyOf, total }: Omit<Listing<Row, u
 }
 
 const asPair = (key: Key | undefined) => (typeof key === 'object' ? key : undefined)
-const keyIn = <Row>(row: Row, keyOf: (row: Row) => string, sorted: boolean): Key =>
-  sorted ? [(row as { sortValue: string | number }).sortValue, keyOf(row)] : keyOf(row)
 
 type AtHand<Row, Shown> = Pick<Listing<Row, Shown>, 'call' | 'name' | 'keyOf' | 'show'> & {
   all: readonly Row[]

@@ -39,6 +39,8 @@ export interface AppContext extends Services {
     isReconnecting(nodeId: string): boolean
     /** When a node that is away was last connected, in ms; undefined while it is connected, or was never. */
     lastSeen(nodeId: string): number | undefined
+    /** Counts the changes of `lastSeen`, and of what nodes do not answer, of all nodes together. */
+    contactVersion(): number
     /** The last one since this controller started, with the time of its arrival. */
     heartbeat(nodeId: string): Omit<Heartbeat, 'type' | 'workloads'> | undefined
     /** Its acts of the last day that no node should do. */
@@ -96,12 +98,7 @@ export type RequestContext<Row = unknown, Body = unknown> = AppContext & {
   pages: Pages | undefined
   target: Row
   body: Body
-  /** The caller's address, after trusted proxies. */
-  from: string
-  userAgent: string
-  /** The Cookie header: a browser without a session keeps state in it. */
-  cookies: string
-  requestId: string
+  client: Client
   /**
    * For signing in and out only. `became` is the account of the visitor from now on: it gets the audit line, which also
    * names the link's maker. `result` replaces `done` in that line.
@@ -249,16 +246,24 @@ const pageQuery = ({ usual, most }: Pages) => ({
   limit: wholeNumber(`How many at most: ${usual} when nothing is said, ${most} at most.`, 1, { default: usual }),
 })
 
+/** The client of a call, as its request tells. Each part is looked up when it is asked for: most calls need none. */
+export type Client = {
+  /** Its address, after trusted proxies. */
+  readonly from: string
+  readonly userAgent: string
+  /** The Cookie header: a browser without a session keeps state in it. */
+  readonly cookies: string
+  readonly requestId: string
+}
+export const unknownClient: Client = { from: '', userAgent: '', cookies: '', requestId: '' }
+
 /** A call as it was sent. */
 export type CallRequest = {
   params?: Readonly<Record<string, string>>
   query?: Query
   body?: unknown
   idempotencyKey?: string
-  from?: string
-  userAgent?: string
-  cookies?: string
-  requestId?: string
+  client?: Client
 }
 
 /**

@@ -3,14 +3,16 @@
 import { DatabaseUnavailable } from '../db/health.ts'
 import { log, plainPath } from '../log.ts'
 import { ApiError, type ErrorTable, errorBody, restarting, unknownPath } from './errors.ts'
+import type { Client } from './operation.ts'
 
 /** The context of a request: made on arrival, completed by authentication. */
-export class RequestInfo {
+export class RequestInfo implements Client {
   readonly requestId: string = Bun.randomUUIDv7()
   /** The account or token that asks, once that is known. */
   by?: string
   private address: string | undefined
   constructor(
+    private readonly request: Request,
     readonly errors: ErrorTable,
     private readonly whence: () => string,
   ) {}
@@ -21,6 +23,12 @@ export class RequestInfo {
    */
   get from(): string {
     return (this.address ??= this.whence())
+  }
+  get userAgent(): string {
+    return this.request.headers.get('User-Agent') ?? ''
+  }
+  get cookies(): string {
+    return this.request.headers.get('Cookie') ?? ''
   }
 }
 /** A request with its context, as `answered` hands it on. */
@@ -62,7 +70,7 @@ export function answered<T extends Made>(
   { from, logs, errors, isLast }: Answering,
   handle: (request: IncomingRequest) => T | Promise<T>,
 ): T | Response | Promise<T | Response> {
-  const info = new RequestInfo(errors, from)
+  const info = new RequestInfo(request, errors, from)
   const incoming: IncomingRequest = Object.assign(request, { info })
   const startedAt = logs ? performance.now() : 0
   const finish = (response: T | Response) => {

@@ -2,7 +2,7 @@
 
 import type { TSchema } from 'typebox'
 import { type Actor, idOf, nameOf, visitor } from '../api/actor.ts'
-import type { AppContext, CallRequest, CallResult, Operation } from '../api/operation.ts'
+import { type AppContext, type CallRequest, type CallResult, type Operation, unknownClient } from '../api/operation.ts'
 import { looksLikeId, newId } from '../db/ids.ts'
 import type { Db, Tx } from '../db/open.ts'
 import { appendLine } from './chain.ts'
@@ -101,13 +101,14 @@ export function auditCall(
   },
 ) {
   const { op, actor, request, answer, result, changes, beside } = call
+  const { from, requestId } = request.client ?? unknownClient
   const sent = op.body ? (mask(op.body, request.body) as object | undefined) : undefined
   auditLine(tx, app, {
     actor,
     operation: op.id,
     target: targetOf(request, answer),
-    from: request.from ?? '',
-    requestId: request.requestId ?? '',
+    from,
+    requestId,
     result,
     details: sent && { ...sent, ...beside },
     changes,

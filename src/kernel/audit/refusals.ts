@@ -1,6 +1,6 @@
 // Refused attempts to authenticate in the audit log.
 import { ApiError } from '../api/errors.ts'
-import type { AppContext, CallRequest, Operation } from '../api/operation.ts'
+import { type AppContext, type CallRequest, type Operation, unknownClient } from '../api/operation.ts'
 import { type Db, write } from '../db/open.ts'
 import { auditRefusal } from './audit.ts'
 import type { Attempt } from './refused-lines.ts'
@@ -11,7 +11,7 @@ export function noteRefusal(db: Db, app: AppContext, op: Operation, request: Cal
   if (!op.authAttempt || !(error instanceof ApiError)) return
   const { status, audited } = registry.errors[error.code]
   if (status >= 500) return
-  const { from = '', requestId = '' } = request
+  const { from, requestId } = request.client ?? unknownClient
   const attempt = { operation: op.id, from, requestId, error }
   const isLimited = error.code === 'rate_limited'
   const isGuess = !isLimited && (audited === true || error.about !== undefined)

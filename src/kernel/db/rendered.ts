@@ -14,8 +14,8 @@ export class JsonRow<T> {
   }
 }
 
-/** Rows that were joined to the text of a page. */
-type Joined = { rows: readonly JsonRow<unknown>[]; text: Blob }
+/** A page is put together from this: the keys of its rows as text, and how many rows there are in all. */
+type PageState = { keys: string; total: number }
 /** Of 50 to 100 rows: 60 to 120 kB each. */
 const MOST_PAGES = 200
 
@@ -49,7 +49,7 @@ export class RenderedRows {
   private young = new Map<string, RenderedRow<unknown>>()
   private old = new Map<string, RenderedRow<unknown>>()
   /** The one used longest ago is first. */
-  private readonly pages = new Map<string, Joined>()
+  private readonly pages = new Map<string, PageState & { page: object }>()
   constructor(private readonly most: number) {}
 
   /**
@@ -68,18 +68,19 @@ export class RenderedRows {
   }
 
   /**
-   * The text that `join` makes of the rows. It is made again when one of them is another, so a page that is read often
-   * is not copied together each time. `name` tells pages apart that are kept beside each other, and what stands in
-   * them beside the rows.
+   * The page that `put` puts together, as it was the last time where its keys and the total are still the same. `name`
+   * tells apart pages that are kept beside each other, and says everything else that decides what stands in them.
    */
-  page(name: string, rows: readonly JsonRow<unknown>[], join: () => Blob): Blob {
+  page<P extends object>(tx: Db, name: string, { keys, total }: PageState, put: () => P): P {
     const kept = this.pages.get(name)
-    this.pages.delete(name)
-    const isCurrent = kept?.rows.length === rows.length && rows.every((row, i) => row === kept.rows[i])
-    const joined = isCurrent ? kept : { rows, text: join() }
+    if (kept) this.pages.delete(name)
+    const isCurrent = kept?.keys === keys && kept.total === total
+    const page = isCurrent ? (kept.page as P) : put()
+    // See `row`.
+    if (!isCurrent && isChanging(tx)) return page
     if (this.pages.size >= MOST_PAGES) this.pages.delete(this.pages.keys().next().value!)
-    this.pages.set(name, joined)
-    return joined.text
+    this.pages.set(name, isCurrent ? kept : { keys, total, page })
+    return page
   }
 
   private keep(id: string, row: RenderedRow<unknown>) {

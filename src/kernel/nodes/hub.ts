@@ -87,6 +87,8 @@ export class Hub implements Nodes {
   private sockets = new Map<string, Socket>()
   private waiting = new Map<string, Waiting>()
   private away = new Map<string, number>()
+  /** Counts up when a node connects or disconnects. */
+  contactVersion = 0
   private senders = new Map<string, Sender>()
 
   constructor(
@@ -224,6 +226,7 @@ export class Hub implements Nodes {
     const before = this.sockets.get(nodeId)
     this.sockets.set(nodeId, socket)
     this.away.delete(nodeId)
+    this.contactVersion++
     before?.close(closeCodes.replaced, 'connected again')
     socket.send(JSON.stringify(welcome))
     for (const w of this.waiting.values()) {
@@ -237,6 +240,7 @@ export class Hub implements Nodes {
     if (this.sockets.get(nodeId) !== socket) return
     this.sockets.delete(nodeId)
     this.away.set(nodeId, this.clock())
+    this.contactVersion++
     this.on.disconnected(nodeId)
   }
 

@@ -3,7 +3,15 @@
 import type { Static } from 'typebox'
 import type { Actor } from '../api/actor.ts'
 import { ApiError } from '../api/errors.ts'
-import { type AppContext, type CallResult, type Gate, mayCall, type Operation, type Query } from '../api/operation.ts'
+import {
+  type AppContext,
+  type CallResult,
+  type Client,
+  type Gate,
+  mayCall,
+  type Operation,
+  type Query,
+} from '../api/operation.ts'
 import type { UiPreferences } from '../register.ts'
 import type { Brand } from './brand.ts'
 import type { Html } from './html.ts'
@@ -20,8 +28,7 @@ export type At = {
   actor: Actor
   csrf: string
   uiPreferences: UiPreferences | undefined
-  /** The Cookie header: for reads before there is a session. */
-  cookies: string
+  client: Client
   origin: string
   now: number
   /** As whom the panel shows itself to this viewer. */
@@ -160,8 +167,7 @@ export async function readAll<R extends Reads>(
     if (!asked) continue
     const { params = {}, query = {} } = asked
     const answered = async (asked: Query) =>
-      (await (gate(op, at.actor, { params, query: asked, cookies: at.cookies }) as CallResult | Promise<CallResult>))
-        .body
+      (await (gate(op, at.actor, { params, query: asked, client: at.client }) as CallResult | Promise<CallResult>)).body
     try {
       data[name] = all ? await toItsEnd(answered) : await answered(filled(query))
     } catch (error) {

@@ -114,7 +114,7 @@ const seeOther = (path: string) => new Response(null, { status: 303, headers: { 
 
 function atFor(
   site: Site,
-  request: Request,
+  request: IncomingRequest,
   params: Record<string, string>,
   sender: ReturnType<HttpContext['authenticate']> | undefined,
 ): At {
@@ -127,7 +127,7 @@ function atFor(
     actor,
     csrf: sender?.browser?.csrf ?? '',
     uiPreferences: sender?.browser?.uiPreferences,
-    cookies: request.headers.get('Cookie') ?? '',
+    client: request.info,
     origin: site.httpContext.origin,
     now: site.clock(),
     brand: site.brand(actor.accountId),

@@ -204,31 +204,33 @@ describe('rendered rows', () => {
     for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) rendered.row(db, key, 1, () => made.push(key))
     expect(made).toEqual(['a', 'b', 'c', 'b'])
   })
-  test('are joined to a page once, until one of them is another', async () => {
+  test('are put together to a page once, until its keys or the total are others', () => {
     const rendered = new RenderedRows(500)
-    const row = (id: string, version = 1) =>
-      rendered.row(db, id, version, () => 0).json('staff', () => `${id}${version}`)
-    let joined = 0
-    const page = (name: string, ...rows: ReturnType<typeof row>[]) =>
-      rendered.page(name, rows, () => new Blob([`${++joined} ${rows.map(({ text }) => text)}`])).text()
-    const first = '1 "a1","b1"'
-    expect(await page('p', row('a'), row('b'))).toBe(first)
-    expect(await page('p', row('a'), row('b'))).toBe(first)
-    expect(await page('other', row('a'), row('b'))).toBe('2 "a1","b1"')
-    expect(await page('p', row('a'))).toBe('3 "a1"')
-    expect(await page('p', row('a'), row('b', 2))).toBe('4 "a1","b2"')
-    expect(await page('p', row('b', 2), row('a'))).toBe('5 "b2","a1"')
+    let put = 0
+    const page = (name: string, keys: string, total = 2) =>
+      rendered.page(db, name, { keys, total }, () => ({ put: ++put })).put
+    expect(page('p', 'a1 b1')).toBe(1)
+    expect(page('p', 'a1 b1')).toBe(1)
+    expect(page('other', 'a1 b1')).toBe(2)
+    expect(page('p', 'a1')).toBe(3)
+    expect(page('p', 'a1 b2')).toBe(4)
+    expect(page('p', 'a1 b2', 3)).toBe(5)
+    expect(page('p', 'a1 b2', 3)).toBe(5)
     // The one used longest ago goes first.
-    for (let n = 0; n < 199; n++) await page(`page ${n}`, row('a'))
-    expect(await page('p', row('b', 2), row('a'))).toBe('5 "b2","a1"')
-    expect(await page('page 0', row('a'))).toBe('6 "a1"')
-    await page('one more', row('a'))
-    expect(await page('page 1', row('a'))).toBe(`${joined} "a1"`)
+    for (let n = 0; n < 199; n++) page(`page ${n}`, 'a1')
+    expect(page('p', 'a1 b2', 3)).toBe(5)
+    expect(page('page 0', 'a1')).toBe(6)
+    page('one more', 'a1')
+    const before = put
+    expect(page('page 1', 'a1')).toBe(before + 1)
   })
   test('are not kept from a transaction, which may be rolled back', () => {
     const rendered = new RenderedRows(10)
     const text = (value: string) => rendered.row(db, 'a', 1, () => 0).json('staff', () => value).text
     write(db, () => void text('of the transaction'))
     expect(text('of the row')).toBe('"of the row"')
+    const page = (of: string) => rendered.page(db, 'p', { keys: 'a1', total: 1 }, () => ({ of })).of
+    write(db, () => void page('the transaction'))
+    expect(page('the rows')).toBe('the rows')
   })
 })

@@ -25,7 +25,11 @@ export const downloadBackupFile = operation({
     const { path = '/' } = call.query
     const answer = await askFor(call, { type: 'read', ...partitionIn(call.query), path })
     if (!('file' in answer)) throw new Error('a node answered a file with a list')
-    const { actor, target, from, requestId } = call
+    const {
+      actor,
+      target,
+      client: { from, requestId },
+    } = call
     const details = { ...partitionIn(call.query), path, sizeBytes: answer.file.sizeBytes }
     writeIfPossible(call.db, (tx) =>
       auditLine(tx, call, { actor, operation: ID, target: target.id, from, requestId, result: 'done', details }),

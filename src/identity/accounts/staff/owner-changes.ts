@@ -4,8 +4,8 @@ import type { MailContext } from '../../../kernel/mail/mail.ts'
 import { mailServer } from '../../../kernel/mail/mail-server.ts'
 import { tellOwners } from '../../../kernel/mail/owner-notice.ts'
 
-type Changing = MailContext & Pick<AppContext, 'owners'> & Pick<Call, 'tx' | 'actor' | 'from'>
+type Changing = MailContext & Pick<AppContext, 'owners'> & Pick<Call, 'tx' | 'actor' | 'client'>
 
 /** Call it before the change, so that those who are owners until then are told too. `what`: a sentence. */
 export const tellOfOwner = (call: Changing, what: string) =>
-  tellOwners(call.tx, call, mailServer(call.tx, call.secrets), { actor: call.actor, from: call.from, what })
+  tellOwners(call.tx, call, mailServer(call.tx, call.secrets), { actor: call.actor, from: call.client.from, what })

@@ -22,7 +22,7 @@ export const beginLink = operation({
   requiresRecentAuth: true,
   response: t.Object({ url: t.String() }),
   refuses: ['not_possible', 'source_unreachable', 'already_done', 'rate_limited'],
-  prepare: (call) => reach(call, () => call.signIns.take(`provider ${addressKey(call.from)}`)),
+  prepare: (call) => reach(call, () => call.signIns.take(`provider ${addressKey(call.client.from)}`)),
   run(call) {
     const { tx, actor, prepared } = call
     const { id, kind } = ownAccount(tx, actor)

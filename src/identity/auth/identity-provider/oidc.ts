@@ -53,7 +53,7 @@ export const beginProviderSignIn = operation({
    * Throttled apart from other sign-ins, and not at all without a provider: images on foreign pages must not use up the
    * limit.
    */
-  prepare: (call) => reach(call, () => call.signIns.take(`provider ${addressKey(call.from)}`)),
+  prepare: (call) => reach(call, () => call.signIns.take(`provider ${addressKey(call.client.from)}`)),
   run(call) {
     const { tx, clock, prepared } = call
     const { invitation, ...body } = call.body

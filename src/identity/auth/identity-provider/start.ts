@@ -12,20 +12,16 @@ import { beginProviderSignIn } from './oidc.ts'
 export async function startAtProvider(httpContext: HttpContext, request: IncomingRequest): Promise<Response> {
   const query = new URL(request.url).searchParams
   const next = safePath(query.get('next') ?? undefined)
-  const { requestId, from } = request.info
   const to = (path: string) => new Response(null, { status: 303, headers: { ...pageHeaders(), Location: path } })
   // An image on a foreign page loads as its visitor and must not use up their limit.
   if (isPartOfAnotherSite(request))
     throw new ApiError('bad_origin', `This address is for the browser's own window. Open ${httpContext.origin}/login.`)
   try {
-    httpContext.calls.take(addressKey(from))
+    httpContext.calls.take(addressKey(request.info.from))
     if (httpContext.restarting()) return to('/login?refused=restarting')
     const { body, cookies = [] } = await httpContext.gate(beginProviderSignIn, undefined, {
       body: { ...(next && { next }), ...(query.has('again') && { again: true }) },
-      from,
-      userAgent: request.headers.get('User-Agent') ?? '',
-      cookies: request.headers.get('Cookie') ?? '',
-      requestId,
+      client: request.info,
     })
     const response = to(body.url)
     for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)

@@ -108,10 +108,10 @@ export async function arrive(call: PrepareContext<unknown, Returned>, linkTo: st
  */
 function take(
   tx: Tx,
-  { body, clock, config, cookies }: Pick<Call<unknown, Returned>, 'body' | 'clock' | 'config' | 'cookies'>,
+  { body, clock, config, client }: Pick<Call<unknown, Returned>, 'body' | 'clock' | 'config' | 'client'>,
   linkTo: string | null,
 ) {
-  const token = cookieIn(cookies, cookieName(config.origin, COOKIE))
+  const token = cookieIn(client.cookies, cookieName(config.origin, COOKIE))
   const begun = token ? takeProviderSignIn(tx, digest(token), digest(body.state), clock()) : undefined
   return begun?.linkTo === linkTo ? begun : undefined
 }

@@ -60,7 +60,7 @@ export const completeSecondFactor = operation({
   refuses: ['sign_in_failed', 'rate_limited'],
   example: { code: '123456' },
   async prepare(call) {
-    const { db, body, from } = call
+    const { db, body, client } = call
     mustBeOneProof(body)
     const found = challengeWithAccount(call) ?? refuse(undefined, startAgain())
     const { account } = found
@@ -70,7 +70,9 @@ export const completeSecondFactor = operation({
       return verifyMfaProof(call, account, body, { holder: challenge.tokenHash, purpose: 'sign_in' })
     }
     // A passkey cannot be guessed: it is not throttled.
-    const use = body.passkey ? await check() : await throttled(call, codeThrottleKey(db, account, from), account, check)
+    const use = body.passkey
+      ? await check()
+      : await throttled(call, codeThrottleKey(db, account, client.from), account, check)
     return { account, challenge, use: use ?? refuse(account, mfaProofRefused(challenge)) }
   },
   run(call) {

@@ -38,8 +38,8 @@ export async function verifyMfaProof(
     clock,
     wallClock,
     config,
-    from,
-  }: Pick<PrepareContext, 'db' | 'secrets' | 'clock' | 'wallClock' | 'config' | 'from'>,
+    client,
+  }: Pick<PrepareContext, 'db' | 'secrets' | 'clock' | 'wallClock' | 'config' | 'client'>,
   account: Account,
   { code, recoveryCode, passkey }: MfaProof,
   challenge: { holder: string; purpose: 'confirm' | 'sign_in' },
@@ -49,6 +49,7 @@ export async function verifyMfaProof(
   if (!passkey) return undefined
   // A touch proves that the key is there, not whose hand it is: enough beside a password, except for staff.
   const mustVerify = account.kind === 'staff' || challenge.purpose === 'confirm'
-  return (await passkeyFits({ db, config, clock, from }, passkey, { ...challenge, accountId: account.id, mustVerify }))
-    ?.use
+  return (
+    await passkeyFits({ db, config, clock, client }, passkey, { ...challenge, accountId: account.id, mustVerify })
+  )?.use
 }

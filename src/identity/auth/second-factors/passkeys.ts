@@ -113,7 +113,7 @@ export async function requestFor(
  * `use` records the use and is false when the same key was used meanwhile.
  */
 export async function passkeyFits(
-  { db, config, clock, from }: Pick<PrepareContext, 'db' | 'config' | 'clock' | 'from'>,
+  { db, config, clock, client }: Pick<PrepareContext, 'db' | 'config' | 'clock' | 'client'>,
   given: Assertion,
   {
     holder,
@@ -139,7 +139,7 @@ export async function passkeyFits(
     if (!verified) return undefined
     return {
       accountId: key.accountId,
-      use: (tx) => usePasskey(tx, key, { counter: authenticationInfo.newCounter, usedAt: now, usedFrom: from }),
+      use: (tx) => usePasskey(tx, key, { counter: authenticationInfo.newCounter, usedAt: now, usedFrom: client.from }),
     }
   } catch (error) {
     log.info('a passkey was refused', { passkeyId: key.id, why: error instanceof Error ? error.message : 'unknown' })
@@ -251,14 +251,14 @@ export const addPasskey = operation({
         publicKey: Buffer.from(made.publicKey).toString('base64url'),
         counter: made.counter,
         transports: made.transports ?? [],
-        name: body.name ?? deviceIn(call.userAgent),
+        name: body.name ?? deviceIn(call.client.userAgent),
         createdAt: clock(),
       })
     } catch (error) {
       if (isUniqueViolation(error)) throw notTaken('it is kept already.')
       throw error
     }
-    factorsChanged(call, `A passkey was added to your account: ${body.name ?? deviceIn(call.userAgent)}.`)
+    factorsChanged(call, `A passkey was added to your account: ${body.name ?? deviceIn(call.client.userAgent)}.`)
     return { id, recoveryCodes: firstRecoveryCodes(call) }
   },
 })
