@@ -9,9 +9,9 @@ import { type Db, writeIfPossible, writeUnflushed } from '../../kernel/db/open.t
 import { inside } from '../../kernel/net/cidr.ts'
 import type { Account } from '../accounts/model.ts'
 import { accountById } from '../accounts/queries.ts'
-import { type Held, type HeldRights, type Role, roleOf } from '../accounts/staff/role.ts'
+import { type Held, type HeldRights, roleOf } from '../accounts/staff/role.ts'
 import { uiPreferencesOf } from '../accounts/ui-preferences.ts'
-import { type TokenRow, tokenByHash } from '../tokens/queries.ts'
+import { tokenByHash } from '../tokens/queries.ts'
 import type { TokenUses } from '../tokens/uses.ts'
 import { cookieFrom } from './cookies.ts'
 import { lacksSecondFactor } from './second-factors/second-factors.ts'
@@ -93,8 +93,7 @@ function tokenSender(db: Db, { rights, uses, now, info }: TokenContext, header: 
       'This token is not valid: it may have expired or been revoked. Create a new one under API tokens.',
     )
   // Limited to the rights that its maker has now, not to those at the time it was made.
-  const role = roleIn(row)
-  const held = rights.of(row.kind, role, row.scopes)
+  const held = rights.ofToken(row)
   const maker = { id: row.accountId, kind: row.kind, name: row.accountName }
   const allow = row.allow === '[]' ? undefined : (JSON.parse(row.allow) as string[])
   return {
@@ -109,13 +108,6 @@ function tokenSender(db: Db, { rights, uses, now, info }: TokenContext, header: 
   }
 }
 
-/** The role of the token's maker. */
-const roleIn = ({ permissions, isOwner, secondFactor }: TokenRow): Given | undefined =>
-  permissions === null
-    ? undefined
-    : { permissions: JSON.parse(permissions), isOwner: isOwner === 1, secondFactor: secondFactor === 1 }
-
-type Given = Pick<Role, 'permissions' | 'isOwner' | 'secondFactor'>
 type Named = Pick<Account, 'id' | 'kind' | 'name'>
 const actorOf = (account: Named, { permissions, scopes }: Held, via: Actor['via'], lacks: boolean): Actor => ({
   accountId: account.id,

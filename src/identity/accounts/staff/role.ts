@@ -17,6 +17,8 @@ const permissionsOf = ({ permissions }: Rights, role: GivenRole | undefined): re
 
 /** The part of a role that gives rights. */
 type GivenRole = Pick<Role, 'permissions' | 'isOwner'>
+/** A token and the role of its maker, as they are stored: `permissions` and `scopes` are JSON. Null: without a role. */
+type MadeToken = { kind: AccountKind; permissions: string | null; isOwner: number | null; scopes: string }
 export type Held = { permissions: ReadonlySet<Permission>; scopes: ReadonlySet<Scope> }
 
 /**
@@ -30,24 +32,30 @@ export class HeldRights {
     private readonly most: number,
   ) {}
 
-  /** `tokenScopes`: the JSON of a token's scopes. With it the answer is the token's rights, not its maker's. */
-  of(kind: AccountKind, role: GivenRole | undefined, tokenScopes?: string): Held {
-    const key = `${kind}\n${role?.isOwner}\n${role?.permissions}\n${tokenScopes}`
+  /** The rights of an account with this role. */
+  of(kind: AccountKind, role: GivenRole | undefined): Held {
+    return this.kept(`account\n${kind}\n${role?.isOwner}\n${role?.permissions}`, () => {
+      const permissions = permissionsOf(this.rights, kind === 'staff' ? role : undefined)
+      return { permissions: new Set(permissions), scopes: scopesOf(this.rights, kind, permissions) }
+    })
+  }
+
+  /** The rights of a token: of its scopes, those that its maker has now. */
+  ofToken({ kind, permissions, isOwner, scopes }: MadeToken): Held {
+    return this.kept(`token\n${kind}\n${isOwner}\n${permissions}\n${scopes}`, () => {
+      const role = permissions === null ? undefined : { permissions: JSON.parse(permissions), isOwner: isOwner === 1 }
+      const maker = this.of(kind, role)
+      return {
+        permissions: new Set([...maker.permissions].filter((name) => this.rights.permissions[name]?.limitsTokens)),
+        scopes: new Set((JSON.parse(scopes) as Scope[]).filter((name) => maker.scopes.has(name))),
+      }
+    })
+  }
+
+  private kept(key: string, compute: () => Held): Held {
     const known = this.computed.get(key)
     if (known) return known
-    const permissions = permissionsOf(this.rights, kind === 'staff' ? role : undefined)
-    const makersScopes = scopesOf(this.rights, kind, permissions)
-    const held = {
-      permissions: new Set(
-        tokenScopes === undefined
-          ? permissions
-          : permissions.filter((name) => this.rights.permissions[name]?.limitsTokens),
-      ),
-      scopes:
-        tokenScopes === undefined
-          ? makersScopes
-          : new Set((JSON.parse(tokenScopes) as Scope[]).filter((name) => makersScopes.has(name))),
-    }
+    const held = compute()
     if (this.computed.size >= this.most) this.computed.delete(this.computed.keys().next().value!)
     this.computed.set(key, held)
     return held
