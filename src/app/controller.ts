@@ -33,7 +33,6 @@ import { DatabaseMissing, isEmptyDatabase, type Migration } from '../kernel/db/m
 import { type Db, openDb, read, whenHealed } from '../kernel/db/open.ts'
 import { getSetting, LAST_TIME } from '../kernel/db/queries.ts'
 import { RenderedRows } from '../kernel/db/rendered.ts'
-import type { Feature } from '../kernel/feature.ts'
 import { onEvent } from '../kernel/jobs/outbox.ts'
 import type { Failpoints } from '../kernel/jobs/runner/execution.ts'
 import { Runner } from '../kernel/jobs/runner/runner.ts'
@@ -48,7 +47,7 @@ import { NodeReads } from '../kernel/nodes/reads.ts'
 import { openapi } from '../kernel/openapi/openapi.ts'
 import { DeliveryQueue } from '../kernel/queue/delivery-queue.ts'
 import type { Services } from '../kernel/register.ts'
-import { assemble } from '../kernel/registry.ts'
+import type { Registry } from '../kernel/registry.ts'
 import { VERSION } from '../kernel/version.ts'
 import { Assets } from '../kernel/web/assets.ts'
 import { KeptMarkup } from '../kernel/web/kept-markup.ts'
@@ -57,7 +56,7 @@ import { leadingTo } from '../kernel/web/page.ts'
 import { addPages } from '../kernel/web/serve-pages.ts'
 import { brandFor } from '../platform/settings/brand.ts'
 import type { Config } from './config.ts'
-import { features as product } from './features.ts'
+import { registry as product } from './features.ts'
 import { type Schedule, startSchedule } from './schedule.ts'
 
 /** After this long a stop does not wait for what is still going on. */
@@ -80,7 +79,7 @@ export type Parts = {
   pauseMs?: (tries: number) => number
   /** In place of the services that features make. */
   services?: Partial<Services>
-  features?: readonly Feature[]
+  registry?: Registry
 }
 
 /**
@@ -108,10 +107,9 @@ export async function createController({
   callsPerMinute = CALLS_PER_MINUTE,
   pauseMs,
   services = {},
-  features = product,
+  registry = product,
   ...given
 }: Parts) {
-  const registry = assemble(features)
   const db = given.db ?? openExisting(config, registry.migrations)
   const time = new MonotonicClock({ wall: wallClock, monotonic }, Number(getSetting(db, LAST_TIME) ?? 0))
   const clock = time.now

@@ -275,6 +275,6 @@ export const features: readonly Feature[] = [
   replicaFeature,
 ]
 
-/** The registry of the executable. Tests build controllers from other lists: `createController({ features })`. */
+/** The registry of the executable. Tests build controllers from other ones: `createController({ registry })`. */
 export const registry = assemble(features)
 export const { allOperations, operations } = registry

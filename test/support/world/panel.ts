@@ -7,7 +7,7 @@ import type { FakeSettings } from '../../../agent/host/fake-host.ts'
 import { firmwares } from '../../../agent/protocol/wire.ts'
 import { configFrom } from '../../../src/app/config.ts'
 import { createController } from '../../../src/app/controller.ts'
-import { features as productFeatures } from '../../../src/app/features.ts'
+import { registry as productRegistry } from '../../../src/app/features.ts'
 import { distributionsOver } from '../../../src/catalog/images/distributions.ts'
 import { images } from '../../../src/catalog/images/tables.ts'
 import { addIso } from '../../../src/compute/isos/library.ts'
@@ -150,15 +150,14 @@ export async function panel(options: Options = {}) {
     PANEL_LOG_REQUESTS: options.logRequests ? '1' : undefined,
     PANEL_WEBHOOK_ALLOW_PRIVATE: options.webhookAllowPrivate,
   })
-  const features = [...productFeatures, ...(options.features ?? [])]
-  const registry = assemble(features)
+  const registry = options.features ? assemble([...productRegistry.features, ...options.features]) : productRegistry
   const dbPath = `${dir}/berth.db`
   if (!existsSync(dbPath)) writeFileSync(dbPath, emptyDatabase(registry.migrations))
   const holdToDeclaration = declarationsOf(registry.allOperations)
   const build = () =>
     createController({
       config,
-      features,
+      registry,
       clock: () => now + wallClockOffMs,
       monotonic: () => now++,
       secrets,
