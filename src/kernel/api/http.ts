@@ -290,6 +290,7 @@ function answer(
   params: Record<string, string>,
 ): CallResult | Promise<CallResult> {
   if (op.method === 'GET') return read(httpContext, op, request, params)
+  mustBeKnown(request)
   const sender = inTime(httpContext, op, request)
   if (httpContext.restarting())
     throw restarting('Berth is restarting. Reads keep working; try the change again in a minute.')
@@ -300,6 +301,16 @@ function answer(
     throw httpContext.refused(op, { client: request.info }, error)
   }
   return change(httpContext, op, sender, request, params)
+}
+
+/**
+ * The address is known while the connection stands, so it is looked up before anything is waited for: who hangs up
+ * meanwhile is named in the audit log all the same. Throws `invalid_request` where it is gone already: nobody gets the
+ * answer, and a change must not be nobody's.
+ */
+function mustBeKnown({ info }: IncomingRequest) {
+  if (info.from === '')
+    throw new ApiError('invalid_request', 'The connection broke off before the call began. Send it again.')
 }
 
 /** The sender, if it may go on and has not called too often. */

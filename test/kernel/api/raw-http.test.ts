@@ -1,7 +1,9 @@
 // Requests as bytes on a connection: what no client library sends.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
 import { type Listening, listening } from '../../support/listening.ts'
 import { rawRequest } from '../../support/raw-request.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 
 let it: Listening
 beforeAll(async () => {
@@ -15,7 +17,7 @@ const bearer = () => `Authorization: Bearer ${it.token}`
 const customer = JSON.stringify({ name: 'N', email: 'n@customer.test' })
 const posting = (body: string, ...more: string[]) =>
   [bearer(), 'Content-Type: application/json', `Content-Length: ${body.length}`, ...more] as const
-const customers = () => it.db.$client.query('SELECT count(*) AS n FROM accounts').get()
+const customers = () => it.db.$client.query<{ n: number }, []>('SELECT count(*) AS n FROM accounts').get()
 
 describe('a path', () => {
   for (const path of [
@@ -45,6 +47,41 @@ describe('a path', () => {
   test('of every length that a page or a call has is found', async () => {
     for (const path of ['/', '/login', '/api/v1/status', '/api/v1/sessions/provider'])
       expect([path, (await ask(`GET ${path} HTTP/1.1`)).status]).toEqual([path, path === '/' ? 303 : 200])
+  })
+})
+
+describe('a client that hangs up', () => {
+  const begin = (name: string) =>
+    `POST /api/v1/admin/customers HTTP/1.1\r\nHost: panel.test\r\n${bearer()}\r\nContent-Type: application/json\r\n` +
+    `Content-Length: ${bodyOf(name).length}\r\n\r\n`
+  const bodyOf = (name: string) => JSON.stringify({ name, email: `${name}@hung-up.test` })
+  const lines = () =>
+    it.db.$client
+      .query<{ from: string }, []>(
+        "SELECT from_address AS 'from' FROM audit WHERE operation = 'customers.create' ORDER BY rowid",
+      )
+      .all()
+      .map(({ from }) => from)
+
+  test('during its call is named in the audit log', async () => {
+    const before = lines().length
+    const socket = connect(it.port, '127.0.0.1')
+    socket.write(begin('during'))
+    await Bun.sleep(50)
+    socket.write(bodyOf('during'), () => socket.resetAndDestroy())
+    await eventually(() => lines().length > before)
+    expect(lines().slice(before)).toEqual(['127.0.0.1'])
+  })
+  test('as its call begins has changed nothing, or is named', async () => {
+    const [before, has] = [lines().length, customers()!.n]
+    for (let n = 0; n < 20; n++) {
+      const socket = connect(it.port, '127.0.0.1')
+      socket.write(begin(`early${n}`) + bodyOf(`early${n}`), () => socket.resetAndDestroy())
+    }
+    await Bun.sleep(200)
+    const after = lines().slice(before)
+    expect(after.filter((from) => from === '')).toEqual([])
+    expect(customers()!.n - has).toBe(after.length)
   })
 })
 
