@@ -108,7 +108,7 @@ export function paginateJson<Shown>(listing: JsonListing<Shown>): Page<Shown> {
     const { shown, nextCursor, [placeOfPage]: place } = cut(call, cutting, JSON.parse(found) as RowKey[], keyIn)
     return new JoinedRows(shown.map(json), nextCursor, total, place)
   }
-  const name = () => [cutting.list, call.actor.accountId, readAs, ...Object.entries(call.query).flat()].join('\n')
+  const name = () => `${cutting.list}\n${call.actor.accountId}\n${readAs}\n${JSON.stringify(call.query)}`
   return new JsonPage(
     readAs === undefined ? put() : call.renderedRows.page(call.tx, name(), { keys: found, total }, put),
   )
