@@ -7,7 +7,7 @@ import { bytes, exactGb, exactMb, gb, mb, traffic } from '../../src/kernel/words
 const decimal: Readonly<Record<string, string>> = {
   'src/kernel/words.ts': 'the formatter',
   'src/kernel/net/exchange.ts': 'the body of an answer',
-  'src/kernel/api/http.ts': 'the body of a call',
+  'src/kernel/net/request-body.ts': 'the body of a call',
   'src/kernel/api/errors.ts': 'the body of a call',
   'src/billing/webhooks/deliveries.ts': 'the body of an answer',
   'src/catalog/images/inspect.ts': 'a file of 200e9 bytes',

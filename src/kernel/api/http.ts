@@ -1,10 +1,9 @@
 // Mounts operations on Elysia. Elysia finds the route; this file and the gate decide everything else, because the
 // framework answers bad bodies and wrong methods in another way than the API promises.
 import { Elysia } from 'elysia'
-import { log, plainPath } from '../log.ts'
-import { excessOf } from '../modest-json.ts'
 import { KnownPaths } from '../net/known-paths.ts'
 import { pathStart } from '../net/raw-path.ts'
+import { bodyOf } from '../net/request-body.ts'
 import type { UiPreferences } from '../register.ts'
 import type { Actor } from './actor.ts'
 import { ApiError, type Code, type ErrorTable, errorBody, restarting, unknownPath } from './errors.ts'
@@ -15,10 +14,6 @@ import type { ByteFile, CallRequest, CallResult, Gate, Operation, Query } from '
 import { asJson, type IncomingRequest, JsonResponse, refuse } from './response.ts'
 
 export const API_ROOT = '/api/v1'
-/** 1 MB. */
-export const MOST_BODY_BYTES = 1_000_000
-/** The limit without credentials: the longest such body, a passkey, is less than a quarter of it. */
-export const MOST_BODY_BYTES_OF_ANYONE = 16_000
 
 export type Sender = {
   actor: Actor | undefined
@@ -431,79 +426,3 @@ const plainParameters = (text: string): [name: string, value: string][] =>
       const at = part.indexOf('=')
       return at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)]
     })
-
-/** Throws `unsupported_media_type` for a compressed body: nothing here decompresses one. */
-export function mustBeUnencoded({ headers }: Request) {
-  const encoding = headers.get('Content-Encoding')?.trim().toLowerCase()
-  if (encoding !== undefined && encoding !== '' && encoding !== 'identity')
-    throw new ApiError('unsupported_media_type', 'Send the body as it is, without Content-Encoding.')
-}
-
-async function bodyOf(request: IncomingRequest, op: Operation): Promise<unknown> {
-  mustBeUnencoded(request)
-  const type = request.headers.get('Content-Type')
-  const length = request.headers.get('Content-Length')
-  const empty = request.body === null || length === '0'
-  if (!(empty && type === null) && !JSON_TYPE.test(type ?? ''))
-    throw new ApiError('unsupported_media_type', 'Send the body as application/json.')
-  if (empty) return op.body ? {} : undefined
-  const most = op.access === 'anyone' ? MOST_BODY_BYTES_OF_ANYONE : MOST_BODY_BYTES
-  if (Number(length) > most) throw tooLarge(most)
-  const text = await textOf(request, most)
-  if (text.trim() === '') return op.body ? {} : undefined
-  mustBeModest(text, op.mostValues ?? MOST_VALUES)
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new ApiError('invalid_json', 'The body is not JSON. Send one JSON object in UTF-8.')
-  }
-}
-
-/** The parameter may be quoted (RFC 9110, 5.6.6). */
-const JSON_TYPE = /^application\/json\s*(;\s*charset=("utf-8"|utf-8)\s*)?$/i
-
-/** Twice the depth of any body of the API. A megabyte of `[` would block the event loop in JSON.parse for a second. */
-const MOST_NESTED = 32
-/**
- * Ten times the values of any body of the API. A megabyte of small values would block the event loop for a third of a
- * second.
- */
-export const MOST_VALUES = 5000
-
-/** Runs before JSON.parse, which is the expensive part. Throws `invalid_json` and `too_large`. */
-function mustBeModest(text: string, mostValues: number) {
-  const excess = excessOf(text, MOST_NESTED, mostValues)
-  if (excess === 'depth')
-    throw new ApiError('invalid_json', 'The body is nested too deeply. Send one JSON object in UTF-8.')
-  if (excess === 'values')
-    throw new ApiError('too_large', `The body is too large: it may have ${mostValues} values at most.`)
-}
-
-const tooLarge = (most: number) =>
-  new ApiError(
-    'too_large',
-    `The body is too large: ${most < MOST_BODY_BYTES ? `${most / 1000} kB` : '1 MB'} is the most.`,
-  )
-
-/** Counts while it reads: a chunked body does not say its length. */
-export async function textOf(request: IncomingRequest, mostBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of request.body ?? []) {
-      bytes += chunk.length
-      if (bytes > mostBytes) throw tooLarge(mostBytes)
-      chunks.push(chunk)
-    }
-  } catch (error) {
-    if (error instanceof ApiError) throw error
-    // The caller hung up, and nobody gets the answer. That is no error of ours.
-    log.info('an upload was aborted', { requestId: request.info.requestId, path: plainPath(request.url), bytes })
-    throw new ApiError('invalid_request', 'The body broke off before its end. Send it again.')
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
-  } catch {
-    throw new ApiError('invalid_json', 'The body is not UTF-8. Send one JSON object in UTF-8.')
-  }
-}

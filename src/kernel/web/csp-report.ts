@@ -1,10 +1,10 @@
 // Browsers tell here what our policy kept a page from loading: the first sign of an injection, or of a mistake of ours.
 
-import { textOf } from '../api/http.ts'
 import { addressKey, Limit } from '../api/limits.ts'
 import type { IncomingRequest } from '../api/response.ts'
 import { type Clock, minute } from '../db/clock.ts'
 import { log, plainPath } from '../log.ts'
+import { textOf } from '../net/request-body.ts'
 
 export const CSP_REPORT = '/csp-report'
 /** A report of ours is under 2 kB. */

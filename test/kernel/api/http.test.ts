@@ -1,7 +1,7 @@
 // The order of checks is a promise (decisions): who sends two mistakes at once learns of the first in this order.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { MOST_VALUES } from '../../../src/kernel/api/http.ts'
+import { MOST_VALUES } from '../../../src/kernel/net/request-body.ts'
 import { type Listening, listening } from '../../support/listening.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 import { scopesOf } from '../../support/world/rights.ts'
