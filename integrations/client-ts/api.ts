@@ -735,7 +735,7 @@ export type Customer = {
   organization: string | null
   /** The billing system's own identifier of it. */
   externalId: string | null
-  /** Null: a customer of the house. */
+  /** Null: a customer of the house. Also null in the answers to customers. */
   resellerId: string | null
   resellerName: string | null
   hasPassword: boolean
@@ -1194,6 +1194,7 @@ export type GpuUsage = {
   /** At the end of the period, as are its reseller and its offer. */
   hostname: string
   owner: UsageOwner
+  /** Null in the answers to customers. */
   resellerId: string | null
   offer: {
     id: string | null
@@ -2845,6 +2846,7 @@ export type UsageLine = {
   /** At the end of the period, as are its reseller and its package. */
   hostname: string
   owner: UsageOwner
+  /** Null in the answers to customers. */
   resellerId: string | null
   billingServiceId: string | null
   package: SoldPackage

@@ -1,6 +1,7 @@
 // The visibility of usage, and a workload's line in a report: all of it is added up from intervals, to the millisecond.
 import { type Static, Type as t } from 'typebox'
 import type { Deciding } from '../../fleet/workloads/queries.ts'
+import { resellerIdFor } from '../../identity/accounts/model.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { described, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
@@ -116,7 +117,7 @@ export const usageLine = namedSchema('UsageLine', {
   kind: t.String(),
   hostname: described(t.String(), 'At the end of the period, as are its reseller and its package.'),
   owner: usageAccount,
-  resellerId: nullable(t.String()),
+  resellerId: described(nullable(t.String()), 'Null in the answers to customers.'),
   billingServiceId: nullable(t.String()),
   package: soldPackage,
   from: described(time, 'When it began in the period.'),
@@ -140,6 +141,7 @@ export const ownerColumns = {
 
 /** The line of one workload and owner; `parts` in the order in which they began, at least one. */
 export function showLine(
+  reader: Actor,
   parts: readonly UsagePart[],
   last: UsageInterval,
   owner: ReturnType<typeof showAccount>,
@@ -153,7 +155,7 @@ export function showLine(
     kind: last.kind,
     hostname: last.hostname,
     owner,
-    resellerId: last.resellerId,
+    resellerId: resellerIdFor(reader, last.resellerId),
     billingServiceId: last.billingServiceId,
     package: shownProduct(last),
     from: iso(Math.max(parts[0]!.since, period.from)),

@@ -45,7 +45,7 @@ import {
 } from './queries.ts'
 
 /** The lines of these keys, in their order. */
-function linesOf(tx: Db, keys: readonly LineKey[], where: Where, period: Period) {
+function linesOf({ tx, actor }: ReadContext, keys: readonly LineKey[], where: Where, period: Period) {
   const workloads = [...new Set(keys.map(({ workloadId }) => workloadId))]
   const parts = Map.groupBy(partsOf(tx, workloads, where, period), keyTextOf)
   const last = new Map(lastIntervalsOf(tx, workloads, where, period).map((interval) => [keyTextOf(interval), interval]))
@@ -60,7 +60,7 @@ function linesOf(tx: Db, keys: readonly LineKey[], where: Where, period: Period)
     let owner = accounts.get(key.ownerId)
     if (!owner) accounts.set(key.ownerId, (owner = showAccount(tx, key.ownerId)))
     const line = keyTextOf(key)
-    return showLine(parts.get(line)!, last.get(line)!, owner, period, traffic.get(line))
+    return showLine(actor, parts.get(line)!, last.get(line)!, owner, period, traffic.get(line))
   })
 }
 
@@ -83,7 +83,7 @@ export const reportUsage = operation({
       name: `usage ${monthOf(period.from)}`,
       rows({ after, skip, limit }) {
         const keys = lineKeys(tx, where, period, { after: keyFrom(after), skip, limit })
-        for (const [i, line] of linesOf(tx, keys, where, period).entries()) lines.set(keyTextOf(keys[i]!), line)
+        for (const [i, line] of linesOf(call, keys, where, period).entries()) lines.set(keyTextOf(keys[i]!), line)
         return keys
       },
       keyOf: keyTextOf,
@@ -132,7 +132,7 @@ export const exportUsage = operation({
     const pages = everyLineKey(call.tx, where, period)
     return csvPages(
       lineColumns,
-      pages.map((keys) => linesOf(call.tx, keys, where, period)),
+      pages.map((keys) => linesOf(call, keys, where, period)),
     )
   },
 })

@@ -13,6 +13,7 @@ import {
   customerColumns,
   customerResponse,
   newAccountFields,
+  resellerIdFor,
   showCustomer,
   tellCreated,
 } from './model.ts'
@@ -95,7 +96,10 @@ export const getCustomer = operation({
   access: { staff: ['customers:read'], reseller: ['reseller:read'], customer: ['account:read'] },
   on: customer,
   response: customerResponse,
-  run: ({ tx, target }) => showCustomer(tx, target),
+  run: ({ tx, actor, target }) => ({
+    ...showCustomer(tx, target),
+    resellerId: resellerIdFor(actor, target.resellerId),
+  }),
 })
 
 export const changeCustomer = operation({

@@ -93,7 +93,7 @@ export const customerResponse = namedSchema('Customer', {
   name: t.String(),
   organization: nullable(t.String()),
   externalId: described(nullable(t.String()), "The billing system's own identifier of it."),
-  resellerId: described(nullable(t.String()), 'Null: a customer of the house.'),
+  resellerId: described(nullable(t.String()), 'Null: a customer of the house. Also null in the answers to customers.'),
   resellerName: nullable(t.String()),
   hasPassword: t.Boolean(),
   secondFactor: described(t.Boolean(), 'Has one set up.'),
@@ -104,6 +104,10 @@ export const customerResponse = namedSchema('Customer', {
   servers: described(t.Integer(), 'How many it has.'),
   allowance: allowanceAnswer,
 })
+
+/** The reseller of an account or of a thing. Answers to a customer do not hold the id of its provider's account. */
+export const resellerIdFor = ({ kind }: Pick<Actor, 'kind'>, resellerId: string | null): string | null =>
+  kind === 'customer' ? null : resellerId
 
 export const showCustomer = (tx: Db, it: Account) => ({
   id: it.id,

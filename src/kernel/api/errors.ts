@@ -22,7 +22,7 @@ export const kernelErrors = {
   invalid_json: {
     status: 400,
     when: 'The body is not JSON in UTF-8.',
-    remedy: 'Send one JSON value; mind the encoding.',
+    remedy: 'Send one JSON value in UTF-8, without a byte order mark.',
   },
   invalid_request: {
     status: 400,

@@ -32,6 +32,11 @@ export async function bodyOf(request: IncomingRequest, op: Operation): Promise<u
   const most = op.access === 'anyone' ? MOST_BODY_BYTES_OF_ANYONE : MOST_BODY_BYTES
   if (Number(length) > most) throw tooLarge(most)
   const text = await textOf(request, most)
+  if (text.startsWith('\ufeff'))
+    throw new ApiError(
+      'invalid_json',
+      'The body begins with a byte order mark. Send one JSON object in UTF-8, without it.',
+    )
   if (text.trim() === '') return op.body ? {} : undefined
   mustBeModest(text, op.mostValues ?? MOST_VALUES)
   try {
@@ -67,6 +72,8 @@ const tooLarge = (most: number) =>
     `The body is too large: ${most < MOST_BODY_BYTES ? `${most / 1000} kB` : '1 MB'} is the most.`,
   )
 
+/** A byte order mark is not taken away: it stays in the text, and JSON begins with none (RFC 8259, 8.1). */
+const utf8 = { fatal: true, ignoreBOM: true } as const
 /** Counts while it reads: a chunked body does not say its length. */
 export async function textOf(request: IncomingRequest, mostBytes: number): Promise<string> {
   const chunks: Uint8Array[] = []
@@ -84,7 +91,7 @@ export async function textOf(request: IncomingRequest, mostBytes: number): Promi
     throw new ApiError('invalid_request', 'The body broke off before its end. Send it again.')
   }
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+    return new TextDecoder('utf-8', utf8).decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
   } catch {
     throw new ApiError('invalid_json', 'The body is not UTF-8. Send one JSON object in UTF-8.')
   }

@@ -132,6 +132,25 @@ describe('a body with a Content-Encoding', () => {
   })
 })
 
+describe('a body in another encoding than plain UTF-8', () => {
+  const text = JSON.stringify({ name: 'N', email: 'bom@customer.test' })
+  const utf16 = Buffer.from(`\ufeff${text}`, 'utf16le')
+  for (const [words, body] of [
+    ['a byte order mark', Buffer.from(`\ufeff${text}`)],
+    ['two of them', Buffer.from(`\ufeff\ufeff${text}`)],
+    ['a byte order mark and nothing else', Buffer.from('\ufeff')],
+    ['UTF-16', utf16],
+    ['UTF-16 with the bytes swapped', Buffer.from(utf16).swap16()],
+  ] as const)
+    test(`${words}: invalid_json, and nothing happens`, async () => {
+      const before = customers()
+      const headers = { Authorization: `Bearer ${it.token}`, 'Content-Type': 'application/json' }
+      const { status, code } = await it.ask('POST', '/api/v1/admin/customers', headers, body)
+      expect([status, code]).toEqual([400, 'invalid_json'])
+      expect(customers()).toEqual(before)
+    })
+})
+
 describe('a method', () => {
   for (const method of ['PROPFIND', 'TRACE', 'CONNECT', 'SEARCH', 'LINK', 'PURGE', 'PUT', 'DELETE'])
     for (const path of ['/api/v1/admin/nodes', '/login', '/assets/x.js', '/agent/v1/challenge'])
@@ -142,6 +161,16 @@ describe('a method', () => {
         const allow = path === '/agent/v1/challenge' ? 'POST, OPTIONS' : 'GET, HEAD, OPTIONS'
         expect([status, JSON.parse(text).error.code, headers['allow']]).toEqual([405, 'method_not_allowed', allow])
       })
+  test('that no registry knows closes the connection, and nothing happens', async () => {
+    const before = customers()
+    for (const method of ['BREW', 'X-HTTP', 'Post', 'A', 'POST-'])
+      expect([
+        method,
+        (await ask(`${method} /api/v1/admin/customers HTTP/1.1`, posting(customer), customer)).status,
+      ]).toEqual([method, 0])
+    expect(customers()).toEqual(before)
+    expect((await ask('GET /api/v1/status HTTP/1.1')).status).toBe(200)
+  })
   test('CONNECT to a host is refused', async () => {
     const { status, text } = await ask('CONNECT panel.test:443 HTTP/1.1')
     expect([status, JSON.parse(text).error.code]).toEqual([404, 'not_found'])

@@ -36,7 +36,8 @@ export const gpuInstanceUsage = operation({
   on: instance,
   query: periodQuery,
   response: gpuUsage,
-  run({ tx, actor, target, query, clock }) {
+  run(call) {
+    const { tx, actor, target, query, clock } = call
     const now = clock()
     if (target.terminatedAt !== null && target.terminatedAt <= now - READABLE_MS)
       throw new ApiError('gpu_instance_not_found', 'Usage of a deleted GPU instance can be read for 400 days.')
@@ -44,7 +45,7 @@ export const gpuInstanceUsage = operation({
     const where = every(visibleUsageOf(actor, target), ofGpuInstances)
     const known = intervalsOf(tx, [target.id], where, { from: 0, to: now + 1 })
     const last = known.findLast(({ since }) => since < period.to) ?? known[0]!
-    return showUsage(tx, known, last, period)
+    return showUsage(call, known, last, period)
   },
 })
 
@@ -71,7 +72,7 @@ export const listGpuUsage = operation({
       name: `gpu usage ${period.from} ${query['to'] ? period.to : ''}`,
       rows({ after, skip, limit }) {
         const keys = lineKeys(tx, where, period, { after: keyFrom(after), skip, limit })
-        const lines = usageOf(tx, keys, where, period)
+        const lines = usageOf(call, keys, where, period)
         shown = new Map(lines.map((line, i) => [keyTextOf(keys[i]!), line]))
         return keys
       },

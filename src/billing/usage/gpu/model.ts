@@ -1,9 +1,9 @@
 // The usage of one GPU instance under one owner, as every operation answers it.
 import { Type as t } from 'typebox'
 import { workloadById } from '../../../fleet/workloads/queries.ts'
-import { described, namedSchema, nullable, time } from '../../../kernel/api/operation.ts'
+import { resellerIdFor } from '../../../identity/accounts/model.ts'
+import { described, namedSchema, nullable, type ReadContext, time } from '../../../kernel/api/operation.ts'
 import { day, iso } from '../../../kernel/db/clock.ts'
-import type { Db } from '../../../kernel/db/open.ts'
 import type { Where } from '../../../kernel/db/rows.ts'
 import { showAccount, usageAccount } from '../model.ts'
 import { type Period, secondsOf } from '../period.ts'
@@ -20,7 +20,7 @@ export const gpuUsage = namedSchema('GpuUsage', {
   name: described(t.String(), 'Its name now.'),
   hostname: described(t.String(), 'At the end of the period, as are its reseller and its offer.'),
   owner: usageAccount,
-  resellerId: nullable(t.String()),
+  resellerId: described(nullable(t.String()), 'Null in the answers to customers.'),
   offer: t.Object({ id: nullable(t.String()), name: nullable(t.String()) }),
   billingProductId: described(nullable(t.String()), 'Of its offer.'),
   billingServiceId: nullable(t.String()),
@@ -40,8 +40,14 @@ export const gpuUsage = namedSchema('GpuUsage', {
   endedAt: described(nullable(time), 'When it was deleted, or left this owner; null: not in the period.'),
 })
 
+type Reading = Pick<ReadContext, 'tx' | 'actor'>
 /** The usage that these intervals say, in the order of time. `last`: the one whose facts are shown. */
-export function showUsage(tx: Db, intervals: readonly UsageInterval[], last: UsageInterval, period: Period) {
+export function showUsage(
+  { tx, actor }: Reading,
+  intervals: readonly UsageInterval[],
+  last: UsageInterval,
+  period: Period,
+) {
   const spells = spellsOf(intervals, period)
   const { running, stopped, suspended } = spellSums(spells)
   return {
@@ -49,7 +55,7 @@ export function showUsage(tx: Db, intervals: readonly UsageInterval[], last: Usa
     name: workloadById(tx, last.workloadId)?.name ?? last.hostname,
     hostname: last.hostname,
     owner: showAccount(tx, last.ownerId),
-    resellerId: last.resellerId,
+    resellerId: resellerIdFor(actor, last.resellerId),
     offer: { id: last.productId, name: last.productName },
     billingProductId: last.billingProductId,
     billingServiceId: last.billingServiceId,
@@ -64,11 +70,11 @@ export function showUsage(tx: Db, intervals: readonly UsageInterval[], last: Usa
   }
 }
 /** The usage of each of these instances and owners in the period, in the order of the keys. */
-export function usageOf(tx: Db, keys: readonly LineKey[], where: Where, period: Period) {
+export function usageOf(reading: Reading, keys: readonly LineKey[], where: Where, period: Period) {
   const ids = [...new Set(keys.map(({ workloadId }) => workloadId))]
-  const intervals = Map.groupBy(intervalsOf(tx, ids, where, period), keyTextOf)
+  const intervals = Map.groupBy(intervalsOf(reading.tx, ids, where, period), keyTextOf)
   return keys.map((key) => {
     const found = intervals.get(keyTextOf(key))!
-    return showUsage(tx, found, found.at(-1)!, period)
+    return showUsage(reading, found, found.at(-1)!, period)
   })
 }

@@ -29,7 +29,7 @@ export const reportGpuUsage = operation({
       name: `gpu usage ${monthOf(period.from)}`,
       rows({ after, skip, limit }) {
         const keys = lineKeys(tx, where, period, { after: keyFrom(after), skip, limit })
-        const lines = usageOf(tx, keys, where, period)
+        const lines = usageOf(call, keys, where, period)
         shown = new Map(lines.map((line, i) => [keyTextOf(keys[i]!), line]))
         return keys
       },
@@ -72,7 +72,7 @@ export const exportGpuUsage = operation({
     const pages = everyLineKey(call.tx, where, period)
     return csvPages(
       gpuColumns,
-      pages.map((keys) => usageOf(call.tx, keys, where, period)),
+      pages.map((keys) => usageOf(call, keys, where, period)),
     )
   },
 })
