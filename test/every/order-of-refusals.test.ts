@@ -6,7 +6,7 @@ import { shop } from '../identity/resellers/shop.ts'
 import { added, operations } from './toy-feature/every-feature.ts'
 
 /** Identifiers that other systems have given. */
-const theirOwn = new Set(['externalId', 'billingProductId', 'clientId'])
+const theirOwn = new Set(['externalId', 'billingProductId', 'billingServiceId', 'clientId'])
 type Shape = { properties?: Record<string, Shape>; items?: Shape; type?: string }
 /** The body with one id in it that is of nothing, for each place where an id stands. */
 function withoutThing(schema: Shape, body: Record<string, any>): Record<string, any>[] {

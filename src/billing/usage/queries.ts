@@ -276,6 +276,16 @@ export const currentServices = (tx: Db, { where, values }: Where): CurrentServic
     )
     .all(...values)
 
+const everOf = prepared(({ $client }) =>
+  $client.prepare<{ n: number }, [string, string | null]>(
+    `SELECT count(DISTINCT i.workload_id) AS n FROM usage_intervals i
+     WHERE i.billing_service_id = +? AND i.reseller_id IS ?`,
+  ),
+)
+/** How many workloads of this provider (null: the house) its billing system ever called so. */
+export const workloadsEverOf = (tx: Db, resellerId: string | null, billingServiceId: string): number =>
+  everOf(tx).get(billingServiceId, resellerId)!.n
+
 /** When a server or GPU instance that is gone ended, in ms; undefined where the ledger has neither identifier. */
 export const endOfService = (
   tx: Db,

@@ -10,7 +10,8 @@ import { mustAllowInstance, resellerOf } from '../../identity/resellers/model.ts
 import { invalid } from '../../kernel/api/errors.ts'
 import { described, fields, isDryRun, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
-import { billingServiceId, displayName, mustNameOwnService } from '../servers/install/order.ts'
+import { billingServiceId, mustBeFreeService, mustNameOwnService } from '../billing-service.ts'
+import { displayName } from '../servers/install/order.ts'
 import { gpuInstanceKind, instanceJob, load, tell } from './model.ts'
 import { insertInstance } from './queries.ts'
 import { newJupyterToken } from './run/container.ts'
@@ -46,6 +47,7 @@ export const createInstance = operation({
   status: 201,
   idempotent: true,
   refuses: [
+    'billing_service_id_taken',
     'account_locked',
     'reseller_suspended',
     'location_not_allowed',
@@ -73,6 +75,7 @@ export const createInstance = operation({
       )
     const sshKeys = body.sshKeyIds === undefined ? everyKeyOf(tx, owner.id) : chosenKeys(tx, owner.id, body.sshKeyIds)
     mustNameOwnService(actor, owner.id, body.billingServiceId)
+    mustBeFreeService(tx, actor, { resellerId: owner.resellerId }, body.billingServiceId)
     mustNotBeLocked(owner)
     const need = needOf(offer)
     const reseller = resellerOf(tx, owner)

@@ -28,19 +28,18 @@ import { emit } from '../../kernel/jobs/outbox.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
 import type { MailContent } from '../../kernel/mail/mail-content.ts'
+import { billingServiceId, mustBeFreeService, mustNameOwnService } from '../billing-service.ts'
 import { installing } from './install/install.ts'
 import {
   access,
   accessFrom,
   accessOn,
-  billingServiceId,
   displayName,
   firstBootFields,
   firstBootFrom,
   hostname,
   imageOf,
   mustFit,
-  mustNameOwnService,
   mustSuit,
   type RootPassword,
   rootPasswordFor,
@@ -78,6 +77,7 @@ const ordering = {
   idempotent: true as const,
   dryRun: true as const,
   refuses: [
+    'billing_service_id_taken',
     'disk_too_small',
     'image_not_supported',
     'account_locked',
@@ -146,6 +146,7 @@ function accept(
   if (first) mustFit(first.image, what.diskGb)
   if (nodeId) mustStandIn(tx, nodeId, where.id)
   mustNameOwnService(actor, owner.id, body.billingServiceId)
+  mustBeFreeService(tx, actor, { resellerId: owner.resellerId }, body.billingServiceId)
   mustNotBeLocked(owner)
   const reseller = resellerOf(tx, owner)
   if (reseller) mustAllowOrder(tx, clock(), reseller, what, where)

@@ -112,6 +112,13 @@ const errors = {
     when: 'The customer has a server with this hostname already.',
     remedy: 'Choose another.',
   },
+  billing_service_id_taken: {
+    status: 409,
+    when:
+      'Another living server or GPU instance of the same provider has this `billingServiceId`; `details.serverId` or ' +
+      '`details.instanceId` is that one, where you may see it.',
+    remedy: 'Take that one over: the answer to an earlier order was lost. Or use another identifier.',
+  },
   no_capacity: {
     status: 409,
     when: 'No node in the location has room.',

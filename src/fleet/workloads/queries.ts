@@ -82,6 +82,11 @@ const statements = prepared(({ $client }) => ({
     `SELECT node_id AS nodeId, sum(workloads) AS n FROM workload_states WHERE lifecycle <> 'terminated'
      GROUP BY node_id`,
   ),
+  ofService: $client.prepare<ServiceHolder, [string, string | null, string]>(
+    `SELECT id, kind, hostname, owner_id AS ownerId, reseller_id AS resellerId, terminated_at AS terminatedAt,
+       purge_at AS purgeAt FROM workload_services
+     WHERE billing_service_id = +? AND reseller_id IS ? AND id <> ? LIMIT 1`,
+  ),
   facts: $client.prepare<WorkloadFacts, [string]>(
     'SELECT id, node_id AS nodeId, owner_id AS ownerId, reseller_id AS resellerId FROM workloads WHERE id = ?',
   ),
@@ -98,6 +103,18 @@ export const takeDiskGeneration = (tx: Tx, id: string): number => statements(tx)
 /** Can this workload have this hostname? Another one of the same owner that is not terminated may have it. */
 export const isHostnameFree = (tx: Tx, { id, ownerId }: Pick<Workload, 'id' | 'ownerId'>, hostname: string): boolean =>
   statements(tx).hostnameHolder.get(ownerId, hostname, id) === null
+
+type ServiceHolder = Deciding & Pick<Workload, 'kind' | 'hostname'>
+/**
+ * The living workload of this provider (null: the house) that its billing system calls so, but for the one with the id
+ * `except`; undefined where there is none.
+ */
+export const workloadOfService = (
+  tx: Db,
+  resellerId: string | null,
+  billingServiceId: string,
+  except = '',
+): ServiceHolder | undefined => statements(tx).ofService.get(billingServiceId, resellerId, except) ?? undefined
 /** One of these workloads that stands on none of these nodes; undefined where there is none. */
 export const workloadElsewhere = (tx: Db, ids: readonly string[], nodeIds: readonly string[]) =>
   statements(tx).elsewhere.get(JSON.stringify(ids), JSON.stringify(nodeIds)) ?? undefined

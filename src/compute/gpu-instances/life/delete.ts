@@ -10,6 +10,7 @@ import { type AppContext, operation } from '../../../kernel/api/operation.ts'
 import { type Db, type Tx, write } from '../../../kernel/db/open.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
+import { mustBeFreeService } from '../../billing-service.ts'
 import { mayDestroy } from '../../brake/brake.ts'
 import {
   endedInstance,
@@ -95,10 +96,12 @@ function startDeletion(tx: Tx, target: GpuInstance, { by, now }: By): string {
 
 /**
  * Brings back one whose deletion a second person refused. Answers the job's id; null where nothing is to be started.
+ * Throws `billing_service_id_taken` and `gpu_instance_deleted`.
  */
 export function keepInstance(tx: Tx, target: GpuInstance, { by, now }: By): string | null {
   if (target.lifecycle !== 'terminated' || target.purgeAt === null)
     throw new ApiError('gpu_instance_deleted', `${target.name} is deleted, so nothing brings it back.`)
+  mustBeFreeService(tx, by, target, target.billingServiceId)
   changeWorkload(tx, target.id, {
     lifecycle: target.terminatedFrom ?? 'failed',
     terminatedAt: null,

@@ -1,5 +1,5 @@
 import { fields, nullable, operation } from '../../../kernel/api/operation.ts'
-import { billingServiceId, mustNameOwnService } from '../../servers/install/order.ts'
+import { billingServiceId, mustBeFreeService, mustNameOwnService } from '../../billing-service.ts'
 import { gpuInstance, load } from '../model.ts'
 import { updateInstance } from '../queries.ts'
 import { instanceResponse } from '../record.ts'
@@ -14,10 +14,12 @@ export const setInstanceBillingService = operation({
   on: gpuInstance,
   body: fields({ billingServiceId: nullable(billingServiceId) }),
   response: instanceResponse,
+  refuses: ['billing_service_id_taken'],
   example: { billingServiceId: 'service-4711' },
   run(call) {
     const { tx, actor, target, body } = call
     mustNameOwnService(actor, target.ownerId, body.billingServiceId)
+    if (target.terminatedAt === null) mustBeFreeService(tx, actor, target, body.billingServiceId)
     updateInstance(tx, target.id, { billingServiceId: body.billingServiceId || null })
     return showInstance(call, load(tx, target.id))
   },

@@ -24,16 +24,6 @@ export const hostname = t.String({
   title: 'letters, numbers and hyphens, like web01 or web01.example.com',
 })
 export const displayName = line(64)
-/** The billing system's own identifier of a server; empty for none. */
-export const billingServiceId = line(100, 0)
-/**
- * Throws `validation_failed` for a reseller that names a server of its own: there the identifier is the house's, whose
- * billing system would take it for one of its services.
- */
-export function mustNameOwnService(actor: Actor, ownerId: string, given: string | null | undefined) {
-  if (given && actor.kind === 'reseller' && ownerId === actor.accountId)
-    throw invalid({ field: 'billingServiceId', message: 'is for servers of your customers. Leave it out.' })
-}
 export const access = t.Object(
   {
     mode: t.Enum(['password', 'ssh_keys']),

@@ -73,8 +73,8 @@ export const changeServerOwner = operation({
     const staysWithin = reseller?.id === resellerOf(tx, before)?.id
     if (reseller && !staysWithin) mustAllowReturn(tx, clock(), reseller, heldResources(tx, target))
     changeWorkload(tx, target.id, { ownerId: owner.id, resellerId: owner.resellerId, ownedSince: clock() })
-    // The identifier is of the billing system of the former reseller.
-    if (!staysWithin) updateServer(tx, target.id, { billingServiceId: null })
+    // The identifier is of the billing system of the former provider; what a reseller has itself is billed by the house.
+    if (owner.resellerId !== target.resellerId) updateServer(tx, target.id, { billingServiceId: null })
     const { concerning, data } = inEvent(tx, load(tx, target.id))
     emit(tx, clock(), 'server.owner_changed', concerning, { ...data, previousOwner: customerInEvent(before) })
     return {}

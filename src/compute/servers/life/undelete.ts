@@ -15,6 +15,7 @@ import { emit } from '../../../kernel/jobs/outbox.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { cancelJobsHolding, startJob } from '../../../kernel/jobs/start.ts'
 import { settingValue } from '../../../kernel/setting.ts'
+import { mustBeFreeService } from '../../billing-service.ts'
 import { endedServer, heldResources, inEvent, jobResponse, load, type Server, serverJob } from '../model.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
 import { ownersUndelete } from './terminate.ts'
@@ -35,6 +36,7 @@ export const undeleteServer = operation({
     'account_locked',
     'reseller_suspended',
     'quota_exceeded',
+    'billing_service_id_taken',
     'hostname_taken',
     'no_capacity',
   ],
@@ -60,6 +62,7 @@ export function undelete(
   mustAllowFor(tx, by, target, 'undelete')
   const owner = accountById(tx, target.ownerId)!
   if (!unchecked) mustNotBeLocked(owner)
+  mustBeFreeService(tx, by, target, target.billingServiceId)
   if (!isHostnameFree(tx, target, target.hostname)) throw hostnameTaken()
   const reseller = unchecked ? undefined : resellerOf(tx, owner)
   if (reseller) mustAllowReturn(tx, now, reseller, heldResources(tx, target))
