@@ -1,7 +1,6 @@
 // The billing system's own identifier of a workload. One living workload of a provider has it at most, whatever its
 // kind: a lost answer, a second click and parallel activations make one server.
-import { workloadOfService } from '../fleet/workloads/queries.ts'
-import type { Workload } from '../fleet/workloads/tables.ts'
+import { type Workload, workloadOfService } from '../fleet/workloads/queries.ts'
 import { canSee } from '../identity/team/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { ApiError, invalid } from '../kernel/api/errors.ts'
@@ -12,8 +11,8 @@ import type { Tx } from '../kernel/db/open.ts'
 export const billingServiceId = line(100, 0)
 
 /**
- * Throws `validation_failed` for a reseller that names a workload of its own: there the identifier is the house's, whose
- * billing system would take it for one of its services.
+ * Throws `validation_failed` for a reseller that names a workload of its own: there the identifier is the house's, and
+ * its billing system would take it for one of its services.
  */
 export function mustNameOwnService(actor: Actor, ownerId: string, given: string | null | undefined) {
   if (given && actor.kind === 'reseller' && ownerId === actor.accountId)
@@ -21,8 +20,8 @@ export function mustNameOwnService(actor: Actor, ownerId: string, given: string 
 }
 
 /**
- * Throws `billing_service_id_taken` where another living workload of the provider has this identifier. `resellerId`: the
- * provider, null for the house. `id`: the workload that is to have it, left out for a new one.
+ * Throws `billing_service_id_taken` where another living workload of the provider has this identifier. `resellerId`:
+ * the provider, null for the house. `id`: the workload that is to have it, left out for a new one.
  */
 export function mustBeFreeService(
   tx: Tx,

@@ -56,7 +56,7 @@ describe('a second order for a service', () => {
     expect(refused.body.error.message).not.toContain('web01')
   })
 
-  test('of three activations side by side makes one server, with one key and without; a replay has its password', async () => {
+  test('of three activations side by side makes one server; a replay has its password', async () => {
     using p = await world()
     const three = await Promise.all([1, 2, 3].map((n) => order(p, `web0${n}`)))
     expect(three.map(code).toSorted()).toEqual(['201', taken, taken])
@@ -106,7 +106,7 @@ test('a terminated server is brought back with its identifier, or refused while 
   const refused = await undelete()
   expect([code(refused), detailsOf(refused)]).toEqual([taken, { serverId: second }])
   expect(p.fingerprint(['audit', 'jobs', 'job_log', 'job_steps'])).toBe(before)
-  // What its refusal names as the next step: the terminated one gets another identifier, or none.
+  // The next step that the refusal names: the terminated one gets another identifier.
   expect(code(await called(p, first, 'whmcs:a:17-old'))).toBe('200')
   expect(code(await undelete())).toBe('202')
 })
@@ -128,7 +128,7 @@ test('a server and a GPU instance of one provider have no identifier together', 
 })
 
 describe('every provider has identifiers of its own', () => {
-  test("the house, a reseller and another reseller call theirs alike; a reseller's own server is the house's", async () => {
+  test("the house and two resellers call theirs alike; a reseller's own server is the house's", async () => {
     using p = await shop()
     const rival = p.account('reseller', 'Ron')
     await p.change({ packageIds: [p.pack], locationIds: [p.location] }, rival.id)
@@ -148,7 +148,7 @@ describe('every provider has identifiers of its own', () => {
     expect(await seen(p.owner, `&resellerId=${p.rita.id}`)).toBe(theirs.body.serverId)
   })
 
-  test('a server that changes its provider loses its identifier, between a reseller and its own customer too', async () => {
+  test('a server that changes its provider loses its identifier, from a reseller to its customer too', async () => {
     using p = await shop()
     const sold = (await p.sell({ ownerId: p.rita.id, billingServiceId: 'whmcs:a:17' })).body.serverId as string
     await p.buy({ billingServiceId: 'whmcs:a:17' })

@@ -73,7 +73,7 @@ export const changeServerOwner = operation({
     const staysWithin = reseller?.id === resellerOf(tx, before)?.id
     if (reseller && !staysWithin) mustAllowReturn(tx, clock(), reseller, heldResources(tx, target))
     changeWorkload(tx, target.id, { ownerId: owner.id, resellerId: owner.resellerId, ownedSince: clock() })
-    // The identifier is of the billing system of the former provider; what a reseller has itself is billed by the house.
+    // The identifier is of the former provider's billing system; what a reseller has itself is the house's.
     if (owner.resellerId !== target.resellerId) updateServer(tx, target.id, { billingServiceId: null })
     const { concerning, data } = inEvent(tx, load(tx, target.id))
     emit(tx, clock(), 'server.owner_changed', concerning, { ...data, previousOwner: customerInEvent(before) })
