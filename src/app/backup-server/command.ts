@@ -4,25 +4,37 @@ import { accessSync, constants, mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { log } from '../../kernel/log.ts'
-import { bytes as inWords } from '../../kernel/words.ts'
+import { count, bytes as inWords } from '../../kernel/words.ts'
 import { CannotStart, whoAmI } from '../commands/startup-errors.ts'
 import { SettingError } from '../config.ts'
-import { addLogin, loginFrom, logins, removeLogin } from './logins.ts'
+import { addLogin, Logins, logins, removeLogin } from './logins.ts'
 import { isRepositoryName } from './paths.ts'
-import { quotaOf, setQuota, sizeFrom, usedBytes } from './quotas.ts'
-import { clearIncoming } from './repository.ts'
+import {
+  mostRepositoriesOf,
+  quotaOf,
+  setMostRepositories,
+  setQuota,
+  sizeFrom,
+  USUAL_REPOSITORIES,
+  usedBytes,
+} from './quotas.ts'
+import { clearIncoming, countRepositories } from './repository.ts'
 import { backupServer } from './server.ts'
 
 const usage = `berth backup-server: an append-only place for backups, which restic reaches over HTTP
 
   berth backup-server serve [--path DIR] [--listen ADDRESS:PORT] [--tls-cert FILE --tls-key FILE]
-  berth backup-server add NAME [--quota SIZE] [--path DIR]     makes a login and prints its password once
-  berth backup-server quota NAME --quota SIZE [--path DIR]     changes how much the login may store; it counts at once
-  berth backup-server list [--path DIR]           the logins: since when, what each has stored, its quota
+  berth backup-server add NAME [--quota SIZE] [--repositories N] [--path DIR]
+                                                  makes a login and prints its password once
+  berth backup-server quota NAME [--quota SIZE] [--repositories N] [--path DIR]
+                                                  changes how much the login may store; it counts at once
+  berth backup-server list [--path DIR]           the logins: since when, what each has stored and may store
   berth backup-server remove NAME [--path DIR]    takes a login away at once; its backups and its quota stay
 
   --path      folder of the backups; default /var/lib/berth-backups
-  --quota     like 500G or 1.5T, in powers of 1024; none: as much as the disk takes, the default
+  --quota     like 500G or 1.5T, in powers of 1024; none: as much as the disk takes, the default. Files and folders
+              count as the blocks of 4 KiB that they take: an empty repository has 262 folders, 1.1 MiB
+  --repositories  how many the login may have; default ${USUAL_REPOSITORIES}. Berth makes one for each customer
   --listen    default 127.0.0.1:8000; any other address than loopback needs --tls-cert and --tls-key
   --tls-cert  certificate file, with what its authority adds to it
   --tls-key   its key
@@ -37,13 +49,14 @@ const options = {
   'tls-cert': { type: 'string' },
   'tls-key': { type: 'string' },
   quota: { type: 'string' },
+  repositories: { type: 'string' },
   help: { type: 'boolean', short: 'h', default: false },
 } as const
 /** Flags that each takes beside --path and --help, and the number of names. */
 const verbs: Readonly<Record<string, { flags: readonly string[]; names: number }>> = {
   serve: { flags: ['listen', 'tls-cert', 'tls-key'], names: 0 },
-  add: { flags: ['quota'], names: 1 },
-  quota: { flags: ['quota'], names: 1 },
+  add: { flags: ['quota', 'repositories'], names: 1 },
+  quota: { flags: ['quota', 'repositories'], names: 1 },
   list: { flags: [], names: 0 },
   remove: { flags: [], names: 1 },
 }
@@ -71,8 +84,8 @@ export async function backupServerCommand(args: readonly string[]): Promise<numb
         'digit, and none of the words config, data, index, keys, locks, snapshots.',
     )
   if (verb === 'remove') return remove(root, name)
-  const quota = values.quota === undefined ? undefined : quotaFrom(values.quota)
-  return verb === 'add' ? add(root, name, quota) : changeQuota(root, name, quota)
+  const limits = limitsFrom(values)
+  return verb === 'add' ? add(root, name, limits) : changeLimits(root, name, limits)
 }
 
 /** Bytes, or `none`. */
@@ -82,8 +95,20 @@ function quotaFrom(text: string): Quota {
   if (quota === undefined) throw new SettingError('--quota must be a size like 500G or 1.5T, or none.')
   return quota
 }
-const storeQuota = (root: string, name: string, quota: Quota) =>
-  setQuota(root, name, quota === 'none' ? undefined : quota)
+/** The limits of a login; undefined: not given. */
+type LoginLimits = { quota: Quota | undefined; repositories: number | undefined }
+function limitsFrom({ quota, repositories }: { quota?: string | undefined; repositories?: string | undefined }) {
+  if (repositories !== undefined && !/^[1-9]\d{0,6}$/.test(repositories))
+    throw new SettingError('--repositories must be a whole number from 1 to 9999999.')
+  return {
+    quota: quota === undefined ? undefined : quotaFrom(quota),
+    repositories: repositories === undefined ? undefined : Number(repositories),
+  }
+}
+function storeLimits(root: string, name: string, { quota, repositories }: LoginLimits) {
+  if (quota !== undefined) setQuota(root, name, quota === 'none' ? undefined : quota)
+  if (repositories !== undefined) setMostRepositories(root, name, repositories)
+}
 
 function parsed(args: readonly string[]) {
   try {
@@ -108,10 +133,10 @@ function parsed(args: readonly string[]) {
   }
 }
 
-function add(root: string, name: string, quota: Quota | undefined): number {
+function add(root: string, name: string, limits: LoginLimits): number {
   makeFolder(root)
   // Before the login, which could store without a quota otherwise; one that exists keeps its own.
-  if (quota !== undefined && !logins(root).some((login) => login.name === name)) storeQuota(root, name, quota)
+  if (!logins(root).some((login) => login.name === name)) storeLimits(root, name, limits)
   const password = addLogin(root, name)
   if (!password)
     throw new CannotStart(
@@ -123,12 +148,17 @@ function add(root: string, name: string, quota: Quota | undefined): number {
   return 0
 }
 
-function changeQuota(root: string, name: string, quota: Quota | undefined): number {
+function changeLimits(root: string, name: string, limits: LoginLimits): number {
   makeFolder(root)
-  if (quota === undefined) throw new SettingError('--quota is missing: a size like 500G, or none.')
+  if (limits.quota === undefined && limits.repositories === undefined)
+    throw new SettingError('--quota (a size like 500G, or none) or --repositories (a number) is missing.')
   if (!logins(root).some((login) => login.name === name)) throw noLogin(name)
-  storeQuota(root, name, quota)
-  console.error(`The login ${name} ${quota === 'none' ? 'has no quota' : `may store ${inWords(quota)}`}.`)
+  storeLimits(root, name, limits)
+  const quota = quotaOf(root, name)
+  console.error(
+    `The login ${name} ${quota === undefined ? 'has no quota' : `may store ${inWords(quota)}`}, in ` +
+      `${count(mostRepositoriesOf(root, name), 'repository', 'repositories')} at most.`,
+  )
   return 0
 }
 
@@ -140,7 +170,9 @@ async function list(root: string): Promise<number> {
   for (const { name, createdAt } of all) {
     const quota = quotaOf(root, name)
     const used = inWords(await usedBytes(root, name))
-    console.log([name, createdAt.toISOString(), used, quota === undefined ? 'no quota' : inWords(quota)].join('\t'))
+    const repositories = `${await countRepositories(root, name)} of ${mostRepositoriesOf(root, name)} repositories`
+    const most = quota === undefined ? 'no quota' : inWords(quota)
+    console.log([name, createdAt.toISOString(), used, most, repositories].join('\t'))
   }
   if (!all.length) console.error('There is no login yet: berth backup-server add NAME')
   return 0
@@ -181,7 +213,7 @@ async function serve(root: string, values: Values): Promise<number> {
   const lock = taken(root)
   await clearIncoming(root)
   // A fault in reading the logins shows now, and not at the first backup.
-  loginFrom(root, null)
+  new Logins(root)
   const server = listening(() => backupServer({ root, ...address, tls }), values.listen)
   log.info('the backup server listens', { url: server.url.href, path: root, logins: logins(root).length })
   await new Promise<void>((ended) => {

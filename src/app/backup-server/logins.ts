@@ -38,26 +38,67 @@ export function removeLogin(root: string, name: string): boolean {
   return true
 }
 
-export function logins(root: string): { name: string; createdAt: Date }[] {
-  if (!existsSync(folderOf(root))) return []
-  const names = readdirSync(folderOf(root)).filter(isRepositoryName).toSorted()
-  return names.map((name) => ({ name, createdAt: statSync(fileOf(root, name)).mtime }))
+const namesIn = (root: string): string[] =>
+  existsSync(folderOf(root)) ? readdirSync(folderOf(root)).filter(isRepositoryName).toSorted() : []
+
+export const logins = (root: string): { name: string; createdAt: Date }[] =>
+  namesIn(root).map((name) => ({ name, createdAt: statSync(fileOf(root, name)).mtime }))
+
+/**
+ * The logins that may come in, in memory: a name that exists takes no longer than one that does not. They are read
+ * again when the folder has changed, so that a removed login ends with its file.
+ */
+export class Logins {
+  #hashes: ReadonlyMap<string, Buffer>
+  #readAt: bigint | undefined
+
+  /** Throws where they cannot be read. */
+  constructor(readonly root: string) {
+    this.#readAt = changeOf(root)
+    this.#hashes = hashesIn(root)
+  }
+
+  /** The login of an `Authorization: Basic` header. */
+  from(header: string | null): string | undefined {
+    const encoded = /^Basic ([A-Za-z0-9+/=]{1,400})$/i.exec(header ?? '')?.[1]
+    if (!encoded) return undefined
+    const [, name = '', password = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? []
+    const isRight = timingSafeEqual(sha256(password), this.#current().get(name) ?? noLogin)
+    return isRight ? name : undefined
+  }
+
+  #current(): ReadonlyMap<string, Buffer> {
+    const changedAt = changeOf(this.root)
+    if (changedAt !== this.#readAt || isRecent(changedAt)) {
+      this.#hashes = hashesIn(this.root)
+      this.#readAt = changedAt
+    }
+    return this.#hashes
+  }
 }
 
-/** The login of an `Authorization: Basic` header. The file is read each time: a removed login ends with its file. */
-export function loginFrom(root: string, header: string | null): string | undefined {
-  const encoded = /^Basic ([A-Za-z0-9+/=]{1,400})$/i.exec(header ?? '')?.[1]
-  if (!encoded) return undefined
-  const [, name = '', password = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? []
-  const isRight = timingSafeEqual(sha256(password), storedHash(root, name) ?? noLogin)
-  return isRight ? name : undefined
+/** Two changes within one tick of the file system's clock have the same time. */
+const SETTLED_MS = 1000
+const isRecent = (changedAt: bigint | undefined) =>
+  changedAt !== undefined && Date.now() - Number(changedAt / 1_000_000n) < SETTLED_MS
+
+/** When a login was added or removed last, in nanoseconds; undefined before the first. */
+const changeOf = (root: string): bigint | undefined =>
+  statSync(folderOf(root), { bigint: true, throwIfNoEntry: false })?.ctimeNs
+
+function hashesIn(root: string): Map<string, Buffer> {
+  const found = new Map<string, Buffer>()
+  for (const name of namesIn(root)) {
+    const text = textOf(fileOf(root, name))?.trim() ?? ''
+    if (/^[0-9a-f]{64}$/.test(text)) found.set(name, Buffer.from(text, 'hex'))
+  }
+  return found
 }
 
-function storedHash(root: string, name: string): Buffer | undefined {
-  if (!isRepositoryName(name)) return undefined
+/** Undefined where it was removed meanwhile. */
+function textOf(file: string): string | undefined {
   try {
-    const text = readFileSync(fileOf(root, name), 'utf8').trim()
-    return /^[0-9a-f]{64}$/.test(text) ? Buffer.from(text, 'hex') : undefined
+    return readFileSync(file, 'utf8')
   } catch (error) {
     if ((error as { code?: string }).code === 'ENOENT') return undefined
     throw error

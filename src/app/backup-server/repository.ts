@@ -3,7 +3,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, link, mkdir, open, readdir, rm, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { fileOf, isFileName, type Kind, kinds, type Target } from './paths.ts'
+import { fileOf, isFileName, isRepositoryName, type Kind, kinds, type Target } from './paths.ts'
 
 export type FileTarget = Target & { at: 'config' | 'file' }
 
@@ -14,6 +14,15 @@ const incomingOf = (root: string) => `${root}/.incoming`
 export async function clearIncoming(root: string): Promise<void> {
   await rm(incomingOf(root), { recursive: true, force: true })
   await mkdir(incomingOf(root), { recursive: true, mode: 0o700 })
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch (error) {
+    if (isMissing(error)) return false
+    throw error
+  }
 }
 
 /** Undefined where there is no such file. */
@@ -27,11 +36,34 @@ export async function sizeOf(path: string): Promise<number | undefined> {
   }
 }
 
-/** The folders of a repository. What a set-up that was broken off left in them goes, as long as no backup is there. */
-export async function createRepository(root: string, repository: string): Promise<void> {
+const spread = Array.from({ length: 256 }, (_, i) => `data/${i.toString(16).padStart(2, '0')}`)
+const allFolders = ['', ...[...kinds, ...spread].map((name) => `/${name}`)]
+/** The folders that a repository still needs, from the outside in. */
+export async function missingFolders(root: string, repository: string): Promise<string[]> {
   const folder = `${root}/${repository}`
-  const spread = Array.from({ length: 256 }, (_, i) => `data/${i.toString(16).padStart(2, '0')}`)
-  for (const kind of [...kinds, ...spread]) await mkdir(`${folder}/${kind}`, { recursive: true, mode: 0o700 })
+  const above = repository.includes('/') ? [dirname(folder)] : []
+  const needed = [...above, ...allFolders.map((name) => folder + name)]
+  const isThere = await Promise.all(needed.map(isFolder))
+  return needed.filter((_, i) => !isThere[i])
+}
+
+/** Is it one already, begun or whole? Those below a login are folders of their names in the login's. */
+export const isRepository = (root: string, repository: string): Promise<boolean> =>
+  isFolder(`${root}/${repository}${repository.includes('/') ? '' : '/data'}`)
+
+/** The repositories of a login, with its own. */
+export async function countRepositories(root: string, login: string): Promise<number> {
+  const names = (await namesIn(`${root}/${login}`)).filter(isRepositoryName)
+  return names.length + ((await isRepository(root, login)) ? 1 : 0)
+}
+
+/**
+ * Makes these folders of a repository, those that it lacks. What a set-up that was broken off left in the others goes,
+ * as long as no backup is there.
+ */
+export async function createRepository(root: string, repository: string, missing: readonly string[]): Promise<void> {
+  const folder = `${root}/${repository}`
+  for (const path of missing) await mkdir(path, { recursive: true, mode: 0o700 })
   for (const path of [`${folder}/data`, folder, dirname(folder), root]) await flush(path)
   if (await isEmpty(root, repository))
     for (const { name } of await filesOf(root, repository, 'keys')) await unlink(`${folder}/keys/${name}`)

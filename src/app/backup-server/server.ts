@@ -1,10 +1,21 @@
 // restic's REST protocol in front of a folder, append-only: a client adds backups and reads its own, and neither a
 // stolen node nor a stolen panel can change or remove one.
 import { log, plainPath } from '../../kernel/log.ts'
-import { loginFrom } from './logins.ts'
+import { Logins } from './logins.ts'
 import { fileOf, type Target, targetOf } from './paths.ts'
-import { Quotas, type Share } from './quotas.ts'
-import { createRepository, type FileTarget, filesOf, hasConfig, removeLock, sizeOf, Upload } from './repository.ts'
+import { mostRepositoriesOf, Quotas, type Share } from './quotas.ts'
+import {
+  countRepositories,
+  createRepository,
+  type FileTarget,
+  filesOf,
+  hasConfig,
+  isRepository,
+  missingFolders,
+  removeLock,
+  sizeOf,
+  Upload,
+} from './repository.ts'
 
 export type Limits = {
   /** A connection on which nothing moves is closed. */
@@ -62,10 +73,12 @@ export function backupServer({ root, hostname, port, tls, limits: given }: Backu
   const limits = { ...usual, ...given }
   const uploading = new Map<string, number>()
   const quotas = new Quotas(root, limits.remeasureMs)
+  const logins = new Logins(root)
+  const creating = new Map<string, Promise<unknown>>()
 
   async function answer(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url)
-    const login = loginFrom(root, request.headers.get('Authorization'))
+    const login = logins.from(request.headers.get('Authorization'))
     if (login === undefined)
       return refusedUpload(401, 'Name and password of this server are needed.', {
         'WWW-Authenticate': 'Basic realm="backups"',
@@ -85,8 +98,7 @@ export function backupServer({ root, hostname, port, tls, limits: given }: Backu
     async POST(target, request, search) {
       if (target.at === 'repository') {
         if (search !== '?create=true') return refusedUpload(400, 'POST here takes ?create=true.')
-        await createRepository(root, target.repository)
-        return new Response(null, { status: 200 })
+        return await inTurn(creating, target.login, () => create(root, target, quotas))
       }
       return target.at === 'folder' ? noSuchPath() : limited(target, request)
     },
@@ -174,6 +186,35 @@ export function rangeOf(header: string | null, size: number): { from: number; to
   const to = Math.min(size, last === undefined ? size : Number(last) + 1)
   if (last !== undefined && Number(last) < from) return undefined
   return from >= size ? 'outside' : { from, to }
+}
+
+/** Creations of one login follow each other: each counts the repositories that the ones before made. */
+async function inTurn<T>(turns: Map<string, Promise<unknown>>, login: string, work: () => Promise<T>): Promise<T> {
+  const turn = (turns.get(login) ?? Promise.resolve()).then(work, work)
+  turns.set(login, turn)
+  return await turn.finally(() => {
+    if (turns.get(login) === turn) turns.delete(login)
+  })
+}
+
+async function create(root: string, { login, repository }: Target, quotas: Quotas): Promise<Response> {
+  const missing = await missingFolders(root, repository)
+  const most = mostRepositoriesOf(root, login)
+  if (missing.length && !(await isRepository(root, repository)) && (await countRepositories(root, login)) >= most)
+    return refusedUpload(
+      507,
+      `This login has its ${most} repositories: insufficient storage. On the server, quota --repositories allows more.`,
+    )
+  const share = quotas.begin(login, false)
+  let isStored = false
+  try {
+    if (!(await share.coverFolders(missing.length))) return overQuota()
+    await createRepository(root, repository, missing)
+    isStored = true
+    return new Response(null, { status: 200 })
+  } finally {
+    share.end(isStored)
+  }
 }
 
 type Storing = { root: string; target: FileTarget; request: Request; limits: Limits; quotas: Quotas }

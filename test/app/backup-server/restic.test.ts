@@ -85,7 +85,10 @@ test('restic sets up, backs up, checks, and gives back what it was given', async
   expect(readFileSync(`${dir}/restored${dir}/source/disk`).equals(readFileSync(`${dir}/source/disk`))).toBe(true)
   const quota = async (size: string) => (await command('quota', 'web', '--quota', size)).code
   expect([await quota('1G'), await quota('much'), await quota('21.5M')]).toEqual([0, 2, 0])
-  expect((await command('list')).out).toMatch(/^web\t\S+\t[\d.]+ MiB\t21\.5 MiB$/)
+  expect((await command('quota', 'web', '--repositories', '20')).error).toContain(
+    '21.5 MiB, in 20 repositories at most',
+  )
+  expect((await command('list')).out).toMatch(/^web\t\S+\t[\d.]+ MiB\t21\.5 MiB\t1 of 20 repositories$/)
   expect(await quota('none')).toBe(0)
   // The folder is an ordinary repository for whoever owns it, and so backups are removed there.
   const pruned = await restic(['forget', '--keep-last', '1', '--prune'], { RESTIC_REPOSITORY: `${root}/web` })
@@ -150,6 +153,8 @@ describe('the command line', () => {
     [['serve', '--tls-cert', '/nowhere', '--tls-key', '/nowhere'], 'cannot be read'],
     [['serve', 'now'], 'takes no name'],
     [['list', '--listen', '127.0.0.1:1'], 'takes no --listen'],
+    [['quota', 'web'], '--quota (a size like 500G, or none) or --repositories'],
+    [['add', 'x', '--repositories', '0'], 'a whole number from 1'],
     [['add'], 'One name'],
     [['add', 'a', 'b'], 'One name'],
     [['prune'], 'no command "backup-server prune"'],
