@@ -5507,7 +5507,7 @@ export interface Operations {
     }
     result: JobStarted
   }
-  /** Switch the protection of a server on or off; while it is on, nobody terminates or reinstalls it, not even billing */
+  /** Switch the protection of a server on or off; while it is on, nobody reinstalls it, and its provider and billing terminate it with its undelete window only */
   'servers.protection': {
     path: { id: string }
     body: {

@@ -8,6 +8,7 @@ import { tellIdleStop } from '../../src/compute/gpu-instances/use/notices.ts'
 import { purgeDue } from '../../src/compute/servers/life/terminate.ts'
 import { settleTraffic } from '../../src/compute/servers/traffic/limits.ts'
 import { write } from '../../src/kernel/db/open.ts'
+import { putSetting, removeSetting } from '../../src/kernel/db/queries.ts'
 import { alertById } from '../../src/platform/alerts/queries.ts'
 import { tell } from '../../src/platform/alerts/tell.ts'
 import { addGpuHost, addGpuOffer } from '../support/nodes/gpus.ts'
@@ -167,6 +168,19 @@ const ways: Record<string, Way> = {
     await p.admin('DELETE', `/admin/gpu-instances/${id}`)
     await p.settle()
     return [`${nameOf(id)} is deleted`, '/gpu']
+  },
+  async gpu_instance_undeleted() {
+    const id = await orderInstance()
+    const eva = p.staff(undefined, 'Eva')
+    write(p.db, (tx) => putSetting(tx, 'brake.limit', 1))
+    for (const one of [await orderInstance(), id]) await p.call(eva, 'DELETE', `/admin/gpu-instances/${one}`)
+    await p.settle()
+    write(p.db, (tx) => removeSetting(tx, 'brake.limit'))
+    const second = p.staff(undefined, 'Bea')
+    const [{ id: brake }] = (await p.call(second, 'GET', '/admin/brakes')).body.data
+    const refused = await p.call(second, 'POST', `/admin/brakes/${brake}/actions/refuse`)
+    expect(refused.body.failed).toEqual([])
+    return [`${nameOf(id)} is back`, `/gpu/${id}`]
   },
   async gpu_instance_idle() {
     const id = await orderInstance()

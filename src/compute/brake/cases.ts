@@ -17,7 +17,7 @@ import {
   time,
 } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
-import type { Db } from '../../kernel/db/open.ts'
+import { type Db, savepoint } from '../../kernel/db/open.ts'
 import { cancelJob, releaseJob } from '../../kernel/jobs/start.ts'
 import { allIn, caseById, heldItems, pageOfCases, settle, unsettledOf, updateCase, waitingIn } from './queries.ts'
 import { type BrakeCase, type Destruction, destructionKinds } from './tables.ts'
@@ -169,8 +169,10 @@ function decide(
   for (const one of held) {
     if (body.heldIds && !body.heldIds.includes(destroyedBy(one))) continue
     try {
-      settleOne(call, one)
-      settle(tx, one.id, now)
+      savepoint(tx, () => {
+        settleOne(call, one)
+        settle(tx, one.id, now)
+      })
       settled++
     } catch (error) {
       if (!(error instanceof ApiError)) throw error

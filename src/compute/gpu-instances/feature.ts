@@ -14,6 +14,7 @@ import {
   deleteOwnInstance,
   deleteReleased,
   deletingInstance,
+  holdingBack,
   keepInstance,
   removeInstance,
 } from './life/delete.ts'
@@ -57,6 +58,7 @@ const events = {
   'gpu_instance.suspended': event(both, 'Suspended', t.Object({ ...aboutInstance, reason: t.String() })),
   'gpu_instance.unsuspended': event(both, 'Unsuspended', t.Object(aboutInstance)),
   'gpu_instance.deleted': event(both, 'Instance and its /workspace deleted', t.Object(aboutInstance)),
+  'gpu_instance.undeleted': event('resellers', 'Its deletion was refused: it is there again', t.Object(aboutInstance)),
 }
 type Events = typeof events
 
@@ -122,6 +124,7 @@ export const gpuInstancesFeature = feature({
     stoppingInstance,
     suspendingInstance,
     deletingInstance,
+    holdingBack,
     settingInstanceKeys,
     settingHttpNames,
   ],

@@ -112,7 +112,8 @@ export function tell<N extends Extract<EventName, `gpu_instance.${string}`>>(
     gpuInstance: {
       id: it.id,
       name: it.name,
-      status: statusOf(it),
+      // For billing a deletion is done when it is told, also while its /workspace waits for the brake.
+      status: type === 'gpu_instance.deleted' ? 'deleted' : statusOf(it),
       offerId: it.offerId,
       billingProductId: gpuOfferById(tx, it.offerId)?.billingProductId ?? null,
       location: locationById(tx, it.locationId)?.name ?? '',

@@ -6,7 +6,7 @@ import { leadElsewhere } from '../../identity/notices/queries.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import type { EmittedEvent } from '../../kernel/jobs/emitted-event.ts'
-import { type GpuInstance, pageOf, pageOfList } from './model.ts'
+import { type GpuInstance, load, pageOf, pageOfList } from './model.ts'
 
 const owners = ['reseller', 'customer'] as const
 export const instanceNotices = {
@@ -19,6 +19,7 @@ export const instanceNotices = {
   gpu_instance_suspended: { when: 'a GPU instance is suspended', kinds: owners, mail: 'always' },
   gpu_instance_unsuspended: { when: 'a GPU instance is no longer suspended', kinds: owners, mail: 'optional' },
   gpu_instance_deleted: { when: 'a GPU instance is deleted', kinds: owners, mail: 'always' },
+  gpu_instance_undeleted: { when: 'a GPU instance that was deleted is back', kinds: owners, mail: 'optional' },
 } as const satisfies Record<string, NoticeDeclaration>
 type InstanceNotices = typeof instanceNotices
 declare module '../../kernel/register.ts' {
@@ -27,7 +28,8 @@ declare module '../../kernel/register.ts' {
 
 type Data = { gpuInstance: { name: string }; action?: string; reason?: string; error?: string }
 type Told = { kind: NoticeKind; subject: string; paragraphs: string[]; isGone?: true }
-const told: Partial<Record<string, (data: Data) => Told>> = {
+/** `waits`: the brake holds its deletion. */
+const told: Partial<Record<string, (data: Data, waits: boolean | undefined) => Told>> = {
   'gpu_instance.ready': ({ gpuInstance: { name } }) => ({
     kind: 'gpu_instance_ready',
     subject: `${name} is ready`,
@@ -58,14 +60,24 @@ const told: Partial<Record<string, (data: Data) => Told>> = {
     subject: `${name} is no longer suspended`,
     paragraphs: [`You can use the GPU instance ${name} again. If it was running before, it starts now.`],
   }),
-  'gpu_instance.deleted': ({ gpuInstance: { name } }) => ({
+  'gpu_instance.deleted': ({ gpuInstance: { name } }, waits) => ({
     kind: 'gpu_instance_deleted',
     subject: `${name} is deleted`,
     paragraphs: [
-      `The GPU instance ${name} and its /workspace are deleted. They cannot be brought back.`,
+      waits
+        ? `The GPU instance ${name} is stopped and no longer billed, and its /workspace is to be deleted.`
+        : `The GPU instance ${name} and its /workspace are deleted. They cannot be brought back.`,
       'Ask your provider if you do not know why.',
     ],
     isGone: true,
+  }),
+  'gpu_instance.undeleted': ({ gpuInstance: { name } }) => ({
+    kind: 'gpu_instance_undeleted',
+    subject: `${name} is back`,
+    paragraphs: [
+      `The deletion of the GPU instance ${name} was undone. It is yours again, with its /workspace.`,
+      'It is billed again.',
+    ],
   }),
 }
 
@@ -80,7 +92,7 @@ export function tellInstanceOwner(tx: Tx, app: AppContext, { type, subjectId, cu
   const tell = told[type]
   const owner = tell && customerId ? accountById(tx, customerId) : undefined
   if (!tell || !owner || owner.kind === 'staff') return
-  const { kind, subject, paragraphs, isGone } = tell(data as Data)
+  const { kind, subject, paragraphs, isGone } = tell(data as Data, load(tx, subjectId)?.purgeHeld)
   const area = areas[owner.kind]
   const button: Notice['button'] = isGone
     ? { words: 'Open your GPU instances', path: pageOfList(area) }

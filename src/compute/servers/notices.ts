@@ -28,10 +28,10 @@ declare module '../../kernel/register.ts' {
 }
 
 type Data = { server: { hostname: string; ipv4: string | null }; reason?: string }
+type Ended = Pick<Server, 'purgeAt' | 'protected'>
 type Told = { kind: NoticeKind; subject: string; paragraphs: string[]; isGone?: true }
-/** Until then a terminated server can be brought back. */
-type PurgeAt = Server['purgeAt']
-const told: Partial<Record<string, (data: Data, purgeAt: PurgeAt, now: number) => Told>> = {
+/** `purgeAt`: until then a terminated server can be brought back. */
+const told: Partial<Record<string, (data: Data, ended: Ended, now: number) => Told>> = {
   'server.provisioned': ({ server: { hostname, ipv4 } }) => ({
     kind: 'server_ready',
     subject: `${hostname} is ready`,
@@ -50,11 +50,11 @@ const told: Partial<Record<string, (data: Data, purgeAt: PurgeAt, now: number) =
     subject: `${hostname} is no longer suspended`,
     paragraphs: [`You can use ${hostname} again. If it was running before, it starts now.`],
   }),
-  'server.terminated': ({ server: { hostname } }, purgeAt, now) => ({
+  'server.terminated': ({ server: { hostname } }, { purgeAt, protected: isProtected }, now) => ({
     kind: 'server_terminated',
     subject: `${hostname} is terminated`,
-    paragraphs:
-      purgeAt !== null && purgeAt > now
+    paragraphs: [
+      ...(purgeAt !== null && purgeAt > now
         ? [
             `${hostname} was terminated and can no longer be used. Its disk and its addresses are kept until ` +
               `${minuteOf(purgeAt)}. Then the disk is deleted and the addresses are released.`,
@@ -64,7 +64,11 @@ const told: Partial<Record<string, (data: Data, purgeAt: PurgeAt, now: number) =
             `${hostname} was terminated. Its disk is being deleted and its addresses are released: it cannot be ` +
               'brought back.',
             'Ask your provider if you do not know why.',
-          ],
+          ]),
+      ...(isProtected
+        ? ['You had protected it against mistakes of your own. Your provider can end a protected server.']
+        : []),
+    ],
     isGone: true,
   }),
   'server.undeleted': ({ server: { hostname } }) => ({
@@ -124,7 +128,11 @@ export function tellOwner(tx: Tx, app: AppContext, { type, subjectId, customerId
   const owner = tell && customerId ? accountById(tx, customerId) : undefined
   if (!tell || !owner || owner.kind === 'staff') return
   if (type === 'server.suspended' && isSuspendedForTraffic(tx, subjectId)) return
-  const { kind, subject, paragraphs, isGone } = tell(data as Data, load(tx, subjectId)?.purgeAt ?? null, app.clock())
+  const { kind, subject, paragraphs, isGone } = tell(
+    data as Data,
+    load(tx, subjectId) ?? { purgeAt: null, protected: false },
+    app.clock(),
+  )
   const list = `${areas[owner.kind]}/servers` as const
   const button: Notice['button'] = isGone
     ? { words: 'Open your servers', path: list }

@@ -4,7 +4,7 @@
 import { isGoneNode } from '../../fleet/nodes/queries.ts'
 import { type Status, statuses } from '../../fleet/workloads/status.ts'
 import { isLockedFor } from '../../identity/team/access.ts'
-import type { Actor } from '../../kernel/api/actor.ts'
+import { type Actor, idOf } from '../../kernel/api/actor.ts'
 import { ApiError, type Code } from '../../kernel/api/errors.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Server } from './model.ts'
@@ -68,7 +68,7 @@ export const table = {
     terminated: 'server_terminated',
     refusedWhen: [],
   },
-  terminate: { ...always, refusedWhen: ['protected'] },
+  terminate: { ...always, refusedWhen: [] },
   undelete: {
     pending_setup: 'not_terminated',
     provisioning: 'not_terminated',
@@ -198,6 +198,16 @@ export const mustAllowFor = (tx: Db, actor: Actor, server: Server, action: Actio
 function mustAllowHere(server: Deciding & Circumstances & { hostname: string }, action: Action) {
   const code = disabledReason(server, action)
   if (code) throw new ApiError(code, words[code](server.hostname))
+}
+
+/**
+ * Protection is against slips of those who have the server, and of their tokens. Its provider ends it all the same, and
+ * the undelete window is the net: nobody ends it without the window, or ends the window.
+ */
+export function mustBeEndable(actor: Actor, server: Server, immediately: boolean) {
+  if (!server.protected) return
+  if (immediately || server.ownerId === idOf(actor))
+    throw new ApiError('server_protected', words.server_protected(server.hostname))
 }
 
 /** The codes by which some state refuses one of the actions: for the `refuses` of their operation. */

@@ -13,7 +13,7 @@ import type { WorkloadKind } from '../workloads/kind.ts'
 import { insertPlaced } from '../workloads/reserve.ts'
 import { startCheck } from './check.ts'
 import { addressNeed, byFit, type GpuNeed, type HostRoom, hostRoomsIn, judgeHosts, refusalOf } from './placement.ts'
-import { cardsOf, endHold, gpuHostOf, holdOn, portsOf } from './queries.ts'
+import { cardsOf, endHold, endHoldOfCards, gpuHostOf, holdOn, portsOf } from './queries.ts'
 
 export type { GpuNeed } from './placement.ts'
 
@@ -127,6 +127,13 @@ export const heldOf = (tx: Db, { id, nodeId }: { id: string; nodeId: string }) =
   ports: portsOf(tx, id),
   hostAddress: hostAddressOf(tx, nodeId),
 })
+
+/** Gives back the cards of an instance that is stopped, and keeps the rest for it. */
+export function releaseCards(tx: Tx, { id, nodeId }: { id: string; nodeId: string }, now: number) {
+  const held = cardsOf(tx, id).length > 0
+  endHoldOfCards(tx, id)
+  if (held) startCheck(tx, nodeId, now)
+}
 
 /**
  * Gives back what an instance holds. Its addresses and ports are free at once, its cards once their memory is cleared

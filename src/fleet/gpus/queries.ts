@@ -301,6 +301,22 @@ export function changeBroken(
   return { given, taken: taken.map(({ uuid }) => uuid), lacking: wanted - cardsOf(tx, id).length }
 }
 
+/** Frees its cards alone, which have to be checked before they are sold again; ports and processors stay held. */
+export const endHoldOfCards = (tx: Tx, workloadId: string) => void statements(tx).release.run(workloadId)
+
+/** Takes free cards of the model on its host until it has `wanted`, or none. Answers how many its host lacks. */
+export function holdCards(
+  tx: Tx,
+  { id, nodeId }: { id: string; nodeId: string },
+  { model, wanted }: { model: string; wanted: number },
+): number {
+  const { free, hold } = statements(tx)
+  const needed = Math.max(0, wanted - cardsOf(tx, id).length)
+  const found = needed ? free.all(nodeId, model, needed) : []
+  if (found.length === needed) for (const card of found) hold.run(id, card.id)
+  return needed - found.length
+}
+
 /** Frees what `holdOn` held; its cards have to be checked before they are sold again. Nothing held: nothing happens. */
 export function endHold(tx: Tx, workloadId: string) {
   const { release, freePorts, endHold } = statements(tx)

@@ -88,6 +88,16 @@ describe('S60: terminations', () => {
     expect(left(p).slice(2)).toEqual(['running held', 'running held'])
     expect((await decide(p, second, id, 'refuse')).body.error.code).toBe('already_done')
   })
+  test('of servers that wait for their setup are not counted: nothing is destroyed', async () => {
+    using p = await fleet(2)
+    const bare = { ...p.order, imageId: undefined, hostname: undefined, access: undefined }
+    for (let i = 0; i < 3; i++) {
+      const { serverId } = await p.admin('POST', '/admin/servers', bare)
+      expect((await p.call(p.billing, 'DELETE', `/servers/${serverId}`)).status).toBe(200)
+    }
+    expect(await terminateAll(p, '?immediately=true')).toEqual([202, 202])
+    expect(left(p)).toEqual(['terminated released', 'terminated released'])
+  })
   test('one that cannot come back stays held, and its reason is answered', async () => {
     using p = await fleet()
     const second = p.staff(undefined, 'Bea')

@@ -157,6 +157,35 @@ describe('a deletion', () => {
     deleteReleased(p.db, p.controller.app)
     await p.settle()
     expect(await states()).toEqual(['deleted', 'deleted', 'running'])
+    expect(namesOf(p).filter((name) => name === 'deleted')).toHaveLength(3)
+  })
+  test('while it waits, billing has been told, its usage has ended and its cards are sold again', async () => {
+    using p = await gpuWorld({ cards: 2 })
+    await p.admin('PUT', '/admin/settings/values', { name: 'brake.limit', value: 1 })
+    const ids = [await orderInstance(p), await orderInstance(p)] as [string, string]
+    const eva = p.staff(['servers.terminate', 'servers.see_all', 'customers.read'], 'Eva')
+    for (const id of ids) await p.call(eva, 'DELETE', `/admin/gpu-instances/${id}`)
+    await p.settle()
+    expect(instanceEvents(p).filter(({ type }) => type === 'deleted')).toMatchObject([
+      { data: { gpuInstance: { status: 'deleted' } } },
+      { data: { gpuInstance: { status: 'deleted' } } },
+    ])
+    const used = () => p.admin('GET', `/gpu-instances/${ids[1]}/usage`)
+    const { allocatedSeconds } = await used()
+    p.turnClock(60_000)
+    expect((await used()).allocatedSeconds).toBe(allocatedSeconds)
+    const [brake] = (await p.admin('GET', '/admin/brakes')).data
+    // Somebody else has its card now: it comes back only when there is one for it.
+    const [third, fourth] = [await orderInstance(p), await orderInstance(p)]
+    expect([await powerOn(p, third), await powerOn(p, fourth)]).toEqual(['running', 'running'])
+    const refuse = () => p.call(p.owner, 'POST', `/admin/brakes/${brake.id}/actions/refuse`, {})
+    expect((await refuse()).body).toMatchObject({ settled: 0, failed: [{ id: ids[1], code: 'no_capacity' }] })
+    await p.call(p.staff(undefined, 'Fay'), 'DELETE', `/admin/gpu-instances/${fourth}`)
+    await p.settle()
+    expect((await refuse()).body).toMatchObject({ settled: 1, failed: [] })
+    await p.settle()
+    expect((await showInstance(p, ids[1])).status).toBe('running')
+    expect(namesOf(p).at(-2)).toBe('undeleted')
   })
 })
 

@@ -130,6 +130,27 @@ const all: readonly Scenario[] = [
     },
   },
   {
+    name: 'holding back the deletion of a GPU instance',
+    kind: 'gpu_hold_back',
+    async before(p) {
+      const id = await ordered(p)
+      await p.admin('PUT', '/admin/settings/values', { name: 'brake.limit', value: 1 })
+      p.db.$client.run("INSERT INTO destructions (actor_id, at, kind, workload_id) VALUES (?, ?, 'terminate', ?)", [
+        p.owner.id,
+        p.now(),
+        id,
+      ])
+      return id
+    },
+    // System is not counted.
+    start: async (p, id) => about((await p.call(p.owner, 'DELETE', `/admin/gpu-instances/${id}`)).body),
+    succeeds: {
+      ...{ held: 1, openJobs: 0, status: 'terminated' },
+      instance: 'stopped, workspace, spell running, 0 cards, 0 keys',
+      events: [...built, 'brake.held', ...events('deleted')],
+    },
+  },
+  {
     name: 'changing the SSH keys of a GPU instance',
     kind: 'gpu_keys',
     before: ordered,

@@ -36,6 +36,7 @@ export const works: Readonly<Record<string, string>> = {
   gpu_unsuspend: 'Unsuspending',
   gpu_keys: 'Changing keys',
   gpu_delete: 'Deleting',
+  gpu_hold_back: 'Stopping',
 }
 
 const because: Record<InstanceStatus, string> = {

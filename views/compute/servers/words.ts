@@ -32,7 +32,7 @@ export function disabledReason(server: Server, action: string): string | undefin
   if (server.job) return 'A job is working on it. Wait until it has ended.'
   if (server.allowed.includes(action)) return undefined
   if (server.locked) return 'The account is locked. Ask your provider.'
-  if (server.protected && (action === 'terminate' || action === 'reinstall')) return 'It is protected.'
+  if (server.protected && action === 'reinstall') return 'It is protected.'
   return `${because[server.status]}${next(server)}`
 }
 

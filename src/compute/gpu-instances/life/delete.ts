@@ -1,7 +1,10 @@
 // A deletion is recorded at once: the owner has the instance no more and its usage ends. Cards, ports and address are
-// held until its host has removed it and its /workspace. The event is the last step.
+// held until its host has removed it and its /workspace. The event is the last step. A deletion that the brake holds is
+// told at once and gives back the cards when it is stopped; /workspace, ports and address wait for the second person.
 import { nodeCommand } from '../../../../agent/protocol/wire.ts'
-import { releaseInstance } from '../../../fleet/gpus/hold.ts'
+import { gpuOfferById } from '../../../catalog/gpu-offers/queries.ts'
+import { releaseCards, releaseInstance } from '../../../fleet/gpus/hold.ts'
+import { holdCards } from '../../../fleet/gpus/queries.ts'
 import { changeWorkload, workloadsToPurge } from '../../../fleet/workloads/queries.ts'
 import { accessLevel } from '../../../identity/team/access.ts'
 import { type Actor, system } from '../../../kernel/api/actor.ts'
@@ -10,6 +13,7 @@ import { type AppContext, operation } from '../../../kernel/api/operation.ts'
 import { type Db, type Tx, write } from '../../../kernel/db/open.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
+import { count } from '../../../kernel/words.ts'
 import { mustBeFreeService } from '../../billing-service.ts'
 import { mayDestroy } from '../../brake/brake.ts'
 import {
@@ -24,7 +28,7 @@ import {
 } from '../model.ts'
 import { leadToList } from '../notices.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
-import { goOn, keepOff } from './suspend.ts'
+import { goOn } from './suspend.ts'
 
 const deleting = {
   method: 'DELETE' as const,
@@ -79,29 +83,38 @@ export function removeInstance(tx: Tx, target: GpuInstance, { by, now }: By): st
     purgeAt: held ? now : null,
     purgeHeld: held,
   })
-  return held
-    ? keepOff(tx, target, { by, title: `Stop ${target.name}: its deletion waits`, now })
-    : startDeletion(tx, target, { by, now })
+  if (!held) return startDeletion(tx, target, { by, now })
+  tell(tx, now, 'gpu_instance.deleted', target.id, {})
+  const about = instanceJob(target, { by, title: `Stop ${target.name}: its deletion waits`, now })
+  return startJob(tx, holdingBack, { instanceId: target.id, nodeId: target.nodeId }, { ...about, supersedes: true })
 }
 
-function startDeletion(tx: Tx, target: GpuInstance, { by, now }: By): string {
+function startDeletion(tx: Tx, target: GpuInstance, { by, now, isTold = false }: By & { isTold?: boolean }): string {
   leadToList(tx, target)
   return startJob(
     tx,
     deletingInstance,
-    { instanceId: target.id, nodeId: target.nodeId },
+    { instanceId: target.id, nodeId: target.nodeId, isTold },
     { ...instanceJob(target, { by, title: `Delete ${target.name}`, now }), supersedes: true },
   )
 }
 
 /**
- * Brings back one whose deletion a second person refused. Answers the job's id; null where nothing is to be started.
- * Throws `billing_service_id_taken` and `gpu_instance_deleted`.
+ * Brings back one whose deletion a second person refused, with free cards of its host. Answers the job's id; null where
+ * nothing is to be started. Throws `billing_service_id_taken`, `gpu_instance_deleted` and `no_capacity`.
  */
 export function keepInstance(tx: Tx, target: GpuInstance, { by, now }: By): string | null {
   if (target.lifecycle !== 'terminated' || target.purgeAt === null)
     throw new ApiError('gpu_instance_deleted', `${target.name} is deleted, so nothing brings it back.`)
   mustBeFreeService(tx, by, target, target.billingServiceId)
+  const model = gpuOfferById(tx, target.offerId)!.model
+  const lacking = holdCards(tx, target, { model, wanted: target.gpus })
+  if (lacking)
+    throw new ApiError(
+      'no_capacity',
+      `${target.name} gave back its cards, and its host has ${count(lacking, 'free card', 'free cards')} too few of ` +
+        'the model for it now. Refuse it again when others are free there, or release it.',
+    )
   changeWorkload(tx, target.id, {
     lifecycle: target.terminatedFrom ?? 'failed',
     terminatedAt: null,
@@ -110,6 +123,7 @@ export function keepInstance(tx: Tx, target: GpuInstance, { by, now }: By): stri
     purgeHeld: false,
   })
   const back = load(tx, target.id)
+  tell(tx, now, 'gpu_instance.undeleted', target.id, {})
   return back.suspendedAt === null ? goOn(tx, back, { by, title: `Bring back ${target.name}`, now }) : null
 }
 
@@ -123,11 +137,30 @@ export function deleteReleased(db: Db, { clock }: Pick<AppContext, 'clock'>) {
       // Between the two reads it may have been brought back.
       if (target.purgeAt === null || target.purgeHeld) return
       changeWorkload(tx, id, { purgeAt: null })
-      startDeletion(tx, target, { by: system, now })
+      startDeletion(tx, target, { by: system, now, isTold: true })
     })
 }
 
-export const deletingInstance = saga<{ instanceId: string; nodeId: string }>('gpu_delete', { neverGivesUp: true })
+const HOLD_GRACE_SECONDS = 60
+/** Stops one whose deletion waits for a second person, and gives its cards to others. */
+export const holdingBack = saga<{ instanceId: string; nodeId: string }>('gpu_hold_back', { neverGivesUp: true })
+  .command('stop', 'Stopping it', {
+    do: ({ input }) =>
+      nodeCommand(input.nodeId, 'container.stop', { workload: input.instanceId, graceSeconds: HOLD_GRACE_SECONDS }),
+  })
+  .record('release', 'Giving back its cards', {
+    do: (tx, { input: { instanceId }, now }) => {
+      const target = load(tx, instanceId)
+      // Between the two steps a second person may have refused the deletion.
+      if (target.lifecycle !== 'terminated') return
+      changeWorkload(tx, instanceId, { power: 'stopped' })
+      releaseCards(tx, target, now)
+    },
+  })
+
+/** `isTold`: its deletion was told when the brake held it. */
+type Deleting = { instanceId: string; nodeId: string; isTold?: boolean }
+export const deletingInstance = saga<Deleting>('gpu_delete', { neverGivesUp: true })
   .record('plan', 'Planning', { losesData: true, do: () => true as const })
   .command('remove', 'Stopping it and removing its container', {
     do: ({ input }) => nodeCommand(input.nodeId, 'container.remove', { workload: input.instanceId }),
@@ -136,10 +169,10 @@ export const deletingInstance = saga<{ instanceId: string; nodeId: string }>('gp
     do: ({ input }) => nodeCommand(input.nodeId, 'workspace.remove', { workload: input.instanceId }),
   })
   .record('release', 'Giving back its cards, ports and address', {
-    do: (tx, { input: { instanceId }, now }) => {
+    do: (tx, { input: { instanceId, isTold }, now }) => {
       changeWorkload(tx, instanceId, { releasedAt: now, power: null })
       // Before they are given back: the event names its address.
-      tell(tx, now, 'gpu_instance.deleted', instanceId, {})
+      if (!isTold) tell(tx, now, 'gpu_instance.deleted', instanceId, {})
       releaseInstance(tx, load(tx, instanceId), now)
     },
   })

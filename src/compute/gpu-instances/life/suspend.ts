@@ -41,7 +41,7 @@ export const suspendInstance = operation({
 
 type Deed = Pick<NewJob, 'by' | 'title' | 'now'>
 /** Stops it, whatever works on it, and goes on until it has stopped. Answers the job's id. */
-export const keepOff = (tx: Tx, target: Pick<GpuInstance, 'id' | 'nodeId'>, about: Deed): string =>
+const keepOff = (tx: Tx, target: Pick<GpuInstance, 'id' | 'nodeId'>, about: Deed): string =>
   startJob(
     tx,
     suspendingInstance,

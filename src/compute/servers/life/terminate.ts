@@ -24,7 +24,7 @@ import { changeSpare } from '../install/remove-disk.ts'
 import { endedServer, inEvent, jobResponse, load, type Server, serverJob } from '../model.ts'
 import { tellRemoved } from '../notices.ts'
 import { updateServer } from '../queries.ts'
-import { mustAllow, refusalsOf } from '../state.ts'
+import { mustAllow, mustBeEndable, refusalsOf } from '../state.ts'
 
 export const undeleteHours = wholeSetting({
   name: 'servers.undelete_hours',
@@ -53,18 +53,20 @@ export const terminateServer = operation({
   query: {
     immediately: oneOf(
       ['true', 'false'],
-      'With true there is no undelete window: the disk is deleted at once, also where the window is open already.',
+      'With true there is no undelete window: the disk is deleted at once, also where the window is open already. ' +
+        'Refused while the server is protected.',
     ),
   },
   response: jobResponse,
   status: 202,
   idempotent: true,
-  refuses: refusalsOf('terminate'),
+  refuses: [...refusalsOf('terminate'), 'server_protected'],
   run(call) {
     const { tx, actor, target, query, clock } = call
     const immediately = query['immediately'] === 'true'
+    const jobId = terminate(tx, target, { by: actor, now: clock(), immediately })
     if (immediately && target.purgeAt !== null && !target.purgeHeld) tellRemoved(tx, call, target)
-    return { jobId: terminate(tx, target, { by: actor, now: clock(), immediately }), serverId: target.id }
+    return { jobId, serverId: target.id }
   },
 })
 
@@ -77,10 +79,12 @@ export function terminate(
   target: Server,
   { by, now, immediately = false }: { by: Actor; now: number; immediately?: boolean },
 ): string | null {
+  if (target.terminatedAt === null || target.purgeAt !== null) mustBeEndable(by, target, immediately)
   if (immediately && target.purgeAt !== null) return giveUpWindow(tx, target, { by, now })
   mustAllow(target, 'terminate')
-  const { held } = mayDestroy(tx, by, { kind: 'terminate', workloadId: target.id, now })
   const isEmpty = target.lifecycle === 'pending_setup' && !isHeldByJob(tx, target.id)
+  // One that waits for its setup has no data: there is nothing to destroy.
+  const held = !isEmpty && mayDestroy(tx, by, { kind: 'terminate', workloadId: target.id, now }).held
   const windowMs = immediately ? 0 : settingValue(tx, undeleteHours) * hour
   const released = addressesOf(tx, target.id)
     .filter(isOwn)

@@ -1,4 +1,5 @@
-// The protection of a server against its loss by mistake: while it is on, nobody terminates or reinstalls it.
+// The protection of a server against its loss by mistake: while it is on, nobody reinstalls it, and nobody but its
+// provider terminates it.
 import { Type as t } from 'typebox'
 import { everybody } from '../../../kernel/api/access.ts'
 import { fields, namedSchema, operation } from '../../../kernel/api/operation.ts'
@@ -11,7 +12,8 @@ export const setProtection = operation({
   method: 'PUT',
   path: '/servers/{id}/protection',
   summary:
-    'Switch the protection of a server on or off; while it is on, nobody terminates or reinstalls it, not even billing',
+    'Switch the protection of a server on or off; while it is on, nobody reinstalls it, and its provider and billing ' +
+    'terminate it with its undelete window only',
   access: everybody('servers:settings'),
   on: server,
   body: fields({ protected: t.Boolean() }),

@@ -223,11 +223,7 @@ const Protection = ({ server: s }: { server: Server }) => (
   <Setting
     op={setProtection}
     title="Protection"
-    words={
-      s.protected
-        ? 'On: it can be neither terminated nor reinstalled, and its snapshots neither restored nor deleted.'
-        : 'Off'
-    }
+    words={s.protected ? 'On: it cannot be reinstalled, and its snapshots can be neither restored nor deleted.' : 'Off'}
   >
     <Action
       op={setProtection}
@@ -239,8 +235,11 @@ const Protection = ({ server: s }: { server: Server }) => (
       disabledReason={s.locked && 'The account is locked. Ask your provider.'}
       confirm={{
         consequences: s.protected
-          ? ['It can be terminated and reinstalled again.']
-          : ['Nobody terminates or reinstalls it, the provider and its billing included, until this is off.'],
+          ? ['It can be reinstalled again, and its snapshots and backups deleted.']
+          : [
+              'Nobody reinstalls it or deletes its snapshots and backups until this is off.',
+              'Your provider and its billing can still end it; its disk is then kept for the undelete window.',
+            ],
       }}
     />
   </Setting>
@@ -385,7 +384,10 @@ const Terminate = ({ server: s, area }: InArea) => (
       params={{ id: s.id }}
       label="Terminate server"
       tone="bad"
-      disabledReason={disabledReason(s, 'terminate')}
+      disabledReason={
+        disabledReason(s, 'terminate') ??
+        (s.protected && s.owner.id === useAt().actor.accountId && 'It is protected. Take the protection off first.')
+      }
       title={`Terminate ${s.hostname}?`}
       done={`${s.hostname} is terminated`}
       {...(area && { leadsTo: `${area}/servers` })}
