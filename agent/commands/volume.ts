@@ -27,7 +27,7 @@ export const volumeCommands = {
         `the image needs ${image.virtualSizeBytes} bytes, pool ${volume.pool} has ${freeBytes} left`,
       )
     await pool.create(volume, image, sizeBytes)
-    return {}
+    return { checksum: image.checksum }
   },
 
   async 'volume.grow'({ volume, sizeBytes }, { storage, hypervisor, state }) {

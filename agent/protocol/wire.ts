@@ -130,13 +130,14 @@ const SERIAL_LENGTH = 20
  */
 export const serialOf = (volumeId: string): string => `vol_${volumeId.slice(-(SERIAL_LENGTH - 4))}`
 
+/** Checksum of a downloaded file; distributions publish one of the two kinds. */
+const checksum = t.String({ pattern: '^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$' })
 /** The source of an image and its checksum. A `url` that starts with `/` is on the controller. */
 export const ImageSource = t.Object({
   id: imageId,
   url: t.String({ maxLength: 2048 }),
   format: t.Enum(['qcow2', 'raw']),
-  /** Checksum of the downloaded file; distributions publish one of the two kinds. */
-  checksum: t.String({ pattern: '^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$' }),
+  checksum,
   /** A customer chose the address: it is downloaded from public addresses alone. */
   publicOnly: t.Optional(t.Boolean()),
 })
@@ -326,7 +327,7 @@ export const commands = {
   /**
    * Makes a disk from an image that `image.ensure` brought, grown to `sizeBytes`. A disk that exists is never
    * overwritten. Fails with `no_image`, `disk_too_small` or `volume_differs`, and with `pool_full` when the image does
-   * not fit.
+   * not fit. Answers the checksum of the image's file; agents of earlier releases leave it out.
    */
   'volume.create': command(
     t.Object({
@@ -334,7 +335,7 @@ export const commands = {
       image: imageId,
       sizeBytes: t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
     }),
-    nothing,
+    t.Object({ checksum: t.Optional(checksum) }),
   ),
   /**
    * Enlarges the disk, also under a running vm, which sees it at once. A disk that is that large or larger stays as it

@@ -170,6 +170,7 @@ export async function createController({
     nodes: hub,
     clock,
     secrets: kept,
+    services: () => app,
     failpoints,
     pauseMs,
     tell: (level, message, about) => log[level](message, { ...about, node: nameOf(about['nodeId']) }),

@@ -12,6 +12,7 @@ import { webhookPages } from '../../views/billing/webhooks/show.tsx'
 import { gpuImagesPage } from '../../views/catalog/gpu-images/list.tsx'
 import { gpuOffersPage } from '../../views/catalog/gpu-offers/list.tsx'
 import { imagesPage } from '../../views/catalog/images/list.tsx'
+import { imagePage } from '../../views/catalog/images/show.tsx'
 import { packagesPage } from '../../views/catalog/packages/list.tsx'
 import { backupPlansPage } from '../../views/compute/backup-plans/list.tsx'
 import { backupTargetsPage } from '../../views/compute/backup-targets/list.tsx'
@@ -252,7 +253,7 @@ export const features: readonly Feature[] = [
   },
   { ...jobsFeature, pages: [...jobsPages, ...jobPages] },
   { ...ipPoolsFeature, pages: [poolsPage, poolPage] },
-  { ...imagesFeature, pages: [imagesPage] },
+  { ...imagesFeature, pages: [imagesPage, imagePage] },
   { ...packagesFeature, pages: [packagesPage] },
   { ...gpuImagesFeature, pages: [gpuImagesPage] },
   { ...gpuOffersFeature, pages: [gpuOffersPage] },

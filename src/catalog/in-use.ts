@@ -6,6 +6,8 @@ import type { Db } from '../kernel/db/open.ts'
 export type CatalogueUse = {
   /** How many of this feature's things were made of the image. */
   ofImage?(tx: Db, imageId: string): number
+  /** How many of this feature's things were made of this build of the image. */
+  ofBuild?(tx: Db, imageId: string, checksum: string): number
   /** How many of this feature's things have the package. */
   ofPackage?(tx: Db, packageId: string): number
   /** How many of this feature's things have the GPU offer. */
@@ -26,6 +28,8 @@ const sum = ({ registry }: UseContext, of: (use: CatalogueUse) => number | undef
   registry.features.reduce((n, { catalogueUse }) => n + ((catalogueUse && of(catalogueUse)) ?? 0), 0)
 
 export const useOfImage = (call: UseContext, id: string): number => sum(call, (use) => use.ofImage?.(call.tx, id))
+export const useOfBuild = (call: UseContext, id: string, checksum: string): number =>
+  sum(call, (use) => use.ofBuild?.(call.tx, id, checksum))
 export const useOfPackage = (call: UseContext, id: string): number => sum(call, (use) => use.ofPackage?.(call.tx, id))
 export const useOfGpuOffer = (call: UseContext, id: string): number => sum(call, (use) => use.ofGpuOffer?.(call.tx, id))
 export const useOfGpuImage = (call: UseContext, id: string): number => sum(call, (use) => use.ofGpuImage?.(call.tx, id))

@@ -181,6 +181,28 @@ describe('an image from the network', () => {
     await images.ensure({ ...source, checksum: sum('sha512') })
     expect(asked).toHaveLength(2)
   })
+  test('stays while its new build is fetched, and when that fails', async () => {
+    const next = Buffer.concat([bytes, Buffer.alloc(512, 7)])
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+    let now = bytes
+    const { images, source } = rig(async () => {
+      if (now === next) await gate
+      return new Response(now)
+    })
+    const first = await images.ensure(source)
+    now = next
+    const newer = { ...source, checksum: sum('sha256', next) }
+    const fetching = images.ensure(newer)
+    const lied = images.ensure({ ...source, checksum: sum('sha256', Buffer.from('other')) }).catch((e) => e.code)
+    await Bun.sleep(20)
+    expect(await images.find(source.id)).toEqual(first)
+    expect(readFileSync(first.path)).toEqual(bytes)
+    open()
+    expect(await fetching).toEqual({ ...first, checksum: newer.checksum })
+    expect(await lied).toBe('checksum_mismatch')
+    expect(await images.find(source.id)).toEqual({ ...first, checksum: newer.checksum })
+    expect(readFileSync(first.path)).toEqual(next)
+  })
   test('with the right checksum and a hostile header is not stored', async () => {
     const evil = header((head) => head.writeBigUInt64BE(1024n, 8))
     const { root, images, source } = rig(() => new Response(new Uint8Array(evil)))

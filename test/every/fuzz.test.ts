@@ -523,6 +523,7 @@ const neverDone: Readonly<Record<string, string>> = {
   'team.invitation': 'its token is in the query: test/identity/team/team.test.ts',
   'nodes.stop-awaiting': 'no database was restored: test/fleet/nodes/unknown-addresses.test.ts',
   'images.add': 'fetches a list: test/catalog/images/images.test.ts',
+  'images.refresh': 'fetches a list: test/catalog/images/builds.test.ts',
   'images.import': 'reads a file: test/catalog/images/images.test.ts',
   'mail.test': 'there is no mail server: test/platform/settings/mail.test.ts',
   'reverse-dns.set': 'there is no name server: test/compute/reverse-dns/reverse-dns.test.ts',

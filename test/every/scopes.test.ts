@@ -26,8 +26,11 @@ const opens = (op: Operation, kind: AccountKind, scope: Scope) =>
  */
 const neighbours: Record<string, readonly string[]> = {
   'servers.list-all': ['usr', 'nod'],
-  'servers.list': ['usr', 'nod'],
-  'servers.get': ['usr', 'nod'],
+  'servers.list': ['usr', 'nod', 'img'],
+  'servers.get': ['usr', 'nod', 'img'],
+  // An image is named by what installs it.
+  'images.offered': ['img'],
+  'own-images.list': ['img'],
   'gpu-instances.list-all': ['usr', 'nod'],
   'gpu-instances.list': ['usr', 'nod'],
   'gpu-instances.get': ['usr', 'nod'],
@@ -48,6 +51,7 @@ const neighbours: Record<string, readonly string[]> = {
   'networks.get': ['usr'],
   'jobs.list': ['nod', 'usr'],
   'jobs.get': ['nod', 'usr'],
+  'jobs.log': ['img'],
   'pools.list': ['nod'],
   'pools.get': ['nod'],
   'pools.addresses': ['srv'],
@@ -64,7 +68,7 @@ const neighbours: Record<string, readonly string[]> = {
   'account.activity': ['whk'],
   // A delivery holds its event; who makes webhooks has events sent to any address anyhow.
   'webhooks.deliveries': ['evt'],
-  'webhooks.delivery': ['evt', 'srv', 'usr'],
+  'webhooks.delivery': ['evt', 'srv', 'usr', 'img'],
 }
 
 /** By the start of its id, the scopes that open a thing to this kind of account. */

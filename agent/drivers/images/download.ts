@@ -10,7 +10,7 @@ import { Failure } from '../../failure.ts'
 import { readQcow2 } from '../../protocol/qcow2.ts'
 import type { ImageSource } from '../../protocol/wire.ts'
 import { toDisk } from '../storage/file.ts'
-import type { Image, Images, Source } from './images.ts'
+import type { Images, Source, StoredImage } from './images.ts'
 import { getPublic } from './public-only.ts'
 
 const CAP_BYTES = 200e9
@@ -25,7 +25,7 @@ export type FromController = (
 type Note = { format: ImageSource['format']; checksum: string; virtualSizeBytes: number }
 
 export class DownloadedImages implements Images {
-  private going = new Map<string, Promise<Image>>()
+  private going = new Map<string, { checksum: string; image: Promise<StoredImage> }>()
 
   constructor(
     private root: string,
@@ -34,18 +34,22 @@ export class DownloadedImages implements Images {
     mkdirSync(root, { recursive: true, mode: 0o700 })
   }
 
-  ensure(source: Source): Promise<Image> {
-    const joined = this.going.get(source.id) ?? this.bring(source).finally(() => this.going.delete(source.id))
-    this.going.set(source.id, joined)
-    return joined
+  ensure(source: Source): Promise<StoredImage> {
+    const going = this.going.get(source.id)
+    if (going?.checksum === source.checksum) return going.image
+    // One download of an image at a time: both would write the same file.
+    const image: Promise<StoredImage> = Promise.resolve(going?.image)
+      .catch(() => {})
+      .then(() => this.bring(source))
+      .finally(() => this.going.get(source.id)?.image === image && this.going.delete(source.id))
+    this.going.set(source.id, { checksum: source.checksum, image })
+    return image
   }
 
-  async find(id: string): Promise<Image | undefined> {
+  async find(id: string): Promise<StoredImage | undefined> {
     const noted = this.noted(id)
     const path = noted && this.file(id, noted.format)
-    return noted && path && existsSync(path)
-      ? { id, path, format: noted.format, virtualSizeBytes: noted.virtualSizeBytes }
-      : undefined
+    return noted && path && existsSync(path) ? { id, path, ...noted } : undefined
   }
 
   async remove(id: string) {
@@ -56,21 +60,23 @@ export class DownloadedImages implements Images {
     rmSync(this.note(id), { force: true })
   }
 
-  private async bring(source: Source): Promise<Image> {
+  private async bring(source: Source): Promise<StoredImage> {
     const here = await this.find(source.id)
-    if (here && this.noted(source.id)?.checksum === source.checksum) return here
-    await this.remove(source.id)
+    if (here?.checksum === source.checksum) return here
     const path = this.file(source.id, source.format)
     const part = `${path}.part`
     try {
       await this.download(source, part)
       const virtualSizeBytes = source.format === 'qcow2' ? (await readQcow2(part)).virtualSizeBytes : rawSize(part)
       const note: Note = { format: source.format, checksum: source.checksum, virtualSizeBytes }
-      // In this order: `find` needs both, so a crash between leaves no image.
-      writeFileSync(this.note(source.id), JSON.stringify(note) + '\n')
+      // Without a pause and in this order: `find` needs both, so a crash between leaves no image, and nobody meets a
+      // moment without one.
+      rmSync(this.note(source.id), { force: true })
+      if (here && here.format !== source.format) rmSync(here.path, { force: true })
       renameSync(part, path)
+      writeFileSync(this.note(source.id), JSON.stringify(note) + '\n')
       await toDisk(this.root)
-      return { id: source.id, path, format: source.format, virtualSizeBytes }
+      return { id: source.id, path, ...note }
     } catch (error) {
       rmSync(part, { force: true })
       throw error

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { progress, say } from '../../controller-link/job-log.ts'
-import type { Image, Images, Source } from './images.ts'
+import type { Images, Source, StoredImage } from './images.ts'
 
 const schema = (table: string) => `create table if not exists ${table} (
   id text primary key, format text not null, checksum text not null, virtualSizeBytes integer not null) strict`
@@ -15,9 +15,9 @@ export class FakeImages implements Images {
     db.run(schema(table))
   }
 
-  async ensure(source: Source): Promise<Image> {
+  async ensure(source: Source): Promise<StoredImage> {
     const here = await this.find(source.id)
-    if (here) return here
+    if (here?.checksum === source.checksum) return here
     say('info', `Downloading ${source.url} (fake)`)
     progress(50)
     this.db.run(`insert or replace into ${this.table} values (?, ?, ?, ?)`, [
@@ -27,17 +27,14 @@ export class FakeImages implements Images {
       this.virtualSizeBytes,
     ])
     progress(100)
-    return {
-      id: source.id,
-      format: source.format,
-      path: `/fake/${this.table}/${source.id}`,
-      virtualSizeBytes: this.virtualSizeBytes,
-    }
+    return (await this.find(source.id))!
   }
 
   async find(id: string) {
     const row = this.db
-      .query<Omit<Image, 'path'>, [string]>(`select id, format, virtualSizeBytes from ${this.table} where id = ?`)
+      .query<Omit<StoredImage, 'path'>, [string]>(
+        `select id, format, checksum, virtualSizeBytes from ${this.table} where id = ?`,
+      )
       .get(id)
     return row ? { ...row, path: `/fake/${this.table}/${id}` } : undefined
   }

@@ -1,19 +1,24 @@
 // Official cloud images, as their distributions publish them. The checksum is read from the distribution's own list
-// when an image is added, over HTTPS from the same host: a copy kept here would be stale within weeks.
+// when an image is added and again from then on, over HTTPS from the same host: distributions publish new builds under
+// the same address within weeks.
 
 export type CatalogueEntry = {
   id: string
   name: string
-  url: string
-  sums: string
+  file: Location
+  /** The list of checksums; a function: the file of the checksum beside the image. */
+  sums: string | ((url: string) => string)
   algorithm: 'sha256' | 'sha512'
   minDiskGb: number
 }
 
+/** A file whose name stays, or the newest of a directory's files, whose names carry a version. */
+export type Location = string | { directory: string; name: RegExp }
+
 const debian = (number: number, word: string): CatalogueEntry => ({
   id: `debian-${number}`,
   name: `Debian ${number}`,
-  url: `https://cloud.debian.org/images/cloud/${word}/latest/debian-${number}-genericcloud-amd64.qcow2`,
+  file: `https://cloud.debian.org/images/cloud/${word}/latest/debian-${number}-genericcloud-amd64.qcow2`,
   sums: `https://cloud.debian.org/images/cloud/${word}/latest/SHA512SUMS`,
   algorithm: 'sha512',
   minDiskGb: 3,
@@ -21,48 +26,106 @@ const debian = (number: number, word: string): CatalogueEntry => ({
 const ubuntu = (number: string): CatalogueEntry => ({
   id: `ubuntu-${number}`,
   name: `Ubuntu ${number} LTS`,
-  url: `https://cloud-images.ubuntu.com/releases/${number}/release/ubuntu-${number}-server-cloudimg-amd64.img`,
+  file: `https://cloud-images.ubuntu.com/releases/${number}/release/ubuntu-${number}-server-cloudimg-amd64.img`,
   sums: `https://cloud-images.ubuntu.com/releases/${number}/release/SHA256SUMS`,
   algorithm: 'sha256',
   minDiskGb: 4,
+})
+const alma = (number: number): CatalogueEntry => ({
+  id: `almalinux-${number}`,
+  name: `AlmaLinux ${number}`,
+  file:
+    `https://repo.almalinux.org/almalinux/${number}/cloud/x86_64/images/` +
+    `AlmaLinux-${number}-GenericCloud-latest.x86_64.qcow2`,
+  sums: `https://repo.almalinux.org/almalinux/${number}/cloud/x86_64/images/CHECKSUM`,
+  algorithm: 'sha256',
+  minDiskGb: 10,
+})
+const rocky = (number: number): CatalogueEntry => ({
+  id: `rocky-${number}`,
+  name: `Rocky Linux ${number}`,
+  file:
+    `https://dl.rockylinux.org/pub/rocky/${number}/images/x86_64/` +
+    `Rocky-${number}-GenericCloud-Base.latest.x86_64.qcow2`,
+  sums: (url) => `${url}.CHECKSUM`,
+  algorithm: 'sha256',
+  minDiskGb: 10,
+})
+const centosStream = (number: number): CatalogueEntry => ({
+  id: `centos-stream-${number}`,
+  name: `CentOS Stream ${number}`,
+  file:
+    `https://cloud.centos.org/centos/${number}-stream/x86_64/images/` +
+    `CentOS-Stream-GenericCloud-${number}-latest.x86_64.qcow2`,
+  sums: (url) => `${url}.SHA256SUM`,
+  algorithm: 'sha256',
+  minDiskGb: 10,
+})
+/** Fedora builds the image of a release once, and names its list after the build. */
+const fedora = (number: number, build: string): CatalogueEntry => {
+  const directory = `https://download.fedoraproject.org/pub/fedora/linux/releases/${number}/Cloud/x86_64/images`
+  return {
+    id: `fedora-${number}`,
+    name: `Fedora ${number}`,
+    file: `${directory}/Fedora-Cloud-Base-Generic-${number}-${build}.x86_64.qcow2`,
+    sums: `${directory}/Fedora-Cloud-${number}-${build}-x86_64-CHECKSUM`,
+    algorithm: 'sha256',
+    minDiskGb: 5,
+  }
+}
+const leap = (number: string, file: string): CatalogueEntry => ({
+  id: `opensuse-leap-${number}`,
+  name: `openSUSE Leap ${number}`,
+  file: `https://download.opensuse.org/distribution/leap/${number}/appliances/${file}-Minimal-VM.x86_64-Cloud.qcow2`,
+  sums: (url) => `${url}.sha256`,
+  algorithm: 'sha256',
+  minDiskGb: 10,
+})
+const alpine = (number: string): CatalogueEntry => ({
+  id: `alpine-${number}`,
+  name: `Alpine Linux ${number}`,
+  file: {
+    directory: `https://dl-cdn.alpinelinux.org/alpine/v${number}/releases/cloud/`,
+    name: new RegExp(
+      `\\bnocloud_alpine-${number.replaceAll('.', '\\.')}\\.\\d{1,3}-x86_64-bios-cloudinit-r\\d{1,3}\\.qcow2`,
+    ),
+  },
+  sums: (url) => `${url}.sha512`,
+  algorithm: 'sha512',
+  minDiskGb: 1,
 })
 
 export const catalogue: readonly CatalogueEntry[] = [
   debian(13, 'trixie'),
   debian(12, 'bookworm'),
+  debian(11, 'bullseye'),
   ubuntu('26.04'),
   ubuntu('24.04'),
+  ubuntu('22.04'),
+  alma(10),
+  alma(9),
+  alma(8),
+  rocky(10),
+  rocky(9),
+  rocky(8),
+  centosStream(10),
+  centosStream(9),
+  fedora(44, '1.7'),
+  fedora(43, '1.6'),
+  leap('16.0', 'Leap-16.0'),
+  leap('15.6', 'openSUSE-Leap-15.6'),
+  alpine('3.24'),
+  alpine('3.23'),
   {
-    id: 'almalinux-9',
-    name: 'AlmaLinux 9',
-    url: 'https://repo.almalinux.org/almalinux/9/cloud/x86_64/images/AlmaLinux-9-GenericCloud-latest.x86_64.qcow2',
-    sums: 'https://repo.almalinux.org/almalinux/9/cloud/x86_64/images/CHECKSUM',
+    id: 'arch',
+    name: 'Arch Linux',
+    file: 'https://geo.mirror.pkgbuild.com/images/latest/Arch-Linux-x86_64-cloudimg.qcow2',
+    sums: (url) => `${url}.SHA256`,
     algorithm: 'sha256',
-    minDiskGb: 10,
-  },
-  {
-    id: 'rocky-9',
-    name: 'Rocky Linux 9',
-    url: 'https://dl.rockylinux.org/pub/rocky/9/images/x86_64/Rocky-9-GenericCloud.latest.x86_64.qcow2',
-    sums: 'https://dl.rockylinux.org/pub/rocky/9/images/x86_64/Rocky-9-GenericCloud.latest.x86_64.qcow2.CHECKSUM',
-    algorithm: 'sha256',
-    minDiskGb: 10,
+    minDiskGb: 3,
   },
 ]
 
-/**
- * Finds a file's checksum in a list as `sha256sum` prints it, or in the BSD form `SHA256 (file) = …`. Undefined when it
- * is not there.
- */
-export function checksumIn(list: string, file: string, algorithm: 'sha256' | 'sha512'): string | undefined {
-  const digits = algorithm === 'sha256' ? 64 : 128
-  for (const text of list.slice(0, 1_000_000).split('\n')) {
-    if (!text.includes(file)) continue
-    const [first = '', second = ''] = text.trim().split(/\s+\*?/)
-    if (second === file && first.length === digits && /^[0-9a-f]+$/i.test(first))
-      return `${algorithm}:${first.toLowerCase()}`
-    const after = text.startsWith(`${algorithm.toUpperCase()} (${file}) = `) ? text.split(' = ')[1]?.trim() : undefined
-    if (after?.length === digits && /^[0-9a-f]+$/i.test(after)) return `${algorithm}:${after.toLowerCase()}`
-  }
-  return undefined
-}
+/** The entry of an image; undefined: the catalogue had it in an earlier release, or it is not from there. */
+export const entryOf = (catalogueId: string | null): CatalogueEntry | undefined =>
+  catalogue.find(({ id }) => id === catalogueId)

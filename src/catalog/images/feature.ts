@@ -1,13 +1,30 @@
 import { agentPaths } from '../../../agent/protocol/wire.ts'
+import { minute } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
+import { unrenewedImages } from './attention.ts'
 import { type Distributions, distributionsOver } from './distributions.ts'
 import { imageFile } from './download.ts'
-import { addCatalogueImage, changeImage, importImage, listImages, listOfferedImages, removeImage } from './images.ts'
+import {
+  addCatalogueImage,
+  changeImage,
+  importImage,
+  listImageBuilds,
+  listImages,
+  listOfferedImages,
+  removeImage,
+} from './images.ts'
 import { imageTarget, isAnyImagePublished } from './queries.ts'
-import { images } from './tables.ts'
+import { refreshImage } from './refresh.ts'
+import { renewImages } from './renew.ts'
+import { imageBuilds, images } from './tables.ts'
 
 const errors = {
   image_not_found: { status: 404, when: 'There is no such image.', remedy: 'Check the id.' },
+  not_from_catalogue: {
+    status: 409,
+    when: 'The image was imported from a file, so no distribution publishes new builds of it.',
+    remedy: 'Import the new file as an image of its own.',
+  },
 } as const
 type Errors = typeof errors
 
@@ -45,8 +62,21 @@ export const imagesFeature = feature({
   },
   errors,
   services: () => ({ distributions: distributionsOver() }),
-  tables: [images],
-  operations: [addCatalogueImage, importImage, listImages, listOfferedImages, changeImage, removeImage],
+  tables: [images, imageBuilds],
+  operations: [
+    addCatalogueImage,
+    importImage,
+    listImages,
+    listOfferedImages,
+    changeImage,
+    refreshImage,
+    listImageBuilds,
+    removeImage,
+  ],
+  schedule: [
+    { everyMs: 10 * minute, words: 'looking for new builds of images', work: (context) => renewImages(context) },
+  ],
+  attention: [unrenewedImages],
   routes: ({ db, app }) => [['GET', `${agentPaths.images}/*`, (request) => imageFile(db, app, request)]],
   auditTargets: [imageTarget],
   checklist: [

@@ -2,18 +2,19 @@ import { renameSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { Type as t } from 'typebox'
 import { agentPaths } from '../../../agent/protocol/wire.ts'
-import { ApiError } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
-import { described, done, fields, line, namedSchema, operation } from '../../kernel/api/operation.ts'
+import { described, done, fields, line, namedSchema, operation, time } from '../../kernel/api/operation.ts'
+import { iso } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import type { UseContext } from '../in-use.ts'
-import { catalogue, checksumIn } from './catalogue.ts'
+import { type UseContext, useOfBuild } from '../in-use.ts'
+import { catalogue, entryOf } from './catalogue.ts'
 import { administratorOf, hardwareBody, hardwareFields, mustExist, mustRescue } from './hardware.ts'
-import { inspect, inspectRemote, leastDiskOf, mustHoldImage } from './inspect.ts'
+import { inspect, leastDiskOf, mustHoldImage } from './inspect.ts'
 import { image, imageAnswer, imagePath, showImage } from './model.ts'
-import { catalogueIdsInUse, insertImage, pageOfImages, pageOfOfferedImages, updateImage } from './queries.ts'
+import { inspected, publishedFile } from './published.ts'
+import { buildsOf, catalogueIdsInUse, insertImage, pageOfImages, pageOfOfferedImages, updateImage } from './queries.ts'
 
 const insert = (call: UseContext & { tx: Tx }, row: Parameters<typeof insertImage>[1]) =>
   showImage(
@@ -99,28 +100,17 @@ export const addCatalogueImage = operation({
   refuses: ['name_taken', 'source_unreachable'],
   example: { catalogueId: 'debian-13', published: true },
   async prepare({ body, distributions }) {
-    const entry = catalogue.find((c) => c.id === body.catalogueId)!
-    const list = await distributions.list(entry.sums)
-    const checksum = list && checksumIn(list, entry.url.split('/').at(-1)!, entry.algorithm)
-    if (!checksum)
-      throw new ApiError(
-        'source_unreachable',
-        `The checksum list of ${entry.name} could not be read from ${new URL(entry.sums).host}. Check that the ` +
-          'controller reaches it, or import an image from a file.',
-      )
-    const found = await inspectRemote(distributions, entry.url, 'catalogueId')
-    if (!found)
-      throw new ApiError(
-        'source_unreachable',
-        `${entry.name} could not be read from ${new URL(entry.url).host}. Check that the controller reaches it, or ` +
-          'import an image from a file.',
-      )
-    return { entry, checksum, ...found }
+    const entry = entryOf(body.catalogueId)!
+    const build = await inspected(distributions, entry, await publishedFile(distributions, entry))
+    return { entry, build }
   },
   run(call) {
     const {
       body,
-      prepared: { entry, checksum, size, leastDiskGb },
+      prepared: {
+        entry,
+        build: { leastDiskGb, ...build },
+      },
       clock,
     } = call
     return insert(call, {
@@ -128,14 +118,13 @@ export const addCatalogueImage = operation({
       name: entry.name,
       origin: 'catalogue',
       catalogueId: entry.id,
-      url: entry.url,
+      ...build,
       format: 'qcow2',
-      checksum,
-      sizeBytes: size,
       minDiskGb: Math.max(entry.minDiskGb, leastDiskGb),
       user: 'root',
       published: body.published ?? true,
       createdAt: clock(),
+      checkedAt: clock(),
     })
   },
 })
@@ -249,4 +238,37 @@ export const listImages = operation({
     const list = pageOfImages(call, (i) => showImage(call, i))
     return { ...list, catalogue: catalogue.map(({ id, name }) => ({ id, name, added: added.has(id) })) }
   },
+})
+
+export const listImageBuilds = operation({
+  id: 'images.builds',
+  method: 'GET',
+  path: '/admin/images/{id}/builds',
+  summary: 'The builds that an image has had, newest first, and how many servers run on a disk made of each',
+  access: { staff: ['servers:read', 'servers:create', 'images:write'] },
+  on: image,
+  response: namedSchema('ImageBuilds', {
+    image: imageAnswer,
+    data: t.Array(
+      t.Object({
+        checksum: t.String(),
+        url: t.String(),
+        sizeBytes: t.Integer(),
+        foundAt: time,
+        current: described(t.Boolean(), 'Servers are installed from this one now.'),
+        servers: t.Integer(),
+      }),
+    ),
+  }),
+  run: (call) => ({
+    image: showImage(call, call.target),
+    data: buildsOf(call.tx, call.target.id).map(({ checksum, url, sizeBytes, foundAt }) => ({
+      checksum,
+      url,
+      sizeBytes,
+      foundAt: iso(foundAt),
+      current: checksum === call.target.checksum,
+      servers: useOfBuild(call, call.target.id, checksum),
+    })),
+  }),
 })

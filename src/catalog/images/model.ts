@@ -2,7 +2,7 @@ import { Type as t } from 'typebox'
 import type { ImageSource } from '../../../agent/protocol/wire.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
-import { iso } from '../../kernel/db/clock.ts'
+import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { type UseContext, useOfImage } from '../in-use.ts'
 import { hardwareFields, hardwareOf } from './hardware.ts'
 import { imageById } from './queries.ts'
@@ -50,6 +50,11 @@ export const imageAnswer = namedSchema('Image', {
   isRescue: described(t.Boolean(), 'Rescue systems start from it; at most one image is.'),
   ...hardwareFields,
   createdAt: time,
+  checkedAt: described(
+    nullable(time),
+    'When its distribution was last asked for the current build. Null: not yet, or it comes from no distribution.',
+  ),
+  checkFailure: described(nullable(t.String()), 'Why the distribution could not say; null: it could.'),
   servers: t.Integer(),
 })
 
@@ -68,5 +73,7 @@ export const showImage = (call: UseContext, it: Image) => ({
   isRescue: it.isRescue,
   ...hardwareOf(it),
   createdAt: iso(it.createdAt),
+  checkedAt: isoOrNull(it.checkedAt),
+  checkFailure: it.checkFailure,
   servers: useOfImage(call, it.id),
 })

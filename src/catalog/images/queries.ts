@@ -1,4 +1,4 @@
-import { and, count, eq, isNull, or } from 'drizzle-orm'
+import { and, asc, count, desc, eq, isNotNull, isNull, lt, min, or } from 'drizzle-orm'
 import { newest } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
@@ -6,7 +6,8 @@ import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
-import { type Image, images } from './tables.ts'
+import type { Build } from './published.ts'
+import { type Image, type ImageBuild, imageBuilds, images } from './tables.ts'
 
 export const imageReference = reference(images, ['name'])
 export const imageTarget: AuditTarget = {
@@ -55,12 +56,60 @@ const isDefault = eq(images.isDefault, true)
 /** Throws a unique violation when the name is taken. The first image is the default until staff choose another. */
 export function insertImage(tx: Tx, row: typeof images.$inferInsert): Image {
   const hasDefault = tx.select({ id: images.id }).from(images).where(isDefault).get() !== undefined
-  return tx
+  const made = tx
     .insert(images)
     .values({ ...row, isDefault: !hasDefault && !row.ownerId })
     .returning()
     .get()
+  noteBuild(tx, made, made.createdAt)
+  return made
 }
+
+const noteBuild = (tx: Tx, { id: imageId, checksum, url, sizeBytes }: Image, foundAt: number) =>
+  tx.insert(imageBuilds).values({ imageId, checksum, url, sizeBytes, foundAt }).onConflictDoNothing().run()
+
+/** The build becomes the current one of the image. Its minimum disk grows with it, and never shrinks. */
+export function takeBuild(tx: Tx, row: Image, { url, checksum, sizeBytes, leastDiskGb }: Build, now: number): Image {
+  const given = { url, checksum, sizeBytes, minDiskGb: Math.max(row.minDiskGb, leastDiskGb) }
+  const after = tx.update(images).set(given).where(eq(images.id, row.id)).returning().get()!
+  noteBuild(tx, after, now)
+  return after
+}
+
+/** The builds of an image, newest first. */
+export const buildsOf = (tx: Db, imageId: string): ImageBuild[] =>
+  tx
+    .select()
+    .from(imageBuilds)
+    .where(eq(imageBuilds.imageId, imageId))
+    .orderBy(desc(imageBuilds.foundAt), desc(imageBuilds.checksum))
+    .limit(SHOWN_BUILDS)
+    .all()
+/** A year of weekly builds. */
+export const SHOWN_BUILDS = 60
+
+const ofCatalogue = and(ofStaff, isNotNull(images.catalogueId))
+/** The images of the catalogue whose distribution was not asked since. */
+export const imagesToCheck = (tx: Db, before: number): Image[] =>
+  tx
+    .select()
+    .from(images)
+    .where(and(ofCatalogue, or(isNull(images.checkedAt), lt(images.checkedAt, before))))
+    .orderBy(asc(images.checkedAt))
+    .all()
+/** The distribution was asked. `failure`: why it could not say what is current. */
+export function noteCheck(tx: Tx, id: string, now: number, failure: string | null) {
+  const { since } = tx.select({ since: images.checkFailingSince }).from(images).where(eq(images.id, id)).get()!
+  const checkFailingSince = failure === null ? null : (since ?? now)
+  tx.update(images).set({ checkedAt: now, checkFailure: failure, checkFailingSince }).where(eq(images.id, id)).run()
+}
+/** The images that could not be checked since before this time, with the earliest time. */
+export const uncheckedImages = (tx: Db, before: number) =>
+  tx
+    .select({ n: count(), name: min(images.name), since: min(images.checkFailingSince), why: min(images.checkFailure) })
+    .from(images)
+    .where(and(ofCatalogue, lt(images.checkFailingSince, before)))
+    .get()!
 /**
  * Throws a unique violation when the name is taken. A new default, and a new rescue image, takes the place of the one
  * before.

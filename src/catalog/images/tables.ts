@@ -1,4 +1,4 @@
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Hardware, OsFamily } from '../../../agent/protocol/wire.ts'
 
 export const images = sqliteTable('images', {
@@ -9,6 +9,7 @@ export const images = sqliteTable('images', {
   /** Where nodes get it: a distribution's address, or a path on this controller. */
   url: text().notNull(),
   format: text().$type<'qcow2' | 'raw'>().notNull(),
+  /** With `url` and `sizeBytes` the current build; `image_builds` has those before. */
   checksum: text().notNull(),
   sizeBytes: integer('size_bytes').notNull(),
   minDiskGb: integer('min_disk_gb').notNull(),
@@ -28,5 +29,24 @@ export const images = sqliteTable('images', {
   ownerId: text('owner_id'),
   createdAt: integer('created_at').notNull(),
   removedAt: integer('removed_at'),
+  /** When its distribution was last asked for the current build; null: not yet, or it comes from no distribution. */
+  checkedAt: integer('checked_at'),
+  /** Why the distribution could not say so, in words, and since when; null: it could. */
+  checkFailure: text('check_failure'),
+  checkFailingSince: integer('check_failing_since'),
 })
 export type Image = typeof images.$inferSelect
+
+/** Every file that an image has ever been. */
+export const imageBuilds = sqliteTable(
+  'image_builds',
+  {
+    imageId: text('image_id').notNull(),
+    checksum: text().notNull(),
+    url: text().notNull(),
+    sizeBytes: integer('size_bytes').notNull(),
+    foundAt: integer('found_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.imageId, table.checksum] })],
+)
+export type ImageBuild = typeof imageBuilds.$inferSelect

@@ -83,6 +83,7 @@ export function startBackup(tx: Tx, { by, now, secrets, ...asked }: NewBackup): 
     jobId,
     diskGb: target.diskGb,
     imageId: target.imageId,
+    imageChecksum: target.imageChecksum,
     startedAt: now,
   })
   return { jobId, backupId }

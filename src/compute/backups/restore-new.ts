@@ -112,6 +112,7 @@ export const restoreToNewServer = operation({
       ...hardwareOf(target),
       ...takenOver(what, pool),
       imageId: target.imageId,
+      imageChecksum: target.imageChecksum,
       billingServiceId: null,
     })
     const { concerning, data } = inEvent(tx, load(tx, id))

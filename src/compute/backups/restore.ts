@@ -77,6 +77,7 @@ type Plan = {
   hardware: SystemHardware
   snapshot: string
   imageId: string | null
+  imageChecksum: string | null
 }
 
 function plan(tx: Tx, { serverId, backupId }: Restoring): Plan {
@@ -93,6 +94,7 @@ function plan(tx: Tx, { serverId, backupId }: Restoring): Plan {
     hardware,
     snapshot: it.snapshot!,
     imageId: it.imageId,
+    imageChecksum: it.imageChecksum,
   }
 }
 
@@ -128,8 +130,8 @@ export const restoringBackup = saga<Restoring>('restore', { lane: 'bulk', cancel
     losesData: true,
     do(tx, { input: { serverId, nodeId }, out: { hold, plan, look }, now }) {
       const power = isOn(look.power) ? 'running' : 'stopped'
-      const { imageId, hardware, after, old } = plan
-      updateServer(tx, serverId, { imageId, ...hardware, ...firstLayer, bootFirst: 'disk' })
+      const { imageId, imageChecksum, hardware, after, old } = plan
+      updateServer(tx, serverId, { imageId, imageChecksum, ...hardware, ...firstLayer, bootFirst: 'disk' })
       changeWorkload(tx, serverId, { diskGeneration: after.volume.generation, power, wantedPower: power })
       // Its snapshots are layers of the disk before, and go with it.
       const snapshotsGb = forgetSnapshots(tx, serverId)

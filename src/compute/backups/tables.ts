@@ -30,6 +30,7 @@ export const backups = sqliteTable('backups', {
   /** The disk of the server in GiB, its image and the machine on which its system runs. */
   diskGb: integer('disk_gb').notNull(),
   imageId: text('image_id'),
+  imageChecksum: text('image_checksum'),
   machine: text().$type<Hardware['machine']>().notNull(),
   firmware: text().$type<Hardware['firmware']>().notNull(),
   tpm: integer({ mode: 'boolean' }).notNull(),

@@ -40,7 +40,7 @@ import { exportAllServers, exportServers, getServer, listAllServers, listServers
 import { load, serverData, serverKind } from './model.ts'
 import { serverNotices, tellBothOwners, tellOwner } from './notices.ts'
 import { powering, powerServer } from './power.ts'
-import { billingServiceFits, serversWithImage, serversWithPackage, serverTarget } from './queries.ts'
+import { billingServiceFits, serversOfBuild, serversWithImage, serversWithPackage, serverTarget } from './queries.ts'
 import { enteringRescue, rescueOptions, rescueServer } from './rescue/enter.ts'
 import { exitingRescue, exitRescue } from './rescue/exit.ts'
 import { setBillingService } from './settings/billing-service.ts'
@@ -286,7 +286,7 @@ export const serversFeature = feature({
       undelete: (tx, id, asked) => undelete(tx, load(tx, id), { ...asked, unchecked: true }),
     },
   ],
-  catalogueUse: { ofImage: serversWithImage, ofPackage: serversWithPackage },
+  catalogueUse: { ofImage: serversWithImage, ofBuild: serversOfBuild, ofPackage: serversWithPackage },
   services: () => ({ guestWatch: new GuestWatch() }),
   tables: [servers, serverGuests, startupScripts, trafficTopUps, trafficMarks, trafficSuspensions],
   jobs: [

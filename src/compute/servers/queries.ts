@@ -67,6 +67,14 @@ export const idsWithPackage = (tx: Db, packageId: string): string[] =>
     .all(packageId)
     .map(({ id }) => id)
 export const serversWithImage = (tx: Db, imageId: string): number => counts(tx).withImage.get(imageId)!.n
+const ofBuild = prepared(({ $client }) =>
+  $client.prepare<{ n: number }, [string, string]>(
+    `SELECT count(*) AS n ${fromWorkloads} JOIN servers s ON s.id = w.id
+     WHERE s.image_id = +? AND s.image_checksum = +? AND w.terminated_at IS NULL`,
+  ),
+)
+export const serversOfBuild = (tx: Db, imageId: string, checksum: string): number =>
+  ofBuild(tx).get(imageId, checksum)!.n
 
 const speeds = prepared(({ $client }) => ({
   throttledBefore: $client.prepare<{ id: string }, [string, number]>(
@@ -152,6 +160,7 @@ export type ServerRow = {
   locationName: string
   imageId: string | null
   imageName: string | null
+  imageChecksum: string | null
   /** JSON of `HeldAddressJson[]`. */
   addresses: string
   /** JSON of `{ id, kind, progress }`. */
@@ -169,6 +178,7 @@ const selectServers = `SELECT ${workloadColumns}, s.traffic_gb AS trafficGb, s.p
   s.disk_write_iops AS diskWriteIops, s.disk_read_mb_per_second AS diskReadMbPerSecond,
   s.disk_write_mb_per_second AS diskWriteMbPerSecond,
   s.billing_service_id AS billingServiceId,  s.package_id AS packageId, s.image_id AS imageId,
+  s.image_checksum AS imageChecksum,
   ${nodeReference.columns('n', { nodeName: 'name', nodeLostAt: 'lostAt' })},
   ${accountReference.columns('o', { ownerName: 'name', ownerEmail: 'email' })},
   ${packageReference.columns('p', { packageName: 'name' })},

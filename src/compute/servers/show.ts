@@ -51,6 +51,10 @@ export const serverResponse = namedSchema('Server', {
   storagePool: described(nullable(t.String()), "The node's storage pool that holds its disk. Staff only."),
   storageClass: described(nullable(t.String()), 'The class of the storage that holds its disk; null: it has none.'),
   image: described(nullable(named), 'Null: it waits for its setup.'),
+  imageChecksum: described(
+    nullable(t.String()),
+    'Of the file of its image from which it was installed: images get new builds. Null: not known.',
+  ),
   ipv4: described(nullable(t.String()), 'The first of its addresses.'),
   ipv6: described(nullable(t.String()), "The guest's own address in its prefix."),
   addresses: t.Array(
@@ -277,6 +281,7 @@ export function serverRecord(
     storagePool: isStaff ? s.pool : null,
     storageClass: s.storageClass,
     image: s.imageId ? { id: s.imageId, name: s.imageName ?? '' } : null,
+    imageChecksum: s.imageId ? s.imageChecksum : null,
     ipv4,
     ipv6,
     addresses: held.map(({ isPrimary: _, ...a }) => a),

@@ -12,6 +12,8 @@ export const servers = sqliteTable('servers', {
   id: text().primaryKey(),
   packageId: text('package_id').notNull(),
   imageId: text('image_id'),
+  /** Of the image's file from which the system on its disk was installed: its build. Null: not known. */
+  imageChecksum: text('image_checksum'),
   trafficGb: integer('traffic_gb'),
   portMbps: integer('port_mbps'),
   /** Limits of each of its disks per second; null: none. */

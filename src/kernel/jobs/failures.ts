@@ -92,7 +92,7 @@ const causes: Record<string, string> = {
   agent_error: 'The software on the host machine has a fault.',
   announce_failed: 'The host machine could not tell its network of the address.',
   bad_answer: 'The host machine sent an answer that Berth does not understand.',
-  checksum_mismatch: 'The downloaded image is damaged or was replaced.',
+  checksum_mismatch: 'The downloaded image is not the file that its publisher lists.',
   card_broken: 'A card of the host machine is broken.',
   child_failed: 'One of the jobs that it started failed.',
   container_ended: 'The container ended as soon as it was started.',

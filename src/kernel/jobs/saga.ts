@@ -7,7 +7,9 @@
 import type { CommandName, NodeCommand, Output } from '../../../agent/protocol/wire.ts'
 import type { Scope } from '../api/access.ts'
 import type { Secrets } from '../crypto/secrets.ts'
+import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
+import type { Services } from '../register.ts'
 import type { Failure } from './failures.ts'
 import type { Lane } from './tables.ts'
 
@@ -36,6 +38,14 @@ export type ExternalCall = { key: string; signal: AbortSignal }
  */
 export type CommandSource = { db: Db; secrets: Secrets }
 
+/**
+ * Puts right what made the node refuse a command with one of these codes, such as a file that its publisher replaced.
+ * The command is then made and sent anew. An error of `do` becomes the failure of the step.
+ */
+export type Remedy = { codes: readonly string[]; do(ctx: any, refused: Refused): Promise<void> }
+/** `sent`: the command that the node refused. */
+export type Refused = { sent: NodeCommand; db: Db; clock: Clock; services: Services; signal: AbortSignal }
+
 export type RecordStep = {
   kind: 'record'
   name: string
@@ -51,6 +61,7 @@ export type CommandStep = {
   words: string
   do(ctx: any, source: CommandSource): NodeCommand | undefined
   undo?(ctx: any, source: CommandSource): NodeCommand | undefined
+  remedy?: Remedy
   abandonable?: true
 }
 export type ExternalStep = {
@@ -145,6 +156,7 @@ export class Saga<I = any, O = any> {
     step: {
       do(ctx: Ctx<I, O>, source: CommandSource): NodeCommand<C> | undefined
       undo?(ctx: Ctx<I, O & Partial<Record<N, Output<C>>>>, source: CommandSource): NodeCommand | undefined
+      remedy?: Remedy
       abandonable?: true
     },
   ): Saga<I, O & Record<N, Output<C>>> {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { checksumIn } from '../../../src/catalog/images/catalogue.ts'
+import { catalogue } from '../../../src/catalog/images/catalogue.ts'
+import { checksumBeside, checksumIn, newestName } from '../../../src/catalog/images/checksums.ts'
 import { distributionsOver } from '../../../src/catalog/images/distributions.ts'
 import type { RawResponse } from '../../../src/kernel/net/egress.ts'
 import { emptyQcow2 } from '../../support/guest.ts'
@@ -248,6 +249,41 @@ describe('a checksum in a distribution\u2019s list', () => {
     ])
       expect([line, checksumIn(line, 'debian.qcow2', 'sha256')]).toEqual([line, undefined])
   })
+  test('is none when a list has two of the same file', () => {
+    const twice = `${hex(64)}  debian.qcow2\n${hex(64, 'b')}  debian.qcow2`
+    expect(checksumIn(twice, 'debian.qcow2', 'sha256')).toBeUndefined()
+    expect(checksumIn(`${hex(64)}  debian.qcow2\nSHA256 (debian.qcow2) = ${hex(64)}`, 'debian.qcow2', 'sha256')).toBe(
+      `sha256:${hex(64)}`,
+    )
+  })
+  test('is found in a signed list, between what is signed and the signature', () => {
+    const signed = [
+      '-----BEGIN PGP SIGNED MESSAGE-----',
+      'Hash: SHA256',
+      '',
+      '# Fedora-Cloud-Base-Generic-44-1.7.x86_64.qcow2: 577175552 bytes',
+      `SHA256 (Fedora-Cloud-Base-Generic-44-1.7.x86_64.qcow2) = ${hex(64)}`,
+      '-----BEGIN PGP SIGNATURE-----',
+      '',
+      'iQIzBAEBCAAdFiEEx',
+      '-----END PGP SIGNATURE-----',
+    ].join('\n')
+    expect(checksumIn(signed, 'Fedora-Cloud-Base-Generic-44-1.7.x86_64.qcow2', 'sha256')).toBe(`sha256:${hex(64)}`)
+  })
+  test('beside its image is the digest alone, or a line with its name or that of the dated build', () => {
+    const file = 'Leap-16.0-Minimal-VM.x86_64-Cloud.qcow2'
+    for (const text of [
+      hex(64),
+      `${hex(64)}\n`,
+      `${hex(64)}  ${file}\n`,
+      `${hex(64)}  Leap-16.0-Minimal-VM.x86_64-16.0.0-Cloud-Build16.2.qcow2\n`,
+      `# ${file}: 600 bytes\nSHA256 (${file}) = ${hex(64)}\n`,
+    ])
+      expect([text, checksumBeside(text, file, 'sha256')]).toEqual([text, `sha256:${hex(64)}`])
+    expect(checksumBeside(`${hex(64)}  other\n${hex(64, 'b')}  ${file}`, file, 'sha256')).toBe(`sha256:${hex(64, 'b')}`)
+    for (const text of ['', 'Not found', hex(63), `${hex(64)}  a\n${hex(64, 'b')}  b`])
+      expect([text, checksumBeside(text, file, 'sha256')]).toEqual([text, undefined])
+  })
   test('is a whole checksum or nothing, whatever the list says', () =>
     fc.assert(
       fc.property(
@@ -269,5 +305,28 @@ describe('a checksum in a distribution\u2019s list', () => {
     expect(checksumIn(`${'x'.repeat(1_000_000)}\n${hex(64)}  debian.qcow2`, 'debian.qcow2', 'sha256')).toBeUndefined()
     checksumIn('debian.qcow2 '.repeat(100_000), 'debian.qcow2', 'sha256')
     expect(performance.now() - began).toBeLessThan(2000)
+  })
+})
+
+describe('the catalogue', () => {
+  test('has every entry once, over HTTPS, with its list on the same host', () => {
+    expect(new Set(catalogue.map(({ id }) => id)).size).toBe(catalogue.length)
+    expect(new Set(catalogue.map(({ name }) => name)).size).toBe(catalogue.length)
+    for (const { file, sums } of catalogue) {
+      const image = new URL(typeof file === 'string' ? file : `${file.directory}x.qcow2`)
+      const list = new URL(typeof sums === 'string' ? sums : sums(image.href))
+      expect([image.protocol, list.protocol, list.host]).toEqual(['https:', 'https:', image.host])
+      expect(image.pathname).toMatch(/\.(qcow2|img)$/)
+    }
+  })
+  test('finds the newest file of a directory by its numbers, and no other kind of file', () => {
+    const { file } = catalogue.find(({ id }) => id === 'alpine-3.24')!
+    const { name } = file as { name: RegExp }
+    const link = (n: string, r: string, kind = 'bios-cloudinit') =>
+      `<a href="nocloud_alpine-3.24.${n}-x86_64-${kind}-r${r}.qcow2">nocloud_alpine-3.24.${n}…</a> 1-Jan-2026 150M`
+    const shown = [link('9', '0'), link('10', '0'), link('10', '1'), link('2', '7'), link('11', '0', 'uefi-cloudinit')]
+    expect(newestName(shown.join('\n'), name)).toBe('nocloud_alpine-3.24.10-x86_64-bios-cloudinit-r1.qcow2')
+    expect(newestName('<a href="generic_alpine-3.24.1-x86_64-bios-cloudinit-r0.qcow2">', name)).toBeUndefined()
+    expect(newestName('nocloud_alpine-3x24.1-x86_64-bios-cloudinit-r0.qcow2', name)).toBeUndefined()
   })
 })

@@ -12,11 +12,14 @@ import { Action, EditEntry, Menu, RemoveEntry } from '../../components/action.ts
 import { Radios } from '../../components/choices.tsx'
 import { Check, Field, Select } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
+import { Link } from '../../components/link.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
+import { Time } from '../../components/time.tsx'
 import { bytes, count, gb, units } from '../../components/words.ts'
+import { LookForBuild } from './show.tsx'
 
 const reads = { images: listImages }
 type Images = Answers<typeof reads>['images']
@@ -58,7 +61,9 @@ const columns: readonly Column<Image>[] = [
     width: 24,
     cell: (i) => (
       <>
-        <b title={i.name}>{i.name}</b>
+        <Link href={`/admin/images/${i.id}`}>
+          <b title={i.name}>{i.name}</b>
+        </Link>
         <small>
           {i.origin === 'catalogue' ? 'From the catalogue' : 'Imported'} · {i.format}
           {machineWords(i)}
@@ -94,7 +99,20 @@ const columns: readonly Column<Image>[] = [
     title: 'Checksum',
     kind: 'mid',
     width: 20,
-    cell: (i) => <code title={i.checksum}>{`${i.checksum.slice(0, 19)}…`}</code>,
+    cell: (i) => (
+      <>
+        <code title={i.checksum}>{`${i.checksum.slice(0, 19)}…`}</code>
+        {i.checkFailure ? (
+          <small title={i.checkFailure}>New builds are not found</small>
+        ) : (
+          i.checkedAt && (
+            <small>
+              Newest build, <Time iso={i.checkedAt} />
+            </small>
+          )
+        )}
+      </>
+    ),
   },
   { title: 'Servers', kind: 'mid', num: true, width: 8, cell: (i) => i.servers },
   { title: 'Actions', kind: 'more', cell: (i) => <ImageMenu of={i} /> },
@@ -212,6 +230,7 @@ const ImageMenu = ({ of: i }: { of: Image }) =>
         body={{ published: !i.published }}
         done={i.published ? `${i.name} can no longer be ordered` : `${i.name} can be ordered`}
       />
+      <LookForBuild of={i} inMenu />
       <EditEntry
         op={changeImage}
         of={i}
@@ -264,7 +283,7 @@ const Catalogue = ({ of }: { of: Images['catalogue'] }) => (
   <Section
     id="catalogue"
     title="Catalogue"
-    words="Official cloud images. When you add one, its checksum is read from the distribution’s own list."
+    words="Official cloud images. Berth reads their checksums from the distributions’ own lists and takes new builds."
   >
     <ul class="rows">
       {of.map((c) => (

@@ -62,7 +62,10 @@ const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup
           wantedPower: 'running',
           diskGeneration: out.plan.volume.generation,
         })
-        if (readsLater(input)) updateServer(tx, input.serverId, { pendingSeed: 'next_start' })
+        updateServer(tx, input.serverId, {
+          imageChecksum: out.disk.checksum ?? null,
+          ...(readsLater(input) && { pendingSeed: 'next_start' }),
+        })
         watchGuest(tx, input.serverId, now)
         noteStartupScript(tx, input.serverId, startupScriptIn(input, jobId, now))
         const { concerning, data } = inEvent(tx, load(tx, input.serverId))

@@ -275,6 +275,7 @@ export const reinstalling = saga<Reinstalling>('reinstall', {
         throw new CommandFailed('vm_off', 'The new system switched itself off before it answered.')
       if (out.boot.answered === 'no') log(NO_ANSWER, 'warning')
       takeIntoUse(tx, input, out.plan.volume.generation)
+      updateServer(tx, serverId, { imageChecksum: out.disk.checksum ?? null })
       if (readsLater(input)) updateServer(tx, serverId, { pendingSeed: 'next_start' })
       watchGuest(tx, serverId, now)
       noteStartupScript(tx, serverId, startupScriptIn(input, jobId, now))

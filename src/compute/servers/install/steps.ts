@@ -1,16 +1,25 @@
 // The steps that a first installation and a reinstallation have in common: each is the words for people and the step.
-import { nodeCommand } from '../../../../agent/protocol/wire.ts'
+import { type ImageSource, nodeCommand } from '../../../../agent/protocol/wire.ts'
+import { lookForBuild, sourceNow } from '../../../catalog/images/renew.ts'
+import type { CommandSource } from '../../../kernel/jobs/saga.ts'
 import { BOOT_LIMIT_SECONDS, type Installing, type Plan } from './plan.ts'
 
 type Planned = { input: Installing; out: { plan: Plan } }
 type Booted = { input: Installing; out: { boot: { answered: 'agent' | 'ssh' | 'no' | 'off' } } }
+
+/** Sends the build that is current when the command goes out, and looks for a newer one when its file has changed. */
+export const currentImage = {
+  do: ({ input }: { input: { nodeId: string; image: ImageSource } }, { db }: CommandSource) =>
+    nodeCommand(input.nodeId, 'image.ensure', sourceNow(db, input.image)),
+  remedy: { codes: ['checksum_mismatch'], do: lookForBuild },
+} as const
 
 /** The image stays on the node when the job fails, for the next server that uses it. */
 export const fetchImage = [
   'Fetching the image, unless the node has it',
   {
     abandonable: true,
-    do: ({ input }: { input: Installing }) => nodeCommand(input.nodeId, 'image.ensure', input.image),
+    ...currentImage,
   },
 ] as const
 

@@ -30,6 +30,7 @@ import { rootPasswordFor } from '../install/order.ts'
 import { BOOT_LIMIT_SECONDS, GIB, NO_ANSWER, vmOf, volumeOf } from '../install/plan.ts'
 import { changeSpare } from '../install/remove-disk.ts'
 import { networkSeed, seedFor } from '../install/seed.ts'
+import { currentImage } from '../install/steps.ts'
 import { load, server } from '../model.ts'
 import { updateServer } from '../queries.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
@@ -143,7 +144,7 @@ export const enteringRescue = saga<Entering>('rescue', { cancelWith: 'servers:se
   .command('look', ...lookAtPower)
   .command('image', 'Fetching the rescue image, unless the node has it', {
     abandonable: true,
-    do: ({ input }) => nodeCommand(input.nodeId, 'image.ensure', input.image),
+    ...currentImage,
   })
   .command('disk', 'Making the rescue disk', {
     do: ({ input, out }) =>

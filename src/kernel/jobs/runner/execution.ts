@@ -5,6 +5,7 @@ import type { Secrets } from '../../crypto/secrets.ts'
 import { type Clock, minute, second } from '../../db/clock.ts'
 import { isDatabaseError } from '../../db/health.ts'
 import { type Db, type Tx, write } from '../../db/open.ts'
+import type { Services } from '../../register.ts'
 import { CommandFailed, ExternalFailed, type Failure, InjectedCrash, Parked, Stopped } from '../failures.ts'
 import { JobLog } from '../log.ts'
 import type { CommandSource, Ctx, Saga, Step } from '../saga.ts'
@@ -56,6 +57,8 @@ export type Options = {
   clock: Clock
   /** Needed where a command takes a secret from the database. */
   secrets?: Secrets | undefined
+  /** Needed where a step has a remedy; a function, because they are made after the runner. */
+  services?: (() => Services) | undefined
   failpoints?: Failpoints | undefined
   /** How long until something that failed is tried again, for the nth time. */
   pauseMs?: ((tries: number) => number) | undefined
@@ -81,12 +84,19 @@ export class Execution {
   /** Jobs that wait for their children. */
   readonly parked = new Set<string>()
   stopping = false
+  private servicesOf: Options['services']
+
+  get services(): Services {
+    if (!this.servicesOf) throw new Error('this runner has no services')
+    return this.servicesOf()
+  }
 
   /** `nodeIsAway` is called when a command is about to wait for a node that is away. */
   constructor(
-    { db, nodes, clock, secrets, failpoints = () => {}, pauseMs, tell = () => {} }: Options,
+    { db, nodes, clock, secrets, services, failpoints = () => {}, pauseMs, tell = () => {} }: Options,
     private nodeIsAway: () => void,
   ) {
+    this.servicesOf = services
     this.db = db
     this.nodes = nodes
     this.clock = clock

@@ -1,4 +1,5 @@
 // The way of a job forward, step by step.
+import type { NodeCommand } from '../../../../agent/protocol/wire.ts'
 import { ApiError } from '../../api/errors.ts'
 import { CommandFailed, ExternalFailed, type Failure } from '../failures.ts'
 import type { CommandStep, ExternalStep, JobsStep, RecordStep, Saga, Step } from '../saga.ts'
@@ -7,6 +8,11 @@ import { type At, again, type Execution, type Going, isInterruption } from './ex
 
 /** Ends a step's forward way without being its failure. */
 class StopAsked extends Error {}
+
+/** The remedy of a step worked: its command is made and sent anew. */
+class SendAgain extends Error {}
+/** How often a command with a remedy is sent in all. */
+const MOST_SENDS = 3
 
 export class Forward {
   constructor(private execution: Execution) {}
@@ -25,6 +31,7 @@ export class Forward {
           break
         } catch (cause) {
           if (isInterruption(cause)) throw cause
+          if (cause instanceof SendAgain) continue
           // A stop fails what is under way; the next start asks the node again.
           this.execution.mustGoOn()
           await this.execution.writeCarried(going)
@@ -78,16 +85,26 @@ export class Forward {
     await this.noteStarted(going, step, at, tries)
     // A key is answered once: trying again after a failure is a new command.
     const key = `${job.id}/${step.name}${again(job, tries)}`
-    const output = await this.execution.sendOrGone(
-      going,
-      key,
-      nodeCommand,
-      !!saga.options.neverGivesUp,
-      step.abandonable,
-    )
+    const output = await this.execution
+      .sendOrGone(going, key, nodeCommand, !!saga.options.neverGivesUp, step.abandonable)
+      .catch((cause) => this.putRight(cause, going, step, nodeCommand, tries))
     this.execution.failpoint(`${job.kind}/${step.name}:answered`)
     this.execution.mustGoOn()
     this.carryDone(going, step, output, !!saga.options.neverGivesUp)
+  }
+
+  /** Throws `SendAgain` when the step's remedy worked, and otherwise why it did not or the refusal itself. */
+  private async putRight(cause: unknown, going: Going, step: CommandStep, sent: NodeCommand, tries: number) {
+    const { job } = going
+    const isKnown = cause instanceof CommandFailed && step.remedy?.codes.includes(cause.failure)
+    if (!isKnown || job.tries + tries >= MOST_SENDS || going.stop) throw cause
+    // First: after a crash the command goes out under its next key, whether the remedy was done or not.
+    this.execution.notes.set(job.id, { tries: job.tries + tries })
+    const { services, db, clock } = this.execution
+    const ctx = this.execution.ctx(job, going.noted)
+    await this.execution.call(going, (signal) => step.remedy!.do(ctx, { sent, db, clock, services, signal }))
+    this.execution.failpoint(`${job.kind}/${step.name}:remedied`)
+    throw new SendAgain()
   }
 
   private async takeExternal(going: Going, step: ExternalStep, at: At, tries: number) {
