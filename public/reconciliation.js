@@ -15,7 +15,10 @@ const cell = (value) =>
     .replace(/(?<=(?:^|[;\t\r\n]) *)(?=[=+\-@\t\r])/g, "'")
     .replaceAll('"', '""')}"`
 
-/** @typedef {{ listed: number, servers: number, instances: number, differences: Record<string, unknown>[] }} Answer */
+/**
+ * @typedef {{ listed: number, servers: number, instances: number, resold: number, found: number,
+ *   differences: Record<string, unknown>[] }} Answer
+ */
 
 const number = (/** @type {number} */ n, /** @type {string} */ noun) =>
   `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
@@ -37,7 +40,7 @@ function serviceOf(text, { hostname, serverId, instanceId }) {
 }
 
 export function showDifferences(
-  /** @type {Answer} */ { listed, servers, instances, differences },
+  /** @type {Answer} */ { listed, servers, instances, resold, found, differences },
   /** @type {HTMLElement} */ box,
 ) {
   const find = (/** @type {string} */ selector) => /** @type {HTMLElement} */ (box.querySelector(selector))
@@ -56,12 +59,14 @@ export function showDifferences(
   body.replaceChildren(...(rows.length ? rows : [row]))
   table.hidden = !rows.length
   find('[data-next]').hidden = !rows.length
-  find('[data-count]').textContent = rows.length ? number(differences.length, 'difference') : 'none'
+  find('[data-count]').textContent = rows.length ? number(found, 'difference') : 'none'
   find('[data-words]').textContent =
     `${number(listed, 'line')}, ${number(servers, 'server')} and ${number(instances, 'GPU instance')} were compared. ` +
+    (resold ? `${resold.toLocaleString('en')} more of customers of resellers are billed by those. ` : '') +
     (rows.length
-      ? differences.length > rows.length
-        ? `The first ${MOST_ROWS} differences are shown; the CSV has all of them.`
+      ? found > rows.length
+        ? `The first ${MOST_ROWS} differences are shown; the CSV has ` +
+          (found > differences.length ? `the first ${differences.length.toLocaleString('en')}.` : 'all of them.')
         : ''
       : 'Everything agrees.')
   const csv = /** @type {HTMLAnchorElement} */ (find('[data-csv]'))

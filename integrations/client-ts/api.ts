@@ -570,7 +570,7 @@ export type BillingConnection = {
 }
 
 export type BillingDifference = {
-  kind: "missing_here" | "missing_there" | "listed_twice" | "other_state" | "other_product" | "other_owner"
+  kind: "missing_here" | "missing_there" | "listed_twice" | "other_identifier" | "other_state" | "other_product" | "other_owner" | "billed_by_reseller"
   /** The line of the list, from 1; null where it has none. */
   line: number | null
   serverId: string | null
@@ -2099,10 +2099,14 @@ export type Quotas = {
 export type Reconciliation = {
   /** Lines of the list. */
   listed: number
-  /** Servers that are here. */
+  /** Servers that are here and billed by the caller. */
   servers: number
-  /** GPU instances that are here. */
+  /** The same of GPU instances. */
   instances: number
+  /** Servers and GPU instances of customers of resellers: they are not billed here, but by their resellers. */
+  resold: number
+  /** How many differences there are; the first 10000 follow. */
+  found: number
   differences: (BillingDifference)[]
 }
 

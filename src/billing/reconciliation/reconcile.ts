@@ -1,23 +1,17 @@
 // Compares a billing system's list with the servers and GPU instances. It changes nothing; it is a POST because no
 // address has the space for a list of thousands.
-import { parse } from 'csv-parse/sync'
 import { Type as t } from 'typebox'
 import { accountById } from '../../identity/accounts/queries.ts'
 import { invalid } from '../../kernel/api/errors.ts'
-import { described, fields, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
+import { described, fields, namedSchema, nullable, operation, type PrepareContext } from '../../kernel/api/operation.ts'
+import type { Slices } from '../../kernel/slices.ts'
 import { visibleUsage } from '../usage/model.ts'
 import { currentServices, endOfService, GPU_INSTANCE } from '../usage/queries.ts'
-import { compare, differenceKinds, type ListedService, listedStates, workloadIdOf } from './compare.ts'
+import { compare, differenceKinds, type Here, type ListedService, listedStates, workloadIdOf } from './compare.ts'
+import { COLUMNS, listFromCsv, MOST_LINES } from './csv.ts'
 
-const MOST_LINES = 20_000
-export const COLUMNS = [
-  'serverId',
-  'instanceId',
-  'billingServiceId',
-  'ownerExternalId',
-  'billingProductId',
-  'state',
-] as const
+/** More make the answer so long that to write it holds everybody up. */
+const MOST_DIFFERENCES = 10_000
 
 const id = t.Optional(nullable(t.String({ minLength: 1, maxLength: 200 })))
 const name = t.Optional(nullable(t.String({ maxLength: 200 })))
@@ -51,8 +45,13 @@ export const reconcileUsage = operation({
   mostValues: MOST_LINES * (COLUMNS.length + 1) + 10,
   response: namedSchema('Reconciliation', {
     listed: described(t.Integer(), 'Lines of the list.'),
-    servers: described(t.Integer(), 'Servers that are here.'),
-    instances: described(t.Integer(), 'GPU instances that are here.'),
+    servers: described(t.Integer(), 'Servers that are here and billed by the caller.'),
+    instances: described(t.Integer(), 'The same of GPU instances.'),
+    resold: described(
+      t.Integer(),
+      'Servers and GPU instances of customers of resellers: they are not billed here, but by their resellers.',
+    ),
+    found: described(t.Integer(), `How many differences there are; the first ${MOST_DIFFERENCES} follow.`),
     differences: t.Array(
       namedSchema('BillingDifference', {
         kind: t.Enum([...differenceKinds]),
@@ -70,61 +69,80 @@ export const reconcileUsage = operation({
   example: {
     services: [{ billingServiceId: 'service-4711', billingProductId: 'vendor:12', state: 'active' as const }],
   },
-  run({ tx, actor, body }) {
-    if ((body.services === undefined) === (body.csv === undefined))
-      throw invalid({ field: 'services', message: 'or csv must be given, and not both.' })
-    const list = body.services ?? fromCsv(body.csv!)
-    for (const [i, one] of list.entries())
-      if (!workloadIdOf(one) && !one.billingServiceId)
-        throw invalid({ field: `services/${i}`, message: 'needs a serverId, an instanceId or a billingServiceId.' })
-    const visible = visibleUsage(actor)
-    const accounts = new Map<string, { ownerExternalId: string | null; ownerName: string }>()
-    const ownerOf = (id: string) => {
-      let found = accounts.get(id)
-      if (!found) {
-        const account = accountById(tx, id)
-        accounts.set(id, (found = { ownerExternalId: account?.externalId ?? null, ownerName: account?.name ?? id }))
-      }
-      return found
-    }
-    const here = currentServices(tx, visible).map(({ billingServiceId, ...one }) => ({
-      ...one,
-      ...ownerOf(one.ownerId),
-      // A reseller's billing system has identifiers of its own, which may be the same as the house's.
-      billingServiceId: actor.kind === 'staff' && accountById(tx, one.ownerId)?.resellerId ? null : billingServiceId,
-    }))
-    const differences = compare(list, here, (one) =>
-      endOfService(tx, visible, { workloadId: workloadIdOf(one), billingServiceId: one.billingServiceId ?? '' }),
-    )
-    const instances = here.filter(({ kind }) => kind === GPU_INSTANCE).length
-    return { listed: list.length, servers: here.length - instances, instances, differences }
-  },
+  // The audit log says that it was asked, and not the whole list again.
+  auditBody: ({ services, csv }) => (services ? { services: services.length } : { csv: csv?.length ?? 0 }),
+  prepare: (call) => call.reconciliations.take(call.actor.accountId, (slices) => reconciled(call, slices)),
+  run: ({ prepared }) => prepared,
 })
 
-/** Throws `validation_failed` for what is no such list. Empty cells are not compared. */
-function fromCsv(text: string): ListedService[] {
-  if (!text.trim()) throw invalid({ field: 'csv', message: 'is empty: it needs a head, and a line for each service.' })
-  let rows: Record<string, string>[]
-  try {
-    rows = parse(text, { columns: true, bom: true, trim: true, skip_empty_lines: true, delimiter: [',', ';', '\t'] })
-  } catch {
-    throw invalid({ field: 'csv', message: 'is not CSV: a line has another number of cells than the head.' })
+type Body = { services?: ListedService[] | undefined; csv?: string | undefined }
+async function reconciled({ db, actor, body }: PrepareContext<unknown, Body>, slices: Slices) {
+  if ((body.services === undefined) === (body.csv === undefined))
+    throw invalid({ field: 'services', message: 'or csv must be given, and not both.' })
+  const list = body.services ?? (await listFromCsv(body.csv!, slices))
+  for (const [i, one] of list.entries())
+    if (!workloadIdOf(one) && !one.billingServiceId)
+      throw invalid({ field: `services/${i}`, message: 'needs a serverId, an instanceId or a billingServiceId.' })
+  const here = await servicesHere({ db, actor }, slices)
+  const visible = visibleUsage(actor)
+  const differences = await compare(
+    list,
+    here,
+    (one) =>
+      endOfService(db, visible, {
+        workloadId: workloadIdOf(one),
+        billingServiceId: one.billingServiceId ?? '',
+        among: actor.kind === 'staff' ? 'house' : 'all',
+      }),
+    slices,
+  )
+  const billed = here.filter(({ resellerName }) => resellerName === null)
+  const instances = billed.filter(({ kind }) => kind === GPU_INSTANCE).length
+  return {
+    listed: list.length,
+    servers: billed.length - instances,
+    instances,
+    resold: here.length - billed.length,
+    found: differences.length,
+    differences: differences.slice(0, MOST_DIFFERENCES),
   }
-  if (rows.length > MOST_LINES) throw invalid({ field: 'csv', message: `has more than ${MOST_LINES} lines.` })
-  const unknown = Object.keys(rows[0] ?? {}).find((column) => !COLUMNS.includes(column as (typeof COLUMNS)[number]))
-  if (unknown !== undefined)
-    throw invalid({ field: 'csv', message: `has a column that is none of ${COLUMNS.join(', ')}.` })
-  return rows.map((row, i) => {
-    const state = row['state'] || null
-    if (state !== null && !listedStates.includes(state as (typeof listedStates)[number]))
-      throw invalid({ field: 'csv', message: `line ${i + 1}: the state must be one of ${listedStates.join(', ')}.` })
-    return {
-      serverId: row['serverId'] || null,
-      instanceId: row['instanceId'] || null,
-      billingServiceId: row['billingServiceId'] || null,
-      ownerExternalId: row['ownerExternalId'] || null,
-      billingProductId: row['billingProductId'] || null,
-      state: state as ListedService['state'],
+}
+
+const AT_ONCE = 500
+/**
+ * Every server and GPU instance that is there. Each is read once, with all that is compared of it at one moment; one
+ * that is ordered or ends meanwhile is there or not.
+ */
+async function servicesHere({ db, actor }: Pick<PrepareContext, 'db' | 'actor'>, slices: Slices): Promise<Here[]> {
+  const visible = visibleUsage(actor)
+  const accounts = new Map<string, { externalId: string | null; name: string }>()
+  const accountOf = (id: string) => {
+    let account = accounts.get(id)
+    if (!account) {
+      const { externalId = null, name = id } = accountById(db, id) ?? {}
+      accounts.set(id, (account = { externalId, name }))
     }
-  })
+    return account
+  }
+  const here: Here[] = []
+  for (let after = ''; ; ) {
+    const page = currentServices(db, visible, { after, limit: AT_ONCE })
+    for (const { isVisible, resellerId, billingServiceId, ...one } of page) {
+      if (!isVisible) continue
+      const owner = accountOf(one.ownerId)
+      const isResold = actor.kind === 'staff' && resellerId !== null
+      here.push({
+        ...one,
+        ownerExternalId: owner.externalId,
+        ownerName: owner.name,
+        resellerName: isResold ? accountOf(resellerId).name : null,
+        // A reseller's billing system has identifiers of its own, which may be the same as the house's.
+        billingServiceId: isResold ? null : billingServiceId,
+      })
+      if (slices.isOver) await slices.rest()
+    }
+    if (page.length < AT_ONCE) return here
+    after = page.at(-1)!.workloadId
+    await slices.rest()
+  }
 }

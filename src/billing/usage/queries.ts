@@ -266,15 +266,25 @@ export type CurrentService = Pick<
   UsageInterval,
   'workloadId' | 'kind' | 'ownerId' | 'hostname' | 'billingProductId' | 'billingServiceId' | 'state'
 >
-/** Every server and GPU instance that is there. */
-export const currentServices = (tx: Db, { where, values }: Where): CurrentService[] =>
+type Listed = CurrentService & Pick<UsageInterval, 'resellerId'> & { isVisible: 0 | 1 }
+/**
+ * Servers and GPU instances that are there, in the order of their ids, behind the id `after`. Those that the condition
+ * leaves out come too, as not visible: a statement that skips them may read all rows for one page.
+ */
+export const currentServices = (
+  tx: Db,
+  { where, values }: Where,
+  { after, limit }: { after: string; limit: number },
+): Listed[] =>
   tx.$client
-    .query<CurrentService, string[]>(
-      `SELECT i.workload_id AS workloadId, i.kind, i.owner_id AS ownerId, i.hostname,
-        i.billing_product_id AS billingProductId, i.billing_service_id AS billingServiceId, i.state
-       FROM usage_intervals i WHERE i.until IS NULL AND ${where} ORDER BY i.workload_id`,
+    .query<Listed, (string | number)[]>(
+      `SELECT ${where} AS isVisible, i.workload_id AS workloadId, i.kind, i.owner_id AS ownerId,
+        i.reseller_id AS resellerId, i.hostname, i.billing_product_id AS billingProductId,
+        i.billing_service_id AS billingServiceId, i.state
+       FROM usage_intervals i INDEXED BY usage_intervals_open
+       WHERE i.until IS NULL AND i.workload_id > ? ORDER BY i.workload_id LIMIT ?`,
     )
-    .all(...values)
+    .all(...values, after, limit)
 
 const everOf = prepared(({ $client }) =>
   $client.prepare<{ n: number }, [string, string | null]>(
@@ -286,15 +296,21 @@ const everOf = prepared(({ $client }) =>
 export const workloadsEverOf = (tx: Db, resellerId: string | null, billingServiceId: string): number =>
   everOf(tx).get(billingServiceId, resellerId)!.n
 
-/** When a server or GPU instance that is gone ended, in ms; undefined where the ledger has neither identifier. */
-export const endOfService = (
-  tx: Db,
-  { where, values }: Where,
-  { workloadId, billingServiceId }: { workloadId: string; billingServiceId: string },
-): number | undefined =>
-  tx.$client
-    .query<{ at: number | null }, string[]>(
-      `SELECT max(i.until) AS at FROM usage_intervals i
-       WHERE (i.workload_id = ? OR i.billing_service_id = ?) AND ${where}`,
-    )
-    .get(workloadId, billingServiceId, ...values)?.at ?? undefined
+type Ended = { workloadId: string; billingServiceId: string; among: 'house' | 'all' }
+/**
+ * When a server or GPU instance that is gone ended, in ms; undefined where the ledger has neither identifier. `among`:
+ * whose identifiers of services are meant. One statement each: with OR between them neither index would be used.
+ */
+export function endOfService(tx: Db, { where, values }: Where, { workloadId, billingServiceId, among }: Ended) {
+  const latest = (condition: string, id: string) =>
+    tx.$client
+      .query<{ at: number | null }, string[]>(
+        `SELECT max(i.until) AS at FROM usage_intervals i WHERE ${condition} AND ${where}`,
+      )
+      .get(id, ...values)?.at ?? undefined
+  const ofHouse = among === 'house' ? ' AND i.reseller_id IS NULL' : ''
+  return (
+    (workloadId ? latest('i.workload_id = ?', workloadId) : undefined) ??
+    (billingServiceId ? latest(`i.billing_service_id = ?${ofHouse}`, billingServiceId) : undefined)
+  )
+}

@@ -204,6 +204,8 @@ export type Operation<
   example?: Static<B>
   /** The scopes that the body, not validated yet, would grant. Refused early when the caller lacks one. */
   grants?(body: Partial<Static<B>>): Iterable<string>
+  /** The part of the body that the audit log holds, where the whole says nothing more; by default all of it. */
+  auditBody?(body: Static<B>): Record<string, unknown>
   /** The state that the audit log compares before and after; by default the row behind `on`. */
   auditSnapshot?(call: AppContext & { tx: Db; actor: Actor; target: Row }): Record<string, unknown>
   /**

@@ -112,12 +112,25 @@ export const REASON = 'a reason in words'
 /** The title of the schema that `line` makes. */
 export const SEEN_LINE = 'one line of visible text'
 
+/** Has the schema no text that is composed? A list of thousands without one is not made anew. */
+const PLAIN = Symbol('plain')
+function isPlain(schema: TSchema & { [PLAIN]?: boolean }): boolean {
+  const known = schema[PLAIN]
+  if (known !== undefined) return known
+  const { title, anyOf = [], properties = {}, items } = schema as Shape
+  const below = [...anyOf, ...Object.values(properties), ...(items ? [items] : [])]
+  const plain = title !== REASON && title !== LINE && title !== SEEN_LINE && below.every(isPlain)
+  Object.defineProperty(schema, PLAIN, { value: plain })
+  return plain
+}
+
 /**
  * The value with its lines of text in Unicode's composed form: names that look the same are equal. Passwords and keys
  * stay.
  */
 export function composed(schema: TSchema | undefined, value: unknown): unknown {
-  const { title, anyOf, properties, items } = (schema ?? {}) as Shape
+  if (!schema || isPlain(schema)) return value
+  const { title, anyOf, properties, items } = schema as Shape
   if (typeof value === 'string')
     return title === REASON
       ? value.normalize('NFC').trim()

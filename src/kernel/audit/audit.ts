@@ -102,7 +102,11 @@ export function auditCall(
 ) {
   const { op, actor, request, answer, result, changes, beside } = call
   const { from, requestId } = request.client ?? unknownClient
-  const sent = op.body ? (mask(op.body, request.body) as object | undefined) : undefined
+  const sent = op.auditBody
+    ? op.auditBody(request.body)
+    : op.body
+      ? (mask(op.body, request.body) as object | undefined)
+      : undefined
   auditLine(tx, app, {
     actor,
     operation: op.id,

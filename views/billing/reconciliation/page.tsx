@@ -1,6 +1,7 @@
 // The monthly check: a list of the billing system is pasted or chosen as a file, and what differs is shown in words.
 // public/reconciliation.js fills the table, because the list is too long for an address.
-import { COLUMNS, reconcileUsage } from '../../../src/billing/reconciliation/reconcile.ts'
+import { COLUMNS } from '../../../src/billing/reconciliation/csv.ts'
+import { reconcileUsage } from '../../../src/billing/reconciliation/reconcile.ts'
 import { reportAccounts } from '../../../src/billing/usage/report.ts'
 import { page, reading } from '../../../src/kernel/web/page.ts'
 import { CallForm } from '../../components/action.tsx'
@@ -64,7 +65,7 @@ const ListForm = () => (
     <div class="f">
       <label for="list-file">File</label>
       <span class="hint" id="list-file-h">
-        A CSV export of up to 20,000 lines. They go into the field below.
+        A CSV export of up to 20,000 lines, in UTF-8 or UTF-16. They go into the field below.
       </span>
       <input
         id="list-file"
@@ -85,8 +86,9 @@ const ListForm = () => (
       hint={
         <>
           A header that names the columns, out of {COLUMNS.join(', ')}, then a line for each service; commas, semicolons
-          or tabs between them. Each line needs a serverId, an instanceId or a billingServiceId; an empty cell is not
-          compared. State is active, suspended or terminated. For example:
+          or tabs between them, and a first line <code>sep=;</code> where your program writes one. Each line needs a
+          serverId, an instanceId or a billingServiceId; an empty cell is not compared. State is active, suspended or
+          terminated. For example:
           <br />
           <code>{EXAMPLE.split('\n')[0]}</code>
           <br />
