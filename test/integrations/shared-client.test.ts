@@ -1,5 +1,5 @@
-// The client that all PHP modules share: one installation, one owner, one service, one try, and every body that a gateway
-// can send.
+// The client that all PHP modules share: one installation, one owner, one service, one try, and every body that a
+// gateway can send.
 import { describe, expect, test } from 'bun:test'
 import { type Berth, berth, isPhpThere, php } from './berth.ts'
 
@@ -200,7 +200,7 @@ describe.skipIf(!isPhpThere)('the installation', () => {
 const answer = (status: number, body: string | null, headers: Record<string, string> = {}) =>
   new Response(body, { status, headers: { 'Content-Type': 'text/html', ...headers } })
 const json = { 'Content-Type': 'application/json' }
-/** What stands between may answer, and how it is taken: tried again under the same key, or told. */
+/** Answers of a gateway, and how the client takes them: it sends the call again under its key, or tells of it. */
 const bodies: [string, () => Response, 'again' | 'told'][] = [
   ['an HTML page with 502', () => answer(502, '<html><h1>502 Bad Gateway</h1></html>'), 'again'],
   ['an HTML page with 200', () => answer(200, '<html>Under maintenance</html>'), 'again'],
@@ -227,7 +227,7 @@ const bodies: [string, () => Response, 'again' | 'told'][] = [
 
 describe.skipIf(!isPhpThere)('a gateway that answers', () => {
   for (const [what, body, taken] of bodies)
-    test(`${what} to any call of an order: it is ${taken === 'again' ? 'sent again' : 'told in words'}, and never made twice`, async () => {
+    test(`${what} to any call of an order: the call is ${taken === 'again' ? 'sent again' : 'told in words'}`, async () => {
       await using p = await berth()
       for (const when of [orders, (call: { path: string }) => call.path.startsWith('/admin/customers')]) {
         p.fault(when, body)
