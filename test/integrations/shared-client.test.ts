@@ -227,7 +227,7 @@ const bodies: [string, () => Response, 'again' | 'told'][] = [
 
 describe.skipIf(!isPhpThere)('a gateway that answers', () => {
   for (const [what, body, taken] of bodies)
-    test(`${what}: the call is ${taken === 'again' ? 'sent again' : 'told in words'}, and one server made`, async () => {
+    test(`${what}: the call is ${taken === 'again' ? 'sent again' : 'told in words'}, one server made`, async () => {
       await using p = await berth()
       for (const when of [orders, (call: { path: string }) => call.path.startsWith('/admin/customers')]) {
         p.fault(when, body)
