@@ -36,11 +36,10 @@ import {
 } from '../protocol/wire.ts'
 import { sleep } from '../sleep.ts'
 import { addressReport, namedIn } from './address-report.ts'
-import { Refused, signedHeaders } from './controller.ts'
+import { Refused, refusedUpgrade, signed, socketTo } from './controller.ts'
 import type { Identity } from './identity.ts'
 import { type JobLog, loggingTo } from './job-log.ts'
 import type { Answer, Journal } from './journal.ts'
-import { trusting } from './pinning.ts'
 
 const HEARTBEAT_MS = 10_000
 const FACTS_MS = 60_000
@@ -53,6 +52,9 @@ const OPENING_MS = 15_000
 const WORKED_MS = 5000
 const FIRST_RETRY_MS = 200
 const LONGEST_RETRY_MS = 15_000
+/** A restart of the controller takes a second or two: for the first tries, some ten seconds, no node waits longer. */
+const LONGEST_EARLY_RETRY_MS = 2000
+const EARLY_FAILURES = 8
 /** The most failures after which a retry still comes within a second. */
 const FEW_FAILURES = 2
 const REVOKED_RETRY_MS = 60_000
@@ -117,12 +119,10 @@ export class Connection {
 
   private async connectOnce(signal: AbortSignal): Promise<{ openMs: number; retryMs?: number }> {
     try {
-      const headers = await signedHeaders(this.identity)
-      const socket = new WebSocket(this.identity.controller.replace(/^http/, 'ws') + agentPaths.connect, {
-        headers,
-        ...trusting(this.identity.pins, (pin) => void (this.pinSeen = pin)),
-      } as never)
-      const { openMs, code } = await this.live(socket, signal)
+      const { openMs, code } = await signed(this.identity, (headers) => {
+        const seen = (pin: string) => void (this.pinSeen = pin)
+        return this.live(socketTo(this.identity, agentPaths.connect, headers, seen), signal)
+      })
       const retryMs = waitAfter(code)
       if (!signal.aborted)
         log('warning', `${reasonOf(code)}; vms run on, reconnecting`, {
@@ -476,14 +476,6 @@ const waitAfter = (code: number): number | undefined =>
     ? CUT_OFF_RETRY_MS * (1 + Math.random())
     : undefined
 
-/** Bun reports the status of a refused upgrade only in the message: "… Expected 101 status code: 401". */
-function refusedUpgrade(message = ''): Error {
-  const status = Number(/status code: (\d{3})/.exec(message)?.[1])
-  return status
-    ? new Refused(status, `http_${status}`, `the controller answered ${status} to the connection`)
-    : new Error(message || 'the connection failed')
-}
-
 /** Logs why there is no connection. Returns the milliseconds to wait, or undefined where the back-off decides. */
 function explain(error: unknown): number | undefined {
   if (error instanceof Refused && error.status === 401) {
@@ -501,4 +493,7 @@ function explain(error: unknown): number | undefined {
 /**
  * Exponential with full jitter, so that a thousand nodes do not reconnect in the same second. The first retry is fast.
  */
-const backOffMs = (failures: number) => 50 + Math.random() * Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures)
+const backOffMs = (failures: number) => {
+  const longest = failures <= EARLY_FAILURES ? LONGEST_EARLY_RETRY_MS : LONGEST_RETRY_MS
+  return 50 + Math.random() * Math.min(longest, FIRST_RETRY_MS * 2 ** failures)
+}

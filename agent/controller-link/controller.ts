@@ -53,8 +53,52 @@ const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' ||
 export const enroll = (controller: string, request: EnrollRequest, pins: readonly string[]) =>
   post({ controller, pins }, agentPaths.enroll, request, EnrollResponse)
 
+/** Answers of 409 in a row after which a request is given up, and comes again with the back-off of its caller. */
+const MOST_CHALLENGES = 4
+
+/**
+ * Makes a request with headers that prove the node's identity. Where the controller restarted between the challenge and
+ * the request, it does not know the nonce and answers 409: then the request is made again with a new one. Throws what
+ * `request` throws, and `Refused` of the challenge.
+ */
+export async function signed<T>(
+  identity: Identity,
+  request: (headers: Record<string, string>) => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await request(await signedHeaders(identity))
+    } catch (error) {
+      if (!(error instanceof Refused && error.status === 409) || tries === MOST_CHALLENGES) throw error
+    }
+}
+
+/** The answer to a signed download. Throws `Refused`, and `unreachable` when there is no answer. */
+export const download = (identity: Identity, path: string, signal: AbortSignal): Promise<Response> =>
+  signed(identity, async (headers) => {
+    const response = await reach(identity, path, { headers, decompress: false, signal } as RequestInit)
+    if (response.ok) return response
+    throw refusal(response.status, await response.json().catch(() => undefined))
+  })
+
+/** A WebSocket to `path` on the controller; `seen` is told the pin of its certificate. */
+export const socketTo = (
+  { controller, pins }: Destination,
+  path: string,
+  headers: Record<string, string>,
+  seen?: (pin: string) => void,
+): WebSocket => new WebSocket(controller.replace(/^http/, 'ws') + path, { headers, ...trusting(pins, seen) } as never)
+
+/** For a WebSocket that never opened. Bun has the status in its message only: "… Expected 101 status code: 401". */
+export function refusedUpgrade(message = ''): Error {
+  const status = Number(/status code: (\d{3})/.exec(message)?.[1])
+  return status
+    ? new Refused(status, `http_${status}`, `the controller answered ${status} to the connection`)
+    : new Error(message || 'the connection failed')
+}
+
 /** Headers that prove the node's identity for one request: the nonce in them is new and works once. */
-export async function signedHeaders(identity: Identity): Promise<Record<string, string>> {
+async function signedHeaders(identity: Identity): Promise<Record<string, string>> {
   const { nodeId } = identity
   const { nonce } = await post(identity, agentPaths.challenge, { nodeId, protocol: PROTOCOL }, ChallengeResponse)
   return {

@@ -1,8 +1,7 @@
 // The real host with its drivers.
 import { join } from 'node:path'
-import { signedHeaders } from '../controller-link/controller.ts'
+import { download } from '../controller-link/controller.ts'
 import type { Identity } from '../controller-link/identity.ts'
-import { trusting } from '../controller-link/pinning.ts'
 import { HostAccess } from '../drivers/access/host-access.ts'
 import { BackupRuns } from '../drivers/backup/backup-runs.ts'
 import { ResticFiles } from '../drivers/backup/files.ts'
@@ -16,7 +15,7 @@ import { LibvirtGuestAgent } from '../drivers/guest-agent/libvirt.ts'
 import { CaddyHttpNames, caddyOfHost } from '../drivers/http-names/caddy.ts'
 import { probe, type Virtualisation } from '../drivers/hypervisor/kvm-probe.ts'
 import { Libvirt } from '../drivers/hypervisor/libvirt.ts'
-import { DownloadedImages } from '../drivers/images/download.ts'
+import { DownloadedImages, type FromController } from '../drivers/images/download.ts'
 import { Bridges } from '../drivers/network/bridge.ts'
 import { Vxlans } from '../drivers/private-network/vxlan.ts'
 import { IsoSeeds } from '../drivers/seed/iso.ts'
@@ -93,8 +92,8 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     backupRuns,
     backupFiles,
     metering,
-    images: new DownloadedImages(join(dataDir, 'images'), (path) => fromController(identity, path)),
-    isos: new DownloadedImages(makePassage(join(dataDir, 'isos')), (path) => fromController(identity, path)),
+    images: new DownloadedImages(join(dataDir, 'images'), fromController(identity)),
+    isos: new DownloadedImages(makePassage(join(dataDir, 'isos')), fromController(identity)),
     facts: async () => ({
       ...(await factsOfHost(virtualisation, identity?.controller)),
       ...(await gpuFacts({ access, containers, gpus, workspaces })),
@@ -135,7 +134,9 @@ function hostPortsFrom(text = ''): number[] {
   return ports.filter((port) => Number.isInteger(port) && port > 0 && port < 65_536)
 }
 
-async function fromController(identity: Identity | undefined, path: string) {
-  if (!identity) throw new Failure('not_enrolled', 'this host has no controller yet')
-  return { url: identity.controller + path, headers: await signedHeaders(identity), ...trusting(identity.pins) }
-}
+const fromController =
+  (identity: Identity | undefined): FromController =>
+  (path, signal) => {
+    if (!identity) throw new Failure('not_enrolled', 'this host has no controller yet')
+    return download(identity, path, signal)
+  }

@@ -17,7 +17,7 @@ import { HeldRights } from '../identity/accounts/staff/role.ts'
 import { authenticate } from '../identity/auth/authenticate.ts'
 import { TokenUses } from '../identity/tokens/uses.ts'
 import { startedBy, system } from '../kernel/api/actor.ts'
-import { unknownPath } from '../kernel/api/errors.ts'
+import { restarting as restartingError, unknownPath } from '../kernel/api/errors.ts'
 import { gate, refusedEarly } from '../kernel/api/gate.ts'
 import { API_ROOT, type HttpContext, Routes, type Sender } from '../kernel/api/http.ts'
 import { CALLS_PER_MINUTE, Limit, SIGN_INS_PER_MINUTE } from '../kernel/api/limits.ts'
@@ -346,6 +346,8 @@ export async function createController({
         if (!isCanonical) throw unknownPath()
         const endpoint = endpoints.get(pathOf(request.url))
         if (!endpoint) return router.fetch(forRouter(request))
+        // A socket that this process opens now would hold up its end, and its client would soon look for the next one.
+        if (restarting) throw restartingError('Berth is restarting. Connect again in a moment.')
         // A socket outlives its request, which knows the address until it is answered.
         void request.info.from
         const { handler, headers } = endpoint.accept(request)

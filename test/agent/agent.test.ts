@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandName, Input } from '../../agent/protocol/wire.ts'
-import { closeCodes } from '../../agent/protocol/wire.ts'
+import { agentPaths, closeCodes } from '../../agent/protocol/wire.ts'
 import { controller, NODE_ID } from './controller.ts'
 import { imageSource, portRulesOf, seedOf, vmOf, volumeOf, workloadId } from './examples.ts'
 import { agentProcess, berthAgent, dataDir } from './run.ts'
@@ -179,6 +179,21 @@ describe('the connection', () => {
       expect(said.split(words)).toHaveLength(2)
     })
   }
+  test('whose challenge the controller forgot is asked for anew at once, and nobody hears of a removal', async () => {
+    const { it, dir, agent } = await node()
+    await it.waitConnected()
+    await agent.stop()
+    it.forgetChallenges(3)
+    const began = performance.now()
+    const again = agentProcess(dir, {}, 'pipe')
+    await it.waitConnected()
+    const tookMs = performance.now() - began
+    expect(await again.stop()).toBe(0)
+    const said = await new Response(again.child.stderr as ReadableStream).text()
+    expect(said).not.toContain('removed')
+    expect(it.requests.filter((path) => path === agentPaths.connect)).toHaveLength(1 + 4)
+    expect(tookMs).toBeLessThan(15_000)
+  })
   for (const code of [closeCodes.tooMuch, closeCodes.replaced])
     test(`closed with ${code} is not opened again for half a minute, and the agent still stops at once`, async () => {
       const { it, agent } = await node()
@@ -203,7 +218,7 @@ describe('the connection', () => {
     await Bun.sleep(800)
     expect(it.connected()).toBe(false)
     it.answerChallengesWith(200)
-    await it.waitConnected(3000)
+    await it.waitConnected(10_000)
   })
   test('stays open on SIGTERM until running commands are answered', async () => {
     const { it, dir, agent } = await node()

@@ -35,11 +35,14 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
   let upgradeStatus = 101
   let enrolled: EnrollRequest | undefined
 
+  let forgets = 0
+
   const refuse = (code: string, as = 401) =>
     Response.json({ error: { code, message: `${code}, says the test` } }, { status: as })
+  const isFresh = (headers: Headers) => nonces.delete(headers.get(agentHeaders.nonce) ?? '')
   const proves = (headers: Headers) => {
     const nonce = headers.get(agentHeaders.nonce) ?? ''
-    if (!nonces.delete(nonce) || !publicKey) return false
+    if (!publicKey) return false
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' })
     const signature = Buffer.from(headers.get(agentHeaders.signature) ?? '', 'base64url')
     return verify(null, Buffer.from(signedText(headers.get(agentHeaders.node) ?? '', nonce)), key, signature)
@@ -66,6 +69,9 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
         nonces.add(nonce)
         return Response.json({ nonce })
       }
+      // As a controller that has restarted since the challenge.
+      if (request.headers.has(agentHeaders.nonce) && forgets && forgets--) nonces.clear()
+      if (request.headers.has(agentHeaders.nonce) && !isFresh(request.headers)) return refuse('challenge_expired', 409)
       if (pathname === agentPaths.connect) {
         if (!proves(request.headers)) return refuse('bad_signature')
         if (upgradeStatus !== 101) return refuse('node_revoked', upgradeStatus)
@@ -130,6 +136,10 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
     welcomeWithEpoch: (it: number, then?: ToAgent) => {
       epoch = it
       greeting = then
+    },
+    /** Forgets the challenges of the next `n` signed requests. */
+    forgetChallenges: (n: number) => {
+      forgets = n
     },
     /** The codes with which sockets were closed. */
     closes,

@@ -21,6 +21,8 @@ export type Pulse = {
   connected: number
   opened: number
   refused: number
+  /** Upgrades that were answered 409: the challenge was of another process. */
+  tooOld: number
   commands: number
   heartbeats: number
   lagMs: number[]
@@ -43,6 +45,8 @@ export async function startAgents(controller: string, nodes: readonly SeededNode
   })()
   return it
 }
+/** The journals of all agents. */
+export const agentsLog = () => Bun.file(`${tempDir}/agents.log`).text()
 export type Agents = Awaited<ReturnType<typeof startAgents>>
 
 /** Answers the seconds until all were connected; throws after `limitSeconds`. */
@@ -67,7 +71,7 @@ async function* linesOf(stream: ReadableStream<Uint8Array>) {
 
 // ---------------------------------------------------------------- the simulator's own process
 const PULSE_MS = 200
-const count = { opened: 0, refused: 0, commands: 0, heartbeats: 0 }
+const count = { opened: 0, refused: 0, tooOld: 0, commands: 0, heartbeats: 0 }
 const sockets = new Set<WebSocket>()
 let lagMs: number[] = []
 
@@ -90,6 +94,7 @@ function hostOf(node: SeededNode): Host {
     load: async () => ({ cpuPercent: 12.5, load1: 3.1, memoryFreeMb: 60_000_000 }),
     storage: {
       list: async () => [...guests.keys()].map(volume),
+      volumes: async () => ({ volumes: [...guests.keys()].map(volume), silent: [] }),
       capacities: async () => [
         {
           name: 'local',
@@ -107,7 +112,9 @@ function hostOf(node: SeededNode): Host {
     workspaces: { list: async () => [] },
     gpus: { samples: async () => [] },
     // Every controller is obeyed.
-    state: { controllerEpoch: () => 0, obeyEpoch() {} },
+    state: { controllerEpoch: () => 0, obeyEpoch() {}, learnPools() {} },
+    portSecurity: { addresses: async () => [] },
+    access: { addresses: async () => [] },
     // Its traffic is stored already.
     metering: { report: () => undefined, stored() {} },
     withFaults: async (name: CommandName, workload: string | undefined) => {
@@ -148,10 +155,14 @@ const supervision = { onCrash() {}, recent: () => [], wake() {} } as unknown as 
 class Watched extends WebSocket {
   private sentAt: number[] = []
   constructor(url: string, options: { headers: Record<string, string> }) {
-    super(url, { headers: { ...options.headers, ...fromAddressOf(options.headers[agentHeaders.node]!) } } as never)
+    const node = options.headers[agentHeaders.node]!
+    super(url, { headers: { ...options.headers, ...fromAddressOf(node) } } as never)
     this.addEventListener('open', () => {
       count.opened++
       sockets.add(this)
+    })
+    this.addEventListener('error', (event) => {
+      if ((event as ErrorEvent).message?.includes('409')) count.tooOld++
     })
     this.addEventListener('close', () => sockets.delete(this))
     this.addEventListener('pong' as 'message', ({ data }) => {

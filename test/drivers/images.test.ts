@@ -144,10 +144,9 @@ describe('an image from the network', () => {
     process.env['PANEL_AGENT_INSECURE'] = '1'
     const root = temporary('images')
     const url = `http://127.0.0.1:${server.port}`
-    const images = new DownloadedImages(root, async (path) => ({
-      url: url + path,
-      headers: { 'X-Berth-Node': 'nod_1' },
-    }))
+    const images = new DownloadedImages(root, (path, signal) =>
+      fetch(url + path, { headers: { 'X-Berth-Node': 'nod_1' }, signal }),
+    )
     const source: ImageSource = { ...imageSource, url: `${url}/image.qcow2`, checksum: sum('sha256') }
     return { asked, root, images, source }
   }
@@ -276,7 +275,7 @@ describe('S39: a download from an address that a customer chose', () => {
   test('is refused by the driver before anything is sent, also over HTTP in a lab', async () => {
     let calls = 0
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(`${++calls}`) })
-    const images = new DownloadedImages(temporary('own'), async () => ({ url: '', headers: {} }))
+    const images = new DownloadedImages(temporary('own'), () => fetch(''))
     const of = (url: string) => images.ensure({ ...imageSource, url, publicOnly: true })
     const before = process.env['PANEL_AGENT_INSECURE']
     process.env['PANEL_AGENT_INSECURE'] = '1'

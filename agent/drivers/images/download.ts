@@ -5,7 +5,6 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { progress, say } from '../../controller-link/job-log.ts'
-import type { Trust } from '../../controller-link/pinning.ts'
 import { Failure } from '../../failure.ts'
 import { readQcow2 } from '../../protocol/qcow2.ts'
 import type { ImageSource } from '../../protocol/wire.ts'
@@ -18,10 +17,8 @@ const SILENCE_MS = 60_000
 /** Distributions redirect to mirrors; the checksum proves that the right file arrived. */
 const MOST_REDIRECTS = 5
 
-/** Returns the URL of a path on the controller, headers that prove the node's identity, and whom it trusts there. */
-export type FromController = (
-  path: string,
-) => Promise<{ url: string; headers: Record<string, string> } & Partial<Trust>>
+/** The controller's answer to a signed request for this path. Throws what says why there is none. */
+export type FromController = (path: string, signal: AbortSignal) => Promise<Response>
 type Note = { format: ImageSource['format']; checksum: string; virtualSizeBytes: number }
 
 export class DownloadedImages implements Images {
@@ -112,10 +109,7 @@ export class DownloadedImages implements Images {
   }
 
   private async ask({ url: from, publicOnly = false }: Source, signal: AbortSignal): Promise<Response> {
-    if (from.startsWith('/')) {
-      const { url, ...options } = await this.fromController(from)
-      return answered(await get(url, { ...options, signal }), url)
-    }
+    if (from.startsWith('/')) return this.fromController(from, signal)
     let url = from
     for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
       mustBeSecure(url, publicOnly)
@@ -135,8 +129,7 @@ export class DownloadedImages implements Images {
   private note = (id: string) => join(this.root, `${id}.json`)
 }
 
-type GetOptions = { headers?: Record<string, string>; signal: AbortSignal } & Partial<Trust>
-async function get(url: string, init: GetOptions): Promise<Response> {
+async function get(url: string, init: { signal: AbortSignal }): Promise<Response> {
   try {
     return await fetch(url, { ...init, redirect: 'manual', decompress: false } as RequestInit)
   } catch (cause) {

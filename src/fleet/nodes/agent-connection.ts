@@ -177,7 +177,10 @@ export class AgentEndpoints {
     return Response.json({ nonce: this.challenges.issue(asked.nodeId) })
   }
 
-  /** The node whose key signed this request. Throws `rate_limited` and `node_not_known`. */
+  /**
+   * The node whose key signed this request. Throws `rate_limited`, `node_not_known`, and `challenge_expired` for a
+   * nonce that is not of this process, too old or used: only a credential that was looked up is refused for good.
+   */
   signer(request: IncomingRequest): Node {
     this.calls.take(`signed ${addressKey(request.info.from)}`)
     const nodeId = request.headers.get(agentHeaders.node) ?? ''
@@ -186,7 +189,9 @@ export class AgentEndpoints {
     const protocol = request.headers.get(agentHeaders.protocol)
     if (protocol !== null) mustSpeakOurs(protocol)
     const node = this.known(nodeId)
-    if (!node || !isFresh) throw notKnown()
+    if (!node) throw notKnown()
+    if (!isFresh)
+      throw new ApiError('challenge_expired', 'This challenge is not valid any more. Ask for a new one and sign that.')
     const signature = Buffer.from(request.headers.get(agentHeaders.signature) ?? '', 'base64url')
     if (signature.length !== 64 || !isSignedBy(node.publicKey, signedText(nodeId, nonce), signature)) throw notKnown()
     if (protocol === null) mustSpeakOurs(undefined)

@@ -35,6 +35,13 @@ const errors = {
     when: 'The node was removed, its credential was revoked, or it belongs to another controller.',
     remedy: 'Enroll it again.',
   },
+  challenge_expired: {
+    status: 409,
+    when:
+      'An agent signed a challenge that is over 30 seconds old, was used before, or came from the controller before ' +
+      'its restart. It says nothing of the credential.',
+    remedy: 'Ask for a new challenge at once; agents do so by themselves.',
+  },
   node_lost: {
     status: 409,
     when: 'The node of the server was declared lost.',

@@ -65,7 +65,7 @@ beforeEach(async () => {
 })
 const ownImages = (id: string) => {
   mkdirSync(`${p.dir}/${id}/downloads`, { recursive: true })
-  return new DownloadedImages(`${p.dir}/${id}/downloads`, async () => ({ url: '', headers: {} }))
+  return new DownloadedImages(`${p.dir}/${id}/downloads`, () => fetch(''))
 }
 afterEach(() => {
   globalThis.fetch = realFetch
