@@ -792,12 +792,41 @@ export type Event = {
   data: Record<string, unknown>
 }
 
+export type EventCustomer = {
+  id: string
+  email: string
+  name: string
+  externalId: string | null
+}
+
+export type EventGpuInstance = {
+  id: string
+  name: string
+  status: string
+  offerId: string
+  billingProductId: string | null
+  location: string
+  address: string | null
+  createdAt: string
+  billingServiceId: string | null
+}
+
 export type EventPage = {
   data: (Event)[]
   /** Null on the last page. */
   nextCursor: string | null
   /** Of all pages together. */
   total: number
+}
+
+export type EventServer = {
+  id: string
+  hostname: string
+  status: string
+  package: string
+  location: string
+  ipv4: string | null
+  billingServiceId: string | null
 }
 
 export type EventType = {

@@ -11,11 +11,11 @@ import { checksOf } from '../../src/kernel/api/http.ts'
 import { jobFailures } from '../../src/kernel/jobs/failures.ts'
 import { openapi } from '../../src/kernel/openapi/openapi.ts'
 import { clientTypes } from '../integrations/client-types.ts'
+import { typeOf } from '../kernel/openapi/shape.ts'
 import { golden } from '../support/golden.ts'
 import { permissions, scopes, scopesOf } from '../support/world/rights.ts'
 
 const { errors } = registry
-const file = new URL('../../docs/api.md', import.meta.url).pathname
 const row = (...cells: string[]) => `| ${cells.join(' | ')} |`
 const table = (heads: string[], rows: string[][]) =>
   [row(...heads), row(...heads.map(() => '---')), ...rows.map((cells) => row(...cells))].join('\n')
@@ -72,25 +72,71 @@ const tables: Record<string, string> = {
     `${operations.flatMap((op) => (op.idempotent ? [`\`${op.method} ${op.path}\``] : [])).join(', ')}.`,
 }
 
+/** The lists that docs/webhooks.md is made of: every type with the fields of its data, and the records in them. */
+const document = JSON.parse(JSON.stringify(openapi(registry, { version: '0', root: '' })))
+const dataOf = (type: string) =>
+  document.webhooks[type].post.requestBody.content['application/json'].schema.properties.data
+const fieldsOf = ({ properties, required = [] }: any): string =>
+  Object.entries<any>(properties)
+    .map(([name, schema]) => {
+      const [type, words] = [typeOf(schema), schema.description]
+      return `\`${name}${required.includes(name) ? '' : '?'}: ${type}\`${words ? ` (${words.replace(/\.$/, '')})` : ''}`
+    })
+    .join(', ')
+    .replaceAll('|', '\\|')
+const records = Object.entries<any>(document.components.schemas).filter(([name]) => /^Event[A-Z]/.test(name))
+const webhookTables = {
+  events: table(
+    ['type', 'goes to staff and to', 'when', 'fields of `data`'],
+    Object.entries(registry.events).map(([type, { audience, words }]) => [
+      `\`${type}\``,
+      audience === 'staff only' ? 'nobody else' : audience,
+      words,
+      fieldsOf(dataOf(type)),
+    ]),
+  ),
+  records: table(
+    ['record', 'fields'],
+    records
+      .filter(([name]) => name !== 'EventType' && name !== 'EventPage')
+      .map(([name, schema]) => [`\`${name}\``, fieldsOf(schema)]),
+  ),
+}
+
+/** The text of the file with its tables made anew. */
+const filled = (path: string, tables: Record<string, string>) =>
+  Object.entries(tables).reduce(
+    (text, [name, table]) =>
+      text.replace(
+        new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`),
+        (_, start, end) => `${start}${table}\n${end}`,
+      ),
+    readFileSync(new URL(`../../${path}`, import.meta.url).pathname, 'utf8'),
+  )
+
+describe('docs/webhooks.md', () => {
+  test('has every type of event with the fields that its declaration makes', () => {
+    const written = filled('docs/webhooks.md', webhookTables)
+    golden('docs/webhooks.md', written)
+    for (const table of Object.values(webhookTables)) expect(written).toContain(table)
+  })
+})
+
 describe('docs/api.md', () => {
   test(
     'has the tables that its lists make: run GOLDEN=write bun test test/every/document.test.ts after a change ' +
       'of a list',
     () => {
-      const written = Object.entries(tables).reduce(
-        (text, [name, table]) =>
-          text.replace(
-            new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`),
-            (_, start, end) => `${start}${table}\n${end}`,
-          ),
-        readFileSync(file, 'utf8'),
-      )
+      const written = filled('docs/api.md', tables)
       golden('docs/api.md', written)
       for (const table of Object.values(tables)) expect(written).toContain(table)
     },
   )
   test('names no code, scope, path or preset that there is not', () => {
-    const text = readFileSync(file, 'utf8').replace(/<!-- (\w+) -->[\s\S]*?<!-- \/\1 -->/g, '')
+    const text = readFileSync(new URL('../../docs/api.md', import.meta.url).pathname, 'utf8').replace(
+      /<!-- (\w+) -->[\s\S]*?<!-- \/\1 -->/g,
+      '',
+    )
     const prose = text.replace(/```[\s\S]*?```/g, '')
     const known = new Set([
       ...Object.keys(errors),
@@ -112,5 +158,5 @@ describe('docs/api.md', () => {
 })
 
 test('the TypeScript client has every operation as the document describes it', () => {
-  golden('integrations/client-ts/api.ts', clientTypes(openapi(registry, { version: '0', root: '' })))
+  golden('integrations/client-ts/api.ts', clientTypes(document))
 })

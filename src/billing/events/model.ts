@@ -62,19 +62,24 @@ export const eventResponse = namedSchema('Event', {
 export const showEvent = (event: Omit<Shown, 'data'> & { data: string }, kind: AccountKind) =>
   eventFor(kind, { ...event, data: JSON.parse(event.data) as Record<string, unknown> })
 
+/** A record of an event without what a billing system calls it. */
+const withoutService = (record: unknown): unknown =>
+  typeof record === 'object' && record !== null && 'billingServiceId' in record
+    ? { ...record, billingServiceId: null }
+    : record
+
 type Shown = Pick<StoredEvent, 'id' | 'type' | 'createdAt' | 'resellerId'> & { data: Record<string, unknown> }
 /**
  * The event as a kind of account gets it. The identifiers of a reseller's billing system are not for that of the house,
  * which would take them for its own services.
  */
 export function eventFor(kind: AccountKind, { id, type, createdAt, resellerId, data }: Shown) {
-  const { server } = data as { server?: { billingServiceId?: unknown } }
-  const isForeign = kind === 'staff' && resellerId !== null && server?.billingServiceId != null
+  const isForeign = kind === 'staff' && resellerId !== null
   return {
     id,
     type,
     created_at: iso(createdAt),
-    data: isForeign ? { ...data, server: { ...server, billingServiceId: null } } : data,
+    data: isForeign ? Object.fromEntries(Object.entries(data).map(([name, of]) => [name, withoutService(of)])) : data,
   }
 }
 

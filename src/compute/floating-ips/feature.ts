@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { customerData } from '../../identity/accounts/model.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { addressesOf, isOwn } from '../../network/ip-pools/allocate.ts'
@@ -8,7 +9,10 @@ import { releaseFloatingIp } from './release.ts'
 import { reserveFloatingIp } from './reserve.ts'
 import { floatingIps } from './tables.ts'
 
-const data = t.Object({ floatingIp: t.Object({ id: t.String(), address: t.String(), location: t.String() }) })
+const data = t.Object({
+  floatingIp: t.Object({ id: t.String(), address: t.String(), location: t.String() }),
+  customer: customerData,
+})
 const events = {
   'floating_ip.created': event('resellers', 'A floating IP reserved', data),
   'floating_ip.released': event('resellers', 'A floating IP released', data),

@@ -3,6 +3,7 @@
 import type { SQL } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { locationById } from '../../fleet/locations/queries.ts'
+import { customerInEvent } from '../../identity/accounts/model.ts'
 import { ownedResource, ownedVisibleTo } from '../../identity/accounts/owned.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
@@ -73,5 +74,6 @@ export function mustRest(tx: Db, it: FloatingIp) {
 export function tell(tx: Tx, now: number, type: 'floating_ip.created' | 'floating_ip.released', it: FloatingIp) {
   const { id, address, location } = showFloating(tx, it)
   const concerning = { subject: { type: 'floating_ip', id }, customerId: it.ownerId, resellerId: it.resellerId }
-  emit(tx, now, type, concerning, { floatingIp: { id, address, location } })
+  const customer = customerInEvent(accountById(tx, it.ownerId)!)
+  emit(tx, now, type, concerning, { floatingIp: { id, address, location }, customer })
 }

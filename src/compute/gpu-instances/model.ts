@@ -85,7 +85,7 @@ export const pageOfList = (area: Area) => (area === '/admin' ? '/admin/gpu-insta
 export const pageOf = (area: Area, id: string) => `${pageOfList(area)}/${id}` as const
 
 /** An instance as events carry it. */
-const instanceData = t.Object({
+const instanceData = namedSchema('EventGpuInstance', {
   id: t.String(),
   name: t.String(),
   status: t.String(),

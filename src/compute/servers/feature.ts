@@ -3,7 +3,7 @@ import { everyWorkload, firstToSetUp, isAnySetUp, searchWorkloads } from '../../
 import { areas } from '../../identity/accounts/areas.ts'
 import { customerData } from '../../identity/accounts/model.ts'
 import { own, visible } from '../../identity/team/access.ts'
-import { nullable } from '../../kernel/api/operation.ts'
+import { described, nullable } from '../../kernel/api/operation.ts'
 import { minute } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
@@ -84,7 +84,14 @@ const events = {
   'server.resized': event(
     'resellers and customers',
     'Package changed',
-    t.Object({ ...about, from: t.String(), to: t.String() }),
+    t.Object({
+      ...about,
+      from: described(t.String(), 'The name of the package before.'),
+      to: described(t.String(), 'The name of the package now.'),
+      fromPackageId: t.String(),
+      toPackageId: t.String(),
+      billingProductId: described(nullable(t.String()), 'Of the package now.'),
+    }),
   ),
   'server.addresses_changed': event(
     'resellers and customers',

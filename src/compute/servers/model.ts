@@ -63,7 +63,7 @@ export function subjectOfOwner(tx: Db, serverId: string, ownerId: string): Subje
 }
 
 /** A server as events carry it. */
-export const serverData = t.Object({
+export const serverData = namedSchema('EventServer', {
   id: t.String(),
   hostname: t.String(),
   status: t.String(),

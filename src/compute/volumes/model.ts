@@ -18,6 +18,7 @@ import {
   volumesOf,
 } from '../../fleet/volumes/queries.ts'
 import { serversBeside } from '../../fleet/workloads/reports.ts'
+import { customerData, customerInEvent } from '../../identity/accounts/model.ts'
 import { ownedResource, ownedVisibleTo } from '../../identity/accounts/owned.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
 import { mustAllowDisk, resellerOf } from '../../identity/resellers/model.ts'
@@ -219,12 +220,14 @@ export function mustBeMakeable(tx: Db, actor: Actor, target: Server) {
 
 export const volumeData = t.Object({
   volume: t.Object({ id: t.String(), name: t.String(), sizeGb: t.Integer(), location: t.String() }),
+  customer: customerData,
 })
 export function tell(tx: Tx, now: number, type: 'volume.created' | 'volume.resized' | 'volume.deleted', it: VolumeRow) {
   const concerning = { subject: { type: 'volume', id: it.id }, customerId: it.ownerId, resellerId: it.resellerId }
   const { id, name, sizeGb } = it
   emit(tx, now, type, concerning, {
     volume: { id, name, sizeGb, location: locationById(tx, it.locationId)?.name ?? '' },
+    customer: customerInEvent(accountById(tx, it.ownerId)!),
   })
 }
 

@@ -25,7 +25,7 @@ import {
 import type { Account, Allowance } from './tables.ts'
 
 /** A customer as events carry it. */
-export const customerData = t.Object({
+export const customerData = namedSchema('EventCustomer', {
   id: t.String(),
   email: t.String(),
   name: t.String(),

@@ -5,6 +5,7 @@ import { hasCustomers } from '../accounts/queries.ts'
 import { lockedCustomers, nearQuotas, suspendedReseller } from './attention.ts'
 import { quotaNotices, tellOfQuota } from './notices.ts'
 import { createResellerCustomer, exportResellerCustomers, getResellerAccount, listResellerCustomers } from './own.ts'
+import { quotaResources } from './quota.ts'
 import {
   changeReseller,
   createReseller,
@@ -19,7 +20,12 @@ const events = {
   'quota.near_limit': event(
     'resellers',
     'A reseller passes 90% of a quota',
-    t.Object({ resource: t.String(), used: t.Integer(), limit: t.Integer() }),
+    t.Object({
+      resource: t.Enum([...quotaResources]),
+      used: t.Integer(),
+      limit: t.Integer(),
+      reseller: t.Object({ id: t.String(), name: t.String() }),
+    }),
   ),
 }
 type Events = typeof events

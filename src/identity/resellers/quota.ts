@@ -7,7 +7,7 @@ import { namedSchema, nullable } from '../../kernel/api/operation.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { exactGb, exactMb, units } from '../../kernel/words.ts'
-import { countCustomers } from '../accounts/queries.ts'
+import { accountById, countCustomers } from '../accounts/queries.ts'
 
 /** The resources that are counted, in words. */
 export const resources = {
@@ -58,7 +58,7 @@ const tellOfNear = (tx: Tx, now: number, resellerId: string, resource: QuotaReso
     now,
     'quota.near_limit',
     { subject: { type: 'reseller', id: resellerId }, customerId: null, resellerId },
-    { resource, used, limit },
+    { resource, used, limit, reseller: { id: resellerId, name: accountById(tx, resellerId)?.name ?? '' } },
   )
 
 /** Emits an event for each quota that comes near its end because it was lowered. */

@@ -1,8 +1,8 @@
 // OpenAPI 3.1 made from the registry; its schemas are those that the gate validates with.
-import type { TSchema } from 'typebox'
+import { type TSchema, Type as t } from 'typebox'
 import type { AccountKind } from '../api/access.ts'
 import { type Code, errorBody } from '../api/errors.ts'
-import { isAllowedInSupportSession, needsPerson, type Operation, queryOf, statusesOf } from '../api/operation.ts'
+import { isAllowedInSupportSession, needsPerson, type Operation, queryOf, statusesOf, time } from '../api/operation.ts'
 import type { Registry } from '../registry.ts'
 import { list } from '../words.ts'
 import { ref, shared } from './shared.ts'
@@ -247,6 +247,26 @@ function operationObject(registry: Registry, op: Operation, components: Named): 
   }
 }
 
+/** What a webhook receives of one type of event; the answer of `GET /events` has the same form. */
+function webhookObject({ complete, events, examples }: Registry, type: string, components: Named) {
+  const { audience, words, data } = events[type]!
+  const schema = t.Object({ id: t.String(), type: t.Literal(type), created_at: time, data })
+  return {
+    post: {
+      summary: words,
+      description: `For ${audience === 'staff only' ? 'staff' : `staff, ${audience}`}.`,
+      requestBody: {
+        required: true,
+        ...json({
+          schema: hoisted(complete(schema), components),
+          example: examples.sample(complete(schema), 'event'),
+        }),
+      },
+      responses: { '2XX': { description: 'Any answer from 200 to 299 within 10 seconds: it has arrived.' } },
+    },
+  }
+}
+
 /** The only code of an error response that has no other. */
 function onlyCode({ content }: Named): string | undefined {
   const examples = Object.keys((content as Record<string, { examples?: object }>)['application/json']?.examples ?? {})
@@ -327,7 +347,7 @@ and sometimes \`details\`.
 Times are ISO 8601 in UTC; the unit stands at the end of a name (\`memoryMb\`, \`diskGb\`).`
 
 export function openapi(registry: Registry, { version, root }: { version: string; root: string }) {
-  const { operations, errors, scopes } = registry
+  const { operations, errors, events, scopes } = registry
   const paths: Record<string, Record<string, OperationObject>> = {}
   const schemas: Named = { Error: error }
   for (const op of operations) (paths[op.path] ??= {})[op.method.toLowerCase()] = operationObject(registry, op, schemas)
@@ -339,6 +359,7 @@ export function openapi(registry: Registry, { version, root }: { version: string
     security: [{ token: [] }],
     tags: [...new Set(operations.map((op) => op.id.split('.')[0]!))].map((name) => ({ name })),
     paths,
+    webhooks: Object.fromEntries(Object.keys(events).map((type) => [type, webhookObject(registry, type, schemas)])),
     components: {
       securitySchemes: {
         token: {

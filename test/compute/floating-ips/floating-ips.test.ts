@@ -51,6 +51,7 @@ describe('a floating address', () => {
       .get()!
     expect(JSON.parse(data)).toEqual({
       floatingIp: { id: p.ip.id, address: '203.0.113.12', location: 'Frankfurt' },
+      customer: { id: p.customer.id, email: expect.any(String), name: expect.any(String), externalId: null },
     })
     const next = await p.admin('POST', '/admin/servers', { ...p.order, hostname: 'web03' })
     expect(next.ipv4).toBe('203.0.113.13')

@@ -7,7 +7,7 @@ import { type EventName, emit } from '../../../src/kernel/jobs/outbox.ts'
 import { assemble } from '../../../src/kernel/registry.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 
-const { events } = assemble(features)
+const { events, examples, complete } = assemble(features)
 const toBoth = [
   ...['provisioned', 'suspended', 'unsuspended', 'terminated', 'reinstalled', 'resized', 'addresses_changed'].map(
     (name) => `server.${name}`,
@@ -72,15 +72,7 @@ beforeAll(async () => {
             customerId: people[of]!.id,
             resellerId: resellerOf[of] ? people[resellerOf[of]]!.id : null,
           },
-          // As much as those need that tell people of it.
-          {
-            server: { hostname: 'web01', ipv4: null },
-            gpuInstance: { name: 'Training' },
-            backup: { id: 'bkp_none', kind: 'manual', error: 'none' },
-            previousOwner: { id: people[of]!.id },
-            reason: 'none',
-            brake: { actor: { id: people[of]!.id, name: of } },
-          } as never,
+          sampleOf(type, people[of]!.id) as never,
         ),
       )
       ids.set(
@@ -90,6 +82,13 @@ beforeAll(async () => {
     }
 })
 afterAll(() => p.close())
+
+/** Data as the type declares it, about an account that there is. */
+function sampleOf(type: string, accountId: string) {
+  const data = examples.sample(complete(events[type]!.data), type.split('.')[0]!) as Record<string, any>
+  for (const one of [data['previousOwner'], data['brake']?.actor]) if (one) one.id = accountId
+  return data
+}
 
 /** The rule, from who owns what. */
 function gets(who: string, type: string, of: string): boolean {

@@ -1,6 +1,7 @@
 // Two billing systems number their services alike: what a reseller names never counts as a service of the house.
 import { expect, test } from 'bun:test'
 import { presets } from '../../../src/identity/tokens/presets.ts'
+import { gpuWorld, orderInstance } from '../../support/nodes/instances.ts'
 import { receiver } from '../../support/services/receiver.ts'
 import { code, shop } from './shop.ts'
 
@@ -25,6 +26,20 @@ test("S51: a reseller's identifier leads the billing system of the house to noth
     billingServiceId: 'whmcs:17',
   })
   expect(await found('billingServiceId=whmcs:17')).toEqual([ours.serverId])
+})
+
+test("S51: events of a GPU instance carry a reseller's identifier to the reseller alone", async () => {
+  using p = await gpuWorld()
+  const rita = p.account('reseller', 'Rita')
+  const clara = p.account('customer', 'Clara', rita.id)
+  await p.admin('PATCH', `/resellers/${rita.id}`, { locationIds: [p.location] })
+  const id = await orderInstance(p, { ownerId: clara.id, billingServiceId: 'whmcs:17' })
+  const seen = async (who: object) =>
+    (await p.call(who, 'GET', '/events?type=gpu_instance.created')).body.data.map(
+      ({ data }: { data: { gpuInstance: object } }) => data.gpuInstance,
+    )
+  expect(await seen(p.owner)).toMatchObject([{ id, billingServiceId: null }])
+  expect(await seen(rita)).toMatchObject([{ id, billingServiceId: 'whmcs:17' }])
 })
 
 test('S51: a reseller names no service for a server of its own, which the house bills', async () => {

@@ -225,7 +225,11 @@ describe('a quota near its end', () => {
       )
       .all()
       .map((e) => ({ ...e, data: JSON.parse(e.data) }))
-  const about = (p: Shop, data: object) => ({ customer_id: null, reseller_id: p.rita.id, data })
+  const about = (p: Shop, data: object) => ({
+    customer_id: null,
+    reseller_id: p.rita.id,
+    data: { ...data, reseller: { id: p.rita.id, name: 'Rita' } },
+  })
 
   test('is told once, by the order that takes it to 90 %, and again after it was free', async () => {
     using p = await shop({ servers: 10, vcpus: 1000 })

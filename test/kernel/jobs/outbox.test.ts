@@ -4,7 +4,7 @@ import { openDb, write } from '../../../src/kernel/db/open.ts'
 import { EVENTS_KEPT_MS, emit, eventsAfter, expiredEvents, lastEvent } from '../../../src/kernel/jobs/outbox.ts'
 import { world } from '../../support/world/panel.ts'
 
-const quota = { resource: 'servers', used: 9, limit: 10 }
+const quota = { resource: 'servers', used: 9, limit: 10, reseller: { id: 'usr_1', name: 'Rita' } } as const
 function some(n: number, at = (i: number) => i) {
   const db = openDb(':memory:')
   const more = (count: number) =>

@@ -71,10 +71,13 @@ export function textOf(document: Json): string {
       return `${method.toUpperCase()} ${path} ${op.operationId} · ${parts.join(' · ')}`
     }),
   )
+  const webhooks = Object.entries<Json>(document.webhooks ?? {}).map(
+    ([type, { post }]) => `${type} · ${typeOf(post.requestBody.content['application/json'].schema.properties.data)}`,
+  )
   const schemas = Object.entries<Json>(document.components.schemas).flatMap(([name, schema]) =>
     schema.properties
       ? Object.keys(schema.properties).map((field) => `${name}.${fieldOf(schema, field)}`)
       : [`${name}: ${typeOf(schema)}`],
   )
-  return `${[...operations.toSorted(), '', ...schemas].join('\n')}\n`
+  return `${[...operations.toSorted(), '', ...webhooks.toSorted(), '', ...schemas].join('\n')}\n`
 }

@@ -4,6 +4,8 @@ import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { allOperations as productOperations } from '../../../src/app/features.ts'
 import { type Operation, statusOf } from '../../../src/kernel/api/operation.ts'
+import type { EmittedEvent } from '../../../src/kernel/jobs/emitted-event.ts'
+import type { Registry } from '../../../src/kernel/registry.ts'
 
 /** The operation behind a call; a path without parameters before one with. */
 function finding(operations: readonly Operation[]) {
@@ -30,6 +32,21 @@ const validatorOf = (op: Operation) => {
   const known = validators.get(op) ?? (Compile(strict(op.response) as TSchema) as unknown as Validator)
   validators.set(op, known)
   return known
+}
+
+/** Throws for the data of an event that differs from what its type declares. */
+export function eventsHeldTo({ events }: Pick<Registry, 'events'>): (tx: unknown, event: EmittedEvent) => void {
+  const known = new Map<string, Validator>()
+  return (_, { type, data }) => {
+    const declared = events[type]
+    if (!declared) throw new Error(`${type} is emitted and not declared`)
+    const validator = known.get(type) ?? (Compile(strict(declared.data) as TSchema) as unknown as Validator)
+    known.set(type, validator)
+    if (!validator.Check(data))
+      throw new Error(
+        `${type} carries what it does not declare: ${JSON.stringify([...validator.Errors(data)].slice(0, 3))}`,
+      )
+  }
 }
 
 /** Ids of the operations that have answered in this process. */

@@ -28,6 +28,7 @@ import { newId } from '../../../src/kernel/db/ids.ts'
 import type { Migration } from '../../../src/kernel/db/migrate.ts'
 import { openDb, write } from '../../../src/kernel/db/open.ts'
 import type { Feature } from '../../../src/kernel/feature.ts'
+import { onEvent } from '../../../src/kernel/jobs/outbox.ts'
 import type { Failpoints } from '../../../src/kernel/jobs/runner/execution.ts'
 import { events, jobs } from '../../../src/kernel/jobs/tables.ts'
 import { quieten } from '../../../src/kernel/log.ts'
@@ -40,7 +41,7 @@ import { poolNodes } from '../../../src/network/ip-pools/tables.ts'
 import { HostFigures, type HostSource } from '../../../src/platform/host/figures.ts'
 import { emptyQcow2 } from '../guest.ts'
 import { closedAtEnd } from '../opened.ts'
-import { declarationsOf } from './declared.ts'
+import { declarationsOf, eventsHeldTo } from './declared.ts'
 import { type FakeAgent, fakeAgent } from './fake-agent.ts'
 import { type Size, seed } from './seed.ts'
 
@@ -154,6 +155,12 @@ export async function panel(options: Options = {}) {
   const dbPath = `${dir}/berth.db`
   if (!existsSync(dbPath)) writeFileSync(dbPath, emptyDatabase(registry.migrations))
   const holdToDeclaration = declarationsOf(registry.allOperations)
+  const holdEvent = eventsHeldTo(registry)
+  const opened = () => {
+    const db = openDb(dbPath, registry.migrations)
+    onEvent(db, holdEvent)
+    return db
+  }
   const build = () =>
     createController({
       config,
@@ -161,7 +168,7 @@ export async function panel(options: Options = {}) {
       clock: () => now + wallClockOffMs,
       monotonic: () => now++,
       secrets,
-      db: openDb(dbPath, registry.migrations),
+      db: opened(),
       failpoints: (m) => open.failpoints?.(m),
       callsPerMinute: options.callsPerMinute ?? 1e9,
       pauseMs: () => 1,

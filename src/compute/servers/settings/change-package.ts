@@ -183,7 +183,14 @@ export const resizing = saga<Resizing>('resize')
       if (out.look.power === 'running' && (from.vcpus !== vcpus || from.memoryMb !== memoryMb))
         log('Memory and vCPUs change when the server is restarted in the panel. A reboot from inside is not enough.')
       const { concerning, data } = inEvent(tx, load(tx, serverId))
-      const nameOf = (id: string) => packageById(tx, id)?.name ?? id
-      emit(tx, now, 'server.resized', concerning, { ...data, from: nameOf(from.packageId), to: nameOf(to.packageId) })
+      const [before, after] = [packageById(tx, from.packageId), packageById(tx, to.packageId)]
+      emit(tx, now, 'server.resized', concerning, {
+        ...data,
+        from: before?.name ?? from.packageId,
+        to: after?.name ?? to.packageId,
+        fromPackageId: from.packageId,
+        toPackageId: to.packageId,
+        billingProductId: after?.billingProductId ?? null,
+      })
     },
   })

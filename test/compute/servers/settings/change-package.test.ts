@@ -32,7 +32,7 @@ describe('changing the package of a server', () => {
   test('gives it more on its node, keeps its address, and tells so once', async () => {
     using p = await world()
     const id = await ordered(p)
-    const larger = await made(p, { trafficGb: 4000, portMbps: 500, ipv4: 3 })
+    const larger = await made(p, { trafficGb: 4000, portMbps: 500, ipv4: 3, billingProductId: 'whmcs:4' })
     const billing = p.token(p.owner.id, presets.billing)
     const answer = await p.call(billing, 'POST', `/servers/${id}/actions/change-package`, { packageId: larger })
     const { jobId, ...rest } = answer.body
@@ -51,7 +51,14 @@ describe('changing the package of a server', () => {
     expect(onNode(p, id)).toEqual({ vcpus: 4, memoryMb: 4096, diskGb: 40 })
     const told = p.db.$client.query("SELECT data FROM events WHERE type = 'server.resized'").all() as { data: string }[]
     expect(told.map(({ data }) => JSON.parse(data))).toMatchObject([
-      { server: { id, package: 'KVM 4G' }, from: 'KVM 2G', to: 'KVM 4G' },
+      {
+        server: { id, package: 'KVM 4G' },
+        from: 'KVM 2G',
+        to: 'KVM 4G',
+        fromPackageId: p.pack,
+        toPackageId: larger,
+        billingProductId: 'whmcs:4',
+      },
     ])
   })
 
