@@ -73,7 +73,8 @@ export function showDifferences(
   URL.revokeObjectURL(csv.href)
   const lines = [COLUMNS, ...differences.map((one) => COLUMNS.map((column) => one[column]))]
   csv.href = URL.createObjectURL(
-    new Blob([lines.map((cells) => `${cells.map(cell).join()}\r\n`).join('')], { type: 'text/csv' }),
+    // The mark says UTF-8 to spreadsheets that would take another encoding.
+    new Blob(['\uFEFF', ...lines.map((cells) => `${cells.map(cell).join()}\r\n`)], { type: 'text/csv' }),
   )
   csv.hidden = !rows.length
   box.hidden = false

@@ -17,12 +17,15 @@ export const csvLines = (rows: readonly (readonly string[])[]): string =>
     { quoted: true },
   )
 
+/** The first line of a file: its mark says UTF-8 to spreadsheets that would take another encoding, such as Excel. */
+export const csvHead = (headings: readonly string[]): string => `\uFEFF${csvLines([headings])}`
+
 /** The columns of a spreadsheet by their headings. Numbers have a decimal point; null is an empty cell. */
 export type CsvColumns<R> = Readonly<Record<string, (row: R) => string | number | null>>
 
 /** A spreadsheet in parts: its headings, and then each of `pages` when it is asked for. */
 export function* csvPages<R>(columns: CsvColumns<R>, pages: Iterable<readonly R[]>): Generator<string> {
-  yield csvLines([Object.keys(columns)])
+  yield csvHead(Object.keys(columns))
   for (const rows of pages)
     if (rows.length) yield csvLines(rows.map((row) => Object.values(columns).map((value) => String(value(row) ?? ''))))
 }

@@ -2,7 +2,7 @@
 
 import { operation, type ReadContext, stream } from '../../kernel/api/operation.ts'
 import { targetsOf } from '../../kernel/audit/target.ts'
-import { csvLines } from '../../kernel/csv.ts'
+import { csvHead, csvLines } from '../../kernel/csv.ts'
 import { filterQuery, showLine } from './line.ts'
 import { filterFrom, selectLinesOf } from './queries.ts'
 
@@ -69,7 +69,7 @@ export const exportAuditCsv = operation({
   path: '/admin/audit.csv',
   summary: 'The audit log as a spreadsheet, newest first',
   produces: 'text/csv',
-  run: (call) => slices(call, (lines) => csvLines(lines.map(cells)), csvLines([columns])),
+  run: (call) => slices(call, (lines) => csvLines(lines.map(cells)), csvHead(columns)),
 })
 
 const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))

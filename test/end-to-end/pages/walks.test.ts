@@ -323,7 +323,9 @@ for (const [i, screen] of [screens[0]!, screens[3]!].entries())
           page.waitForEvent('download'),
           page.locator('#differences').getByRole('link', { name: 'CSV' }).click(),
         ])
-        const sheet = (await Bun.file(await file.path()).text()).trim().split('\r\n')
+        const bytes = await Bun.file(await file.path()).bytes()
+        expect(bytes.subarray(0, 3).toHex()).toBe('efbbbf')
+        const sheet = new TextDecoder().decode(bytes).trim().split('\r\n')
         expect(sheet).toHaveLength(length + 3)
         expect(await rows.getByRole('link', { name: 'gpu_' }).first().getAttribute('href')).toStartWith('/gpu/gpu_')
         const place = rows.getByRole('link', { name: 'srv_' }).first()
