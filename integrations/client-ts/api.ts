@@ -3938,7 +3938,8 @@ export interface Operations {
   'gpu-instances.create': {
     query?: { dryRun?: "true" | "false" }
     body: {
-      ownerId: string
+      /** The customer. Null only with `dryRun=true`: as for a customer of yours who is still to be made. */
+      ownerId: string | null
       offerId: string
       /** The location. */
       nodeGroupId: string
@@ -5043,7 +5044,8 @@ export interface Operations {
   'reseller.create-server': {
     query?: { dryRun?: "true" | "false" }
     body: {
-      ownerId: string
+      /** The customer. Null only with `dryRun=true`: as for a customer of yours who is still to be made. */
+      ownerId: string | null
       packageId: string
       nodeGroupId: string
       imageId?: string
@@ -5478,7 +5480,8 @@ export interface Operations {
   'servers.create': {
     query?: { dryRun?: "true" | "false" }
     body: {
-      ownerId: string
+      /** The customer. Null only with `dryRun=true`: as for a customer of yours who is still to be made. */
+      ownerId: string | null
       packageId: string
       nodeGroupId: string
       imageId?: string

@@ -4,13 +4,14 @@ import { Type as t } from 'typebox'
 import { gpuOffer, imagesOf, needOf } from '../../catalog/gpu-offers/model.ts'
 import { reserveInstance } from '../../fleet/gpus/hold.ts'
 import { location } from '../../fleet/locations/model.ts'
-import { customer, mustNotBeLocked } from '../../identity/accounts/model.ts'
+import { mustNotBeLocked } from '../../identity/accounts/model.ts'
 import { sendWelcome } from '../../identity/auth/passwords/change.ts'
 import { mustAllowInstance, resellerOf } from '../../identity/resellers/model.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { described, fields, isDryRun, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { billingServiceId, mustBeFreeService, mustNameOwnService } from '../billing-service.ts'
+import { orderedFor, ownerOf } from '../ordered-for.ts'
 import { displayName } from '../servers/install/order.ts'
 import { gpuInstanceKind, instanceJob, load, tell } from './model.ts'
 import { insertInstance } from './queries.ts'
@@ -31,7 +32,7 @@ export const createInstance = operation({
   summary: 'Order a GPU instance',
   access: { staff: ['servers:create'] },
   body: fields({
-    ownerId: named,
+    ownerId: orderedFor,
     offerId: named,
     nodeGroupId: described(named, 'The location.'),
     imageId: t.Optional(described(named, 'An image of the offer; left out: the first one that is on sale.')),
@@ -61,7 +62,7 @@ export const createInstance = operation({
   // A call that is wrong in itself is refused before one that is only wrong now.
   run({ tx, actor, body, query, nodes, clock, secrets, brandFor }) {
     const now = clock()
-    const owner = see(tx, actor, customer, body.ownerId, 'ownerId')
+    const owner = ownerOf({ tx, actor, query, clock }, ordering, body.ownerId)
     const offer = see(tx, actor, gpuOffer, body.offerId, 'offerId')
     if (offer.archived) throw invalid({ field: 'offerId', message: 'is archived. Choose another offer.' })
     const where = see(tx, actor, location, body.nodeGroupId, 'nodeGroupId')

@@ -8,7 +8,7 @@ import { location } from '../../fleet/locations/model.ts'
 import { isNodeIn } from '../../fleet/nodes/queries.ts'
 import { reserve } from '../../fleet/workloads/reserve.ts'
 import { areas } from '../../identity/accounts/areas.ts'
-import { type Account, customer, mustNotBeLocked } from '../../identity/accounts/model.ts'
+import { type Account, mustNotBeLocked } from '../../identity/accounts/model.ts'
 import { sendWelcome } from '../../identity/auth/passwords/change.ts'
 import { mustAllowOrder, resellerOf } from '../../identity/resellers/model.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
@@ -29,6 +29,7 @@ import { startJob } from '../../kernel/jobs/start.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
 import type { MailContent } from '../../kernel/mail/mail-content.ts'
 import { billingServiceId, mustBeFreeService, mustNameOwnService } from '../billing-service.ts'
+import { orderedFor, ownerOf } from '../ordered-for.ts'
 import { installing } from './install/install.ts'
 import {
   access,
@@ -50,7 +51,7 @@ import { takenOver } from './speed/limits.ts'
 
 const named = t.String({ minLength: 1, maxLength: 40 })
 const wanted = {
-  ownerId: named,
+  ownerId: orderedFor,
   packageId: named,
   nodeGroupId: named,
   imageId: t.Optional(named),
@@ -137,7 +138,7 @@ function accept(
   }: Call<unknown, Order, RootPassword>,
   nodeId?: string | null,
 ) {
-  const owner = see(tx, actor, customer, body.ownerId, 'ownerId')
+  const owner = ownerOf({ tx, actor, query, clock }, ordering, body.ownerId)
   const what = see(tx, actor, packageOnSale, body.packageId, 'packageId')
   if (what.archived) throw invalid({ field: 'packageId', message: 'is archived. Choose another package.' })
   const where = see(tx, actor, location, body.nodeGroupId, 'nodeGroupId')

@@ -5,11 +5,13 @@ import { packageById } from '../../catalog/packages/queries.ts'
 import type { GpuNeed } from '../../fleet/gpus/placement.ts'
 import type { Location } from '../../fleet/locations/model.ts'
 import { locationById } from '../../fleet/locations/queries.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { isoOrNull } from '../../kernel/db/clock.ts'
+import { newId } from '../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
-import { type Account, customerResponse, showCustomer } from '../accounts/model.ts'
+import { type Account, addAccount, customerResponse, showCustomer } from '../accounts/model.ts'
 import { accountById } from '../accounts/queries.ts'
 import { locationIdsOf, mayPlaceIn, maySell, packageIdsOf, termsById } from './queries.ts'
 import { type Amounts, amountsAnswer, quotasAnswer, takeFromQuota, timesWithin, usedBy, whole } from './quota.ts'
@@ -66,6 +68,21 @@ function mustPlaceIn(tx: Tx, { id, name }: Reseller, where: Location) {
       'location_not_allowed',
       `${name} may not place servers in ${where.name}. Choose another location, or have it added to those of ${name}.`,
     )
+}
+
+/**
+ * A customer of the caller's own as if it had just been made, for a dry run: nothing of it stays. Throws
+ * `reseller_suspended` or `quota_exceeded`.
+ */
+export function rehearsedCustomer(
+  tx: Tx,
+  { kind, accountId }: Pick<Actor, 'kind' | 'accountId'>,
+  now: number,
+): Account {
+  const reseller = kind === 'reseller' ? resellerOf(tx, accountById(tx, accountId)!) : undefined
+  if (reseller) mustAllowCustomer(tx, now, reseller)
+  const given = { name: 'New customer', email: `${newId('usr')}@customer.invalid` }
+  return addAccount(tx, given, { kind: 'customer', resellerId: reseller?.id ?? null, now })
 }
 
 /**

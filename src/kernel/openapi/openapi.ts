@@ -247,7 +247,7 @@ function operationObject(registry: Registry, op: Operation, components: Named): 
   }
 }
 
-/** What a webhook receives of one type of event; the answer of `GET /events` has the same form. */
+/** The delivery of one type of event; the answer of `GET /events` has the same form. */
 function webhookObject({ complete, events, examples }: Registry, type: string, components: Named) {
   const { audience, words, data } = events[type]!
   const schema = t.Object({ id: t.String(), type: t.Literal(type), created_at: time, data })

@@ -1,9 +1,9 @@
 // Every file of comma-separated values opens in a spreadsheet as it is: over every operation that produces one.
 import { describe, expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
-import { API_ROOT } from '../../src/kernel/api/http.ts'
-import { callerOf, everything } from '../support/world/everything.ts'
-import { operations } from './toy-feature/every-feature.ts'
+import { API_ROOT } from '../../../src/kernel/api/http.ts'
+import { callerOf, everything } from '../../support/world/everything.ts'
+import { operations } from '../toy-feature/every-feature.ts'
 
 describe('a spreadsheet', () => {
   const producing = operations.filter((op) => op.produces === 'text/csv')
