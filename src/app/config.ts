@@ -26,6 +26,9 @@ export const settings = {
   PANEL_LOG_REQUESTS: '1 logs every request.',
   PANEL_WEBHOOK_ALLOW_PRIVATE:
     'Comma-separated CIDRs that staff webhooks may reach although they are private. Default none.',
+  PANEL_WEBHOOK_CA_FILE:
+    'File with certificates (PEM) of authorities that receivers of webhooks may have beside those that everybody ' +
+    'trusts: for a lab. Read at start. Default none.',
   PANEL_LOCAL_SERVICES:
     'Comma-separated CIDRs of this machine or of a link, such as 127.0.0.1/32, where the mail server or the identity ' +
     'provider may be. Default none.',
@@ -57,6 +60,7 @@ export type Config = {
   agentDir: string
   logRequests: boolean
   webhookAllowPrivate: readonly string[]
+  webhookCaFile: string | undefined
   localServices: readonly string[]
   replica: ReplicaConfig | undefined
   standby: boolean
@@ -105,6 +109,7 @@ export function configFrom(env: Readonly<Record<string, string | undefined>>): C
     agentDir: set('PANEL_AGENT_DIR') ?? dirname(process.execPath),
     logRequests: flag('PANEL_LOG_REQUESTS', set('PANEL_LOG_REQUESTS')),
     webhookAllowPrivate: cidrsFrom('PANEL_WEBHOOK_ALLOW_PRIVATE', set('PANEL_WEBHOOK_ALLOW_PRIVATE')),
+    webhookCaFile: set('PANEL_WEBHOOK_CA_FILE'),
     localServices: cidrsFrom('PANEL_LOCAL_SERVICES', set('PANEL_LOCAL_SERVICES')),
     replica: replicaFrom(set),
     standby: flag('PANEL_STANDBY', set('PANEL_STANDBY')),

@@ -30,7 +30,7 @@ beforeAll(async () => {
     response.end()
   })
   await Bun.write(ca, at.cert)
-  live = await installation({ PANEL_WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: ca })
+  live = await installation({ PANEL_WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8', PANEL_WEBHOOK_CA_FILE: ca })
   controller = await live.serve()
   token = await live.ownerToken()
   for (let i = 0; i < TOKENS; i++) {

@@ -128,6 +128,7 @@ describe('the value of a setting', () => {
       agentDir: dirname(process.execPath),
       logRequests: false,
       webhookAllowPrivate: [],
+      webhookCaFile: undefined,
       localServices: [],
     }))
   test('says where to listen, IPv6 too, and with TLS the public address follows', () => {

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { keepProgramPagesReleased } from '../../../agent/protocol/linux/program-memory.ts'
 import { ServiceManager } from '../../../agent/protocol/systemd.ts'
 import { log } from '../../kernel/log.ts'
+import { certificatesIn } from '../../kernel/net/authorities.ts'
 import { withRawPath } from '../../kernel/net/raw-path.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { type Config, configFrom, SettingError } from '../config.ts'
@@ -18,6 +19,7 @@ import { aboutListening, CannotStart, TAKEN_OVER, whoAmI } from './startup-error
 export async function serve({ asStandby = false } = {}): Promise<number> {
   const config = configFrom(process.env)
   const tls = config.tls && readTls(config.tls)
+  if (config.webhookCaFile) mustHoldCertificates(config.webhookCaFile)
   if (!statSync(config.agentDir, { throwIfNoEntry: false })?.isDirectory())
     throw new SettingError(
       `PANEL_AGENT_DIR: there is no directory ${config.agentDir}. Make it, or leave the setting out: then the ` +
@@ -136,6 +138,18 @@ function readTls(files: { cert: string; key: string }): { cert: string; key: str
   }
   if (!fits) throw new SettingError(`PANEL_TLS_KEY: ${files.key} is not the key of the certificate in ${files.cert}.`)
   return tls
+}
+
+/** Throws SettingError: the first delivery would be too late to say it. */
+function mustHoldCertificates(file: string) {
+  const text = readSetting('PANEL_WEBHOOK_CA_FILE', file)
+  try {
+    certificatesIn(text)
+  } catch (error) {
+    throw new SettingError(
+      `PANEL_WEBHOOK_CA_FILE: ${file} must hold certificates of authorities as PEM (${(error as Error).message}).`,
+    )
+  }
 }
 
 function readSetting(name: string, file: string): string {

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import type { Limit } from '../../kernel/api/limits.ts'
 import { second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
+import { trustedBeside } from '../../kernel/net/authorities.ts'
 import { keepAliveAgent, type Transport } from '../../kernel/net/exchange.ts'
 import { stoppedWebhooks } from './attention.ts'
 import { deliveriesByHand, getDelivery, listDeliveries, redeliver, testWebhook } from './deliveries.ts'
@@ -54,8 +56,13 @@ export const webhooksFeature = feature({
   },
   tables: [webhooks, webhookOverflows],
   encrypted: [encryptedSecrets, encryptedPrevious],
-  services: ({ clock }) => ({
-    webhookTransport: { silenceMs: SILENCE_MS, totalMs: TOTAL_MS, agent: keepAliveAgent() },
+  services: ({ clock, config: { webhookCaFile } }) => ({
+    webhookTransport: {
+      silenceMs: SILENCE_MS,
+      totalMs: TOTAL_MS,
+      agent: keepAliveAgent(),
+      ...(webhookCaFile && { ca: trustedBeside(readFileSync(webhookCaFile, 'utf8')) }),
+    },
     webhooksByHand: deliveriesByHand(clock),
   }),
   onEvent: fanOut,

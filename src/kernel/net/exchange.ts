@@ -10,8 +10,8 @@ export type Transport = {
   lookUp?: (host: string) => Promise<readonly { address: string }[]>
   /** Where the socket for an allowed address goes: there. */
   dial?: (address: string, port: number) => { host: string; port: number }
-  /** Certificates of the authorities that are trusted, as PEM; those of the system if not given. */
-  ca?: string
+  /** Certificates of the authorities that are trusted, as PEM; those that everybody trusts if not given. */
+  ca?: string | readonly string[]
   /** A receiver that sends nothing for so long has failed, and one that has not finished after `totalMs`. */
   silenceMs: number
   totalMs: number
@@ -111,7 +111,7 @@ function send(
     path: url.pathname + url.search,
     method: 'POST',
     agent,
-    ...(ca && { ca }),
+    ...(ca && { ca: ca as string | string[] }),
     ...(!isIP(hostOf(url)) && { servername: hostOf(url) }),
     headers: {
       Host: url.host,
