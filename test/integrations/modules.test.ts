@@ -29,38 +29,36 @@ const script = (name: string) => `test/integrations/platforms/${name}.php`
 const platforms: Platform[] = [
   {
     name: 'FOSSBilling',
-    externalId: 'fossbilling:4711',
+    externalId: 'fossbilling:k3v9x2ab:4711',
     hasPassword: false,
     open(p) {
-      let account: Record<string, unknown> = {
-        username: null,
-        domain: 'web17.example.com',
-        ip: null,
-        suspended: false,
-        note: 'overdue',
+      let db: Record<string, Record<string, unknown>> = {
+        setting: { berth_installation: 'k3v9x2ab@billing.example' },
+        Client: { 4711: { id: 4711, name: 'Cal Customer', email: 'cal@example.com', company: null } },
+        ClientOrder: { 81: { id: 81, client_id: 4711, service_id: 17 } },
+        // Before it is activated, a service has the address of the panel.
+        ServiceHosting: {
+          17: { id: 17, client_id: 4711, username: null, sld: 'web17', tld: '.example.com', ip: '192.0.2.1' },
+        },
       }
       return {
         async call(action, { token = p.billing, pack = p.pack, timeout } = {}) {
           const options = { host: '127.0.0.1', port: p.port, secure: false, accesshash: token }
           const plan = { berth_package: pack, berth_location: p.location }
-          const said = await php(
-            script('fossbilling'),
-            { action, options, account, plan },
-            folder('fossbilling', timeout),
-          )
-          account = said.account
+          const said = await php(script('fossbilling'), { action, options, db, plan }, folder('fossbilling', timeout))
+          db = said.db
           return said
         },
-        stored: () => JSON.stringify(account),
+        stored: () => JSON.stringify(db),
       }
     },
   },
   {
     name: 'Paymenter',
-    externalId: 'paymenter:4711',
+    externalId: 'paymenter:k3v9x2ab:4711',
     hasPassword: true,
     open(p) {
-      let properties: Record<string, string> = {}
+      let properties: Record<string, string> = { hostname: '' }
       return {
         async call(action, { token = p.billing, pack = p.pack, timeout } = {}) {
           const config = { host: `http://127.0.0.1:${p.port}`, token }
@@ -142,7 +140,7 @@ for (const { name, externalId, open, hasPassword } of platforms)
         expect(await done('status')).toMatch(/0\.0 GB, (not limited|of \d+ GB)/)
       }
       expect(JSON.stringify(await done('link'))).toMatch(/https:\\?\/\\?\/panel\.test/)
-      await done('terminate')
+      for (const _ of [1, 2]) await done('terminate')
       expect(only(p).status).toBe('terminated')
     }, 60_000)
 
@@ -205,6 +203,23 @@ for (const { name, externalId, open, hasPassword } of platforms)
   })
 
 describe.skipIf(!isPhpThere)('more of', () => {
+  test('Paymenter: an empty hostname is none, and its page shows where the server is', async () => {
+    await using p = await berth()
+    const shop = platforms[1]!.open(p)
+    await shop.call('create')
+    expect((await shop.call('actions')).answer).toMatchObject([
+      { type: 'text', label: 'Hostname', text: 'server17' },
+      { type: 'text', label: 'Address', text: '203.0.113.10' },
+      { type: 'text', label: 'User', text: 'root' },
+      { type: 'button' },
+    ])
+  }, 30_000)
+  test('FOSSBilling: a service has the address of its server once it is ordered', async () => {
+    await using p = await berth()
+    const shop = platforms[0]!.open(p)
+    await shop.call('create')
+    expect(shop.stored()).toContain('"ip":"203.0.113.10"')
+  }, 30_000)
   test('FOSSBilling: the state is synchronized, and a password is not set from outside', async () => {
     await using p = await berth()
     const shop = platforms[0]!.open(p)

@@ -341,7 +341,7 @@ if (!class_exists('BerthError', false)) {
         /** The id of the server of a service. Throws `server_not_found`. */
         public function serverId(BerthService $service): string
         {
-            $found = $this->server($service)
+            $found = $this->server($service) ?? $this->formerMustBeGone($service)
                 ?? throw new BerthError('server_not_found', 'This service has no server in Berth. Create it first.');
             return $this->text($found, 'id');
         }
@@ -437,10 +437,25 @@ if (!class_exists('BerthError', false)) {
         /** Ends the server of a service; one that is gone already counts as done. */
         public function terminateOnce(BerthService $service): void
         {
-            $found = $this->server($service);
+            $found = $this->server($service) ?? $this->formerMustBeGone($service);
             if ($found !== null) {
                 $this->terminate($this->text($found, 'id'));
             }
+        }
+
+        /**
+         * A server with the service's name of before that was not taken over: its owner has another e-mail. Nobody can tell
+         * whose it is, so a person looks; taken for gone, it would run on unpaid. Throws `foreign_server`.
+         */
+        private function formerMustBeGone(BerthService $service): ?array
+        {
+            $found = $service->formerId === null ? null : $this->serverWith($service->formerId);
+            if ($found === null) {
+                return null;
+            }
+            $words = "The server {$this->text($found, 'id')} is called {$service->formerId}, and its owner has another e-mail than "
+                . "this client. If it is this client's, set its billing identifier to {$service->id} in Berth.";
+            throw new BerthError('foreign_server', $words);
         }
 
         /** The id of the customer with this external id, which is made when there is none. */

@@ -1,65 +1,88 @@
 <?php
-// A stand-in for Paymenter as its documentation describes server extensions: the base class, a service with its user and
-// properties. Calls one method and holds its answer to the documentation.
+// A stand-in for Paymenter as its helper of extensions behaves: a new extension for each call, settings and properties as
+// texts. test/integrations/real-platforms.test.ts holds it against Paymenter itself.
 
 namespace App\Classes\Extension {
-    class Server
+    class Extension
     {
-        public function __construct(private array $config = [])
+        public function __construct(public $config = [])
         {
         }
-        public function config(string $name): mixed
+        public function config($key)
         {
-            return $this->config[$name] ?? null;
+            return $this->config[$key] ?? null;
         }
+        public function boot()
+        {
+        }
+    }
+    class Server extends Extension
+    {
     }
 }
 
 namespace App\Models {
     final class Properties
     {
-        private ?string $key = null;
+        private array $keys = [];
         public function __construct(private Service $service)
         {
         }
         public function updateOrCreate(array $which, array $values): void
         {
             \hold(array_keys($which) === ['key'] && array_keys($values) === ['name', 'value'], 'a property has key, name and value');
+            \hold(is_string($values['value']), 'the value of a property is a text');
             $this->service->kept[$which['key']] = $values['value'];
         }
-        public function where(string $column, string $value): self
+        public function whereIn(string $column, array $keys): self
         {
             \hold($column === 'key', 'a property is found by its key');
-            $this->key = $value;
+            $this->keys = $keys;
             return $this;
         }
         public function delete(): void
         {
-            unset($this->service->kept[$this->key]);
+            $this->service->kept = array_diff_key($this->service->kept, array_flip($this->keys));
         }
     }
     final class Service
     {
         public object $user;
-        public function __construct(public int $id, public array $kept)
+        public function __construct(public int $id, public array $kept, array $user)
         {
-            $this->user = (object) ['id' => 4711, 'name' => 'Cal Customer', 'email' => 'cal@example.com'];
+            $this->user = (object) $user;
         }
         public function properties(): Properties
         {
             return new Properties($this);
         }
     }
+    final class Setting
+    {
+        public static function firstOrCreate(array $which, array $values): object
+        {
+            \hold(
+                $which === ['key' => 'installation', 'settingable_type' => 'berth', 'settingable_id' => 0],
+                'a setting of its own has a type and an id: those without are the settings of Paymenter',
+            );
+            return (object) ['value' => 'k3v9x2ab@billing.example'];
+        }
+    }
 }
 
 namespace {
     require __DIR__ . '/hold.php';
+    function config(string $key): ?string
+    {
+        return $key === 'app.url' ? 'https://billing.example' : null;
+    }
     require getenv('MODULE') . '/Berth/Berth.php';
     hurry();
 
-    ['action' => $action, 'config' => $config, 'settings' => $settings, 'properties' => $properties] = json_decode(stream_get_contents(STDIN), true);
+    ['action' => $action, 'config' => $config, 'settings' => $settings, 'properties' => $properties] = $given =
+        json_decode(stream_get_contents(STDIN), true);
     $extension = new \Paymenter\Extensions\Servers\Berth\Berth($config);
-    $service = new \App\Models\Service(17, $properties);
+    $service = new \App\Models\Service($given['service'] ?? 17, $properties, $given['user'] ?? ['id' => 4711, 'name' => 'Cal Customer', 'email' => 'cal@example.com']);
     $isField = fn (array $field) => isset($field['name'], $field['type'], $field['label'])
         && in_array($field['type'], ['text', 'password', 'number', 'select', 'checkbox', 'tags'], true)
         && ($field['type'] !== 'select' || is_array($field['options']));
@@ -75,7 +98,8 @@ namespace {
             'unsuspend' => $extension->unsuspendServer($service, $settings, $properties),
             'upgrade' => $extension->upgradeServer($service, $settings, $properties),
             'terminate' => $extension->terminateServer($service, $settings, $properties),
-            'link' => $extension->{$extension->getActions($service, $settings, $properties)[0]['function']}($service, $settings, $properties),
+            'actions' => $extension->getActions($service, $settings, $properties),
+            'link' => $extension->{array_column($extension->getActions($service, $settings, $properties), 'function')[0]}($service, $settings, $properties),
         };
         if ($action === 'options') {
             foreach ($answer as $field) {
