@@ -1301,6 +1301,8 @@ export type Image = {
   tpm: boolean
   /** windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator. */
   os: "linux" | "windows"
+  /** The version of cloud-init network-config that its system gets. v1 is for most systems. v2 is for netplan with cloud-init before 23.1, such as Debian 12, which loses gateways outside the network of an address in v1. Windows ignores it. */
+  networkConfig: "v1" | "v2"
   createdAt: string
   /** When its distribution was last asked for the current build. Null: not yet, or it comes from no distribution. */
   checkedAt: string | null
@@ -1909,6 +1911,8 @@ export type OwnImage = {
   minDiskGb: number
   /** windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator. */
   os: "linux" | "windows"
+  /** The version of cloud-init network-config that its system gets. v1 is for most systems. v2 is for netplan with cloud-init before 23.1, such as Debian 12, which loses gateways outside the network of an address in v1. Windows ignores it. */
+  networkConfig: "v1" | "v2"
   createdAt: string
   /** How many servers were installed with it. */
   servers: number
@@ -2540,6 +2544,8 @@ export type ServerHardware = {
   tpm: boolean
   /** windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator. */
   os: "linux" | "windows"
+  /** The version of cloud-init network-config that its system gets. v1 is for most systems. v2 is for netplan with cloud-init before 23.1, such as Debian 12, which loses gateways outside the network of an address in v1. Windows ignores it. */
+  networkConfig: "v1" | "v2"
   /** The device that it tries first when it starts; the other follows. */
   bootFirst: "disk" | "cd"
   /** In its CD drive; null: it is empty. */
@@ -4296,6 +4302,8 @@ export interface Operations {
       tpm?: boolean
       /** windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator. */
       os?: "linux" | "windows"
+      /** The version of cloud-init network-config that its system gets. v1 is for most systems. v2 is for netplan with cloud-init before 23.1, such as Debian 12, which loses gateways outside the network of an address in v1. Windows ignores it. */
+      networkConfig?: "v1" | "v2"
     }
     result: Image
   }
@@ -4346,6 +4354,8 @@ export interface Operations {
       tpm?: boolean
       /** windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator. */
       os?: "linux" | "windows"
+      /** The version of cloud-init network-config that its system gets. v1 is for most systems. v2 is for netplan with cloud-init before 23.1, such as Debian 12, which loses gateways outside the network of an address in v1. Windows ignores it. */
+      networkConfig?: "v1" | "v2"
       minDiskGb?: number
     }
     result: Image
@@ -4792,6 +4802,8 @@ export interface Operations {
       checksum: string
       /** windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator. */
       os?: "linux" | "windows"
+      /** The version of cloud-init network-config that its system gets. v1 is for most systems. v2 is for netplan with cloud-init before 23.1, such as Debian 12, which loses gateways outside the network of an address in v1. Windows ignores it. */
+      networkConfig?: "v1" | "v2"
     }
     result: OwnImage
   }

@@ -5,6 +5,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { $ } from 'bun'
+import type { Seed } from '../../agent/protocol/wire.ts'
+import { networkConfigOf } from '../../src/compute/servers/install/network-config.ts'
+import { networkSeed } from '../../src/compute/servers/install/seed.ts'
+import type { Server } from '../../src/compute/servers/model.ts'
+import type { HeldAddress } from '../../src/network/ip-pools/allocate.ts'
 
 setDefaultTimeout(120_000)
 const builder = join(import.meta.dir, '../../guest/build-tiny-guest.sh')
@@ -73,7 +78,7 @@ describe.skipIf(!possible)('the tiny guest', () => {
     }
   }
 
-  async function seed(hostname: string, instance: string, password: string) {
+  async function seed(hostname: string, instance: string, password: string, version: 'v1' | 'v2') {
     const key = (await Bun.file(`${dir}/key.pub`).text()).trim()
     const hash = (await $`openssl passwd -6 ${password}`.text()).trim()
     const text = 'it\'s "é" 100%\n\tend\n'
@@ -84,38 +89,37 @@ describe.skipIf(!possible)('the tiny guest', () => {
         fqdn: hostname,
         ssh_pwauth: true,
         disable_root: false,
-        users: [{ name: 'root', lock_passwd: false, ssh_authorized_keys: [key] }],
-        chpasswd: { expire: false, users: [{ name: 'root', password: hash, type: 'hash' }] },
+        users: [{ name: 'root', lock_passwd: false, hashed_passwd: hash, ssh_authorized_keys: [key] }],
         write_files: [
           { path: '/etc/made/plain', content: text, permissions: '0640' },
           { path: '/etc/made/encoded', content: Buffer.from(text).toString('base64'), encoding: 'b64' },
         ],
         runcmd: ['echo "it\'s" > /root/ran', ['sh', '-c', "echo 'as a list' >> /root/ran"]],
       },
-      'network-config': {
-        version: 2,
-        ethernets: {
-          eth0: {
-            match: { macaddress: mac },
-            'set-name': 'eth0',
-            'accept-ra': false,
-            addresses: ['10.0.2.15/24', 'fec0::15/64'],
-            routes: [
-              { to: '0.0.0.0/0', via: '10.0.2.2' },
-              { to: '::/0', via: 'fe80::2', 'on-link': true },
-            ],
-            nameservers: { addresses: ['10.0.2.3'] },
-          },
+      'network-config': networkConfigOf(version, [
+        {
+          name: 'eth0',
+          mac,
+          addresses: ['10.0.2.15/24', 'fec0::15/64'],
+          gateways: [
+            { version: 4, via: '10.0.2.2', isOnLink: false },
+            { version: 6, via: 'fe80::2', isOnLink: false },
+          ],
+          resolvers: ['10.0.2.3'],
         },
-      },
+      ]),
     }
+    await medium(parts)
+    return text
+  }
+
+  async function medium(parts: Record<string, object>) {
     for (const [name, part] of Object.entries(parts))
       await Bun.write(
         `${dir}/seed/${name}`,
         (name === 'user-data' ? '#cloud-config\n' : '') + JSON.stringify(part, null, 1) + '\n',
       )
     await $`xorriso -as genisoimage -quiet -o ${dir}/seed.iso -V cidata -J -r ${dir}/seed`.quiet()
-    return text
   }
 
   async function off() {
@@ -128,7 +132,7 @@ describe.skipIf(!possible)('the tiny guest', () => {
     await $`${builder} ${dir}/image.qcow2`.quiet()
     await $`ssh-keygen -q -t ed25519 -N ${''} -C tester -f ${dir}/key`.quiet()
     await $`qemu-img create -q -f qcow2 -b ${dir}/image.qcow2 -F qcow2 ${dir}/disk.qcow2 700M`.quiet()
-    text = await seed('web01.example.com', 'first', 'first password')
+    text = await seed('web01.example.com', 'first', 'first password', 'v2')
     await boot()
   })
   afterAll(async () => {
@@ -172,10 +176,43 @@ describe.skipIf(!possible)('the tiny guest', () => {
     expect((await byKey('cat /root/mine; ls /root/ran')).text()).toBe('kept\n')
     await byKey('sync')
     await off()
-    await seed('web02', 'second', 'second password')
+    await seed('web02', 'second', 'second password', 'v1')
     await boot()
     expect((await byKey('hostname; cat /root/ran')).text()).toBe("web02\nit's\nas a list\n")
     expect((await byPassword('second password', 'echo in')).text()).toBe('in\n')
     expect((await byPassword('first password', 'echo in')).exitCode).not.toBe(0)
+  })
+
+  test('reads version 1 of the network too', async () => {
+    expect((await byKey('ip -4 -o address show dev eth0')).text()).toContain('10.0.2.15/24')
+    expect((await byKey('ip route; ip -6 route')).text()).toMatch(/default via 10\.0\.2\.2[\s\S]*default via fe80::2/)
+    expect((await byKey('cat /etc/resolv.conf')).text()).toBe('nameserver 10.0.2.3\n')
+  })
+
+  test('changes its network and nothing else by a seed that runs no modules', async () => {
+    await byKey('rm /root/ran; echo mine > /etc/hostname; sync')
+    const keys = (await byKey('cat /etc/dropbear/dropbear_*_host_key | md5sum')).text()
+    const server = { id: `srv_${'0'.repeat(26)}`, mac, os: 'linux', networkConfig: 'v1', pendingPasswordHash: null }
+    const address = (text: string) =>
+      ({
+        version: 4,
+        address: text,
+        prefixLength: 24,
+        holderId: null,
+        pool: { gateway: '10.0.2.2', resolvers: [] },
+      }) as unknown as HeldAddress
+    const { metaData, userData, networkConfig } = networkSeed(
+      server as Server,
+      [address('10.0.2.15'), address('10.0.2.16')],
+      'third',
+    ) as Seed
+    await off()
+    await medium({ 'meta-data': metaData, 'user-data': userData, 'network-config': networkConfig })
+    await boot()
+    expect((await byKey('ip -4 -o address show dev eth0')).text()).toContain('10.0.2.16/24')
+    expect((await byKey('cat /etc/hostname')).text()).toBe('mine\n')
+    expect((await byKey('test -e /root/ran')).exitCode).toBe(1)
+    expect((await byKey('cat /etc/dropbear/dropbear_*_host_key | md5sum')).text()).toBe(keys)
+    expect((await byPassword('second password', 'echo in')).text()).toBe('in\n')
   })
 })

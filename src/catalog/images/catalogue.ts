@@ -2,6 +2,8 @@
 // when an image is added and again from then on, over HTTPS from the same host: distributions publish new builds under
 // the same address within weeks.
 
+import type { NetworkConfigVersion } from './hardware.ts'
+
 export type CatalogueEntry = {
   id: string
   name: string
@@ -10,6 +12,8 @@ export type CatalogueEntry = {
   sums: string | ((url: string) => string)
   algorithm: 'sha256' | 'sha512'
   minDiskGb: number
+  /** The form in which its system reads its network best. */
+  networkConfig: NetworkConfigVersion
 }
 
 /** A file whose name stays, or the newest of a directory's files, whose names carry a version. */
@@ -22,6 +26,8 @@ const debian = (number: number, word: string): CatalogueEntry => ({
   sums: `https://cloud.debian.org/images/cloud/${word}/latest/SHA512SUMS`,
   algorithm: 'sha512',
   minDiskGb: 3,
+  // Debian 11 has ifupdown, later ones netplan.
+  networkConfig: number < 12 ? 'v1' : 'v2',
 })
 const ubuntu = (number: string): CatalogueEntry => ({
   id: `ubuntu-${number}`,
@@ -30,6 +36,7 @@ const ubuntu = (number: string): CatalogueEntry => ({
   sums: `https://cloud-images.ubuntu.com/releases/${number}/release/SHA256SUMS`,
   algorithm: 'sha256',
   minDiskGb: 4,
+  networkConfig: 'v2',
 })
 const alma = (number: number): CatalogueEntry => ({
   id: `almalinux-${number}`,
@@ -40,6 +47,7 @@ const alma = (number: number): CatalogueEntry => ({
   sums: `https://repo.almalinux.org/almalinux/${number}/cloud/x86_64/images/CHECKSUM`,
   algorithm: 'sha256',
   minDiskGb: 10,
+  networkConfig: 'v1',
 })
 const rocky = (number: number): CatalogueEntry => ({
   id: `rocky-${number}`,
@@ -50,6 +58,7 @@ const rocky = (number: number): CatalogueEntry => ({
   sums: (url) => `${url}.CHECKSUM`,
   algorithm: 'sha256',
   minDiskGb: 10,
+  networkConfig: 'v1',
 })
 const centosStream = (number: number): CatalogueEntry => ({
   id: `centos-stream-${number}`,
@@ -60,6 +69,7 @@ const centosStream = (number: number): CatalogueEntry => ({
   sums: (url) => `${url}.SHA256SUM`,
   algorithm: 'sha256',
   minDiskGb: 10,
+  networkConfig: 'v1',
 })
 /** Fedora builds the image of a release once, and names its list after the build. */
 const fedora = (number: number, build: string): CatalogueEntry => {
@@ -71,6 +81,7 @@ const fedora = (number: number, build: string): CatalogueEntry => {
     sums: `${directory}/Fedora-Cloud-${number}-${build}-x86_64-CHECKSUM`,
     algorithm: 'sha256',
     minDiskGb: 5,
+    networkConfig: 'v1',
   }
 }
 const leap = (number: string, file: string): CatalogueEntry => ({
@@ -80,6 +91,7 @@ const leap = (number: string, file: string): CatalogueEntry => ({
   sums: (url) => `${url}.sha256`,
   algorithm: 'sha256',
   minDiskGb: 10,
+  networkConfig: 'v1',
 })
 const alpine = (number: string): CatalogueEntry => ({
   id: `alpine-${number}`,
@@ -93,6 +105,7 @@ const alpine = (number: string): CatalogueEntry => ({
   sums: (url) => `${url}.sha512`,
   algorithm: 'sha512',
   minDiskGb: 1,
+  networkConfig: 'v1',
 })
 
 export const catalogue: readonly CatalogueEntry[] = [
@@ -123,6 +136,7 @@ export const catalogue: readonly CatalogueEntry[] = [
     sums: (url) => `${url}.SHA256`,
     algorithm: 'sha256',
     minDiskGb: 3,
+    networkConfig: 'v1',
   },
 ]
 

@@ -4,13 +4,18 @@ import { firmwares, type Hardware, machines, type OsFamily, osFamilies } from '.
 import { invalid } from '../../kernel/api/errors.ts'
 import { described } from '../../kernel/api/operation.ts'
 
-/** The machine of a system, with the family of the system. */
-export type SystemHardware = Required<Hardware>
-export const hardwareOf = ({ machine, firmware, tpm, os }: SystemHardware): SystemHardware => ({
+/** The versions of cloud-init's network-config that a system can be given. */
+export const networkConfigVersions = ['v1', 'v2'] as const
+export type NetworkConfigVersion = (typeof networkConfigVersions)[number]
+
+/** The machine of a system, with the family of the system and the form in which it reads its network. */
+export type SystemHardware = Required<Hardware> & { networkConfig: NetworkConfigVersion }
+export const hardwareOf = ({ machine, firmware, tpm, os, networkConfig }: SystemHardware): SystemHardware => ({
   machine,
   firmware,
   tpm,
   os,
+  networkConfig,
 })
 
 /** The user whose password an order sets. */
@@ -25,6 +30,12 @@ export const hardwareFields = {
     t.Enum(osFamilies),
     'windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator.',
   ),
+  networkConfig: described(
+    t.Enum(networkConfigVersions),
+    'The version of cloud-init network-config that its system gets. v1 is for most systems. v2 is for netplan with ' +
+      'cloud-init before 23.1, such as Debian 12, which loses gateways outside the network of an address in v1. ' +
+      'Windows ignores it.',
+  ),
 }
 /** The same in bodies. */
 export const hardwareBody = {
@@ -32,6 +43,7 @@ export const hardwareBody = {
   firmware: t.Optional(hardwareFields.firmware),
   tpm: t.Optional(hardwareFields.tpm),
   os: t.Optional(hardwareFields.os),
+  networkConfig: t.Optional(hardwareFields.networkConfig),
 }
 
 /** Throws `validation_failed` for a machine that does not exist: UEFI needs q35. */

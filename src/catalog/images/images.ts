@@ -79,6 +79,7 @@ export const importImage = operation({
       firmware: body.firmware,
       tpm: body.tpm,
       os: body.os,
+      networkConfig: body.networkConfig,
       createdAt: clock(),
     })
     // Last, when nothing is refused any more. A crash before the commit leaves a file that nothing names, never a row
@@ -123,6 +124,7 @@ export const addCatalogueImage = operation({
       minDiskGb: Math.max(entry.minDiskGb, leastDiskGb),
       user: 'root',
       published: body.published ?? true,
+      networkConfig: entry.networkConfig,
       createdAt: clock(),
       checkedAt: clock(),
     })

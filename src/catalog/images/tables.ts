@@ -1,5 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Hardware, OsFamily } from '../../../agent/protocol/wire.ts'
+import type { NetworkConfigVersion } from './hardware.ts'
 
 export const images = sqliteTable('images', {
   id: text().primaryKey(),
@@ -23,6 +24,7 @@ export const images = sqliteTable('images', {
   firmware: text().$type<Hardware['firmware']>().notNull().default('bios'),
   tpm: integer({ mode: 'boolean' }).notNull().default(false),
   os: text().$type<OsFamily>().notNull().default('linux'),
+  networkConfig: text('network_config').$type<NetworkConfigVersion>().notNull().default('v1'),
   /** Rescue systems start from it; at most one image is. */
   isRescue: integer('is_rescue', { mode: 'boolean' }).notNull().default(false),
   /** The account that chose it, which alone sees it; null: staff offer it to everybody. */

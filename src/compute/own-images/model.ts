@@ -41,6 +41,7 @@ export const ownImageAnswer = namedSchema('OwnImage', {
   sizeBytes: t.Integer(),
   minDiskGb: described(t.Integer(), 'The smallest disk that it fits on.'),
   os: hardwareFields.os,
+  networkConfig: hardwareFields.networkConfig,
   createdAt: time,
   servers: described(t.Integer(), 'How many servers were installed with it.'),
 })
@@ -53,6 +54,7 @@ export const showOwnImage = (call: UseContext, it: Image) => ({
   sizeBytes: it.sizeBytes,
   minDiskGb: it.minDiskGb,
   os: it.os,
+  networkConfig: it.networkConfig,
   createdAt: iso(it.createdAt),
   servers: useOfImage(call, it.id),
 })

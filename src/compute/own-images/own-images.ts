@@ -32,6 +32,7 @@ export const addOwnImage = operation({
       'Of the file, as its publisher gives it.',
     ),
     os: t.Optional(hardwareFields.os),
+    networkConfig: t.Optional(hardwareFields.networkConfig),
   }),
   response: ownImageAnswer,
   status: 201,

@@ -4,31 +4,24 @@ import { managementAddressOf } from '../../fleet/nodes/queries.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { toNetwork } from '../../network/ip-pools/ranges.ts'
 import { netmask } from '../servers/install/config-drive.ts'
+import { withCards } from '../servers/install/network-config.ts'
 import { macOf } from './model.ts'
 import { membershipsOf, networkById } from './queries.ts'
-
-type NetworkConfig = { ethernets: Readonly<Record<string, object>> }
 
 /** The seed with the addresses of the server's private cards beside those that it has. */
 export function withPrivateCards<S extends Seed | ConfigDrive>(tx: Db, seed: S): S {
   const cards = membershipsOf(tx, seed.workload)
   if (cards.length === 0) return seed
-  if ('form' in seed) return { ...seed, networkData: withCards(tx, seed.networkData as NetworkData, cards) }
-  const { ethernets, ...rest } = seed.networkConfig as NetworkConfig
-  const own = cards.map(({ networkId, number, ipv4, ipv6, nodeId }) => {
-    const name = `priv${number}`
-    const card = {
-      match: { macaddress: macOf(number) },
-      'set-name': name,
-      mtu: mtuOn(tx, nodeId),
-      dhcp4: false,
-      dhcp6: false,
-      'accept-ra': false,
-      addresses: [`${ipv4}/${bitsOf(tx, networkId)}`, ...(ipv6 ? [`${ipv6}/64`] : [])],
-    }
-    return [name, card] as const
-  })
-  return { ...seed, networkConfig: { ...rest, ethernets: { ...ethernets, ...Object.fromEntries(own) } } }
+  if ('form' in seed) return { ...seed, networkData: withLinks(tx, seed.networkData as NetworkData, cards) }
+  const own = cards.map(({ networkId, number, ipv4, ipv6, nodeId }) => ({
+    name: `priv${number}`,
+    mac: macOf(number),
+    mtu: mtuOn(tx, nodeId),
+    addresses: [`${ipv4}/${bitsOf(tx, networkId)}`, ...(ipv6 ? [`${ipv6}/64`] : [])],
+    gateways: [],
+    resolvers: [],
+  }))
+  return { ...seed, networkConfig: withCards(seed.networkConfig, own) }
 }
 
 const mtuOn = (tx: Db, nodeId: string) => (managementAddressOf(tx, nodeId)?.includes(':') ? 1430 : 1450)
@@ -36,7 +29,7 @@ const bitsOf = (tx: Db, networkId: string) => toNetwork(networkById(tx, networkI
 
 type NetworkData = { links: readonly object[]; networks: readonly object[] }
 /** The same in a config drive. */
-const withCards = (tx: Db, { links, networks, ...rest }: NetworkData, cards: ReturnType<typeof membershipsOf>) => ({
+const withLinks = (tx: Db, { links, networks, ...rest }: NetworkData, cards: ReturnType<typeof membershipsOf>) => ({
   ...rest,
   links: [
     ...links,

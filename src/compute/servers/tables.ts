@@ -1,5 +1,6 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { BootFirst, Hardware, OsFamily } from '../../../agent/protocol/wire.ts'
+import type { NetworkConfigVersion } from '../../catalog/images/hardware.ts'
 
 /**
  * A rescue system: the generation of its disk, the space in GiB that the server holds for it beside its own disk, and
@@ -49,6 +50,8 @@ export const servers = sqliteTable('servers', {
   tpm: integer({ mode: 'boolean' }).notNull().default(false),
   /** The family of the system on its disk. */
   os: text().$type<OsFamily>().notNull().default('linux'),
+  /** The form in which that system reads its network. */
+  networkConfig: text('network_config').$type<NetworkConfigVersion>().notNull().default('v1'),
   bootFirst: text('boot_first').$type<BootFirst>().notNull().default('disk'),
   /** The ISO in its CD drive. */
   isoId: text('iso_id'),

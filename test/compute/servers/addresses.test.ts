@@ -14,13 +14,16 @@ const remove = (p: World, id: string, addressId: string, who = p.owner) =>
 const rulesOf = (p: World, id: string) => p.node.agent.host.state.portRules().find((rules) => rules.workload === id)!
 const toldGuest = (p: World, id: string) =>
   p.node.agent.host.guestAgent.programs(id).map(({ argv }) => argv.slice(2).join(' '))
+const networkIn = (text: string) => ({
+  addresses: (JSON.parse(text).config[0].subnets as { address: string }[]).map(({ address }) => address),
+})
 /** The network of the seed that the vm reads at its next start. */
 function seedOf(p: World, id: string) {
   const db = new Database(`${p.node.agent.home}/fake.db`, { readonly: true })
   const row = db.query<{ files: string }, [string]>('select files from seeds where workload = ?').get(id)
   db.close()
   const files = row && (JSON.parse(row.files) as Record<string, string>)
-  return files && { instance: files['meta-data'], network: JSON.parse(files['network-config']!).ethernets.eth0 }
+  return files && { instance: files['meta-data'], network: networkIn(files['network-config']!) }
 }
 const lastEvent = (p: World) =>
   JSON.parse(

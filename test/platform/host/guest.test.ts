@@ -49,7 +49,12 @@ test('a root password has 20 characters that nobody mixes up, and is never made 
   expect(new Set(made.join('')).size).toBeGreaterThan(50)
 })
 
-const web = { id: `srv_${'0'.repeat(26)}`, hostname: 'web01.example.com', mac: '02:00:00:00:00:01' } as Server
+const web = {
+  id: `srv_${'0'.repeat(26)}`,
+  hostname: 'web01.example.com',
+  mac: '02:00:00:00:00:01',
+  networkConfig: 'v1',
+} as Server
 const held = (version: 4 | 6, address: string, prefixLength: number, gateway: string, resolvers: string[] = []) =>
   ({ version, address, prefixLength, holderId: null, pool: { gateway, resolvers } }) as HeldAddress
 const v4 = held(4, '203.0.113.10', 24, '203.0.113.1', ['9.9.9.9'])
@@ -66,8 +71,7 @@ describe('the seed', () => {
         manage_etc_hosts: true,
         disable_root: false,
         ssh_pwauth: true,
-        users: [{ name: 'root', lock_passwd: false, ssh_authorized_keys: [] }],
-        chpasswd: { expire: false, users: [{ name: 'root', password: '$6$rounds=1000$s$h', type: 'hash' }] },
+        users: [{ name: 'root', lock_passwd: false, hashed_passwd: '$6$rounds=1000$s$h' }],
         write_files: [
           {
             path: '/etc/ssh/sshd_config.d/10-berth.conf',
@@ -77,22 +81,24 @@ describe('the seed', () => {
         ],
       },
       networkConfig: {
-        version: 2,
-        ethernets: {
-          eth0: {
-            match: { macaddress: '02:00:00:00:00:01' },
-            'set-name': 'eth0',
-            dhcp4: false,
-            dhcp6: false,
+        version: 1,
+        config: [
+          {
+            type: 'physical',
+            name: 'eth0',
+            mac_address: '02:00:00:00:00:01',
             'accept-ra': false,
-            addresses: ['203.0.113.10/24', '2001:db8:7:1::1/64'],
-            routes: [
-              { to: '0.0.0.0/0', via: '203.0.113.1' },
-              { to: '::/0', via: 'fe80::1', 'on-link': true },
+            subnets: [
+              {
+                type: 'static',
+                address: '203.0.113.10/24',
+                gateway: '203.0.113.1',
+                dns_nameservers: ['9.9.9.9', '2620:fe::fe'],
+              },
+              { type: 'static', address: '2001:db8:7:1::1/64', gateway: 'fe80::1' },
             ],
-            nameservers: { addresses: ['9.9.9.9', '2620:fe::fe'] },
           },
-        },
+        ],
       },
     }))
   test('for keys locks the password and opens nothing else', () => {
@@ -110,20 +116,58 @@ describe('the seed', () => {
       users: [{ name: 'root', lock_passwd: true, ssh_authorized_keys: ['ssh-ed25519 AAAA'] }],
     })
   })
-  test('has one default route for each version, from the primary address, and no empty list of resolvers', () => {
-    const second = held(4, '198.51.100.9', 32, '198.51.100.1')
-    const { eth0 } = networkFor(web, [held(4, '203.0.113.10', 24, '203.0.113.1'), second]).ethernets
-    expect(eth0.routes).toEqual([{ to: '0.0.0.0/0', via: '203.0.113.1' }])
-    expect(eth0.addresses).toEqual(['203.0.113.10/24', '198.51.100.9/32'])
-    expect('nameservers' in eth0).toBe(false)
-    expect(networkFor(web, [second]).ethernets.eth0.routes).toEqual([
-      { to: '0.0.0.0/0', via: '198.51.100.1', 'on-link': true },
-    ])
-    expect(networkFor(web, []).ethernets.eth0).toMatchObject({ addresses: [], routes: [] })
+  test('in version 2 has the same network, with on-link where no network of the card has the gateway', () => {
+    const outside = held(6, '2001:db8:7:1::', 64, '2001:db8:7::1')
+    expect(networkFor({ ...web, networkConfig: 'v2' }, [v4, outside])).toEqual({
+      version: 2,
+      ethernets: {
+        eth0: {
+          match: { macaddress: '02:00:00:00:00:01' },
+          'set-name': 'eth0',
+          dhcp4: false,
+          dhcp6: false,
+          'accept-ra': false,
+          addresses: ['203.0.113.10/24', '2001:db8:7:1::1/64'],
+          routes: [
+            { to: '0.0.0.0/0', via: '203.0.113.1' },
+            { to: '::/0', via: '2001:db8:7::1', 'on-link': true },
+          ],
+          nameservers: { addresses: ['9.9.9.9'] },
+        },
+      },
+    })
   })
+  test('has one default route for each version, from the primary address, and no empty list', () => {
+    const first = held(4, '203.0.113.10', 24, '203.0.113.1')
+    const second = held(4, '198.51.100.9', 32, '198.51.100.1')
+    const cardOf = (networkConfig: 'v1' | 'v2', of: HeldAddress[]) => {
+      const network = networkFor({ ...web, networkConfig }, of)
+      return network.version === 1 ? network.config[0] : network.ethernets['eth0']
+    }
+    expect(cardOf('v1', [first, second])).toMatchObject({
+      subnets: [
+        { type: 'static', address: '203.0.113.10/24', gateway: '203.0.113.1' },
+        { type: 'static', address: '198.51.100.9/32' },
+      ],
+    })
+    const both = cardOf('v2', [first, second])
+    expect(both).toMatchObject({
+      routes: [{ to: '0.0.0.0/0', via: '203.0.113.1' }],
+      addresses: ['203.0.113.10/24', '198.51.100.9/32'],
+    })
+    expect(both).not.toHaveProperty('nameservers')
+    expect(cardOf('v2', [second])).toMatchObject({
+      routes: [{ to: '0.0.0.0/0', via: '198.51.100.1', 'on-link': true }],
+    })
+    expect(cardOf('v2', [])).not.toHaveProperty('routes')
+    expect(cardOf('v1', [])).toMatchObject({ subnets: [] })
+  })
+  const addressesIn = (of: HeldAddress[]) => {
+    const network = networkFor({ ...web, networkConfig: 'v2' }, of)
+    return network.version === 2 && (network.ethernets['eth0'] as { addresses: string[] }).addresses
+  }
   test('gives an IPv6 guest the first address of its prefix, and a single address as it is', () => {
-    const addressOf = (prefix: string, length: number) =>
-      networkFor(web, [held(6, prefix, length, 'fe80::1')]).ethernets.eth0.addresses
+    const addressOf = (prefix: string, length: number) => addressesIn([held(6, prefix, length, 'fe80::1')])
     expect(addressOf('2001:db8:7:100::', 56)).toEqual(['2001:db8:7:100::1/56'])
     expect(addressOf('2001:db8:7::5', 128)).toEqual(['2001:db8:7::5/128'])
     expect(addressOf('2001:db8:7::', 128)).toEqual(['2001:db8:7::/128'])
@@ -139,7 +183,7 @@ describe('the seed', () => {
       const network = toNetwork(`${prefix}/${length}`)!
       const expected = `${toText(6, toNumber(prefix)!.n + 1n)}/${length}`
       expect(network.bits).toBe(length)
-      expect(networkFor(web, [held(6, prefix, length, 'fe80::1')]).ethernets.eth0.addresses).toEqual([expected])
+      expect(addressesIn([held(6, prefix, length, 'fe80::1')])).toEqual([expected])
     }
   })
 })

@@ -1,4 +1,4 @@
-import type { Hardware } from '../../../agent/protocol/wire.ts'
+import type { SystemHardware } from '../../../src/catalog/images/hardware.ts'
 import {
   addCatalogueImage,
   changeImage,
@@ -19,6 +19,7 @@ import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { bytes, count, gb, units } from '../../components/words.ts'
+import { NetworkConfigField } from './network-config.tsx'
 import { LookForBuild } from './show.tsx'
 
 const reads = { images: listImages }
@@ -150,7 +151,10 @@ const Import = () => (
           options={['qcow2', 'raw'].map((value) => ({ value, label: value }))}
         />
         <MinimumDisk scope="import" value={10} hint="Packages with a smaller disk cannot use it." />
-        <HardwareFields scope="import" value={{ firmware: 'bios', machine: 'q35', tpm: false, os: 'linux' }} />
+        <HardwareFields
+          scope="import"
+          value={{ firmware: 'bios', machine: 'q35', tpm: false, os: 'linux', networkConfig: 'v1' }}
+        />
         <Check scope="import" name="published" label="Publish it" checked hint="It can be ordered immediately." />
       </>
     }
@@ -171,7 +175,7 @@ const osOptions = [
   { value: 'windows', label: 'Windows with cloudbase-init' },
 ]
 /** The unusual parts of the machine that it needs. */
-const machineWords = ({ machine, firmware, tpm, os }: Hardware) =>
+const machineWords = ({ machine, firmware, tpm, os }: SystemHardware) =>
   [
     os === 'windows' && 'Windows',
     firmware !== 'bios' && firmwareOptions.find((o) => o.value === firmware)?.label,
@@ -183,13 +187,13 @@ const machineWords = ({ machine, firmware, tpm, os }: Hardware) =>
     .join('')
 
 /** The machine on which servers of the image run. */
-const HardwareFields = ({ scope, value }: { scope: string; value: Hardware }) => (
+const HardwareFields = ({ scope, value }: { scope: string; value: SystemHardware }) => (
   <>
     <Select
       scope={scope}
       name="os"
       label="Operating system"
-      value={value.os ?? 'linux'}
+      value={value.os}
       options={osOptions}
       hint="Decides clock, devices and the form in which the system gets its name, addresses and password."
     />
@@ -202,6 +206,7 @@ const HardwareFields = ({ scope, value }: { scope: string; value: Hardware }) =>
       hint="A node needs the package ovmf for UEFI. Servers keep the firmware with which they were installed."
     />
     <Select scope={scope} name="machine" label="Machine" value={value.machine} options={machineOptions} />
+    <NetworkConfigField scope={scope} value={value.networkConfig} />
     <Check
       scope={scope}
       name="tpm"

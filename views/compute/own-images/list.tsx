@@ -6,6 +6,7 @@ import {
   renameOwnImage,
 } from '../../../src/compute/own-images/own-images.ts'
 import { type Answers, page, reading } from '../../../src/kernel/web/page.ts'
+import { NetworkConfigField } from '../../catalog/images/network-config.tsx'
 import { Action, Menu, RemoveEntry, RenameEntry } from '../../components/action.tsx'
 import { Field, Select } from '../../components/field.tsx'
 import { ListPage } from '../../components/list.tsx'
@@ -97,6 +98,7 @@ const AddImage = ({ ownerId }: { ownerId: string }) => (
             { value: 'windows', label: 'Windows with cloudbase-init' },
           ]}
         />
+        <NetworkConfigField scope="image" value="v1" />
       </>
     }
   />

@@ -2,6 +2,7 @@
 // repeated step sends the same values.
 import {
   type ConfigDrive,
+  type Hardware,
   type ImageSource,
   type PortRules,
   type Seed,
@@ -9,7 +10,7 @@ import {
   type Vm,
   type Volume,
 } from '../../../../agent/protocol/wire.ts'
-import { hardwareOf, type SystemHardware } from '../../../catalog/images/hardware.ts'
+import type { SystemHardware } from '../../../catalog/images/hardware.ts'
 import { bridgeOf } from '../../../fleet/nodes/queries.ts'
 import { takeDiskGeneration } from '../../../fleet/workloads/queries.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
@@ -69,7 +70,7 @@ export function vmOf(tx: Tx, server: Server, volume: Volume, seeded: boolean): V
     // A rescue system does not read it.
     seeded: seeded || (server.pendingSeed !== null && !rescue),
     restartPolicy: server.restartPolicy,
-    hardware: rescue?.hardware ?? hardwareOf(server),
+    hardware: machineOf(rescue?.hardware ?? server),
     bootFirst: server.bootFirst,
     iso: server.isoId,
     rescue: rescue && volumeOf(server, rescue.generation),
@@ -77,6 +78,9 @@ export function vmOf(tx: Tx, server: Server, volume: Volume, seeded: boolean): V
     speed: speedOf(server),
   }
 }
+
+/** The part of it that the node needs. */
+const machineOf = ({ machine, firmware, tpm, os }: Hardware): Hardware => ({ machine, firmware, tpm, os })
 
 /** The rules of its port for the addresses that belong to the server itself; floating ones have their own command. */
 export function portRulesOf(server: Server, held: readonly HeldAddress[]): PortRules {

@@ -1,11 +1,13 @@
 // The data for a guest's first boot, for cloud-init's NoCloud source or, on Windows, for cloudbase-init. Values only:
 // none of them is spliced into text.
+import ipaddr from 'ipaddr.js'
 import { guestAddressIn } from '../../../../agent/protocol/guest-address.ts'
 import { STARTUP_COMMAND, startupFiles } from '../../../../agent/protocol/startup-script.ts'
 import type { ConfigDrive, Seed } from '../../../../agent/protocol/wire.ts'
 import { type HeldAddress, isOwn } from '../../../network/ip-pools/allocate.ts'
 import type { Server } from '../model.ts'
 import { configDriveFor } from './config-drive.ts'
+import { networkConfigOf } from './network-config.ts'
 
 /** `passwordHash`: of Windows the password itself, encrypted for the node. */
 export type Access = { passwordHash: string | null; publicKeys: string[] }
@@ -41,11 +43,7 @@ function linuxSeed(
       ...(it.hostname.includes('.') ? { fqdn: it.hostname } : {}),
       manage_etc_hosts: true,
       disable_root: false,
-      ssh_pwauth: access.passwordHash !== null,
-      users: [{ name: 'root', lock_passwd: access.passwordHash === null, ssh_authorized_keys: access.publicKeys }],
-      ...(access.passwordHash
-        ? { chpasswd: { expire: false, users: [{ name: 'root', password: access.passwordHash, type: 'hash' }] } }
-        : {}),
+      ...signInOf(access),
       ...(files.length ? { write_files: files } : {}),
       ...(firstBoot.script ? { runcmd: [STARTUP_COMMAND] } : {}),
     },
@@ -53,6 +51,22 @@ function linuxSeed(
     ...(firstBoot.userData !== undefined && { ownUserData: firstBoot.userData }),
   }
 }
+
+/**
+ * Every cloud-init since 17.1 takes `hashed_passwd` for a user that exists; `chpasswd.users` is unknown before 22.3 and
+ * `chpasswd.list` deprecated since 22.2. Schemas refuse an empty list of keys.
+ */
+const signInOf = ({ passwordHash, publicKeys }: Access) => ({
+  ssh_pwauth: passwordHash !== null,
+  users: [
+    {
+      name: 'root',
+      lock_passwd: passwordHash === null,
+      ...(passwordHash !== null && { hashed_passwd: passwordHash }),
+      ...(publicKeys.length > 0 && { ssh_authorized_keys: publicKeys }),
+    },
+  ],
+})
 
 /** Distributions let root in by key only; who ordered a password expects that it works. */
 const sshdFile = {
@@ -68,9 +82,20 @@ const fileOf = ({ content }: { content: string }) => ({
 })
 
 /**
+ * The modules of cloud-init that an instance runs, by stage. A seed for an installed guest names its own, because a new
+ * instance otherwise repeats the whole first boot: package sources, host keys, users, what its owner has changed since.
+ */
+const onlyModules = (init: readonly string[], config: readonly string[] = []) => ({
+  preserve_hostname: true,
+  cloud_init_modules: init,
+  cloud_config_modules: config,
+  cloud_final_modules: [],
+})
+
+/**
  * The data for a boot that brings an installed guest its present addresses, and the root password that was reset for
  * that boot, and changes nothing else. It has an instance of its own, because guests read the network only with a new
- * one.
+ * one: an existing instance reads it again only where its first seed asked for that.
  */
 export const networkSeed = (it: Server, held: readonly HeldAddress[], instance: string): Seed | ConfigDrive =>
   it.pendingPasswordHash === null
@@ -86,9 +111,9 @@ export const hasNetworkSeed = ({ os, pendingPasswordHash }: Pick<Server, 'os' | 
 
 const networkAlone = (it: Server, held: readonly HeldAddress[], instance: string): Seed => ({
   workload: it.id,
-  metaData: { 'instance-id': instance, 'local-hostname': it.hostname },
-  // Without these a new instance makes new host keys, a default user, and closes root's login.
-  userData: { preserve_hostname: true, ssh_deletekeys: false, disable_root: false, users: [] },
+  // Without a name: cloud-init sets one that the medium has before it reads what it is to preserve.
+  metaData: { 'instance-id': instance },
+  userData: onlyModules([]),
   networkConfig: networkFor(it, held),
 })
 
@@ -99,10 +124,7 @@ export function guestCidr(a: Pick<HeldAddress, 'address' | 'prefixLength' | 'ver
   return `${guestAddressIn(a.address)}/${a.prefixLength}`
 }
 
-/**
- * The seed of a password reset. Its `instance` is new, so the guest runs its first-boot work again; its name and the
- * keys of its SSH server stay.
- */
+/** The seed of a password reset. Its `instance` is new; beside the network it changes root and how root signs in. */
 export function passwordSeedFor(
   it: Server,
   addresses: readonly HeldAddress[],
@@ -111,31 +133,35 @@ export function passwordSeedFor(
 ): Seed | ConfigDrive {
   const access = { passwordHash: hash, publicKeys: [] }
   if (it.os === 'windows') return configDriveFor(it, addresses, access, instance)
-  const seed = linuxSeed(it, addresses, access, instance, {})
-  return { ...seed, userData: { ...seed.userData, preserve_hostname: true, ssh_deletekeys: false } }
+  return {
+    workload: it.id,
+    metaData: { 'instance-id': instance },
+    userData: {
+      ...onlyModules(['write-files', 'users-groups'], ['set-passwords']),
+      ...signInOf(access),
+      write_files: [sshdFile],
+    },
+    networkConfig: networkFor(it, addresses),
+  }
 }
 
-export function networkFor(it: Server, held: readonly HeldAddress[]) {
-  const routes: { to: string; via: string; 'on-link'?: boolean }[] = []
-  for (const a of held.filter(isOwn)) {
-    const [to, inside] = a.version === 4 ? ['0.0.0.0/0', a.prefixLength < 31] : ['::/0', false]
-    if (!routes.some((r) => r.to === to))
-      routes.push({ to, via: a.pool.gateway, ...(inside ? {} : { 'on-link': true }) })
-  }
+/** The network of the server's main card. Each version has one default route, from its first own address. */
+export function networkFor(
+  { mac, networkConfig }: Pick<Server, 'mac' | 'networkConfig'>,
+  held: readonly HeldAddress[],
+) {
+  const own = held.filter(isOwn)
+  const gateways = ([4, 6] as const).flatMap((version) => {
+    const ofVersion = own.filter((a) => a.version === version)
+    const via = ofVersion[0]?.pool.gateway
+    return via === undefined ? [] : [{ version, via, isOnLink: !ofVersion.some((a) => reaches(a, via)) }]
+  })
   const resolvers = [...new Set(held.flatMap((a) => a.pool.resolvers))]
-  return {
-    version: 2,
-    ethernets: {
-      eth0: {
-        match: { macaddress: it.mac },
-        'set-name': 'eth0',
-        dhcp4: false,
-        dhcp6: false,
-        'accept-ra': false,
-        addresses: held.map(guestCidr),
-        routes,
-        ...(resolvers.length ? { nameservers: { addresses: resolvers } } : {}),
-      },
-    },
-  }
+  return networkConfigOf(networkConfig, [{ name: 'eth0', mac, addresses: held.map(guestCidr), gateways, resolvers }])
+}
+
+/** Is the gateway in the network of the address, or an address that every link has? */
+function reaches({ address, prefixLength }: HeldAddress, gateway: string): boolean {
+  const via = ipaddr.parse(gateway)
+  return via.range() === 'linkLocal' || via.match(ipaddr.parse(address), prefixLength)
 }

@@ -128,7 +128,7 @@ function plan(tx: Tx, { serverId, passwordHash, diskGb, hardware }: Entering, jo
     volume: volumeOf(target, rescue.generation),
     before: vmOf(tx, target, own, false),
     after: vmOf(tx, { ...target, rescue }, own, true),
-    seed: seedFor({ ...target, hostname: 'rescue', os: 'linux' }, held, { passwordHash, publicKeys: [] }, jobId),
+    seed: seedFor({ ...target, ...hardware, hostname: 'rescue' }, held, { passwordHash, publicKeys: [] }, jobId),
     seedBefore: target.pendingSeed === null ? null : networkSeed(target, held, `${jobId}-before`),
     address: held.find((a) => a.version === 4)?.address ?? null,
   }

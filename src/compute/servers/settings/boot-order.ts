@@ -1,7 +1,7 @@
 // The machine of a server: the one on which it was installed, its CD drive, and the device that it tries first.
 import { Type as t } from 'typebox'
 import { type BootFirst, bootFirsts, nodeCommand, type Vm } from '../../../../agent/protocol/wire.ts'
-import { hardwareFields } from '../../../catalog/images/hardware.ts'
+import { hardwareFields, hardwareOf } from '../../../catalog/images/hardware.ts'
 import { everybody } from '../../../kernel/api/access.ts'
 import { described, fields, namedSchema, nullable, operation } from '../../../kernel/api/operation.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
@@ -27,13 +27,10 @@ export const getHardware = operation({
     bootFirst,
     iso: described(nullable(t.Object({ id: t.String(), name: t.String() })), 'In its CD drive; null: it is empty.'),
   }),
-  run: ({ tx, target: { machine, firmware, tpm, os, bootFirst, isoId } }) => ({
-    machine,
-    firmware,
-    tpm,
-    os,
-    bootFirst,
-    iso: isoId === null ? null : { id: isoId, name: isoById(tx, isoId)?.name ?? '' },
+  run: ({ tx, target }) => ({
+    ...hardwareOf(target),
+    bootFirst: target.bootFirst,
+    iso: target.isoId === null ? null : { id: target.isoId, name: isoById(tx, target.isoId)?.name ?? '' },
   }),
 })
 

@@ -24,7 +24,7 @@ const isHashOf = (hash: string | undefined, password: string) =>
 /** The password's hash in the seed that waits on the node. */
 function inSeed(p: World, id: string): string | undefined {
   const userData = p.node.agent.host.seeds.files(id)?.['user-data']
-  return userData && JSON.parse(userData.split('\n').slice(1).join('\n')).chpasswd?.users[0].password
+  return userData && JSON.parse(userData.split('\n').slice(1).join('\n')).users?.[0].hashed_passwd
 }
 
 describe('a reset of the root password', () => {
