@@ -94,6 +94,16 @@ describe('cloud-init', () => {
       ])
   })
 
+  test('repeats no first boot when the network changes, and runs three modules when the password does', () => {
+    const all = ['one', 'two']
+    for (const { of } of read)
+      expect(of.modules).toMatchObject({
+        keys: [all, all, all],
+        network: [[], [], []],
+        'password reset': [['write-files', 'users-groups'], ['set-passwords'], []],
+      })
+  })
+
   test('makes of every form of addresses what was sold, for every renderer, but for the limits in the list', () => {
     const met = new Set<object>()
     const found = byRelease(({ networks }, version) =>

@@ -2,6 +2,7 @@
 
 stdin: {"networks": {name: network-config}, "userData": {name: cloud-config}}
 stdout: {"networks": {name: {consumer: {path: text} or {"error": words}}}, "root": {name: what becomes of root},
+         "modules": {name: those that run, by stage, on a system that runs some of its own},
          "schema": {name: words}, "networkSchema": {name: words}}, with words only where something is refused.
 """
 
@@ -20,7 +21,7 @@ release = sys.argv[1]
 sys.path.insert(0, release)
 os.chdir(release)
 
-from cloudinit import distros, ssh_util  # noqa: E402
+from cloudinit import distros, ssh_util, util  # noqa: E402
 from cloudinit.cmd.devel import net_convert  # noqa: E402
 from cloudinit.config import schema  # noqa: E402
 
@@ -82,6 +83,15 @@ def root_after(config):
     return done
 
 
+STAGES = ["cloud_init_modules", "cloud_config_modules", "cloud_final_modules"]
+
+
+def modules_with(config):
+    """The lists of modules after the merge with those of the system, the user-data first as cloud-init has it."""
+    merged = util.mergemanydict([config, {stage: ["one", "two"] for stage in STAGES}])
+    return [merged[stage] for stage in STAGES]
+
+
 def network_kind(config):
     """Releases since 24.1 have a schema of the network too."""
     types = getattr(schema, "SchemaType", None)
@@ -89,7 +99,7 @@ def network_kind(config):
 
 
 given = json.load(sys.stdin)
-found = {"networks": {}, "root": {}, "schema": {}, "networkSchema": {}}
+found = {"networks": {}, "root": {}, "modules": {}, "schema": {}, "networkSchema": {}}
 for name, config in given["networks"].items():
     by_consumer = {consumer: rendered(config, *of) for consumer, of in CONSUMERS.items()}
     found["networks"][name] = {consumer: files for consumer, files in by_consumer.items() if files is not None}
@@ -99,6 +109,7 @@ for name, config in given["networks"].items():
         found["networkSchema"][name] = words
 for name, config in given["userData"].items():
     found["root"][name] = root_after(config)
+    found["modules"][name] = modules_with(config)
     words = refused(config)
     if words:
         found["schema"][name] = words

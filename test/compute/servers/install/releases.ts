@@ -31,6 +31,8 @@ export type Read = {
   networks: Record<string, Record<string, Files>>
   /** The hash and keys that a root which exists gets; `locked` is null where its lock is left alone. */
   root: Record<string, { password: string | null; locked: boolean | null; keys: string[] }>
+  /** The modules of the stages init, config and final that run. */
+  modules: Record<string, string[][]>
   schema: Record<string, string>
   networkSchema: Record<string, string>
 }
