@@ -366,7 +366,8 @@ if (!class_exists('BerthError', false)) {
         {
             $there = $this->ownServer($service);
             if ($there === null && $this->knownCustomer($service) === null) {
-                $this->mustBeInStock($order);
+                // Nobody becomes a customer for an order that is refused.
+                $this->call('POST', $this->area() . '/servers?dryRun=true', ['ownerId' => null, 'billingServiceId' => $service->id] + $order);
             }
             // Berth remembers a key for a day, by its own clock.
             $now = strtotime($this->text($this->connection(), 'time'));
@@ -418,28 +419,34 @@ if (!class_exists('BerthError', false)) {
             }
         }
 
-        /** Nobody becomes a customer for an order that cannot be filled. Throws what the order would be refused with. */
-        private function mustBeInStock(array $order): void
-        {
-            $wanted = http_build_query(['packageId' => $order['packageId'] ?? '', 'nodeGroupId' => $order['nodeGroupId'] ?? '']);
-            $line = $this->rows($this->call('GET', "/stock?$wanted"), 'stock')[0] ?? null;
-            if ($line === null) {
-                $words = 'This package cannot be ordered in this location: one of them is not in Berth, archived or not allowed.';
-                throw new BerthError('validation_failed', $words, 422, [], $this->requestId);
-            }
-            // Berth that restarts says so to the order, which waits for it.
-            if (($line['available'] ?? 1) === 0 && ($line['code'] ?? null) !== 'restarting') {
-                $words = "There is none of {$this->text($line, 'packageName')} in {$this->text($line, 'locationName')} now.";
-                throw new BerthError($this->text($line, 'code'), $words, 409, [], $this->requestId);
-            }
-        }
-
-        /** Ends the server of a service; one that is gone already counts as done. */
-        public function terminateOnce(BerthService $service): void
+        /**
+         * Ends the server of a service; one that is gone already counts as done. `$knownId`: the server that the service had.
+         * Throws `foreign_server` while that one is there under another name: it would go on, and nobody would pay for it.
+         */
+        public function terminateOnce(BerthService $service, string $knownId = ''): void
         {
             $found = $this->server($service) ?? $this->formerMustBeGone($service);
             if ($found !== null) {
                 $this->terminate($this->text($found, 'id'));
+            } elseif ($knownId !== '') {
+                $this->mustBeGone($knownId, $service);
+            }
+        }
+
+        private function mustBeGone(string $serverId, BerthService $service): void
+        {
+            try {
+                $found = $this->call('GET', "/servers/$serverId");
+            } catch (BerthError $error) {
+                if ($error->errorCode === 'server_not_found') {
+                    return;
+                }
+                throw $error;
+            }
+            if ($this->text($found, 'status') !== 'terminated') {
+                $name = $found['billingServiceId'] ?? null;
+                $words = "The server $serverId of this service is there, and is called " . ($name ?? 'nothing') . " instead of {$service->id}.";
+                throw new BerthError('foreign_server', $words);
             }
         }
 

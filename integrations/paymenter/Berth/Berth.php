@@ -146,8 +146,8 @@ class Berth extends Server
     /** A service whose server is gone already counts as terminated. */
     public function terminateServer(Service $service, $settings, $properties)
     {
-        return $this->done($service, function (BerthService $it) use ($service) {
-            $this->berth()->terminateOnce($it);
+        return $this->done($service, function (BerthService $it) use ($service, $properties) {
+            $this->berth()->terminateOnce($it, (string) ($properties[self::SERVER] ?? ''));
             $service->properties()->whereIn('key', [self::SERVER, ...array_keys(self::SHOWN)])->delete();
         });
     }
