@@ -149,6 +149,7 @@ import { savedFiltersFeature } from '../identity/saved-filters/feature.ts'
 import { sshKeysFeature } from '../identity/ssh-keys/feature.ts'
 import { teamFeature } from '../identity/team/feature.ts'
 import { tokensFeature } from '../identity/tokens/feature.ts'
+import { weakeningFeature } from '../identity/weakenings/feature.ts'
 import { apiFeature } from '../kernel/api/feature.ts'
 import { auditLogFeature } from '../kernel/audit/feature.ts'
 import { settingsStoreFeature } from '../kernel/db/feature.ts'
@@ -271,6 +272,7 @@ export const features: readonly Feature[] = [
   { ...searchFeature, pages: [searchPage] },
   { ...announcementsFeature, pages: [announcementsPage] },
   { ...settingsFeature, pages: [settingsPage, resellerBrandingPage] },
+  weakeningFeature,
   { ...staffFeature, pages: [staffPage, rolesPage, rolePage] },
   controllerBackupsFeature,
   replicaFeature,

@@ -404,6 +404,13 @@ async function more(add: (name: string, thing: Thing) => void) {
     people.direct.id,
   ])
   add('brake', { label: 'a case', id: brake })
+  const weakening = newId('wkn')
+  p.db.$client.run(
+    `INSERT INTO weakenings (id, kind, name, title, from_words, to_words, asked_by, asked_by_name, asked_at,
+       takes_effect_at) VALUES (?, 'setting', 'brake.limit', 'Brake', '25', '26', ?, 'Ada', 1, 4000000000000)`,
+    [weakening, people.direct.id],
+  )
+  add('weakening', { label: 'a change', id: weakening })
   const image = p.addImage('Gone')
   await p.admin('DELETE', `/admin/images/${image}`)
   removed('image', image)
@@ -517,6 +524,7 @@ const neverRemoved: Readonly<Record<string, string>> = {
   address: 'is there as long as its pool',
   enrollment: 'is used or over, and stays for the record',
   brake: 'is decided, and stays for the record',
+  weakening: 'is decided, and stays for the record',
 }
 const asOwners = ['customer', 'sibling', 'foreign', 'reseller'] as const
 
@@ -672,6 +680,7 @@ const lists: Readonly<Record<string, List>> = {
   'backup-plans.list': { of: 'backup plan' },
   'lamps.list': { of: 'lamp' },
   'brakes.list': { of: 'brake' },
+  'weakenings.list': { of: 'weakening' },
 }
 /** Lists of what has no operation by its id. */
 const ofNoThing = [

@@ -88,6 +88,12 @@ beforeAll(async () => {
     things['brake'],
     p.owner.id,
   ])
+  things['weakening'] = newId('wkn')
+  p.db.$client.run(
+    `INSERT INTO weakenings (id, kind, name, title, from_words, to_words, asked_by, asked_by_name, asked_at,
+       takes_effect_at) VALUES (?, 'setting', 'brake.limit', 'Brake', '25', '26', ?, 'Ada', 1, 1)`,
+    [things['weakening'], p.owner.id],
+  )
   things['passkey'] = newId('pky')
   write(p.db, (tx) =>
     tx
@@ -297,13 +303,14 @@ for (const op of operations)
       })
   })
 
-describe('S50: what decides where credentials and links go', () => {
+describe('S50: what decides where credentials and links go, or lifts a protection', () => {
   const ownerOnly = operations.filter((op) => op.ownerOnly)
-  test('is the mail server and the identity provider', () =>
+  test('is the mail server, the identity provider and the second word for a weaker protection', () =>
     expect(ownerOnly.map((op) => op.id).toSorted()).toEqual([
       'mail.configure',
       'sign-in-provider.remove',
       'sign-in-provider.set',
+      'weakenings.confirm',
     ]))
   for (const op of ownerOnly)
     test(

@@ -64,6 +64,8 @@ const neighbours: Record<string, readonly string[]> = {
   // The specification opens them by servers:read, and one line names its owner.
   'usage.gpu-instances': ['usr'],
   'gpu-instances.usage': ['usr'],
+  // A change that waits names who asked for it.
+  'weakenings.list': ['usr'],
   // Each line names what the account itself has changed.
   'account.activity': ['whk'],
   // A delivery holds its event; who makes webhooks has events sent to any address anyhow.

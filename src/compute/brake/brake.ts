@@ -21,13 +21,14 @@ export const brakeLimit = automaticSetting({
   name: 'brake.limit',
   title: 'Brake on destruction',
   words: `How many ${destructionsInWords} one account can start in an hour; ` + 'the rest wait for a second person.',
+  weakens: 'higher',
   defaultWords: `${LEAST} or ${SHARE * 100} % of all servers, whichever is more`,
+  automatic: (tx) => Math.max(LEAST, Math.ceil(SHARE * listedWorkloads(tx, 'server'))),
   minimum: 1,
   maximum: 100_000,
   unit: 'in an hour',
 })
-const limitOf = (tx: Db): number =>
-  settingValue(tx, brakeLimit) ?? Math.max(LEAST, Math.ceil(SHARE * listedWorkloads(tx, 'server')))
+const limitOf = (tx: Db): number => settingValue(tx, brakeLimit) ?? brakeLimit.automatic!(tx)
 
 /** `disk`: the volume or backup that is destroyed; without it, it is the workload itself. */
 type Destroying = { workloadId: string; now: number } & (

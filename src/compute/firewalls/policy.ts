@@ -14,18 +14,21 @@ export const closesSmtp = switchSetting({
   name: 'firewalls.close_smtp',
   title: 'Mail from servers is closed',
   words: `Servers cannot connect to TCP port 25, except those that staff or their package allow. ${LATER}`,
+  weakens: 'never',
   default: true,
 })
 export const closesSubmission = switchSetting({
   name: 'firewalls.close_submission',
   title: 'Mail submission is closed too',
   words: `The same for TCP ports 465 and 587, on which customers use mail accounts elsewhere. ${LATER}`,
+  weakens: 'never',
   default: false,
 })
 export const newConnections = wholeSetting({
   name: 'firewalls.new_connections',
   title: 'New connections per server',
   words: `New TCP connections that a server may open per second, unless its package sets another limit. ${LATER}`,
+  weakens: 'never',
   default: 500,
   minimum: 1,
   maximum: 1_000_000,
@@ -35,6 +38,7 @@ export const packets = wholeSetting({
   name: 'firewalls.packets',
   title: 'Packets per server',
   words: `Packets that a server may send per second, unless its package sets another limit. ${LATER}`,
+  weakens: 'never',
   default: 200_000,
   minimum: 100,
   maximum: 100_000_000,

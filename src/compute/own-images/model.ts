@@ -15,6 +15,7 @@ export const ownImageGib = wholeSetting({
   name: 'images.own_gib',
   title: 'Largest own image',
   words: 'The largest file that a customer can add as an own image. Every node that uses it stores a copy.',
+  weakens: 'never',
   default: 20,
   minimum: 1,
   maximum: 186,

@@ -156,8 +156,9 @@ export type Operation<
    */
   requiresRecentAuth?: true | readonly string[]
   /**
-   * It decides where the credentials or links of others go, so it gives what an owner has: only an owner may call it,
-   * in person and recently confirmed. The sentence tells all owners what was done, over the mail server from before.
+   * It decides where the credentials or links of others go, so it gives what an owner has, or it lifts a protection of
+   * everybody: only an owner may call it, in person and recently confirmed. The sentence tells all owners what was
+   * done, over the mail server from before.
    */
   ownerOnly?: string
   /** An attempt to authenticate: limited per address and minute, and each refusal is in the audit log. */

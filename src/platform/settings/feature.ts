@@ -4,7 +4,7 @@ import { hasDelivered } from '../../kernel/queue/queries.ts'
 import { retriedMails, unsentMails } from './attention.ts'
 import { answerBrand } from './brand.ts'
 import { ownBranding, resellerBranding } from './branding.ts'
-import { changeSetting, listSettings } from './defaults.ts'
+import { changeSetting, listSettings, settingWeakening } from './defaults.ts'
 import { configureMail, getMail, testMail } from './mail.ts'
 import { hasBranding } from './queries.ts'
 import { rotateSecrets } from './rotate-secrets.ts'
@@ -48,6 +48,7 @@ export const settingsFeature = feature({
   permissions,
   errors,
   tables: [branding],
+  weakenings: [settingWeakening],
   operations: [
     getMail,
     configureMail,

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { accountById } from '../../../src/identity/accounts/queries.ts'
 import { makeLink } from '../../../src/identity/auth/links/links.ts'
 import { endSessionsOf } from '../../../src/identity/auth/sessions.ts'
+import { takeEffect } from '../../../src/identity/weakenings/wait.ts'
 import type { ApiError } from '../../../src/kernel/api/errors.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import {
@@ -557,9 +558,10 @@ describe('S50 owners', () => {
     expect(p.fingerprint(['tokens'])).toBe(before)
     expect(code(await off(ada))).toBe('200')
     expect(p.auditLines().at(-1)).toMatchObject({ operation: 'roles.update', details: { secondFactor: false } })
-    const told = p.mailed().filter(({ text }) => text.includes('Owners need no second factor.'))
+    const told = p.mailed().filter(({ text }) => text.includes('A protection is to be weakened: Second factor of the'))
     expect(told.length).toBe(2)
     p.turnClock(8 * day)
+    takeEffect(p.db, p.controller.app)
     expect(code(await p.call(p.signIn(bo.id), 'GET', '/admin/servers'))).toBe('200')
     const late = p.signIn(ada.id)
     p.turnClock(11 * minute)

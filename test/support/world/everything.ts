@@ -197,6 +197,17 @@ async function make(features: readonly Feature[]) {
     await p.admin('POST', '/admin/backup-plans', { ...createBackupPlan.example, name, targetId: oslo })
   await p.settle()
 
+  // Changes that weaken protections and wait; the caller asked for none of them.
+  for (const name of ['brake.limit', 'servers.undelete_hours'])
+    sql(
+      `INSERT INTO weakenings (id, kind, name, title, from_words, to_words, asked_by, asked_by_name, asked_at,
+         takes_effect_at) VALUES (?, 'setting', ?, ?, '1', '2', ?, 'Hal', 1, ?)`,
+      newId('wkn'),
+      name,
+      name,
+      held.id,
+      4_000_000_000_000,
+    )
   const { owner, location, node, pool, pack, image, order: wanted } = p
   const ours = {
     owner,

@@ -109,7 +109,10 @@ function RoleFields({ scope, of: role }: { scope: string; of?: Role }) {
           name="secondFactor"
           label="Requires a second factor"
           checked={role?.secondFactor ?? false}
-          hint="Members without a second factor can only set one up. Their API tokens keep working."
+          hint={
+            'Members without a second factor can only set one up. Their API tokens keep working. No longer requiring ' +
+            'it takes effect after 24 hours, or when another owner confirms it under Settings.'
+          }
         />
       )}
     </>
@@ -161,12 +164,12 @@ const OwnersFactor = ({ of: r }: { of: Role }) =>
       tone="bad"
       part="factor"
       title="Stop requiring a second factor of owners?"
-      done="Owners need no second factor"
+      done="It takes effect in 24 hours, or when another owner confirms it under Settings"
       confirm={{
         keep: 'Keep requiring it',
         consequences: [
           "An owner's password alone then opens everything: every server, every customer, and these settings.",
-          'All owners are told by e-mail.',
+          'All owners are told by e-mail. It takes effect after 24 hours, or when another owner confirms it.',
         ],
       }}
     />

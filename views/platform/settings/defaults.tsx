@@ -1,18 +1,13 @@
 // The table of settings that features declare: each value beside its default.
+import { settingInWords } from '../../../src/kernel/setting.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { changeSetting, type listSettings } from '../../../src/platform/settings/defaults.ts'
 import { Action } from '../../components/action.tsx'
 import { Check, Field } from '../../components/field.tsx'
 import { Section } from '../../components/section.tsx'
+import { Moment } from '../../components/time.tsx'
 
 type Setting = Answers<{ s: typeof listSettings }>['s']['settings'][number]
-
-/** `24 hours`, `On`, or the words of a default that is no value. */
-function said({ unit, defaultWords }: Setting, value: Setting['value']): string {
-  if (value === null) return defaultWords ?? 'None'
-  if (typeof value === 'boolean') return value ? 'On' : 'Off'
-  return `${value.toLocaleString('en')}${unit ? ` ${unit}` : ''}`
-}
 
 export const Defaults = ({ of }: { of: readonly Setting[] }) => (
   <Section id="defaults" title="Limits and defaults" flush>
@@ -23,7 +18,8 @@ export const Defaults = ({ of }: { of: readonly Setting[] }) => (
             <b>{setting.title}</b>
             <small>{setting.words}</small>
             <small>
-              Now: {said(setting, setting.value)}. Default: {said(setting, setting.default)}.
+              Now: {settingInWords(setting, setting.value)}. Default: {settingInWords(setting, setting.default)}.
+              <Waiting of={setting} />
             </small>
           </div>
           <Change of={setting} />
@@ -32,6 +28,23 @@ export const Defaults = ({ of }: { of: readonly Setting[] }) => (
     </div>
   </Section>
 )
+
+const waits =
+  'weakens a protection: all owners are told, and it takes effect after 24 hours, or when another owner confirms it.'
+const weakening = {
+  higher: `A higher value ${waits}`,
+  lower: `A lower value ${waits}`,
+  on: `Switching it on ${waits}`,
+  off: `Switching it off ${waits}`,
+}
+
+const Waiting = ({ of: s }: { of: Setting }) =>
+  s.waiting && (
+    <>
+      {' '}
+      {settingInWords(s, s.waiting.value)} from <Moment iso={s.waiting.takesEffectAt} /> on, unless it is taken back.
+    </>
+  )
 
 const Change = ({ of: s }: { of: Setting }) => (
   <Action
@@ -43,6 +56,7 @@ const Change = ({ of: s }: { of: Setting }) => (
     title={s.title}
     submit="Save"
     done="Saved"
+    {...(s.weakens !== 'never' && { confirm: { consequences: [weakening[s.weakens]] } })}
     fields={typeof s.default === 'boolean' ? <Switch of={s} /> : <Whole of={s} />}
   />
 )
@@ -53,7 +67,7 @@ const Switch = ({ of: s }: { of: Setting }) => (
     name="value"
     label={s.title}
     checked={s.value === true}
-    hint={`Default: ${said(s, s.default)}`}
+    hint={`Default: ${settingInWords(s, s.default)}`}
   />
 )
 
@@ -68,6 +82,6 @@ const Whole = ({ of: s }: { of: Setting }) => (
     min={s.minimum ?? 0}
     max={s.maximum ?? Number.MAX_SAFE_INTEGER}
     {...(s.unit && { unit: s.unit })}
-    hint={`Empty: ${said(s, s.default)}`}
+    hint={`Empty: ${settingInWords(s, s.default)}`}
   />
 )

@@ -2,6 +2,7 @@ import { getNameServer } from '../../../src/compute/reverse-dns/settings.ts'
 import { getSignInProvider } from '../../../src/identity/auth/identity-provider/configure.ts'
 import { LEAST_CHARACTERS } from '../../../src/identity/auth/passwords/hash.ts'
 import { sessionLimits } from '../../../src/identity/auth/sessions.ts'
+import { listWeakenings } from '../../../src/identity/weakenings/weakenings.ts'
 import { SIGN_INS_PER_MINUTE } from '../../../src/kernel/api/limits.ts'
 import { hour } from '../../../src/kernel/db/clock.ts'
 import { page } from '../../../src/kernel/web/page.ts'
@@ -15,6 +16,7 @@ import { BrandingSections } from './brand-form.tsx'
 import { Defaults } from './defaults.tsx'
 import { MailServer } from './mail.tsx'
 import { SignInProvider } from './sign-in.tsx'
+import { Weakenings } from './weakenings.tsx'
 
 export const settingsPage = page({
   path: '/admin/settings',
@@ -24,16 +26,18 @@ export const settingsPage = page({
     provider: getSignInProvider,
     defaults: listSettings,
     dns: getNameServer,
+    weakenings: listWeakenings,
   },
   title: 'Settings',
   nav: 'settings',
-  view: ({ mail, brand, provider, defaults, dns }) => (
+  view: ({ mail, brand, provider, defaults, dns, weakenings }) => (
     <>
       <Head title="Settings" />
       <MailServer of={mail} />
       <BrandingSections calls={ownBranding} brand={brand} inherits="Berth" />
       <SignInProvider of={provider} />
       <ReverseDns of={dns} />
+      <Weakenings of={weakenings.data} />
       <Defaults of={defaults.settings} />
       <SignInRules />
     </>

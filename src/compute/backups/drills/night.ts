@@ -17,12 +17,14 @@ export const drillsOn = switchSetting({
   name: 'backups.drill',
   title: 'Restore drill',
   words: 'Each night one backup is restored into a machine without network, and its system has to answer.',
+  weakens: 'off',
   default: true,
 })
 export const drillHour = wholeSetting({
   name: 'backups.drill_hour',
   title: 'Hour of the restore drill',
   words: 'From when on it begins each night.',
+  weakens: 'never',
   default: 3,
   minimum: 0,
   maximum: 23,

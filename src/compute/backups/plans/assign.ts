@@ -23,6 +23,7 @@ export const keptWithoutPlan = wholeSetting({
   name: 'backups.kept_without_plan_days',
   title: 'Backups of a plan that ended',
   words: 'How long the backups of a server stay after it was taken off its backup plan. They are deleted then.',
+  weakens: 'lower',
   default: 7,
   minimum: 0,
   maximum: 3650,

@@ -30,6 +30,7 @@ export const undeleteHours = wholeSetting({
   name: 'servers.undelete_hours',
   title: 'Undelete window',
   words: 'How long a terminated server can be brought back. 0 deletes its disk at once.',
+  weakens: 'lower',
   default: 24,
   minimum: 0,
   maximum: 24 * 90,
@@ -39,6 +40,7 @@ export const ownersUndelete = switchSetting({
   name: 'servers.owners_undelete',
   title: 'Owners bring back their servers',
   words: 'Customers may bring back their own terminated servers. When it is off, they ask their provider.',
+  weakens: 'never',
   default: false,
 })
 

@@ -1,5 +1,5 @@
 import { feature } from '../../../kernel/feature.ts'
-import { changeRole, createRole, getRole, listRoles, removeRole } from './roles.ts'
+import { changeRole, createRole, getRole, listRoles, removeRole, roleWeakening } from './roles.ts'
 import { changeStaff, createStaff, disableStaff, enableStaff, listStaff } from './staff.ts'
 
 const errors = {
@@ -34,6 +34,7 @@ export const staffFeature = feature({
   permissions,
   ids,
   errors,
+  weakenings: [roleWeakening],
   operations: [
     createStaff,
     listStaff,

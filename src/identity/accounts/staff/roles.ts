@@ -1,13 +1,15 @@
 import { Type as t } from 'typebox'
 import type { Permission } from '../../../kernel/api/access.ts'
+import { nameOf } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { page, paginateAll } from '../../../kernel/api/list.ts'
 import { named } from '../../../kernel/api/named.ts'
 import { done, fields, line, operation } from '../../../kernel/api/operation.ts'
 import { newId } from '../../../kernel/db/ids.ts'
 import { declaredName } from '../../../kernel/declared.ts'
+import { endWait, mustWait, type WeakeningKind } from '../../weakenings/wait.ts'
 import { tellOfOwner } from './owner-changes.ts'
-import { allRoles, deleteRole, insertRole, updateRole } from './queries.ts'
+import { allRoles, deleteRole, insertRole, roleById, updateRole } from './queries.ts'
 import { mustHold, mustReach, role, roleAnswer, showRole } from './role.ts'
 
 const held = t.Array(
@@ -72,6 +74,15 @@ export const createRole = operation({
   },
 })
 
+/** A role that demands no second factor any more. */
+export const roleWeakening: WeakeningKind = {
+  kind: 'role',
+  apply(tx, { name }) {
+    const target = roleById(tx, name)
+    if (target) updateRole(tx, target, { secondFactor: false })
+  },
+}
+
 export const changeRole = operation({
   id: 'roles.update',
   method: 'PATCH',
@@ -88,8 +99,15 @@ export const changeRole = operation({
   run(call) {
     const { tx, target, body, registry } = call
     mustReach(call, target)
-    if (target.isOwner && body.secondFactor !== undefined && body.secondFactor !== target.secondFactor)
-      tellOfOwner(call, `Owners ${body.secondFactor ? 'must now have a' : 'need no'} second factor.`)
+    const about = { kind: roleWeakening.kind, name: target.id }
+    const isWeaker = target.secondFactor && body.secondFactor === false
+    const title = `Second factor of the role ${target.name}`
+    const waits = isWeaker && mustWait(call, { ...about, title, value: false, from: 'required', to: 'not required' })
+    if (body.secondFactor !== undefined && !waits) {
+      endWait(tx, about, { decision: 'replaced', by: nameOf(call.actor), now: call.clock() })
+      if (target.isOwner && body.secondFactor !== target.secondFactor)
+        tellOfOwner(call, `Owners ${body.secondFactor ? 'must now have a' : 'need no'} second factor.`)
+    }
     if (body.permissions) {
       if (target.isOwner)
         throw new ApiError(
@@ -101,7 +119,7 @@ export const changeRole = operation({
     return showRole(
       tx,
       registry,
-      named('role', () => updateRole(tx, target, body)),
+      named('role', () => updateRole(tx, target, waits ? { ...body, secondFactor: true } : body)),
     )
   },
 })
