@@ -454,6 +454,7 @@ describe('what is declared', () => {
               'in support',
             op.withoutSecondFactor && 'without a second factor',
             op.idempotent && 'Idempotency-Key',
+            op.destroys?.length && `destroys ${op.destroys.join(', ')}`,
           ].filter(Boolean)
           return `${op.method.padEnd(6)} ${op.path.padEnd(42)} ${op.id.padEnd(22)} ${[who, ...also].join('; ')}`
         })

@@ -121,6 +121,7 @@ export const changeWebhook = operation({
 
 export const removeWebhook = operation({
   id: 'webhooks.remove',
+  destroys: [],
   method: 'DELETE',
   path: '/webhooks/{id}',
   summary: 'Delete a webhook, its log and what waits for it',

@@ -171,6 +171,7 @@ export const changeImage = operation({
 
 export const removeImage = operation({
   id: 'images.remove',
+  destroys: [],
   method: 'DELETE',
   path: '/admin/images/{id}',
   summary: 'Remove an image; servers made from it keep running',

@@ -8,6 +8,7 @@ import {
   addS3Target,
   addSftpTarget,
   changeBackupTarget,
+  forgottenBackup,
   listBackupTargets,
   makeDefaultTarget,
   removeBackupTarget,
@@ -44,6 +45,7 @@ export const backupTargetsFeature = feature({
     removeBackupTarget,
     testBackupTarget,
   ],
+  heldDestructions: [forgottenBackup],
   attention: [failingTargets],
   auditTargets: [backupTargetOfAudit],
   nav: [

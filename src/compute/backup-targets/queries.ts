@@ -23,6 +23,9 @@ export const backupTargetById = rowBy(backupTargets, backupTargets.id)
 export const pageOfBackupTargets = <Shown>(call: ReadContext, show: (row: BackupTarget) => Shown) =>
   newest({ call, name: 'backup targets', table: backupTargets, where: undefined, show })
 
+/** Those whose removal waits for a second person. */
+export const backupTargetsHeld = (tx: Db): BackupTarget[] =>
+  tx.select().from(backupTargets).where(eq(backupTargets.removalHeld, true)).all()
 /** All targets of a kind. */
 export const backupTargetsOf = (tx: Db, kind: BackupTarget['kind']): BackupTarget[] =>
   tx.select().from(backupTargets).where(eq(backupTargets.kind, kind)).all()

@@ -14,6 +14,8 @@ export const backupTargets = sqliteTable('backup_targets', {
   encryptedPassword: text('encrypted_password').notNull(),
   /** Backups that no plan makes go to it. At most one target is. */
   isDefault: integer('is_default', { mode: 'boolean' }).notNull().default(false),
+  /** Its removal, with the backups in it, waits for a second person. */
+  removalHeld: integer('removal_held', { mode: 'boolean' }).notNull().default(false),
   createdAt: integer('created_at').notNull(),
   changedAt: integer('changed_at').notNull(),
   /** The last test; all of it null before the first, and after a change. */

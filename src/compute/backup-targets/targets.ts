@@ -9,9 +9,20 @@ import { randomToken, type Secrets } from '../../kernel/crypto/secrets.ts'
 import type { Clock } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
+import type { Registry } from '../../kernel/registry.ts'
 import { count } from '../../kernel/words.ts'
 import { planUsingTarget } from '../backups/plans/queries.ts'
-import { backupsInTarget, forgetBackupsOf, isTargetRead } from '../backups/queries.ts'
+import {
+  backupById,
+  backupsInTarget,
+  backupsOfTarget,
+  deleteBackup,
+  forgetBackupsOf,
+  isTargetRead,
+  nameOfBackup,
+} from '../backups/queries.ts'
+import { mayDestroy } from '../brake/brake.ts'
+import type { HeldDestruction } from '../brake/cases.ts'
 import {
   type BackupTarget,
   backupTarget,
@@ -22,6 +33,8 @@ import {
   showTarget,
 } from './model.ts'
 import {
+  backupTargetById,
+  backupTargetsHeld,
   backupTargetsOf,
   deleteBackupTarget,
   encryptedPassword,
@@ -275,6 +288,7 @@ export const makeDefaultTarget = operation({
 
 export const removeBackupTarget = operation({
   id: 'backup-targets.remove',
+  destroys: ['backups'],
   method: 'DELETE',
   path: '/admin/backup-targets/{id}',
   summary: 'Forget a place for backups; what lies there stays',
@@ -287,7 +301,7 @@ export const removeBackupTarget = operation({
   response: done,
   refuses: ['in_use'],
   auditSnapshot: snapshot,
-  run({ tx, target, query, registry }) {
+  run({ tx, actor, target, query, registry, clock }) {
     const user = registry.features.flatMap(({ usesBackupTarget }) => usesBackupTarget?.(tx, target.id) ?? [])[0]
     if (user) throw new ApiError('in_use', `${user} in ${target.name}. Choose another target for them first.`)
     const plan = planUsingTarget(tx, target.id)
@@ -304,8 +318,41 @@ export const removeBackupTarget = operation({
         `${count(n, 'backup lies', 'backups lie')} in ${target.name}. Delete them first, or send forgetBackups=true: ` +
           'then nobody can restore them from here, and the data there stays.',
       )
-    forgetBackupsOf(tx, target.id)
-    deleteBackupTarget(tx, target.id)
+    if (target.removalHeld && n)
+      throw new ApiError('in_use', `The removal of ${target.name} waits for a second person.`)
+    const now = clock()
+    const held = backupsOfTarget(tx, target.id).filter((it) => {
+      const disk = { id: it.id, name: nameOfBackup(it), ownerId: it.ownerId }
+      return mayDestroy(tx, actor, { kind: 'forget_backup', workloadId: it.serverId, disk, now }).held
+    })
+    forgetBackupsOf(tx, target.id, held)
+    if (held.length) updateBackupTarget(tx, target, { removalHeld: true })
+    else deleteBackupTarget(tx, target.id)
     return {}
   },
 })
+
+/** One that somebody uses again, meanwhile, stays. */
+function removeIfEmpty(tx: Tx, { features }: Pick<Registry, 'features'>, target: BackupTarget) {
+  const { id } = target
+  if (backupsOfTarget(tx, id).length) return
+  const isUsed =
+    planUsingTarget(tx, id) !== undefined ||
+    features.some(({ usesBackupTarget }) => usesBackupTarget?.(tx, id) !== undefined)
+  if (isUsed) return void updateBackupTarget(tx, target, { removalHeld: false })
+  forgetBackupsOf(tx, id)
+  deleteBackupTarget(tx, id)
+}
+
+/** The brake holds backups that were to be forgotten with their target; the target goes with the last of them. */
+export const forgottenBackup: HeldDestruction = {
+  kind: 'forget_backup',
+  release({ tx, registry }, id) {
+    deleteBackup(tx, id)
+    for (const target of backupTargetsHeld(tx)) removeIfEmpty(tx, registry, target)
+  },
+  refuse({ tx }, id) {
+    const target = backupTargetById(tx, backupById(tx, id)?.targetId ?? '')
+    if (target) updateBackupTarget(tx, target, { removalHeld: false })
+  },
+}

@@ -4,7 +4,7 @@ import { Type as t } from 'typebox'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { type Actor, system } from '../../kernel/api/actor.ts'
 import { described, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
-import { day, iso } from '../../kernel/db/clock.ts'
+import { day } from '../../kernel/db/clock.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { settingValue } from '../../kernel/setting.ts'
@@ -22,11 +22,12 @@ import {
   mustBeDeletable,
   mustBeDeletableByOwner,
 } from './model.ts'
-import { backupById, changeBackup, deleteBackup, dueBackups } from './queries.ts'
+import { backupById, changeBackup, deleteBackup, dueBackups, nameOfBackup } from './queries.ts'
 import { isGoneWithNode, nodesReaching } from './reach.ts'
 
 export const removeBackup = operation({
   id: 'backups.remove',
+  destroys: ['backups'],
   method: 'DELETE',
   path: '/servers/{id}/backups/{backupId}',
   summary: 'Delete a backup; a target that is append-only keeps it, and it stays listed',
@@ -46,6 +47,7 @@ export const removeBackup = operation({
 
 export const deleteBackupById = operation({
   id: 'backups.delete',
+  destroys: ['backups'],
   method: 'DELETE',
   path: '/backups/{id}',
   summary: 'Delete a backup by its own id, also when its server is terminated or belongs to another account now',
@@ -84,12 +86,12 @@ export function startForgetting(
   const [first] = made
   if (!first) return null
   for (const { id } of made) changeBackup(tx, id, { state: 'deleting' })
-  const { targetId, ownerId, serverId, serverName, startedAt } = first
+  const { targetId, ownerId, serverId, serverName } = first
   const [nodeId = first.nodeId] = nodesReaching(tx, first)
   const input = { backupIds: made.map(({ id }) => id), targetId, ownerId, nodeId }
   const title = `Delete ${made.length === 1 ? 'a backup' : count(made.length, 'backup', 'backups')} of ${serverName}`
   // Several at once are those of a plan, which nobody's hand starts and the brake does not count.
-  const disk = { id: first.id, name: `${iso(startedAt).slice(0, 16).replace('T', ' ')} UTC`, ownerId }
+  const disk = { id: first.id, name: nameOfBackup(first), ownerId }
   const about = { by, title, nodeId, subject: subjectOfOwner(tx, serverId, ownerId), now }
   return startDestroying(tx, forgetting, input, { kind: 'delete_backup', disk, serverId }, about)
 }

@@ -1,4 +1,4 @@
-import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, eq, inArray, ne, type SQL, sql } from 'drizzle-orm'
 import type { BackupTargetKind } from '../../../agent/protocol/backup.ts'
 import { workloadReference } from '../../fleet/workloads/queries.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
@@ -6,6 +6,7 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import { newest } from '../../kernel/api/list.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
+import { iso } from '../../kernel/db/clock.ts'
 import { encryptedColumn } from '../../kernel/db/encrypted.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
@@ -104,7 +105,9 @@ const statements = prepared(({ $client }) => ({
     `SELECT max(id) AS id FROM backups WHERE target_id = ?1 AND state = 'ready' AND (?2 IS NULL OR node_id = ?2)
      GROUP BY owner_id ORDER BY id DESC LIMIT ?3`,
   ),
-  forgetTarget: $client.prepare('DELETE FROM backups WHERE target_id = ?'),
+  forgetTarget: $client.prepare(
+    'DELETE FROM backups WHERE target_id = ? AND id NOT IN (SELECT value FROM json_each(?))',
+  ),
   before: $client.prepare<{ state: string }, [string, string, string, string]>(
     `SELECT state FROM backups WHERE server_id = ? AND owner_id = ? AND plan_id = ? AND id < ? AND state <> 'running'
        AND coalesce(error_code, '') <> 'cancelled' ORDER BY id DESC LIMIT 1`,
@@ -143,8 +146,19 @@ export const newestBackupsIn = (
     .map(({ id }) => id)
   return tx.select().from(backups).where(inArray(backups.id, ids)).all()
 }
-/** Forgets the records of a target that is removed; what lies there stays. */
-export const forgetBackupsOf = (tx: Tx, targetId: string) => void statements(tx).forgetTarget.run(targetId)
+/** Forgets the records of a target that is removed, all but these; what lies there stays. */
+export const forgetBackupsOf = (tx: Tx, targetId: string, but: readonly { id: string }[] = []) =>
+  void statements(tx).forgetTarget.run(targetId, JSON.stringify(but.map(({ id }) => id)))
+/** A backup's name for people: when it was made. */
+export const nameOfBackup = ({ startedAt }: Pick<Backup, 'startedAt'>): string =>
+  `${iso(startedAt).slice(0, 16).replace('T', ' ')} UTC`
+/** Those that can be restored, or could be. */
+export const backupsOfTarget = (tx: Db, targetId: string): Backup[] =>
+  tx
+    .select()
+    .from(backups)
+    .where(and(eq(backups.targetId, targetId), ne(backups.state, 'failed')))
+    .all()
 
 /** Did the backup that this plan made of the server before fail, too? Of one without a plan: no. */
 export const hasFailedBefore = (tx: Db, { id, serverId, ownerId, planId }: Backup): boolean =>

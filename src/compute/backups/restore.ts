@@ -28,6 +28,7 @@ const GRACE_SECONDS = 60
 
 export const restoreBackup = operation({
   id: 'backups.restore',
+  destroys: ['disks'],
   method: 'POST',
   path: '/servers/{id}/backups/{backupId}/actions/restore',
   summary: 'Replace the disk of a server by that of a backup; everything written since is lost, as are its snapshots',

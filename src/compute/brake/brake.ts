@@ -47,7 +47,9 @@ export function mayDestroy(tx: Tx, actor: Actor, { kind, workloadId, disk, now }
   const actorId = idOf(actor)
   const open = openCaseOf(tx, actorId)
   const caseId =
-    open ?? (destructionsSince(tx, actorId, now - hour) >= limitOf(tx) ? openCase(tx, actor, now) : undefined)
+    kind === 'lose'
+      ? undefined
+      : (open ?? (destructionsSince(tx, actorId, now - hour) >= limitOf(tx) ? openCase(tx, actor, now) : undefined))
   const id = insertDestruction(tx, { actorId, at: now, kind, workloadId, disk, caseId: caseId ?? null })
   return { held: caseId !== undefined, id }
 }
@@ -67,7 +69,7 @@ function openCase(tx: Tx, actor: Actor, now: number): string {
 }
 
 /** A job destroys data of its subject, which is a workload, or a disk that this server has or had. */
-type Destroyed = Exclude<DestructionKind, DiskKind | 'terminate'> | { kind: DiskKind; disk: Disk; serverId: string }
+type Destroyed = 'reinstall' | 'restore' | { kind: DiskKind; disk: Disk; serverId: string }
 /**
  * As `startJob`, for a job that destroys data: beyond the limit of the account that starts it the job is held before
  * its first step. Answers the job's id.

@@ -7,6 +7,7 @@ import { idOf, nameOf } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'
 import {
+  type AppContext,
   type Call,
   described,
   fields,
@@ -17,10 +18,24 @@ import {
   time,
 } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
-import { type Db, savepoint } from '../../kernel/db/open.ts'
+import { type Db, savepoint, type Tx } from '../../kernel/db/open.ts'
 import { cancelJob, releaseJob } from '../../kernel/jobs/start.ts'
 import { allIn, caseById, heldItems, pageOfCases, settle, unsettledOf, updateCase, waitingIn } from './queries.ts'
-import { type BrakeCase, type Destruction, destructionKinds } from './tables.ts'
+import { type BrakeCase, type Destruction, type DestructionKind, type DiskKind, destructionKinds } from './tables.ts'
+
+/** The end of a held destruction of a volume or backup that is no job, once somebody has decided it. */
+export type HeldDestruction = {
+  kind: DiskKind
+  release(call: AppContext & { tx: Tx }, diskId: string): void
+  refuse(call: AppContext & { tx: Tx }, diskId: string): void
+}
+declare module '../../kernel/feature.ts' {
+  interface FeatureFields {
+    heldDestructions?: readonly HeldDestruction[]
+  }
+}
+const heldBy = ({ registry }: AppContext, kind: DestructionKind): HeldDestruction | undefined =>
+  registry.features.flatMap(({ heldDestructions = [] }) => heldDestructions).find((one) => one.kind === kind)
 
 const MOST_LISTED = 200
 const access = { staff: ['servers.terminate'] } as const
@@ -127,9 +142,14 @@ export const releaseBrake = operation({
   path: '/admin/brakes/{id}/actions/release',
   summary: 'Release what was held: disks of servers are deleted when their undelete window ends, and held jobs begin',
   run: (call) =>
-    decide(call, 'released', ({ tx }, { kind, workloadId, jobId }) => {
+    decide(call, 'released', ({ tx, clock }, { kind, workloadId, jobId, diskId }) => {
       if (kind === 'terminate') changeWorkload(tx, workloadId, { purgeHeld: false })
-      else if (jobId !== null) releaseJob(tx, jobId)
+      else if (kind === 'give_up_window') {
+        // It may have been brought back since.
+        if (workloadById(tx, workloadId)?.purgeHeld)
+          changeWorkload(tx, workloadId, { purgeHeld: false, purgeAt: clock() })
+      } else if (jobId !== null) releaseJob(tx, jobId)
+      else if (diskId !== null) heldBy(call, kind)?.release(call, diskId)
     }),
 })
 
@@ -139,10 +159,14 @@ export const refuseBrake = operation({
   path: '/admin/brakes/{id}/actions/refuse',
   summary: 'Refuse what was held: terminated servers are brought back, and held jobs are cancelled',
   run: (call) =>
-    decide(call, 'refused', ({ tx, actor, clock, registry }, { kind, workloadId, jobId }) => {
+    decide(call, 'refused', ({ tx, actor, clock, registry }, { kind, workloadId, jobId, diskId }) => {
       const asked = { by: actor, now: clock() }
       const workload = workloadById(tx, workloadId)
-      if (kind !== 'terminate') {
+      if (kind === 'give_up_window') {
+        // The window goes on, or has ended by itself.
+        if (workload?.purgeHeld) changeWorkload(tx, workloadId, { purgeHeld: false })
+      } else if (kind !== 'terminate') {
+        if (jobId === null && diskId !== null) heldBy(call, kind)?.refuse(call, diskId)
         if (jobId !== null) cancelJob(tx, jobId, { ...asked, reason: `refused by ${nameOf(actor)}` })
       } else if (workload?.purgeHeld && workload.terminatedAt !== null) undeleteWorkload(registry, tx, workload, asked)
     }),

@@ -34,6 +34,10 @@ const statements = prepared(({ $client }) => ({
     'SELECT count(*) AS n FROM destructions WHERE case_id = +? AND settled_at IS NULL',
   ),
   all: $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM destructions WHERE case_id = +?'),
+  heldAs: $client.prepare<{ kind: DestructionKind }, [string]>(
+    `SELECT kind FROM destructions WHERE workload_id = ? AND case_id IS NOT NULL AND settled_at IS NULL
+       AND kind IN ('terminate', 'give_up_window') ORDER BY id LIMIT 1`,
+  ),
   openCases: $client.prepare<{ id: string; actorName: string; openedAt: number; n: number }, [number]>(
     `SELECT c.id, c.actor_name AS actorName, c.opened_at AS openedAt,
        (SELECT count(*) FROM destructions d WHERE d.case_id = c.id AND d.settled_at IS NULL) AS n
@@ -67,6 +71,9 @@ export const insertDestruction = (tx: Tx, { actorId, at, kind, workloadId, disk,
   )!.id
 /** The job of a destruction, which is started after it was counted. */
 export const setJobOf = (tx: Tx, id: number, jobId: string) => void statements(tx).setJob.run(jobId, id)
+/** Why the disk of a terminated workload waits for a second person; undefined: it does not. */
+export const heldAs = (tx: Db, workloadId: string): DestructionKind | undefined =>
+  statements(tx).heldAs.get(workloadId)?.kind
 /** It was released or refused at `now` (ms). */
 export const settle = (tx: Tx, id: number, now: number) => void statements(tx).settle.run(now, id)
 /** How many the account asked for since this time (ms) that were not held. */

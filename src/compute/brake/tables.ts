@@ -6,14 +6,18 @@ import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
  */
 export const destructionKinds = {
   terminate: 'terminations',
+  give_up_window: 'undelete windows given up',
   reinstall: 'reinstallations',
   restore: 'restores',
   delete_volume: 'deletions of volumes',
   delete_backup: 'deletions of backups',
+  forget_backup: 'backups forgotten with their target',
+  // Counted, and never held: the machine is gone already, and what is on its disks stays there.
+  lose: 'servers of lost nodes',
 } as const
 export type DestructionKind = keyof typeof destructionKinds
 /** A disk beside that of a workload: a volume, or a backup. */
-export type DiskKind = 'delete_volume' | 'delete_backup'
+export type DiskKind = 'delete_volume' | 'delete_backup' | 'forget_backup'
 
 /** The destructions of one account that wait for a second person. One case of an account is open at a time. */
 export const brakeCases = sqliteTable('brake_cases', {

@@ -154,6 +154,7 @@ export const changeFirewallRule = operation({
 export const removeFirewallRule = operation({
   ...changes,
   id: 'servers.remove-firewall-rule',
+  destroys: [],
   method: 'DELETE',
   path: '/servers/{id}/firewall/rules/{ruleId}',
   summary: 'Remove a firewall rule from a server; 409 where it was the last that let SSH in',

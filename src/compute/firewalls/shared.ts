@@ -118,6 +118,7 @@ export const addSharedRule = operation({
 
 export const removeSharedRule = operation({
   id: 'firewalls.remove-rule',
+  destroys: [],
   method: 'DELETE',
   path: '/firewalls/{id}/rules/{ruleId}',
   summary: 'Remove a rule from a shared firewall, on every server that has it',
@@ -137,6 +138,7 @@ export const removeSharedRule = operation({
 
 export const removeFirewall = operation({
   id: 'firewalls.remove',
+  destroys: [],
   method: 'DELETE',
   path: '/firewalls/{id}',
   summary: 'Remove a shared firewall that no server has',

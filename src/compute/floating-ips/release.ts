@@ -7,6 +7,7 @@ import { deleteFloating } from './queries.ts'
 
 export const releaseFloatingIp = operation({
   id: 'floating-ips.release',
+  destroys: ['addresses'],
   method: 'DELETE',
   path: '/floating-ips/{id}',
   summary: 'Release a floating address that points to no server: somebody else may get it then',

@@ -10,6 +10,7 @@ import { forgetCopy, nodesWith, updateIso } from './queries.ts'
 
 export const removeIso = operation({
   id: 'isos.remove',
+  destroys: [],
   method: 'DELETE',
   path: '/isos/{id}',
   summary: 'Remove an ISO that is in no server; nodes delete their copies',

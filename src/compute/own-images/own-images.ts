@@ -122,6 +122,7 @@ export const renameOwnImage = operation({
 
 export const removeOwnImage = operation({
   id: 'own-images.remove',
+  destroys: [],
   method: 'DELETE',
   path: '/images/{id}',
   summary: 'Remove an own image; servers installed with it keep running',

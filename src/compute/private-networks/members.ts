@@ -49,6 +49,7 @@ export const attachServer = operation({
 
 export const detachServer = operation({
   id: 'networks.detach',
+  destroys: [],
   method: 'DELETE',
   path: '/networks/{id}/servers/{serverId}',
   summary: 'Take a server out of a private network: its card goes, also while it runs',

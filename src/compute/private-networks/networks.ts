@@ -111,6 +111,7 @@ export const renameNetwork = operation({
 
 export const removeNetwork = operation({
   id: 'networks.remove',
+  destroys: [],
   method: 'DELETE',
   path: '/networks/{id}',
   summary: 'Remove a private network that has no servers',

@@ -126,6 +126,7 @@ export const configureRfc2136 = operation({
 
 export const dropNameServerSetting = operation({
   id: 'reverse-dns.use-none',
+  destroys: [],
   method: 'DELETE',
   path: '/admin/settings/reverse-dns',
   summary: 'Stop managing reverse DNS; the records that the name server has stay there',

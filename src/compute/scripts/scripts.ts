@@ -88,6 +88,7 @@ export const changeScript = operation({
 
 export const removeScript = operation({
   id: 'scripts.remove',
+  destroys: [],
   method: 'DELETE',
   path: '/scripts/{id}',
   summary: 'Remove a script; servers that were installed with it stay as they are',

@@ -8,6 +8,7 @@ import { minute } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { addressesOf, isOwn } from '../../network/ip-pools/allocate.ts'
+import { mayDestroy } from '../brake/brake.ts'
 import { addServerAddress } from './addresses/add.ts'
 import { changingAddresses } from './addresses/change.ts'
 import { listServerAddresses } from './addresses/list.ts'
@@ -291,6 +292,7 @@ export const serversFeature = feature({
       ...serverKind,
       terminate: (tx, id, asked) => terminate(tx, load(tx, id), asked),
       undelete: (tx, id, asked) => undelete(tx, load(tx, id), { ...asked, unchecked: true }),
+      lost: (tx, workloadId, { by, now }) => void mayDestroy(tx, by, { kind: 'lose', workloadId, now }),
     },
   ],
   catalogueUse: { ofImage: serversWithImage, ofBuild: serversOfBuild, ofPackage: serversWithPackage },

@@ -17,6 +17,7 @@ import { atLayers } from './take.ts'
 
 export const removeSnapshot = operation({
   id: 'snapshots.remove',
+  destroys: [],
   method: 'DELETE',
   path: '/servers/{id}/snapshots/{snapshotId}',
   summary: 'Delete a snapshot; the disk and the other snapshots stay as they are',

@@ -24,6 +24,7 @@ const GRACE_SECONDS = 20
 
 export const restoreSnapshot = operation({
   id: 'snapshots.restore',
+  destroys: ['disks'],
   method: 'POST',
   path: '/servers/{id}/snapshots/{snapshotId}/actions/restore',
   summary: 'Bring the disk of a server back to a snapshot; everything written since is lost',

@@ -12,6 +12,7 @@ import { mustNotBeLockedFor, mustRest, onNode, tell, volume, volumeJob } from '.
 
 export const removeVolume = operation({
   id: 'volumes.delete',
+  destroys: ['disks'],
   method: 'DELETE',
   path: '/volumes/{id}',
   summary: 'Delete an extra volume that no server has; everything on it is lost at once',

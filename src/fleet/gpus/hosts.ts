@@ -121,6 +121,7 @@ export const changeGpuCard = operation({
 
 export const forgetGpuCard = operation({
   id: 'gpus.forget-card',
+  destroys: [],
   method: 'DELETE',
   path: '/admin/gpu-cards/{id}',
   summary: 'Forget a card that was taken out of its node',

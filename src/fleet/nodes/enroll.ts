@@ -90,6 +90,7 @@ export const renewEnrollment = operation({
 
 export const revokeCredential = operation({
   id: 'nodes.revoke-credential',
+  destroys: ['keys'],
   method: 'POST',
   path: '/admin/nodes/{id}/actions/revoke-credential',
   summary: 'Revoke the credential of a node at once; its servers run on until it has a new one',

@@ -14,6 +14,7 @@ import { updateNode } from './queries.ts'
 
 export const declareNodeLost = operation({
   id: 'nodes.declare-lost',
+  destroys: ['nodes', 'servers'],
   method: 'POST',
   path: '/admin/nodes/{id}/actions/declare-lost',
   summary: 'Declare a node lost: everything on it has failed, and it is refused until it is enrolled again',
@@ -24,7 +25,7 @@ export const declareNodeLost = operation({
   response: workloadList,
   refuses: ['not_possible', 'already_done'],
   example: { name: 'fra-01' },
-  run({ tx, target, body, clock, nodes: live, registry }) {
+  run({ tx, actor, target, body, clock, nodes: live, registry }) {
     mustBeTyped(target, body.name)
     if (target.lostAt !== null) throw new ApiError('already_done', `${target.name} was declared lost before.`)
     if (live.connected(target.id))
@@ -34,7 +35,7 @@ export const declareNodeLost = operation({
     const kinds = kindsByName(registry)
     for (const { id, kind } of held) {
       changeWorkload(tx, id, { lifecycle: 'failed', failure: `Its node ${target.name} was lost.`, power: null })
-      kinds.get(kind)?.lost?.(tx, id, { at: target.seenAt, now })
+      kinds.get(kind)?.lost?.(tx, id, { at: target.seenAt, now, by: actor })
     }
     updateNode(tx, target, { lostAt: now, open: false, differences: [] })
     endVolumeUseOn(tx, target.id, now)

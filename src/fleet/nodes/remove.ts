@@ -13,6 +13,7 @@ import type { Node } from './tables.ts'
 
 export const removeNode = operation({
   id: 'nodes.remove',
+  destroys: ['nodes'],
   method: 'DELETE',
   path: '/admin/nodes/{id}',
   summary: 'Remove a node that holds no server or is lost; its credential ends at once',
@@ -43,6 +44,7 @@ export const removeNode = operation({
 
 export const removeNodeWithWorkloads = operation({
   id: 'nodes.remove-with-workloads',
+  destroys: ['nodes', 'servers', 'disks', 'addresses'],
   method: 'POST',
   path: '/admin/nodes/{id}/actions/remove-with-workloads',
   summary: 'Remove a node, terminate everything on it and lose its extra volumes, also when it is away for good',

@@ -54,7 +54,7 @@ export type DeclaredKind = WorkloadKind & {
    */
   undelete?(tx: Tx, id: string, asked: Ending): string | null
   /** Takes the loss of its node, which was heard of last at `at`, in ms. It has failed, with the reason. */
-  lost?(tx: Tx, id: string, when: { at: number; now: number }): void
+  lost?(tx: Tx, id: string, when: { at: number; now: number; by: Actor }): void
   /** Takes an unexpected end, once, in the transaction that keeps it. */
   crashed?(tx: Tx, id: string, crash: Crash, seen: ObservedPower): void
   /**

@@ -58,6 +58,7 @@ export const listSessions = operation({
 
 export const endOneSession = operation({
   id: 'sessions.end-one',
+  destroys: [],
   method: 'DELETE',
   path: '/account/sessions/{id}',
   summary: 'End one of the own sessions; its next call is refused',
@@ -74,6 +75,7 @@ export const endOneSession = operation({
 
 export const endOtherSessions = operation({
   id: 'sessions.end-others',
+  destroys: [],
   method: 'DELETE',
   path: '/account/sessions',
   summary: 'End every session of the own account but this one',

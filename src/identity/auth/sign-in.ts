@@ -43,6 +43,7 @@ function refuse(account: Account): never {
 
 export const signOut = operation({
   id: 'sessions.end',
+  destroys: [],
   method: 'DELETE',
   path: '/sessions/current',
   summary: 'Sign out',

@@ -40,6 +40,7 @@ export const openSupport = operation({
 
 export const closeSupport = operation({
   id: 'support.close',
+  destroys: [],
   method: 'DELETE',
   path: '/support-session',
   summary: 'Leave the account that a support session is in',

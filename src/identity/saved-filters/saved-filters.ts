@@ -108,6 +108,7 @@ export const listSavedFilters = operation({
 
 export const removeSavedFilter = operation({
   id: 'saved-filters.remove',
+  destroys: [],
   method: 'DELETE',
   path: '/account/saved-filters/{id}',
   summary: 'Remove a saved filter of the own account',

@@ -74,6 +74,7 @@ export const renameSshKey = operation({
 
 export const removeSshKey = operation({
   id: 'ssh-keys.remove',
+  destroys: ['keys'],
   method: 'DELETE',
   path: '/ssh-keys/{id}',
   summary: 'Remove a public key; servers that have it keep it',

@@ -36,6 +36,7 @@ export const changeMember = operation({
 
 export const removeMember = operation({
   id: 'team.remove',
+  destroys: [],
   method: 'DELETE',
   path: '/team/{id}',
   summary: "End somebody's access at once, or withdraw an invitation",

@@ -44,6 +44,7 @@ export const listMemberships = operation({
 
 export const leaveTeam = operation({
   id: 'team.leave',
+  destroys: [],
   method: 'DELETE',
   path: '/team/memberships/{id}',
   summary: 'Give up access to what somebody shares with you',

@@ -167,6 +167,7 @@ export const rotateToken = operation({
 
 export const revokeToken = operation({
   id: 'tokens.revoke',
+  destroys: ['keys'],
   method: 'DELETE',
   path: '/tokens/{id}',
   summary: 'Revoke a token at once, also its previous value',

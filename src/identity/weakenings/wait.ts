@@ -25,15 +25,16 @@ declare module '../../kernel/feature.ts' {
   }
 }
 
-type Asking = Pick<RequestContext, 'actor' | 'client' | 'clock' | 'owners' | 'secrets'> & AppContext & { tx: Tx }
+type WeakeningContext = Pick<RequestContext, 'actor' | 'client' | 'clock' | 'owners' | 'secrets'> &
+  AppContext & { tx: Tx }
 /** `from`, `to`: the values in words. */
-type Asked = Pick<Weakening, 'kind' | 'name' | 'title' | 'value'> & { from: string; to: string }
+type WeakerValue = Pick<Weakening, 'kind' | 'name' | 'title' | 'value'> & { from: string; to: string }
 
 /**
  * Keeps a change that weakens a protection, and tells all owners, before it is made. False: it is to be made at once,
  * because a command on the host of the controller asks for it. Throws `token_not_allowed`.
  */
-export function mustWait(call: Asking, { from, to, ...asked }: Asked): boolean {
+export function mustWait(call: WeakeningContext, { from, to, ...asked }: WeakerValue): boolean {
   const { tx, actor, client } = call
   if (actor.via.type === 'system') {
     endWait(tx, asked, { decision: 'replaced', by: nameOf(actor), now: call.clock() })

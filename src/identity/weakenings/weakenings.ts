@@ -79,6 +79,7 @@ export const confirmWeakening = operation({
 
 export const takeBackWeakening = operation({
   id: 'weakenings.take-back',
+  destroys: [],
   method: 'DELETE',
   path: '/admin/weakenings/{id}',
   summary: 'Take back a change that weakens a protection and that waits; the protection stays as it is',

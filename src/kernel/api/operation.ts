@@ -121,6 +121,10 @@ export type ReadContext<Row = unknown, Body = unknown> = RequestContext<Row, Bod
  */
 export type PrepareContext<Row = unknown, Body = unknown> = RequestContext<Row, Body> & { db: Db }
 
+/** Things that a call can take away for good. A GPU instance is a server here. */
+export const destroyable = ['servers', 'disks', 'backups', 'nodes', 'addresses', 'keys'] as const
+export type Destroyed = (typeof destroyable)[number]
+
 export type Operation<
   Row = any,
   B extends TSchema = any,
@@ -161,6 +165,12 @@ export type Operation<
    * done, over the mail server from before.
    */
   ownerOnly?: string
+  /**
+   * Things that it takes away for good, at once or when a window ends. The brake counts servers, disks and backups, and
+   * `test/every/hardening/destroys.test.ts` runs every change and looks. A DELETE says it in any case; an empty list:
+   * nothing.
+   */
+  destroys?: readonly Destroyed[]
   /** An attempt to authenticate: limited per address and minute, and each refusal is in the audit log. */
   authAttempt?: true
   /** Ends the use of this browser: it is told to delete the storage of our pages. */
@@ -223,7 +233,7 @@ export type Operation<
 
 /** Declares an operation. A list gets the parameters of its pages. */
 export const operation = <B extends TSchema, A extends TSchema, const M extends Method, Row = unknown, P = undefined>(
-  o: Operation<Row, B, A, M, P>,
+  o: Operation<Row, B, A, M, P> & (M extends 'DELETE' ? { destroys: readonly Destroyed[] } : unknown),
 ): Operation<Row, B, A, M, P> => {
   const pages = o.pages ?? (isPage(o.response) ? usualPages : undefined)
   const asked = o.dryRun ? { ...o, query: { ...o.query, ...dryRunQuery } } : o

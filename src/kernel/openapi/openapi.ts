@@ -221,6 +221,7 @@ function operationObject(registry: Registry, op: Operation, components: Named): 
     security: securityOf(op),
     ...(op.access === 'anyone' ? {} : { 'x-access': op.access }),
     ...(op.requiresSession ? { 'x-in-person': true } : {}),
+    ...(op.destroys?.length ? { 'x-destroys': op.destroys } : {}),
     parameters,
     ...(op.body && {
       requestBody: { required: true, ...json({ schema: hoisted(complete(op.body), components), example: op.example }) },

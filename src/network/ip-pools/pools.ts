@@ -298,6 +298,7 @@ export const reserveAddress = operation({
 
 export const removePool = operation({
   id: 'pools.remove',
+  destroys: [],
   method: 'DELETE',
   path: '/admin/ip-pools/{id}',
   summary: 'Remove a pool when no server has an address from it',

@@ -98,6 +98,7 @@ export const updateAlert = operation({
 
 export const removeAlert = operation({
   id: 'alerts.remove',
+  destroys: [],
   method: 'DELETE',
   path: '/alerts/{id}',
   summary: 'Remove an alert; one that fires says nothing more',

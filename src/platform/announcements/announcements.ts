@@ -166,6 +166,7 @@ export const changeAnnouncement = operation({
 
 export const removeAnnouncement = operation({
   id: 'announcements.remove',
+  destroys: [],
   method: 'DELETE',
   path: '/admin/announcements/{id}',
   summary: 'Remove an announcement',

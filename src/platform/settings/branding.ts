@@ -188,6 +188,7 @@ function brandingFor({ id, path, whose, may, owner }: For) {
     }),
     removeLogo: operation({
       id: `${id}.remove-logo`,
+      destroys: [],
       method: 'DELETE',
       path: `${path}/logo`,
       summary: `Remove the logo of ${whose}`,

@@ -69,6 +69,7 @@ export const getLamp = operation({
 
 export const removeLamp = operation({
   id: 'lamps.remove',
+  destroys: [],
   method: 'DELETE',
   path: '/lamps/{id}',
   summary: 'Throw a lamp away',

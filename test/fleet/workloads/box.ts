@@ -151,6 +151,7 @@ const createBox = operation({
 
 const removeBox = operation({
   id: 'boxes.remove',
+  destroys: ['servers'],
   method: 'DELETE',
   path: '/boxes/{id}',
   summary: 'Remove a box',

@@ -52,6 +52,9 @@ const words: Record<Case['held'][number]['kind'], string> = {
   restore: 'Restore',
   delete_volume: 'Delete volume',
   delete_backup: 'Delete backup',
+  forget_backup: 'Forget backup',
+  give_up_window: 'End undelete window',
+  lose: 'Node lost',
 }
 
 const pageOfWorkload = ({ id, kind }: { id: string; kind: string }) =>
@@ -121,7 +124,8 @@ function Decide({ of: one }: { of: Case }) {
         confirm={{
           consequences: [
             'Terminated servers are brought back as they were; their owners and billing are told.',
-            'Reinstallations and restores that wait are cancelled; volumes and backups stay.',
+            'Reinstallations and restores that wait are cancelled; volumes, backups and their targets stay.',
+            'Undelete windows that were to end at once go on.',
           ],
         }}
       />

@@ -41,6 +41,7 @@ const deleting = {
 export const deleteInstance = operation({
   ...deleting,
   id: 'gpu-instances.delete',
+  destroys: ['servers', 'disks', 'addresses'],
   path: '/admin/gpu-instances/{id}',
   summary: 'Delete a GPU instance and its /workspace; nothing brings it back',
   access: { staff: ['servers:terminate'] },
@@ -52,6 +53,7 @@ export const deleteInstance = operation({
 export const deleteOwnInstance = operation({
   ...deleting,
   id: 'gpu-instances.delete-own',
+  destroys: ['servers', 'disks', 'addresses'],
   path: '/gpu-instances/{id}',
   summary: 'Delete a GPU instance of yours and its /workspace; nothing brings it back',
   access: { reseller: ['reseller:servers'], customer: ['servers:reinstall'] },

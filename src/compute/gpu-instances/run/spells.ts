@@ -4,8 +4,10 @@ import type { ContainerEnd } from '../../../../agent/protocol/gpu.ts'
 import type { Crash, Power } from '../../../../agent/protocol/wire.ts'
 import type { ObservedPower } from '../../../fleet/workloads/kind.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
+import type { Actor } from '../../../kernel/api/actor.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import { type Failure, plainCause } from '../../../kernel/jobs/failures.ts'
+import { mayDestroy } from '../../brake/brake.ts'
 import { type GpuInstance, load, tell } from '../model.ts'
 import { updateInstance } from '../queries.ts'
 import type { EndReason } from '../tables.ts'
@@ -93,7 +95,8 @@ export function takePower(
 }
 
 /** Its host was lost for good: it ran until the host was heard of last. */
-export function takeLoss(tx: Tx, id: string, { at, now }: { at: number; now: number }) {
+export function takeLoss(tx: Tx, id: string, { at, now, by }: { at: number; now: number; by: Actor }) {
+  mayDestroy(tx, by, { kind: 'lose', workloadId: id, now })
   const it = load(tx, id)
   const detail = it.failure!
   if (it.spell === 'running' && it.suspendedAt === null)

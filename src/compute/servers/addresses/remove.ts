@@ -8,6 +8,7 @@ import { showAddress } from './model.ts'
 
 export const removeServerAddress = operation({
   id: 'servers.remove-address',
+  destroys: ['addresses'],
   method: 'DELETE',
   path: '/servers/{id}/ips/{addressId}',
   summary: 'Take an extra address from a server; it is free again when neither guest nor node has it',

@@ -80,6 +80,7 @@ export const reinstallOptions = operation({
 
 export const reinstallServer = operation({
   id: 'servers.reinstall',
+  destroys: ['disks'],
   method: 'POST',
   path: '/servers/{id}/actions/reinstall',
   summary: 'Reinstall a server with an image; everything on its disk is lost once the new system is in use',

@@ -17,6 +17,7 @@ import type { MailContext } from '../../../kernel/mail/mail.ts'
 import { settingValue, switchSetting, wholeSetting } from '../../../kernel/setting.ts'
 import { addressesOf, isOwn, releaseAddresses } from '../../../network/ip-pools/allocate.ts'
 import { mayDestroy } from '../../brake/brake.ts'
+import { heldAs } from '../../brake/queries.ts'
 import { forgetSnapshots } from '../../snapshots/queries.ts'
 import { diskJob } from '../disk-lock.ts'
 import { volumeOf } from '../install/plan.ts'
@@ -46,6 +47,7 @@ export const ownersUndelete = switchSetting({
 
 export const terminateServer = operation({
   id: 'servers.terminate',
+  destroys: ['servers', 'disks', 'addresses'],
   method: 'DELETE',
   path: '/servers/{id}',
   summary: 'Terminate a server: it ends at once, and its disk is deleted when the undelete window ends',
@@ -67,7 +69,7 @@ export const terminateServer = operation({
     const { tx, actor, target, query, clock } = call
     const immediately = query['immediately'] === 'true'
     const jobId = terminate(tx, target, { by: actor, now: clock(), immediately })
-    if (immediately && target.purgeAt !== null && !target.purgeHeld) tellRemoved(tx, call, target)
+    if (target.purgeAt !== null && load(tx, target.id).purgeAt === null) tellRemoved(tx, call, target)
     return { jobId, serverId: target.id }
   },
 })
@@ -109,8 +111,14 @@ export function terminate(
 
 /** One that is held for a second person is deleted when that person says so. */
 function giveUpWindow(tx: Tx, target: Server, { by, now }: { by: Actor; now: number }): string | null {
-  if (!target.purgeHeld) return purge(tx, target, { by, now })
-  changeWorkload(tx, target.id, { purgeAt: now })
+  if (target.purgeHeld) {
+    // Where a window is held, a refusal leaves it as it was.
+    if (heldAs(tx, target.id) === 'terminate') changeWorkload(tx, target.id, { purgeAt: now })
+    return null
+  }
+  const { held } = mayDestroy(tx, by, { kind: 'give_up_window', workloadId: target.id, now })
+  if (!held) return purge(tx, target, { by, now })
+  changeWorkload(tx, target.id, { purgeHeld: true })
   return null
 }
 

@@ -126,6 +126,7 @@ export const changeRole = operation({
 
 export const removeRole = operation({
   id: 'roles.remove',
+  destroys: [],
   method: 'DELETE',
   path: '/admin/roles/{id}',
   summary: 'Remove a role that nobody has',

@@ -101,6 +101,7 @@ function secretFor({ issuer, clientId, clientSecret }: Given, kept: Provider | u
 
 export const removeSignInProvider = operation({
   id: 'sign-in-provider.remove',
+  destroys: [],
   method: 'DELETE',
   path: '/admin/settings/sign-in',
   summary: 'Turn signing in through the identity provider off; people who are signed in stay signed in',

@@ -85,6 +85,7 @@ export const listIdentities = operation({
 
 export const removeIdentity = operation({
   id: 'identities.remove',
+  destroys: [],
   method: 'DELETE',
   path: '/account/identities/{id}',
   summary: 'Unlink an identity provider from the own account; every other session ends',

@@ -283,6 +283,7 @@ export const renamePasskey = operation({
 
 export const removePasskey = operation({
   id: 'passkeys.remove',
+  destroys: ['keys'],
   method: 'DELETE',
   path: '/passkeys/{id}',
   summary: 'Remove a passkey; ends the other sessions',

@@ -25,6 +25,7 @@ const declared = {
 export const resetCustomerFactors = operation({
   ...declared,
   id: 'customers.reset-second-factor',
+  destroys: ['keys'],
   path: '/customers/{id}/actions/reset-second-factor',
   summary:
     'Remove a lost second factor from a customer: they sign in with the password alone until they set up another',
@@ -36,6 +37,7 @@ export const resetCustomerFactors = operation({
 export const resetStaffFactors = operation({
   ...declared,
   id: 'staff.reset-second-factor',
+  destroys: ['keys'],
   path: '/admin/staff/{id}/actions/reset-second-factor',
   summary: 'Remove a lost second factor from a member of staff',
   access: { staff: ['staff.write'] },

@@ -138,6 +138,7 @@ export const confirmTotp = operation({
 
 export const removeTotp = operation({
   id: 'totp.remove',
+  destroys: ['keys'],
   method: 'DELETE',
   path: '/account/totp',
   summary: 'Remove the authenticator app; ends the other sessions',
