@@ -18,6 +18,7 @@ export async function berth() {
   const larger = (await p.admin('POST', '/admin/packages', { name: 'KVM 4G', vcpus: 4, memoryMb: 4096, diskGb: 40 }))
     .id as string
   const calls: Call[] = []
+  const watchers: ((call: Call, answer: string) => void)[] = []
   const faults: { when: (call: Omit<Call, 'status'>) => boolean; fault: () => Fault; times: number }[] = []
 
   async function forward(request: IncomingMessage, response: ServerResponse) {
@@ -45,10 +46,12 @@ export async function berth() {
             }),
           )
     calls.push({ ...call, status: fault === 'lose' || fault === 'silence' ? 0 : answer.status })
+    const given = Buffer.from(await answer.arrayBuffer())
+    for (const watch of watchers) watch({ ...call, status: answer.status }, given.toString())
     if (fault === 'silence') return
     if (fault === 'lose') return void request.socket.destroy()
     response.writeHead(answer.status, Object.fromEntries(answer.headers))
-    response.end(Buffer.from(await answer.arrayBuffer()))
+    response.end(given)
   }
   const server = createServer((request, response) => void forward(request, response))
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -57,7 +60,10 @@ export async function berth() {
     billing,
     larger,
     calls,
+    faults,
     port: (server.address() as AddressInfo).port,
+    /** Hears every answer of Berth, also one that is then lost. */
+    watch: (hear: (typeof watchers)[number]) => void watchers.push(hear),
     /** Answers the next calls that fit in this way. */
     fault(when: (call: Omit<Call, 'status'>) => boolean, fault: () => Fault, times = 1) {
       faults.push({ when, fault, times })

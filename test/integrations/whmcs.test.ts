@@ -12,8 +12,8 @@ const SECRET = 'whsec_c2VjcmV0'
 const root = mkdtempSync(join(tmpdir(), 'berth-whmcs-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-/** A WHMCS with one service, whose product orders the package of this Berth. */
-async function whmcs(p: Berth) {
+/** A WHMCS with one service and one add-on, whose products order the package of this Berth. */
+async function whmcs(p: Berth, { url = 'https://billing.example.com/', token = p.billing, userId = 4711 } = {}) {
   const home = mkdtempSync(join(root, 'one-'))
   const folder = join(home, 'modules/servers/berth')
   mkdirSync(folder, { recursive: true })
@@ -23,45 +23,89 @@ async function whmcs(p: Berth) {
     `<?php require '${process.cwd()}/test/integrations/platforms/whmcs-standin.php';`,
   )
   const stateFile = join(home, 'state.json')
-  const service = { id: 17, server: 3, status: 'Pending', dedicatedip: '', bwusage: 0, bwlimit: 0, disklimit: 0 }
+  const options = { configoption1: p.pack, configoption2: p.location, configoption3: p.image }
   const state = {
-    tblhosting: [service],
-    tblservers: [{ id: 3, type: 'berth', password: btoa(SECRET) }],
-    properties: {} as Record<string, string>,
+    tblconfiguration: [{ setting: 'SystemURL', value: url }],
+    tblclients: [
+      { id: userId, firstname: 'Cal', lastname: 'Customer', email: 'cal@example.com', companyname: '' },
+      { id: 4712, firstname: 'Dora', lastname: 'Other', email: 'dora@example.com', companyname: '' },
+    ],
+    tblproducts: [{ id: 12, options }],
+    tbladdons: [{ id: 7, options }],
+    tblhosting: [
+      {
+        id: 17,
+        userid: userId,
+        packageid: 12,
+        server: 3,
+        domain: 'web17.example.com',
+        domainstatus: 'Pending',
+        username: 'web17exa',
+        // WHMCS makes one up before the module is called.
+        password: 'whmcsMade1',
+        dedicatedip: '',
+        bwusage: 0,
+        bwlimit: 0,
+        disklimit: 0,
+        lastupdate: '',
+        fields: {} as Record<string, string>,
+      },
+    ],
+    tblhostingaddons: [
+      {
+        id: 5,
+        hostingid: 17,
+        addonid: 7,
+        userid: userId,
+        server: 3,
+        status: 'Pending',
+        fields: {} as Record<string, string>,
+      },
+    ],
+    tblservers: [
+      {
+        id: 3,
+        type: 'berth',
+        hostname: '127.0.0.1',
+        port: String(p.port),
+        secure: '',
+        username: '',
+        password: btoa(SECRET),
+        accesshash: token,
+      },
+    ],
+    mails: [] as { service: number; addon: number | null; password: string }[],
   }
   writeFileSync(stateFile, JSON.stringify(state))
   const env = { STANDIN_STATE: stateFile, MODULE: folder }
-  const params = {
-    serviceid: 17,
-    userid: 4711,
-    serverid: 3,
-    domain: 'web17.example.com',
-    serverhostname: '127.0.0.1',
-    serverport: String(p.port),
-    serversecure: false,
-    serveraccesshash: p.billing,
-    configoption1: p.pack,
-    configoption2: p.location,
-    configoption3: p.image,
-    configoptions: {},
-    clientsdetails: { firstname: 'Cal', lastname: 'Customer', email: 'cal@example.com', companyname: '' },
-  }
+  const script = 'test/integrations/platforms/whmcs.php'
+  const read = () => JSON.parse(readFileSync(stateFile, 'utf8')) as typeof state
   return {
     env,
     home,
-    /** `timeout`: how long the module bears a silence, in seconds. */
-    call: (name: string, more: object = {}, timeout?: number) =>
+    /** Calls a function for the service. `timeout`: how long it bears a silence, in seconds. */
+    call: (name: string, params: object = {}, timeout?: number, more: object = {}) =>
       php(
-        'test/integrations/platforms/whmcs.php',
-        { function: name, params: { ...params, ...more } },
+        script,
+        { function: name, service: 17, params, ...more },
         { ...env, ...(timeout && { TIMEOUT: String(timeout) }) },
       ),
-    state: () => JSON.parse(readFileSync(stateFile, 'utf8')) as typeof state,
+    addon: (name: string) => php(script, { function: name, service: 17, addon: 5 }, env),
+    state: read,
+    service: () => read().tblhosting[0]!,
+    serverId: () => read().tblhosting[0]!.fields['Berth server']!,
+    installation: () => read().tblservers[0]!.username.split('@')[0]!,
+    change(how: (state: ReturnType<typeof read>) => void) {
+      const changed = read()
+      how(changed)
+      writeFileSync(stateFile, JSON.stringify(changed))
+    },
     log: () => readFileSync(`${stateFile}.log`, 'utf8'),
   }
 }
-const serverOf = (p: Berth, state: { properties: Record<string, string> }) =>
-  p.server(state.properties['Berth server']!)
+type Whmcs = Awaited<ReturnType<typeof whmcs>>
+const serverOf = (p: Berth, w: Whmcs) => p.server(w.serverId())
+const isOrder = (call: { method: string; path: string }) => call.method === 'POST' && call.path === '/admin/servers'
 
 describe.skipIf(!isPhpThere)('the WHMCS module', () => {
   test('says what it is, and offers what can be sold', async () => {
@@ -80,26 +124,26 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     const w = await whmcs(p)
     expect(await w.call('CreateAccount')).toBe('success')
     await p.settle()
-    const { properties } = w.state()
-    expect(properties['Password']).toMatch(/^[A-Za-z2-9]{20}$/)
-    expect(properties).toMatchObject({ 'Dedicated IP': '203.0.113.10', Username: 'root' })
-    expect(serverOf(p, w.state())).toMatchObject({ status: 'running', hostname: 'web17.example.com' })
-    expect((await p.admin('GET', '/admin/customers?externalId=whmcs:4711')).data).toMatchObject([
+    expect(w.service().password).toMatch(/^[A-Za-z2-9]{20}$/)
+    expect(w.service()).toMatchObject({ dedicatedip: '203.0.113.10', username: 'root', domainstatus: 'Active' })
+    expect(w.state().mails.map(({ password }) => password)).toEqual([w.service().password])
+    expect(serverOf(p, w)).toMatchObject({ status: 'running', hostname: 'web17.example.com' })
+    expect((await p.admin('GET', `/admin/customers?externalId=whmcs:${w.installation()}:4711`)).data).toMatchObject([
       { name: 'Cal Customer', email: 'cal@example.com' },
     ])
 
     expect(await w.call('SuspendAccount', { suspendreason: 'Invoice 2041 is overdue' })).toBe('success')
     await p.settle()
-    expect(serverOf(p, w.state())).toMatchObject({ status: 'suspended', suspendReason: 'Invoice 2041 is overdue' })
+    expect(serverOf(p, w)).toMatchObject({ status: 'suspended', suspendReason: 'Invoice 2041 is overdue' })
     expect(await w.call('SuspendAccount')).toBe('success')
     expect(await w.call('UnsuspendAccount')).toBe('success')
     expect(await w.call('UnsuspendAccount')).toBe('success')
     await p.settle()
-    expect(serverOf(p, w.state()).status).toBe('running')
+    expect(serverOf(p, w).status).toBe('running')
 
     expect(await w.call('ChangePackage', { configoption1: p.larger })).toBe('success')
     await p.settle()
-    expect(serverOf(p, w.state())).toMatchObject({ packageId: p.larger, memoryMb: 4096 })
+    expect(serverOf(p, w)).toMatchObject({ packageId: p.larger, memoryMb: 4096 })
     expect(await w.call('ChangePackage', { configoptions: { Package: 'KVM 2G' } })).toContain('A disk cannot shrink')
 
     for (const [button, status] of [
@@ -109,45 +153,45 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     ] as const) {
       expect(await w.call(button)).toBe('success')
       await p.settle()
-      expect(serverOf(p, w.state()).status).toBe(status)
+      expect(serverOf(p, w).status).toBe(status)
     }
     expect(await w.call('AdminServicesTabFields')).toMatchObject({ State: 'running', Location: 'Frankfurt' })
     expect((await w.call('ClientArea')).vars.server.name).toBe('web17.example.com')
     // Nothing was measured yet: what WHMCS has stays, and is not overwritten with 0.
     expect(await w.call('UsageUpdate')).toBe('success')
-    expect(w.state().tblhosting[0]).toMatchObject({ bwusage: 0 })
+    expect(w.service()).toMatchObject({ bwusage: 0 })
     p.db.$client.run('INSERT INTO traffic_days SELECT id, ?, owner_id, 3000000000, 1500000000, 3600 FROM workloads', [
       Math.floor(p.now() / 86_400_000),
     ])
     expect(await w.call('UsageUpdate')).toBe('success')
-    expect(w.state().tblhosting[0]).toMatchObject({ bwusage: 4500 })
-    expect(w.state().tblhosting[0]).toMatchObject({ disklimit: 40 * 1024 })
+    expect(w.service()).toMatchObject({ bwusage: 4500 })
+    expect(w.service()).toMatchObject({ disklimit: 40 * 1024 })
     expect((await w.call('ListAccounts')).accounts).toMatchObject([{ domain: 'web17.example.com', status: 'Active' }])
     expect((await w.call('ServiceSingleSignOn')).redirectTo).toMatch(/^https:\/\/panel\.test\//)
 
     // The preset has no right to it; a token that has it resets the password, which is stored with the service.
-    const before = w.state().properties['Password']
+    const before = w.service().password
     expect(await w.call('ResetPassword')).toContain('missing_scope')
-    expect(w.state().properties['Password']).toBe(before!)
+    expect(w.service().password).toBe(before)
     const serveraccesshash = p.token(p.owner.id, [...presets.billing, 'servers:settings']).token
     expect(await w.call('ResetPassword', { serveraccesshash })).toBe('success')
     await p.settle()
-    const after = w.state().properties['Password']!
+    const after = w.service().password
     expect(after).toMatch(/^[A-Za-z2-9]{20}$/)
-    expect(after).not.toBe(before!)
-    expect(p.node.agent.host.guestAgent.password(w.state().properties['Berth server']!)).toStartWith('$6$')
+    expect(after).not.toBe(before)
+    expect(p.node.agent.host.guestAgent.password(w.serverId())).toStartWith('$6$')
 
-    const id = w.state().properties['Berth server']!
+    const id = w.serverId()
     expect(await w.call('TerminateAccount')).toBe('success')
     await p.settle()
     expect(p.server(id).status).toBe('terminated')
     // The same service can be ordered anew on the same day.
     expect(await w.call('CreateAccount')).toBe('success')
     await p.settle()
-    expect(w.state().properties['Berth server']).not.toBe(id)
-    expect(serverOf(p, w.state()).status).toBe('running')
+    expect(w.serverId()).not.toBe(id)
+    expect(serverOf(p, w).status).toBe('running')
     expect(w.log()).not.toContain(p.billing)
-    expect(w.log()).not.toContain(w.state().properties['Password']!)
+    expect(w.log()).not.toContain(w.service().password)
   }, 60_000)
 
   test('does the same for a reseller with a token of its own', async () => {
@@ -163,12 +207,12 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     expect((await w.call('TestConnection', own)).success).toBe(true)
     expect(Object.values(await w.call('LoadPackages', own)).toSorted()).toEqual(['KVM 2G', 'KVM 4G'])
     await done('CreateAccount')
-    expect(serverOf(p, w.state())).toMatchObject({ status: 'running', resellerId: rita.id })
+    expect(serverOf(p, w)).toMatchObject({ status: 'running', resellerId: rita.id })
     await done('SuspendAccount')
     await done('UnsuspendAccount')
     await done('ChangePackage', { configoption1: p.larger })
     await done('UsageUpdate')
-    const id = w.state().properties['Berth server']!
+    const id = w.serverId()
     // An answer that was lost: the second DELETE meets a server that a reseller no longer sees.
     p.fault(
       (call) => call.method === 'DELETE',
@@ -182,38 +226,31 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     await using p = await berth()
     const w = await whmcs(p)
     expect(await w.call('CreateAccount', { configoptions: { Image: 'none' } })).toBe('success')
-    expect(serverOf(p, w.state()).status).toBe('pending_setup')
+    expect(serverOf(p, w).status).toBe('pending_setup')
   }, 30_000)
 
   test('orders one server when the answer is lost, and when Create is run twice', async () => {
     await using p = await berth()
     const w = await whmcs(p)
-    p.fault(
-      (call) => call.path === '/admin/servers' && call.method === 'POST',
-      () => 'lose',
-    )
+    p.fault(isOrder, () => 'lose')
     expect(await w.call('CreateAccount')).toBe('success')
-    const { properties } = w.state()
-    expect(properties['Password']).toMatch(/^[A-Za-z2-9]{20}$/)
-    expect(
-      new Set(p.calls.filter((c) => c.method === 'POST' && c.path === '/admin/servers').map((c) => c.key)).size,
-    ).toBe(1)
+    const [id, { password }] = [w.serverId(), w.service()]
+    expect(password).toMatch(/^[A-Za-z2-9]{20}$/)
+    expect(new Set(p.calls.filter(isOrder).map((c) => c.key)).size).toBe(1)
     expect(await w.call('CreateAccount')).toBe('success')
-    expect([p.servers(), w.state().properties['Berth server']]).toEqual([1, properties['Berth server']!])
+    expect([p.servers(), w.serverId(), w.service().password]).toEqual([1, id, password])
   }, 30_000)
 
-  const orders = (call: { method: string; path: string }) => call.method === 'POST' && call.path === '/admin/servers'
   test('says in words why an order is refused, and orders nothing', async () => {
     await using p = await berth()
     const w = await whmcs(p)
     await p.admin('PATCH', `/admin/node-groups/${p.location}`, { open: false })
-    expect(await w.call('CreateAccount')).toMatch(
-      /^Berth: Frankfurt is closed for new servers.*location_closed, request/,
-    )
+    expect(await w.call('CreateAccount')).toMatch(/^Berth: .*Frankfurt.*\(location_closed, request .+\)$/)
     await p.admin('PATCH', `/admin/node-groups/${p.location}`, { open: true })
     await p.admin('PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [] })
     expect(await w.call('CreateAccount')).toContain('Out of stock: add an address pool')
     expect(p.servers()).toBe(0)
+    expect((await p.admin('GET', `/admin/customers?externalId=whmcs:${w.installation()}:4711`)).total).toBe(0)
     const weak = p.token(
       p.owner.id,
       presets.billing.filter((scope) => scope !== 'servers:create'),
@@ -227,7 +264,7 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
   test('waits as long as Berth asks for a moment, and tells when it takes longer', async () => {
     await using p = await berth()
     const w = await whmcs(p)
-    p.fault(orders, refusal(429, 'rate_limited', 'Too many calls.', { 'Retry-After': '1' }))
+    p.fault(isOrder, refusal(429, 'rate_limited', 'Too many calls.', { 'Retry-After': '1' }))
     expect(await w.call('CreateAccount')).toBe('success')
     const busy = () =>
       p.fault((c) => c.method === 'DELETE', refusal(503, 'restarting', 'Berth is restarting.', { 'Retry-After': '60' }))
@@ -241,11 +278,11 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
   test('tells when nobody answers, and a later try goes on', async () => {
     await using p = await berth()
     const w = await whmcs(p)
-    p.fault(orders, () => 'hang up', 99)
+    p.fault(isOrder, () => 'hang up', 99)
     const said = await w.call('CreateAccount')
     expect(said).toContain('There was no answer')
     expect(said).toContain('Run the action again: what was done already is not done twice.')
-    expect([p.servers(), p.calls.filter(orders).length]).toEqual([0, 4])
+    expect([p.servers(), p.calls.filter(isOrder).length]).toEqual([0, 4])
     expect(await w.call('TestConnection', { serverport: String(freePort()) })).toMatchObject({ success: false })
   }, 60_000)
 
@@ -262,11 +299,238 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
       /^Berth: There was no answer \(.*timed out.*\)\. Run the action again: what was done already is/,
     )
     expect([p.calls.length, p.servers()]).toEqual([4, 0])
-    p.fault(orders, () => 'silence')
+    p.fault(isOrder, () => 'silence')
     expect(await w.call('CreateAccount', {}, 1.5)).toBe('success')
-    const placed = p.calls.filter(orders)
+    const placed = p.calls.filter(isOrder)
     expect([placed.length > 1, new Set(placed.map(({ key }) => key)).size, p.servers()]).toEqual([true, 1, 1])
   }, 60_000)
+
+  test('an add-on is a service of its own', async () => {
+    await using p = await berth()
+    const w = await whmcs(p)
+    expect(await w.call('CreateAccount')).toBe('success')
+    expect(await w.addon('CreateAccount')).toBe('success')
+    await p.settle()
+    const [addon] = w.state().tblhostingaddons
+    const named = (id: string) => [p.server(id).billingServiceId, p.server(id).hostname, p.server(id).status]
+    const own = [`whmcs:${w.installation()}:addon-5`, 'server17-5']
+    expect(named(w.serverId())).toEqual([`whmcs:${w.installation()}:17`, 'web17.example.com', 'running'])
+    expect(named(addon!.fields['Berth server']!)).toEqual([...own, 'running'])
+    expect(addon!.fields['Password']).toMatch(/^[A-Za-z2-9]{20}$/)
+    expect(addon!.fields['Password']).not.toBe(w.service().password)
+    expect(w.state().mails.map(({ password }) => password)).toEqual([w.service().password, addon!.fields['Password']!])
+
+    expect(await w.addon('SuspendAccount')).toBe('success')
+    await p.settle()
+    expect(named(addon!.fields['Berth server']!)).toEqual([...own, 'suspended'])
+    expect(serverOf(p, w).status).toBe('running')
+    expect(await w.addon('TerminateAccount')).toBe('success')
+    await p.settle()
+    expect(named(addon!.fields['Berth server']!)).toEqual([...own, 'terminated'])
+    expect(serverOf(p, w).status).toBe('running')
+  }, 30_000)
+
+  test('a second Terminate is done; a server under another name is not forgotten', async () => {
+    await using p = await berth()
+    const w = await whmcs(p)
+    expect(await w.call('TerminateAccount')).toBe('success')
+    await w.call('CreateAccount')
+    await p.settle()
+    const id = w.serverId()
+    await p.admin('PATCH', `/servers/${id}/billing`, { billingServiceId: 'other:1' })
+    expect(await w.call('TerminateAccount')).toContain(
+      `The server ${id} of this service is there, and is called other:1`,
+    )
+    expect([p.server(id).status, w.service().domainstatus]).toEqual(['running', 'Active'])
+    await p.admin('PATCH', `/servers/${id}/billing`, { billingServiceId: `whmcs:${w.installation()}:17` })
+    for (const _ of [1, 2]) expect(await w.call('TerminateAccount')).toBe('success')
+    await p.settle()
+    expect(p.server(id).status).toBe('terminated')
+  }, 30_000)
+
+  test('a service whose server was terminated in Berth gets another one, with its password', async () => {
+    await using p = await berth()
+    const w = await whmcs(p)
+    await w.call('CreateAccount')
+    await p.settle()
+    const [id, { password }] = [w.serverId(), w.service()]
+    await p.admin('DELETE', `/servers/${id}`, {})
+    await p.settle()
+    expect(await w.call('CreateAccount')).toBe('success')
+    await p.settle()
+    expect(w.serverId()).not.toBe(id)
+    expect(w.service().password).toMatch(/^[A-Za-z2-9]{20}$/)
+    expect(w.service().password).not.toBe(password)
+    expect(serverOf(p, w).status).toBe('running')
+  }, 30_000)
+
+  /** The root password that the order of the server was answered with: its replay. */
+  const orderedPassword = async (p: Berth, w: Whmcs) => {
+    const server = serverOf(p, w)
+    const body = {
+      packageId: p.pack,
+      nodeGroupId: p.location,
+      imageId: p.image,
+      hostname: server.hostname,
+      access: { mode: 'password' },
+      ownerId: server.ownerId,
+      billingServiceId: server.billingServiceId,
+    }
+    const key = p.calls.find(isOrder)!.key!
+    const said = await p.call({ token: p.billing }, 'POST', '/admin/servers', body, { 'Idempotency-Key': key })
+    expect(said.headers.get('Idempotency-Replayed')).toBe('true')
+    return said.body.rootPassword as string
+  }
+
+  test('Create that is cut off at any call, and run again, makes one server and mails its password', async () => {
+    let calls = 99
+    for (let cut = 1; cut <= calls; cut++) {
+      await using p = await berth()
+      const w = await whmcs(p)
+      let n = 0
+      // From this call on no answer arrives, and what is asked may or may not be done.
+      p.fault(
+        () => ++n >= cut,
+        () => (n % 2 ? 'lose' : 'hang up'),
+        Infinity,
+      )
+      const said = await w.call('CreateAccount')
+      if (said === 'success') calls = 0
+      else expect([cut, said, w.service().domainstatus]).toEqual([cut, expect.stringContaining('no_answer'), 'Pending'])
+      p.faults.length = 0
+      expect([cut, await w.call('CreateAccount')]).toEqual([cut, 'success'])
+      await p.settle()
+      expect([cut, p.servers(), w.service().password]).toEqual([cut, 1, await orderedPassword(p, w)])
+      expect(w.state().mails.at(-1)!.password).toBe(w.service().password)
+    }
+  }, 120_000)
+
+  test('Create that died before WHMCS noted it keeps the password; repeated too late it mails none', async () => {
+    await using p = await berth()
+    const w = await whmcs(p)
+    await w.call('CreateAccount', {}, undefined, { dies: true })
+    await p.settle()
+    const { password } = w.service()
+    expect([password, w.service().domainstatus]).toEqual([await orderedPassword(p, w), 'Pending'])
+    // Two days later Berth remembers the order no more.
+    p.turnClock(2 * 86_400_000)
+    p.deleteExpired()
+    expect(await w.call('CreateAccount')).toBe('success')
+    expect([p.servers(), w.state().mails.at(-1)!.password]).toEqual([1, password])
+    // The backup of WHMCS that is brought back knows nothing of the server.
+    w.change(({ tblhosting: [service] }) => Object.assign(service!, { fields: {}, password: 'whmcsMade2' }))
+    expect(await w.call('CreateAccount')).toBe('success')
+    expect([p.servers(), w.state().mails.at(-1)!.password]).toEqual([1, ''])
+  }, 30_000)
+
+  test('three runs of Create at once make one server', async () => {
+    await using p = await berth()
+    const w = await whmcs(p)
+    const said = await Promise.all([1, 2, 3].map(() => w.call('CreateAccount')))
+    expect(said).toEqual(['success', 'success', 'success'])
+    await p.settle()
+    expect([p.servers(), w.service().password]).toEqual([1, await orderedPassword(p, w)])
+    expect((await p.admin('GET', '/admin/customers?q=cal@example.com')).total).toBe(1)
+  }, 30_000)
+
+  test('two installations on one Berth do not meet; a copy does nothing before it has its own id', async () => {
+    await using p = await berth()
+    const one = await whmcs(p)
+    const two = await whmcs(p, { url: 'https://brand.example.net' })
+    two.change(({ tblclients: [client] }) => Object.assign(client!, { firstname: 'Eve', email: 'eve@example.net' }))
+    for (const w of [one, two]) expect(await w.call('CreateAccount')).toBe('success')
+    await p.settle()
+    expect(one.installation()).toMatch(/^[a-z0-9]{8}$/)
+    expect(two.installation()).not.toBe(one.installation())
+    expect([serverOf(p, one).ownerId, p.servers()]).not.toEqual([serverOf(p, two).ownerId, 2])
+    expect(await two.call('TerminateAccount')).toBe('success')
+    await p.settle()
+    expect(serverOf(p, one).status).toBe('running')
+
+    const copy = await whmcs(p)
+    copy.change((state) =>
+      Object.assign(state, one.state(), {
+        tblconfiguration: [{ setting: 'SystemURL', value: 'https://staging.example.com/' }],
+      }),
+    )
+    for (const name of ['TerminateAccount', 'SuspendAccount', 'ChangePackage', 'CreateAccount', 'UsageUpdate'])
+      expect([name, await copy.call(name)]).toEqual([name, expect.stringContaining('installation_copied')])
+    expect(await copy.call('ServiceSingleSignOn')).toMatchObject({ success: false })
+    expect((await copy.call('TestConnection')).error).toContain('belongs to billing.example.com')
+    copy.change(({ tblservers: [server] }) => Object.assign(server!, { username: '' }))
+    expect(await copy.call('TestConnection')).toEqual({ success: true, error: '' })
+    expect(await copy.call('SuspendAccount')).toContain('server_not_found')
+    expect(await copy.call('TerminateAccount')).toContain('is there, and is called whmcs:')
+    await p.settle()
+    expect(serverOf(p, one).status).toBe('running')
+  }, 30_000)
+
+  test("a service of another client does not get this one's server", async () => {
+    await using p = await berth()
+    const w = await whmcs(p)
+    await w.call('CreateAccount')
+    await p.settle()
+    w.change(({ tblhosting: [service] }) => Object.assign(service!, { userid: 4712 }))
+    expect(await w.call('CreateAccount')).toContain('foreign_server')
+    expect(await w.call('ServiceSingleSignOn')).toMatchObject({ success: false })
+    expect((await w.call('ClientArea')).vars.server).toBeNull()
+    expect(await w.call('AdminServicesTabFields')).toEqual({ Berth: expect.stringContaining('foreign_server') })
+  }, 30_000)
+
+  test('usage leaves out traffic that was bought, and is dated by the clock of WHMCS', async () => {
+    await using p = await berth()
+    const w = await whmcs(p)
+    await p.admin('PATCH', `/admin/packages/${p.pack}`, { trafficGb: 1000 })
+    await w.call('CreateAccount')
+    await w.addon('CreateAccount')
+    await p.settle()
+    p.db.$client.run(
+      'INSERT INTO traffic_days SELECT id, ?, owner_id, 800000000000, 600000000000, 3600 FROM workloads',
+      [Math.floor(p.now() / 86_400_000)],
+    )
+    expect(await w.call('UsageUpdate')).toBe('success')
+    expect(w.service()).toMatchObject({ bwusage: 1_400_000, bwlimit: 1_000_000 })
+    await p.admin('POST', `/servers/${w.serverId()}/bandwidth`, { action: 'add', gb: 300 })
+    expect(await w.call('UsageUpdate')).toBe('success')
+    // WHMCS bills what is above the limit of the product: 100 GB of the 400 GB, because 300 GB are paid.
+    expect(w.service()).toMatchObject({ bwusage: 1_100_000, bwlimit: 1_000_000, disklimit: 20 * 1024 })
+    await p.admin('POST', `/servers/${w.serverId()}/bandwidth`, { action: 'add', gb: 9000 })
+    expect(await w.call('UsageUpdate')).toBe('success')
+    expect(w.service().bwusage).toBe(1_000_000)
+    const here = new Date().toLocaleString('sv-SE', { timeZone: 'America/New_York' })
+    expect(w.service().lastupdate.slice(0, 13)).toBe(here.slice(0, 13))
+    expect(w.state().tblhostingaddons[0]!.fields).toMatchObject({ 'Bandwidth Usage': '1400000', 'Disk Limit': '20480' })
+  }, 30_000)
+
+  test("a client's new name and e-mail reach Berth, at once or with the next action", async () => {
+    await using p = await berth()
+    const w = await whmcs(p)
+    await w.call('CreateAccount')
+    await p.settle()
+    const customer = async () =>
+      (await p.admin('GET', `/admin/customers?externalId=whmcs:${w.installation()}:4711`)).data[0]
+    const edit = (email: string, client = 4711) => {
+      w.change((state) =>
+        Object.assign(state.tblclients.find(({ id }) => id === client)!, { email, lastname: 'Married' }),
+      )
+      return w.call('ClientEdit', {}, undefined, { client })
+    }
+    await edit('cal@new.example')
+    expect(await customer()).toMatchObject({ name: 'Cal Married', email: 'cal@new.example' })
+    p.calls.length = 0
+    await edit('dora@new.example', 4712)
+    expect(p.calls).toEqual([])
+    p.fault(
+      () => true,
+      () => 'hang up',
+      4,
+    )
+    await edit('cal@third.example')
+    expect(w.log()).toContain('Client 4711 was changed and Berth does not know it yet.')
+    expect(await customer()).toMatchObject({ email: 'cal@new.example' })
+    expect((await w.call('ServiceSingleSignOn')).success).toBe(true)
+    expect(await customer()).toMatchObject({ email: 'cal@third.example' })
+  }, 30_000)
 
   test('takes over what changed in Berth, from genuine webhooks alone', async () => {
     await using p = await berth()
@@ -289,21 +553,51 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
         i++
       )
         await Bun.sleep(50)
-      const send = async (type: string, server: object, secret = SECRET, at = Date.now() / 1000) => {
-        const body = JSON.stringify({ id: 'evt_1', type, created_at: '', data: { server, reason: 'overdue' } })
-        const facts = { deliveryId: 'dlv_1', eventId: 'evt_1', type, timestamp: Math.floor(at), body }
+      let at = 1_000
+      const send = async (
+        type: string,
+        server: object,
+        { secret = SECRET, sentAt = Date.now() / 1000, happened = ++at } = {},
+      ) => {
+        const created_at = new Date(happened).toISOString()
+        const body = JSON.stringify({ id: 'evt_1', type, created_at, data: { server, reason: 'overdue' } })
+        const facts = { deliveryId: 'dlv_1', eventId: 'evt_1', type, timestamp: Math.floor(sentAt), body }
         const answer = await fetch(url, { method: 'POST', headers: signedHeaders([secret], facts), body })
-        return [answer.status, w.state().tblhosting[0]!.status]
+        return [answer.status, w.service().domainstatus]
       }
-      const ours = { id: 'srv_1', ipv4: '203.0.113.10', billingServiceId: 'whmcs:17' }
+      await w.call('TestConnection')
+      const id = w.installation()
+      const ours = { id: 'srv_1', ipv4: '203.0.113.10', status: 'running', billingServiceId: `whmcs:${id}:17` }
       expect(await send('server.suspended', ours)).toEqual([200, 'Suspended'])
       expect(await send('server.unsuspended', ours)).toEqual([200, 'Active'])
-      expect(await send('server.terminated', ours, 'whsec_b3RoZXI=')).toEqual([401, 'Active'])
-      expect(await send('server.terminated', ours, SECRET, Date.now() / 1000 - 301)).toEqual([401, 'Active'])
-      expect(await send('server.terminated', { ...ours, billingServiceId: 'whmcs:18' })).toEqual([200, 'Active'])
+      expect(await send('server.terminated', ours, { secret: 'whsec_b3RoZXI=' })).toEqual([401, 'Active'])
+      expect(await send('server.terminated', ours, { sentAt: Date.now() / 1000 - 301 })).toEqual([401, 'Active'])
+      for (const billingServiceId of [
+        `whmcs:${id}:18`,
+        'whmcs:zzzzzzzz:17',
+        `whmcs:${id}:17\n`,
+        `whmcs:${id}:addon-17`,
+      ])
+        expect(await send('server.terminated', { ...ours, billingServiceId })).toEqual([200, 'Active'])
       expect(await send('server.provisioned', ours)).toEqual([200, 'Active'])
-      expect(w.state().tblhosting[0]!.dedicatedip).toBe('203.0.113.10')
+      expect(w.service().dedicatedip).toBe('203.0.113.10')
+      // A delivery that was tried again after a later one changes nothing; the same one twice does the same.
+      expect(await send('server.suspended', ours, { happened: 1_001 })).toEqual([200, 'Active'])
       expect(await send('server.terminated', ours)).toEqual([200, 'Terminated'])
+      expect(await send('server.terminated', ours, { happened: at })).toEqual([200, 'Terminated'])
+      expect(await send('server.undeleted', { ...ours, id: 'srv_1' })).toEqual([200, 'Active'])
+      expect(w.serverId()).toBe('srv_1')
+      expect(await send('server.undeleted', { ...ours, status: 'suspended' })).toEqual([200, 'Suspended'])
+      // The service has another server meanwhile.
+      expect(await send('server.terminated', { ...ours, id: 'srv_0' })).toEqual([200, 'Suspended'])
+
+      const addon = { ...ours, id: 'srv_5', ipv4: '203.0.113.11', billingServiceId: `whmcs:${id}:addon-5` }
+      await send('server.provisioned', addon)
+      await send('server.suspended', addon)
+      expect(w.state().tblhostingaddons).toMatchObject([
+        { status: 'Suspended', fields: { 'Dedicated IP': '203.0.113.11' } },
+      ])
+      expect([w.service().domainstatus, w.service().dedicatedip]).toEqual(['Suspended', '203.0.113.10'])
     } finally {
       php.kill()
       await php.exited

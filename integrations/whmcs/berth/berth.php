@@ -1,18 +1,15 @@
 <?php
-// WHMCS provisioning module for Berth. The server in WHMCS has the panel's hostname, the API token as its access hash and
-// the signing secret of the webhook as its password. See README.md.
+// WHMCS provisioning module for Berth. The server in WHMCS has the panel's hostname, the API token as its access hash, the
+// signing secret of the webhook as its password and the id of this installation as its user name. See README.md.
 
 if (!defined('WHMCS')) {
     die('This file cannot be accessed directly');
 }
 
-require_once __DIR__ . '/BerthClient.php';
+require_once __DIR__ . '/services.php';
 
 use WHMCS\Database\Capsule;
-
-/** Where WHMCS keeps the id of the server of a service. */
-const BERTH_SERVER = 'Berth server';
-const BERTH_ORDERS = 'Berth orders';
+use WHMCS\Service\Addon;
 
 function berth_MetaData(): array
 {
@@ -60,11 +57,15 @@ function berth_LoadImages(array $params): array
 function berth_TestConnection(array $params): array
 {
     try {
-        $connection = berth_client($params)->connection();
-        $missing = $connection['missingScopes'];
-        return $missing === []
-            ? ['success' => true, 'error' => '']
-            : ['success' => false, 'error' => 'Berth: the token lacks ' . implode(', ', $missing) . '.'];
+        $missing = berth_client($params)->connection()['missingScopes'] ?? [];
+        if ($missing !== []) {
+            return ['success' => false, 'error' => 'Berth: the token lacks ' . implode(', ', $missing) . '.'];
+        }
+        // A server entry is tested before it is saved, too.
+        if (!empty($params['serverid'])) {
+            berth_installation((int) $params['serverid']);
+        }
+        return ['success' => true, 'error' => ''];
     } catch (BerthError $error) {
         return ['success' => false, 'error' => $error->words()];
     }
@@ -73,25 +74,26 @@ function berth_TestConnection(array $params): array
 function berth_CreateAccount(array $params): string
 {
     return berth_try(function () use ($params) {
-        $client = berth_client($params);
-        $properties = $params['model']->serviceProperties;
         $image = berth_chosen($params, 'Image', 3, fn () => berth_LoadImages($params));
         $order = [
-            'ownerId' => berth_owner($client, $params),
             'packageId' => berth_chosen($params, 'Package', 1, fn () => berth_LoadPackages($params)),
             'nodeGroupId' => berth_chosen($params, 'Location', 2, fn () => berth_LoadLocations($params)),
-            'billingServiceId' => "whmcs:{$params['serviceid']}",
         ];
         if ($image !== '' && $image !== 'none') {
             $order += ['imageId' => $image, 'hostname' => berth_hostname($params), 'access' => ['mode' => 'password']];
         }
-        $orders = (int) $properties->get(BERTH_ORDERS);
-        $made = $client->order($order, (string) $orders);
-        $saved = [BERTH_SERVER => $made['serverId'], 'Dedicated IP' => $made['ipv4'] ?? '', 'Username' => $made['user'] ?? 'root'];
+        $made = berth_client($params)->createOnce(berth_service($params), $order);
+        $properties = $params['model']->serviceProperties;
+        $saved = ['Dedicated IP' => (string) ($made['server']['ipv4'] ?? ''), 'Username' => $made['user']];
         if ($made['rootPassword'] !== null) {
             $saved['Password'] = $made['rootPassword'];
+        } elseif ($properties->get(BERTH_SERVER) !== $made['serverId']) {
+            // WHMCS made up a password before the order, and would mail it.
+            $saved['Password'] = '';
         }
+        // The server comes last: the password of a service that has it is the server's.
         $properties->save($saved);
+        $properties->save([BERTH_SERVER => $made['serverId']]);
     });
 }
 
@@ -105,13 +107,13 @@ function berth_UnsuspendAccount(array $params): string
     return berth_try(fn () => berth_client($params)->unsuspend(berth_server($params)));
 }
 
+/** A service without a server is terminated already, unless the one that it had is there under another name. */
 function berth_TerminateAccount(array $params): string
 {
     return berth_try(function () use ($params) {
-        berth_client($params)->terminate(berth_server($params));
         $properties = $params['model']->serviceProperties;
-        // The next order of this service is another one.
-        $properties->save([BERTH_SERVER => '', BERTH_ORDERS => (string) ((int) $properties->get(BERTH_ORDERS) + 1)]);
+        berth_client($params)->terminateOnce(berth_service($params), (string) $properties->get(BERTH_SERVER));
+        $properties->save([BERTH_SERVER => '']);
     });
 }
 
@@ -126,7 +128,7 @@ function berth_ChangePackage(array $params): string
 function berth_ServiceSingleSignOn(array $params): array
 {
     try {
-        return ['success' => true, 'redirectTo' => berth_client($params)->signInLink(berth_server($params))];
+        return ['success' => true, 'redirectTo' => berth_client($params)->signInLink(berth_ownServer($params))];
     } catch (BerthError $error) {
         return ['success' => false, 'errorMsg' => $error->words()];
     }
@@ -161,7 +163,7 @@ function berth_Restart(array $params): string
 function berth_ResetPassword(array $params): string
 {
     return berth_try(function () use ($params) {
-        $made = berth_client($params)->resetPassword(berth_server($params));
+        $made = berth_client($params)->resetPassword(berth_ownServer($params));
         $params['model']->serviceProperties->save(['Username' => $made['user'], 'Password' => $made['rootPassword']]);
     });
 }
@@ -169,12 +171,13 @@ function berth_ResetPassword(array $params): string
 function berth_AdminServicesTabFields(array $params): array
 {
     try {
-        $server = berth_client($params)->call('GET', '/servers/' . berth_server($params));
+        $server = berth_client($params)->call('GET', '/servers/' . berth_ownServer($params));
     } catch (BerthError $error) {
         return ['Berth' => htmlspecialchars($error->words())];
     }
     $fields = [
         'Server' => $server['id'],
+        'Name in Berth' => (string) $server['billingServiceId'],
         'State' => $server['status'],
         'Package' => "{$server['package']['name']} ({$server['vcpus']} vCPU, {$server['memoryMb']} MB, {$server['diskGb']} GB)",
         'Location' => $server['location']['name'],
@@ -186,7 +189,7 @@ function berth_AdminServicesTabFields(array $params): array
 function berth_ClientArea(array $params): array
 {
     try {
-        $server = berth_client($params)->call('GET', '/servers/' . berth_server($params));
+        $server = berth_client($params)->call('GET', '/servers/' . berth_ownServer($params));
         return ['templatefile' => 'templates/overview', 'vars' => ['server' => $server, 'problem' => '']];
     } catch (BerthError $error) {
         $problem = 'The server cannot be shown now. Try again in a moment.';
@@ -194,24 +197,39 @@ function berth_ClientArea(array $params): array
     }
 }
 
-/** The traffic of this month and the disks of all services on this server, in MB. */
+/** The disks and this month's traffic of all services on this server, in MB. */
 function berth_UsageUpdate(array $params): string
 {
     return berth_try(function () use ($params) {
         $client = berth_client($params);
+        $installation = berth_installation((int) $params['serverid']);
         $usage = $client->usage();
         foreach ($client->servers() as $server) {
-            if (!preg_match('/^whmcs:(\d+)$/', (string) $server['billingServiceId'], $found)) {
+            $named = berth_named((string) ($server['billingServiceId'] ?? ''), $installation);
+            if ($named === null) {
                 continue;
             }
             $traffic = $usage[$server['id']]['traffic'] ?? null;
-            Capsule::table('tblhosting')->where('id', (int) $found[1])->where('server', $params['serverid'])->update([
+            $megabytes = [
                 'disklimit' => $server['diskGb'] * 1024,
                 'bwlimit' => ($server['trafficGb'] ?? 0) * 1000,
                 // What could not be measured stays as it was: 0 would be an answer.
-                ...($traffic === null ? [] : ['bwusage' => (int) round(($traffic['inBytes'] + $traffic['outBytes']) / 1e6)]),
-                'lastupdate' => gmdate('Y-m-d H:i:s'),
-            ]);
+                ...($traffic === null ? [] : ['bwusage' => berth_billedMegabytes($client, $server, $traffic)]),
+            ];
+            $isAddon = $named['kind'] === 'addon';
+            $rows = Capsule::table($isAddon ? 'tblhostingaddons' : 'tblhosting');
+            $row = $rows->where('id', $named['id'])->where('server', $params['serverid']);
+            if (!$isAddon) {
+                $row->update($megabytes + ['lastupdate' => Capsule::raw('now()')]);
+            } elseif ($row->first() !== null) {
+                // An add-on has no columns of its own for these.
+                Addon::find($named['id'])->serviceProperties->save(array_filter([
+                    'Disk Limit' => (string) $megabytes['disklimit'],
+                    'Bandwidth Limit' => (string) $megabytes['bwlimit'],
+                    'Bandwidth Usage' => isset($megabytes['bwusage']) ? (string) $megabytes['bwusage'] : null,
+                    'Last Update' => date('Y-m-d H:i:s'),
+                ], 'is_string'));
+            }
         }
     });
 }
@@ -229,7 +247,7 @@ function berth_ListAccounts(array $params): array
                 'uniqueIdentifier' => $server['id'],
                 'product' => $server['package']['id'],
                 'primaryip' => $server['ipv4'],
-                'created' => gmdate('Y-m-d H:i:s', strtotime($server['createdAt'])),
+                'created' => date('Y-m-d H:i:s', strtotime($server['createdAt'])),
                 'status' => $server['status'] === 'suspended' ? 'Suspended' : 'Active',
             ];
         }
@@ -240,20 +258,6 @@ function berth_ListAccounts(array $params): array
 }
 
 // ---------------------------------------------------------------- helpers
-function berth_client(array $params): BerthClient
-{
-    $port = (string) ($params['serverport'] ?? '');
-    $secure = !empty($params['serversecure']);
-    $address = ($secure ? 'https://' : 'http://') . $params['serverhostname'];
-    if ($port !== '' && $port !== ($secure ? '443' : '80')) {
-        $address .= ":$port";
-    }
-    $token = trim((string) $params['serveraccesshash']);
-    $log = fn (string $method, string $path, mixed $sent, mixed $answer) =>
-        logModuleCall('berth', "$method $path", $sent, $answer, $answer, [$token]);
-    return new BerthClient($address, $token, $log);
-}
-
 /** WHMCS shows what is answered: `success`, or the reason in words. */
 function berth_try(callable $work): string
 {
@@ -265,31 +269,31 @@ function berth_try(callable $work): string
     }
 }
 
-/** The id of the service's server, also of one whose order lost its answer. */
+/** The id of the service's server. */
 function berth_server(array $params): string
 {
-    $known = (string) $params['model']->serviceProperties->get(BERTH_SERVER);
-    if ($known !== '') {
-        return $known;
-    }
-    $found = berth_client($params)->serverOf("whmcs:{$params['serviceid']}");
-    if ($found === null) {
-        throw new BerthError('server_not_found', 'This service has no server in Berth. Run Create first.');
-    }
-    $params['model']->serviceProperties->save([BERTH_SERVER => $found['id']]);
-    return $found['id'];
+    return berth_client($params)->serverId(berth_service($params));
 }
 
-function berth_owner(BerthClient $client, array $params): string
+/** The same for what shows the server or leads into it: it belongs to this client. */
+function berth_ownServer(array $params): string
 {
-    $details = $params['clientsdetails'];
-    $name = trim("{$details['firstname']} {$details['lastname']}");
-    return $client->customer(
-        "whmcs:{$params['userid']}",
-        $name === '' ? $details['email'] : $name,
-        $details['email'],
-        trim((string) ($details['companyname'] ?? '')),
-    );
+    return berth_client($params)->ownServerId(berth_service($params));
+}
+
+/**
+ * Used traffic as WHMCS bills it: what is above the limit of the product costs. Traffic that was bought in Berth is paid
+ * already, so it is taken off what is above the allowance of the package.
+ */
+function berth_billedMegabytes(BerthClient $client, array $server, array $traffic): int
+{
+    $used = $traffic['inBytes'] + $traffic['outBytes'];
+    $allowance = ($server['trafficGb'] ?? 0) * 1e9;
+    if ($allowance > 0 && $used > $allowance) {
+        $bought = $client->call('GET', "/servers/{$server['id']}/bandwidth")['addedGb'] * 1e9;
+        $used = max($allowance, $used - $bought);
+    }
+    return (int) round($used / 1e6);
 }
 
 /** A configurable option that the client chose, by its id or its name; otherwise the setting of the product. */
@@ -309,9 +313,12 @@ function berth_chosen(array $params, string $option, int $setting, callable $loa
     return (string) $id;
 }
 
+/** The domain of the order. An add-on has that of its service, which is the name of another server. */
 function berth_hostname(array $params): string
 {
-    $wanted = strtolower(trim((string) ($params['domain'] ?? '')));
+    $addon = (string) ($params['addonId'] ?? '');
+    $wanted = strtolower(trim((string) ($addon === '' ? $params['domain'] ?? '' : $params['customfields']['Hostname'] ?? '')));
     $label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?';
-    return preg_match("/^$label(\\.$label)*$/", $wanted) && strlen($wanted) <= 253 ? $wanted : "server{$params['serviceid']}";
+    $isHostname = preg_match("/^$label(\\.$label)*$/D", $wanted) && strlen($wanted) <= 253;
+    return $isHostname ? $wanted : "server{$params['serviceid']}" . ($addon === '' ? '' : "-$addon");
 }

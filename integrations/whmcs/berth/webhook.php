@@ -1,11 +1,13 @@
 <?php
 // Receives Berth's webhooks: /modules/servers/berth/webhook.php. A change that was made in Berth becomes the state of the
-// service in WHMCS. Every event may come twice and does the same each time.
+// service in WHMCS. Every event may come twice and does the same each time; one that comes late changes nothing.
 
 require __DIR__ . '/../../../init.php';
-require_once __DIR__ . '/BerthClient.php';
+require_once __DIR__ . '/services.php';
 
 use WHMCS\Database\Capsule;
+use WHMCS\Service\Addon;
+use WHMCS\Service\Service;
 
 function berth_answer(int $status, string $words): never
 {
@@ -28,27 +30,56 @@ if ($sender === null) {
     berth_answer(401, 'The signature fits no server of the module berth.');
 }
 $event = json_decode($body, true);
-$service = $event['data']['server']['billingServiceId'] ?? '';
-if (!preg_match('/^whmcs:(\d+)$/', (string) $service, $found)) {
+$server = $event['data']['server'] ?? [];
+try {
+    $named = berth_named((string) ($server['billingServiceId'] ?? ''), berth_installation((int) $sender->id));
+} catch (BerthError $error) {
+    berth_answer(503, $error->words());
+}
+if ($named === null) {
     berth_answer(200, 'Not about a service of this WHMCS.');
 }
-$row = Capsule::table('tblhosting')->where('id', (int) $found[1])->where('server', $sender->id)->first();
-if ($row === null) {
+$isAddon = $named['kind'] === 'addon';
+$rows = Capsule::table($isAddon ? 'tblhostingaddons' : 'tblhosting');
+if ($rows->where('id', $named['id'])->where('server', $sender->id)->first() === null) {
     berth_answer(200, 'This WHMCS has no such service.');
 }
-$change = match ($event['type']) {
-    'server.provisioned' => ['dedicatedip' => (string) $event['data']['server']['ipv4']],
-    'server.suspended' => ['status' => 'Suspended', 'suspendreason' => (string) ($event['data']['reason'] ?? '')],
-    'server.unsuspended' => ['status' => 'Active'],
-    'server.terminated' => ['status' => 'Terminated'],
+$model = $isAddon ? Addon::find($named['id']) : Service::find($named['id']);
+$known = (string) $model->serviceProperties->get(BERTH_SERVER);
+if ($known !== '' && $known !== $server['id']) {
+    berth_answer(200, 'About an earlier server of this service.');
+}
+$happenedAt = (string) ($event['created_at'] ?? '');
+if (strcmp($happenedAt, (string) $model->serviceProperties->get(BERTH_EVENT)) < 0) {
+    berth_answer(200, 'Something later is known already.');
+}
+$status = match ($event['type']) {
+    'server.suspended' => 'Suspended',
+    'server.unsuspended' => 'Active',
+    'server.terminated' => 'Terminated',
+    'server.undeleted' => ($server['status'] ?? '') === 'suspended' ? 'Suspended' : 'Active',
     default => null,
 };
-if ($change !== null) {
-    $result = localAPI('UpdateClientProduct', ['serviceid' => $row->id] + $change);
+if ($status !== null) {
+    $change = ['status' => $status];
+    if ($status === 'Suspended' && !$isAddon) {
+        $change['suspendreason'] = (string) ($event['data']['reason'] ?? '');
+    }
+    $result = $isAddon
+        ? localAPI('UpdateClientAddon', ['id' => $named['id']] + $change)
+        : localAPI('UpdateClientProduct', ['serviceid' => $named['id']] + $change);
     if (($result['result'] ?? '') !== 'success') {
         // Berth sends it again.
         berth_answer(500, 'WHMCS did not take the change: ' . ($result['message'] ?? ''));
     }
+    $model->serviceProperties->save([BERTH_EVENT => $happenedAt]);
 }
-logActivity("Berth: {$event['type']} of service {$row->id} ({$event['id']})");
+if ($event['type'] === 'server.undeleted') {
+    // Terminate had forgotten it.
+    $model->serviceProperties->save([BERTH_SERVER => (string) $server['id']]);
+}
+if ($event['type'] === 'server.provisioned' || $event['type'] === 'server.undeleted') {
+    $model->serviceProperties->save(['Dedicated IP' => (string) ($server['ipv4'] ?? '')]);
+}
+logActivity("Berth: {$event['type']} of {$named['kind']} {$named['id']} ({$event['id']})");
 berth_answer(200, 'Done.');

@@ -14,3 +14,12 @@ function hurry(): void
     BerthClient::$pause = 0.02;
     BerthClient::$timeout = (float) (getenv('TIMEOUT') ?: BerthClient::$timeout);
 }
+
+/** Answers each line of JSON on standard input with one line: a process starts slowly, and a call is fast. */
+function serve(callable $handle): void
+{
+    while (($line = fgets(STDIN)) !== false) {
+        echo json_encode($handle(json_decode($line, true, 512, JSON_THROW_ON_ERROR))), "\n";
+        flush();
+    }
+}
