@@ -77,16 +77,18 @@ const platforms: Platform[] = [
   },
   {
     name: 'Blesta',
-    externalId: 'blesta:4711',
+    externalId: 'blesta:abcd2345:4711',
     hasPassword: true,
     open(p) {
       let fields: { key: string; value: string; encrypted: number }[] = []
       let logged: string[] = []
       return {
         async call(action, { token = p.billing, pack = p.pack, timeout } = {}) {
-          const row = { panel_name: 'Frankfurt', address: `http://127.0.0.1:${p.port}`, token }
+          const installation = 'abcd2345@billing.example.com'
+          const row = { panel_name: 'Frankfurt', address: `http://127.0.0.1:${p.port}`, token, installation }
           const meta = { package: pack, location: p.location, image: p.image }
-          const vars = { use_module: 'true', berth_hostname: 'web17.example.com' }
+          const order = { use_module: 'true', berth_hostname: 'web17.example.com', berth_service: '5e41ce17' }
+          const vars = action === 'test' ? row : order
           const said = await php(script('blesta'), { action, row, meta, fields, vars }, folder('blesta', timeout))
           if (action === 'create' && said.answer) fields = said.answer
           logged = [...logged, ...said.log]
@@ -238,13 +240,5 @@ describe.skipIf(!isPhpThere)('more of', () => {
         ['None: the client chooses it', 'Debian 13'],
       ])
     }
-  }, 30_000)
-  test('Blesta: its pages are drawn', async () => {
-    await using p = await berth()
-    const shop = platforms[2]!.open(p)
-    expect((await shop.call('pages')).answer).toContain('Frankfurt')
-    await shop.call('create')
-    await p.settle()
-    expect((await shop.call('status')).answer).toContain('203.0.113.10')
   }, 30_000)
 })

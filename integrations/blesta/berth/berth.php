@@ -1,6 +1,6 @@
 <?php
-// Blesta module for Berth. A service is known to Berth by its client and hostname, because Blesta has no number for a
-// service while it is added. See README.md.
+// Blesta module for Berth. A service has an id of its own, because Blesta has no number for a service while it is added.
+// See README.md.
 
 require_once __DIR__ . '/BerthClient.php';
 
@@ -21,23 +21,33 @@ class Berth extends Module
 
     public function manageAddRow(array &$vars)
     {
-        return $this->page('row', ['vars' => (object) $vars]);
+        return $this->page('row', ['vars' => (object) $vars, 'title' => 'Berth.row.add']);
     }
 
+    /** The token is not shown again: an empty one stays as it is. */
     public function manageEditRow($module_row, array &$vars)
     {
-        return $this->page('row', ['vars' => (object) ($vars ?: (array) $module_row->meta)]);
+        $shown = $vars ?: ['token' => ''] + (array) $module_row->meta;
+        return $this->page('row', ['vars' => (object) $shown, 'title' => 'Berth.row.edit']);
     }
 
     public function addModuleRow(array &$vars)
     {
+        $isMissing = fn (string $field) => [
+            'empty' => ['rule' => 'isEmpty', 'negate' => true, 'message' => Language::_("Berth.!error.$field", true)],
+        ];
         $this->Input->setRules([
-            'panel_name' => ['empty' => ['rule' => 'isEmpty', 'negate' => true, 'message' => Language::_('Berth.!error.panel_name', true)]],
-            'address' => ['empty' => ['rule' => 'isEmpty', 'negate' => true, 'message' => Language::_('Berth.!error.address', true)]],
-            'token' => ['empty' => ['rule' => 'isEmpty', 'negate' => true, 'message' => Language::_('Berth.!error.token', true)]],
+            'panel_name' => $isMissing('panel_name'),
+            'address' => $isMissing('address'),
+            'token' => $isMissing('token'),
         ]);
         if (!$this->Input->validates($vars)) {
             return;
+        }
+        try {
+            $installation = $this->rowInstallation(trim((string) ($vars['installation'] ?? '')));
+        } catch (BerthError $error) {
+            return $this->refuse($error->words());
         }
         $problem = $this->problemOf($vars);
         if ($problem !== null) {
@@ -47,22 +57,43 @@ class Berth extends Module
             ['key' => 'panel_name', 'value' => $vars['panel_name'], 'encrypted' => 0],
             ['key' => 'address', 'value' => $vars['address'], 'encrypted' => 0],
             ['key' => 'token', 'value' => $vars['token'], 'encrypted' => 1],
+            ['key' => 'installation', 'value' => $installation, 'encrypted' => 0],
         ];
     }
 
     public function editModuleRow($module_row, array &$vars)
     {
-        return $this->addModuleRow($vars);
+        $given = ['token' => trim((string) ($vars['token'] ?? '')) ?: $module_row->meta->token] + $vars;
+        return $this->addModuleRow($given);
     }
 
     public function deleteModuleRow($module_row)
     {
     }
 
+    /** The id of this installation, the same for every panel: what was entered, or that of another panel, or a new one. */
+    private function rowInstallation(string $entered): string
+    {
+        $host = $this->host();
+        $others = array_filter(array_map(fn ($row) => $row->meta->installation ?? '', $this->getModuleRows() ?: []));
+        $belongsHere = fn (string $kept) => str_ends_with($kept, "@$host");
+        $kept = $entered !== '' ? $entered : (current(array_filter($others, $belongsHere)) ?: BerthService::newInstallation($host));
+        BerthService::installationOf($kept, $host);
+        return $kept;
+    }
+
+    /** The host that this Blesta runs at: a copy of its database runs at another. */
+    private function host(): string
+    {
+        Loader::loadModels($this, ['Companies']);
+        $company = $this->Companies->get(Configure::get('Blesta.company_id'));
+        return strtolower((string) ($company->hostname ?? ''));
+    }
+
     private function problemOf(array $row): ?string
     {
         try {
-            $missing = (new BerthClient($row['address'], trim($row['token'])))->connection()['missingScopes'];
+            $missing = (new BerthClient($row['address'], trim($row['token'])))->connection()['missingScopes'] ?? [];
             return $missing === [] ? null : 'Berth: the token lacks ' . implode(', ', $missing) . '.';
         } catch (BerthError $error) {
             return $error->words();
@@ -115,11 +146,15 @@ class Berth extends Module
     }
 
     // ------------------------------------------------------------ services
+    /** The id is made with the form, so that a form that is sent again after a lost answer orders nothing twice. */
     public function getAdminAddFields($package, $vars = null)
     {
-        return $this->hostnameField($vars);
+        $fields = $this->hostnameField($vars);
+        $fields->setField($fields->fieldHidden('berth_service', ($vars->berth_service ?? '') ?: $this->newServiceId()));
+        return $fields;
     }
 
+    /** A client sends no id: the service of an order gets one when it is noted. */
     public function getClientAddFields($package, $vars = null)
     {
         return $this->hostnameField($vars);
@@ -139,7 +174,7 @@ class Berth extends Module
         $label = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
         $this->Input->setRules([
             'berth_hostname' => [
-                'format' => ['rule' => ['matches', "/^$label(\\.$label)*$/"], 'message' => Language::_('Berth.!error.hostname', true)],
+                'format' => ['rule' => ['matches', "/^(?=.{1,253}$)$label(\\.$label)*$/D"], 'message' => Language::_('Berth.!error.hostname', true)],
             ],
         ]);
         return $this->Input->validates($vars);
@@ -150,43 +185,80 @@ class Berth extends Module
         if (!$this->validateService($package, $vars)) {
             return;
         }
-        $hostname = strtolower($vars['berth_hostname']);
-        $fields = ['berth_hostname' => $hostname, 'berth_server' => '', 'berth_ipv4' => '', 'berth_password' => ''];
-        // A service that waits for its payment is only noted.
-        if (($vars['use_module'] ?? 'false') === 'true') {
-            $made = $this->try(fn (BerthClient $client) => $this->order($client, $package, $vars, $hostname));
+        $isOrdered = ($vars['use_module'] ?? 'false') === 'true';
+        $fields = [
+            'berth_hostname' => strtolower($vars['berth_hostname']),
+            // A service that waits for its payment gets an id here, whatever the client's browser sent.
+            'berth_service' => $isOrdered ? $this->serviceId($vars) : $this->newServiceId(),
+            'berth_server' => '',
+            'berth_ipv4' => '',
+            'berth_user' => '',
+            'berth_password' => '',
+        ];
+        if ($isOrdered) {
+            $made = $this->try(fn (BerthClient $client) => $this->order($client, $package, $vars, $fields));
             if ($made === null) {
                 return;
             }
+            $isKnown = ($vars['berth_server'] ?? '') === $made['serverId'];
             $fields = [
                 'berth_server' => $made['serverId'],
-                'berth_ipv4' => $made['ipv4'] ?? '',
-                'berth_password' => $made['rootPassword'] ?? '',
+                'berth_ipv4' => $made['server']['ipv4'] ?? '',
+                'berth_user' => $made['user'],
+                // An order that was placed more than a day ago brings no password; the one that is known is right.
+                'berth_password' => $made['rootPassword'] ?? ($isKnown ? $vars['berth_password'] ?? '' : ''),
             ] + $fields;
         }
         return $this->metaOf($fields);
     }
 
-    private function order(BerthClient $client, $package, array $vars, string $hostname): array
+    private function newServiceId(): string
     {
-        Loader::loadModels($this, ['Clients']);
-        $owner = $this->Clients->get($vars['client_id']);
-        $order = [
-            'ownerId' => $client->customer(
-                "blesta:{$owner->id}",
-                trim("{$owner->first_name} {$owner->last_name}"),
-                $owner->email,
-                (string) ($owner->company ?? ''),
-            ),
-            'packageId' => $package->meta->package,
-            'nodeGroupId' => $package->meta->location,
-            'billingServiceId' => "blesta:{$owner->id}:$hostname",
-        ];
+        return bin2hex(random_bytes(8));
+    }
+
+    /** The id that was noted or came with the form; else the number of the service, where Blesta says it. */
+    private function serviceId(array $vars): string
+    {
+        $noted = (string) ($vars['berth_service'] ?? '');
+        return preg_match('/^[a-z0-9]{1,32}$/D', $noted) ? $noted : ((string) ($vars['service_id'] ?? '') ?: $this->newServiceId());
+    }
+
+    private function order(BerthClient $client, $package, array $vars, array $fields): array
+    {
+        $order = ['packageId' => $package->meta->package, 'nodeGroupId' => $package->meta->location];
         $image = $package->meta->image ?? 'none';
         if ($image !== 'none' && $image !== '') {
-            $order += ['imageId' => $image, 'hostname' => $hostname, 'access' => ['mode' => 'password']];
+            $order += ['imageId' => $image, 'hostname' => $fields['berth_hostname'], 'access' => ['mode' => 'password']];
         }
-        return $client->order($order, bin2hex(random_bytes(8)));
+        return $client->createOnce($this->named($fields['berth_service'], (int) $vars['client_id']), $order);
+    }
+
+    /** A service and its client, by their names in Berth. */
+    private function named(string $id, int $clientId): BerthService
+    {
+        $kept = (string) ($this->getModuleRow()->meta->installation ?? '');
+        if ($kept === '') {
+            throw new BerthError('no_installation', 'This panel has no id of the installation. Edit the panel in Blesta and save it once.');
+        }
+        $installation = BerthService::installationOf($kept, $this->host());
+        Loader::loadModels($this, ['Clients']);
+        $owner = $this->Clients->get($clientId);
+        return new BerthService(
+            'blesta',
+            $installation,
+            $id,
+            (string) $clientId,
+            trim("{$owner->first_name} {$owner->last_name}"),
+            (string) $owner->email,
+            (string) ($owner->company ?? ''),
+        );
+    }
+
+    private function serviceOf($service): BerthService
+    {
+        $fields = $this->serviceFieldsToObject($service->fields);
+        return $this->named((string) ($fields->berth_service ?? '') ?: (string) $service->id, (int) $service->client_id);
     }
 
     public function editService($package, $service, ?array $vars = null, $parent_package = null, $parent_service = null)
@@ -196,30 +268,35 @@ class Berth extends Module
 
     public function suspendService($package, $service, $parent_package = null, $parent_service = null)
     {
-        $this->try(fn (BerthClient $client) => $client->suspend($this->serverOf($service), 'Overdue'));
+        $reason = trim((string) ($service->suspension_reason ?? ''));
+        $this->try(fn (BerthClient $client) => $client->suspend($client->serverId($this->serviceOf($service)), $reason));
         return null;
     }
 
     public function unsuspendService($package, $service, $parent_package = null, $parent_service = null)
     {
-        $this->try(fn (BerthClient $client) => $client->unsuspend($this->serverOf($service)));
+        $this->try(fn (BerthClient $client) => $client->unsuspend($client->serverId($this->serviceOf($service))));
         return null;
     }
 
     public function cancelService($package, $service, $parent_package = null, $parent_service = null)
     {
-        $this->try(fn (BerthClient $client) => $client->terminate($this->serverOf($service)));
+        $known = (string) ($this->serviceFieldsToObject($service->fields)->berth_server ?? '');
+        $this->try(fn (BerthClient $client) => $client->terminateOnce($this->serviceOf($service), $known));
         return null;
     }
 
     public function changeServicePackage($package_from, $package_to, $service, $parent_package = null, $parent_service = null)
     {
-        $this->try(fn (BerthClient $client) => $client->changePackage($this->serverOf($service), $package_to->meta->package));
+        $this->try(fn (BerthClient $client) =>
+            $client->changePackage($client->serverId($this->serviceOf($service)), $package_to->meta->package));
         return null;
     }
 
+    /** Blesta tells modules of no change of a client, so that a renewal brings the name and the e-mail to Berth. */
     public function renewService($package, $service, $parent_package = null, $parent_service = null)
     {
+        $this->try(fn (BerthClient $client) => $client->knownCustomer($this->serviceOf($service)));
         return null;
     }
 
@@ -237,14 +314,14 @@ class Berth extends Module
     /** A link into the panel that is good for 60 seconds, made when the page is opened. */
     public function tabPanel($package, $service, ?array $get = null, ?array $post = null, ?array $files = null)
     {
-        $url = $this->try(fn (BerthClient $client) => $client->signInLink($this->serverOf($service)));
+        $url = $this->try(fn (BerthClient $client) => $client->signInLink($client->ownServerId($this->serviceOf($service))));
         return $this->page('panel', ['url' => $url]);
     }
 
     public function tabServer($package, $service, ?array $get = null, ?array $post = null, ?array $files = null)
     {
         $found = $this->try(function (BerthClient $client) use ($service) {
-            $path = '/servers/' . $this->serverOf($service);
+            $path = '/servers/' . $client->ownServerId($this->serviceOf($service));
             return ['server' => $client->call('GET', $path), 'traffic' => $client->call('GET', "$path/bandwidth")];
         });
         return $this->page('server', $found ?? ['server' => null, 'traffic' => null]);
@@ -276,12 +353,6 @@ class Berth extends Module
     {
         $this->Input->setErrors(['api' => ['berth' => $words]]);
         return null;
-    }
-
-    private function serverOf($service): string
-    {
-        $id = (string) ($this->serviceFieldsToObject($service->fields)->berth_server ?? '');
-        return $id !== '' ? $id : throw new BerthError('server_not_found', 'This service has no server in Berth. Activate it first.');
     }
 
     private function metaOf(array $fields): array
