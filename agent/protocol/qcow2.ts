@@ -74,11 +74,19 @@ function mustHaveSaneTables(head: Buffer, { clusterBytes, virtualSizeBytes, file
 }
 
 /** Checks the fields that version 3 adds. Returns the header's length in bytes. */
+/** Dirty and corrupt. */
+const UNCLEAN = 3n
+const REPAIR = 'it was not closed properly. Repair it with qemu-img check -r all'
+const CONVERT = 'convert it with qemu-img convert -O qcow2, without options'
+
 function v3Header(head: Buffer, clusterBytes: bigint): number {
   must(head.length >= V3_HEADER_BYTES, 'it is too short for a header')
   const incompatible = head.readBigUInt64BE(72)
   // Refused: dirty, corrupt, external data file, extended tables. zstd is accepted; it only changes the compression.
-  must((incompatible & ~INCOMPATIBLE_ZSTD) === 0n, `it needs features 0x${incompatible.toString(16)}`)
+  must(
+    (incompatible & ~INCOMPATIBLE_ZSTD) === 0n,
+    `it needs features 0x${incompatible.toString(16)}; ${incompatible & UNCLEAN ? REPAIR : CONVERT}`,
+  )
   must((head.readBigUInt64BE(88) & AUTOCLEAR_RAW_DATA) === 0n, 'it keeps its data in another file')
   must(head.readUInt32BE(96) <= 6, 'its counts are too wide')
   const headerBytes = head.readUInt32BE(100)

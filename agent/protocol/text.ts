@@ -10,6 +10,21 @@ export const LINE = 'one line of text'
 /** The pattern of such a line, for a schema that refuses every other text. */
 export const LINE_PATTERN = `^[^${UNREADABLE}]*$`
 
+const marks = new Set('\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff')
+/**
+ * The text without marks of direction and of no width at its ends, which text from Hebrew and Arabic pages carries, and
+ * without the spaces beside them.
+ */
+export function withoutMarks(text: string): string {
+  const isEdge = (at: number) => text[at] === ' ' || marks.has(text[at]!)
+  let from = 0
+  let to = text.length
+  while (from < to && isEdge(from)) from++
+  while (to > from && isEdge(to - 1)) to--
+  const hasMark = (part: string) => [...part].some((character) => marks.has(character))
+  return text.slice(hasMark(text.slice(0, from)) ? from : 0, hasMark(text.slice(to)) ? to : text.length)
+}
+
 const unreadable = new RegExp(`[${UNREADABLE}]`, 'gu')
 const code = (character: string) => character.charCodeAt(0).toString(16)
 

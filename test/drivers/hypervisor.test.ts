@@ -14,7 +14,8 @@ import { FakeSeeds } from '../../agent/drivers/seed/fake.ts'
 import { IsoSeeds } from '../../agent/drivers/seed/iso.ts'
 import { FakePool } from '../../agent/drivers/storage/fake.ts'
 import { run } from '../../agent/host/exec.ts'
-import { firmwares, osFamilies, usualMachine, type Vm } from '../../agent/protocol/wire.ts'
+import { firmwares, machines, osFamilies, usualMachine, type Vm } from '../../agent/protocol/wire.ts'
+import { createPackage } from '../../src/catalog/packages/packages.ts'
 import { imageSource, macOf, seedOf, vmOf, volumeOf, workloadId } from '../agent/examples.ts'
 import { temporary } from '../agent/temporary.ts'
 import { hypervisorContract } from './hypervisor.contract.ts'
@@ -95,6 +96,34 @@ describe.skipIf(note(await missing('virsh', 'qemu-img', 'xorriso', 'qemu-system-
         dropIso: () => rmSync(isoPath),
       }
     })
+
+    test('defines the largest vm that a package may be, and none that is larger by its processors', async () => {
+      const { properties } = createPackage.body as unknown as { properties: Record<string, { maximum: number }> }
+      const largest = { vcpus: properties['vcpus']!.maximum, memoryMb: properties['memoryMb']!.maximum }
+      n++
+      const path = join(dir, `${n}.qcow2`)
+      await run('qemu-img', ['create', '-q', '-f', 'qcow2', '--', path, '1M'])
+      const network = { bridge, tap: `bth${n}`, mac: '52:54:00:12:34:56' }
+      for (const machine of machines) {
+        vm = vmOf(n, { ...largest, network, hardware: { ...usualMachine.hardware, machine } })
+        await hypervisor.define(vm, { kind: 'file', path, format: 'qcow2' }, undefined)
+        const { out } = await run('virsh', ['-c', 'qemu:///system', 'dominfo', uuidOf(vm.workload)])
+        expect(out).toMatch(new RegExp(`CPU\\(s\\): +${largest.vcpus}\\n`))
+        expect(out).toMatch(new RegExp(`Max memory: +${largest.memoryMb * 1024} KiB`))
+        const larger = hypervisor.define(
+          { ...vm, vcpus: largest.vcpus + 1 },
+          { kind: 'file', path, format: 'qcow2' },
+          undefined,
+        )
+        expect(
+          await larger.then(
+            () => 'defined',
+            () => 'refused',
+          ),
+        ).toBe('refused')
+        await hypervisor.remove(vm.workload)
+      }
+    }, 60_000)
 
     test('a vm starts with the limits of its disks, that of rescue too, and QEMU has each change at once', async () => {
       n++

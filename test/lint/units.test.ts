@@ -9,6 +9,7 @@ const decimal: Readonly<Record<string, string>> = {
   'src/kernel/net/exchange.ts': 'the body of an answer',
   'src/kernel/net/request-body.ts': 'the body of a call',
   'src/kernel/api/errors.ts': 'the body of a call',
+  'src/kernel/time-zones.ts': 'the country GB',
   'src/billing/webhooks/deliveries.ts': 'the body of an answer',
   'src/catalog/images/inspect.ts': 'a file of 200e9 bytes',
   'agent/drivers/images/download.ts': 'a file of 200e9 bytes',

@@ -1,6 +1,7 @@
 import { renameSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { Type as t } from 'typebox'
+import { LINE_PATTERN } from '../../../agent/protocol/text.ts'
 import { agentPaths } from '../../../agent/protocol/wire.ts'
 import { page } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
@@ -11,7 +12,7 @@ import type { Tx } from '../../kernel/db/open.ts'
 import { type UseContext, useOfBuild } from '../in-use.ts'
 import { catalogue, entryOf } from './catalogue.ts'
 import { administratorOf, hardwareBody, hardwareFields, mustExist, mustRescue } from './hardware.ts'
-import { inspect, leastDiskOf, mustHoldImage } from './inspect.ts'
+import { inspect, leastDiskOf, mustHoldImage, nameOnDisk } from './inspect.ts'
 import { image, imageAnswer, imagePath, showImage } from './model.ts'
 import { inspected, publishedFile } from './published.ts'
 import { buildsOf, catalogueIdsInUse, insertImage, pageOfImages, pageOfOfferedImages, updateImage } from './queries.ts'
@@ -36,7 +37,8 @@ export const importImage = operation({
   access: { staff: ['images:write'] },
   body: fields({
     file: t.String({
-      pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]{0,120}$',
+      maxLength: 255,
+      pattern: `^(?![.-])(?!.*[/\\\\])(?=.)${LINE_PATTERN.slice(1)}`,
       title: 'the name of a file in the incoming directory',
     }),
     name: line(80),
@@ -52,14 +54,15 @@ export const importImage = operation({
   async prepare({ body, config }) {
     mustExist({ machine: body.machine ?? 'q35', firmware: body.firmware ?? 'bios' })
     await mkdir(`${config.dataDir}/images`, { recursive: true })
-    const found = await inspect(`${incomingDir(config.dataDir)}/${body.file}`, body.format ?? 'qcow2')
+    const path = `${incomingDir(config.dataDir)}/${await nameOnDisk(incomingDir(config.dataDir), body.file)}`
+    const found = await inspect(path, body.format ?? 'qcow2')
     if (body.minDiskGb !== undefined) mustHoldImage(body.minDiskGb, found)
-    return found
+    return { ...found, path }
   },
   run(call) {
     const {
       body,
-      prepared: { size, checksum, leastDiskGb },
+      prepared: { size, checksum, leastDiskGb, path },
       clock,
       config,
     } = call
@@ -84,7 +87,7 @@ export const importImage = operation({
     })
     // Last, when nothing is refused any more. A crash before the commit leaves a file that nothing names, never a row
     // without its file.
-    renameSync(`${incomingDir(config.dataDir)}/${body.file}`, imagePath(config.dataDir, id, body.format ?? 'qcow2'))
+    renameSync(path, imagePath(config.dataDir, id, body.format ?? 'qcow2'))
     return made
   },
 })

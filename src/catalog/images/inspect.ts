@@ -1,7 +1,7 @@
 // Looks at an image before it is published: what no node would accept, or what would harm one, is refused here, in
 // words.
 import { constants } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, readdir } from 'node:fs/promises'
 import { HEADER_CAP_BYTES, parseQcow2 } from '../../../agent/protocol/qcow2.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import type { Distributions } from './distributions.ts'
@@ -17,7 +17,7 @@ export type Inspected = {
 /** Nodes download no more. */
 const LARGEST_BYTES = 200e9
 
-/** A raw disk begins with none of these: the containers and packings that are taken for one by mistake. */
+/** The containers and packings that are taken for a disk by mistake. */
 const otherFormats: readonly [name: string, magic: string, at: number][] = [
   ['a VMDK', 'KDMV', 0],
   ['a VMDK', '# Disk DescriptorFile', 0],
@@ -54,6 +54,13 @@ export async function inspect(path: string, format: 'qcow2' | 'raw'): Promise<In
   }
 }
 
+/** The name of a file as its directory has it: other systems write letters with accents in another form of Unicode. */
+export async function nameOnDisk(directory: string, name: string): Promise<string> {
+  const names = await readdir(directory).catch(() => [])
+  const composed = name.normalize('NFC')
+  return names.find((one) => one === name) ?? names.find((one) => one.normalize('NFC') === composed) ?? name
+}
+
 const opened = (path: string) =>
   open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
 
@@ -77,6 +84,9 @@ async function disk(file: FileHandle, format: 'qcow2' | 'raw'): Promise<{ diskBy
   await file.read(head, 0, head.length, 0)
   const begins = (magic: string, at = 0) => head.toString('latin1', at, at + magic.length) === magic
   const isQcow2 = begins('QFI\u00fb')
+  const other = otherFormats.find(([, magic, at]) => begins(magic, at))
+  if (other)
+    throw invalid({ field: 'file', message: `is ${other[0]}, not a disk. Convert it to qcow2 or unpack it first.` })
   if (isQcow2 !== (format === 'qcow2'))
     throw invalid({
       field: 'format',
@@ -84,9 +94,6 @@ async function disk(file: FileHandle, format: 'qcow2' | 'raw'): Promise<{ diskBy
     })
   if (isQcow2) return { diskBytes: diskOf(head, found.size), fileBytes: found.size }
   if (!found.size) throw invalid({ field: 'file', message: 'is empty.' })
-  const other = otherFormats.find(([, magic, at]) => begins(magic, at))
-  if (other)
-    throw invalid({ field: 'file', message: `is ${other[0]}, not a raw disk. Convert it to qcow2 or unpack it first.` })
   return { diskBytes: found.size, fileBytes: found.size }
 }
 

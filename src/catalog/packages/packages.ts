@@ -22,7 +22,8 @@ const mbPerSecond = t.Integer({ minimum: 1, maximum: 1_000_000 })
 /** The fields of a package. The limits are those of QEMU and Linux, not recommendations. */
 const properties = {
   name: line(60),
-  vcpus: t.Integer({ minimum: 1, maximum: 256 }),
+  /** More need an interrupt controller that not every system knows: libvirt refuses them for the usual machine. */
+  vcpus: t.Integer({ minimum: 1, maximum: 255 }),
   memoryMb: t.Integer({ minimum: 64, maximum: 4_194_304 }),
   diskGb: t.Integer({ minimum: 1, maximum: 65_536 }),
   /** At most 9 PB: its bytes are still a whole number. */

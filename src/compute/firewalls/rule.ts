@@ -66,7 +66,7 @@ export function ruleFrom({ name = '', protocol = 'any', ports = [], remotes = []
     ...given,
     protocol,
     ports: ports.map((range) => portsIn(range).join('-')).map((range) => range.replace(/^(\d+)-\1$/, '$1')),
-    remotes: [...new Set(remotes.map((text) => remoteFrom(text, protocol)))],
+    remotes: [...new Set(remotes.map((text, index) => remoteFrom(text, index, protocol)))],
   }
 }
 
@@ -74,14 +74,24 @@ export function ruleFrom({ name = '', protocol = 'any', ports = [], remotes = []
 function portsIn(range: string): [number, number] {
   const [first = 0, last = first] = range.split('-').map(Number)
   if (first > last || last > 65_535)
-    throw invalid({ field: 'ports', message: `has ${range}: ports are from 0 to 65535, the smaller one first.` })
+    throw invalid({ field: 'ports', message: 'must be from 0 to 65535, the smaller one of a range first.' })
   return [first, last]
 }
 
+/** IPv4 that is written as IPv6, such as `::ffff:192.0.2.1` in a log, in its own form: packets have no other. */
+function unmapped(text: string): string {
+  const [address = '', length] = text.split('/')
+  if (!/^::ffff:/.test(address) || !ipaddr.IPv6.isValid(address)) return text
+  const parsed = ipaddr.IPv6.parse(address)
+  const bits = length === undefined ? 128 : Number(length)
+  if (!parsed.isIPv4MappedAddress() || !(bits >= 96 && bits <= 128)) return text
+  return `${parsed.toIPv4Address()}${length === undefined ? '' : `/${bits - 96}`}`
+}
+
 /** The network of an address or CIDR, with the bits behind the prefix zero. Throws `validation_failed`. */
-function remoteFrom(text: string, protocol: StoredRule['protocol']): string {
-  const wrong = (why: string) => invalid({ field: 'remotes', message: `has “${text}”: ${why}` })
-  const [address = '', length, ...rest] = text.trim().toLowerCase().split('/')
+function remoteFrom(text: string, index: number, protocol: StoredRule['protocol']): string {
+  const wrong = (why: string) => invalid({ field: 'remotes', message: `has a mistake in entry ${index + 1}: ${why}` })
+  const [address = '', length, ...rest] = unmapped(text.trim().toLowerCase()).split('/')
   const isIpv4 = ipaddr.IPv4.isValidFourPartDecimal(address)
   const isIpv6 = !address.includes('%') && ipaddr.IPv6.isValid(address)
   if ((!isIpv4 && !isIpv6) || rest.length || (length !== undefined && !/^\d{1,3}$/.test(length)))

@@ -11,6 +11,7 @@ import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, isUniqueViolation, type Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
+import { canonicalAddress } from '../../kernel/mail/address.ts'
 import { lastSeenAt } from '../auth/queries.ts'
 import { factorsOf } from '../auth/second-factors/factors.ts'
 import {
@@ -145,27 +146,19 @@ export const customerColumns: Readonly<Record<string, (c: ListedCustomer) => str
 export const customerInEvent = ({ id, email, name, externalId }: Account) => ({ id, email, name, externalId })
 
 /**
- * One strict form for addresses: mail libraries disagree about exotic ones, and a disagreement may send a mail to
- * the wrong person.
- */
-const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
-const mailPattern = new RegExp(`^[a-z0-9](?:[a-z0-9._+-]{0,62}[a-z0-9_+-])?@(?:${label}\\.)*${label}$`)
-
-/**
  * An address in a body, in capitals or not and with spaces around it, so that a wrong one is refused together with the
  * other wrong fields. `mailAddress` is stricter.
  */
 export const mailField = t.String({
   maxLength: 254,
-  pattern: '^\\s*[^\\W_][\\w.+-]*@[\\w.-]+\\s*$',
+  pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$',
   title: 'an e-mail address',
 })
 
-/** Lower case, trimmed; throws when it is no address. */
+/** Its canonical form; throws `validation_failed` when it is no address. */
 export function mailAddress(text: string, field = 'email'): string {
-  const address = text.trim().toLowerCase()
-  if (address.length > 254 || !mailPattern.test(address) || address.includes('..'))
-    throw invalid({ field, message: 'must be an e-mail address.' })
+  const address = canonicalAddress(text)
+  if (address === undefined) throw invalid({ field, message: 'must be an e-mail address.' })
   return address
 }
 

@@ -18,6 +18,7 @@ import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
 import type { UiPreferences } from '../../kernel/register.ts'
+import { timeZoneFrom } from '../../kernel/time-zones.ts'
 import { consumeLink, makeLink } from '../auth/links/links.ts'
 import { storePassword } from '../auth/passwords/change.ts'
 import { accountIfPasswordUnchanged, hashPassword, mustBeGood, passwordFits } from '../auth/passwords/hash.ts'
@@ -27,7 +28,7 @@ import { mailAddress, mailField, ownAccount, refuseTaken } from './model.ts'
 import { tellOldAddress } from './new-address.ts'
 import { accountByEmail, updateAccount } from './queries.ts'
 import type { Account } from './tables.ts'
-import { timeZones, uiPreferences, uiPreferencesOf } from './ui-preferences.ts'
+import { uiPreferences, uiPreferencesOf } from './ui-preferences.ts'
 
 const ownAnswer = namedSchema('OwnAccount', {
   id: t.String(),
@@ -85,12 +86,13 @@ export const changeOwnAccount = operation({
   auditSnapshot: ({ tx, actor }) => ownAccount(tx, actor),
   run({ tx, actor, body: { name, organization, ...chosen } }) {
     const it = ownAccount(tx, actor)
-    if (chosen.timeZone && !timeZones().includes(chosen.timeZone))
+    const timeZone = chosen.timeZone && timeZoneFrom(chosen.timeZone)
+    if (timeZone === undefined && chosen.timeZone)
       throw invalid({
         field: 'timeZone',
         message: 'is not a known time zone. Take a name like Europe/Berlin, or null for the browser’s.',
       })
-    const preferences: UiPreferences = { ...uiPreferencesOf(it), ...chosen }
+    const preferences: UiPreferences = { ...uiPreferencesOf(it), ...chosen, ...(timeZone && { timeZone }) }
     return show(
       updateAccount(tx, it, {
         ...(name !== undefined && { name }),

@@ -6,6 +6,7 @@ import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { contain, everyWord, HAS, isIn, rowBy } from '../../kernel/db/rows.ts'
+import { canonicalAddress } from '../../kernel/mail/address.ts'
 import { type Account, accounts, roles } from './tables.ts'
 
 export const accountReference = reference(accounts, ['kind', 'name', 'email', 'resellerId', 'roleId', 'disabledAt'])
@@ -18,7 +19,9 @@ export const accountTarget: AuditTarget = {
 }
 
 export const accountById = rowBy(accounts, accounts.id)
-const withEmail = (email: string) => eq(accounts.email, email.toLowerCase())
+/** Accounts of earlier releases may have an address that is none by the present rule. */
+const storedAddress = (email: string) => canonicalAddress(email) ?? email.trim().toLowerCase()
+const withEmail = (email: string) => eq(accounts.email, storedAddress(email))
 // As literals: SQLite uses a partial index for a condition that it can read.
 const isInForce = sql`${accounts.emailPending} = 0`
 const isPending = sql`${accounts.emailPending} = 1`
@@ -85,7 +88,7 @@ export const pageOfAccounts = <Shown>(
   const where = and(
     isOf(group),
     q ? contain([accounts.name, accounts.email, accounts.organization, accounts.externalId], q) : undefined,
-    email ? eq(accounts.email, email.toLowerCase()) : undefined,
+    email ? withEmail(email) : undefined,
     externalId ? eq(accounts.externalId, externalId) : undefined,
     locked ? isNotNull(accounts.lockedAt) : undefined,
   )

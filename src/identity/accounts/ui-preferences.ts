@@ -9,11 +9,6 @@ declare module '../../kernel/register.ts' {
 
 /** The choices of a person for the look of pages. */
 export const uiPreferences = { theme: ['system', 'light', 'dark'], density: ['comfortable', 'compact'] } as const
-/** Names of the IANA database, which browsers know too. */
-export const timeZones = (): readonly string[] => [
-  'UTC',
-  ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC'),
-]
 export const uiPreferencesOf = ({ preferences }: Account): UiPreferences => ({
   theme: 'system',
   density: 'comfortable',

@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { printable, withoutMarks } from '../../../agent/protocol/text.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { namedSchema, time } from '../../kernel/api/operation.ts'
 import { parseSshKey } from '../../kernel/crypto/ssh-key.ts'
@@ -20,16 +21,40 @@ const types: ReadonlySet<string> = new Set([
   'sk-ecdsa-sha2-nistp256@openssh.com',
 ])
 
+/** Forms that people paste in place of a `.pub` file, and the way to one. */
+const otherForms: readonly [is: RegExp, message: string][] = [
+  [/PRIVATE KEY/, 'is a private key. Keep it to yourself and paste the .pub file.'],
+  [
+    /^PuTTY-User-Key-File/,
+    'is a private key of PuTTY. Keep it to yourself and paste the public key that PuTTYgen shows.',
+  ],
+  [/^---- BEGIN SSH2 PUBLIC KEY/, 'is in the form of RFC 4716. Convert it with ssh-keygen -i -f and paste the result.'],
+  [/[\r\n\u0085\u2028\u2029]/, 'must be one line, as in a .pub file. Add further keys one by one.'],
+  [
+    /^\S+-cert-v0\d@openssh\.com\s/,
+    'is a certificate. Paste the public key for which it was issued: the .pub file without -cert.',
+  ],
+  [/^ssh-dss\s/, 'is a DSA key, which OpenSSH no longer accepts. Make a new one with ssh-keygen -t ed25519.'],
+]
+/** Tabs may stand between the parts. */
+const control = /[\u0000-\u0008\u000b-\u001f\u007f]/
+const startsWithOptions = new RegExp(
+  `^(?!(?:${[...types].join('|')})[ \\t]).*[ \\t](?:${[...types].join('|')})[ \\t]+AAAA`,
+)
+
 /**
- * `type base64 [comment]` with the comment cut; throws `validation_failed`. The library alone accepts a NUL in a
- * comment.
+ * `type base64 [comment]` with the comment cut, which may be in any script. Throws `validation_failed`, which names the
+ * form. The library alone accepts a NUL in a comment.
  */
 export function readPublicKey(text: string): { publicKey: string; fingerprint: string; comment: string } {
   const wrong = (message: string) => invalid({ field: 'publicKey', message })
   const trimmed = text.trim()
-  if (!/^[\x20-\x7e]+$/.test(trimmed)) throw wrong('must be one line, as in a .pub file.')
-  if (trimmed.includes('PRIVATE KEY')) throw wrong('is a private key. Keep it to yourself and paste the .pub file.')
-  const [type = '', data = '', ...comment] = trimmed.split(' ')
+  const other = otherForms.find(([is]) => is.test(trimmed))
+  if (other) throw wrong(other[1])
+  if (startsWithOptions.test(trimmed))
+    throw wrong('starts with options, such as from="…", which Berth does not store. Paste the part from ssh-… on.')
+  if (control.test(trimmed)) throw wrong('has a character that cannot be seen. Copy it again from the .pub file.')
+  const [type = '', data = '', ...comment] = trimmed.split(/[ \t]+/)
   if (!types.has(type)) throw wrong('must start with ssh-ed25519, ecdsa-sha2-… or ssh-rsa, as in a .pub file.')
   const blob = type.startsWith('sk-') ? securityKeyBlob(type, data) : blobOf(type, data)
   // Exactly this text and nothing behind it: what sshd would stumble over must not lock its owner out.
@@ -40,7 +65,7 @@ export function readPublicKey(text: string): { publicKey: string; fingerprint: s
   return {
     publicKey: `${type} ${data}`,
     fingerprint: 'SHA256:' + new Bun.CryptoHasher('sha256').update(blob).digest('base64').replace(/=+$/, ''),
-    comment: comment.join(' ').slice(0, 100),
+    comment: printable(withoutMarks(comment.join(' ')).slice(0, 100)),
   }
 }
 

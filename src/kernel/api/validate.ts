@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { Settings } from 'typebox/system'
-import { LINE } from '../../../agent/protocol/text.ts'
+import { LINE, withoutMarks } from '../../../agent/protocol/text.ts'
 import { type FieldError, invalid } from './errors.ts'
 
 /** A schema owns its compiled validator: compiled at its first use, gone with it. */
@@ -125,17 +125,17 @@ function isPlain(schema: TSchema & { [PLAIN]?: boolean }): boolean {
 }
 
 /**
- * The value with its lines of text in Unicode's composed form: names that look the same are equal. Passwords and keys
- * stay.
+ * The value with its lines of text in Unicode's composed form, without invisible marks at their ends: names that look
+ * the same are equal. Passwords and keys stay.
  */
 export function composed(schema: TSchema | undefined, value: unknown): unknown {
   if (!schema || isPlain(schema)) return value
   const { title, anyOf, properties, items } = schema as Shape
   if (typeof value === 'string')
     return title === REASON
-      ? value.normalize('NFC').trim()
+      ? withoutMarks(value.normalize('NFC')).trim()
       : title === LINE || title === SEEN_LINE
-        ? value.normalize('NFC')
+        ? withoutMarks(value.normalize('NFC'))
         : anyOf
           ? anyOf.reduce<unknown>((text, one) => composed(one, text), value)
           : value

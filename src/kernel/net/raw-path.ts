@@ -15,17 +15,25 @@ type Handle<S, A> = (request: Request, server: S, isCanonical: boolean) => A
 export function withRawPath<A, S = Server<unknown>>(handle: Handle<S, A>) {
   const routes: Record<string, (request: Request, server: S) => A> = {}
   for (let n = 1; n <= MOST_SEGMENTS; n++)
-    routes[Array.from({ length: n }, (_, i) => `/:s${i}`).join('')] = (request, server) =>
-      handle(request, server, segmentsOf(request.url) === n)
+    routes[Array.from({ length: n }, (_, i) => `/:s${i}`).join('')] = (request, server) => {
+      const { url } = withHost(request)
+      return handle(request, server, segmentsOf(url) === n)
+    }
   return {
     routes,
     // Here: the root, a slash at the end, an empty segment, or a path that is longer than any route.
     fetch: (request: Request, server: S): A => {
-      const segments = segmentsOf(request.url)
+      const segments = segmentsOf(withHost(request).url)
       return handle(request, server, segments === 0 || segments > MOST_SEGMENTS)
     },
   }
 }
+
+/** HTTP/1.0 needs no Host header, and health checks of load balancers speak it. The URL is a path alone then. */
+const withHost = (request: Request): Request =>
+  request.headers.get('Host') === null && /^\/(?!\/)/.test(request.url)
+    ? Object.defineProperty(request, 'url', { value: `http://localhost${request.url}` })
+    : request
 
 const SLASH = 47
 

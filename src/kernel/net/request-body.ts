@@ -46,8 +46,8 @@ export async function bodyOf(request: IncomingRequest, op: Operation): Promise<u
   }
 }
 
-/** The parameter may be quoted (RFC 9110, 5.6.6). */
-const JSON_TYPE = /^application\/json\s*(;\s*charset=("utf-8"|utf-8)\s*)?$/i
+/** The parameter may be quoted (RFC 9110, 5.6.6); many programs write utf8. */
+const JSON_TYPE = /^application\/json\s*(;\s*(charset=("utf-?8"|utf-?8)\s*)?)?$/i
 
 /** Twice the depth of any body of the API. A megabyte of `[` would block the event loop in JSON.parse for a second. */
 const MOST_NESTED = 32

@@ -16,8 +16,8 @@ const errors = {
   },
   pool_overlaps: {
     status: 409,
-    when: 'The network overlaps with another pool.',
-    remedy: 'Choose another network, or remove that pool.',
+    when: 'The range has an address of another pool, or its gateway.',
+    remedy: 'Choose another range, or remove that pool.',
   },
   address_in_use: { status: 409, when: 'A server has the address.', remedy: 'Choose another, or free it.' },
 } as const

@@ -25,7 +25,7 @@ import {
   poolsByName,
   reserve,
 } from './queries.ts'
-import { type Network, overlap, toNetwork, toNumber, toText } from './ranges.ts'
+import { type Network, toNetwork, toNumber, toText } from './ranges.ts'
 import type { Address } from './tables.ts'
 import { holderElsewhere, holderOf, type PoolContext } from './users.ts'
 
@@ -72,7 +72,7 @@ export const createPool = operation({
     })
     const nodeIds = body.nodeIds ?? []
     mustBeNodes(call, nodeIds)
-    mustOverlapNone(tx, network)
+    mustOverlapNone(tx, network.version, { first, last, gateway })
     const it = named('pool', () =>
       insertPool(tx, {
         id: newId('pool'),
@@ -109,14 +109,38 @@ function networkFrom(text: string): Network {
   return network
 }
 
-/** Throws `pool_overlaps`. */
-function mustOverlapNone(tx: Db, network: Network) {
-  const other = allPools(tx).find((p) => overlap(toNetwork(p.network)!, network))
-  if (other)
-    throw new ApiError(
-      'pool_overlaps',
-      `The network overlaps with ${other.network} of the pool ${other.name}. Choose another network.`,
-    )
+type Range = { first: bigint; last: bigint }
+const isIn = ({ first, last }: Range, n: bigint) => first <= n && n <= last
+
+/**
+ * Pools may be pieces of one network, with one gateway: no address is in two ranges, and no gateway of one is an
+ * address of another. Throws `pool_overlaps`.
+ */
+function mustOverlapNone(tx: Db, version: 4 | 6, wanted: Range & { gateway: bigint }) {
+  for (const other of allPools(tx)) {
+    if (other.version !== version) continue
+    const [first, last, gateway] = [other.first, other.last, other.gateway].map((text) => toNumber(text)!.n) as [
+      bigint,
+      bigint,
+      bigint,
+    ]
+    if (wanted.first <= last && first <= wanted.last)
+      throw new ApiError(
+        'pool_overlaps',
+        `The range overlaps with ${other.first} to ${other.last} of the pool ${other.name}. Choose another range.`,
+      )
+    if (gateway === wanted.gateway) continue
+    if (isIn(wanted, gateway))
+      throw new ApiError(
+        'pool_overlaps',
+        `The range holds ${other.gateway}, the gateway of the pool ${other.name}. Choose a range without it.`,
+      )
+    if (isIn({ first, last }, wanted.gateway))
+      throw new ApiError(
+        'pool_overlaps',
+        `The gateway is an address of the pool ${other.name}. Choose the gateway that this network really has.`,
+      )
+  }
 }
 
 function gatewayFrom(network: Network, text: string): bigint {

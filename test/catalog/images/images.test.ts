@@ -89,7 +89,7 @@ describe('S39: importing an image', () => {
       'format',
     ],
     ['a file shorter than its header', () => put(Buffer.from('QFI')), 'qcow2', 'format'],
-    ['a VMDK that says nothing of itself', () => put(Buffer.from('KDMV')), undefined, 'format'],
+    ['a VMDK that says nothing of itself', () => put(Buffer.from('KDMV')), undefined, 'file'],
     ...spoiled.map(([what, spoil]) => [what, () => put(emptyQcow2(2 ** 30, spoil)), 'qcow2', 'file'] as const),
     ['a header without a disk', () => put(qcow2.subarray(0, 104)), 'qcow2', 'file'],
     ['nothing', () => put(Buffer.alloc(0)), 'raw', 'file'],
@@ -129,6 +129,28 @@ describe('S39: importing an image', () => {
       expect([...new Bun.Glob('*').scanSync(`${p.dir}/images`)].length).toBe(listed)
       expect(existsSync(`${p.dir}/berth.db`)).toBe(true)
     })
+  test('says at the first try that a file is a VMDK, and what to do', async () => {
+    const { body } = await take(put(Buffer.concat([Buffer.from('KDMV'), Buffer.alloc(600)]), 'appliance.vmdk'))
+    expect(body.error.details.fields).toEqual([
+      { field: 'file', message: 'is a VMDK, not a disk. Convert it to qcow2 or unpack it first.' },
+    ])
+  })
+  test('with features of newer programs is refused with the way out', async () => {
+    for (const [features, words] of [
+      [16n, 'qemu-img convert -O qcow2'],
+      [1n, 'qemu-img check -r all'],
+    ] as const) {
+      const { body } = await take(put(emptyQcow2(2 ** 30, (head) => head.writeBigUInt64BE(features, 72))))
+      expect(body.error.details.fields[0].message).toContain(words)
+    }
+  })
+  test('takes file names with spaces, brackets and letters of any script', async () => {
+    for (const name of ['space name (1).qcow2', 'Ünï.qcow2', '系统 13.qcow2', 'a&b=c;d.img', '~x.img', "it's.img"])
+      expect([name, (await take(put(qcow2, name))).status]).toEqual([name, 201])
+    put(qcow2, 'Zoë.qcow2'.normalize('NFD'))
+    expect((await take('Zoë.qcow2'.normalize('NFC'))).status).toBe(201)
+    expect(existsSync(`${p.dir}/incoming/${'Zoë.qcow2'.normalize('NFD')}`)).toBe(false)
+  })
   test('under a name that another image has leaves the file where it was', async () => {
     // Once: `prepare` moves the file before `run` can refuse the name; the operator's file is gone from incoming.
     await take(put(qcow2), { name: 'Taken' })

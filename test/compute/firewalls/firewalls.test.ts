@@ -50,11 +50,17 @@ test('a server has no firewall of its own, closed mail ports and limits from its
 test('the node gets every change of rules, in their order, with addresses as networks', async () => {
   using p = await world()
   const id = await ordered(p)
-  const rules = [{ ...ssh, remotes: ['192.0.2.77/24', '2001:DB8::1/32', '198.51.100.7'] }, web]
+  const rules = [
+    {
+      ...ssh,
+      remotes: ['192.0.2.77/24', '2001:DB8::1/32', '::ffff:198.51.100.7', '::ffff:c633:6407', '::FFFF:10.0.0.0/104'],
+    },
+    web,
+  ]
   const { status, body } = await change(p, id, { enabled: true, rules })
   expect(status).toBe(202)
   expect(body.firewall.rules.map((rule: any) => [rule.ports, rule.remotes])).toEqual([
-    [['22'], ['192.0.2.0/24', '2001:db8::/32', '198.51.100.7/32']],
+    [['22'], ['192.0.2.0/24', '2001:db8::/32', '198.51.100.7/32', '10.0.0.0/8']],
     [['80', '443', '8000-8080'], []],
   ])
   expect(onNode(p, id)).toMatchObject({

@@ -139,13 +139,25 @@ describe('a mail address', () => {
   test('is kept in lower case and trimmed', async () => {
     for (const [text, kept] of [
       [' Ada@Example.COM ', 'ada@example.com'],
-      ['a@b', 'a@b'],
       ['ada+billing@sub.example.co', 'ada+billing@sub.example.co'],
       ['a.b_c-d@x-y.example', 'a.b_c-d@x-y.example'],
       ['1@2.example', '1@2.example'],
       [`${'a'.repeat(64)}@example.com`, `${'a'.repeat(64)}@example.com`],
-      ['_ada@example.com', ''],
-    ] as const)
+      ['_ada@example.com', '_ada@example.com'],
+      ["O'Brien@example.com", "o'brien@example.com"],
+      ['user@münchen.example', 'user@xn--mnchen-3ya.example'],
+      ['user@XN--MNCHEN-3YA.example', 'user@xn--mnchen-3ya.example'],
+      ['user@例え.テスト', 'user@xn--r8jz45g.xn--zckzah'],
+      ['user@例え。テスト', 'user@xn--r8jz45g.xn--zckzah'],
+      ['bounce=ada/1%x!y@example.com', 'bounce=ada/1%x!y@example.com'],
+      ...[..."!#$%&'*+/=?^_`{|}~"].flatMap((c) => [
+        [`a${c}b@example.com`, `a${c}b@example.com`],
+        [`${c}@example.com`, `${c}@example.com`],
+      ]),
+      ['a@b', ''],
+      ['x@1.2', ''],
+      ['root@localhost', ''],
+    ] as [string, string][])
       expect(kept ? mailAddress(text) : await refused(() => mailAddress(text))).toBe(
         kept || 'email must be an e-mail address.',
       )
@@ -168,7 +180,6 @@ describe('a mail address', () => {
       'ada@.com',
       '"ada"@example.com',
       '"a b"@example.com',
-      "ada'@example.com",
       'ada @example.com',
       'ada@exa mple.com',
       'Ada <ada@example.com>',
@@ -180,19 +191,19 @@ describe('a mail address', () => {
       'a\u0000da@example.com',
       'ada@example.com\u0000',
       'ädä@example.com',
-      'ada@exämple.com',
-      'ada@еxample.com',
+      'ada@exam/ple.com',
+      'ada@exam%70le.com',
+      'ada@exam:80.com',
+      'ada@xn--a.com',
+      '=?utf-8?q?eve=40evil.test?=@example.com',
       'ada@example.com\u202e',
       'ad\u200ba@example.com',
       'ada(comment)@example.com',
-      'ada%eve@example.com',
-      'ada!eve@example.com',
       `${'a'.repeat(65)}@example.com`,
       `a@${'b'.repeat(64)}.com`,
       `a@${'b.'.repeat(130)}com`,
       '-oQ/tmp@example.com',
       'ada\\@example.com',
-      '=1+1@example.com',
     ])
       expect([text, await refused(() => mailAddress(text))]).toEqual([text, 'email must be an e-mail address.'])
   })
@@ -211,7 +222,7 @@ describe('a mail address', () => {
           } catch {
             return
           }
-          expect(address).toMatch(/^[a-z0-9][a-z0-9._+-]*@[a-z0-9.-]+$/)
+          expect(address).toMatch(/^(?!-)[a-z0-9!#$%&'*+/=?^_`{|}~.-]+@[a-z0-9.-]+$/)
           expect(address.length).toBeLessThanOrEqual(254)
           expect(mailAddress(address)).toBe(address)
         },

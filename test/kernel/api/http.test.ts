@@ -290,6 +290,9 @@ describe('a body', () => {
     const types = [
       'application/json;charset=utf-8',
       'application/json; charset="utf-8"',
+      'application/json;charset=utf8',
+      'application/json; charset="UTF8"',
+      'application/json;',
       'Application/JSON ; charset="UTF-8" ',
     ]
     for (const [i, type] of types.entries()) expect((await make(name(i), type)).status).toBe(201)

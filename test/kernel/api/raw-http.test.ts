@@ -50,6 +50,24 @@ describe('a path', () => {
   })
 })
 
+describe('HTTP/1.0 without a Host header', () => {
+  const bare = (line: string) => rawRequest({ port: it.port }, [line], '')
+  test('is how plain health checks ask, and gets the status', async () => {
+    const { status, text } = await bare('GET /api/v1/status HTTP/1.0')
+    expect([status, JSON.parse(text)]).toEqual([200, expect.objectContaining({ status: 'ok' })])
+  })
+  test('is answered for every path as with one, and is nobody', async () => {
+    for (const [path, code] of [
+      ['/api/v1/servers', 'not_authenticated'],
+      ['/api/v1/nothing', 'not_found'],
+      ['//evil.example/api/v1/status', 'invalid_request'],
+    ] as const) {
+      const { text } = await bare(`GET ${path} HTTP/1.0`)
+      expect([path, JSON.parse(text).error.code]).toEqual([path, code])
+    }
+  })
+})
+
 describe('a client that hangs up', () => {
   const begin = (name: string) =>
     `POST /api/v1/admin/customers HTTP/1.1\r\nHost: panel.test\r\n${bearer()}\r\nContent-Type: application/json\r\n` +

@@ -4,8 +4,9 @@ import {
   changePassword,
   getOwnAccount,
 } from '../../../src/identity/accounts/own-account.ts'
-import { timeZones, uiPreferences } from '../../../src/identity/accounts/ui-preferences.ts'
+import { uiPreferences } from '../../../src/identity/accounts/ui-preferences.ts'
 import { listIdentities } from '../../../src/identity/auth/identity-provider/identities.ts'
+import { timeZones } from '../../../src/kernel/time-zones.ts'
 import { type Answers, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, CallForm } from '../../components/action.tsx'

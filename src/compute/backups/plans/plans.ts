@@ -1,10 +1,10 @@
 import { Type as t } from 'typebox'
-import { timeZones } from '../../../identity/accounts/ui-preferences.ts'
 import { invalid } from '../../../kernel/api/errors.ts'
 import { page, paginate } from '../../../kernel/api/list.ts'
 import { named } from '../../../kernel/api/named.ts'
 import { described, fields, line, nullable, operation, see } from '../../../kernel/api/operation.ts'
 import { newId } from '../../../kernel/db/ids.ts'
+import { timeZoneFrom } from '../../../kernel/time-zones.ts'
 import { count } from '../../../kernel/words.ts'
 import { backupTarget } from '../../backup-targets/model.ts'
 import { type BackupPlan, backupPlan, backupPlanAnswer, showBackupPlan } from './model.ts'
@@ -38,9 +38,10 @@ const example = {
   billingProductId: 'whmcs:31',
 }
 
-/** Throws `validation_failed`, which names the field. */
-function mustHaveTimes({ every, timeZone, windowMinutes }: Times) {
-  if (!timeZones().includes(timeZone))
+/** The present name of the zone. Throws `validation_failed`, which names the field. */
+function zoneOf({ every, timeZone: given, windowMinutes }: Times): string {
+  const timeZone = timeZoneFrom(given)
+  if (timeZone === undefined)
     throw invalid({ field: 'timeZone', message: 'must be a time zone such as Europe/Berlin.' })
   const most = mostWindowMinutes(every)
   if (windowMinutes > most)
@@ -48,6 +49,7 @@ function mustHaveTimes({ every, timeZone, windowMinutes }: Times) {
       field: 'windowMinutes',
       message: `must be ${count(most, 'minute', 'minutes')} or less, so that it ends before the next one begins.`,
     })
+  return timeZone
 }
 
 export const createBackupPlan = operation({
@@ -62,12 +64,12 @@ export const createBackupPlan = operation({
   refuses: ['name_taken'],
   example,
   run({ tx, actor, body, clock }) {
-    mustHaveTimes(body)
+    const timeZone = zoneOf(body)
     const { id: targetId } = see(tx, actor, backupTarget, body.targetId, 'targetId')
     const now = clock()
     const none = { keepDaily: 0, keepWeekly: 0, keepMonthly: 0 }
     const made = named('backup plan', () =>
-      insertBackupPlan(tx, { ...none, ...body, id: newId('bpl'), targetId, createdAt: now }),
+      insertBackupPlan(tx, { ...none, ...body, timeZone, id: newId('bpl'), targetId, createdAt: now }),
     )
     return showBackupPlan(tx, now, made)
   },
@@ -90,9 +92,10 @@ export const changeBackupPlan = operation({
   refuses: ['name_taken'],
   example: { keepDaily: 14 },
   run({ tx, actor, target, body, clock }) {
-    const given = body as Partial<BackupPlan>
-    const after = { ...target, ...given }
-    mustHaveTimes(after)
+    const wanted = body as Partial<BackupPlan>
+    const after = { ...target, ...wanted }
+    const timeZone = zoneOf(after)
+    const given = wanted.timeZone === undefined ? wanted : { ...wanted, timeZone }
     if (given.targetId !== undefined || given.archived === false)
       see(tx, actor, backupTarget, after.targetId, 'targetId')
     const changed = named('backup plan', () => updateBackupPlan(tx, target, given))

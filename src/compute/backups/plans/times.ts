@@ -2,7 +2,8 @@
 // behind it.
 import { createHash } from 'node:crypto'
 import { Cron } from 'croner'
-import { second } from '../../../kernel/db/clock.ts'
+import { day, hour, minute, second } from '../../../kernel/db/clock.ts'
+import { gapBetween } from './clock-changes.ts'
 
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
 export const frequencies = ['six_hours', 'twelve_hours', 'day', ...weekdays] as const
@@ -44,9 +45,29 @@ function cronOf(times: Times): Cron {
 
 /** The first beginning of a window after this moment; both in ms. */
 export function windowAfter(times: Times, after: number): number {
-  const next = cronOf(times).nextRun(new Date(after))
-  if (!next) throw new Error(`no run of ${cronLine(times)} after ${after}`)
-  return next.getTime()
+  const found = cronOf(times).nextRun(new Date(after))
+  if (!found) throw new Error(`no run of ${cronLine(times)} after ${after}`)
+  const next = found.getTime()
+  return droppedBefore(times, after, next) ?? next
+}
+
+/**
+ * The library drops a run that falls into an hour that is left out at the end of a day, as in Greenland: the moment
+ * behind the gap, which is another day there. Undefined: nothing was dropped.
+ */
+function droppedBefore(times: Times, after: number, next: number): number | undefined {
+  const gap = gapBetween(times.timeZone, after, next)
+  if (!gap || gap.at >= next) return undefined
+  const date = Math.floor(gap.from / day) * day
+  const weekday = weekdays.indexOf(times.every as (typeof weekdays)[number])
+  const isLeftOut = (local: number) => gap.from <= local && local < gap.to
+  return [date, date + day].some(
+    (start) =>
+      (weekday < 0 || new Date(start).getUTCDay() === weekday) &&
+      hoursOf(times).some((hours) => isLeftOut(start + hours * hour + Number(times.startsAt.slice(3)) * minute)),
+  )
+    ? gap.at
+    : undefined
 }
 
 /** The server's distance from the beginning of a window, in ms: always the same, so its backups are evenly apart. */
