@@ -1,6 +1,10 @@
 <?php
 // A client's changed name or e-mail reaches Berth at once. Without it the next action of a service brings them.
 
+if (!defined('WHMCS')) {
+    die('This file cannot be accessed directly');
+}
+
 require_once __DIR__ . '/services.php';
 
 use WHMCS\Database\Capsule;
@@ -19,7 +23,8 @@ add_hook('ClientEdit', 1, function (array $vars): void {
                 'serverhostname' => $entry->hostname,
                 'serverport' => $entry->port,
                 'serversecure' => $entry->secure === 'on',
-                'serveraccesshash' => $entry->accesshash,
+                // Some releases keep it encrypted.
+                'serveraccesshash' => str_starts_with(trim($entry->accesshash), 'pnl_') ? $entry->accesshash : decrypt($entry->accesshash),
             ]);
             $client->knownCustomer(berth_serviceOf(berth_installation((int) $entry->id), '', $userId, $vars));
         } catch (BerthError $error) {

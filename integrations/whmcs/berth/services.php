@@ -2,6 +2,10 @@
 // What the module, its webhook and its hooks share: the connection, this installation of WHMCS, and the names of its
 // services and clients in Berth.
 
+if (!defined('WHMCS')) {
+    die('This file cannot be accessed directly');
+}
+
 require_once __DIR__ . '/BerthClient.php';
 
 use WHMCS\Database\Capsule;
@@ -85,7 +89,7 @@ function berth_serviceOf(string $installation, string $number, int $clientId, ar
 /** The service of this installation that a name in Berth stands for, or null. @return ?array{kind: string, id: int} */
 function berth_named(string $billingServiceId, string $installation): ?array
 {
-    if (!preg_match('/^whmcs:(?:' . preg_quote($installation, '/') . ':)?(addon-)?(\d{1,9})$/D', $billingServiceId, $found)) {
+    if (!preg_match("/^whmcs:$installation:(addon-)?(\d{1,9})\$/D", $billingServiceId, $found)) {
         return null;
     }
     return ['kind' => $found[1] === '' ? 'service' : 'addon', 'id' => (int) $found[2]];
