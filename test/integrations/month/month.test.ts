@@ -7,7 +7,7 @@ import { isPhpThere } from '../berth.ts'
 import { play } from './play.ts'
 
 const isLong = process.env['BERTH_LONG'] === '1'
-const size = isLong ? { clients: 100, days: 30, atOnce: 6 } : { clients: 5, days: 8, atOnce: 4 }
+const size = isLong ? { clients: 100, days: 30, atOnce: 6 } : { clients: 4, days: 6, atOnce: 4 }
 
 describe.skipIf(!isPhpThere)('a month of billing', () => {
   test(

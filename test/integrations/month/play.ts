@@ -2,11 +2,13 @@
 // and is still to be run again, or an act of Berth's staff. Everything else is a problem.
 import type { Difference } from '../../../src/billing/reconciliation/compare.ts'
 import { blestaShop } from './blesta.ts'
+import { fossbillingShop } from './fossbilling.ts'
 import { hostingCompany, products } from './panel.ts'
+import { paymenterShop } from './paymenter.ts'
 import { type Action, type Client, lineOf, type Service, type Shop } from './shop.ts'
 import { whmcsShop } from './whmcs.ts'
 
-const shops = { whmcs: whmcsShop, blesta: blestaShop }
+const systems = [whmcsShop, blestaShop, fossbillingShop, paymenterShop]
 const DAY_MS = 86_400_000
 const WEEK_DAYS = 7
 const LOST = 0.05
@@ -17,7 +19,6 @@ type Todo = { shop: Shop; service: Service; action: Action; product?: (typeof pr
 export type Size = { clients: number; days: number; atOnce: number; random: () => number }
 
 export async function play({ clients, days, atOnce, random }: Size) {
-  const systems = Object.values(shops)
   await using p = await hostingCompany(systems.length * 2 * clients * 3)
   const all = await Promise.all(systems.flatMap((open) => [1, 2].map((n) => open(p, n, clients))))
   const figures = {
@@ -134,6 +135,20 @@ export async function play({ clients, days, atOnce, random }: Size) {
     await p.settle()
   }
 
+  /** Clients whose billing system leaves the choice to them install their servers in the panel. */
+  async function clientsInstall() {
+    const { data } = await p.admin('GET', '/admin/servers?status=pending_setup&limit=200')
+    for (const { id } of data) {
+      const access = { mode: 'password' }
+      await p.admin('POST', `/servers/${id}/actions/setup`, {
+        imageId: p.image,
+        hostname: `own-${id.slice(-8)}`,
+        access,
+      })
+    }
+    await p.settle()
+  }
+
   async function cut() {
     await Bun.sleep(200 + random() * 500)
     isCut = true
@@ -231,6 +246,7 @@ export async function play({ clients, days, atOnce, random }: Size) {
     }
     // Staff acts in the middle of billing's run.
     await Promise.all([inTurn(todos), staffActs(), chance(0.5) && cut()])
+    await clientsInstall()
     p.turnClock(DAY_MS)
     p.deleteExpired()
     await deliver()
