@@ -18,6 +18,8 @@ export async function berth() {
   const larger = (await p.admin('POST', '/admin/packages', { name: 'KVM 4G', vcpus: 4, memoryMb: 4096, diskGb: 40 }))
     .id as string
   const calls: Call[] = []
+  /** Runs after a call is done and before its answer leaves. */
+  let delay: (() => Promise<void>) | undefined
   const watchers: ((call: Call, answer: string) => void)[] = []
   const faults: { when: (call: Omit<Call, 'status'>) => boolean; fault: () => Fault; times: number }[] = []
 
@@ -48,6 +50,8 @@ export async function berth() {
     calls.push({ ...call, status: fault === 'lose' || fault === 'silence' ? 0 : answer.status })
     const given = Buffer.from(await answer.arrayBuffer())
     for (const watch of watchers) watch({ ...call, status: answer.status }, given.toString())
+    const held = delay
+    await held?.()
     if (fault === 'silence') return
     if (fault === 'lose') return void request.socket.destroy()
     response.writeHead(answer.status, Object.fromEntries(answer.headers))
@@ -62,6 +66,15 @@ export async function berth() {
     calls,
     faults,
     port: (server.address() as AddressInfo).port,
+    /** Holds each answer until this has run. Calls that arrive meanwhile are not held. */
+    delay(hold: () => Promise<void>) {
+      delay = async () => {
+        delay = undefined
+        await hold()
+        delay = again
+      }
+      const again = delay
+    },
     /** Hears every answer of Berth, also one that is then lost. */
     watch: (hear: (typeof watchers)[number]) => void watchers.push(hear),
     /** Answers the next calls that fit in this way. */

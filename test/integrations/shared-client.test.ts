@@ -48,6 +48,26 @@ describe.skipIf(!isPhpThere)('one order', () => {
     expect([p.servers(), customers(p)]).toEqual([1, 1])
   }, 30_000)
 
+  test('that another process places between its look-ups is the same one, with its root password', async () => {
+    // After each of its calls in turn, the other process runs from its start to its end.
+    for (let after = 1, isLast = false; !isLast; after++) {
+      await using p = await berth()
+      let n = 0
+      let other: Promise<Said> | undefined
+      p.delay(async () => {
+        if (++n !== after) return
+        other = create(p)
+        await other
+      })
+      const { error, answer } = await create(p)
+      isLast = other === undefined
+      const theirs = isLast ? { error: null, answer } : await other!
+      expect([after, error, theirs.error]).toEqual([after, null, null])
+      expect([after, answer.rootPassword]).toEqual([after, theirs.answer.rootPassword])
+      expect([after, p.servers(), customers(p)]).toEqual([after, 1, 1])
+    }
+  }, 60_000)
+
   test('whose answer never came has its root password in the answer to the next click', async () => {
     await using p = await berth()
     p.fault(orders, () => 'lose', 4)

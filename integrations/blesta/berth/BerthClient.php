@@ -366,8 +366,7 @@ if (!class_exists('BerthError', false)) {
         {
             $there = $this->ownServer($service);
             if ($there === null && $this->knownCustomer($service) === null) {
-                // Nobody becomes a customer for an order that is refused.
-                $this->call('POST', $this->area() . '/servers?dryRun=true', ['ownerId' => null, 'billingServiceId' => $service->id] + $order);
+                $this->tryOut($service, $order);
             }
             // Berth remembers a key for a day, by its own clock.
             $now = strtotime($this->text($this->connection(), 'time'));
@@ -375,7 +374,7 @@ if (!class_exists('BerthError', false)) {
                 return $this->made($there, null);
             }
             $order += ['ownerId' => $this->text($this->customerOf($service), 'id'), 'billingServiceId' => $service->id];
-            $number = $this->serversBefore($service, $there !== null);
+            $number = $this->serversBefore($service);
             for ($try = 0; $try < self::MOST_ORDERS; $try++, $number++) {
                 try {
                     $answer = $this->call('POST', $this->area() . '/servers', $order, "{$service->id}/$number");
@@ -396,6 +395,20 @@ if (!class_exists('BerthError', false)) {
             throw $this->wrong('Each order of this service had been answered before');
         }
 
+        /** Nobody becomes a customer for an order that is refused. */
+        private function tryOut(BerthService $service, array $order): void
+        {
+            $tried = ['ownerId' => null, 'billingServiceId' => $service->id] + $order;
+            try {
+                $this->call('POST', $this->area() . '/servers?dryRun=true', $tried);
+            } catch (BerthError $error) {
+                // Another process has placed the order meanwhile, and made the customer.
+                if ($error->errorCode !== 'billing_service_id_taken') {
+                    throw $error;
+                }
+            }
+        }
+
         private function made(array $server, ?array $answer): array
         {
             $password = $answer['rootPassword'] ?? null;
@@ -408,11 +421,12 @@ if (!class_exists('BerthError', false)) {
         }
 
         /** How many servers the service had before the one that it has, or is to have. */
-        private function serversBefore(BerthService $service, bool $hasOne): int
+        private function serversBefore(BerthService $service): int
         {
             try {
+                // Both from one answer: another process may order between two.
                 $known = $this->call('GET', '/billing/service?billingServiceId=' . rawurlencode($service->id));
-                return max(0, (int) ($known['workloadsEver'] ?? 0) - ($hasOne ? 1 : 0));
+                return max(0, (int) ($known['workloadsEver'] ?? 0) - (($known['serverId'] ?? null) === null ? 0 : 1));
             } catch (BerthError $error) {
                 // A Berth that does not count them yet: the keys of those that ended answer with them, one after another.
                 return $error->status === 404 ? 0 : throw $error;

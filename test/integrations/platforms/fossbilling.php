@@ -147,10 +147,11 @@ foreach (new RecursiveIteratorIterator(new RecursiveDirectoryIterator($library, 
 }
 hurry();
 
-['action' => $action, 'options' => $options, 'db' => $tables, 'plan' => $plan] = json_decode(stream_get_contents(STDIN), true);
+['action' => $action, 'options' => $options, 'db' => $tables, 'plan' => $plan] = $given =
+    json_decode(stream_get_contents(STDIN), true);
 $db = new Database($tables);
 $di = new ArrayObject(['db' => $db, 'mod_service' => fn (string $name) => $db]);
-$order = $db->load('ClientOrder', 81);
+$order = $db->load('ClientOrder', $given['order'] ?? 81);
 $service = $db->load('ServiceHosting', $order->service_id);
 $client = $db->load('Client', $service->client_id);
 $log = new Box_Log($di);
