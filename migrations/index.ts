@@ -51,6 +51,8 @@ import ownedSince from './0052_owned_since.sql' with { type: 'text' }
 import drillFailures from './0053_drill_failures.sql' with { type: 'text' }
 import weakenings from './0056_weakenings.sql' with { type: 'text' }
 import brakeByDeed from './0057_brake_by_deed.sql' with { type: 'text' }
+import estimatedTraffic from './0058_estimated_traffic.sql' with { type: 'text' }
+import usageSpells from './0059_usage_spells.sql' with { type: 'text' }
 import workloadServices from './0060_workload_services.sql' with { type: 'text' }
 import networkConfig from './0062_network_config.sql' with { type: 'text' }
 import imageBuilds from './0064_image_builds.sql' with { type: 'text' }
@@ -107,6 +109,8 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0053_drill_failures', sql: drillFailures },
   { name: '0056_weakenings', sql: weakenings },
   { name: '0057_brake_by_deed', sql: brakeByDeed },
+  { name: '0058_estimated_traffic', sql: estimatedTraffic },
+  { name: '0059_usage_spells', sql: usageSpells },
   { name: '0060_workload_services', sql: workloadServices },
   { name: '0062_network_config', sql: networkConfig },
   { name: '0064_image_builds', sql: imageBuilds },

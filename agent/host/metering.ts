@@ -12,6 +12,10 @@ const SAMPLE_EVERY_MS = 30_000
 const DAY_MS = 86_400_000
 /** Days that the controller has stored are kept so long beside. */
 const KEPT_DAYS = 3
+/** After so long without a sample nobody knows when the bytes flowed: they are spread evenly, as an estimate. */
+const ESTIMATE_AFTER_MS = 300_000
+/** The controller takes no older days. */
+const MOST_DAYS_SPREAD = 60
 
 const SCHEMA = `
   create table if not exists meter (id text not null, seq integer not null, stored integer not null) strict;
@@ -22,9 +26,19 @@ const SCHEMA = `
     workload text not null, day integer not null, sent integer not null, received integer not null,
     measured_ms integer not null, seq integer not null, primary key (workload, day)) strict;
   create index if not exists days_seq on days (seq);
+  create table if not exists estimates (
+    workload text not null, day integer not null, ms integer not null, primary key (workload, day)) strict;
 `
 type Last = { epoch: string; sent: number; received: number; at: number }
-type Day = { workload: string; day: number; sent: number; received: number; measuredMs: number; seq: number }
+type Day = {
+  workload: string
+  day: number
+  sent: number
+  received: number
+  measuredMs: number
+  estimatedMs: number
+  seq: number
+}
 
 export class Metering {
   private db
@@ -70,8 +84,8 @@ export class Metering {
     const { id, stored } = this.db.query<{ id: string; stored: number }, []>('select id, stored from meter').get()!
     const days = this.db
       .query<Day, [number, number]>(
-        `select workload, day, sent, received, measured_ms as measuredMs, seq from days where seq > ? order by seq
-         limit ?`,
+        `select workload, day, sent, received, measured_ms as measuredMs, coalesce(ms, 0) as estimatedMs, seq
+         from days left join estimates using (workload, day) where seq > ? order by seq limit ?`,
       )
       .all(stored, MOST_TRAFFIC_DAYS)
     const last = days.at(-1)
@@ -80,12 +94,13 @@ export class Metering {
       type: 'traffic',
       meter: id,
       seq: last.seq,
-      days: days.map(({ workload, day, sent, received, measuredMs }) => ({
+      days: days.map(({ workload, day, sent, received, measuredMs, estimatedMs }) => ({
         workload,
         day,
         rxBytes: received,
         txBytes: sent,
         measuredSeconds: Math.floor(measuredMs / 1000),
+        estimatedSeconds: Math.floor(estimatedMs / 1000),
       })),
     }
   }
@@ -97,11 +112,31 @@ export class Metering {
       this.db.run('delete from days where day < ? and seq <= (select stored from meter)', [
         Math.floor(this.now() / DAY_MS) - KEPT_DAYS,
       ])
+      this.db.run(
+        `delete from estimates where day < ?
+         and not exists (select 1 from days where workload = estimates.workload and day = estimates.day)`,
+        [Math.floor(this.now() / DAY_MS) - KEPT_DAYS],
+      )
     })()
   }
 
   close() {
     this.db.close()
+  }
+
+  private note(workload: string, { day, ms, sent, received }: Part, isEstimate: boolean) {
+    this.db.run('update meter set seq = seq + 1')
+    this.db.run(
+      `insert into days values (?1, ?2, ?3, ?4, ?5, (select seq from meter)) on conflict (workload, day) do update
+       set sent = sent + ?3, received = received + ?4, measured_ms = measured_ms + ?5, seq = (select seq from meter)`,
+      [workload, day, sent, received, ms],
+    )
+    if (isEstimate)
+      this.db.run('insert into estimates values (?1, ?2, ?3) on conflict (workload, day) do update set ms = ms + ?3', [
+        workload,
+        day,
+        ms,
+      ])
   }
 
   private async add() {
@@ -114,20 +149,14 @@ export class Metering {
         const before = last.get(workload)
         // Counters that began anew lost what they counted since the last sample: that time is not measured.
         const goesOn = before?.epoch === epoch && sentBytes >= before.sent && receivedBytes >= before.received
-        const day = Math.floor(((before?.at ?? now) + now) / 2 / DAY_MS)
-        this.db.run('update meter set seq = seq + 1')
-        this.db.run(
-          `insert into days values (?1, ?2, ?3, ?4, ?5, (select seq from meter)) on conflict (workload, day) do update
-           set sent = sent + ?3, received = received + ?4, measured_ms = measured_ms + ?5,
-             seq = (select seq from meter)`,
-          [
-            workload,
-            day,
-            sentBytes - (goesOn ? before.sent : 0),
-            receivedBytes - (goesOn ? before.received : 0),
-            goesOn ? Math.max(0, now - before.at) : 0,
-          ],
-        )
+        if (goesOn && now > before.at) {
+          const isEstimate = now - before.at > ESTIMATE_AFTER_MS
+          const grown = { sent: sentBytes - before.sent, received: receivedBytes - before.received }
+          for (const part of spread(grown, before.at, now)) this.note(workload, part, isEstimate)
+        } else {
+          const day = Math.floor(((before?.at ?? now) + now) / 2 / DAY_MS)
+          this.note(workload, { day, ms: 0, sent: sentBytes, received: receivedBytes }, false)
+        }
         this.db.run('insert or replace into last values (?, ?, ?, ?, ?)', [
           workload,
           epoch,
@@ -138,4 +167,25 @@ export class Metering {
       }
     })()
   }
+}
+
+type Bytes = { sent: number; received: number }
+type Part = Bytes & { day: number; ms: number }
+/** The bytes of a time by its days in UTC, each by its length. Together the parts are all bytes. */
+function spread({ sent, received }: Bytes, from: number, to: number): Part[] {
+  const since = Math.max(from, to - MOST_DAYS_SPREAD * DAY_MS)
+  const share = (bytes: number, until: number) => Math.round(bytes * ((until - since) / (to - since)))
+  const parts: Part[] = []
+  for (let at = since; at < to; ) {
+    const day = Math.floor(at / DAY_MS)
+    const until = Math.min(to, (day + 1) * DAY_MS)
+    parts.push({
+      day,
+      ms: until - at,
+      sent: share(sent, until) - share(sent, at),
+      received: share(received, until) - share(received, at),
+    })
+    at = until
+  }
+  return parts
 }

@@ -858,7 +858,8 @@ const secondsMeasured = t.Integer({ minimum: 0, maximum: 40_000_000 })
 /**
  * The traffic of vms by day in UTC, as seen from the vm, since the node began to count on that day: sent again until
  * the controller says `traffic-stored` with this `seq`. `meter` names the counting itself: a node that lost its data
- * begins another one, whose sums count beside the earlier ones. `measuredSeconds`: how much of the day it covers.
+ * begins another one, whose sums count beside the earlier ones. `measuredSeconds`: how much of the day it covers,
+ * `estimatedSeconds` of it while nobody counted, such as an absence of the agent: that traffic is spread evenly.
  */
 export const Traffic = t.Object({
   type: t.Literal('traffic'),
@@ -872,6 +873,7 @@ export const Traffic = t.Object({
       rxBytes: bytesOfDay,
       txBytes: bytesOfDay,
       measuredSeconds: secondsMeasured,
+      estimatedSeconds: t.Optional(secondsMeasured),
     }),
     { maxItems: MOST_TRAFFIC_DAYS },
   ),

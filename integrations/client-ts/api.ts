@@ -2992,6 +2992,8 @@ export type UsedTraffic = {
   inBytes: number
   outBytes: number
   measuredSeconds: number
+  /** How much of the measured time nobody counted in, such as an absence of the node: its traffic is spread evenly. */
+  estimatedSeconds: number
   /** For how long it was there and could not be measured. */
   gapSeconds: number
 }

@@ -160,9 +160,10 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     // Nothing was measured yet: what WHMCS has stays, and is not overwritten with 0.
     expect(await w.call('UsageUpdate')).toBe('success')
     expect(w.service()).toMatchObject({ bwusage: 0 })
-    p.db.$client.run('INSERT INTO traffic_days SELECT id, ?, owner_id, 3000000000, 1500000000, 3600 FROM workloads', [
-      Math.floor(p.now() / 86_400_000),
-    ])
+    p.db.$client.run(
+      'INSERT INTO traffic_days SELECT id, ?, owner_id, 3000000000, 1500000000, 3600, 0 FROM workloads',
+      [Math.floor(p.now() / 86_400_000)],
+    )
     expect(await w.call('UsageUpdate')).toBe('success')
     expect(w.service()).toMatchObject({ bwusage: 4500 })
     expect(w.service()).toMatchObject({ disklimit: 40 * 1024 })
@@ -485,7 +486,7 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     await w.addon('CreateAccount')
     await p.settle()
     p.db.$client.run(
-      'INSERT INTO traffic_days SELECT id, ?, owner_id, 800000000000, 600000000000, 3600 FROM workloads',
+      'INSERT INTO traffic_days SELECT id, ?, owner_id, 800000000000, 600000000000, 3600, 0 FROM workloads',
       [Math.floor(p.now() / 86_400_000)],
     )
     expect(await w.call('UsageUpdate')).toBe('success')

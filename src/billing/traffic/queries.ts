@@ -4,9 +4,10 @@ import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { trafficDays, trafficMeters } from './tables.ts'
 
 /** Bytes as seen from the workload, and how many seconds they cover. */
-export type Sums = { rxBytes: number; txBytes: number; measuredSeconds: number }
+export type Sums = { rxBytes: number; txBytes: number; measuredSeconds: number; estimatedSeconds: number }
 
-const SUMS = 'rx_bytes AS rxBytes, tx_bytes AS txBytes, measured_seconds AS measuredSeconds'
+const SUMS = `rx_bytes AS rxBytes, tx_bytes AS txBytes, measured_seconds AS measuredSeconds,
+  estimated_seconds AS estimatedSeconds`
 const statements = prepared(({ $client }) => ({
   reported: $client.prepare<Sums, [string, number, string]>(
     `SELECT ${SUMS} FROM traffic_meters WHERE workload_id = ? AND day = ? AND meter = ?`,
@@ -15,16 +16,21 @@ const statements = prepared(({ $client }) => ({
     'SELECT count(*) AS n FROM traffic_meters WHERE workload_id = ? AND day = ?',
   ),
   note: $client.prepare(
-    `INSERT INTO traffic_meters VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (workload_id, day, meter) DO UPDATE
-     SET rx_bytes = ?4, tx_bytes = ?5, measured_seconds = ?6`,
+    `INSERT INTO traffic_meters VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (workload_id, day, meter) DO UPDATE
+     SET rx_bytes = ?4, tx_bytes = ?5, measured_seconds = ?6, estimated_seconds = ?7`,
   ),
   add: $client.prepare(
-    `INSERT INTO traffic_days VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (workload_id, day, owner_id) DO UPDATE
-     SET rx_bytes = rx_bytes + ?4, tx_bytes = tx_bytes + ?5, measured_seconds = measured_seconds + ?6`,
+    `INSERT INTO traffic_days VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (workload_id, day, owner_id) DO UPDATE
+     SET rx_bytes = rx_bytes + ?4, tx_bytes = tx_bytes + ?5, measured_seconds = measured_seconds + ?6,
+       estimated_seconds = estimated_seconds + ?7`,
+  ),
+  measured: $client.prepare<{ seconds: number }, [string, number, string]>(
+    'SELECT measured_seconds AS seconds FROM traffic_days WHERE workload_id = ? AND day = ? AND owner_id = ?',
   ),
   total: $client.prepare<Sums, [string, number, number]>(
     `SELECT coalesce(sum(rx_bytes), 0) AS rxBytes, coalesce(sum(tx_bytes), 0) AS txBytes,
-      coalesce(sum(measured_seconds), 0) AS measuredSeconds
+      coalesce(sum(measured_seconds), 0) AS measuredSeconds,
+      coalesce(sum(estimated_seconds), 0) AS estimatedSeconds
      FROM traffic_days WHERE workload_id = ? AND day >= ? AND day < ?`,
   ),
 }))
@@ -35,10 +41,19 @@ export const reportedSums = (tx: Db, workloadId: string, day: number, meter: str
 /** How many meters have reported of the day. */
 export const countMeters = (tx: Db, workloadId: string, day: number): number =>
   statements(tx).meters.get(workloadId, day)!.n
+const valuesOf = ({ rxBytes, txBytes, measuredSeconds, estimatedSeconds }: Sums) => [
+  rxBytes,
+  txBytes,
+  measuredSeconds,
+  estimatedSeconds,
+]
 export const noteReported = (tx: Tx, workloadId: string, day: number, meter: string, sums: Sums) =>
-  void statements(tx).note.run(workloadId, day, meter, sums.rxBytes, sums.txBytes, sums.measuredSeconds)
+  void statements(tx).note.run(workloadId, day, meter, ...valuesOf(sums))
 export const addTraffic = (tx: Tx, workloadId: string, day: number, ownerId: string, sums: Sums) =>
-  void statements(tx).add.run(workloadId, day, ownerId, sums.rxBytes, sums.txBytes, sums.measuredSeconds)
+  void statements(tx).add.run(workloadId, day, ownerId, ...valuesOf(sums))
+/** How many seconds of the day are measured for this owner already. */
+export const measuredFor = (tx: Db, workloadId: string, day: number, ownerId: string): number =>
+  statements(tx).measured.get(workloadId, day, ownerId)?.seconds ?? 0
 
 /** All traffic of a workload from one day up to, and without, another. */
 export const trafficOf = (tx: Db, workloadId: string, fromDay: number, toDay: number): Sums =>
@@ -50,7 +65,7 @@ export const trafficByOwner = (tx: Db, workloadIds: readonly string[], fromDay: 
   tx.$client
     .query<LineSums, [string, number, number]>(
       `SELECT workload_id AS workloadId, owner_id AS ownerId, sum(rx_bytes) AS rxBytes, sum(tx_bytes) AS txBytes,
-        sum(measured_seconds) AS measuredSeconds
+        sum(measured_seconds) AS measuredSeconds, sum(estimated_seconds) AS estimatedSeconds
        FROM traffic_days WHERE workload_id IN (SELECT value FROM json_each(?)) AND day >= ? AND day < ?
        GROUP BY workload_id, owner_id`,
     )

@@ -6,6 +6,8 @@ const sums = {
   txBytes: integer('tx_bytes').notNull(),
   /** How much of the day the sums cover. */
   measuredSeconds: integer('measured_seconds').notNull(),
+  /** How much of that nobody counted in: its traffic is spread evenly over it. */
+  estimatedSeconds: integer('estimated_seconds').notNull().default(0),
 }
 /** The sums of a day that a node reported last, by the meter that added them up. */
 export const trafficMeters = sqliteTable(

@@ -2,32 +2,86 @@
 import type { ReportedDay } from '../../fleet/workloads/traffic-reports.ts'
 import { day as DAY_MS } from '../../kernel/db/clock.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import { ownerWithin } from '../usage/queries.ts'
-import { addTraffic, countMeters, METER_KEPT_DAYS, noteReported, reportedSums } from './queries.ts'
+import { ownersWithin } from '../usage/queries.ts'
+import {
+  addTraffic,
+  countMeters,
+  METER_KEPT_DAYS,
+  measuredFor,
+  noteReported,
+  reportedSums,
+  type Sums,
+} from './queries.ts'
 
 /** A node whose clock is ahead reports of tomorrow. */
 const AHEAD_DAYS = 1
 /** A node begins another meter when it lost its data. One that names a new meter each time would fill the disk. */
 const MOST_METERS = 4
 
-/** The bytes of a day belong to its last owner on that day, also where the report comes after the next change. */
-export function takeTraffic(tx: Tx, { workload, day, meter, ...sums }: ReportedDay, now: number) {
+const none: Sums = { rxBytes: 0, txBytes: 0, measuredSeconds: 0, estimatedSeconds: 0 }
+const names = ['rxBytes', 'txBytes', 'measuredSeconds', 'estimatedSeconds'] as const
+/** Each sum made of the same one of `a` and `b`. */
+const each = (a: Sums, b: Sums, of: (a: number, b: number) => number): Sums => ({
+  rxBytes: of(a.rxBytes, b.rxBytes),
+  txBytes: of(a.txBytes, b.txBytes),
+  measuredSeconds: of(a.measuredSeconds, b.measuredSeconds),
+  estimatedSeconds: of(a.estimatedSeconds, b.estimatedSeconds),
+})
+
+/** Stores a day of a workload, also where the report comes long after it. */
+export function takeTraffic(tx: Tx, { workload, day, meter, ...reported }: ReportedDay, now: number) {
   const today = Math.floor(now / DAY_MS)
   if (day > today + AHEAD_DAYS || day < today - METER_KEPT_DAYS) return
   const known = reportedSums(tx, workload.id, day, meter)
   if (!known && countMeters(tx, workload.id, day) >= MOST_METERS) return
-  const before = known ?? { rxBytes: 0, txBytes: 0, measuredSeconds: 0 }
-  const grown = {
-    rxBytes: Math.max(0, sums.rxBytes - before.rxBytes),
-    txBytes: Math.max(0, sums.txBytes - before.txBytes),
-    measuredSeconds: Math.max(0, sums.measuredSeconds - before.measuredSeconds),
+  const before = known ?? none
+  const grown = each({ estimatedSeconds: 0, ...reported }, before, (a, b) => Math.max(0, a - b))
+  if (names.every((name) => grown[name] === 0)) return
+  noteReported(
+    tx,
+    workload.id,
+    day,
+    meter,
+    each(before, grown, (a, b) => a + b),
+  )
+  for (const { ownerId, ...sums } of byOwner(tx, workload, day, grown, now))
+    addTraffic(tx, workload.id, day, ownerId, sums)
+}
+
+/** The bytes of a longer time cannot be told apart by owner: the cut is an estimate. */
+const ESTIMATE_AFTER_SECONDS = 300
+
+type Owned = Sums & { ownerId: string }
+/**
+ * Cut at the owners of the day. The last seconds are the last owner's, and nobody's are more than the time in which the
+ * workload was theirs; the bytes follow the time. Bytes without a time are the last owner's.
+ */
+function byOwner(tx: Tx, workload: ReportedDay['workload'], day: number, grown: Sums, now: number): Owned[] {
+  const end = Math.max(day * DAY_MS + 1, Math.min((day + 1) * DAY_MS, now))
+  const owners = ownersWithin(tx, workload.id, { from: day * DAY_MS, to: end })
+  const times: { ownerId: string; seconds: number }[] = []
+  let left = grown.measuredSeconds
+  for (const { ownerId, ms } of owners) {
+    const room = Math.ceil(ms / 1000) - measuredFor(tx, workload.id, day, ownerId)
+    const seconds = Math.max(0, Math.min(left, room))
+    left -= seconds
+    if (seconds || !times.length) times.push({ ownerId, seconds })
+    if (!left) break
   }
-  if (!grown.rxBytes && !grown.txBytes && !grown.measuredSeconds) return
-  noteReported(tx, workload.id, day, meter, {
-    rxBytes: before.rxBytes + grown.rxBytes,
-    txBytes: before.txBytes + grown.txBytes,
-    measuredSeconds: before.measuredSeconds + grown.measuredSeconds,
+  const [last = { ownerId: workload.ownerId, seconds: 0 }, ...earlier] = times
+  const all = last.seconds + earlier.reduce((sum, { seconds }) => sum + seconds, 0)
+  const estimated = earlier.length && all > ESTIMATE_AFTER_SECONDS ? all : grown.estimatedSeconds
+  const parts = earlier.map(({ ownerId, seconds }): Owned => {
+    const share = (of: number) => Math.floor((of / all) * seconds)
+    return {
+      ownerId,
+      rxBytes: share(grown.rxBytes),
+      txBytes: share(grown.txBytes),
+      measuredSeconds: seconds,
+      estimatedSeconds: Math.min(seconds, share(estimated)),
+    }
   })
-  const owner = ownerWithin(tx, workload.id, { from: day * DAY_MS, to: (day + 1) * DAY_MS }) ?? workload.ownerId
-  addTraffic(tx, workload.id, day, owner, grown)
+  const whole = { ...grown, measuredSeconds: all, estimatedSeconds: Math.min(all, estimated) }
+  const rest = parts.reduce<Sums>((sum, part) => each(sum, part, (a, b) => a - b), whole)
+  return [{ ...rest, estimatedSeconds: Math.min(rest.estimatedSeconds, last.seconds), ownerId: last.ownerId }, ...parts]
 }

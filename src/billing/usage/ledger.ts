@@ -12,8 +12,8 @@ export function keepLedger(db: Db, clock: Clock) {
 }
 
 /**
- * Takes every change that the ledger does not have yet. An order, a suspension, a termination and the end of a
- * container count from the time that the workload's own row says, anything else from now. Answers how many workloads
+ * Takes every change that the ledger does not have yet. An order, a suspension, a termination and the start and end of
+ * a container count from the time that the workload's own row says, anything else from now. Answers how many workloads
  * changed.
  */
 export function recordUsage(tx: Tx, clock: Clock): number {
@@ -65,7 +65,12 @@ function changedAt(open: OpenInterval, present: DueWorkload['present'], now: num
   if (!present) return null
   if (present.state === null) return present.terminatedAt
   if (present.state === 'suspended') return open.state === 'suspended' ? null : present.suspendedAt
-  if (open.power !== 'running' || present.power !== 'stopped' || present.endedAt === null) return null
+  const at =
+    present.power === 'running' && open.power !== 'running'
+      ? present.spellAt
+      : present.power === 'stopped' && open.power === 'running'
+        ? present.endedAt
+        : null
   // A node that was away tells late of an end. The report of a month that has passed stays as it is.
-  return Math.max(present.endedAt, wholeMonth(monthOf(now)).from)
+  return at === null ? null : Math.max(at, wholeMonth(monthOf(now)).from)
 }

@@ -100,6 +100,10 @@ const usedTraffic = namedSchema('UsedTraffic', {
   inBytes: described(t.Integer(), 'Received by the server.'),
   outBytes: t.Integer(),
   measuredSeconds: t.Integer(),
+  estimatedSeconds: described(
+    t.Integer(),
+    'How much of the measured time nobody counted in, such as an absence of the node: its traffic is spread evenly.',
+  ),
   gapSeconds: described(t.Integer(), 'For how long it was there and could not be measured.'),
 })
 /** Reports of nodes come later than the traffic by so much. */
@@ -107,9 +111,10 @@ const LATE_SECONDS = 600
 function showTraffic(sums: Sums | undefined, { byState }: Added) {
   // Traffic that was never measured is unknown, and not 0.
   if (!sums) return null
-  const { rxBytes, txBytes, measuredSeconds } = sums
+  const { rxBytes, txBytes, measuredSeconds, estimatedSeconds } = sums
   const gap = Math.floor((byState.active + byState.suspended) / 1000) - measuredSeconds
-  return { inBytes: rxBytes, outBytes: txBytes, measuredSeconds, gapSeconds: gap > LATE_SECONDS ? gap : 0 }
+  const gapSeconds = gap > LATE_SECONDS ? gap : 0
+  return { inBytes: rxBytes, outBytes: txBytes, measuredSeconds, estimatedSeconds, gapSeconds }
 }
 
 export const usageLine = namedSchema('UsageLine', {

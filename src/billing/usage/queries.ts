@@ -13,6 +13,8 @@ type Present = Omit<UsageInterval, 'id' | 'since' | 'until' | 'state'> & {
   terminatedAt: number | null
   /** When what runs of it ended, as its node said; null while it runs, and where nobody knows. */
   endedAt: number | null
+  /** When the event was that says whether it runs; null before the first, and for kinds without. */
+  spellAt: number | null
 }
 export type OpenInterval = UsageInterval & { until: null }
 /** `present`: what it is now, undefined where its row is gone. `closedAt`: the end of its last closed interval. */
@@ -32,7 +34,7 @@ const dueStatements = prepared(({ $client }) => ({
     `SELECT workload_id AS workloadId, kind, owner_id AS ownerId, reseller_id AS resellerId, hostname,
       product_id AS productId, product_name AS productName, billing_product_id AS billingProductId,
       billing_service_id AS billingServiceId, state, power, created_at AS createdAt, suspended_at AS suspendedAt,
-      terminated_at AS terminatedAt, ended_at AS endedAt
+      terminated_at AS terminatedAt, ended_at AS endedAt, spell_at AS spellAt
      FROM usage_now WHERE workload_id = +?`, // +?: 2 µs instead of 16
   ),
   open: $client.prepare<OpenInterval, [string]>(
@@ -89,7 +91,7 @@ export const ofThoseThereSince = (since: number): Where => ({
 })
 
 const OVERLAPS = 'i.since < +? AND (i.until IS NULL OR i.until > +?)'
-const overlapping = ({ from, to }: Period) => [to, from]
+const overlapping = ({ from, to }: Period) => [to, from] as const
 
 type Product = Pick<UsageInterval, 'productId' | 'productName' | 'billingProductId'>
 /** A workload under one owner: a line of a report. */
@@ -137,7 +139,7 @@ export const countLines = (tx: Db, { where, values }: Where, period: Period): nu
     .get(...values, ...overlapping(period))!.n
 
 const millisecondsWithin = 'sum(min(coalesce(i.until, +?), +?) - max(i.since, +?))'
-const limitsOf = ({ from, to }: Period) => [to, to, from]
+const limitsOf = ({ from, to }: Period) => [to, to, from] as const
 
 /** How long a workload was one owner's, in one state and as one product: `ms` within the period, from `since` on. */
 export type UsagePart = Product & LineKey & { state: UsageState; ms: number; since: number }
@@ -251,15 +253,16 @@ const following = prepared(({ $client }) =>
 export const goesOn = (tx: Db, { workloadId, ownerId, until }: UsageInterval): boolean =>
   until === null || following(tx).get(workloadId, ownerId, until) !== null
 
-const owners = prepared(({ $client }) =>
-  $client.prepare<{ ownerId: string }, [string, number, number]>(
-    `SELECT i.owner_id AS ownerId FROM usage_intervals i WHERE i.workload_id = ? AND ${OVERLAPS}
-     ORDER BY i.since DESC LIMIT 1`,
+type Holder = { ownerId: string; ms: number }
+const holders = prepared(({ $client }) =>
+  $client.prepare<Holder, [number, number, number, string, number, number]>(
+    `SELECT i.owner_id AS ownerId, ${millisecondsWithin} AS ms FROM usage_intervals i
+     WHERE i.workload_id = ? AND ${OVERLAPS} GROUP BY i.owner_id ORDER BY max(i.since) DESC`,
   ),
 )
-/** The last owner of the workload in the period; undefined where it was not there. */
-export const ownerWithin = (tx: Db, workloadId: string, { from, to }: Period): string | undefined =>
-  owners(tx).get(workloadId, to, from)?.ownerId
+/** The owners of the workload in the period, the last one first, and how long it was theirs, in ms. */
+export const ownersWithin = (tx: Db, workloadId: string, period: Period): Holder[] =>
+  holders(tx).all(...limitsOf(period), workloadId, ...overlapping(period))
 
 // ---------------------------------------------------------------- services as a billing system knows them
 export type CurrentService = Pick<

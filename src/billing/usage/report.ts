@@ -114,6 +114,7 @@ export const lineColumns: CsvColumns<Line> = {
   trafficInBytes: (l) => l.traffic?.inBytes ?? null,
   trafficOutBytes: (l) => l.traffic?.outBytes ?? null,
   trafficGapSeconds: (l) => l.traffic?.gapSeconds ?? null,
+  trafficEstimatedSeconds: (l) => l.traffic?.estimatedSeconds ?? null,
   packages: (l) =>
     l.packages.map(({ name, billingProductId, days }) => `${name} (${billingProductId ?? '-'}): ${days}`).join(', '),
 }

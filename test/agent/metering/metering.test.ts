@@ -7,6 +7,7 @@ import { portRulesOf } from '../examples.ts'
 import { temporary } from '../temporary.ts'
 
 const DAY = 86_400_000
+const HOUR = 3_600_000
 const MB = 1_000_000
 
 function meter() {
@@ -37,6 +38,11 @@ function meter() {
         txBytes,
         measuredSeconds,
       })),
+    /** Of the first vm. */
+    estimated: () =>
+      (metering.report()?.days ?? [])
+        .filter(({ workload }) => workload === rules[0]!.workload)
+        .map(({ estimatedSeconds }) => estimatedSeconds),
   }
 }
 
@@ -51,6 +57,63 @@ test('traffic is the sum of all samples, also over a restart of the agent', asyn
   m.later(3600_000)
   await m.metering.sample()
   expect(m.days().find(({ vm }) => vm === 1)).toEqual({ vm: 1, day: 0, txBytes: 6 * MB, measuredSeconds: 3630 })
+})
+
+test('traffic of an absence is spread over its days, and says how much of it is an estimate', async () => {
+  const m = meter()
+  await m.metering.sample()
+  m.later(12 * HOUR - 1000) // to noon
+  await m.metering.sample()
+  m.flow(1, 40 * MB)
+  // Four days until noon again.
+  m.restart()
+  m.later(4 * DAY)
+  await m.metering.sample()
+  m.later(30_000)
+  m.flow(1, MB)
+  await m.metering.sample()
+  const found = m.days().filter(({ vm }) => vm === 1)
+  expect(found.toSorted((a, b) => a.day - b.day)).toEqual([
+    { vm: 1, day: 0, txBytes: 5 * MB, measuredSeconds: 86_400 - 1 }, // it begins with its first sample
+    { vm: 1, day: 1, txBytes: 10 * MB, measuredSeconds: 86_400 },
+    { vm: 1, day: 2, txBytes: 10 * MB, measuredSeconds: 86_400 },
+    { vm: 1, day: 3, txBytes: 10 * MB, measuredSeconds: 86_400 },
+    { vm: 1, day: 4, txBytes: 6 * MB, measuredSeconds: 12 * 3600 + 30 },
+  ])
+  expect(m.estimated().toSorted((a, b) => a! - b!)).toEqual([
+    12 * 3600,
+    12 * 3600 + 11 * 3600 + 3599,
+    86_400,
+    86_400,
+    86_400,
+  ])
+})
+
+test('an absence of months is spread over the days that the controller still takes', async () => {
+  const m = meter()
+  await m.metering.sample()
+  m.flow(1, 6000 * MB)
+  m.later(200 * DAY)
+  await m.metering.sample()
+  const found = m.days().filter(({ vm }) => vm === 1)
+  expect(found.reduce((sum, { txBytes }) => sum + txBytes, 0)).toBe(6000 * MB)
+  expect(Math.min(...found.filter(({ txBytes }) => txBytes).map(({ day }) => day))).toBeGreaterThanOrEqual(200 - 60)
+  expect(Math.max(...found.map(({ measuredSeconds }) => measuredSeconds))).toBe(86_400)
+})
+
+test('a report that ends among the days of an absence is followed by the rest', async () => {
+  const m = meter()
+  for (let n = 3; n <= 10; n++) m.rules.push(portRulesOf(n))
+  await m.metering.sample()
+  for (let n = 1; n <= 10; n++) m.flow(n, 60 * MB)
+  m.later(59 * DAY)
+  await m.metering.sample()
+  const bytes = new Map<string, number>()
+  for (let report = m.metering.report(); report; report = m.metering.report()) {
+    for (const { workload, day, txBytes } of report.days) bytes.set(`${workload} ${day}`, txBytes)
+    m.metering.stored(report.seq)
+  }
+  expect([...bytes.values()].reduce((sum, each) => sum + each, 0)).toBe(600 * MB)
 })
 
 test('counters that began anew count from 0, and the time before is not measured', async () => {

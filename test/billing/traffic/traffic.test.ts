@@ -83,7 +83,7 @@ describe('traffic', () => {
     await flow(MB)
     expect(await trafficOf()).toMatchObject({ outBytes: 6 * MB, gapSeconds: 0 })
   })
-  test('of a day belongs to the last owner on that day, however late its report comes', async () => {
+  test('of a day belongs to its owner on that day, however late its report comes', async () => {
     const other = p.account('customer', 'Otto')
     p.node.agent.disconnect()
     p.node.agent.flow(number, 5 * MB, 0)
@@ -93,10 +93,43 @@ describe('traffic', () => {
     await p.node.agent.host.metering.sample()
     write(p.db, ({ $client }) => void $client.run('UPDATE workloads SET owner_id = ? WHERE id = ?', [other.id, id]))
     p.node.agent.connect()
+    await p.node.agent.meter()
+    await settle()
     await flow(MB)
     const { data } = (await p.call(p.token(p.owner.id), 'GET', '/reports/usage')).body
     const of = (owner: { id: string }) => data.find((l: any) => l.owner.id === owner.id).traffic.outBytes
     expect([of(p.customer), of(other)]).toEqual([5 * MB, MB])
+  })
+  test('of an absence is cut at its days and owners, none of whom has more than the time that was theirs', async () => {
+    await flow(MB)
+    const other = p.account('customer', 'Otto')
+    const owned = (ownerId: string) =>
+      write(p.db, ({ $client }) => void $client.run('UPDATE workloads SET owner_id = ? WHERE id = ?', [ownerId, id]))
+    // The agent is away for four days, and its counters go on.
+    const { host } = p.node.agent
+    p.node.agent.disconnect()
+    p.node.agent.flow(number, 96 * MB, 0)
+    p.turnClock(3 * DAY)
+    owned(other.id)
+    p.turnClock(7_000)
+    owned(p.customer.id)
+    p.turnClock(DAY)
+    await host.metering.sample()
+    p.node.agent.connect()
+    await flow(MB)
+    const { data } = (await p.call(p.token(p.owner.id), 'GET', '/reports/usage')).body
+    const lines = data.filter((l: any) => l.serverId === id && l.traffic)
+    for (const { owner, seconds, traffic } of lines)
+      expect([owner.name, traffic.measuredSeconds <= seconds]).toEqual([owner.name, true])
+    const of = (name: string) => lines.find((l: any) => l.owner.name === name)?.traffic
+    expect(lines.reduce((sum: number, { traffic }: any) => sum + traffic.outBytes, 0)).toBe(98 * MB)
+    expect(of('Otto')).toMatchObject({ measuredSeconds: 7, estimatedSeconds: 7 })
+    expect(of('Otto').outBytes).toBeLessThan(0.1 * MB)
+    const [mine] = lines.filter((l: any) => l.owner.name !== 'Otto')
+    expect(mine.traffic.estimatedSeconds).toBeGreaterThanOrEqual(4 * 86_400 - 60)
+    expect(mine.traffic.gapSeconds).toBe(0)
+    const { text } = { text: String((await p.call(p.token(p.owner.id), 'GET', '/reports/usage.csv')).body) }
+    expect(text.split('\n')[0]).toContain('trafficEstimatedSeconds')
   })
   test('that was never measured for a while shows as a gap', async () => {
     await flow(MB)

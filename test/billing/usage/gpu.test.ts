@@ -1,6 +1,7 @@
 // The usage of GPU instances through everything that happens to them: written with each change, to the millisecond.
 import { describe, expect, test } from 'bun:test'
-import { write } from '../../../src/kernel/db/open.ts'
+import { noteStarted, noteStopped } from '../../../src/compute/gpu-instances/run/spells.ts'
+import { type Tx, write } from '../../../src/kernel/db/open.ts'
 import { ledgerFaults } from '../../support/ledger.ts'
 import { ends, type GpuWorld, gpuWorld, orderInstance, power } from '../../support/nodes/instances.ts'
 import { seeded } from '../../support/random/seeded.ts'
@@ -31,6 +32,30 @@ function mustAddUp(of: any) {
 }
 
 describe('the usage of one instance', () => {
+  test('has each spell from the moment of its event, however long the transaction takes that says so', async () => {
+    using p = await gpuWorld()
+    const id = await orderInstance(p)
+    p.turnClock(hour)
+    const late = (note: (tx: Tx, now: number) => void) =>
+      write(p.db, (tx) => {
+        note(tx, p.now())
+        p.turnClock(4000) // others wait for the same commit
+      })
+    late((tx, now) => noteStopped(tx, id, { now, reason: 'requested' }))
+    p.turnClock(hour)
+    late((tx, now) => noteStarted(tx, id, now, 'requested'))
+    p.turnClock(hour)
+    const found = await usage(p, id)
+    mustAddUp(found)
+    const events = p.db.$client
+      .query<{ type: string; at: number }, [string]>(
+        `SELECT type, created_at AS at FROM events
+         WHERE subject_id = ? AND type IN ('gpu_instance.stopped', 'gpu_instance.started') ORDER BY seq`,
+      )
+      .all(id)
+    expect(found.intervals.slice(-2).map(({ from }: Spell) => Date.parse(from))).toEqual(events.map(({ at }) => at))
+    expect(events.map(({ type }) => type)).toEqual(['gpu_instance.stopped', 'gpu_instance.started'])
+  })
   test('begins with the order, and has a spell for each time that it ran, was stopped or suspended', async () => {
     using p = await gpuWorld({ offer: { billingProductId: 'shop:77' } })
     const id = await orderInstance(p, { billingServiceId: 'svc-1' })

@@ -90,6 +90,7 @@ const Traffic = ({ of }: { of: Line['traffic'] }) =>
     <>
       {gigabytes(of.inBytes)} · {gigabytes(of.outBytes)}
       {of.gapSeconds > 0 && <small>not measured for {span(of.gapSeconds * 1000)}</small>}
+      {of.estimatedSeconds > 0 && <small>estimated for {span(of.estimatedSeconds * 1000)}</small>}
     </>
   ) : (
     <span class="muted">not measured</span>
