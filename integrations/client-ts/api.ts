@@ -3440,7 +3440,7 @@ export interface Operations {
     query?: { cursor?: string; limit?: number }
     result: BackupPlanPage
   }
-  /** Change a backup plan; its servers follow it from their next backup on */
+  /** Change a backup plan; its servers follow it from their next backup on. That it keeps less needs a person, and waits */
   'backup-plans.update': {
     path: { id: string }
     body: {
@@ -3729,7 +3729,7 @@ export interface Operations {
     }
     result: ConsoleTicket
   }
-  /** Back up the database of the controller each day into these targets; without any there are no backups */
+  /** Back up the database of the controller each day into these targets; without any there are no backups. Fewer targets or days need a person, and wait */
   'controller-backups.configure': {
     body: {
       targetIds: (string)[]

@@ -20,7 +20,7 @@ export const destructionsInWords = list(Object.values(destructionKinds))
 export const brakeLimit = automaticSetting({
   name: 'brake.limit',
   title: 'Brake on destruction',
-  words: `How many ${destructionsInWords} one account can start in an hour; ` + 'the rest wait for a second person.',
+  words: `How many ${destructionsInWords} one account may cause in an hour; ` + 'the rest wait for a second person.',
   weakens: 'higher',
   defaultWords: `${LEAST} or ${SHARE * 100} % of all servers, whichever is more`,
   automatic: (tx) => Math.max(LEAST, Math.ceil(SHARE * listedWorkloads(tx, 'server'))),

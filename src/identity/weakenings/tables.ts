@@ -11,7 +11,8 @@ export const weakenings = sqliteTable('weakenings', {
   title: text().notNull(),
   fromWords: text('from_words').notNull(),
   toWords: text('to_words').notNull(),
-  value: text({ mode: 'json' }).$type<number | boolean | null>(),
+  /** As the feature wrote it, in JSON. */
+  value: text({ mode: 'json' }).$type<unknown>(),
   askedBy: text('asked_by').notNull(),
   askedByName: text('asked_by_name').notNull(),
   askedAt: integer('asked_at').notNull(),

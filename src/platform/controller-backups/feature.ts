@@ -3,7 +3,7 @@ import { feature } from '../../kernel/feature.ts'
 import { badControllerBackups, noCopyAtAll } from './attention.ts'
 import { ControllerBackups } from './make.ts'
 import { planOf, resultsOf } from './model.ts'
-import { configureControllerBackups, getControllerBackups, makeControllerBackup } from './plan.ts'
+import { configureControllerBackups, controllerWeakening, getControllerBackups, makeControllerBackup } from './plan.ts'
 
 const errors = {
   no_backup_plan: {
@@ -24,6 +24,7 @@ const LOOK_EVERY_MS = 5 * second
 
 export const controllerBackupsFeature = feature({
   name: 'controller-backups',
+  weakenings: [controllerWeakening],
   errors,
   operations: [getControllerBackups, configureControllerBackups, makeControllerBackup],
   attention: [noCopyAtAll, badControllerBackups],

@@ -1,10 +1,14 @@
 import { Type as t } from 'typebox'
 import { backupTarget } from '../../compute/backup-targets/model.ts'
+import { backupTargetById } from '../../compute/backup-targets/queries.ts'
+import { endWait, mustWait, type WeakeningKind } from '../../identity/weakenings/wait.ts'
+import { nameOf } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { described, done, fields, namedSchema, nullable, operation, see, time } from '../../kernel/api/operation.ts'
 import { isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { keepPlan, planOf, resultsOf } from './model.ts'
+import { count, list } from '../../kernel/words.ts'
+import { keepPlan, type Plan, planOf, resultsOf } from './model.ts'
 
 const access = { staff: ['settings:write'] } as const
 
@@ -53,11 +57,25 @@ export const getControllerBackups = operation({
   run: ({ tx }) => show(tx),
 })
 
+const inWords = (tx: Db, { targets, keepDays: days }: Plan): string =>
+  targets.length
+    ? `in ${list(targets.map((id) => backupTargetById(tx, id)?.name ?? 'a target that was removed'))}, ` +
+      `kept for ${count(days, 'day', 'days')}`
+    : 'none'
+
+/** Fewer targets or days, or no backups at all. */
+export const controllerWeakening: WeakeningKind = {
+  kind: 'controller_backups',
+  apply: (tx, { value }) => keepPlan(tx, { ...(value as Plan), requestedAt: planOf(tx).requestedAt }),
+}
+
 export const configureControllerBackups = operation({
   id: 'controller-backups.configure',
   method: 'PUT',
   path: '/admin/controller-backups',
-  summary: 'Back up the database of the controller each day into these targets; without any there are no backups',
+  summary:
+    'Back up the database of the controller each day into these targets; without any there are no backups. Fewer ' +
+    'targets or days need a person, and wait',
   access,
   requiresRecentAuth: true,
   body: fields({
@@ -66,21 +84,29 @@ export const configureControllerBackups = operation({
     keepDays,
   }),
   response: done,
+  refuses: ['token_not_allowed'],
   example: { targetIds: [], hour: 3, keepDays: 30 },
   auditSnapshot: ({ tx }) => {
     const { targets, hour, keepDays: days } = planOf(tx)
     return { targets, hour, keepDays: days }
   },
-  run({ tx, actor, body, wallClock }) {
+  run(call) {
+    const { tx, actor, body, clock, wallClock } = call
     for (const id of body.targetIds) {
       const target = see(tx, actor, backupTarget, id, 'targetIds')
       if (target.kind === 'rest')
         throw invalid({ field: 'targetIds', message: 'must be folders, SFTP or S3: a REST server takes servers only.' })
     }
     const now = wallClock()
-    const { requestedAt } = planOf(tx)
+    const before = planOf(tx)
     const targets = [...new Set(body.targetIds)]
-    keepPlan(tx, { targets, hour: body.hour, keepDays: body.keepDays, since: now, requestedAt })
+    const after: Plan = { ...before, targets, hour: body.hour, keepDays: body.keepDays, since: now }
+    const about = { kind: controllerWeakening.kind, name: 'plan' }
+    const isWeaker = after.keepDays < before.keepDays || before.targets.some((id) => !targets.includes(id))
+    const [title, from, to] = ["Backups of the controller's database", inWords(tx, before), inWords(tx, after)]
+    if (before.targets.length && isWeaker && mustWait(call, { ...about, title, value: after, from, to })) return {}
+    endWait(tx, about, { decision: 'replaced', by: nameOf(actor), now: clock() })
+    keepPlan(tx, after)
     return {}
   },
 })

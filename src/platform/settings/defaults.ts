@@ -51,7 +51,9 @@ function show(tx: Db, setting: Setting) {
     minimum,
     maximum,
     weakens,
-    waiting: waiting ? { id: waiting.id, value: waiting.value, takesEffectAt: iso(waiting.takesEffectAt) } : null,
+    waiting: waiting
+      ? { id: waiting.id, value: waiting.value as Setting['default'], takesEffectAt: iso(waiting.takesEffectAt) }
+      : null,
   }
 }
 
@@ -61,7 +63,7 @@ const put = (tx: Tx, name: string, value: Setting['default']) =>
 
 export const settingWeakening: WeakeningKind = {
   kind: 'setting',
-  apply: (tx, { name, value }) => put(tx, name, value),
+  apply: (tx, { name, value }) => put(tx, name, value as Setting['default']),
 }
 
 export const listSettings = operation({

@@ -1,6 +1,7 @@
 // A change that weakens a protection needs a person, is told to all owners, and waits for a day or for a second owner.
 import { describe, expect, test } from 'bun:test'
 import { registry } from '../../../src/app/features.ts'
+import { createBackupPlan } from '../../../src/compute/backups/plans/plans.ts'
 import { takeEffect } from '../../../src/identity/weakenings/wait.ts'
 import { hour } from '../../../src/kernel/db/clock.ts'
 import { isWeaker, type Setting, settingValue } from '../../../src/kernel/setting.ts'
@@ -145,6 +146,45 @@ describe('a change that waits', () => {
     expect((await decide(p, p.owner, one.id)).status).toBe(200)
     expect((await p.admin('GET', `/admin/roles/${role.id}`)).secondFactor).toBe(false)
   })
+})
+
+const target = (p: World, name: string): Promise<{ id: string }> =>
+  p.admin('POST', '/admin/backup-targets/local', { name, address: `/srv/${name}` })
+
+test('a backup plan that keeps less waits, and the rest of the change does not', async () => {
+  using p = await world()
+  const { id: targetId } = await target(p, 'oslo')
+  const made = await p.admin('POST', '/admin/backup-plans', { ...createBackupPlan.example, targetId })
+  const at = `/admin/backup-plans/${made.id}`
+  const less = { keepDaily: made.keepDaily - 1, name: 'Nights' }
+  expect((await p.call(p.token(p.owner.id), 'PATCH', at, less)).body.error.code).toBe('token_not_allowed')
+  expect((await p.call(p.owner, 'PATCH', at, less)).body).toMatchObject({ name: 'Nights', keepDaily: made.keepDaily })
+  expect((await waiting(p))[0].title).toBe(`Backup plan ${made.name}`)
+  p.turnClock(25 * hour)
+  takeEffect(p.db, p.controller.app)
+  const more = { keepDaily: 100 }
+  expect(await p.admin('PATCH', at, { windowMinutes: 60 })).toMatchObject({ keepDaily: made.keepDaily - 1 })
+  expect((await p.call(p.token(p.owner.id), 'PATCH', at, more)).body.keepDaily).toBe(100)
+})
+
+test("backups of the controller's database go to fewer targets, or for fewer days, a day later", async () => {
+  using p = await world()
+  const [oslo, bergen] = [await target(p, 'oslo'), await target(p, 'bergen')]
+  const at = '/admin/controller-backups'
+  const plan = { targetIds: [oslo.id], hour: 3, keepDays: 30 }
+  const token = p.token(p.owner.id)
+  expect((await p.call(token, 'PUT', at, plan)).status).toBe(200)
+  expect((await p.call(token, 'PUT', at, { ...plan, targetIds: [oslo.id, bergen.id] })).status).toBe(200)
+  for (const fewer of [{ targetIds: [] }, { targetIds: [bergen.id] }, { keepDays: 29 }]) {
+    const both = { ...plan, targetIds: [oslo.id, bergen.id], ...fewer }
+    expect((await p.call(token, 'PUT', at, both)).body.error.code).toBe('token_not_allowed')
+    expect((await p.call(p.owner, 'PUT', at, both)).status).toBe(200)
+    expect(await p.admin('GET', at)).toMatchObject({ keepDays: 30, targets: [{ id: oslo.id }, { id: bergen.id }] })
+  }
+  expect((await waiting(p)).map((one: any) => one.to)).toEqual(['in oslo and bergen, kept for 29 days'])
+  p.turnClock(25 * hour)
+  takeEffect(p.db, p.controller.app)
+  expect((await p.admin('GET', at)).keepDays).toBe(29)
 })
 
 test('the number that a value of null stands for is compared', async () => {

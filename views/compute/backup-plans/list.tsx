@@ -1,5 +1,6 @@
 import { listBackupTargets } from '../../../src/compute/backup-targets/targets.ts'
 import { changeBackupPlan, createBackupPlan, listBackupPlans } from '../../../src/compute/backups/plans/plans.ts'
+import { keepWords } from '../../../src/compute/backups/plans/retention.ts'
 import { frequencies } from '../../../src/compute/backups/plans/times.ts'
 import { type Answers, ifAllowed, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
@@ -13,7 +14,7 @@ import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { count } from '../../components/words.ts'
-import { everyWords, keepWords, type Plan, timesWords } from './words.ts'
+import { everyWords, type Plan, timesWords } from './words.ts'
 
 const reads = {
   plans: listBackupPlans,

@@ -1,6 +1,8 @@
 // The backup plan of one server, as a section of its page of backups.
+
 import { type getServerBackupPlan, setServerBackupPlan } from '../../../src/compute/backups/plans/assign.ts'
 import type { listBackupPlans } from '../../../src/compute/backups/plans/plans.ts'
+import { keepWords } from '../../../src/compute/backups/plans/retention.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action } from '../../components/action.tsx'
@@ -8,7 +10,7 @@ import type { Area } from '../../components/area.ts'
 import { Select } from '../../components/field.tsx'
 import { Facts, Section } from '../../components/section.tsx'
 import { Moment } from '../../components/time.tsx'
-import { keepWords, timesWords } from './words.ts'
+import { timesWords } from './words.ts'
 
 type Props = {
   server: { id: string; hostname: string }

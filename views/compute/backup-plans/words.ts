@@ -29,15 +29,3 @@ export function timesWords({ every, startsAt, timeZone, windowMinutes }: Times):
     ? `${startsAt}${end}, then ${often.toLowerCase()} (${timeZone})`
     : `${often}, ${startsAt}${end} (${timeZone})`
 }
-
-type Keeps = Pick<Plan, 'keepLast' | 'keepDaily' | 'keepWeekly' | 'keepMonthly'>
-/** `The last 3, 7 daily, 4 weekly` */
-export const keepWords = ({ keepLast, keepDaily, keepWeekly, keepMonthly }: Keeps): string =>
-  [
-    keepLast === 1 ? 'The last one' : `The last ${keepLast}`,
-    keepDaily && `${keepDaily} daily`,
-    keepWeekly && `${keepWeekly} weekly`,
-    keepMonthly && `${keepMonthly} monthly`,
-  ]
-    .filter(Boolean)
-    .join(', ')

@@ -5,7 +5,7 @@ import { changeSetting, type listSettings } from '../../../src/platform/settings
 import { Action } from '../../components/action.tsx'
 import { Check, Field } from '../../components/field.tsx'
 import { Section } from '../../components/section.tsx'
-import { Moment } from '../../components/time.tsx'
+import { Time } from '../../components/time.tsx'
 
 type Setting = Answers<{ s: typeof listSettings }>['s']['settings'][number]
 
@@ -42,7 +42,7 @@ const Waiting = ({ of: s }: { of: Setting }) =>
   s.waiting && (
     <>
       {' '}
-      {settingInWords(s, s.waiting.value)} from <Moment iso={s.waiting.takesEffectAt} /> on, unless it is taken back.
+      To be: {settingInWords(s, s.waiting.value)}, <Time iso={s.waiting.takesEffectAt} />, unless it is taken back.
     </>
   )
 

@@ -9,7 +9,7 @@ import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action } from '../../components/action.tsx'
 import { Section } from '../../components/section.tsx'
-import { Moment, Time } from '../../components/time.tsx'
+import { Time } from '../../components/time.tsx'
 
 type Weakening = Answers<{ w: typeof listWeakenings }>['w']['data'][number]
 
@@ -27,10 +27,10 @@ export const Weakenings = ({ of }: { of: readonly Weakening[] }) =>
             <div class="grow">
               <b>{it.title}</b>
               <small>
-                From {it.from} to {it.to}. Takes effect <Time iso={it.takesEffectAt} />.
+                Now: {it.from}. To be: {it.to}, <Time iso={it.takesEffectAt} />.
               </small>
               <small>
-                {it.askedBy.name} asked for it <Moment iso={it.askedAt} />.
+                {it.askedBy.name} asked for it <Time iso={it.askedAt} />.
               </small>
             </div>
             <Decide of={it} />

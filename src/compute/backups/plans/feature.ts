@@ -3,7 +3,7 @@ import { feature } from '../../../kernel/feature.ts'
 import { getServerBackupPlan, keptWithoutPlan, setServerBackupPlan } from './assign.ts'
 import { getBackupCalendar } from './calendar.ts'
 import { perNode, perTarget } from './places.ts'
-import { changeBackupPlan, createBackupPlan, listBackupPlans } from './plans.ts'
+import { changeBackupPlan, createBackupPlan, listBackupPlans, planWeakening } from './plans.ts'
 import { backupPlanTarget } from './queries.ts'
 import { backupPlans, serverBackupPlans } from './tables.ts'
 import { turnPlans } from './turn.ts'
@@ -30,6 +30,7 @@ export const backupPlansFeature = feature({
     { everyMs: 15 * second, words: 'starting the backups of plans', work: ({ db, app }) => turnPlans(db, app) },
   ],
   tables: [backupPlans, serverBackupPlans],
+  weakenings: [planWeakening],
   operations: [
     listBackupPlans,
     createBackupPlan,

@@ -1,4 +1,6 @@
 import { Type as t } from 'typebox'
+import { endWait, mustWait, type WeakeningKind } from '../../../identity/weakenings/wait.ts'
+import { nameOf } from '../../../kernel/api/actor.ts'
 import { invalid } from '../../../kernel/api/errors.ts'
 import { page, paginate } from '../../../kernel/api/list.ts'
 import { named } from '../../../kernel/api/named.ts'
@@ -8,7 +10,15 @@ import { timeZoneFrom } from '../../../kernel/time-zones.ts'
 import { count } from '../../../kernel/words.ts'
 import { backupTarget } from '../../backup-targets/model.ts'
 import { type BackupPlan, backupPlan, backupPlanAnswer, showBackupPlan } from './model.ts'
-import { backupPlansByName, countBackupPlans, insertBackupPlan, retimeServers, updateBackupPlan } from './queries.ts'
+import {
+  backupPlanById,
+  backupPlansByName,
+  countBackupPlans,
+  insertBackupPlan,
+  retimeServers,
+  updateBackupPlan,
+} from './queries.ts'
+import { keepWords } from './retention.ts'
 import { frequencies, mostWindowMinutes, type Times } from './times.ts'
 
 const properties = {
@@ -79,8 +89,11 @@ export const changeBackupPlan = operation({
   id: 'backup-plans.update',
   method: 'PATCH',
   path: '/admin/backup-plans/{id}',
-  summary: 'Change a backup plan; its servers follow it from their next backup on',
+  summary:
+    'Change a backup plan; its servers follow it from their next backup on. That it keeps less needs a person, and ' +
+    'waits',
   access: { staff: ['packages:write'] },
+  requiresRecentAuth: ['keepLast', 'keepDaily', 'keepWeekly', 'keepMonthly'],
   on: backupPlan,
   body: fields({
     ...(Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, t.Optional(schema)])) as {
@@ -89,10 +102,11 @@ export const changeBackupPlan = operation({
     archived: t.Optional(t.Boolean()),
   }),
   response: backupPlanAnswer,
-  refuses: ['name_taken'],
+  refuses: ['name_taken', 'token_not_allowed'],
   example: { keepDaily: 14 },
-  run({ tx, actor, target, body, clock }) {
-    const wanted = body as Partial<BackupPlan>
+  run(call) {
+    const { tx, actor, target, body, clock } = call
+    const wanted = unlessWeaker(call, target, body as Partial<BackupPlan>)
     const after = { ...target, ...wanted }
     const timeZone = zoneOf(after)
     const given = wanted.timeZone === undefined ? wanted : { ...wanted, timeZone }
@@ -103,6 +117,30 @@ export const changeBackupPlan = operation({
     return showBackupPlan(tx, clock(), changed)
   },
 })
+
+const keeping = ['keepLast', 'keepDaily', 'keepWeekly', 'keepMonthly'] as const
+/** A plan that keeps less deletes backups of all its servers, so such a change waits. Answers the rest. */
+function unlessWeaker(call: Parameters<typeof mustWait>[0], target: BackupPlan, given: Partial<BackupPlan>) {
+  const { tx, actor, clock } = call
+  const changed = keeping.filter((name) => given[name] !== undefined)
+  if (!changed.length) return given
+  const about = { kind: planWeakening.kind, name: target.id }
+  const value = Object.fromEntries(changed.map((name) => [name, given[name]]))
+  const isWeaker = changed.some((name) => given[name]! < target[name])
+  const [title, from, to] = [`Backup plan ${target.name}`, keepWords(target), keepWords({ ...target, ...given })]
+  if (isWeaker && mustWait(call, { ...about, title, value, from, to }))
+    return Object.fromEntries(Object.entries(given).filter(([name]) => !(name in value)))
+  endWait(tx, about, { decision: 'replaced', by: nameOf(actor), now: clock() })
+  return given
+}
+
+export const planWeakening: WeakeningKind = {
+  kind: 'backup_plan',
+  apply(tx, { name, value }) {
+    const target = backupPlanById(tx, name)
+    if (target) updateBackupPlan(tx, target, value as Partial<BackupPlan>)
+  },
+}
 
 const timing = ['every', 'startsAt', 'timeZone', 'windowMinutes'] as const
 

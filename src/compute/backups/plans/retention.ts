@@ -31,3 +31,14 @@ export function expendable<B extends Whole>(backups: readonly B[], keep: Keep, t
   }
   return newestFirst.filter((backup) => !kept.has(backup)).reverse()
 }
+
+/** `The last 3, 7 daily, 4 weekly` */
+export const keepWords = ({ keepLast, keepDaily, keepWeekly, keepMonthly }: Keep): string =>
+  [
+    keepLast === 1 ? 'The last one' : `The last ${keepLast}`,
+    keepDaily && `${keepDaily} daily`,
+    keepWeekly && `${keepWeekly} weekly`,
+    keepMonthly && `${keepMonthly} monthly`,
+  ]
+    .filter(Boolean)
+    .join(', ')
