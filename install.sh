@@ -340,6 +340,7 @@ compile() {
     "$bun" build --compile --minify --bytecode --format=esm --splitting --sourcemap=none \
       --no-compile-autoload-bunfig --no-compile-autoload-dotenv --external cpu-features ./src/main.ts --outfile dist/berth.new
     ./dist/berth.new version
+    ./dist/berth.new licences >dist/NOTICE
     mv dist/berth.new dist/berth
   )
   echo "$1" >"$here/dist/.source"
@@ -349,7 +350,7 @@ compile() {
 source_fingerprint() {
   (
     cd "$here"
-    { echo $BUN_VERSION; { find src agent views public migrations package.json bun.lock install.sh -type f 2>/dev/null || true; } | sort | xargs sha256sum; } |
+    { echo $BUN_VERSION; { find src agent views public migrations package.json bun.lock install.sh LICENSE -type f 2>/dev/null || true; } | sort | xargs sha256sum; } |
       sha256sum | cut -d' ' -f1
   )
 }
@@ -367,6 +368,7 @@ make_deb() (
   chmod 755 "$root"
   install -D -m 755 "$here/dist/berth" "$root$program"
   install -D -m 644 -t "$root$docs" "$here"/docs/*.md
+  install -D -m 644 "$here/dist/NOTICE" "$root$docs/copyright"
   mkdir -p "$root/usr/lib/systemd/system" "$root/DEBIAN"
   controller_unit >"$root/usr/lib/systemd/system/berth.service"
   agent_unit >"$root/usr/lib/systemd/system/berth-agent.service"

@@ -15,6 +15,7 @@ const usage = `Berth ${VERSION}: virtual servers and GPU instances, for hosting 
   berth backup-server …       an append-only place for backups of servers (berth backup-server --help)
   berth secrets rotate        encrypt the secrets in the database with a new key
   berth version               print the version
+  berth licences              print the licences of Berth and of all that it carries
 `
 
 async function run(args: readonly string[]): Promise<number> {
@@ -50,6 +51,8 @@ async function run(args: readonly string[]): Promise<number> {
       return (await import('./app/backup-server/command.ts')).backupServerCommand(rest)
     case 'secrets':
       return (await import('./app/commands/secrets.ts')).secrets(rest)
+    case 'licences':
+      return (await import('./app/commands/licences.ts')).licences(rest)
     case 'version':
     case '--version':
       console.log(VERSION)

@@ -6,7 +6,10 @@ import { allOperations } from '../../src/app/features.ts'
 import { fits } from '../../src/kernel/api/validate.ts'
 
 const root = new URL('../..', import.meta.url).pathname
-const documents = ['README.md', ...readdirSync(`${root}docs`).map((name) => `docs/${name}`)]
+const documents = [
+  ...readdirSync(root).filter((name) => name.endsWith('.md')),
+  ...readdirSync(`${root}docs`).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
+]
 const textOf = (document: string) => readFileSync(root + document, 'utf8')
 
 /** Each call of `berth …` in the blocks of shell lines, with what a here-document gives it. */
