@@ -54,6 +54,7 @@ import brakeByDeed from './0057_brake_by_deed.sql' with { type: 'text' }
 import estimatedTraffic from './0058_estimated_traffic.sql' with { type: 'text' }
 import usageSpells from './0059_usage_spells.sql' with { type: 'text' }
 import workloadServices from './0060_workload_services.sql' with { type: 'text' }
+import interruptedInstallations from './0061_interrupted_installations.sql' with { type: 'text' }
 import networkConfig from './0062_network_config.sql' with { type: 'text' }
 import imageBuilds from './0064_image_builds.sql' with { type: 'text' }
 
@@ -112,6 +113,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0058_estimated_traffic', sql: estimatedTraffic },
   { name: '0059_usage_spells', sql: usageSpells },
   { name: '0060_workload_services', sql: workloadServices },
+  { name: '0061_interrupted_installations', sql: interruptedInstallations },
   { name: '0062_network_config', sql: networkConfig },
   { name: '0064_image_builds', sql: imageBuilds },
 ]

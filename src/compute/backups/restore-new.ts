@@ -211,7 +211,7 @@ export const restoringToNew = saga<Restoring>('restore_to_new', {
         wantedPower: 'running',
         diskGeneration: plan.volume.generation,
       })
-      updateServer(tx, serverId, { bootFirst: 'disk' })
+      updateServer(tx, serverId, { bootFirst: 'disk', provisionedAt: now })
       watchGuest(tx, serverId, now)
       const { concerning, data } = inEvent(tx, load(tx, serverId))
       emit(tx, now, 'server.provisioned', concerning, data)

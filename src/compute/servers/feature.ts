@@ -55,7 +55,7 @@ import { setRestartPolicy, settingRestartPolicy } from './settings/restart-polic
 import { createServerSignInLink } from './sign-in-link.ts'
 import { changeSpeed, changingSpeed, tellingSpeed } from './speed/change.ts'
 import { limitFields } from './speed/limits.ts'
-import { servers } from './tables.ts'
+import { interruptedInstallations, servers } from './tables.ts'
 import { noteShares } from './traffic/allowance.ts'
 import { settleTraffic } from './traffic/limits.ts'
 import { trafficMarks, trafficSuspensions, trafficTopUps } from './traffic/tables.ts'
@@ -66,6 +66,11 @@ const about = { server: serverData, customer: customerData }
 const events = {
   'server.created': event('resellers', 'An order is accepted', t.Object({ ...about, image: nullable(t.String()) })),
   'server.provisioned': event('resellers and customers', 'Built and booted', t.Object(about)),
+  'server.install_failed': event(
+    'resellers and customers',
+    'An installation failed; the server has no system',
+    t.Object({ ...about, error: t.String() }),
+  ),
   'server.suspended': event(
     'resellers and customers',
     'Suspended from anywhere',
@@ -297,7 +302,15 @@ export const serversFeature = feature({
   ],
   catalogueUse: { ofImage: serversWithImage, ofBuild: serversOfBuild, ofPackage: serversWithPackage },
   services: () => ({ guestWatch: new GuestWatch() }),
-  tables: [servers, serverGuests, startupScripts, trafficTopUps, trafficMarks, trafficSuspensions],
+  tables: [
+    servers,
+    serverGuests,
+    startupScripts,
+    trafficTopUps,
+    trafficMarks,
+    trafficSuspensions,
+    interruptedInstallations,
+  ],
   jobs: [
     installing,
     settingUp,

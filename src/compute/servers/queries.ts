@@ -19,17 +19,34 @@ import { statusIs, statusSql } from '../../fleet/workloads/status.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
 import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
-import { type Db, prepared } from '../../kernel/db/open.ts'
-import { inserting, updating, type Where } from '../../kernel/db/rows.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { inserting, rowBy, updating, type Where } from '../../kernel/db/rows.ts'
 import { openJobJson } from '../../kernel/jobs/queries.ts'
 import { addressesJson } from '../../network/ip-pools/queries.ts'
-import { servers } from './tables.ts'
+import { interruptedInstallations, servers } from './tables.ts'
 
 export const serverTarget: AuditTarget = { ...auditTargetOf('srv'), scope: 'servers:read' }
 
 export const insertServer = inserting(servers)
 /** Changes what only servers have; their workload is changed through the feature workloads. */
 export const updateServer = updating(servers, servers.id)
+
+const insertInterrupted = inserting(interruptedInstallations)
+const interruptedById = rowBy(interruptedInstallations, interruptedInstallations.serverId)
+const interruptions = prepared(({ $client }) =>
+  $client.prepare<unknown, [string]>('DELETE FROM interrupted_installations WHERE server_id = ?'),
+)
+/** Keeps the installation that a suspension stops. */
+export const keepInterrupted = (tx: Tx, one: typeof interruptedInstallations.$inferSelect) => {
+  interruptions(tx).run(one.serverId)
+  insertInterrupted(tx, one)
+}
+/** The installation that a suspension stopped, once; undefined where there is none. */
+export const takeInterrupted = (tx: Tx, serverId: string) => {
+  const found = interruptedById(tx, serverId)
+  if (found) interruptions(tx).run(serverId)
+  return found
+}
 
 const counts = prepared(({ $client }) => {
   const where = (column: string) =>

@@ -55,6 +55,15 @@ export const servers = sqliteTable('servers', {
   bootFirst: text('boot_first').$type<BootFirst>().notNull().default('disk'),
   /** The ISO in its CD drive. */
   isoId: text('iso_id'),
+  /** When its first system was installed; null: none ever was. */
+  provisionedAt: integer('provisioned_at'),
   /** The rescue system that it is in. */
   rescue: text({ mode: 'json' }).$type<RescueSystem>(),
+})
+
+/** The installation that a suspension stopped, with the input of its job. */
+export const interruptedInstallations = sqliteTable('interrupted_installations', {
+  serverId: text('server_id').primaryKey(),
+  kind: text().notNull(),
+  input: text({ mode: 'json' }).$type<object>().notNull(),
 })

@@ -33,6 +33,7 @@ const toStaff = ['server.owner_changed', 'transfer.started', 'transfer.finished'
 const beyond: Record<string, 'staff' | 'reseller' | 'both'> = {
   'node.lost': 'staff',
   'server.undeleted': 'reseller',
+  'server.install_failed': 'both',
   'gpu_instance.undeleted': 'reseller',
   'brake.held': 'staff',
   'volume.created': 'reseller',

@@ -192,6 +192,7 @@ const backupOf = async (p: World, id: string) => {
   return `/servers/${id}/backups/${data[0].id}`
 }
 const running = { ...there, disk: first, status: 'running', power: 'running', events: built }
+const failedFirst = ['server.created', 'server.install_failed']
 
 export const scenarios: readonly Scenario[] = [
   {
@@ -200,7 +201,7 @@ export const scenarios: readonly Scenario[] = [
     before: async () => '',
     start: (p) => p.admin('POST', '/admin/servers', p.order),
     succeeds: { ...there, status: 'running', power: 'running', events: built },
-    fails: { ...gone, status: 'failed', addresses: 1, held: 1, events: ['server.created'] },
+    fails: { ...gone, status: 'failed', addresses: 1, held: 1, events: failedFirst },
   },
   {
     name: 'setting up',
@@ -211,7 +212,7 @@ export const scenarios: readonly Scenario[] = [
     },
     start: (p, id) => act('setup', { imageId: p.image, hostname: 'web01', access: { mode: 'password' } })(p, id),
     succeeds: { ...there, disk: first, status: 'running', power: 'running', events: built },
-    fails: { ...gone, status: 'pending_setup', addresses: 1, held: 1, events: ['server.created'] },
+    fails: { ...gone, status: 'pending_setup', addresses: 1, held: 1, events: failedFirst },
   },
   {
     name: 'reinstalling',
@@ -247,7 +248,13 @@ export const scenarios: readonly Scenario[] = [
     // A failure before the old system is given up leaves it as it was; one after that leaves nothing.
     fails: ({ status }: Invariants) =>
       status === 'failed'
-        ? { ...gone, disk: { onNode: null, inUse: null }, addresses: 1, held: 1, events: built }
+        ? {
+            ...gone,
+            disk: { onNode: null, inUse: null },
+            addresses: 1,
+            held: 1,
+            events: [...built, 'server.install_failed'],
+          }
         : { ...there, disk: first, status: 'running', power: 'running', events: built },
   },
   {
@@ -263,9 +270,9 @@ export const scenarios: readonly Scenario[] = [
       disk: second,
       status: 'running',
       power: 'running',
-      events: ['server.created', 'server.reinstalled'],
+      events: [...failedFirst, 'server.provisioned', 'server.reinstalled'],
     },
-    fails: { ...gone, status: 'failed', addresses: 1, held: 1, events: ['server.created'] },
+    fails: { ...gone, status: 'failed', addresses: 1, held: 1, events: [...failedFirst, 'server.install_failed'] },
   },
   {
     name: 'deleting the disk that a reinstallation replaced',
@@ -733,7 +740,7 @@ export const scenarios: readonly Scenario[] = [
       return order(p)
     },
     start: act('suspend', { reason: 'overdue' }),
-    succeeds: { ...gone, status: 'suspended', addresses: 1, held: 1, events: ['server.created', 'server.suspended'] },
+    succeeds: { ...gone, status: 'suspended', addresses: 1, held: 1, events: [...failedFirst, 'server.suspended'] },
   },
   {
     name: 'unsuspending',

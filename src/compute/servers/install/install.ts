@@ -10,6 +10,7 @@ import { noteStartupScript, watchGuest } from '../guest/queries.ts'
 import { inEvent, load } from '../model.ts'
 import { updateServer } from '../queries.ts'
 import { startVm } from '../vm-steps.ts'
+import { tellFailed } from './failed.ts'
 import { type Installing, NO_ANSWER, planInstallation, startupScriptIn } from './plan.ts'
 import { awaitBoot, fetchImage, makeDisk, readsLater, removeSeed, writeSeed } from './steps.ts'
 
@@ -27,13 +28,11 @@ const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup
       },
       // The server keeps its addresses: it can be installed again, or terminated, which gives them back.
       // A termination that was recorded meanwhile stays.
-      undo: (tx, { input, error }) => {
-        if (load(tx, input.serverId).lifecycle !== 'terminated')
-          changeWorkload(tx, input.serverId, {
-            lifecycle: afterFailure,
-            failure: error ? plainCause(error) : null,
-            power: null,
-          })
+      undo: (tx, { input, error, now, jobId }) => {
+        if (load(tx, input.serverId).lifecycle === 'terminated') return
+        const reason = error ? plainCause(error) : null
+        changeWorkload(tx, input.serverId, { lifecycle: afterFailure, failure: reason, power: null })
+        tellFailed(tx, { serverId: input.serverId, jobId, reason, now })
       },
       undoAtOnce: true,
     })
@@ -63,6 +62,7 @@ const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup
           diskGeneration: out.plan.volume.generation,
         })
         updateServer(tx, input.serverId, {
+          provisionedAt: now,
           imageChecksum: out.disk.checksum ?? null,
           ...(readsLater(input) && { pendingSeed: 'next_start' }),
         })

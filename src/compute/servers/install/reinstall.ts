@@ -26,6 +26,7 @@ import { updateServer } from '../queries.ts'
 import { leaveRescue } from '../rescue/model.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
 import { lookAtPower, startVm } from '../vm-steps.ts'
+import { tellFailed } from './failed.ts'
 import { access, firstBootFields, hostname, rootPasswordFor } from './order.ts'
 import { type Installing, NO_ANSWER, type Plan, planInstallation, startupScriptIn, vmOf, volumeOf } from './plan.ts'
 import { changeSpare, removeDisk } from './remove-disk.ts'
@@ -173,8 +174,9 @@ function unplan(tx: Tx, serverId: string, power: Power | null, reason: string | 
   const { lifecycle, diskGeneration } = load(tx, serverId)
   updateServer(tx, serverId, noPendingSeed)
   if (lifecycle === 'terminated') return
-  if (diskGeneration === null) changeWorkload(tx, serverId, { lifecycle: 'failed', failure: reason, power: null })
-  else changeWorkload(tx, serverId, { lifecycle: 'active', power })
+  if (diskGeneration === null) {
+    changeWorkload(tx, serverId, { lifecycle: 'failed', failure: reason, power: null })
+  } else changeWorkload(tx, serverId, { lifecycle: 'active', power })
 }
 
 /** Undoing leads back to the old system, unless there is none or it was given up. */
@@ -198,16 +200,21 @@ export const reinstalling = saga<Reinstalling>('reinstall', {
 })
   .record('hold', 'Holding space for the new disk', {
     do: (tx, { input }) => hold(tx, input),
-    undo: (tx, { input, out }) => {
+    undo: (tx, { input, out, error, now, jobId }) => {
       if (out.hold?.fate === 'kept') changeSpare(tx, input.serverId, -out.hold.diskGb)
+      // Without it nothing was planned, whose undo tells otherwise.
+      const reason = error ? plainCause(error) : null
+      if (!out.hold) tellFailed(tx, { serverId: input.serverId, jobId, reason, now })
     },
   })
   .record('plan', 'Planning the installation', {
     do: (tx, { input, jobId }) => plan(tx, input, jobId),
-    undo: (tx, { input, out, error }) => {
+    undo: (tx, { input, out, error, now, jobId }) => {
       // Outputs of later steps are present in an undo.
       const { look } = out as Partial<Outputs>
-      if (out.plan) unplan(tx, input.serverId, look?.power ?? out.plan.power, error ? plainCause(error) : null)
+      const reason = error ? plainCause(error) : null
+      if (out.plan) unplan(tx, input.serverId, look?.power ?? out.plan.power, reason)
+      tellFailed(tx, { serverId: input.serverId, jobId, reason, now })
     },
     undoAtOnce: true,
   })
@@ -280,7 +287,11 @@ export const reinstalling = saga<Reinstalling>('reinstall', {
       if (readsLater(input)) updateServer(tx, serverId, { pendingSeed: 'next_start' })
       watchGuest(tx, serverId, now)
       noteStartupScript(tx, serverId, startupScriptIn(input, jobId, now))
+      const isFirst = load(tx, serverId).provisionedAt === null
+      if (isFirst) updateServer(tx, serverId, { provisionedAt: now })
       const { concerning, data } = inEvent(tx, load(tx, serverId))
+      // The first installation had failed: whoever waits for the server hears that it is there.
+      if (isFirst) emit(tx, now, 'server.provisioned', concerning, data)
       emit(tx, now, 'server.reinstalled', concerning, { ...data, image: input.imageId })
       const { hold, plan } = out
       // Its snapshots are layers of the old disk, and go with it.

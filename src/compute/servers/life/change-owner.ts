@@ -14,7 +14,7 @@ import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
 import { list } from '../../../kernel/words.ts'
 import { mustHaveUnreadDisk } from '../disk-lock.ts'
 import { heldResources, inEvent, load, server } from '../model.ts'
-import { updateServer } from '../queries.ts'
+import { takeInterrupted, updateServer } from '../queries.ts'
 import { mustAllow, refusalsOf } from '../state.ts'
 
 declare module '../../../kernel/feature.ts' {
@@ -73,6 +73,8 @@ export const changeServerOwner = operation({
     const staysWithin = reseller?.id === resellerOf(tx, before)?.id
     if (reseller && !staysWithin) mustAllowReturn(tx, clock(), reseller, heldResources(tx, target))
     changeWorkload(tx, target.id, { ownerId: owner.id, resellerId: owner.resellerId, ownedSince: clock() })
+    // Its installation would carry the keys of the former owner.
+    takeInterrupted(tx, target.id)
     // The identifier is of the former provider's billing system; what a reseller has itself is the house's.
     if (owner.resellerId !== target.resellerId) updateServer(tx, target.id, { billingServiceId: null })
     const { concerning, data } = inEvent(tx, load(tx, target.id))

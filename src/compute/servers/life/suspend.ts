@@ -8,6 +8,7 @@ import { emit } from '../../../kernel/jobs/outbox.ts'
 import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { cancelJobsHolding, type NewJob, startJob } from '../../../kernel/jobs/start.ts'
+import { rememberInstallation, resumeInstallation } from '../install/interrupted.ts'
 import { inEvent, jobResponse, load, type Server, server, serverJob } from '../model.ts'
 import { leaveRescue, ownSystem } from '../rescue/model.ts'
 import { mustAllow, refusalsOf } from '../state.ts'
@@ -47,6 +48,7 @@ export function suspend(tx: Tx, target: Server, { by, reason, now }: Deed & { re
   mustAllow(target, 'suspend')
   // Without an installation there is nothing to stop. After a failed reinstallation the old system may still run.
   const isEmpty = target.lifecycle === 'pending_setup' && !isHeldByJob(tx, target.id)
+  rememberInstallation(tx, target)
   const jobId = isEmpty
     ? null
     : startJob(
@@ -98,7 +100,8 @@ export function unsuspend(tx: Tx, target: Server, { by, now }: Deed): string | n
   mustAllow(target, 'unsuspend')
   const about = { by, title: `Unsuspend ${target.hostname}`, now }
   const mustStart = target.lifecycle === 'active' && target.wantedPower === 'running'
-  if (!mustStart) cancelJobsHolding(tx, target.id, { ...about, reason: 'unsuspended' })
+  const resumedId = resumeInstallation(tx, target, about)
+  if (!mustStart && !resumedId) cancelJobsHolding(tx, target.id, { ...about, reason: 'unsuspended' })
   const jobId = mustStart
     ? startJob(
         tx,
@@ -106,7 +109,7 @@ export function unsuspend(tx: Tx, target: Server, { by, now }: Deed): string | n
         { serverId: target.id, nodeId: target.nodeId },
         { ...serverJob(target, about), supersedes: true },
       )
-    : null
+    : resumedId
   changeWorkload(tx, target.id, { suspendedAt: null, suspendReason: null })
   const { concerning, data } = inEvent(tx, load(tx, target.id))
   emit(tx, now, 'server.unsuspended', concerning, data)

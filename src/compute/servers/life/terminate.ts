@@ -24,7 +24,7 @@ import { volumeOf } from '../install/plan.ts'
 import { changeSpare } from '../install/remove-disk.ts'
 import { endedServer, inEvent, jobResponse, load, type Server, serverJob } from '../model.ts'
 import { tellRemoved } from '../notices.ts'
-import { updateServer } from '../queries.ts'
+import { takeInterrupted, updateServer } from '../queries.ts'
 import { mustAllow, mustBeEndable, refusalsOf } from '../state.ts'
 
 export const undeleteHours = wholeSetting({
@@ -86,6 +86,7 @@ export function terminate(
   if (target.terminatedAt === null || target.purgeAt !== null) mustBeEndable(by, target, immediately)
   if (immediately && target.purgeAt !== null) return giveUpWindow(tx, target, { by, now })
   mustAllow(target, 'terminate')
+  takeInterrupted(tx, target.id)
   const isEmpty = target.lifecycle === 'pending_setup' && !isHeldByJob(tx, target.id)
   // One that waits for its setup has no data: there is nothing to destroy.
   const held = !isEmpty && mayDestroy(tx, by, { kind: 'terminate', workloadId: target.id, now }).held

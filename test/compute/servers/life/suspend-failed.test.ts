@@ -31,6 +31,7 @@ test('one whose installation failed is suspended and unsuspended as it was, and 
   expect(await read()).toMatchObject({ status: 'terminated' })
   expect(p.events()).toEqual([
     'server.created',
+    'server.install_failed',
     'server.suspended',
     'server.unsuspended',
     'server.suspended',
