@@ -145,7 +145,13 @@ const PlanMenu = ({ of: p, targets }: { of: Plan; targets: Targets }) =>
         title={`Edit ${p.name}`}
         wide
         submit="Save"
-        done="Saved"
+        done="Saved; that it keeps less waits"
+        confirm={{
+          consequences: [
+            'That it keeps less deletes backups: all owners are told, and it takes effect after 24 hours, or when ' +
+              'another owner confirms it under Settings.',
+          ],
+        }}
         fields={<PlanFields scope={`edit-${p.id}`} of={p} targets={targets} />}
       />
       {p.archived ? <Restore of={p} /> : <Archive of={p} />}

@@ -163,7 +163,15 @@ const Plan = ({ backups: b, targets }: { backups: BackupPlan; targets: Offered }
     label={b.targets.length ? 'Change' : 'Set up'}
     title="Backups of the database"
     submit="Save"
-    done="The backups are set"
+    done="Saved; fewer targets or days wait"
+    {...(b.targets.length > 0 && {
+      confirm: {
+        consequences: [
+          'Fewer targets or days take effect after 24 hours, or when another owner confirms it under Settings. All ' +
+            'owners are told.',
+        ],
+      },
+    })}
     fields={
       <>
         <Checks

@@ -55,7 +55,7 @@ const Change = ({ of: s }: { of: Setting }) => (
     of={s.title}
     title={s.title}
     submit="Save"
-    done="Saved"
+    done={s.weakens === 'never' ? 'Saved' : 'Saved; what weakens a protection waits'}
     {...(s.weakens !== 'never' && { confirm: { consequences: [weakening[s.weakens]] } })}
     fields={typeof s.default === 'boolean' ? <Switch of={s} /> : <Whole of={s} />}
   />
