@@ -406,6 +406,37 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     }
   }, 120_000)
 
+  test('each other action that is cut off at any call is done when it is run again', async () => {
+    await using p = await berth()
+    const w = await whmcs(p)
+    await w.call('CreateAccount')
+    await p.settle()
+    const server = serverOf(p, w)
+    for (const [name, wanted, params] of [
+      ['SuspendAccount', { status: 'suspended' }, {}],
+      ['UnsuspendAccount', { status: 'running' }, {}],
+      ['ChangePackage', { packageId: p.larger }, { configoption1: p.larger }],
+      ['UsageUpdate', { status: 'running' }, {}],
+      ['TerminateAccount', { status: 'terminated' }, {}],
+    ] as const)
+      for (let cut = 1, isWhole = false; !isWhole; cut++) {
+        let n = 0
+        p.fault(
+          () => ++n >= cut,
+          () => (n % 2 ? 'lose' : 'hang up'),
+          Infinity,
+        )
+        const said = await w.call(name, params)
+        isWhole = said === 'success'
+        if (!isWhole) expect([name, cut, said]).toEqual([name, cut, expect.stringContaining('no_answer')])
+        p.faults.length = 0
+        expect([name, cut, await w.call(name, params)]).toEqual([name, cut, 'success'])
+        await p.settle()
+        expect([name, cut, p.server(server.id)]).toEqual([name, cut, expect.objectContaining(wanted)])
+      }
+    expect([p.servers(), w.service().domainstatus]).toEqual([1, 'Terminated'])
+  }, 120_000)
+
   test('Create that died before WHMCS noted it keeps the password; repeated too late it mails none', async () => {
     await using p = await berth()
     const w = await whmcs(p)
@@ -458,7 +489,16 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
       expect([name, await copy.call(name)]).toEqual([name, expect.stringContaining('installation_copied')])
     expect(await copy.call('ServiceSingleSignOn')).toMatchObject({ success: false })
     expect((await copy.call('TestConnection')).error).toContain('belongs to billing.example.com')
+    // The first entry stays as it was copied; nothing of it is taken for the other one.
+    copy.change(({ tblservers }) => void tblservers.push({ ...tblservers[0]!, id: 4, username: '' }))
+    const test = (server: number) => copy.call('TestConnection', {}, undefined, { service: null, server })
+    expect(await test(4)).toEqual({ success: true, error: '' })
+    expect((await test(3)).error).toContain('belongs to billing.example.com')
     copy.change(({ tblservers: [server] }) => Object.assign(server!, { username: '' }))
+    expect(await test(3)).toEqual({ success: true, error: '' })
+    const [first, second] = copy.state().tblservers
+    expect(second!.username).toBe(first!.username)
+    expect(first!.username).toMatch(/^[a-z0-9]{8}@staging\.example\.com$/)
     expect(await copy.call('TestConnection')).toEqual({ success: true, error: '' })
     expect(await copy.call('SuspendAccount')).toContain('server_not_found')
     expect(await copy.call('TerminateAccount')).toContain('is there, and is called whmcs:')

@@ -11,7 +11,8 @@ use WHMCS\Database\Capsule;
 
 add_hook('ClientEdit', 1, function (array $vars): void {
     // The person who saved the form waits for this.
-    BerthClient::$timeout = min(BerthClient::$timeout, 5.0);
+    BerthClient::$timeout = min(BerthClient::$timeout, 2.5);
+    BerthClient::$pause = min(BerthClient::$pause, 0.3);
     $userId = (int) $vars['userid'];
     foreach (Capsule::table('tblservers')->where('type', 'berth')->get() as $entry) {
         $hasService = fn (string $table) => Capsule::table($table)->where('userid', $userId)->where('server', $entry->id)->first() !== null;

@@ -35,18 +35,22 @@ function berth_client(array $params): BerthClient
 function berth_installation(int $serverId): string
 {
     $url = (string) Capsule::table('tblconfiguration')->where('setting', 'SystemURL')->value('value');
-    $host = (string) parse_url($url, PHP_URL_HOST);
+    $host = strtolower((string) parse_url($url, PHP_URL_HOST));
     $entries = fn () => Capsule::table('tblservers')->where('type', 'berth');
-    $kept = fn () => array_filter(berth_column($entries(), 'username'), fn ($name) => $name !== '');
-    if ($kept() === []) {
-        // The first entry alone, so that two first calls at once make one id: the second finds nothing to change.
-        $first = min(array_keys(berth_column($entries(), 'username')));
-        $entries()->where('id', $first)->where('username', '')->update(['username' => BerthService::newInstallation($host)]);
-    }
-    $names = $kept();
-    if (!isset($names[$serverId])) {
-        $names[$serverId] = reset($names);
-        $entries()->where('id', $serverId)->update(['username' => $names[$serverId]]);
+    $names = berth_column($entries(), 'username');
+    if (($names[$serverId] ?? '') === '') {
+        // Of an original at another host nothing is taken over.
+        $ofHere = fn () => array_filter(berth_column($entries(), 'username'), fn ($name) => $name !== '' && str_ends_with($name, "@$host"));
+        if ($ofHere() === []) {
+            // The first empty entry alone, so that two first calls at once make one id: the second finds nothing to change.
+            $first = min(array_keys(array_filter($names, fn ($name) => $name === '')));
+            $entries()->where('id', $first)->where('username', '')->update(['username' => BerthService::newInstallation($host)]);
+        }
+        $names = $ofHere();
+        if (!isset($names[$serverId])) {
+            $names[$serverId] = reset($names);
+            $entries()->where('id', $serverId)->update(['username' => $names[$serverId]]);
+        }
     }
     return BerthService::installationOf($names[$serverId], $host);
 }
