@@ -1,6 +1,7 @@
 // The client that all PHP modules share: one installation, one owner, one service, one try, and every body that a
 // gateway can send.
 import { describe, expect, test } from 'bun:test'
+import { presets } from '../../src/identity/tokens/presets.ts'
 import { type Berth, berth, isPhpThere, php } from './berth.ts'
 
 type Said = { error: string | null; code: string | null; answer: any; logged: [string, string, any, any][] }
@@ -18,11 +19,17 @@ type Names = {
 const ada = { service: '17', client: '4711', name: 'Ada Lovelace', email: 'ada@billing.example' }
 const orders = (call: { method: string; path: string }) => call.method === 'POST' && call.path === '/admin/servers'
 
-const asked = (p: Berth, action: string, names: Names = {}, given: unknown[] = [], timeout = 0): Promise<Said> => {
+const asked = (
+  p: Berth,
+  action: string,
+  names: Names = {},
+  given: unknown[] = [],
+  token = p.billing,
+): Promise<Said> => {
   const service = { system: 'whmcs', installation: 'k3v9x2ab', ...ada, ...names }
   const name = Buffer.from(service.name, 'latin1').toString('base64')
-  const input = { url: `http://127.0.0.1:${p.port}`, token: p.billing, service: { ...service, name }, action, given }
-  return php('test/integrations/platforms/client.php', input, timeout ? { TIMEOUT: String(timeout) } : {})
+  const input = { url: `http://127.0.0.1:${p.port}`, token, service: { ...service, name }, action, given }
+  return php('test/integrations/platforms/client.php', input)
 }
 const order = (p: Berth) => ({
   packageId: p.pack,
@@ -134,6 +141,23 @@ describe.skipIf(!isPhpThere)('one order', () => {
     expect([sameAddress.code, p.servers()]).toEqual(['email_taken', 2])
   }, 30_000)
 
+  test('of a reseller is one server as well, after each termination another', async () => {
+    await using p = await berth()
+    const rita = p.account('reseller', 'Rita')
+    await p.admin('PATCH', `/resellers/${rita.id}`, { packageIds: [p.pack], locationIds: [p.location] })
+    const token = p.token(rita.id, presets['reseller-billing']).token!
+    for (let n = 1; n <= 2; n++) {
+      const said = await Promise.all([1, 2].map(() => asked(p, 'createOnce', {}, [order(p)], token)))
+      expect([n, ...said.map(({ error }) => error)]).toEqual([n, null, null])
+      expect([p.servers(), living(p), customers(p)]).toEqual([n, 1, 1])
+      await p.settle()
+      for (const _ of [1, 2])
+        expect((await asked(p, 'terminateOnce', {}, [said[0]!.answer.serverId], token)).error).toBeNull()
+      await p.settle()
+    }
+    expect(living(p)).toBe(0)
+  }, 60_000)
+
   test('that is refused leaves no customer behind', async () => {
     await using p = await berth()
     await p.admin('PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [] })
@@ -189,6 +213,16 @@ describe.skipIf(!isPhpThere)('names of before there were installations', () => {
     expect((await p.admin('GET', '/admin/customers?externalId=whmcs:k3v9x2ab:4711')).data).toHaveLength(1)
     const { answer: again } = await create(p, former)
     expect([again.serverId, p.servers()]).toEqual([id, 1])
+  }, 30_000)
+  test('stop a termination when the owner is not known: taken for gone, the server would run on unpaid', async () => {
+    await using p = await berth()
+    const id = await withOld(p, 'somebody.else@billing.example')
+    const said = await asked(p, 'terminateOnce', former)
+    expect(said.error).toContain(
+      `The server ${id} is called whmcs:17, and its owner has another e-mail than this client.`,
+    )
+    expect((await asked(p, 'terminateOnce', { service: '18', formerId: 'whmcs:18' }, [id])).code).toBe('foreign_server')
+    expect(living(p)).toBe(1)
   }, 30_000)
   test("are left alone when they are another installation's, whose numbers are the same", async () => {
     await using p = await berth()

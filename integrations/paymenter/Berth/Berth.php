@@ -179,7 +179,8 @@ class Berth extends Server
             // The client may have installed it meanwhile, under another name.
             $user = ($server['image'] ?? null) === null ? null : ($server['user'] ?? null);
             $address = $server['ipv4'] ?? $server['ipv6'] ?? null;
-            $this->keep($service, ['berth_hostname' => $server['hostname'] ?? null, 'berth_address' => $address, 'berth_user' => $user]);
+            $shown = ['berth_hostname' => $server['hostname'] ?? null, 'berth_address' => $address, 'berth_user' => $user];
+            $this->keep($service, $shown);
             return $this->berth()->signInLink($server['id']);
         });
     }

@@ -458,8 +458,8 @@ if (!class_exists('BerthError', false)) {
                 throw $error;
             }
             if ($this->text($found, 'status') !== 'terminated') {
-                $name = $found['billingServiceId'] ?? null;
-                $words = "The server $serverId of this service is there, and is called " . ($name ?? 'nothing') . " instead of {$service->id}.";
+                $name = $found['billingServiceId'] ?? 'nothing';
+                $words = "The server $serverId of this service is there, and is called $name instead of {$service->id}.";
                 throw new BerthError('foreign_server', $words);
             }
         }

@@ -18,14 +18,14 @@ class Server_Manager_Berth extends Server_Manager
             'name' => $name, 'type' => 'text', 'label' => $label, 'placeholder' => $placeholder, 'required' => $required,
         ];
         $kept = self::kept($GLOBALS['di'] ?? null);
-        $about = $kept === '' ? 'Leave it empty' : "Leave it empty: it is $kept. After a move its 8 characters, in a copy any other 8";
+        $about = "Leave it empty: it is $kept. After a move its 8 characters, in a copy any other 8";
         return [
             'label' => 'Berth',
             'form' => [
                 'credentials' => [
                     'fields' => [
                         $field('accesshash', 'API token', 'A token with the preset for billing, pnl_…', true),
-                        $field('username', 'Installation', $about, false),
+                        $field('username', 'Installation', $kept === '' ? 'Leave it empty' : $about, false),
                     ],
                 ],
             ],
