@@ -479,49 +479,6 @@ if (!class_exists('BerthError', false)) {
             throw new BerthError('foreign_server', $words);
         }
 
-        /** The id of the customer with this external id, which is made when there is none. */
-        public function customer(string $externalId, string $name, string $email, string $organization = ''): string
-        {
-            $area = $this->area();
-            $find = fn () => $this->call('GET', "$area/customers?externalId=" . rawurlencode($externalId))['data'][0]['id'] ?? null;
-            $found = $find();
-            if ($found !== null) {
-                return $found;
-            }
-            $body = ['name' => $name, 'email' => $email, 'externalId' => $externalId];
-            if ($organization !== '') {
-                $body['organization'] = $organization;
-            }
-            try {
-                return $this->call('POST', "$area/customers", $body)['id'];
-            } catch (BerthError $error) {
-                // Another order of the same client made it meanwhile.
-                $found = $error->errorCode === 'external_id_taken' ? $find() : null;
-                return $found ?? throw $error;
-            }
-        }
-
-        /** The server with this identifier that is not terminated. */
-        public function serverOf(string $billingServiceId): ?array
-        {
-            $path = $this->isReseller() ? '/servers' : '/admin/servers';
-            return $this->call('GET', "$path?billingServiceId=" . rawurlencode($billingServiceId))['data'][0] ?? null;
-        }
-
-        /**
-         * Places the order of a service once. A service whose server exists gets that one, whatever became of the answer
-         * to its order. `$times` counts the orders of one service, so that one after a termination is a new one.
-         */
-        public function order(array $order, string $times): array
-        {
-            $there = $this->serverOf($order['billingServiceId']);
-            if ($there !== null) {
-                return ['serverId' => $there['id'], 'jobId' => null, 'ipv4' => $there['ipv4'], 'rootPassword' => null];
-            }
-            $answer = $this->call('POST', $this->area() . '/servers', $order, "{$order['billingServiceId']}/$times");
-            return $answer + ['rootPassword' => null];
-        }
-
         /** All servers that the token sees. */
         public function servers(): iterable
         {
