@@ -349,7 +349,7 @@ class Berth extends Module
         }
     }
 
-    private function refuse(string $words): null
+    private function refuse(string $words): mixed
     {
         $this->Input->setErrors(['api' => ['berth' => $words]]);
         return null;
