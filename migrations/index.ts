@@ -56,6 +56,7 @@ import usageSpells from './0059_usage_spells.sql' with { type: 'text' }
 import workloadServices from './0060_workload_services.sql' with { type: 'text' }
 import interruptedInstallations from './0061_interrupted_installations.sql' with { type: 'text' }
 import networkConfig from './0062_network_config.sql' with { type: 'text' }
+import installationChecks from './0063_installation_checks.sql' with { type: 'text' }
 import imageBuilds from './0064_image_builds.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -115,5 +116,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0060_workload_services', sql: workloadServices },
   { name: '0061_interrupted_installations', sql: interruptedInstallations },
   { name: '0062_network_config', sql: networkConfig },
+  { name: '0063_installation_checks', sql: installationChecks },
   { name: '0064_image_builds', sql: imageBuilds },
 ]

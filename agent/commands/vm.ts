@@ -5,6 +5,7 @@ import type { Host } from '../host/host.ts'
 import { limitVm, startVm } from '../host/start-vm.ts'
 import { type Output, serialOf, type Vm, type Volume } from '../protocol/wire.ts'
 import type { Commands } from './commands.ts'
+import { lookAtGuest } from './look-at-guest.ts'
 
 const POLL_MS = 200
 const AGENT_EVERY_MS = 1000
@@ -67,13 +68,14 @@ export const vmCommands = {
     return {}
   },
 
-  async 'vm.await'({ workload, address, limitSeconds }, host) {
+  async 'vm.await'({ workload, address, limitSeconds, look }, host) {
     const began = performance.now()
     const answered = await firstAnswer(host, workload, address, began + limitSeconds * 1000)
     const seconds = ((performance.now() - began) / 1000).toFixed(1)
     if (answered === 'no') say('warning', `The guest did not answer within ${seconds} s`)
     else if (answered !== 'off') say('info', `The guest answers by ${answered} after ${seconds} s`)
-    return { answered }
+    const answers = answered === 'agent' || answered === 'ssh'
+    return { answered, ...(look && answers && { seen: await lookAtGuest(host, workload, look) }) }
   },
 } satisfies Partial<Commands>
 

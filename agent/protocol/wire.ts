@@ -274,6 +274,29 @@ export const Seed = t.Object({
 })
 export type Seed = Static<typeof Seed>
 
+/** The network of a guest's main card, and its name. `names`: its host name, short or whole. */
+export const GuestLook = t.Object({
+  tap,
+  mac,
+  addresses: t.Array(address, { maxItems: 100 }),
+  names: t.Array(t.String({ maxLength: 253 }), { maxItems: 2 }),
+  limitSeconds: t.Integer({ minimum: 1, maximum: 120 }),
+})
+export type GuestLook = Static<typeof GuestLook>
+/**
+ * The state of a guest as it was seen. `answering`: its card answered for these addresses by ARP or neighbour
+ * discovery. The rest is what its guest agent says, null where none does: `inside` are addresses of the card, `signIn`
+ * is how its SSH server lets root in.
+ */
+export const GuestSeen = t.Object({
+  answering: t.Array(address, { maxItems: 100 }),
+  inside: t.Union([t.Array(address, { maxItems: 100 }), t.Null()]),
+  hostname: t.Union([t.String({ maxLength: 253 }), t.Null()]),
+  signIn: t.Union([t.Object({ password: t.Boolean(), keys: t.Boolean() }), t.Null()]),
+  ssh: t.Boolean(),
+})
+export type GuestSeen = Static<typeof GuestSeen>
+
 const encryptedPassword = t.String({ pattern: ENCRYPTED })
 /**
  * The seed of Windows, which cloudbase-init reads: OpenStack's config drive. The password of its administrator is
@@ -487,8 +510,10 @@ export const commands = {
       workload: workloadId,
       address: t.Union([address, t.Null()]),
       limitSeconds: t.Integer({ minimum: 1, maximum: 900 }),
+      /** Once it answered, looks at what it has, until that is all or for so long. */
+      look: t.Optional(GuestLook),
     }),
-    t.Object({ answered: t.Enum(['agent', 'ssh', 'no', 'off']) }),
+    t.Object({ answered: t.Enum(['agent', 'ssh', 'no', 'off']), seen: t.Optional(GuestSeen) }),
   ),
   /**
    * Sets the password of a user of the running guest, from its crypt(3) hash or, for Windows, from the password that is

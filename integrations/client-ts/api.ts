@@ -1324,6 +1324,31 @@ export type ImageBuilds = {
   })[]
 }
 
+export type InstallationCheck = {
+  /** Null: nothing was seen, as on Windows, or where the guest did not answer. */
+  check: {
+    /** The installation. */
+    jobId: string
+    at: string
+    addresses: ({
+      address: string
+      /** By ARP or neighbour discovery, or its guest agent has it. */
+      answers: boolean
+    })[]
+    /** As its guest agent names it; null: none answered. */
+    hostname: string | null
+    /** Port 22 answered the node. */
+    ssh: boolean
+    /** How its SSH server lets root in; null: not known. */
+    signIn: {
+      password: boolean
+      keys: boolean
+    } | null
+    /** What it lacks of what was ordered. */
+    warnings: (string)[]
+  } | null
+}
+
 export type InstallationStarted = {
   jobId: string
   serverId: string
@@ -5583,6 +5608,11 @@ export interface Operations {
     path: { id: string }
     result: ServerHardware
   }
+  /** What a server had right after its last installation, as its node saw it */
+  'servers.installation-check': {
+    path: { id: string }
+    result: InstallationCheck
+  }
   /** Change the labels of a server: free words; staff set their own, which only staff read */
   'servers.label': {
     path: { id: string }
@@ -6848,6 +6878,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'servers.firewall': ['GET', '/servers/{id}/firewall', false],
   'servers.get': ['GET', '/servers/{id}', false],
   'servers.hardware': ['GET', '/servers/{id}/hardware', false],
+  'servers.installation-check': ['GET', '/servers/{id}/installation-check', false],
   'servers.label': ['POST', '/servers/{id}/labels', false],
   'servers.list': ['GET', '/servers', false],
   'servers.list-all': ['GET', '/admin/servers', false],

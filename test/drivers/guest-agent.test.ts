@@ -14,7 +14,10 @@ const workload = workloadId(1)
 function fake(up = true) {
   const db = new Database(':memory:')
   db.run('CREATE TABLE vms (workload TEXT, definition TEXT)')
-  db.run('INSERT INTO vms VALUES (?, ?)', [workload, JSON.stringify({ network: { mac: '02:00:00:00:00:01' } })])
+  db.run('INSERT INTO vms VALUES (?, ?)', [
+    workload,
+    JSON.stringify({ hostname: 'web01.example.com', network: { mac: '02:00:00:00:00:01' } }),
+  ])
   return new FakeGuestAgent(db, { guestAnswers: async () => up })
 }
 

@@ -59,11 +59,12 @@ export class FakeGuestAgent implements GuestAgent {
       .query<{ password: string }, [string, string]>('select password from guest_users where workload = ? and user = ?')
       .get(workload, user)?.password
   }
-  /** The programs that were run, in order. */
+  /** The programs that were run to change something, in order. */
   programs(workload: string): { argv: string[]; stdin: string | null }[] {
     return this.db
       .query<{ argv: string; stdin: string | null }, [string]>(
-        'select argv, stdin from guest_programs where workload = ? order by rowid',
+        `select argv, stdin from guest_programs where workload = ? and argv not like '["/usr/sbin/sshd",%'
+         order by rowid`,
       )
       .all(workload)
       .map(({ argv, stdin }) => ({ argv: JSON.parse(argv) as string[], stdin }))
@@ -99,19 +100,23 @@ export class FakeGuestAgent implements GuestAgent {
 
   async info(workload: string): Promise<GuestInfo> {
     await this.mustAnswer(workload)
-    return system
+    return { ...system, hostname: this.vm(workload)?.hostname.split('.')[0] ?? system.hostname }
   }
 
   async interfaces(workload: string): Promise<GuestInterface[]> {
     await this.mustAnswer(workload)
-    const row = this.db
-      .query<{ definition: string }, [string]>('select definition from vms where workload = ?')
-      .get(workload)
-    const { mac } = (JSON.parse(row!.definition) as Vm).network
+    const { mac } = this.vm(workload)!.network
     return [
       { name: 'lo', mac: '00:00:00:00:00:00', addresses: ['127.0.0.1/8', '::1/128'] },
       { name: 'eth0', mac, addresses: [] },
     ]
+  }
+
+  private vm(workload: string): Vm | undefined {
+    const row = this.db
+      .query<{ definition: string }, [string]>('select definition from vms where workload = ?')
+      .get(workload)
+    return row ? (JSON.parse(row.definition) as Vm) : undefined
   }
 
   async exec(workload: string, argv: readonly string[], { stdin }: { stdin?: string } = {}): Promise<GuestRun> {

@@ -1,18 +1,11 @@
 // Frames that tell neighbours where an address is now. They carry the guest's MAC address, so no program of the host
 // sends them: they leave through a packet socket, as the guest itself would send them.
-import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { readdirSync, readlinkSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { basename } from 'node:path'
 import ipaddr from 'ipaddr.js'
-import { Failure } from '../../failure.ts'
+import { BROADCAST, checksum, ETH_P_ARP, ETH_P_IPV6, frame, macBytes, openSocket } from './frames.ts'
 
-const AF_PACKET = 17
-const SOCK_RAW = 3
-const SOCK_CLOEXEC = 0o2000000
-const ETH_P_ARP = 0x0806
-const ETH_P_IPV6 = 0x86dd
-const BROADCAST = 'ff:ff:ff:ff:ff:ff'
 /** A frame may be lost, and a router that misses it sends to the old place until its entry ends. */
 const TIMES = 2
 
@@ -64,47 +57,4 @@ function advertisement(hardware: number[], ip: number[]): Uint8Array {
   message.splice(2, 2, sum >> 8, sum & 0xff)
   const header = [0x60, 0, 0, 0, 0, message.length, 58, 255, ...ip, ...allNodes]
   return frame(macBytes('33:33:00:00:00:01'), hardware, ETH_P_IPV6, [...header, ...message])
-}
-
-/** The Internet checksum (RFC 1071) over an even number of bytes. */
-function checksum(bytes: readonly number[]): number {
-  let sum = 0
-  for (let i = 0; i < bytes.length; i += 2) sum += (bytes[i]! << 8) | bytes[i + 1]!
-  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16)
-  return ~sum & 0xffff
-}
-
-const frame = (to: number[], from: number[], protocol: number, payload: number[]) =>
-  Uint8Array.from([...to, ...from, protocol >> 8, protocol & 0xff, ...payload])
-const macBytes = (mac: string) => mac.split(':').map((byte) => Number.parseInt(byte, 16))
-
-function openSocket() {
-  const libc = dlopen('libc.so.6', {
-    socket: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
-    if_nametoindex: { args: [FFIType.ptr], returns: FFIType.u32 },
-    sendto: {
-      args: [FFIType.i32, FFIType.ptr, FFIType.u64, FFIType.i32, FFIType.ptr, FFIType.u32],
-      returns: FFIType.i64,
-    },
-    close: { args: [FFIType.i32], returns: FFIType.i32 },
-  })
-  const { symbols } = libc
-  const socket = symbols.socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)
-  if (socket < 0) throw new Failure('announce_failed', 'no packet socket can be opened; is the agent root?')
-  return {
-    /** A port that is gone meanwhile, or is down, is passed over. */
-    send(port: string, frame: Uint8Array) {
-      const index = symbols.if_nametoindex(ptr(Buffer.from(`${port}\0`)))
-      if (!index) return
-      // struct sockaddr_ll: family, protocol, index, then 12 bytes that a frame with its own header does not need.
-      const to = Buffer.alloc(20)
-      to.writeUInt16LE(AF_PACKET, 0)
-      to.writeInt32LE(index, 4)
-      symbols.sendto(socket, ptr(frame), frame.length, 0, ptr(to), to.length)
-    },
-    close() {
-      symbols.close(socket)
-      libc.close()
-    },
-  }
 }

@@ -7,6 +7,7 @@ import { BRIDGE_NAME } from '../../protocol/bounds.ts'
 import type { Facts } from '../../protocol/wire.ts'
 import type { Port } from '../../state.ts'
 import { announceOnBridge } from './announce.ts'
+import { answeringAt } from './neighbours.ts'
 import type { Network, RoutedPrefix } from './network.ts'
 import { setRoutes } from './routes.ts'
 
@@ -76,6 +77,8 @@ export class Bridges implements Network {
     const bridges = new Set((await interfaces()).filter((it) => it.isBridge).map((it) => it.name))
     await setRoutes(prefixes, (device) => bridges.has(device) && !PRIVATE.test(device))
   }
+
+  answering = (vm: { tap: string; mac: string }, addresses: readonly string[]) => answeringAt(vm, addresses)
 
   sshAnswers = (address: string) => greetsAsSsh(address)
 }

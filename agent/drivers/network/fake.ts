@@ -25,5 +25,7 @@ export class FakeNetwork implements Network {
   async route(prefixes: readonly RoutedPrefix[]) {
     this.routed = prefixes
   }
+  /** A test takes an address away by replacing it. */
+  answering = async (_vm: { tap: string; mac: string }, addresses: readonly string[]) => [...addresses]
   sshAnswers = async () => false
 }

@@ -24,6 +24,11 @@ export interface Network {
    * nothing. Converges, also where another program removed a route.
    */
   route(prefixes: readonly RoutedPrefix[]): Promise<void>
+  /**
+   * Those of the addresses for which the vm's card answers within a second: ARP and neighbour discovery, asked at its
+   * tap, so that the host needs no address in their networks. None without a tap.
+   */
+  answering(vm: { tap: string; mac: string }, addresses: readonly string[]): Promise<string[]>
   /** True when an SSH server greets at `address` within a second. */
   sshAnswers(address: string): Promise<boolean>
 }

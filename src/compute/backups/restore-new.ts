@@ -22,6 +22,7 @@ import { exactGb } from '../../kernel/words.ts'
 import { addressesOf } from '../../network/ip-pools/allocate.ts'
 import { withPrivateCards } from '../private-networks/seed.ts'
 import { watchGuest } from '../servers/guest/queries.ts'
+import { noteSeen } from '../servers/guest/seen.ts'
 import { hostname } from '../servers/install/order.ts'
 import { BOOT_LIMIT_SECONDS, NO_ANSWER, planInstallation } from '../servers/install/plan.ts'
 import { hasNetworkSeed, networkSeed } from '../servers/install/seed.ts'
@@ -192,6 +193,7 @@ export const restoringToNew = saga<Restoring>('restore_to_new', {
         workload: input.serverId,
         address: out.plan.address,
         limitSeconds: BOOT_LIMIT_SECONDS,
+        look: out.plan.look,
       }),
   })
   .command('unseed', 'Removing the data for its first boot', {
@@ -202,7 +204,7 @@ export const restoringToNew = saga<Restoring>('restore_to_new', {
   })
   // The last step: nothing can fail after the event, so it needs no undo.
   .record('tell', 'Ready', {
-    do(tx, { input: { serverId }, out: { plan, boot }, now, log }) {
+    do(tx, { input: { serverId }, out: { plan, boot }, now, log, jobId }) {
       if (boot.answered === 'no' || boot.answered === 'off') log(NO_ANSWER, 'warning')
       if (!plan.seed) log('Its system takes no addresses from here: set its network at the console.', 'warning')
       changeWorkload(tx, serverId, {
@@ -213,6 +215,7 @@ export const restoringToNew = saga<Restoring>('restore_to_new', {
       })
       updateServer(tx, serverId, { bootFirst: 'disk', provisionedAt: now })
       watchGuest(tx, serverId, now)
+      noteSeen(tx, serverId, { jobId, boot, look: plan.look, access: null, now, log })
       const { concerning, data } = inEvent(tx, load(tx, serverId))
       emit(tx, now, 'server.provisioned', concerning, data)
     },

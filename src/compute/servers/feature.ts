@@ -16,6 +16,7 @@ import { removeServerAddress } from './addresses/remove.ts'
 import { awayServers, crashedServers, failedServers, waitingServers } from './attention.ts'
 import { createResellerServer, createServer } from './create.ts'
 import { detectingOs, detectOs } from './guest/detect.ts'
+import { getInstallationCheck } from './guest/installation-check.ts'
 import { removeReadSeeds, removingSeed } from './guest/pending-seed.ts'
 import { resetPassword, resettingPassword } from './guest/root-password.ts'
 import { getStartupScript } from './guest/startup-script.ts'
@@ -374,6 +375,7 @@ export const serversFeature = feature({
     resetPassword,
     detectOs,
     getStartupScript,
+    getInstallationCheck,
   ],
   bindsToOwner: (tx, id) =>
     addressesOf(tx, id).flatMap((held) => (isOwn(held) ? [] : [`The floating address ${held.address}`])),

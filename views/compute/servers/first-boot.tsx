@@ -1,13 +1,14 @@
 // The choice of script and user-data for the first boot of an installation, and the result of the script.
 import { MOST_STARTUP_OUTPUT_BYTES } from '../../../agent/protocol/startup-script.ts'
 import { listScripts } from '../../../src/compute/scripts/scripts.ts'
+import type { getInstallationCheck } from '../../../src/compute/servers/guest/installation-check.ts'
 import { getStartupScript } from '../../../src/compute/servers/guest/startup-script.ts'
 import { rightsWith } from '../../../src/identity/team/access.ts'
 import { mayCallOn } from '../../../src/kernel/api/operation.ts'
 import { type Answers, ifNamed } from '../../../src/kernel/web/page.ts'
 import { Select, TextArea } from '../../components/field.tsx'
 import { Link } from '../../components/link.tsx'
-import { Facts, Section } from '../../components/section.tsx'
+import { Facts, Note, Section } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
 import { bytes } from '../../components/words.ts'
 import type { Server } from './words.ts'
@@ -91,4 +92,31 @@ export function StartupScriptResult({ of }: { of: Startup }) {
 const outcomes = {
   waiting: 'Still running. Without a guest agent in the image, the panel cannot see when it ends.',
   unknown: 'Unknown: it did not end within a day.',
+}
+
+type Installed = Answers<{ i: typeof getInstallationCheck }>['i'] | undefined
+
+/** Only where something is missing: a server that has all of it needs no words about it. */
+export function InstallationResult({ of }: { of: Installed }) {
+  const c = of?.check
+  if (!c?.warnings.length) return null
+  const answering = c.addresses.filter(({ answers }) => answers).map(({ address }) => address)
+  return (
+    <Section id="installation" title="After its installation">
+      <div class="stack">
+        {c.warnings.map((warning) => (
+          <Note level="warn">{warning}</Note>
+        ))}
+        <Facts
+          pairs
+          of={[
+            ['Answers at', answering.join(', ') || 'No address'],
+            ['SSH', c.ssh ? 'Answers' : 'Did not answer its node'],
+            ['Calls itself', c.hostname],
+            ['Seen', <Time iso={c.at} />],
+          ]}
+        />
+      </div>
+    </Section>
+  )
 }

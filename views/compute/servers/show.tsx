@@ -1,5 +1,6 @@
 import { listOfferedImages } from '../../../src/catalog/images/images.ts'
 import { detectOs } from '../../../src/compute/servers/guest/detect.ts'
+import { getInstallationCheck } from '../../../src/compute/servers/guest/installation-check.ts'
 import { setupServer } from '../../../src/compute/servers/install/setup.ts'
 import { getServer } from '../../../src/compute/servers/list.ts'
 import { getBandwidth } from '../../../src/compute/servers/traffic/top-up.ts'
@@ -29,7 +30,7 @@ import {
   rootPassword,
   windowsAmong,
 } from './access.tsx'
-import { FirstBootFields, ownScripts, StartupScriptResult, startupOfOwn } from './first-boot.tsx'
+import { FirstBootFields, InstallationResult, ownScripts, StartupScriptResult, startupOfOwn } from './first-boot.tsx'
 import { ServerFrame } from './frame.tsx'
 import { ImagePicks } from './image-picks.tsx'
 import { away } from './power-buttons.tsx'
@@ -44,6 +45,7 @@ const reads = {
   memberships: allIfAllowed(listMemberships),
   scripts: ownScripts,
   startup: startupOfOwn,
+  installed: ifAllowed(getInstallationCheck),
   // Their values are new every few seconds: a part that is fetched again is compared without them.
   metrics: aroundParts(ifAllowed(getMetrics, ({ params }) => ({ params, query: { range: '1h' } }))),
   bandwidth: aroundParts(ifAllowed(getBandwidth)),
@@ -77,6 +79,7 @@ const Overview = (data: InArea) => (
           </Live>
         )}
         <Live id="startup-live" every={10}>
+          <InstallationResult of={data.installed} />
           <StartupScriptResult of={data.startup} />
         </Live>
         <Live id="activity" every={4}>

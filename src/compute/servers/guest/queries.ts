@@ -3,7 +3,7 @@ import type { GuestSystem, OsFamily, StartupResult } from '../../../../agent/pro
 import { fromWorkloads } from '../../../fleet/workloads/queries.ts'
 import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
 import { rowBy } from '../../../kernel/db/rows.ts'
-import { type StartupScript, serverGuests, startupScripts } from './tables.ts'
+import { type InstallationCheck, type StartupScript, serverGuests, startupScripts } from './tables.ts'
 
 export const guestOf = rowBy(serverGuests, serverGuests.serverId)
 export const startupScriptOf = rowBy(startupScripts, startupScripts.serverId)
@@ -22,7 +22,7 @@ const statements = prepared(({ $client }) => ({
   watch: $client.prepare(
     `INSERT INTO server_guests (server_id, next_look_at) VALUES (?, ?)
      ON CONFLICT DO UPDATE SET next_look_at = excluded.next_look_at, tries = 0, agent_answers = 0,
-       os_id = NULL, os_name = NULL, os_version = NULL, kernel = NULL, detected_at = NULL`,
+       seen = NULL, os_id = NULL, os_name = NULL, os_version = NULL, kernel = NULL, detected_at = NULL`,
   ),
   postpone: $client.prepare('UPDATE server_guests SET next_look_at = ? WHERE server_id = ?'),
   silent: $client.prepare(
@@ -58,6 +58,10 @@ export const noteSystem = (tx: Tx, id: string, system: GuestSystem, now: number,
     .onConflictDoUpdate({ target: serverGuests.serverId, set: known })
     .run()
 }
+
+/** After `watchGuest`, which forgets what an earlier installation left. */
+export const noteCheck = (tx: Tx, id: string, seen: InstallationCheck) =>
+  void tx.update(serverGuests).set({ seen }).where(eq(serverGuests.serverId, id)).run()
 
 /** Servers that were started with a seed of a password reset, and were not tried since. */
 export const startedWithSeed = (tx: Db, triedBefore: number) => statements(tx).startedWithSeed.all(triedBefore)

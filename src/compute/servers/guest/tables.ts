@@ -1,5 +1,17 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
+/** The state of a server right after its installation. */
+export type InstallationCheck = {
+  jobId: string
+  at: number
+  addresses: { address: string; answers: boolean }[]
+  hostname: string | null
+  ssh: boolean
+  signIn: { password: boolean; keys: boolean } | null
+  /** Sentences, one for each thing that was ordered and is missing. */
+  warnings: string[]
+}
+
 /** The guest of a server, as it describes itself through its agent: every text is its claim. */
 export const serverGuests = sqliteTable('server_guests', {
   serverId: text('server_id').primaryKey(),
@@ -15,6 +27,8 @@ export const serverGuests = sqliteTable('server_guests', {
   detectedAt: integer('detected_at'),
   /** When the removal of a seed was tried last. */
   seedTriedAt: integer('seed_tried_at').notNull().default(0),
+  /** The result of its last installation, as its node saw it. */
+  seen: text({ mode: 'json' }).$type<InstallationCheck>(),
   /** When it was first seen running with a seed that Windows reads. */
   seedSeenAt: integer('seed_seen_at'),
 })

@@ -7,6 +7,7 @@ import { plainCause } from '../../../kernel/jobs/failures.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { noteStartupScript, watchGuest } from '../guest/queries.ts'
+import { noteSeen } from '../guest/seen.ts'
 import { inEvent, load } from '../model.ts'
 import { updateServer } from '../queries.ts'
 import { startVm } from '../vm-steps.ts'
@@ -67,6 +68,7 @@ const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup
           ...(readsLater(input) && { pendingSeed: 'next_start' }),
         })
         watchGuest(tx, input.serverId, now)
+        noteSeen(tx, input.serverId, { jobId, boot: out.boot, look: out.plan.look, access: input.access, now, log })
         noteStartupScript(tx, input.serverId, startupScriptIn(input, jobId, now))
         const { concerning, data } = inEvent(tx, load(tx, input.serverId))
         emit(tx, now, 'server.provisioned', concerning, data)

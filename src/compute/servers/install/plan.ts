@@ -2,6 +2,7 @@
 // repeated step sends the same values.
 import {
   type ConfigDrive,
+  type GuestLook,
   type Hardware,
   type ImageSource,
   type PortRules,
@@ -20,11 +21,15 @@ import { noteApplied } from '../../firewalls/queries.ts'
 import { withPrivateCards } from '../../private-networks/seed.ts'
 import type { Server } from '../model.ts'
 import { speedOf } from '../speed/limits.ts'
-import { type Access, type FirstBoot, seedFor } from './seed.ts'
+import { type Access, type FirstBoot, guestCidr, seedFor } from './seed.ts'
 
 export const GIB = 1024 ** 3
 /** Seconds a guest may take until it answers. Real images take half a minute, emulated ones several minutes. */
 export const BOOT_LIMIT_SECONDS = 300
+
+/** Seconds after its first answer in which a guest is to have its network and name. */
+const LOOK_LIMIT_SECONDS = 60
+const MOST_LOOKED_AT = 100
 
 /** The input of the jobs that install a system. */
 export type Installing = {
@@ -43,6 +48,8 @@ export type Plan = {
   vm: Vm
   seed: Seed | ConfigDrive
   address: string | null
+  /** The network and name for its guest; not of Windows, which is set up long after its agent answers. */
+  look?: GuestLook
 }
 
 /** The server's volume of this generation; of the one in use with the layer that it writes. */
@@ -117,8 +124,17 @@ export function planInstallation(
     vm: vmOf(tx, { ...server, bootFirst: 'disk' }, volume, true),
     seed: withPrivateCards(tx, seedFor(server, held, chosen.access, instance, chosen.firstBoot)),
     address: held.find((a) => a.version === 4)?.address ?? null,
+    ...(server.os !== 'windows' && { look: lookOf(server, held) }),
   }
 }
+
+const lookOf = (server: Server, held: readonly HeldAddress[]): GuestLook => ({
+  tap: tapOf(server),
+  mac: server.mac,
+  addresses: held.slice(0, MOST_LOOKED_AT).map((a) => guestCidr(a).split('/')[0]!),
+  names: [...new Set([server.hostname, server.hostname.split('.')[0]!])],
+  limitSeconds: LOOK_LIMIT_SECONDS,
+})
 
 /** The startup script of an installation, for the record of what it leaves. */
 export const startupScriptIn = ({ firstBoot }: Installing, jobId: string, now: number) =>

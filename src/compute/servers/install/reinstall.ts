@@ -21,6 +21,7 @@ import { startDestroying } from '../../brake/brake.ts'
 import { firstLayer, forgetSnapshots, snapshotsOf } from '../../snapshots/queries.ts'
 import { diskJob } from '../disk-lock.ts'
 import { noteStartupScript, watchGuest } from '../guest/queries.ts'
+import { noteSeen } from '../guest/seen.ts'
 import { inEvent, load, type Server, server } from '../model.ts'
 import { updateServer } from '../queries.ts'
 import { leaveRescue } from '../rescue/model.ts'
@@ -286,6 +287,7 @@ export const reinstalling = saga<Reinstalling>('reinstall', {
       updateServer(tx, serverId, { imageChecksum: out.disk.checksum ?? null })
       if (readsLater(input)) updateServer(tx, serverId, { pendingSeed: 'next_start' })
       watchGuest(tx, serverId, now)
+      noteSeen(tx, serverId, { jobId, boot: out.boot, look: out.plan.look, access: input.access, now, log })
       noteStartupScript(tx, serverId, startupScriptIn(input, jobId, now))
       const isFirst = load(tx, serverId).provisionedAt === null
       if (isFirst) updateServer(tx, serverId, { provisionedAt: now })

@@ -51,6 +51,7 @@ export const awaitBoot = [
         workload: input.serverId,
         address: out.plan.address,
         limitSeconds: BOOT_LIMIT_SECONDS,
+        look: out.plan.look,
       }),
   },
 ] as const
