@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Connection } from './controller-link/connection.ts'
 import { controllerUrl, enroll } from './controller-link/controller.ts'
-import { keepPins, makeDataDir, newKey, readIdentity } from './controller-link/identity.ts'
+import { consentTo, keepPins, makeDataDir, newKey, readIdentity } from './controller-link/identity.ts'
 import { type Journal, openJournal } from './controller-link/journal.ts'
 import { crashInjection } from './crash-injection.ts'
 import { CARD_TOOL, cardTool } from './drivers/gpu/card-tool.ts'
@@ -115,6 +115,7 @@ async function enrollHere(given: Given): Promise<number> {
   const machineId = host.machineId()
   host.close()
   const key = newKey(dataDir)
+  const consent = consentTo(dataDir, token, key.publicKey)
   const { nodeId, name } = await enroll(
     controller,
     {
@@ -123,6 +124,7 @@ async function enrollHere(given: Given): Promise<number> {
       publicKey: key.publicKey,
       facts: fitted(Facts, facts),
       ...(machineId && { machineId }),
+      ...(consent && { consent }),
     },
     pins,
   )

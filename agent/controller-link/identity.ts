@@ -4,7 +4,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '../failure.ts'
 import { makePassage } from '../host/directories.ts'
-import { signedText } from '../protocol/wire.ts'
+import { signedText, successorText } from '../protocol/wire.ts'
 
 /** The content of `agent.json`. */
 export type Settings = {
@@ -72,6 +72,12 @@ export const isEnrolled = (dataDir: string) => existsSync(join(dataDir, SETTINGS
 /** The signature of one request, base64url, over `signedText` of the wire. */
 export const signatureOf = ({ key, nodeId }: Identity, nonce: string) =>
   sign(null, Buffer.from(signedText(nodeId, nonce)), key).toString('base64url')
+
+/** The consent of this host's present key to a new one; undefined where it was never enrolled. */
+export function consentTo(dataDir: string, token: string, publicKey: string): string | undefined {
+  if (!isEnrolled(dataDir)) return undefined
+  return sign(null, Buffer.from(successorText(token, publicKey)), readIdentity(dataDir).key).toString('base64url')
+}
 
 /** The 32 bytes of the public key, base64url. */
 function rawPublicKey(key: KeyObject): string {

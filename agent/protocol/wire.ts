@@ -92,6 +92,8 @@ export const MOST_FRAME_BYTES = 1 << 20
 
 /** The text that a node's Ed25519 key signs: bound to the purpose, the node and one nonce of the controller's. */
 export const signedText = (nodeId: string, nonce: string) => `berth-agent-v1\n${nodeId}\n${nonce}`
+/** The text with which the key that a machine has gives its node's place to a new key. */
+export const successorText = (token: string, publicKey: string) => `berth-successor-v1\n${token}\n${publicKey}`
 
 // ---------------------------------------------------------------- values
 const imageId = t.String({ pattern: '^img_[0-9a-z]{26}$' })
@@ -1011,6 +1013,8 @@ export const EnrollRequest = t.Object({
   facts: Facts,
   /** SHA-256 of the machine's id and host name, hex: the same machine is not made a second node. */
   machineId: t.Optional(t.String({ pattern: '^[0-9a-f]{64}$' })),
+  /** `successorText`, signed by the key that this machine had until now: it agrees that the new one takes its place. */
+  consent: t.Optional(t.String({ pattern: '^[A-Za-z0-9_-]{86}$' })),
 })
 export type EnrollRequest = Static<typeof EnrollRequest>
 /** Errors have the API's form `{ error: { code, message } }`; 401 for a token that is expired or invalid. */

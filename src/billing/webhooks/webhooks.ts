@@ -64,6 +64,7 @@ export const createWebhook = operation({
   path: '/webhooks',
   summary: 'Add a webhook; its secret is shown only once',
   access,
+  powers: ['moves_secrets'],
   requiresRecentAuth: true,
   body: fields({ url, events }),
   response: namedSchema('NewWebhook', {
@@ -104,6 +105,7 @@ export const changeWebhook = operation({
   path: '/webhooks/{id}',
   summary: 'Change the address or the events of a webhook; what is not sent stays as it is',
   access,
+  powers: ['moves_secrets'],
   requiresRecentAuth: ['url'],
   on: webhook,
   body: fields({ url: t.Optional(url), events: t.Optional(events) }),

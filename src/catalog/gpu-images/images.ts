@@ -74,6 +74,7 @@ export const createGpuImage = operation({
   path: '/admin/gpu-images',
   summary: 'Add a container image for GPU instances; nodes fetch it at its first use',
   access: { staff: ['gpu:write'] },
+  powers: ['runs_code'],
   body: fields({
     ...changeable,
     reference: { ...ContainerImage.properties.reference, title: 'registry/name@sha256: and 64 digits' },
@@ -117,6 +118,7 @@ export const changeGpuImage = operation({
   path: '/admin/gpu-images/{id}',
   summary: 'Change an image of GPU instances, or archive it; instances take it over when they are made anew',
   access: { staff: ['gpu:write'] },
+  powers: ['runs_code'],
   on: gpuImage,
   body: fields({
     ...(Object.fromEntries(Object.entries(changeable).map(([name, schema]) => [name, t.Optional(schema)])) as {

@@ -35,6 +35,7 @@ export const importImage = operation({
   path: '/admin/images/import',
   summary: 'Import a disk image from the incoming directory of the controller',
   access: { staff: ['images:write'] },
+  powers: ['runs_code'],
   body: fields({
     file: t.String({
       maxLength: 255,
@@ -98,6 +99,7 @@ export const addCatalogueImage = operation({
   path: '/admin/images',
   summary: "Add an official image from the catalogue; its checksum is read from the distribution's own list",
   access: { staff: ['images:write'] },
+  powers: ['runs_code'],
   body: fields({ catalogueId: t.Enum(catalogue.map((c) => c.id)), published: t.Optional(t.Boolean()) }),
   response: imageAnswer,
   status: 201,
@@ -142,6 +144,7 @@ export const changeImage = operation({
     'Rename an image, publish it or not, make it the default of orders or the rescue image, change its minimum disk ' +
     'or the machine that it needs; servers keep the one on which they were installed',
   access: { staff: ['images:write'] },
+  powers: ['runs_code'],
   on: image,
   body: fields({
     name: t.Optional(line(80)),

@@ -104,6 +104,7 @@ const add =
 export const addRestTarget = operation({
   ...adding,
   id: 'backup-targets.add-rest',
+  powers: ['moves_secrets'],
   path: '/admin/backup-targets/rest',
   summary: 'Add a REST server of restic for backups, such as `berth backup-server`; nothing is written there yet',
   body: fields({
@@ -125,6 +126,7 @@ export const addRestTarget = operation({
 export const addSftpTarget = operation({
   ...adding,
   id: 'backup-targets.add-sftp',
+  powers: ['moves_secrets'],
   path: '/admin/backup-targets/sftp',
   summary: 'Add a folder that SFTP reaches for backups; nothing is written there yet',
   body: fields({
@@ -147,6 +149,7 @@ export const addSftpTarget = operation({
 export const addS3Target = operation({
   ...adding,
   id: 'backup-targets.add-s3',
+  powers: ['moves_secrets'],
   path: '/admin/backup-targets/s3',
   summary: 'Add a bucket of S3 for backups; nothing is written there yet',
   body: fields({
@@ -168,6 +171,7 @@ export const addS3Target = operation({
 export const addLocalTarget = operation({
   ...adding,
   id: 'backup-targets.add-local',
+  powers: ['moves_secrets'],
   path: '/admin/backup-targets/local',
   summary: 'Add a folder on nodes for backups; on each node root makes the file .berth-backups in it',
   body: fields({ name: line(80), address: described(address, 'Like /srv/backups.') }),
@@ -203,6 +207,7 @@ export const changeBackupTarget = operation({
   summary:
     'Change a place for backups; without a secret the one that is kept stays, as long as it goes to the same host',
   access,
+  powers: ['moves_secrets'],
   requiresRecentAuth: true,
   on: backupTarget,
   body: fields({
@@ -280,6 +285,7 @@ export const makeDefaultTarget = operation({
   path: '/admin/backup-targets/{id}/actions/make-default',
   summary: 'Let backups that no plan makes go to this target from now on; those that are made stay where they are',
   access,
+  powers: ['moves_secrets'],
   on: backupTarget,
   response: backupTargetAnswer,
   auditSnapshot: snapshot,
@@ -293,7 +299,8 @@ export const removeBackupTarget = operation({
   path: '/admin/backup-targets/{id}',
   summary: 'Forget a place for backups; what lies there stays',
   access,
-  requiresRecentAuth: true,
+  tellsOwners: ({ name }) => `The backup target ${name} was removed: backups in it cannot be restored from here.`,
+  powers: ['loses_many'],
   on: backupTarget,
   query: {
     forgetBackups: oneOf(['true', 'false'], 'With true its backups are forgotten with it; the data there stays.'),

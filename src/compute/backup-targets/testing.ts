@@ -21,6 +21,7 @@ export const testBackupTarget = operation({
     'Try a place for backups from a node: look for its backups, store a few bytes, read them back, find whether they ' +
     'could be erased',
   access: { staff: ['settings:write'] },
+  powers: ['moves_secrets'],
   on: backupTarget,
   body: fields({ nodeId: t.String({ minLength: 1, maxLength: 60 }) }),
   response: t.Object({ jobId: t.String() }),

@@ -32,6 +32,7 @@ export const addIso = operation({
   summary:
     'Add an ISO by its address and checksum: your own, or as staff one for all; nodes download it at its first use',
   access: { staff: ['images:write'], reseller: ['servers:settings'], customer: ['servers:settings'] },
+  powers: ['runs_code'],
   body: fields({
     name: line(80),
     url: t.String({ minLength: 12, maxLength: 2000, pattern: '^https://[^\\s]+$', title: 'an address with https://' }),

@@ -9,6 +9,7 @@ import { type Server, server } from './model.ts'
 export const createServerSignInLink = operation({
   ...signInLinkFields,
   id: 'sign-in-links.create-for-server',
+  powers: ['gives_access'],
   path: '/servers/{id}/sign-in-links',
   summary: 'A link that signs a customer in and leads to one of their servers',
   on: server,

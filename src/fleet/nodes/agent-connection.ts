@@ -12,10 +12,12 @@ import {
   Facts,
   PROTOCOL,
   signedText,
+  successorText,
 } from '../../../agent/protocol/wire.ts'
 import { visitor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { addressKey, Limit } from '../../kernel/api/limits.ts'
+import type { AppContext } from '../../kernel/api/operation.ts'
 import type { IncomingRequest, RequestInfo } from '../../kernel/api/response.ts'
 import { fits } from '../../kernel/api/validate.ts'
 import { auditLine, auditRefusal } from '../../kernel/audit/audit.ts'
@@ -51,6 +53,8 @@ const MOST_NESTED = 8
 /** Name of the audit line that an enrollment writes: no operation is called for it. */
 export const ENROLLED = 'nodes.enrolled'
 
+type Live = Pick<AppContext['nodes'], 'connected' | 'isReconnecting' | 'disconnect'>
+
 type Deps = {
   db: Db
   clock: Clock
@@ -73,10 +77,10 @@ export class AgentEndpoints {
 
   /**
    * Makes a node, or gives a node its new credential and closes its connection. Throws `enrollment_expired`,
-   * `enrollment_not_valid`, `already_enrolled`, `protocol_mismatch` and `validation_failed`. The token ends with this
-   * call, unless the call itself was wrong.
+   * `enrollment_not_valid`, `already_enrolled`, `node_connected`, `protocol_mismatch` and `validation_failed`. The token
+   * ends with this call, unless the call itself was wrong.
    */
-  async enroll(request: IncomingRequest, disconnect: (nodeId: string) => void): Promise<Response> {
+  async enroll(request: IncomingRequest, live: Live): Promise<Response> {
     const { clock } = this.deps
     const { from: address, requestId } = this.comesIn(request)
     const asked = await bodyAs<EnrollRequest>(request, EnrollRequest, MOST_ENROLL_BYTES)
@@ -91,7 +95,7 @@ export class AgentEndpoints {
       const made =
         found.renewsNodeId === null
           ? insertNode(tx, newNode(tx, asked, found, clock()))
-          : renewed(tx, asked, found.renewsNodeId)
+          : renewed(tx, asked, found.renewsNodeId, live)
       useEnrollment(tx, found.id, made.id, clock())
       auditLine(
         tx,
@@ -109,7 +113,7 @@ export class AgentEndpoints {
       return made
     })
     // A holder of the old credential is cut off too.
-    disconnect(node.id)
+    live.disconnect(node.id)
     return Response.json({ nodeId: node.id, name: node.name })
   }
 
@@ -268,20 +272,41 @@ async function bodyAs<T>(request: IncomingRequest, schema: TSchema, mostBytes: n
   return body as T
 }
 
-/** The node with its new credential. Throws `enrollment_not_valid` for one that was removed or lost meanwhile. */
-function renewed(tx: Tx, { publicKey, facts, machineId }: EnrollRequest, nodeId: string): Node {
+/**
+ * The node with its new credential. Throws `enrollment_not_valid` for one that was removed or lost meanwhile, and
+ * `node_connected`.
+ */
+function renewed(tx: Tx, asked: EnrollRequest, nodeId: string, live: Live): Node {
+  const { publicKey, facts, machineId } = asked
   const node = nodeById(tx, nodeId)
   if (!node || isGone(node))
     throw new ApiError(
       'enrollment_not_valid',
       'The node of this token was removed or declared lost. Enroll the machine as a new node.',
     )
+  mustHaveConsent(node, asked, live)
   return updateNode(tx, node, {
     publicKey,
     facts: Value.Clean(Facts, facts) as Facts,
     credentialRevokedAt: null,
     machineId: machineId ?? null,
   })
+}
+
+/**
+ * A machine that is connected is not replaced behind its back: its key agrees, or a person revoked it first. Throws
+ * `node_connected`.
+ */
+function mustHaveConsent(node: Node, { token, publicKey, consent = '' }: EnrollRequest, live: Live) {
+  if (node.credentialRevokedAt !== null) return
+  if (!live.connected(node.id) && !live.isReconnecting(node.id)) return
+  if (isSignedBy(node.publicKey, successorText(token, publicKey), Buffer.from(consent, 'base64url'))) return
+  throw new ApiError(
+    'node_connected',
+    `${node.name} is connected with another key, or was a minute ago, and this machine does not have that key. ` +
+      'If this machine replaces it, switch the old one off, or revoke its credential on the page of the node; then ' +
+      'run the same command again. The token was not used.',
+  )
 }
 
 /** Throws `already_enrolled`. */

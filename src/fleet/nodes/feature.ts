@@ -52,6 +52,16 @@ const errors = {
     when: 'The machine is a node already.',
     remedy: "Renew the node's credential instead, or remove that node first.",
   },
+  node_held: {
+    status: 409,
+    when: 'Terminations on the node wait for a second person, who may bring the servers back.',
+    remedy: 'Let somebody release or refuse them first.',
+  },
+  node_connected: {
+    status: 409,
+    when: 'A machine with another key is connected in the place for which this one enrolls.',
+    remedy: 'Switch the old machine off or revoke its credential, and run the command again.',
+  },
   protocol_mismatch: {
     status: 426,
     when: 'The agent and this controller speak different protocols.',
@@ -176,7 +186,7 @@ export const nodesFeature = feature({
   },
   routes: ({ app: { agents, programs, nodes: live } }) => [
     ['GET', INSTALLER_PATH, () => programs.installer()],
-    ['POST', agentPaths.enroll, (request) => agents.enroll(request, live.disconnect)],
+    ['POST', agentPaths.enroll, (request) => agents.enroll(request, live)],
     ['POST', agentPaths.challenge, (request) => agents.challenge(request)],
     ['GET', `${agentPaths.program}/*`, (request) => agents.program(request)],
   ],

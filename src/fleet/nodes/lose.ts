@@ -9,7 +9,16 @@ import { awaitNoLonger } from '../../network/ip-pools/awaited.ts'
 import { endVolumeUseOn } from '../volumes/queries.ts'
 import { kindsByName } from '../workloads/kind.ts'
 import { changeWorkload } from '../workloads/queries.ts'
-import { confirmedName, heldBy, listed, MOST_LISTED, mustBeTyped, node, workloadList } from './model.ts'
+import {
+  confirmedName,
+  heldBy,
+  listed,
+  MOST_LISTED,
+  mustBeTyped,
+  mustWaitForNobody,
+  node,
+  workloadList,
+} from './model.ts'
 import { updateNode } from './queries.ts'
 
 export const declareNodeLost = operation({
@@ -19,17 +28,19 @@ export const declareNodeLost = operation({
   path: '/admin/nodes/{id}/actions/declare-lost',
   summary: 'Declare a node lost: everything on it has failed, and it is refused until it is enrolled again',
   access: { staff: ['nodes:write'] },
-  requiresRecentAuth: true,
+  tellsOwners: ({ name }) => `The node ${name} was declared lost: everything on it counts as failed.`,
+  powers: ['loses_many'],
   on: node,
   body: confirmedName,
   response: workloadList,
-  refuses: ['not_possible', 'already_done'],
+  refuses: ['not_possible', 'already_done', 'node_held'],
   example: { name: 'fra-01' },
   run({ tx, actor, target, body, clock, nodes: live, registry }) {
     mustBeTyped(target, body.name)
     if (target.lostAt !== null) throw new ApiError('already_done', `${target.name} was declared lost before.`)
     if (live.connected(target.id))
       throw new ApiError('not_possible', `${target.name} is connected, so it is not lost. Switch it off first.`)
+    mustWaitForNobody(tx, target)
     const now = clock()
     const held = heldBy(tx, target.id)
     const kinds = kindsByName(registry)

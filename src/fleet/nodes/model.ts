@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import { Facts, PoolCapacity, type SilentPart, silentParts } from '../../../agent/protocol/wire.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
-import { invalid } from '../../kernel/api/errors.ts'
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import {
   type AppContext,
   described,
@@ -15,6 +15,7 @@ import {
 import { iso, isoOrNull, second } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { VERSION } from '../../kernel/version.ts'
+import { count } from '../../kernel/words.ts'
 import { isAwaited } from '../../network/ip-pools/awaited.ts'
 import { claimedPlaces } from '../../network/ip-pools/claims.ts'
 import { locationById } from '../locations/queries.ts'
@@ -188,6 +189,20 @@ export const heldBy = (tx: Db, nodeId: string) => workloadsOn(tx, nodeId).filter
 /** The workloads whose disks on the node are still wanted: also the terminated ones that can be brought back. */
 export const wantedOn = (tx: Db, nodeId: string) =>
   workloadsOn(tx, nodeId).filter(({ terminatedAt, purgeAt }) => terminatedAt === null || purgeAt !== null)
+
+/** The workloads whose termination waits for a second person, who may bring them back. */
+export const heldByBrake = (tx: Db, nodeId: string) => workloadsOn(tx, nodeId).filter(({ purgeHeld }) => purgeHeld)
+/** Throws `node_held`: without the node a refused termination could not be undone. */
+export function mustWaitForNobody(tx: Db, { id, name }: Node) {
+  const held = heldByBrake(tx, id)
+  if (held.length)
+    throw new ApiError(
+      'node_held',
+      `${count(held.length, 'termination', 'terminations')} on ${name} wait${held.length === 1 ? 's' : ''} for a ` +
+        'second person, who may bring the servers back. Let somebody decide them first, on the page Brake.',
+      { workloads: held.slice(0, MOST_LISTED).map(listed) },
+    )
+}
 
 export const confirmedName = fields({ name: described(line(60), 'The name of the node, typed to confirm.') })
 /** Throws `validation_failed`. */

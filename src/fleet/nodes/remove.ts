@@ -7,7 +7,16 @@ import { detachNode } from '../../network/ip-pools/claims.ts'
 import { forgetGpuHost } from '../gpus/queries.ts'
 import { endVolumeUseOn, volumesOn } from '../volumes/queries.ts'
 import { countedByKind, terminateWorkload } from '../workloads/kind.ts'
-import { confirmedName, listed, MOST_LISTED, mustBeTyped, node, wantedOn } from './model.ts'
+import {
+  confirmedName,
+  heldByBrake,
+  listed,
+  MOST_LISTED,
+  mustBeTyped,
+  mustWaitForNobody,
+  node,
+  wantedOn,
+} from './model.ts'
 import { updateNode } from './queries.ts'
 import type { Node } from './tables.ts'
 
@@ -18,11 +27,13 @@ export const removeNode = operation({
   path: '/admin/nodes/{id}',
   summary: 'Remove a node that holds no server or is lost; its credential ends at once',
   access: { staff: ['nodes:write'] },
-  requiresRecentAuth: true,
+  tellsOwners: ({ name }) => `The node ${name} was removed.`,
+  powers: ['loses_many'],
   on: node,
   response: done,
-  refuses: ['in_use'],
+  refuses: ['in_use', 'node_held'],
   run({ tx, target, clock, nodes: live, registry }) {
+    mustWaitForNobody(tx, target)
     const held = wantedOn(tx, target.id)
     if (held.length && target.lostAt === null)
       throw new ApiError(
@@ -49,7 +60,8 @@ export const removeNodeWithWorkloads = operation({
   path: '/admin/nodes/{id}/actions/remove-with-workloads',
   summary: 'Remove a node, terminate everything on it and lose its extra volumes, also when it is away for good',
   access: { staff: ['nodes:write'] },
-  requiresRecentAuth: true,
+  tellsOwners: ({ name }) => `Everything on the node ${name} was terminated, to remove the node.`,
+  powers: ['loses_many'],
   on: node,
   body: confirmedName,
   response: namedSchema('WorkloadsTerminated', {
@@ -63,6 +75,13 @@ export const removeNodeWithWorkloads = operation({
       `The first ${MOST_LISTED} extra volumes on it, attached or not: they are lost, and stay listed until deleted.`,
     ),
     volumeCount: t.Integer(),
+    removed: described(
+      t.Boolean(),
+      'False where the brake holds some of the terminations: the node takes no new servers, and stays until a second ' +
+        'person has released them and this is called again.',
+    ),
+    held: described(t.Integer(), 'So many terminations wait for a second person.'),
+    summary: described(t.String(), 'What was done, in words.'),
   }),
   refuses: ['server_protected'],
   example: { name: 'fra-01' },
@@ -76,13 +95,22 @@ export const removeNodeWithWorkloads = operation({
       jobId: terminateWorkload(registry, tx, workload, { by: actor, now: clock(), immediately: true }),
     }))
     const volumes = volumesOn(tx, target.id)
-    takeAway(tx, target, clock())
-    live.disconnect(target.id)
+    const waiting = heldByBrake(tx, target.id).length
+    if (waiting) updateNode(tx, target, { open: false })
+    else {
+      takeAway(tx, target, clock())
+      live.disconnect(target.id)
+    }
     return {
       workloads: terminated.slice(0, MOST_LISTED),
       count: held.length,
       volumes: volumes.slice(0, MOST_LISTED).map(({ id, name }) => ({ id, name })),
       volumeCount: volumes.length,
+      removed: !waiting,
+      held: waiting,
+      summary: waiting
+        ? `${target.name} stays: ${count(waiting, 'termination waits', 'terminations wait')} for a second person.`
+        : `${target.name} is removed with all that was on it`,
     }
   },
 })

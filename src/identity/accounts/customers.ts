@@ -104,6 +104,7 @@ export const getCustomer = operation({
 
 export const changeCustomer = operation({
   id: 'customers.update',
+  powers: ['gives_access'],
   method: 'PATCH',
   path: '/customers/{id}',
   summary: 'Change a customer; what is not sent stays as it is',

@@ -98,11 +98,15 @@ const passing =
         const stored = memory?.recall(tx)
         if (stored) return stored
         const before = watched(op, tx, app, who, params)
-        const over = op.ownerOnly ? mailServer(tx, app.secrets) : undefined
+        const over = op.tellsOwners ? mailServer(tx, app.secrets) : undefined
         const made = answer(tx, prepared)
         const changes = changesOf(before, watched(op, tx, app, who, params))
         auditCall(tx, app, { op, actor: actsAs, request, answer: made, result, changes, beside })
-        if (op.ownerOnly) tellOwners(tx, app, over, { actor: actsAs, what: op.ownerOnly, from: client.from, changes })
+        if (op.tellsOwners) {
+          const what = typeof op.tellsOwners === 'string' ? op.tellsOwners : op.tellsOwners(asked.target)
+          const redirected = op.ownerOnly ? ({ changes, isRedirect: true } as const) : {}
+          tellOwners(tx, app, over, { actor: actsAs, what, from: client.from, ...redirected })
+        }
         memory?.keep(tx, made)
         return made
       })

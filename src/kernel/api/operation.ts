@@ -124,6 +124,17 @@ export type PrepareContext<Row = unknown, Body = unknown> = RequestContext<Row, 
 /** Things that a call can take away for good. A GPU instance is a server here. */
 export const destroyable = ['servers', 'disks', 'backups', 'nodes', 'addresses', 'keys'] as const
 export type Destroyed = (typeof destroyable)[number]
+/** What a right can be worth beyond its name, in the words of the list that a person reviews. */
+export const powers = {
+  takes_place: 'lets a machine take the place of a node',
+  brings_machine: 'brings a machine of the caller that gets new guests, and what nodes are sent',
+  loses_many: 'ends, loses or makes unreachable more than one workload',
+  lifts_protection: 'weakens what protects others',
+  moves_secrets: 'sends secrets or data to a place that the caller names',
+  runs_code: 'brings programs or images of the caller to nodes or guests of others',
+  gives_access: "gives a caller another account's view or sign-in",
+} as const
+export type Power = keyof typeof powers
 
 export type Operation<
   Row = any,
@@ -171,6 +182,13 @@ export type Operation<
    * nothing.
    */
   destroys?: readonly Destroyed[]
+  /**
+   * It gives away, ends or makes unreachable what belongs to many: it needs a person who confirmed recently, and no
+   * token may do it. The sentence tells all owners by mail what was done.
+   */
+  tellsOwners?: string | ((target: Row) => string)
+  /** What a call can do beyond the row that it names; `test/every/rights/infrastructure-rights.txt` shows who may do it. */
+  powers?: readonly Power[]
   /** An attempt to authenticate: limited per address and minute, and each refusal is in the audit log. */
   authAttempt?: true
   /** Ends the use of this browser: it is told to delete the storage of our pages. */
@@ -238,7 +256,8 @@ export const operation = <B extends TSchema, A extends TSchema, const M extends 
   const pages = o.pages ?? (isPage(o.response) ? usualPages : undefined)
   const asked = o.dryRun ? { ...o, query: { ...o.query, ...dryRunQuery } } : o
   const paged = pages ? { ...asked, pages, query: { ...asked.query, ...pageQuery(pages) } } : asked
-  return o.ownerOnly ? { ...paged, requiresSession: true, requiresRecentAuth: true } : paged
+  const tellsOwners = o.tellsOwners ?? o.ownerOnly
+  return tellsOwners ? { ...paged, tellsOwners, requiresSession: true, requiresRecentAuth: true } : paged
 }
 
 const dryRunQuery = {

@@ -1,5 +1,5 @@
-// Tells every owner that something changed which decides where credentials and links go. The mail leaves over the mail
-// server from before the change: a server that somebody put in its place does not see it.
+// Tells every owner of a change that concerns all of them: where credentials and links go, or what belongs to many. The
+// mail leaves over the mail server from before the change: a server that somebody put in its place does not see it.
 import { type Actor, nameOf } from '../api/actor.ts'
 import type { AppContext } from '../api/operation.ts'
 import type { Change } from '../audit/changes.ts'
@@ -15,6 +15,8 @@ export type OwnerNotice = {
   /** The caller's address. */
   from: string
   changes?: readonly Change[] | null
+  /** It may be the mail server that changed: the mail says over which one it came. */
+  isRedirect?: true
 }
 
 /**
@@ -27,7 +29,7 @@ export function tellOwners(
   over: MailServer | undefined,
   notice: OwnerNotice,
 ) {
-  const { actor, what, from, changes } = notice
+  const { actor, what, from, changes, isRedirect } = notice
   if (!over) {
     // A command on the host says on its own terminal what it did.
     if (actor.via.type !== 'system') log.warning('owners are not told by mail: there was no mail server', { what })
@@ -44,8 +46,8 @@ export function tellOwners(
         paragraphs: [what, who, ...(changes ?? []).map(inWords)],
         button: { words: 'Open the audit log', path: '/admin/audit' },
         closing:
-          'If no owner meant to do this, sign in at once, undo it, and end the sessions of the account that did it. ' +
-          'This mail was sent through the previous mail server.',
+          'If no owner meant to do this, sign in at once, undo it, and end the sessions of the account that did it.' +
+          (isRedirect ? ' This mail was sent through the previous mail server.' : ''),
       },
       { over },
     )

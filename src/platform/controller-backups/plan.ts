@@ -77,6 +77,7 @@ export const configureControllerBackups = operation({
     'Back up the database of the controller each day into these targets; without any there are no backups. Fewer ' +
     'targets or days need a person, and wait',
   access,
+  powers: ['moves_secrets'],
   requiresRecentAuth: true,
   body: fields({
     targetIds: t.Array(t.String({ minLength: 1, maxLength: 60 }), { maxItems: 10 }),

@@ -84,6 +84,7 @@ export const changeSetting = operation({
     'Set one setting of the installation; null returns it to its default. A value that weakens a protection needs a ' +
     'person, and waits',
   access,
+  powers: ['lifts_protection'],
   requiresRecentAuth: true,
   body: fields({ name: line(100), value }),
   response: settingAnswer,

@@ -49,6 +49,7 @@ export const configureMail = operation({
     'Set the mail server that sends for Berth; waiting mails are sent then. Without a password the one that is ' +
     'kept stays',
   access,
+  powers: ['moves_secrets', 'gives_access'],
   ownerOnly: 'The mail server that sends invitations and links to new passwords was set.',
   body: fields({
     host: t.String({

@@ -446,3 +446,42 @@ test('every job that loses data of a server or GPU instance for good is counted'
   const losing = registry.jobs.filter(({ steps }) => steps.some((step) => step.kind === 'record' && step.losesData))
   expect(losing.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(countedAs).toSorted())
 })
+
+describe('S60: a node with terminations that wait for a second person', () => {
+  const path = (p: Fleet, action = '') => `/admin/nodes/${p.node.id}${action && `/actions/${action}`}`
+  const removeAll = (p: Fleet) =>
+    p.call(p.signIn(p.owner.id), 'POST', path(p, 'remove-with-workloads'), { name: 'fra-01' })
+
+  test('stays when it is removed with its servers, and a refusal brings them back', async () => {
+    using p = await fleet()
+    const second = p.staff(['servers.see_all', 'servers.terminate'], 'Bea')
+    const { status, body } = await removeAll(p)
+    expect([status, body.removed, body.count, body.held]).toEqual([200, false, 4, 2])
+    await p.settle()
+    expect((await p.call(p.owner, 'GET', path(p))).body).toMatchObject({ open: false, connected: true })
+    const [one] = await cases(p, second)
+    expect((await decide(p, second, one.id, 'refuse')).body).toEqual({ settled: 2, waiting: 0, failed: [] })
+    await p.settle()
+    expect(left(p).slice(2)).toEqual(['running held', 'running held'])
+  })
+  test('is removed by a second call, after they were released', async () => {
+    using p = await fleet()
+    const second = p.staff(['servers.see_all', 'servers.terminate'], 'Bea')
+    await removeAll(p)
+    const [one] = await cases(p, second)
+    await decide(p, second, one.id, 'release')
+    expect((await removeAll(p)).body).toMatchObject({ removed: true, held: 0 })
+    expect((await p.call(p.owner, 'GET', path(p))).status).toBe(404)
+  })
+  test('is neither removed nor declared lost, also when it is away', async () => {
+    using p = await fleet()
+    await terminateAll(p)
+    p.node.agent.disconnect()
+    const before = p.fingerprint()
+    const lost = await p.call(p.owner, 'POST', path(p, 'declare-lost'), { name: 'fra-01' })
+    expect([lost.status, lost.body.error.code]).toEqual([409, 'node_held'])
+    const removed = await p.call(p.owner, 'DELETE', path(p))
+    expect([removed.status, removed.body.error.code]).toEqual([409, 'node_held'])
+    expect(p.fingerprint()).toBe(before)
+  })
+})

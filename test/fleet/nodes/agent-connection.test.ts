@@ -3,7 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { agentHeaders, agentPaths, type Facts, PROTOCOL, signedText } from '../../../agent/protocol/wire.ts'
+import {
+  agentHeaders,
+  agentPaths,
+  type Facts,
+  PROTOCOL,
+  signedText,
+  successorText,
+} from '../../../agent/protocol/wire.ts'
 import { VERSION } from '../../../src/kernel/version.ts'
 import { smallOrderKeys } from '../../support/small-order.ts'
 import { type Panel, panel } from '../../support/world/panel.ts'
@@ -505,7 +512,9 @@ describe('a node whose credential is revoked', () => {
     const { closed } = await connect(node)
     const { body: made } = await renew(node.nodeId)
     expect(await knock(headers(node, await nonceFor(node.nodeId)))).toBe(GOOD)
-    await enroll(made.token)
+    const { publicKey } = newKey()
+    const consent = sign(null, Buffer.from(successorText(made.token, publicKey)), node.key).toString('base64url')
+    await enroll(made.token, { publicKey, consent })
     expect(await closed).toBe(4401)
     expect(await knock(headers(node, await nonceFor(node.nodeId)))).toBe('401 node_not_known')
   })

@@ -10,6 +10,7 @@ import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, EditEntry, Menu } from '../../components/action.tsx'
 import { Field, Select } from '../../components/field.tsx'
+import { Time } from '../../components/time.tsx'
 import { count, units } from '../../components/words.ts'
 import { AnnounceOnNode } from '../../platform/announcements/list.tsx'
 import type { ShownNode } from './load.tsx'
@@ -110,6 +111,9 @@ const RenewCredential = ({ node: n }: NodeProps) =>
         consequences: [
           `A command for ${n.name} is created. The node keeps its name, its place and its servers.`,
           'The old credential works until the command has run.',
+          n.connected &&
+            `${n.name} is connected: another machine is refused until this one is switched off or its credential is revoked.`,
+          'All owners are told by mail.',
         ],
       }}
     />
@@ -130,6 +134,7 @@ const RevokeCredential = ({ node: n }: NodeProps) =>
         consequences: [
           `${n.name} is disconnected immediately and refused until its credential is renewed.`,
           n.servers > 0 && 'Its servers keep running but cannot be changed.',
+          'All owners are told by mail.',
         ],
       }}
     />
@@ -202,8 +207,11 @@ const StopAwaiting = ({ node: n }: NodeProps) =>
     />
   ) : null
 
-const DeclareLost = ({ node: n, servers, volumes }: EndProps) =>
-  n.connected || n.lostAt ? null : (
+const HOUR_MS = 3_600_000
+
+function DeclareLost({ node: n, servers, volumes }: EndProps) {
+  const wasHere = useAt().now - Date.parse(n.seenAt) < HOUR_MS
+  return n.connected || n.lostAt ? null : (
     <Action
       op={declareNodeLost}
       params={{ id: n.id }}
@@ -217,7 +225,13 @@ const DeclareLost = ({ node: n, servers, volumes }: EndProps) =>
         type: n.name,
         keep: 'Keep waiting for it',
         consequences: [
-          'It is refused when it comes back, until it is enrolled again.',
+          wasHere && (
+            <>
+              It was connected <Time iso={n.seenAt} />. It may only be restarting: a node that comes back has lost
+              nothing.
+            </>
+          ),
+          'It is refused when it comes back, until it is enrolled again. All owners are told by mail.',
           'Jobs for it end; whatever they still had to undo there is skipped.',
           n.servers > 0 && `These servers are marked as failed: ${namesOf({ node: n, servers })}.`,
           n.servers > 0 && 'They keep their addresses until each is restored elsewhere or terminated.',
@@ -226,6 +240,7 @@ const DeclareLost = ({ node: n, servers, volumes }: EndProps) =>
       }}
     />
   )
+}
 
 const RemoveWithServers = ({ node: n, servers, volumes }: EndProps) =>
   n.connected || (n.servers === 0 && !volumes?.total) ? null : (
@@ -237,7 +252,7 @@ const RemoveWithServers = ({ node: n, servers, volumes }: EndProps) =>
       tone="bad"
       body={{ name: n.name }}
       title={`Remove ${n.name} and ${n.servers ? 'terminate its servers' : 'lose its volumes'}?`}
-      done={`${n.name} is removed with all that was on it`}
+      done="{summary}"
       leadsTo="/admin/nodes"
       confirm={{
         type: n.name,
@@ -247,7 +262,8 @@ const RemoveWithServers = ({ node: n, servers, volumes }: EndProps) =>
             `These servers are terminated, and their addresses become free: ${namesOf({ node: n, servers })}.`,
           volumesLost(volumes),
           'Berth cannot restore any of their data.',
-          'Its credential is revoked immediately.',
+          'Beyond the limit of the brake terminations wait for a second person, and the node stays until then.',
+          'Otherwise its credential is revoked immediately. All owners are told by mail.',
         ],
       }}
     />
@@ -273,7 +289,7 @@ const Remove = ({ node: n, volumes }: NodeProps & { volumes: number }) => (
       keep: 'Keep node',
       consequences: [
         'Its credential is revoked immediately, and its agent cannot connect with it again.',
-        'It is detached from every address pool.',
+        'It is detached from every address pool. All owners are told by mail.',
         'What is on its disks stays there. To use it again, enroll it again.',
       ],
     }}

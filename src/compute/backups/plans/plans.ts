@@ -94,6 +94,7 @@ export const changeBackupPlan = operation({
     'waits',
   access: { staff: ['packages:write'] },
   requiresRecentAuth: ['keepLast', 'keepDaily', 'keepWeekly', 'keepMonthly'],
+  powers: ['lifts_protection'],
   on: backupPlan,
   body: fields({
     ...(Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, t.Optional(schema)])) as {

@@ -33,6 +33,7 @@ export const changeServerOwner = operation({
   path: '/servers/{id}/actions/change-owner',
   summary: 'Give a server to another customer, with its addresses and data; everybody else loses access at once',
   access: { staff: ['customers:write'] },
+  powers: ['gives_access'],
   requiresRecentAuth: true,
   on: server,
   body: fields({ ownerId: t.String({ minLength: 1, maxLength: 40 }) }),

@@ -10,6 +10,7 @@ export const stopAwaiting = operation({
   summary: 'Give addresses of its pools again, although the node has not told which are in use on it',
   access: { staff: ['nodes:write'] },
   requiresRecentAuth: true,
+  powers: ['lifts_protection'],
   on: node,
   body: confirmedName,
   response: nodeResponse,

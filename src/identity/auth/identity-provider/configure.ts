@@ -47,6 +47,7 @@ export const setSignInProvider = operation({
     'Let people sign in through an OpenID Connect provider. It is asked before anything is saved; ' +
     'without a secret the one that is kept stays',
   access,
+  powers: ['gives_access'],
   ownerOnly: 'The identity provider through which people sign in was set.',
   body: fields({
     issuer: t.String({ minLength: 1, maxLength: 500 }),

@@ -9,6 +9,7 @@ import { linkFor, signInLinkFields } from './program-link.ts'
 export const createSignInLink = operation({
   ...signInLinkFields,
   id: 'sign-in-links.create',
+  powers: ['gives_access'],
   path: '/customers/{id}/sign-in-links',
   summary:
     'A link that signs a customer in: good once, for 60 seconds. For billing systems whose customer is signed in there',
