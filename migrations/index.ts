@@ -49,6 +49,7 @@ import backupFolders from './0050_backup_folders.sql' with { type: 'text' }
 import silentPools from './0051_silent_pools.sql' with { type: 'text' }
 import ownedSince from './0052_owned_since.sql' with { type: 'text' }
 import drillFailures from './0053_drill_failures.sql' with { type: 'text' }
+import nodeLogins from './0054_node_logins.sql' with { type: 'text' }
 import weakenings from './0056_weakenings.sql' with { type: 'text' }
 import brakeByDeed from './0057_brake_by_deed.sql' with { type: 'text' }
 import estimatedTraffic from './0058_estimated_traffic.sql' with { type: 'text' }
@@ -109,6 +110,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0051_silent_pools', sql: silentPools },
   { name: '0052_owned_since', sql: ownedSince },
   { name: '0053_drill_failures', sql: drillFailures },
+  { name: '0054_node_logins', sql: nodeLogins },
   { name: '0056_weakenings', sql: weakenings },
   { name: '0057_brake_by_deed', sql: brakeByDeed },
   { name: '0058_estimated_traffic', sql: estimatedTraffic },

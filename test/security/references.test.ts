@@ -323,6 +323,21 @@ const ways: readonly Way[] = [
     body: () => ({ text: 'Fault', audience: 'customers', nodeId: p.node.id }),
     may: () => there.nodes,
   },
+  ...['set', 'remove'].map((deed) => ({
+    who: () => p.owner,
+    field: `backup-targets.${deed}-node-login nodeId`,
+    path: () => `/admin/backup-targets/${restTarget}/actions/${deed}-node-login`,
+    body() {
+      if (deed === 'set') return { nodeId: p.node.id, login: newId('nod'), secret: 'hidden-2' }
+      // Each node has one to remove.
+      for (const id of there.nodes)
+        p.db.$client.run("INSERT OR IGNORE INTO backup_target_logins VALUES (?, ?, ?, ?, 'x', 1)", [
+          ...[`${restTarget} ${id}`, restTarget, id, id],
+        ])
+      return { nodeId: p.node.id }
+    },
+    may: () => there.nodes,
+  })),
   {
     who: () => p.owner,
     field: 'backup-targets.test nodeId',

@@ -26,6 +26,9 @@ const usage = `berth backup-server: an append-only place for backups, which rest
   berth backup-server serve [--path DIR] [--listen ADDRESS:PORT] [--tls-cert FILE --tls-key FILE]
   berth backup-server add NAME [--quota SIZE] [--repositories N] [--path DIR]
                                                   makes a login and prints its password once
+  berth backup-server add NAME --in LOGIN [--path DIR]
+                                                  makes a login that shares the folder of another one: one for each
+                                                  node, so that a stolen one is removed alone
   berth backup-server quota NAME [--quota SIZE] [--repositories N] [--path DIR]
                                                   changes how much the login may store; it counts at once
   berth backup-server list [--path DIR]           the logins: since when, what each has stored and may store
@@ -50,12 +53,13 @@ const options = {
   'tls-key': { type: 'string' },
   quota: { type: 'string' },
   repositories: { type: 'string' },
+  in: { type: 'string' },
   help: { type: 'boolean', short: 'h', default: false },
 } as const
 /** Flags that each takes beside --path and --help, and the number of names. */
 const verbs: Readonly<Record<string, { flags: readonly string[]; names: number }>> = {
   serve: { flags: ['listen', 'tls-cert', 'tls-key'], names: 0 },
-  add: { flags: ['quota', 'repositories'], names: 1 },
+  add: { flags: ['quota', 'repositories', 'in'], names: 1 },
   quota: { flags: ['quota', 'repositories'], names: 1 },
   list: { flags: [], names: 0 },
   remove: { flags: [], names: 1 },
@@ -85,6 +89,7 @@ export async function backupServerCommand(args: readonly string[]): Promise<numb
     )
   if (verb === 'remove') return remove(root, name)
   const limits = limitsFrom(values)
+  if (values.in !== undefined) return addTo(root, name, values.in, limits)
   return verb === 'add' ? add(root, name, limits) : changeLimits(root, name, limits)
 }
 
@@ -138,21 +143,42 @@ function add(root: string, name: string, limits: LoginLimits): number {
   // Before the login, which could store without a quota otherwise; one that exists keeps its own.
   if (!logins(root).some((login) => login.name === name)) storeLimits(root, name, limits)
   const password = addLogin(root, name)
-  if (!password)
-    throw new CannotStart(
-      'login_exists',
-      `There is a login ${name} already. For a new password remove it first; its backups stay.`,
-    )
+  if (!password) throw loginExists(name)
   console.log(password)
   console.error(`The login ${name} has the password above; it is not shown again. Backups go to /${name}/.`)
   return 0
 }
 
+/** A login that shares the folder of another one, with its limits. */
+function addTo(root: string, name: string, folder: string, limits: LoginLimits): number {
+  if (limits.quota !== undefined || limits.repositories !== undefined)
+    throw new SettingError('--quota and --repositories are of the login whose folder is shared: leave them out.')
+  makeFolder(root)
+  const shared = logins(root).find((login) => login.name === folder)
+  if (!shared) throw noLogin(folder)
+  if (shared.folder !== folder)
+    throw new CannotStart('shares_itself', `The login ${folder} shares the folder of ${shared.folder}: name that one.`)
+  const password = addLogin(root, name, folder)
+  if (!password) throw loginExists(name)
+  console.log(password)
+  console.error(`The login ${name} has the password above; it is not shown again. Backups go to /${folder}/.`)
+  return 0
+}
+
+const loginExists = (name: string) =>
+  new CannotStart(
+    'login_exists',
+    `There is a login ${name} already. For a new password remove it first; its backups stay.`,
+  )
+
 function changeLimits(root: string, name: string, limits: LoginLimits): number {
   makeFolder(root)
   if (limits.quota === undefined && limits.repositories === undefined)
     throw new SettingError('--quota (a size like 500G, or none) or --repositories (a number) is missing.')
-  if (!logins(root).some((login) => login.name === name)) throw noLogin(name)
+  const login = logins(root).find((one) => one.name === name)
+  if (!login) throw noLogin(name)
+  if (login.folder !== name)
+    throw new SettingError(`The login ${name} shares the folder of ${login.folder}, which has the limits.`)
   storeLimits(root, name, limits)
   const quota = quotaOf(root, name)
   console.error(
@@ -167,7 +193,11 @@ const noLogin = (name: string) => new CannotStart('login_not_found', `There is n
 async function list(root: string): Promise<number> {
   makeFolder(root)
   const all = logins(root)
-  for (const { name, createdAt } of all) {
+  for (const { name, folder, createdAt } of all) {
+    if (folder !== name) {
+      console.log([name, createdAt.toISOString(), `in ${folder}`].join('\t'))
+      continue
+    }
     const quota = quotaOf(root, name)
     const used = inWords(await usedBytes(root, name))
     const repositories = `${await countRepositories(root, name)} of ${mostRepositoriesOf(root, name)} repositories`
@@ -180,8 +210,9 @@ async function list(root: string): Promise<number> {
 
 function remove(root: string, name: string): number {
   makeFolder(root)
+  const folder = logins(root).find((login) => login.name === name)?.folder ?? name
   if (!removeLogin(root, name)) throw noLogin(name)
-  console.error(`The login ${name} is gone. Its backups stay in ${root}/${name}.`)
+  console.error(`The login ${name} is gone. Its backups stay in ${root}/${folder}.`)
   return 0
 }
 

@@ -78,15 +78,15 @@ export function backupServer({ root, hostname, port, tls, limits: given }: Backu
 
   async function answer(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url)
-    const login = logins.from(request.headers.get('Authorization'))
-    if (login === undefined)
+    const folder = logins.from(request.headers.get('Authorization'))
+    if (folder === undefined)
       return refusedUpload(401, 'Name and password of this server are needed.', {
         'WWW-Authenticate': 'Basic realm="backups"',
       })
     const target = targetOf(pathname)
     if (!target) return noSuchPath()
     // The same for a repository that exists and for one that does not.
-    if (target.login !== login) return refusedUpload(403, 'This login has no right to that repository.')
+    if (target.login !== folder) return refusedUpload(403, 'This login has no right to that repository.')
     return await (actions[request.method]?.(target, request, search) ??
       refusal(405, 'The protocol does not have this method.', { Allow: Object.keys(actions).join(', ') }))
   }

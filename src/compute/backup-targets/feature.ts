@@ -1,7 +1,14 @@
 import { feature } from '../../kernel/feature.ts'
 import { failingTargets } from './attention.ts'
-import { backupTargetOfAudit, encryptedPassword, encryptedSecret } from './queries.ts'
-import { backupTargets } from './tables.ts'
+import { removeNodeLogin, setNodeLogin } from './node-logins.ts'
+import {
+  backupTargetOfAudit,
+  deleteLoginsOf,
+  encryptedLoginSecret,
+  encryptedPassword,
+  encryptedSecret,
+} from './queries.ts'
+import { backupTargetLogins, backupTargets } from './tables.ts'
 import {
   addLocalTarget,
   addRestTarget,
@@ -31,8 +38,8 @@ export const backupTargetsFeature = feature({
   name: 'backup-targets',
   ids,
   errors,
-  tables: [backupTargets],
-  encrypted: [encryptedSecret, encryptedPassword],
+  tables: [backupTargets, backupTargetLogins],
+  encrypted: [encryptedSecret, encryptedPassword, encryptedLoginSecret],
   jobs: [testingBackupTarget],
   operations: [
     listBackupTargets,
@@ -44,8 +51,11 @@ export const backupTargetsFeature = feature({
     makeDefaultTarget,
     removeBackupTarget,
     testBackupTarget,
+    setNodeLogin,
+    removeNodeLogin,
   ],
   heldDestructions: [forgottenBackup],
+  forgetNode: deleteLoginsOf,
   attention: [failingTargets],
   auditTargets: [backupTargetOfAudit],
   nav: [

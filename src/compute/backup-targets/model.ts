@@ -8,14 +8,15 @@ import {
   backupFindings,
   type BackupTarget as TargetOnWire,
 } from '../../../agent/protocol/backup.ts'
-import { nodeById } from '../../fleet/nodes/queries.ts'
+import { nodeById, nodeNamesById } from '../../fleet/nodes/queries.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import type { Secrets } from '../../kernel/crypto/secrets.ts'
 import { parseSshKey } from '../../kernel/crypto/ssh-key.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { backupTargetById, encryptedSecret } from './queries.ts'
+import { CommandFailed } from '../../kernel/jobs/failures.ts'
+import { backupTargetById, encryptedLoginSecret, encryptedSecret, loginOfNode, loginsAt } from './queries.ts'
 import type { BackupTarget, Finding } from './tables.ts'
 
 export type { BackupTarget, Finding }
@@ -57,6 +58,27 @@ export const backupTargetAnswer = namedSchema('BackupTarget', {
   login: nullable(t.String()),
   trust: described(nullable(t.String()), 'The host key of SFTP, or the certificate of its authority.'),
   isDefault: described(t.Boolean(), 'Backups that no plan makes go to it.'),
+  separation: described(
+    t.Enum(['logins', 'folders']),
+    'How its nodes are told apart. logins: each node can have a login of its own, so that a leaked one is revoked ' +
+      'alone, and the target decides what it reaches. folders: each node has its own folder, unless a shared disk is ' +
+      'mounted there.',
+  ),
+  ownLoginsOnly: described(t.Boolean(), 'A node without a login of its own does not reach it.'),
+  nodeLogins: described(
+    t.Array(
+      namedSchema('NodeLogin', {
+        node: t.Object({ id: t.String(), name: t.String() }),
+        login: t.String(),
+        changedAt: time,
+      }),
+    ),
+    'The nodes that have a login of their own.',
+  ),
+  sharingNodes: described(
+    t.Array(t.Object({ id: t.String(), name: t.String() })),
+    'The nodes that use the login of the target, or none where ownLoginsOnly is set.',
+  ),
   createdAt: time,
   changedAt: time,
   test: described(
@@ -80,6 +102,9 @@ export const backupTargetAnswer = namedSchema('BackupTarget', {
   ),
 })
 
+/** All that have a login differ by it; a folder on nodes is on each node's own disk. */
+export const canSeparate = (kind: BackupTargetKind): boolean => kind !== 'local'
+
 export const showTarget = (tx: Db, row: BackupTarget) => ({
   id: row.id,
   name: row.name,
@@ -88,10 +113,26 @@ export const showTarget = (tx: Db, row: BackupTarget) => ({
   login: row.login || null,
   trust: row.trust || null,
   isDefault: row.isDefault,
+  ...showLogins(tx, row),
   createdAt: iso(row.createdAt),
   changedAt: iso(row.changedAt),
   test: row.testJobId === null ? null : showTest(tx, row),
 })
+
+function showLogins(tx: Db, { id, kind, ownLoginsOnly }: BackupTarget) {
+  if (!canSeparate(kind)) return { separation: 'folders' as const, ownLoginsOnly, nodeLogins: [], sharingNodes: [] }
+  const own = new Map(loginsAt(tx, id).map((row) => [row.nodeId, row]))
+  const nodes = nodeNamesById(tx)
+  return {
+    separation: 'logins' as const,
+    ownLoginsOnly,
+    nodeLogins: nodes.flatMap((node) => {
+      const row = own.get(node.id)
+      return row ? [{ node, login: row.login, changedAt: iso(row.changedAt) }] : []
+    }),
+    sharingNodes: nodes.filter((node) => !own.has(node.id)),
+  }
+}
 
 const showTest = (tx: Db, row: BackupTarget) => ({
   jobId: row.testJobId!,
@@ -105,19 +146,37 @@ const showTest = (tx: Db, row: BackupTarget) => ({
   appendOnly: row.appendOnly,
 })
 
-/** A target as nodes get it, with one of its repositories. For commands only: no job may hold it. */
+/**
+ * A target as this node gets it, with one of its repositories. For commands only: no job may hold it. Throws
+ * `CommandFailed` where the node needs a login of its own and has none.
+ */
 export const targetOnWire = (
+  tx: Db,
   target: BackupTarget,
+  nodeId: string,
   secrets: Secrets,
   repository: Pick<TargetOnWire, 'repository' | 'password'>,
 ): TargetOnWire => ({
   kind: target.kind,
   address: target.address,
-  login: target.login,
-  secret: target.encryptedSecret === null ? '' : secrets.open(encryptedSecret.about(target), target.encryptedSecret),
+  ...credentialsFor(tx, target, nodeId, secrets),
   trust: target.trust,
   ...repository,
 })
+
+/** Of the node itself where it has some, so that what one node knows is worth nothing at another. */
+function credentialsFor(tx: Db, target: BackupTarget, nodeId: string, secrets: Secrets) {
+  const own = canSeparate(target.kind) ? loginOfNode(tx, target.id, nodeId) : undefined
+  if (own) return { login: own.login, secret: secrets.open(encryptedLoginSecret.about(own), own.encryptedSecret) }
+  if (target.ownLoginsOnly)
+    throw new CommandFailed(
+      'backup_login_refused',
+      `${nodeById(tx, nodeId)?.name ?? 'The node'} has no login of its own at the backup target ${target.name}. Give ` +
+        'it one on the page Backup targets.',
+    )
+  const { login, secret } = reachOf(target, secrets)
+  return { login, secret }
+}
 
 /** The address and the credentials of a target. An empty text is the same as none. */
 export type Reach = { address: string; login: string; secret: string; trust: string }

@@ -1,4 +1,4 @@
-import { desc, eq, ne, sql } from 'drizzle-orm'
+import { and, desc, eq, ne, sql } from 'drizzle-orm'
 import { newest } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
@@ -7,7 +7,7 @@ import { encryptedColumn } from '../../kernel/db/encrypted.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
-import { type BackupTarget, backupTargets } from './tables.ts'
+import { type BackupTarget, backupTargetLogins, backupTargets, type NodeLogin } from './tables.ts'
 
 type WithId = { id: string }
 export const encryptedSecret = encryptedColumn(backupTargets, 'encryptedSecret', ({ id }: WithId) => `${id} secret`)
@@ -15,6 +15,11 @@ export const encryptedPassword = encryptedColumn(
   backupTargets,
   'encryptedPassword',
   ({ id }: WithId) => `${id} password`,
+)
+export const encryptedLoginSecret = encryptedColumn(
+  backupTargetLogins,
+  'encryptedSecret',
+  ({ id }: WithId) => `${id} login secret`,
 )
 
 const targetReference = reference(backupTargets, ['name'])
@@ -53,5 +58,34 @@ export function setDefaultBackupTarget(tx: Tx, row: BackupTarget): BackupTarget 
   tx.update(backupTargets).set({ isDefault: false }).where(sql`${backupTargets.isDefault} = 1`).run()
   return updateBackupTarget(tx, row, { isDefault: true })
 }
-export const deleteBackupTarget = (tx: Tx, id: string) =>
-  void tx.delete(backupTargets).where(eq(backupTargets.id, id)).run()
+/** With the logins that nodes have there. */
+export function deleteBackupTarget(tx: Tx, id: string) {
+  tx.delete(backupTargetLogins).where(eq(backupTargetLogins.targetId, id)).run()
+  tx.delete(backupTargets).where(eq(backupTargets.id, id)).run()
+}
+
+const ofNode = (targetId: string, nodeId: string) =>
+  and(eq(backupTargetLogins.targetId, targetId), eq(backupTargetLogins.nodeId, nodeId))
+/** The login that this node alone has at the target. */
+export const loginOfNode = (tx: Db, targetId: string, nodeId: string): NodeLogin | undefined =>
+  tx.select().from(backupTargetLogins).where(ofNode(targetId, nodeId)).get()
+/** The nodes that have a login of their own at the target. */
+export const loginsAt = (tx: Db, targetId: string): NodeLogin[] =>
+  tx.select().from(backupTargetLogins).where(eq(backupTargetLogins.targetId, targetId)).all()
+/** In place of the one that the node had. */
+export function setLogin(tx: Tx, row: NodeLogin) {
+  tx.delete(backupTargetLogins).where(ofNode(row.targetId, row.nodeId)).run()
+  tx.insert(backupTargetLogins).values(row).run()
+}
+/** Answers whether the node had one. */
+export const deleteLogin = (tx: Tx, targetId: string, nodeId: string): boolean =>
+  tx.delete(backupTargetLogins).where(ofNode(targetId, nodeId)).returning().all().length > 0
+/** For a node that is removed. */
+export const deleteLoginsOf = (tx: Tx, nodeId: string) =>
+  void tx.delete(backupTargetLogins).where(eq(backupTargetLogins.nodeId, nodeId)).run()
+/** Of these nodes those that have what opens the target. */
+export function nodesWithLogin(tx: Db, targetId: string, nodeIds: string[]): string[] {
+  if (!backupTargetById(tx, targetId)?.ownLoginsOnly) return nodeIds
+  const own = new Set(loginsAt(tx, targetId).map(({ nodeId }) => nodeId))
+  return nodeIds.filter((id) => own.has(id))
+}

@@ -27,6 +27,7 @@ import {
   type BackupTarget,
   backupTarget,
   backupTargetAnswer,
+  canSeparate,
   checkedReach,
   type Reach,
   reachOf,
@@ -40,6 +41,7 @@ import {
   encryptedPassword,
   encryptedSecret,
   insertBackupTarget,
+  loginsAt,
   pageOfBackupTargets,
   setDefaultBackupTarget,
   updateBackupTarget,
@@ -216,6 +218,7 @@ export const changeBackupTarget = operation({
     login: t.Optional(login),
     secret: t.Optional(secretText),
     trust: t.Optional(trust),
+    ownLoginsOnly: t.Optional(described(t.Boolean(), 'A node without a login of its own does not reach it.')),
     moved: t.Optional(
       described(t.Boolean(), 'Its backups lie at the new address already, which is needed while it has some.'),
     ),
@@ -224,11 +227,19 @@ export const changeBackupTarget = operation({
   refuses: ['name_taken', 'in_use'],
   example: { name: 'Backups in Bergen' },
   auditSnapshot: snapshot,
-  run({ tx, target, body: { name = target.name, moved = false, ...given }, secrets, clock }) {
+  run({
+    tx,
+    target,
+    body: { name = target.name, moved = false, ownLoginsOnly = target.ownLoginsOnly, ...given },
+    secrets,
+    clock,
+  }) {
+    if (ownLoginsOnly && !canSeparate(target.kind))
+      throw invalid({ field: 'ownLoginsOnly', message: 'is not for a folder, which has no logins.' })
     if (!Object.keys(given).length)
       return showTarget(
         tx,
-        named('backup target', () => updateBackupTarget(tx, target, { name })),
+        named('backup target', () => updateBackupTarget(tx, target, { name, ownLoginsOnly })),
       )
     const before = reachOf(target, secrets)
     const reach = checkedReach(target.kind, { ...before, ...given, secret: given.secret || before.secret })
@@ -237,10 +248,13 @@ export const changeBackupTarget = operation({
     // A secret is sent only to the host that it was entered for: else a change of the address would disclose it.
     if (reach.secret && !given.secret && !isSameHost(target.kind, before, reach))
       throw invalid({ field: 'secret', message: 'is needed: the one that is kept is for another host or login.' })
+    // So it is for the logins of its nodes.
+    if (loginsAt(tx, target.id).length && !isSameHost(target.kind, before, { ...reach, login: before.login }))
+      throw invalid({ field: 'address', message: 'is another host: remove the logins of its nodes first.' })
     if (isElsewhere) mustLeaveNone(tx, target, moved)
     const { secret: plain, ...rest } = reach
     const change = {
-      ...{ name, ...rest, ...noTest, changedAt: clock() },
+      ...{ name, ownLoginsOnly, ...rest, ...noTest, changedAt: clock() },
       ...(given.secret && { encryptedSecret: encrypted(secrets, target.id, plain) }),
     }
     return showTarget(
@@ -299,7 +313,8 @@ export const removeBackupTarget = operation({
   path: '/admin/backup-targets/{id}',
   summary: 'Forget a place for backups; what lies there stays',
   access,
-  tellsOwners: ({ name }) => `The backup target ${name} was removed: backups in it cannot be restored from here.`,
+  tellsOwners: ({ name }) =>
+    `The removal of the backup target ${name} was asked for: backups in it cannot be restored from here then.`,
   powers: ['loses_many'],
   on: backupTarget,
   query: {

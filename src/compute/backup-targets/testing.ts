@@ -18,8 +18,8 @@ export const testBackupTarget = operation({
   method: 'POST',
   path: '/admin/backup-targets/{id}/actions/test',
   summary:
-    'Try a place for backups from a node: look for its backups, store a few bytes, read them back, find whether they ' +
-    'could be erased',
+    'Try a place for backups from a node: look for the backups that it made, store a few bytes, ' +
+    'read them back, find whether they could be erased',
   access: { staff: ['settings:write'] },
   powers: ['moves_secrets'],
   on: backupTarget,
@@ -78,12 +78,12 @@ export const testingBackupTarget = saga<Input>('test_backup_target', { cancelWit
 
 const commandFor = (db: Db, target: BackupTarget, nodeId: string, secrets: Secrets) =>
   nodeCommand(nodeId, 'backup-target.test', {
-    ...targetOnWire(target, secrets, {
+    ...targetOnWire(db, target, nodeId, secrets, {
       repository: target.id,
       password: secrets.open(encryptedPassword.about(target), target.encryptedPassword),
     }),
     // Such as after a change of its address.
-    holds: newestBackupsIn(db, target, nodeId, MOST_HELD).map(({ ownerId, snapshot }) => ({
+    holds: newestBackupsIn(db, target.id, nodeId, MOST_HELD).map(({ ownerId, snapshot }) => ({
       repository: ownerId,
       password: openBackupKey(db, secrets, ownerId)!,
       snapshot: snapshot!,

@@ -113,7 +113,7 @@ export const forgetting = saga<Forgetting>('delete_backup', { lane: 'bulk' })
     do: ({ input, out }, { db, secrets }) =>
       nodeCommand(input.nodeId, 'backup.forget', {
         snapshots: out.plan.snapshots,
-        target: repositoryIn(db, secrets, input),
+        target: repositoryIn(db, secrets, input.nodeId, input),
       }),
   })
   // The last step: nothing can fail after it.

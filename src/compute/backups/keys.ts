@@ -22,13 +22,17 @@ export function openBackupKey(db: Db, secrets: Secrets, ownerId: string): string
   return row && secrets.open(encryptedKey.about(row), row.encryptedKey)
 }
 
-/** An account's repository in a target, with what opens it. For commands only: no job may hold it. */
+/**
+ * An account's repository in a target as this node reaches it, with what opens it: for the command that needs it and
+ * for nothing else, so that no job holds it. Throws `CommandFailed`, see `targetOnWire`.
+ */
 export function repositoryIn(
   db: Db,
   secrets: Secrets,
+  nodeId: string,
   { targetId, ownerId }: { targetId: string; ownerId: string },
 ): BackupTarget {
-  return targetOnWire(backupTargetById(db, targetId)!, secrets, {
+  return targetOnWire(db, backupTargetById(db, targetId)!, nodeId, secrets, {
     repository: ownerId,
     password: openBackupKey(db, secrets, ownerId)!,
   })

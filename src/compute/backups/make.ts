@@ -108,7 +108,7 @@ export const backingUp = saga<Making>('backup', { lane: 'bulk', cancelWith: 'ser
       nodeCommand(nodeId, 'backup.make', {
         backup: backupId,
         volume: out.plan.volume,
-        target: repositoryIn(db, secrets, backupById(db, backupId)!),
+        target: repositoryIn(db, secrets, nodeId, backupById(db, backupId)!),
       }),
   })
   // The last step: nothing can fail after it.
@@ -154,7 +154,7 @@ export const droppingLeftOver = saga<Dropping>('drop_backup', { lane: 'bulk', ne
         ? nodeCommand(input.nodeId, 'backup.forget', {
             snapshots: [],
             backups: [input.backupId],
-            target: repositoryIn(db, secrets, input),
+            target: repositoryIn(db, secrets, input.nodeId, input),
           })
         : undefined,
   },

@@ -1,5 +1,4 @@
 import { and, eq, inArray, ne, type SQL, sql } from 'drizzle-orm'
-import type { BackupTargetKind } from '../../../agent/protocol/backup.ts'
 import { workloadReference } from '../../fleet/workloads/queries.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
@@ -101,9 +100,9 @@ const statements = prepared(({ $client }) => ({
      CROSS JOIN backups b ON b.id = ${jobReference.column('j', 'input')} ->> '$.backupId'
      WHERE ${isOpenJob('j')} AND b.target_id = ? LIMIT 1`,
   ),
-  newestIn: $client.prepare<{ id: string }, [string, string | null, number]>(
-    `SELECT max(id) AS id FROM backups WHERE target_id = ?1 AND state = 'ready' AND (?2 IS NULL OR node_id = ?2)
-     GROUP BY owner_id ORDER BY id DESC LIMIT ?3`,
+  newestIn: $client.prepare<{ id: string }, [string, string, number]>(
+    `SELECT max(id) AS id FROM backups WHERE target_id = ? AND state = 'ready' AND node_id = ?
+     GROUP BY owner_id ORDER BY id DESC LIMIT ?`,
   ),
   forgetTarget: $client.prepare(
     'DELETE FROM backups WHERE target_id = ? AND id NOT IN (SELECT value FROM json_each(?))',
@@ -132,17 +131,12 @@ export const backupsInTarget = (tx: Db, targetId: string) => statements(tx).inTa
 /** Does a job make, restore or drill a backup there? */
 export const isTargetRead = (tx: Db, targetId: string): boolean => statements(tx).isRead.get(targetId) !== null
 /**
- * Of each of the accounts that stored there last, its newest backup that is ready; in a folder on nodes, of those that
- * this node made.
+ * Of each of the accounts whose servers this node saved there last, its newest backup that is ready. No other
+ * account's: to look for one takes its password, and a node that saved no server of the account does not get it.
  */
-export const newestBackupsIn = (
-  tx: Db,
-  { id, kind }: { id: string; kind: BackupTargetKind },
-  nodeId: string,
-  most: number,
-): Backup[] => {
+export const newestBackupsIn = (tx: Db, targetId: string, nodeId: string, most: number): Backup[] => {
   const ids = statements(tx)
-    .newestIn.all(id, kind === 'local' ? nodeId : null, most)
+    .newestIn.all(targetId, nodeId, most)
     .map(({ id }) => id)
   return tx.select().from(backups).where(inArray(backups.id, ids)).all()
 }

@@ -2,7 +2,7 @@
 // of that node, which is gone with it.
 import { isGoneNode, liveNodesNear } from '../../fleet/nodes/queries.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { backupTargetById } from '../backup-targets/queries.ts'
+import { backupTargetById, nodesWithLogin } from '../backup-targets/queries.ts'
 import type { Backup } from './tables.ts'
 
 type Lying = Pick<Backup, 'targetId' | 'nodeId'>
@@ -11,9 +11,14 @@ type Lying = Pick<Backup, 'targetId' | 'nodeId'>
 export const isOnNodeOnly = (tx: Db, { targetId }: Pick<Backup, 'targetId'>): boolean =>
   backupTargetById(tx, targetId)?.kind === 'local'
 
-/** The node that made it before all others. None: it lay in a folder of a node that is gone, or there is no node. */
-export const nodesReaching = (tx: Db, it: Lying): string[] =>
-  isOnNodeOnly(tx, it) ? (isGoneNode(tx, it.nodeId) ? [] : [it.nodeId]) : liveNodesNear(tx, it.nodeId)
+/**
+ * The node that made it before all others. None: it lay in a folder of a node that is gone, there is no node, or none
+ * has the login that it needs.
+ */
+export function nodesReaching(tx: Db, it: Lying): string[] {
+  if (isOnNodeOnly(tx, it)) return isGoneNode(tx, it.nodeId) ? [] : [it.nodeId]
+  return nodesWithLogin(tx, it.targetId, liveNodesNear(tx, it.nodeId))
+}
 
 /** Did it lie in a folder of a node that is gone? Then there is nothing left of it. */
 export const isGoneWithNode = (tx: Db, it: Lying): boolean => isOnNodeOnly(tx, it) && isGoneNode(tx, it.nodeId)

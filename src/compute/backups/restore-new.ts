@@ -165,7 +165,7 @@ export const restoringToNew = saga<Restoring>('restore_to_new', {
         snapshot: plan.snapshot,
         volume: plan.volume,
         sizeBytes: plan.sizeBytes,
-        target: repositoryIn(db, secrets, backupById(db, backupId)!),
+        target: repositoryIn(db, secrets, nodeId, backupById(db, backupId)!),
       }),
     undo: ({ input, out }) => nodeCommand(input.nodeId, 'volume.remove', out.plan.volume),
   })

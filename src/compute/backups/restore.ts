@@ -119,7 +119,7 @@ export const restoringBackup = saga<Restoring>('restore', { lane: 'bulk', cancel
         snapshot: plan.snapshot,
         volume: plan.after.volume,
         sizeBytes: plan.sizeBytes,
-        target: repositoryIn(db, secrets, backupById(db, backupId)!),
+        target: repositoryIn(db, secrets, nodeId, backupById(db, backupId)!),
       }),
     undo: ({ input, out }) => nodeCommand(input.nodeId, 'volume.remove', out.plan.after.volume),
   })

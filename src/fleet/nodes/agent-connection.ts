@@ -77,8 +77,8 @@ export class AgentEndpoints {
 
   /**
    * Makes a node, or gives a node its new credential and closes its connection. Throws `enrollment_expired`,
-   * `enrollment_not_valid`, `already_enrolled`, `node_connected`, `protocol_mismatch` and `validation_failed`. The token
-   * ends with this call, unless the call itself was wrong.
+   * `enrollment_not_valid`, `already_enrolled`, `node_connected`, `protocol_mismatch` and `validation_failed`. The
+   * token ends with this call, unless the call itself was wrong.
    */
   async enroll(request: IncomingRequest, live: Live): Promise<Response> {
     const { clock } = this.deps

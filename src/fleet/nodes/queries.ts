@@ -69,6 +69,9 @@ export const nodeNames = (tx: Db): string[] =>
     .where(present)
     .all()
     .map(({ name }) => name)
+/** Every node that is not removed, by name. */
+export const nodeNamesById = (tx: Db): { id: string; name: string }[] =>
+  tx.select({ id: nodes.id, name: nodes.name }).from(nodes).where(present).orderBy(nodes.name).all()
 export const countNodes = (tx: Db, locationId: string | undefined): number =>
   tx.select({ n: count() }).from(nodes).where(inLocation(locationId)).get()!.n
 

@@ -2,6 +2,7 @@ import { Type as t } from 'typebox'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { described, done, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
+import type { Registry } from '../../kernel/registry.ts'
 import { count } from '../../kernel/words.ts'
 import { detachNode } from '../../network/ip-pools/claims.ts'
 import { forgetGpuHost } from '../gpus/queries.ts'
@@ -19,6 +20,13 @@ import {
 } from './model.ts'
 import { updateNode } from './queries.ts'
 import type { Node } from './tables.ts'
+
+declare module '../../kernel/feature.ts' {
+  interface FeatureFields {
+    /** Forgets what the feature keeps for a node that is removed, such as a login. */
+    forgetNode?(tx: Tx, nodeId: string): void
+  }
+}
 
 export const removeNode = operation({
   id: 'nodes.remove',
@@ -47,7 +55,7 @@ export const removeNode = operation({
         'in_use',
         `${target.name} holds ${count(volumes, 'extra volume', 'extra volumes')} of customers. Delete them first.`,
       )
-    takeAway(tx, target, clock())
+    takeAway(tx, target, { now: clock(), registry })
     live.disconnect(target.id)
     return {}
   },
@@ -98,7 +106,7 @@ export const removeNodeWithWorkloads = operation({
     const waiting = heldByBrake(tx, target.id).length
     if (waiting) updateNode(tx, target, { open: false })
     else {
-      takeAway(tx, target, clock())
+      takeAway(tx, target, { now: clock(), registry })
       live.disconnect(target.id)
     }
     return {
@@ -120,9 +128,10 @@ const returning = (held: readonly { purgeAt: number | null }[]) => {
   return n ? `, of which ${n} terminated can still be brought back` : ''
 }
 
-function takeAway(tx: Tx, target: Node, now: number) {
+function takeAway(tx: Tx, target: Node, { now, registry }: { now: number; registry: Pick<Registry, 'features'> }) {
   updateNode(tx, target, { removedAt: now, open: false })
   endVolumeUseOn(tx, target.id, now)
   detachNode(tx, target.id)
   forgetGpuHost(tx, target.id)
+  for (const { forgetNode } of registry.features) forgetNode?.(tx, target.id)
 }

@@ -124,7 +124,7 @@ export type PrepareContext<Row = unknown, Body = unknown> = RequestContext<Row, 
 /** Things that a call can take away for good. A GPU instance is a server here. */
 export const destroyable = ['servers', 'disks', 'backups', 'nodes', 'addresses', 'keys'] as const
 export type Destroyed = (typeof destroyable)[number]
-/** What a right can be worth beyond its name, in the words of the list that a person reviews. */
+/** Kinds of power beyond the name of a right, in the words of the list that a person reviews. */
 export const powers = {
   takes_place: 'lets a machine take the place of a node',
   brings_machine: 'brings a machine of the caller that gets new guests, and what nodes are sent',
@@ -187,7 +187,7 @@ export type Operation<
    * token may do it. The sentence tells all owners by mail what was done.
    */
   tellsOwners?: string | ((target: Row) => string)
-  /** What a call can do beyond the row that it names; `test/every/rights/infrastructure-rights.txt` shows who may do it. */
+  /** Its power beyond the row that it names; `test/every/rights/infrastructure-rights.txt` lists the tokens with it. */
   powers?: readonly Power[]
   /** An attempt to authenticate: limited per address and minute, and each refusal is in the audit log. */
   authAttempt?: true

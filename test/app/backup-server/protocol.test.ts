@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { addLogin, Logins, removeLogin } from '../../../src/app/backup-server/logins.ts'
+import { addLogin, Logins, logins, removeLogin } from '../../../src/app/backup-server/logins.ts'
 import { fileOf, type Target, targetOf } from '../../../src/app/backup-server/paths.ts'
 import { quotaOf, setMostRepositories, setQuota, sizeFrom, usedBytes } from '../../../src/app/backup-server/quotas.ts'
 import { clearIncoming } from '../../../src/app/backup-server/repository.ts'
@@ -199,6 +199,20 @@ describe('credentials', () => {
     const files = [...new Bun.Glob('**/*').scanSync({ cwd: it.root, dot: true })]
     expect(files).toContain('.logins/seen')
     for (const path of files) expect(readFileSync(`${it.root}/${path}`, 'latin1')).not.toContain(password)
+  })
+  test('of a login that shares a folder open that one alone, and end alone', async () => {
+    const password = addLogin(it.root, 'node-2', 'web')!
+    const as = { Authorization: basic('node-2', password) }
+    expect((await it.ask('HEAD', '/web/config', undefined, as)).status).toBe(
+      (await it.ask('HEAD', '/web/config')).status,
+    )
+    for (const path of ['/other/config', '/node-2/config'])
+      expect((await it.ask('GET', path, undefined, as)).status).toBe(403)
+    expect(logins(it.root)).toContainEqual(expect.objectContaining({ name: 'node-2', folder: 'web' }))
+    expect(removeLogin(it.root, 'node-2')).toBe(true)
+    expect((await it.ask('GET', '/web/config', undefined, as)).status).toBe(401)
+    expect((await it.ask('GET', '/other/config')).status).toBe(403)
+    expect((await it.ask('HEAD', '/web/config')).status).not.toBe(401)
   })
   test('end at once when the login is removed, and its name comes back with another password', async () => {
     const password = addLogin(it.root, 'brief')!

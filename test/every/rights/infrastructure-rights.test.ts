@@ -15,7 +15,7 @@ const rights = [
 const opens = (op: Operation, right: Scope) => op.access !== 'anyone' && !!op.access.staff?.includes(right)
 const changes = operations.filter((op) => op.method !== 'GET' && !op.localOnly)
 const ofToken = (right: Scope) => changes.filter((op) => opens(op, right) && !needsPerson(op, 'staff'))
-const inPerson = (right: Scope) => changes.filter((op) => opens(op, right) && needsPerson(op, 'staff'))
+const ofPeople = (right: Scope) => changes.filter((op) => opens(op, right) && needsPerson(op, 'staff'))
 const powersOf = (op: Operation): readonly Power[] => op.powers ?? []
 const idsOf = (ops: readonly Operation[]) => ops.map(({ id }) => id).toSorted()
 const wrapped = (words: string, ids: readonly string[]) => `  ${words}: ${ids.join(', ') || 'none'}`
@@ -33,11 +33,11 @@ const alone = rights.flatMap((right) => [
   right,
   ...worth([right]),
   wrapped('no power of these', idsOf(ofToken(right).filter((op) => !powersOf(op).length))),
-  wrapped('for a person only', idsOf(inPerson(right))),
+  wrapped('for a person only', idsOf(ofPeople(right))),
   '',
 ])
 const pairs = rights.flatMap((one, i) => rights.slice(i + 1).map((other) => [one, other] as const))
-/** What two powers give together. A pair of them that no right had before needs a sentence here. */
+/** The worth of two powers together. A pair that no two rights had before needs a sentence here. */
 const meaning: Readonly<Record<string, string>> = {
   'brings_machine + gives_access': 'orders as a customer onto a machine of its own: no guest and no secret of others',
   'brings_machine + lifts_protection': 'neither helps the other: what is kept lies on nodes that keep their places',

@@ -73,6 +73,11 @@ async function encryptedWorld() {
     secret: 'Kj38sLq0pWz7',
   })
   await p.admin('POST', `/admin/backup-targets/${targetId}/actions/make-default`)
+  await p.admin('POST', `/admin/backup-targets/${targetId}/actions/set-node-login`, {
+    nodeId: p.node.id,
+    login: 'fra-01',
+    secret: 'Kj38sLq0pWz6',
+  })
   const gpuImage = await addGpuImage(p, { registryUsername: 'berth', registryPassword: 'Kj38sLq0pWz8' })
   addGpuHost(p, p.location, 1)
   const { instanceId } = await p.admin('POST', '/admin/gpu-instances', {

@@ -93,6 +93,7 @@ const fresh: Readonly<Record<string, Made>> = {
   'backup-targets.add-s3': (_, __, n) => ({ name: `Right ${n}`, secret: randomToken() }),
   'backup-targets.add-sftp': (_, __, n) => ({ name: `Right ${n}`, secret: sshKey() }),
   'backup-targets.add-local': named,
+  'backup-targets.set-node-login': (_, __, n) => ({ login: `node-${n}`, secret: randomToken() }),
   'backup-plans.create': named,
   'own-images.create': named,
   'gpu-images.create': (_, __, n) => ({ name: `Right ${n}`, registryPassword: randomToken() }),

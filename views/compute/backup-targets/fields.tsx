@@ -51,6 +51,26 @@ const addresses = {
   },
 } as const
 
+/** The login that one node has for itself. */
+export const NodeLogin = ({ scope, kind }: Pick<Props, 'scope' | 'kind'>) =>
+  kind === 'local' ? null : (
+    <>
+      <Field scope={scope} name="login" label={logins[kind]} required mono />
+      {kind === 'sftp' ? (
+        <TextArea scope={scope} name="secret" label="Private key" required mono hint="Of SSH, without a passphrase." />
+      ) : (
+        <Field
+          scope={scope}
+          name="secret"
+          label={kind === 's3' ? 'Secret key' : 'Password'}
+          required
+          type="password"
+          autocomplete="new-password"
+        />
+      )}
+    </>
+  )
+
 const logins = { rest: 'Login', sftp: 'User', s3: 'Access key' } as const
 
 const Secrets = ({ scope, kind, of: kept }: Props & { kind: 'rest' | 'sftp' | 's3' }) => (

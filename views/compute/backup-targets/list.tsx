@@ -26,6 +26,7 @@ import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { DrillsOf } from './drills.tsx'
 import { Reach } from './fields.tsx'
+import { GiveLogin, RemoveLogin, separationOf } from './node-logins.tsx'
 import { RepositoriesOf } from './repositories.tsx'
 
 const reads = {
@@ -51,7 +52,8 @@ export const backupTargetsPage = page({
         sub={
           <span>
             Places for backups of servers. Backups that no plan makes go to the default one. A good one is append-only
-            and at another site: then neither a stolen node nor a stolen panel can erase a backup.
+            and at another site: then neither a stolen node nor a stolen panel can erase a backup. At a REST server,
+            SFTP and S3 each node can have a login of its own; a folder lies on each node’s own disk and has none.
           </span>
         }
       />
@@ -102,7 +104,17 @@ const columnsFor = (nodes: Nodes): Column<Target>[] => [
       </>
     ),
   },
-  { title: 'Kind', kind: 'mid', width: 12, cell: (b) => kindWords[b.kind] },
+  {
+    title: 'Kind',
+    kind: 'mid',
+    width: 18,
+    cell: (b) => (
+      <>
+        {kindWords[b.kind]}
+        <small title={b.sharingNodes.map(({ name }) => name).join(', ')}>{separationOf(b)}</small>
+      </>
+    ),
+  },
   { title: 'State', kind: 'state', width: 14, cell: (b) => <TestState of={b} /> },
   { title: 'Last test', kind: 'wide', width: 46, cell: (b) => <Result of={b} nodes={nodes} /> },
   {
@@ -112,6 +124,8 @@ const columnsFor = (nodes: Nodes): Column<Target>[] => [
       <Menu label={`Actions for ${b.name}`} small>
         {!b.isDefault && <MakeDefault of={b} />}
         <Change of={b} />
+        {b.separation === 'logins' && <GiveLogin of={b} nodes={nodes} />}
+        {b.nodeLogins.length > 0 && <RemoveLogin of={b} />}
         <Remove of={b} />
       </Menu>
     ),
@@ -222,6 +236,15 @@ const Change = ({ of: b }: { of: Target }) => (
       <>
         <Field scope={`change-${b.id}`} name="name" label="Name" required value={b.name} />
         <Reach scope={`change-${b.id}`} kind={b.kind} of={b} />
+        {b.separation === 'logins' && (
+          <Check
+            scope={`change-${b.id}`}
+            name="ownLoginsOnly"
+            label="Only nodes with a login of their own"
+            checked={b.ownLoginsOnly}
+            hint="A node without one is refused: the shared login goes to no node, also to none that enrolls later."
+          />
+        )}
         <Check
           scope={`change-${b.id}`}
           name="moved"

@@ -111,8 +111,7 @@ const RenewCredential = ({ node: n }: NodeProps) =>
         consequences: [
           `A command for ${n.name} is created. The node keeps its name, its place and its servers.`,
           'The old credential works until the command has run.',
-          n.connected &&
-            `${n.name} is connected: another machine is refused until this one is switched off or its credential is revoked.`,
+          n.connected && `Another machine is refused until ${n.name} is switched off or its credential is revoked.`,
           'All owners are told by mail.',
         ],
       }}

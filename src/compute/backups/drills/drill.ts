@@ -143,7 +143,7 @@ export const drilling = saga<Drilling>('drill', { lane: 'bulk', cancelWith: 'ser
         snapshot: plan.snapshot,
         volume: plan.volume,
         sizeBytes: plan.sizeBytes,
-        target: repositoryIn(db, secrets, backupById(db, backupId)!),
+        target: repositoryIn(db, secrets, nodeId, backupById(db, backupId)!),
       }),
     undo: ({ input, out }) => nodeCommand(input.nodeId, 'volume.remove', out.plan.volume),
   })

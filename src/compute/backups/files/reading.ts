@@ -45,7 +45,7 @@ export async function askFor(call: PrepareContext<Backup>, { path, ...wanted }: 
   const request: FilesRequest = {
     ...wanted,
     path: names,
-    target: repositoryIn(db, secrets, it),
+    target: repositoryIn(db, secrets, nodeId, it),
     snapshot: it.snapshot!,
   }
   try {

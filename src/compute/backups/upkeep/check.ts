@@ -15,7 +15,7 @@ export const checkingRepository = saga<Checking>('check_backups', { lane: 'bulk'
     abandonable: true,
     do: ({ input }, { db, secrets }) =>
       nodeCommand(input.nodeId, 'backup.check', {
-        target: repositoryIn(db, secrets, input),
+        target: repositoryIn(db, secrets, input.nodeId, input),
         part: input.part,
         of: PARTS,
       }),

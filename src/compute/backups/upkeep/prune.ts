@@ -16,7 +16,7 @@ export const pruningRepository = saga<Pruning>('prune_backups', { lane: 'bulk', 
   })
   .command('prune', 'Freeing what nothing needs any more', {
     do: ({ input }, { db, secrets }) =>
-      nodeCommand(input.nodeId, 'backup.prune', { target: repositoryIn(db, secrets, input) }),
+      nodeCommand(input.nodeId, 'backup.prune', { target: repositoryIn(db, secrets, input.nodeId, input) }),
   })
   .record('note', 'Recording it', {
     do(tx, { input, out: { prune }, now, log }) {

@@ -8,7 +8,7 @@ import { type Db, type Tx, write } from '../../../kernel/db/open.ts'
 import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import type { BackupTarget } from '../../backup-targets/model.ts'
-import { backupTargetById } from '../../backup-targets/queries.ts'
+import { backupTargetById, nodesWithLogin } from '../../backup-targets/queries.ts'
 import { Places } from '../plans/places.ts'
 import { checkingRepository } from './check.ts'
 import { pruningRepository } from './prune.ts'
@@ -56,7 +56,9 @@ function begin(tx: Tx, { nodes }: Clocked, key: RepositoryKey, now: number): boo
   if (!row || !target || isHeldByJob(tx, lockOf(key))) return false
   const before = nodesOfRepository(tx, key)
   const others = key.folderNodeId === '' && before[0] !== undefined ? liveNodesNear(tx, before[0]) : []
-  const nodeId = [...before, ...others].find((id) => !isGoneNode(tx, id) && nodes.connected(id))
+  const nodeId = nodesWithLogin(tx, target.id, [...before, ...others]).find(
+    (id) => !isGoneNode(tx, id) && nodes.connected(id),
+  )
   if (!nodeId) return false
   return row.checkDueAt <= now ? startCheck(tx, row, target, nodeId, now) : startPrune(tx, row, target, nodeId, now)
 }
