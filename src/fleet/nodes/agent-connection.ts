@@ -43,8 +43,8 @@ import {
 } from './queries.ts'
 import type { Enrollment, Node } from './tables.ts'
 
-/** Calls a minute from one address before anybody has proved who he is. */
-const CALLS_PER_ADDRESS = 3000
+/** Calls a minute from one address that are refused. */
+const REFUSED_PER_ADDRESS = 3000
 const MOST_ENROLL_BYTES = 256 * 1024
 const MOST_CHALLENGE_BYTES = 1000
 /** Far more than the facts of a host have. */
@@ -67,12 +67,15 @@ export class AgentEndpoints {
   private challenges: Challenges
   /** Guards tokens and ids against guessing: what fails, or may fail, costs from here. */
   private signInThrottle: Limit
-  /** By address and never by the id that a caller gives: a rack of nodes may stand behind one address. */
-  private calls: Limit
+  /**
+   * By address and never by the id that a caller gives: a rack of nodes may stand behind one address. Only what is
+   * refused counts, so that nobody at a node's address keeps the node out: a right call costs as little to answer.
+   */
+  private refused: Limit
   constructor(private deps: Deps) {
     this.challenges = new Challenges(deps.clock)
     this.signInThrottle = new Limit(60, deps.clock)
-    this.calls = new Limit(CALLS_PER_ADDRESS, deps.clock)
+    this.refused = new Limit(REFUSED_PER_ADDRESS, deps.clock)
   }
 
   /**
@@ -171,14 +174,22 @@ export class AgentEndpoints {
   /** Throws `rate_limited`, `too_large`, `validation_failed`, `protocol_mismatch` and `node_not_known`. */
   async challenge(request: IncomingRequest): Promise<Response> {
     const address = addressKey(request.info.from)
-    this.calls.take(address)
+    try {
+      return Response.json({ nonce: await this.nonceFor(request, address) })
+    } catch (error) {
+      this.refused.take(address)
+      throw error
+    }
+  }
+
+  private async nonceFor(request: IncomingRequest, address: string): Promise<string> {
     const asked = await bodyAs<{ nodeId: string; protocol: number }>(request, ChallengeRequest, MOST_CHALLENGE_BYTES)
     mustSpeakOurs(asked.protocol)
     if (!this.known(asked.nodeId)) {
       this.signInThrottle.take(`challenge ${address}`)
       throw notKnown()
     }
-    return Response.json({ nonce: this.challenges.issue(asked.nodeId) })
+    return this.challenges.issue(asked.nodeId)
   }
 
   /**
@@ -186,10 +197,18 @@ export class AgentEndpoints {
    * nonce that is not of this process, too old or used: only a credential that was looked up is refused for good.
    */
   signer(request: IncomingRequest): Node {
-    this.calls.take(`signed ${addressKey(request.info.from)}`)
+    try {
+      return this.proved(request)
+    } catch (error) {
+      this.refused.take(`signed ${addressKey(request.info.from)}`)
+      throw error
+    }
+  }
+
+  private proved(request: IncomingRequest): Node {
     const nodeId = request.headers.get(agentHeaders.node) ?? ''
     const nonce = request.headers.get(agentHeaders.nonce) ?? ''
-    const isFresh = this.challenges.redeem(nodeId, nonce)
+    const isFresh = this.challenges.isFresh(nodeId, nonce)
     const protocol = request.headers.get(agentHeaders.protocol)
     if (protocol !== null) mustSpeakOurs(protocol)
     const node = this.known(nodeId)
@@ -197,7 +216,11 @@ export class AgentEndpoints {
     if (!isFresh)
       throw new ApiError('challenge_expired', 'This challenge is not valid any more. Ask for a new one and sign that.')
     const signature = Buffer.from(request.headers.get(agentHeaders.signature) ?? '', 'base64url')
-    if (signature.length !== 64 || !isSignedBy(node.publicKey, signedText(nodeId, nonce), signature)) throw notKnown()
+    if (signature.length !== 64 || !isSignedBy(node.publicKey, signedText(nodeId, nonce), signature)) {
+      this.challenges.spend(nodeId, nonce)
+      throw notKnown()
+    }
+    this.challenges.redeem(nodeId, nonce)
     if (protocol === null) mustSpeakOurs(undefined)
     return node
   }

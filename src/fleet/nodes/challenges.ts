@@ -7,6 +7,9 @@ import { type Clock, second } from '../../kernel/db/clock.ts'
 /** A challenge is answered at once or asked for again. */
 export const NONCE_MS = 30 * second
 
+/** A nonce takes some 100 bytes. */
+const MOST_SPENT = 50_000
+
 export class Challenges {
   private key = randomBytes(32)
   /** Nonces that were presented, until they expire, the oldest first. */
@@ -19,20 +22,32 @@ export class Challenges {
     return `${content}.${this.codeOf(nodeId, content).toString('base64url')}`
   }
 
-  /** Was the nonce issued for this node, within 30 s, and never presented before? */
+  /** Was the nonce issued for this node, within 30 s, and never redeemed before? */
+  isFresh(nodeId: string, nonce: string): boolean {
+    const now = this.clock()
+    const [time = '', random = '', code = ''] = nonce.split('.')
+    const at = Number.parseInt(time, 36)
+    const given = Buffer.from(code, 'base64url')
+    const right = this.codeOf(nodeId, `${time}.${random}`)
+    if (given.length !== right.length || !timingSafeEqual(given, right)) return false
+    return now - at <= NONCE_MS && !this.used.has(`${time}.${random}`)
+  }
+
+  /** As `isFresh`, and from now on it is not. For a wrong signature too, but a flood of these takes no more memory. */
+  spend(nodeId: string, nonce: string) {
+    if (this.used.size < MOST_SPENT) this.redeem(nodeId, nonce)
+  }
+
+  /** As `isFresh`, and from now on it is not. */
   redeem(nodeId: string, nonce: string): boolean {
     const now = this.clock()
     for (const [old, until] of this.used) {
       if (until > now) break
       this.used.delete(old)
     }
-    const [time = '', random = '', code = ''] = nonce.split('.')
-    const at = Number.parseInt(time, 36)
-    const given = Buffer.from(code, 'base64url')
-    const right = this.codeOf(nodeId, `${time}.${random}`)
-    if (given.length !== right.length || !timingSafeEqual(given, right)) return false
-    if (!(now - at <= NONCE_MS) || this.used.has(`${time}.${random}`)) return false
-    this.used.set(`${time}.${random}`, at + NONCE_MS)
+    if (!this.isFresh(nodeId, nonce)) return false
+    const [time = '', random = ''] = nonce.split('.')
+    this.used.set(`${time}.${random}`, Number.parseInt(time, 36) + NONCE_MS)
     return true
   }
 
