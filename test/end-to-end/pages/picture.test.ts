@@ -35,11 +35,9 @@ test('the picture in the README is one of the list of servers', async () => {
   const { page, complaints } = await open(browser, screen, staff.url.origin)
   try {
     p.db.$client.run('DELETE FROM saved_filters')
-    for (const [i, { id }] of p.db.$client
-      .query<{ id: string }, []>('SELECT id FROM workloads ORDER BY id')
-      .all()
-      .entries())
-      p.db.$client.query('UPDATE workloads SET name = ?, version = version + 1 WHERE id = ?').run(names[i] ?? null, id)
+    const rename = p.db.$client.query('UPDATE workloads SET name = ?, version = version + 1 WHERE id = ?')
+    const servers = p.db.$client.query<{ id: string }, []>("SELECT id FROM workloads WHERE kind = 'server' ORDER BY id")
+    for (const [i, { id }] of servers.all().entries()) rename.run(names[i % names.length]!, id)
     await page.goto('/admin/servers')
     await page.getByRole('heading', { name: 'Servers' }).first().waitFor()
     const taken = `${artefacts}/readme.png`
