@@ -38,6 +38,7 @@ export async function play({ clients, days, atOnce, random }: Size) {
   /** A short play has as much in a day as a month has in several. */
   const pace = 30 / days
   const daily = (share: number) => chance(share * pace)
+  const often = Math.min(3, pace)
   const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)]!
   let waiting: Todo[] = []
   /** Services that Berth's staff acted upon since billing was last compared, by their names. */
@@ -58,16 +59,16 @@ export async function play({ clients, days, atOnce, random }: Size) {
       return shop.call(service, action, { dies, ...(product && { product }) })
     }
     let errors: (string | null)[]
-    if (chance(AT_ONCE)) {
+    if (chance(AT_ONCE * often)) {
       figures.atOnce++
       errors = await Promise.all([call(), call(), call()])
-    } else if (chance(DIES)) {
+    } else if (chance(DIES * often)) {
       figures.died++
       await call(true)
       // The next run of the billing system's cron comes today, or days later.
       return void waiting.push(todo)
     } else errors = [await call()]
-    if (chance(TWICE)) {
+    if (chance(TWICE * often)) {
       figures.twice++
       errors.push(await call())
     }
