@@ -18,6 +18,8 @@ async function inEveryState() {
   await p.admin('POST', `/servers/${suspended}/actions/suspend`, { reason: 'overdue' })
   await p.admin('DELETE', `/servers/${ended}`)
   await p.settle()
+  // A top-up needs a limit to add to.
+  p.db.$client.run('UPDATE servers SET traffic_gb = 1000')
   return p
 }
 

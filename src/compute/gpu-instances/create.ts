@@ -11,6 +11,7 @@ import { invalid } from '../../kernel/api/errors.ts'
 import { described, fields, isDryRun, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { billingServiceId, mustBeFreeService, mustNameOwnService } from '../billing-service.ts'
+import { given } from '../given.ts'
 import { orderedFor, ownerOf } from '../ordered-for.ts'
 import { displayName } from '../servers/install/order.ts'
 import { gpuInstanceKind, instanceJob, load, tell } from './model.ts'
@@ -35,9 +36,11 @@ export const createInstance = operation({
     ownerId: orderedFor,
     offerId: named,
     nodeGroupId: described(named, 'The location.'),
-    imageId: t.Optional(described(named, 'An image of the offer; left out: the first one that is on sale.')),
-    name: t.Optional(displayName),
-    sshKeyIds: t.Optional(described(keyIds, "Keys of the owner; left out: every key on the owner's account.")),
+    imageId: t.Optional(described(nullable(named), 'An image of the offer; left out: the first one that is on sale.')),
+    name: t.Optional(nullable(displayName)),
+    sshKeyIds: t.Optional(
+      described(nullable(keyIds), "Keys of the owner; left out: every key on the owner's account."),
+    ),
     billingServiceId: t.Optional(nullable(billingServiceId)),
   }),
   response: namedSchema('InstanceOrdered', {
@@ -60,9 +63,10 @@ export const createInstance = operation({
   ],
   example: { ownerId: '<customer_id>', offerId: '<gpu_offer_id>', nodeGroupId: '<location_id>' },
   // A call that is wrong in itself is refused before one that is only wrong now.
-  run({ tx, actor, body, query, nodes, clock, secrets, brandFor }) {
+  run({ tx, actor, body: asked, query, nodes, clock, secrets, brandFor }) {
+    const body = given(asked)
     const now = clock()
-    const owner = ownerOf({ tx, actor, query, clock }, ordering, body.ownerId)
+    const owner = ownerOf({ tx, actor, query, clock }, ordering, asked.ownerId)
     const offer = see(tx, actor, gpuOffer, body.offerId, 'offerId')
     if (offer.archived) throw invalid({ field: 'offerId', message: 'is archived. Choose another offer.' })
     const where = see(tx, actor, location, body.nodeGroupId, 'nodeGroupId')

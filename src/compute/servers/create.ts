@@ -29,6 +29,7 @@ import { startJob } from '../../kernel/jobs/start.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
 import type { MailContent } from '../../kernel/mail/mail-content.ts'
 import { billingServiceId, mustBeFreeService, mustNameOwnService } from '../billing-service.ts'
+import { type Given, given } from '../given.ts'
 import { orderedFor, ownerOf } from '../ordered-for.ts'
 import { installing } from './install/install.ts'
 import {
@@ -54,15 +55,18 @@ const wanted = {
   ownerId: orderedFor,
   packageId: named,
   nodeGroupId: named,
-  imageId: t.Optional(named),
-  hostname: t.Optional(hostname),
-  name: t.Optional(displayName),
-  access: t.Optional(access),
-  ...firstBootFields,
+  imageId: t.Optional(nullable(named)),
+  hostname: t.Optional(nullable(hostname)),
+  name: t.Optional(nullable(displayName)),
+  access: t.Optional(nullable(access)),
+  scriptId: t.Optional(nullable(firstBootFields.scriptId)),
+  userData: t.Optional(nullable(firstBootFields.userData)),
   billingServiceId: t.Optional(nullable(billingServiceId)),
 }
 const order = fields(wanted)
-type Order = Static<typeof order>
+type OrderBody = Static<typeof order>
+/** An order whose fields that are null are left out: billing systems send both for what a product does not set. */
+type Order = Given<OrderBody>
 
 /** The orders of staff and of resellers have nearly everything in common. */
 const ordering = {
@@ -99,7 +103,7 @@ const ordering = {
     hostname: 'web01',
     access: { mode: 'ssh_keys' as const, sshKeyIds: ['<ssh_key_id>'] },
   },
-  prepare: async ({ body }: { body: Order }) => rootPasswordFor(body.access),
+  prepare: async ({ body }: { body: OrderBody }) => rootPasswordFor(body.access ?? undefined),
 }
 
 export const createServer = operation({
@@ -127,7 +131,7 @@ function accept(
   {
     tx,
     actor,
-    body,
+    body: asked,
     query,
     clock,
     config,
@@ -135,10 +139,11 @@ function accept(
     brandFor,
     nodes,
     prepared: rootPassword,
-  }: Call<unknown, Order, RootPassword>,
+  }: Call<unknown, OrderBody, RootPassword>,
   nodeId?: string | null,
 ) {
-  const owner = ownerOf({ tx, actor, query, clock }, ordering, body.ownerId)
+  const body = given(asked)
+  const owner = ownerOf({ tx, actor, query, clock }, ordering, asked.ownerId)
   const what = see(tx, actor, packageOnSale, body.packageId, 'packageId')
   if (what.archived) throw invalid({ field: 'packageId', message: 'is archived. Choose another package.' })
   const where = see(tx, actor, location, body.nodeGroupId, 'nodeGroupId')

@@ -133,6 +133,11 @@ const errors = {
       '`details.instanceId` is that one, where you may see it.',
     remedy: 'Take that one over: the answer to an earlier order was lost. Or use another identifier.',
   },
+  traffic_not_limited: {
+    status: 409,
+    when: 'The package of the server does not limit its traffic: there is nothing to add to.',
+    remedy: 'Sell no traffic for this package.',
+  },
   no_capacity: {
     status: 409,
     when: 'No node in the location has room.',

@@ -13,18 +13,27 @@ export const idOf = (prefix: IdPrefix, description: string) =>
   t.String({ pattern: `^${prefix}_[0-9a-z]{26}$`, title: `an id like ${prefix}_…`, description })
 export const wholeNumber = (description: string, minimum: number, more: { default?: number; maximum?: number } = {}) =>
   t.Integer({ minimum, description, ...more })
-/** A moment, or a day, in UTC. */
+/**
+ * A moment or a day, in UTC unless it has an offset. A `+` that was sent as it is arrives as a space.
+ */
 export const moment = (description: string) =>
   t.String({
-    pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,3})?)?Z?)?$',
-    title: 'a time like 2026-11-21 or 2026-11-21T14:03:22Z',
+    pattern:
+      '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])' +
+      '(T([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?(Z|[+ -]([01]\\d|2[0-3]):?[0-5]\\d)?)?$',
+    title: 'a time like 2026-11-21, 2026-11-21T14:03:22Z or 2026-11-21T16:03:22+02:00',
     description,
   })
 
-/** A `moment` in ms; a day begins at midnight in UTC. Throws `invalid_request` for a day that no calendar has. */
-export function momentFrom(name: string, text: string): number {
-  const at = Date.parse(text.includes('T') ? `${text.replace('Z', '')}Z` : `${text}T00:00Z`)
-  if (!(at >= 0) || new Date(at).toISOString().slice(0, 10) !== text.slice(0, 10))
+/**
+ * A `moment` in ms; a day is meant at its `ofDay`, in UTC. Throws `invalid_request` for a day that no calendar has.
+ */
+export function momentFrom(name: string, text: string, ofDay = 'T00:00'): number {
+  const [, day, time = ofDay, offset = 'Z'] = /^(.{10})(T[\d:.]+)?(.*)$/.exec(text)!
+  const zone = offset.replace(/^ /, '+').replace(/(\d\d)(\d\d)$/, '$1:$2') || 'Z'
+  const midnight = Date.parse(`${day}T00:00Z`)
+  const at = Date.parse(`${day}${time}${zone}`)
+  if (!(at >= 0) || !(midnight >= 0) || new Date(midnight).toISOString().slice(0, 10) !== day)
     throw new ApiError('invalid_request', `${name}: there is no such day.`)
   return at
 }

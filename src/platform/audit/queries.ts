@@ -5,6 +5,7 @@ import { tokenReference } from '../../identity/tokens/queries.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'
 import { endOf, type Slice } from '../../kernel/api/list.ts'
 import type { Query } from '../../kernel/api/operation.ts'
+import { momentFrom } from '../../kernel/api/query.ts'
 import { auditReference } from '../../kernel/audit/queries.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { looksLikeId } from '../../kernel/db/ids.ts'
@@ -144,12 +145,12 @@ export function filterFrom(db: Db, query: Query): Filter {
   if (query['since'])
     add(
       `a.id >= (SELECT l.id ${from('l')} WHERE l.at >= ? ORDER BY l.at, l.id LIMIT 1)`,
-      momentFrom(query['since'], 'T00:00'),
+      momentFrom('since', query['since']),
     )
   if (query['until'])
     add(
       `a.id <= (SELECT l.id ${from('l')} WHERE l.at <= ? ORDER BY l.at DESC, l.id DESC LIMIT 1)`,
-      momentFrom(query['until'], 'T23:59:59.999'),
+      momentFrom('until', query['until'], 'T23:59:59.999'),
     )
   const all = (of: (part: (typeof parts)[number]) => string) => parts.map((part) => `(${of(part)})`).join(' AND ')
   return {
@@ -166,7 +167,3 @@ function byWho(db: Db, text: string): [string, ...string[]] {
   const ids = accountIdsNamed(db, text, MOST_PEOPLE)
   return ids.length ? [`a.actor_id IN (${ids.map(() => '?')})`, ...ids] : ['0']
 }
-
-/** Milliseconds. A text without a zone is UTC, as all times are shown; a day alone means its moment `ofDay`. */
-const momentFrom = (text: string, ofDay: string) =>
-  Date.parse(`${text.includes('T') ? text.replace('Z', '') : text + ofDay}Z`)

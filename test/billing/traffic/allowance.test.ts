@@ -94,6 +94,13 @@ describe('a top-up', () => {
     expect((await add(50)).body).toMatchObject({ jobId: null, bandwidth: { suspendedForTraffic: true } })
     expect(status()).toBe('suspended')
   })
+  test('is refused where the package has no limit: nobody pays for nothing', async () => {
+    p.db.$client.run('UPDATE servers SET traffic_gb = NULL')
+    const before = p.fingerprint(['audit'])
+    const { status: code, body } = await add(50)
+    expect([code, body.error.code]).toEqual([409, 'traffic_not_limited'])
+    expect(p.fingerprint(['audit'])).toBe(before)
+  })
   test('comes once with an Idempotency-Key, and is for billing alone', async () => {
     for (let i = 0; i < 2; i++)
       await p.call(p.owner, 'POST', `/servers/${id}/bandwidth`, { action: 'add', gb: 5 }, { 'Idempotency-Key': 'a' })

@@ -8,6 +8,26 @@ describe('an operation with a dry run', () => {
   test('is an order', () => expect(promised.map((op) => op.id)).toContain('servers.create'))
 
   for (const op of promised)
+    test(`${op.id}: takes null for every field that may be left out, and means the same`, async () => {
+      using p = await everything()
+      const who = p.people[callerOf(op)]
+      const { properties, required } = op.body as { properties: object; required: string[] }
+      const optional = Object.keys(properties).filter((name) => !required.includes(name))
+      expect(optional.length).toBeGreaterThan(3)
+      const example = exampleOf(p, op, everyId(p)) as Record<string, unknown>
+      const least = Object.fromEntries(required.map((name) => [name, example[name]]))
+      const check = (body: object) => p.call(who, op.method, `${op.path}?dryRun=true`, body)
+      const without = await check(least)
+      expect(without.status).toBe(200)
+      for (const names of [optional, ...optional.map((name) => [name])]) {
+        const { status, body } = await check({ ...least, ...Object.fromEntries(names.map((name) => [name, null])) })
+        expect([names, status, body]).toEqual([names, 200, without.body])
+      }
+      const real = await p.call(who, op.method, op.path, { ...example, billingServiceId: null, name: null })
+      expect(real.status).toBe(op.status ?? 200)
+    })
+
+  for (const op of promised)
     test(`${op.id}: is answered with 200 without ids, and changes, tells and remembers nothing`, async () => {
       using p = await everything()
       const body = exampleOf(p, op, everyId(p))

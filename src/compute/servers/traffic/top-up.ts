@@ -55,12 +55,17 @@ export const addBandwidth = operation({
   }),
   status: 202,
   idempotent: true,
-  refuses: ['server_terminated'],
+  refuses: ['server_terminated', 'traffic_not_limited'],
   example: { action: 'add' as const, gb: 500 },
   run({ tx, target, body, clock }) {
     const now = clock()
     if (target.lifecycle === 'terminated')
       throw new ApiError('server_terminated', `${target.hostname} is terminated: it uses no traffic any more.`)
+    if (target.trafficGb === null)
+      throw new ApiError(
+        'traffic_not_limited',
+        `The traffic of ${target.hostname} is not limited, so nothing was added. Sell no traffic for its package.`,
+      )
     addGb(tx, target.id, allowanceOf(tx, target, now).month, body.gb, now)
     const after = allowanceOf(tx, target, now)
     forgetShares(tx, target, now)
