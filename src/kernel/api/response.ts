@@ -58,6 +58,12 @@ export class JsonResponse extends Response {
   }
 }
 
+/** The server ends the connection then, and a client that is not told takes the end for a fault. */
+function asksToClose({ headers }: Request): boolean {
+  const connection = headers.get('Connection')
+  return connection !== null && /(?:^|,)\s*close\s*(?:,|$)/i.test(connection)
+}
+
 type Made = Response | undefined
 /** `isLast`: the connection ends with this response, because the controller stops. */
 type Answering = { from: () => string; logs: boolean; errors: ErrorTable; isLast?: () => boolean }
@@ -75,7 +81,7 @@ export function answered<T extends Made>(
   const startedAt = logs ? performance.now() : 0
   const finish = (response: T | Response) => {
     if (response) completed(response, info)
-    if (response && isLast?.()) response.headers.set('Connection', 'close')
+    if (response && (isLast?.() || asksToClose(request))) response.headers.set('Connection', 'close')
     if (logs) logRequest(incoming, response, startedAt)
     return response
   }

@@ -50,6 +50,18 @@ describe('a path', () => {
   })
 })
 
+describe('Connection: close', () => {
+  const paths = ['/api/v1/status', '/api/v1/nothing', '/login', '/', '/nothing', '/api/v1/admin/customers.csv']
+  for (const path of paths)
+    test(`is repeated in the answer for ${path}, and only there`, async () => {
+      const host = ['Host: panel.test', bearer()]
+      const one = async (...more: string[]) =>
+        (await rawRequest({ port: it.port }, [`GET ${path} HTTP/1.1`, ...host, ...more])).headers['connection']
+      expect([await one('Connection: close'), await one('connection: foo, Close')]).toEqual(['close', 'close'])
+      expect([await one(), await one('Connection: keep-alive')]).toEqual([undefined, undefined])
+    })
+})
+
 describe('HTTP/1.0 without a Host header', () => {
   const bare = (line: string) => rawRequest({ port: it.port }, [line], '')
   test('is how plain health checks ask, and gets the status', async () => {
