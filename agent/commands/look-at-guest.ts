@@ -25,7 +25,7 @@ export async function lookAtGuest(host: Host, workload: string, wanted: GuestLoo
 
 const isAll = ({ addresses, names }: GuestLook, { answering, inside, hostname }: GuestSeen) =>
   addresses.every((address) => answering.includes(address) || inside?.includes(address)) &&
-  (hostname === null || names.includes(hostname))
+  (hostname === null || !names.length || names.includes(hostname))
 
 /** All null where no agent answers, or one that cannot say it. */
 async function wordsOfAgent({ guestAgent }: Host, workload: string, mac: string) {

@@ -276,7 +276,7 @@ export const Seed = t.Object({
 })
 export type Seed = Static<typeof Seed>
 
-/** The network of a guest's main card, and its name. `names`: its host name, short or whole. */
+/** The network of a guest's main card, and its name. `names`: short or whole; empty: any. */
 export const GuestLook = t.Object({
   tap,
   mac,

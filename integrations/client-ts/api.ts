@@ -3724,6 +3724,8 @@ export interface Operations {
       packageId: string
       nodeGroupId: string
       hostname?: string
+      /** new (the default): its system gets the hostname, new SSH host keys and a new machine id, so that it can run beside the server of the backup. keep: it keeps those in the backup, to take the place of that server. */
+      identity?: "new" | "keep"
     }
     result: BackupRestoredToServer
   }

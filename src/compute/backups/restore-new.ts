@@ -12,7 +12,7 @@ import { mustNotBeLocked } from '../../identity/accounts/model.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
 import { mustAllowOrder, resellerOf } from '../../identity/resellers/model.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
-import { fields, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
+import { described, fields, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { plainCause } from '../../kernel/jobs/failures.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
@@ -25,7 +25,7 @@ import { watchGuest } from '../servers/guest/queries.ts'
 import { noteSeen } from '../servers/guest/seen.ts'
 import { hostname } from '../servers/install/order.ts'
 import { BOOT_LIMIT_SECONDS, NO_ANSWER, planInstallation } from '../servers/install/plan.ts'
-import { hasNetworkSeed, networkSeed } from '../servers/install/seed.ts'
+import { hasNetworkSeed, identitySeed, networkSeed } from '../servers/install/seed.ts'
 import { inEvent, load, serverJob, serverKind } from '../servers/model.ts'
 import { insertServer, updateServer } from '../servers/queries.ts'
 import { takenOver } from '../servers/speed/limits.ts'
@@ -43,7 +43,18 @@ export const restoreToNewServer = operation({
   summary: 'Order a server for the owner of a backup, with the disk of the backup',
   access: { staff: ['servers:create'], reseller: ['reseller:servers'] },
   on: backup,
-  body: fields({ packageId: named, nodeGroupId: named, hostname: t.Optional(hostname) }),
+  body: fields({
+    packageId: named,
+    nodeGroupId: named,
+    hostname: t.Optional(hostname),
+    identity: t.Optional(
+      described(
+        t.Enum(['new', 'keep']),
+        'new (the default): its system gets the hostname, new SSH host keys and a new machine id, so that it can run ' +
+          'beside the server of the backup. keep: it keeps those in the backup, to take the place of that server.',
+      ),
+    ),
+  }),
   response: namedSchema('BackupRestoredToServer', {
     jobId: t.String(),
     serverId: t.String(),
@@ -119,25 +130,28 @@ export const restoreToNewServer = operation({
     const { concerning, data } = inEvent(tx, load(tx, id))
     emit(tx, clock(), 'server.created', concerning, { ...data, image: target.imageId })
     const title = `Restore a backup of ${target.serverName} to ${host}`
-    const input = { serverId: id, nodeId: node.id, backupId: target.id }
+    const input = { serverId: id, nodeId: node.id, backupId: target.id, identity: body.identity ?? 'new' }
     const about = serverJob({ id, nodeId: node.id }, { by: actor, title, now: clock() })
     return { jobId: startJob(tx, restoringToNew, input, about), serverId: id, ipv4 }
   },
 })
 
-type Restoring = { serverId: string; nodeId: string; backupId: string }
+/** `identity`: left out by the release before this one, whose restores kept it. */
+type Restoring = { serverId: string; nodeId: string; backupId: string; identity?: 'new' | 'keep' }
 
 /** Without a seed where the system cannot read one: its network is then set at its console. */
-function plan(tx: Tx, { serverId }: Restoring, it: Backup, jobId: string) {
+function plan(tx: Tx, { serverId, identity = 'keep' }: Restoring, it: Backup, jobId: string) {
   changeWorkload(tx, serverId, { lifecycle: 'provisioning', failure: null })
   const target = load(tx, serverId)
   const planned = planInstallation(tx, target, { access: { passwordHash: null, publicKeys: [] } }, jobId)
   const seeded = hasNetworkSeed(target)
+  const seedOf = identity === 'new' ? identitySeed : networkSeed
   return {
     ...planned,
     vm: { ...planned.vm, seeded },
-    seed: seeded ? withPrivateCards(tx, networkSeed(target, addressesOf(tx, serverId), jobId)) : null,
+    seed: seeded ? withPrivateCards(tx, seedOf(target, addressesOf(tx, serverId), jobId)) : null,
     snapshot: it.snapshot!,
+    ...(planned.look && { look: { ...planned.look, names: identity === 'new' ? planned.look.names : [] } }),
   }
 }
 
@@ -204,8 +218,9 @@ export const restoringToNew = saga<Restoring>('restore_to_new', {
   })
   // The last step: nothing can fail after the event, so it needs no undo.
   .record('tell', 'Ready', {
-    do(tx, { input: { serverId }, out: { plan, boot }, now, log, jobId }) {
+    do(tx, { input: { serverId, identity }, out: { plan, boot }, now, log, jobId }) {
       if (boot.answered === 'no' || boot.answered === 'off') log(NO_ANSWER, 'warning')
+      if (plan.seed && identity === 'new') log('Its system has a new identity: hostname, SSH host keys, machine id.')
       if (!plan.seed) log('Its system takes no addresses from here: set its network at the console.', 'warning')
       changeWorkload(tx, serverId, {
         lifecycle: 'active',

@@ -290,6 +290,25 @@ describe('a restore', () => {
       owner: { id: p.customer.id },
     })
     expect(p.events().slice(-2)).toEqual(['server.created', 'server.provisioned'])
+    const seedIn = (job: string) =>
+      JSON.parse(
+        p.db.$client
+          .query<{ output: string }, [string]>("SELECT output FROM job_steps WHERE job_id = ? AND name = 'plan'")
+          .get(job)!.output,
+      ).seed
+    expect(seedIn(jobId!)).toMatchObject({
+      metaData: { 'local-hostname': 'web02' },
+      userData: { hostname: 'web02', ssh_deletekeys: true, bootcmd: [expect.arrayContaining(['machine-id'])] },
+    })
+    const twin = await s.call(p.owner, 'POST', path, { ...body, hostname: 'web04', identity: 'keep' })
+    expect(p.job(twin.jobId!).state).toBe('succeeded')
+    expect(seedIn(twin.jobId!).metaData).not.toHaveProperty('local-hostname')
+    expect(seedIn(twin.jobId!).userData).toEqual({
+      preserve_hostname: true,
+      cloud_init_modules: [],
+      cloud_config_modules: [],
+      cloud_final_modules: [],
+    })
     const { id: packageId } = await p.admin('POST', '/admin/packages', {
       name: 'Small',
       vcpus: 1,

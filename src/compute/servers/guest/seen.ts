@@ -45,7 +45,9 @@ const missing = (address: string) =>
   'servers of this image have the same fault, change the network data of the image.'
 
 const nameWarnings = ({ hostname }: GuestSeen, { names }: GuestLook) =>
-  hostname === null || names.includes(hostname) ? [] : [`It calls itself ${escapedLines(hostname)}, not ${names[0]}.`]
+  hostname === null || !names.length || names.includes(hostname)
+    ? []
+    : [`It calls itself ${escapedLines(hostname)}, not ${names[0]}.`]
 
 const signInWarnings = ({ password, keys }: NonNullable<GuestSeen['signIn']>, access: Access) => [
   ...(access.passwordHash !== null && !password

@@ -33,14 +33,12 @@ function linuxSeed(
   instance: string,
   firstBoot: FirstBoot,
 ): Seed {
-  const [short = it.hostname] = it.hostname.split('.')
   const files = [...(access.passwordHash ? [sshdFile] : []), ...(firstBoot.script ? [fileOf(firstBoot.script)] : [])]
   return {
     workload: it.id,
     metaData: { 'instance-id': instance, 'local-hostname': it.hostname },
     userData: {
-      hostname: short,
-      ...(it.hostname.includes('.') ? { fqdn: it.hostname } : {}),
+      ...nameOf(it.hostname),
       manage_etc_hosts: true,
       disable_root: false,
       ...signInOf(access),
@@ -115,6 +113,36 @@ const networkAlone = (it: Server, held: readonly HeldAddress[], instance: string
   metaData: { 'instance-id': instance },
   userData: onlyModules([]),
   networkConfig: networkFor(it, held),
+})
+
+/**
+ * The data for the first boot of a copied system that becomes a server of its own: beside the network its name, new
+ * keys of its SSH server, and a new machine id. Users, passwords and package sources stay.
+ */
+export const identitySeed = (it: Server, held: readonly HeldAddress[], instance: string): Seed => ({
+  workload: it.id,
+  metaData: { 'instance-id': instance, 'local-hostname': it.hostname },
+  userData: {
+    ...onlyModules(['bootcmd', 'set-hostname', 'update-etc-hosts', 'ssh']),
+    ...nameOf(it.hostname),
+    preserve_hostname: false,
+    // Its line alone: the rest of the file is the owner's.
+    manage_etc_hosts: 'localhost',
+    ssh_deletekeys: true,
+    disable_root: false,
+    bootcmd: [['cloud-init-per', 'instance', 'machine-id', 'sh', '-c', NEW_MACHINE_ID]],
+  },
+  networkConfig: networkFor(it, held),
+})
+
+/** The copy that D-Bus has is a file of its own on some systems. A system without a machine id gets none. */
+const NEW_MACHINE_ID =
+  '[ -e /etc/machine-id ] || exit 0; tr -d - </proc/sys/kernel/random/uuid >/etc/machine-id; ' +
+  'cd /var/lib/dbus 2>/dev/null || exit 0; [ -L machine-id ] || [ ! -e machine-id ] || cp /etc/machine-id machine-id'
+
+const nameOf = (hostname: string) => ({
+  hostname: hostname.split('.')[0]!,
+  ...(hostname.includes('.') && { fqdn: hostname }),
 })
 
 /** The address inside the guest, with its prefix length. A floating address has no network of its own there. */

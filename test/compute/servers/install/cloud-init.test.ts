@@ -1,7 +1,7 @@
 // Our seeds, read by the cloud-init of others: all releases in the directory that BERTH_CLOUD_INIT names, otherwise the
 // one of this machine's package archive. What a system is to have is compared with what its server was sold.
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { networkSeed, passwordSeedFor, seedFor } from '../../../../src/compute/servers/install/seed.ts'
+import { identitySeed, networkSeed, passwordSeedFor, seedFor } from '../../../../src/compute/servers/install/seed.ts'
 import { sha512Crypt } from '../../../../src/kernel/crypto/sha512-crypt.ts'
 import { forms, lossesOf, networkConfigFor, server } from './forms.ts'
 import { isSince, type Read, type Release, readBy, releases } from './releases.ts'
@@ -18,6 +18,7 @@ const userData = {
   both: userDataOf(seedFor(server, held, { passwordHash: hash, publicKeys: [key] }, 'job_1', { script })),
   neither: userDataOf(seedFor(server, held, { passwordHash: null, publicKeys: [] }, 'job_1')),
   network: userDataOf(networkSeed(server, held, 'job_2')),
+  identity: userDataOf(identitySeed(server, held, 'job_4')),
   'password reset': userDataOf(passwordSeedFor(server, held, hash, 'job_3')),
 }
 /** The control: a schema that checks nothing would accept it. */
@@ -90,6 +91,7 @@ describe('cloud-init', () => {
         ['both', access(hash, [key])],
         ['neither', access(null, [])],
         ['network', { password: null, locked: null, keys: [] }],
+        ['identity', { password: null, locked: null, keys: [] }],
         ['password reset', access(hash, [])],
       ])
   })
@@ -100,6 +102,7 @@ describe('cloud-init', () => {
       expect(of.modules).toMatchObject({
         keys: [all, all, all],
         network: [[], [], []],
+        identity: [['bootcmd', 'set-hostname', 'update-etc-hosts', 'ssh'], [], []],
         'password reset': [['write-files', 'users-groups'], ['set-passwords'], []],
       })
   })

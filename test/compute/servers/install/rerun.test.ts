@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { $ } from 'bun'
 import { seedFiles } from '../../../../agent/drivers/seed/seed.ts'
 import type { Seed } from '../../../../agent/protocol/wire.ts'
-import { networkSeed, passwordSeedFor, seedFor } from '../../../../src/compute/servers/install/seed.ts'
+import { identitySeed, networkSeed, passwordSeedFor, seedFor } from '../../../../src/compute/servers/install/seed.ts'
 import { sha512Crypt } from '../../../../src/kernel/crypto/sha512-crypt.ts'
 import { forms, server } from './forms.ts'
 
@@ -92,5 +92,23 @@ describe.skipIf(!possible)('a real cloud-init', () => {
     expect(changed(before, await files()).filter((path) => !ours.includes(path))).toEqual([])
     expect(await read('etc/shadow')).toContain(`root:${next}:`)
     expect(await read('etc/ssh/sshd_config.d/10-berth.conf')).toContain('PasswordAuthentication yes')
+  })
+
+  test('gives a copied system an identity of its own, and leaves the rest to its owner', async () => {
+    const before = await files()
+    const [id, hosts] = [await read('etc/machine-id'), await read('etc/hosts')]
+    await Bun.write(join(root, 'etc/hosts'), `${hosts}192.0.2.7 neighbour\n`)
+    await boot(identitySeed({ ...v2, hostname: 'copy01.example.com' }, more, 'job_4'))
+    expect(await read('etc/hostname')).toBe('copy01\n')
+    expect(await read('etc/hosts')).toMatch(/127\.0\.1\.1\s+copy01\.example\.com\s+copy01\n/)
+    expect(await read('etc/hosts')).toMatch(/192\.0\.2\.7\s+neighbour/)
+    expect(await read('etc/machine-id')).toMatch(/^[0-9a-f]{32}\n$/)
+    expect(await read('etc/machine-id')).not.toBe(id)
+    const others = changed(before, await files()).filter((path) => !/^etc\/ssh\/ssh_host_/.test(path))
+    expect(others.filter((path) => !['etc/hostname', 'etc/hosts', 'etc/machine-id'].includes(path))).toEqual([])
+    const keys = (await $`ls ${join(root, 'etc/ssh')}`.text()).split('\n').filter((name) => /_key$/.test(name))
+    expect(keys.length).toBeGreaterThan(1)
+    const after = await files()
+    for (const name of keys) expect(after.get(`etc/ssh/${name}`)).not.toBe(before.get(`etc/ssh/${name}`))
   })
 })

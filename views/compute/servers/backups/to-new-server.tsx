@@ -5,6 +5,7 @@ import type { getResellerAccount } from '../../../../src/identity/resellers/own.
 import type { Answers } from '../../../../src/kernel/web/page.ts'
 import { Action } from '../../../components/action.tsx'
 import type { Area } from '../../../components/area.ts'
+import { Radios } from '../../../components/choices.tsx'
 import { Field, Select } from '../../../components/field.tsx'
 import { exactGb, smallSize } from '../../../components/words.ts'
 
@@ -55,6 +56,24 @@ export function RestoreToNewServer({ of: it, area, ...offers }: Props) {
             name="hostname"
             label="Hostname"
             value={it.serverName.replace(/^([^.]{1,50})[^.]*/, '$1-restored')}
+          />
+          <Radios
+            scope={scope}
+            name="identity"
+            label="Identity of its system"
+            value="new"
+            options={[
+              {
+                value: 'new',
+                label: 'New',
+                hint: 'The hostname above, new SSH host keys and a new machine id: it can run beside the old server.',
+              },
+              {
+                value: 'keep',
+                label: 'Keep',
+                hint: 'Name, keys and machine id of the backup: it takes the place of the old server.',
+              },
+            ]}
           />
           <p class="hint">
             It belongs to the owner of the backup and is billed like any other server. Its system keeps passwords and
