@@ -130,6 +130,8 @@ export const identitySeed = (it: Server, held: readonly HeldAddress[], instance:
     manage_etc_hosts: 'localhost',
     ssh_deletekeys: true,
     disable_root: false,
+    // The module for keys otherwise warns of a default user that the system does not have.
+    users: [{ name: 'root' }],
     bootcmd: [['cloud-init-per', 'instance', 'machine-id', 'sh', '-c', NEW_MACHINE_ID]],
   },
   networkConfig: networkFor(it, held),

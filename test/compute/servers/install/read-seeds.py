@@ -78,7 +78,8 @@ def root_after(config):
     distro.unlock_passwd = lambda _: done.update(locked=False)
     distro._shadow_file_has_empty_user_password = lambda _: False
     ssh_util.setup_user_keys = lambda keys, _, **__: done.update(keys=sorted(keys))
-    for user in config.get("users", []):
+    runs = "users-groups" in config.get("cloud_init_modules", ["users-groups"])
+    for user in config.get("users", []) if runs else []:
         distro.create_user(**user)
     return done
 
