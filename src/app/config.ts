@@ -29,6 +29,8 @@ export const settings = {
   PANEL_WEBHOOK_CA_FILE:
     'File with certificates (PEM) of authorities that receivers of webhooks may have beside those that everybody ' +
     'trusts: for a lab. Read at start. Default none.',
+  PANEL_LOCAL_REGISTRIES:
+    'Comma-separated registries of GPU images that are not public, such as registry.lan:5000. Default none.',
   PANEL_LOCAL_SERVICES:
     'Comma-separated CIDRs of this machine or of a link, such as 127.0.0.1/32, where the mail server or the identity ' +
     'provider may be. Default none.',
@@ -62,6 +64,7 @@ export type Config = {
   webhookAllowPrivate: readonly string[]
   webhookCaFile: string | undefined
   localServices: readonly string[]
+  localRegistries: readonly string[]
   replica: ReplicaConfig | undefined
   standby: boolean
 }
@@ -111,6 +114,7 @@ export function configFrom(env: Readonly<Record<string, string | undefined>>): C
     webhookAllowPrivate: cidrsFrom('PANEL_WEBHOOK_ALLOW_PRIVATE', set('PANEL_WEBHOOK_ALLOW_PRIVATE')),
     webhookCaFile: set('PANEL_WEBHOOK_CA_FILE'),
     localServices: cidrsFrom('PANEL_LOCAL_SERVICES', set('PANEL_LOCAL_SERVICES')),
+    localRegistries: registriesFrom(set('PANEL_LOCAL_REGISTRIES')),
     replica: replicaFrom(set),
     standby: flag('PANEL_STANDBY', set('PANEL_STANDBY')),
   }
@@ -165,6 +169,17 @@ function cidrsFrom(name: SettingName, text: string | undefined) {
     .map((c) => c.trim())
     .filter(Boolean)
   for (const cidr of all) if (!isCidr(cidr)) throw new SettingError(`${name}: ${cidr} is not a CIDR like 10.0.0.0/8.`)
+  return all
+}
+
+function registriesFrom(text: string | undefined): readonly string[] {
+  const all = (text ?? '')
+    .split(',')
+    .map((registry) => registry.trim().toLowerCase())
+    .filter(Boolean)
+  for (const registry of all)
+    if (!/^[a-z0-9.-]+(:[0-9]{1,5})?$/.test(registry))
+      throw new SettingError(`PANEL_LOCAL_REGISTRIES: ${registry} is not a registry like registry.lan:5000.`)
   return all
 }
 

@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { invalid } from '../../kernel/api/errors.ts'
 import { disabledReason, hostOf, type Policy, publicOnly } from '../../kernel/net/egress.ts'
+import { urlFrom } from '../../kernel/net/typed-url.ts'
 import type { AppConfig } from '../../kernel/register.ts'
 import { PLATFORM } from './model.ts'
 
@@ -35,7 +36,7 @@ function problem(url: URL, owner: string, config: AppConfig): string | undefined
 const LONGEST_URL = 2000
 /** The address as it is stored, without a fragment. Throws `validation_failed`. */
 export function receiverUrl(text: string, owner: string, config: AppConfig): string {
-  const url = URL.parse(text.trim())
+  const url = urlFrom(text)
   if (!url) throw invalid({ field: 'url', message: 'must be an address like https://example.com/webhook.' })
   url.hash = ''
   const why = problem(url, owner, config)

@@ -1,5 +1,4 @@
 import { Type as t } from 'typebox'
-import { ContainerImage } from '../../../agent/protocol/gpu.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { page, paginate, sortParameter } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
@@ -7,6 +6,7 @@ import { described, fields, line, nullable, operation, secret } from '../../kern
 import type { Secrets } from '../../kernel/crypto/secrets.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Db } from '../../kernel/db/open.ts'
+import { disabledReason, publicOnly } from '../../kernel/net/egress.ts'
 import { offersShortOfPorts } from '../gpu-offers/queries.ts'
 import {
   commandField,
@@ -26,6 +26,29 @@ import {
   registryPassword,
   updateGpuImage,
 } from './queries.ts'
+
+/** Names as registries know them (OCI distribution specification): no part is empty, `..` or begins with a hyphen. */
+const PART = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*'
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
+const reference = t.String({
+  maxLength: 512,
+  pattern: `^${LABEL}(?:\\.${LABEL})*(?::[0-9]{1,5})?/${PART}(?:/${PART})*@sha256:[0-9a-f]{64}$`,
+  title: 'registry/name@sha256: and 64 digits',
+})
+
+/** Throws `validation_failed` for a registry that nodes refuse: at an address that is not public. */
+function mustBePublic(image: string, local: readonly string[]) {
+  const registry = image.slice(0, image.indexOf('/'))
+  const url = URL.parse(`https://${registry}`)
+  if (!url) throw invalid({ field: 'reference', message: 'must have a registry with a port up to 65535.' })
+  if (local.includes(registry) || (url.hostname.includes('.') && !disabledReason(url, publicOnly))) return
+  throw invalid({
+    field: 'reference',
+    message:
+      'is of a registry that is not public. Name it in PANEL_LOCAL_REGISTRIES of the controller and in ' +
+      'PANEL_AGENT_LOCAL_REGISTRIES of the nodes.',
+  })
+}
 
 /** The login and the password go to nodes as one text. */
 const username = t.String({
@@ -77,7 +100,7 @@ export const createGpuImage = operation({
   powers: ['runs_code'],
   body: fields({
     ...changeable,
-    reference: { ...ContainerImage.properties.reference, title: 'registry/name@sha256: and 64 digits' },
+    reference,
   }),
   response: gpuImageResponse,
   status: 201,
@@ -93,8 +116,9 @@ export const createGpuImage = operation({
     registryPassword: '<password>',
   },
   run(call) {
-    const { tx, body, secrets, clock } = call
+    const { tx, body, secrets, clock, config } = call
     mustBeWhole(body, false)
+    mustBePublic(body.reference, config.localRegistries)
     const { registryPassword: plain, ...given } = body
     const id = newId('gim')
     const row = {

@@ -17,11 +17,18 @@ export const gpuImage: Resource<GpuImage> = {
   find: (tx, actor, id) => (actor.kind === 'staff' ? gpuImageById(tx, id) : undefined),
 }
 
-const argument = t.String({ minLength: 1, maxLength: 4096 })
+/** Scripts have line breaks and tabs; every other control character is a mistake, and a line of a log or a terminal. */
+const TEXT = '[^\\x00-\\x08\\x0b-\\x1f\\x7f]'
+const argument = t.String({
+  minLength: 1,
+  maxLength: 4096,
+  pattern: `^${TEXT}*$`,
+  title: 'text without control characters, but for line feeds and tabs',
+})
 const variable = t.String({
   maxLength: 8320,
-  pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}=[^\\x00]*$',
-  title: 'a variable like NAME=value',
+  pattern: `^[A-Za-z_][A-Za-z0-9_]{0,127}=${TEXT}*$`,
+  title: 'a variable like NAME=value, without control characters but for line feeds and tabs',
 })
 /** Lists of an image; an instance has the same limits. */
 export const commandField = nullable(t.Array(argument, { maxItems: 64 }))

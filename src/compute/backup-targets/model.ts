@@ -1,5 +1,6 @@
 // A place for backups of servers: whoever has a node has what reaches it, so a good one is append-only.
 import { X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
 import { Type as t } from 'typebox'
 import {
   appendOnlyKinds,
@@ -16,6 +17,8 @@ import { parseSshKey } from '../../kernel/crypto/ssh-key.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { CommandFailed } from '../../kernel/jobs/failures.ts'
+import { inside } from '../../kernel/net/cidr.ts'
+import { chosenByOperator, disabledReason } from '../../kernel/net/egress.ts'
 import { backupTargetById, encryptedLoginSecret, encryptedSecret, loginOfNode, loginsAt } from './queries.ts'
 import type { BackupTarget, Finding } from './tables.ts'
 
@@ -197,14 +200,35 @@ export function targetWithSecret(
   return target && { ...reachOf(target, secrets), kind: target.kind }
 }
 
+/** Folders whose files the system or Berth reads, or that are gone after a restart of the node. */
+const SYSTEM_FOLDERS =
+  /^\/(?:bin|boot|dev|etc|lib|lib32|lib64|proc|root|run|sbin|sys|usr|var\/(?:lib|run|log|cache|tmp|spool))(?:\/|$)/
+
+/** Not the node itself, link-local or multicast, unless the installation allows it. A name is looked up by the node. */
+const mayBeAt = (name: string, localServices: readonly string[]) => {
+  const host = /(^|\.)localhost$/i.test(name) ? '127.0.0.1' : name
+  if (!isIP(host) || inside(host, localServices)) return true
+  const url = URL.parse(`https://${host.includes(':') ? `[${host}]` : host}`)
+  return url !== null && !disabledReason(url, chosenByOperator)
+}
+
 /** Lines as SSH and OpenSSL read them, without spaces around. */
 const tidy = (text: string) => text.replaceAll('\r\n', '\n').trim()
 const PRINTABLE_LINES = /^[\x20-\x7e\n]*$/
 
 /** Each part in the form that is stored. Throws `validation_failed`, which names the field. */
-export function checkedReach(kind: BackupTargetKind, given: Reach): Reach {
+export function checkedReach(kind: BackupTargetKind, given: Reach, localServices: readonly string[]): Reach {
   const reach = { ...given, secret: tidy(given.secret), trust: tidy(given.trust) }
-  if (!backupAddress(kind, reach.address)) throw invalid({ field: 'address', message: addressWords[kind] })
+  const at = backupAddress(kind, reach.address)
+  if (!at) throw invalid({ field: 'address', message: addressWords[kind] })
+  if (kind === 'local' && SYSTEM_FOLDERS.test(at.path))
+    throw invalid({ field: 'address', message: 'is a folder of the system. Mount a disk elsewhere, such as in /srv.' })
+  if (kind !== 'local' && !mayBeAt(at.host, localServices))
+    throw invalid({
+      field: 'address',
+      message:
+        'is at an address of the node itself, or at one of no host. PANEL_LOCAL_SERVICES can allow a tunnel there.',
+    })
   for (const field of ['secret', 'trust'] as const)
     if (!PRINTABLE_LINES.test(reach[field])) throw invalid({ field, message: 'has characters that it cannot have.' })
   checks[kind](reach)

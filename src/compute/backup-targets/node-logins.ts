@@ -43,14 +43,18 @@ export const setNodeLogin = operation({
   }),
   refuses: ['not_possible'],
   example: { nodeId: '<node_id>', login: 'fra-01', secret: '<password>' },
-  run({ tx, actor, target, body, secrets, clock }) {
+  run({ tx, actor, target, body, secrets, clock, config }) {
     const to = see(tx, actor, node, body.nodeId, 'nodeId')
     if (!canSeparate(target.kind))
       throw new ApiError(
         'not_possible',
         `${target.name} is a folder on each node, which has no logins. Use a target of another kind.`,
       )
-    const reach = checkedReach(target.kind, { ...reachOf(target, secrets), login: body.login, secret: body.secret })
+    const reach = checkedReach(
+      target.kind,
+      { ...reachOf(target, secrets), login: body.login, secret: body.secret },
+      config.localServices,
+    )
     if (reach.login === target.login)
       throw invalid({ field: 'login', message: 'is the one that the nodes share. Make one for this node alone.' })
     if (loginsAt(tx, target.id).some((one) => one.login === reach.login && one.nodeId !== to.id))

@@ -9,6 +9,7 @@ import { randomToken, type Secrets } from '../../kernel/crypto/secrets.ts'
 import type { Clock } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
+import type { AppConfig } from '../../kernel/register.ts'
 import type { Registry } from '../../kernel/registry.ts'
 import { count } from '../../kernel/words.ts'
 import { planUsingTarget } from '../backups/plans/queries.ts'
@@ -84,11 +85,15 @@ const adding = {
 } as const
 
 type Given = { name: string } & Pick<Reach, 'address'> & Partial<Reach>
-type Adding = { tx: Tx; body: Given; secrets: Secrets; clock: Clock }
+type Adding = { tx: Tx; body: Given; secrets: Secrets; clock: Clock; config: AppConfig }
 const add =
   (kind: BackupTargetKind) =>
-  ({ tx, body: { name, ...given }, secrets, clock }: Adding) => {
-    const { secret: plain, ...reach } = checkedReach(kind, { login: '', secret: '', trust: '', ...given })
+  ({ tx, body: { name, ...given }, secrets, clock, config }: Adding) => {
+    const { secret: plain, ...reach } = checkedReach(
+      kind,
+      { login: '', secret: '', trust: '', ...given },
+      config.localServices,
+    )
     mustBeAlone(tx, kind, reach.address)
     const id = newId('bkt')
     const now = clock()
@@ -233,6 +238,7 @@ export const changeBackupTarget = operation({
     body: { name = target.name, moved = false, ownLoginsOnly = target.ownLoginsOnly, ...given },
     secrets,
     clock,
+    config,
   }) {
     if (ownLoginsOnly && !canSeparate(target.kind))
       throw invalid({ field: 'ownLoginsOnly', message: 'is not for a folder, which has no logins.' })
@@ -242,7 +248,11 @@ export const changeBackupTarget = operation({
         named('backup target', () => updateBackupTarget(tx, target, { name, ownLoginsOnly })),
       )
     const before = reachOf(target, secrets)
-    const reach = checkedReach(target.kind, { ...before, ...given, secret: given.secret || before.secret })
+    const reach = checkedReach(
+      target.kind,
+      { ...before, ...given, secret: given.secret || before.secret },
+      config.localServices,
+    )
     const isElsewhere = !isSamePlace(target.kind, before.address, reach.address)
     if (isElsewhere) mustBeAlone(tx, target.kind, reach.address, target.id)
     // A secret is sent only to the host that it was entered for: else a change of the address would disclose it.

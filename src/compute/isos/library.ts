@@ -7,6 +7,7 @@ import { page } from '../../kernel/api/list.ts'
 import { fields, line, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { disabledReason, publicOnly } from '../../kernel/net/egress.ts'
+import { urlFrom } from '../../kernel/net/typed-url.ts'
 import { traffic } from '../../kernel/words.ts'
 import { isoAnswer, MOST_ISO_BYTES, MOST_ISOS, showIso, visibleTo } from './model.ts'
 import { countIsos, insertIso, pageOfIsos } from './queries.ts'
@@ -52,7 +53,7 @@ export const addIso = operation({
     checksum: `sha256:${'0'.repeat(64)}`,
   },
   async prepare({ body, distributions }) {
-    const url = URL.parse(body.url)
+    const url = urlFrom(body.url)
     const why = url ? disabledReason(url, publicOnly) : 'must be an address.'
     if (!url || why) throw invalid({ field: 'url', message: why! })
     const found = await distributions.beginning(body.url, BEGINNING_BYTES)

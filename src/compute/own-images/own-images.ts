@@ -13,6 +13,7 @@ import { named } from '../../kernel/api/named.ts'
 import { described, done, fields, line, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { disabledReason, publicOnly } from '../../kernel/net/egress.ts'
+import { urlFrom } from '../../kernel/net/typed-url.ts'
 import { settingValue } from '../../kernel/setting.ts'
 import { exactGb } from '../../kernel/words.ts'
 import { IMAGES_PER_ACCOUNT, ownImage, ownImageAnswer, ownImageGib, showOwnImage } from './model.ts'
@@ -43,7 +44,7 @@ export const addOwnImage = operation({
     checksum: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   },
   async prepare({ body, db, target, distributions }) {
-    const url = URL.parse(body.url)
+    const url = urlFrom(body.url)
     const why = url ? disabledReason(url, publicOnly) : 'is not an address.'
     if (why) throw invalid({ field: 'url', message: why })
     if (body.checksum.length !== (body.checksum.startsWith('sha256:') ? 71 : 135))

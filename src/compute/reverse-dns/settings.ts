@@ -5,6 +5,7 @@ import { described, done, fields, nullable, operation, secret } from '../../kern
 import type { Secrets } from '../../kernel/crypto/secrets.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { disabledReason, forOperator, isLoopback } from '../../kernel/net/egress.ts'
+import { urlFrom } from '../../kernel/net/typed-url.ts'
 import { noNameServer } from './model.ts'
 import { dropNameServer, keepNameServer, type NameServer, NotTaken, nameServer, reverseZones } from './name-server.ts'
 import { tryAgain } from './queries.ts'
@@ -64,7 +65,7 @@ export const configurePowerDns = operation({
   example: { url: 'https://dns.example.com:8081', key: '<key>' },
   auditSnapshot: ({ tx, secrets }) => show(tx, secrets),
   run({ tx, body, secrets, config }) {
-    const url = URL.parse(body.url)
+    const url = urlFrom(body.url)
     const local = config.localServices
     const why = url
       ? disabledReason(url, { ...forOperator(local), loopback: local.length > 0 && isLoopback(url) })

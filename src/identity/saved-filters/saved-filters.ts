@@ -61,7 +61,7 @@ function readQuery(registry: Registry, list: ListName, text: string): string {
   const query = new URLSearchParams([...new URLSearchParams(text)].filter(([, value]) => value !== ''))
   const wrong = (message: string) => invalid({ field: 'query', message })
   for (const name of query.keys()) {
-    if (!known.has(name)) throw wrong(`has ${JSON.stringify(name)}, which is no filter of this list.`)
+    if (!known.has(name)) throw wrong('has a parameter that is no filter of this list.')
     if (query.getAll(name).length > 1) throw wrong(`has ${name} twice.`)
   }
   if (!query.size) throw wrong('must have a filter, such as status=running.')

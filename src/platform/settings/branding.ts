@@ -19,6 +19,7 @@ import {
 import { digest } from '../../kernel/crypto/secrets.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { mailServer } from '../../kernel/mail/mail-server.ts'
+import { urlFrom } from '../../kernel/net/typed-url.ts'
 import { contrastWithWhite, LEAST_CONTRAST, logoUrl } from './brand-style.ts'
 import { type BrandOwner, brandingOf, isSenderOfAnother, saveBranding } from './queries.ts'
 
@@ -63,7 +64,7 @@ function mustBeRead(accent: string | null): string | null {
 /** Throws `validation_failed` for what is neither a web address nor an e-mail address. */
 function supportLink(link: string | null): string | null {
   if (link === null || !link.includes(':')) return link && mailAddress(link, 'supportLink')
-  const url = URL.parse(link)
+  const url = urlFrom(link)
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password)
     throw invalid({ field: 'supportLink', message: 'must begin with https://, or be an e-mail address.' })
   return url.href

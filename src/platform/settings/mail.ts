@@ -41,6 +41,13 @@ export const getMail = operation({
   run: ({ tx, secrets }) => show(tx, secrets),
 })
 
+/** Part of the login: one line, as mail servers read it. */
+const credential = t.String({
+  maxLength: 200,
+  pattern: '^[^\\x00-\\x1f\\x7f]*$',
+  title: 'one line without control characters',
+})
+
 export const configureMail = operation({
   id: 'mail.configure',
   method: 'PUT',
@@ -60,8 +67,8 @@ export const configureMail = operation({
     port: t.Integer({ minimum: 1, maximum: 65_535 }),
     tls: t.Optional(t.Boolean()),
     plain: t.Optional(t.Boolean()),
-    user: t.Optional(nullable(t.String({ maxLength: 200 }))),
-    password: t.Optional(nullable(secret(t.String({ maxLength: 200 })))),
+    user: t.Optional(nullable(credential)),
+    password: t.Optional(nullable(secret(credential))),
     from: mailField,
   }),
   response: done,

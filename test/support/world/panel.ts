@@ -63,6 +63,8 @@ type Options = {
   agentDir?: string
   /** PANEL_LOCAL_SERVICES; loopback, where the tests' mail servers and identity providers are, if not given. */
   localServices?: string
+  /** PANEL_LOCAL_REGISTRIES. */
+  localRegistries?: string
   /** Every request is in the journal. */
   logRequests?: boolean
   /** The servers of distributions; without it none answers. */
@@ -148,6 +150,7 @@ export async function panel(options: Options = {}) {
     PANEL_PUBLIC_URL: 'https://panel.test',
     PANEL_AGENT_DIR: options.agentDir,
     PANEL_LOCAL_SERVICES: options.localServices ?? '127.0.0.0/8',
+    PANEL_LOCAL_REGISTRIES: options.localRegistries,
     PANEL_LOG_REQUESTS: options.logRequests ? '1' : undefined,
     PANEL_WEBHOOK_ALLOW_PRIVATE: options.webhookAllowPrivate,
   })

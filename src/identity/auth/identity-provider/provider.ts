@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { AuthorizationServer, Client, IDToken } from 'oauth4webapi'
 import { type Clock, hour, minute, second } from '../../../kernel/db/clock.ts'
 import { disabledReason, egress, forOperator, isLoopback, NoAnswer, type Policy } from '../../../kernel/net/egress.ts'
+import { urlFrom } from '../../../kernel/net/typed-url.ts'
 import type { Provider } from './provider-setting.ts'
 
 /** Signatures only, and none that a shared secret or nobody could make: `none` and HS256 are not among them. */
@@ -58,7 +59,7 @@ const policyFor = (issuer: string, local: readonly string[]): Policy => ({
 
 /** Why this cannot be an issuer; undefined when it can, as far as its text tells. */
 export function issuerDisabledReason(issuer: string, local: readonly string[]): string | undefined {
-  const url = URL.parse(issuer)
+  const url = urlFrom(issuer)
   if (!url || url.search || url.hash) return 'must be a URL like https://id.example.com/realms/staff.'
   return disabledReason(url, policyFor(issuer, local))
 }

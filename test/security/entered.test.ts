@@ -1,0 +1,125 @@
+// Values that no node and no mail server could use are refused where they are entered, and not weeks later in a job.
+import { expect, test } from 'bun:test'
+import { world } from '../support/world/panel.ts'
+
+const digest = `sha256:${'0'.repeat(64)}`
+
+test('the reference of a GPU image is one of a public registry, as registries write names', async () => {
+  using p = await world({ localRegistries: 'registry.lan:5000' })
+  let n = 0
+  const add = (reference: string) =>
+    p.call(p.owner, 'POST', '/admin/gpu-images', { name: `Image ${++n}`, reference, mostMb: 100 })
+  for (const name of [
+    'docker.io/pytorch/pytorch',
+    'quay.io/jupyter/pytorch-notebook',
+    'registry.example.com:5000/a/b_c/d.e/f--g/h__i',
+    'registry.lan:5000/ml/pytorch',
+    '93.184.216.34/ml/pytorch',
+  ])
+    expect([name, (await add(`${name}@${digest}`)).status]).toEqual([name, 201])
+  for (const name of [
+    'docker.io/../etc/passwd',
+    'docker.io/a/../b',
+    'docker.io/a/./b',
+    'docker.io/-rf',
+    'docker.io/a/-rf',
+    'docker.io//a',
+    'docker.io/a/',
+    'docker.io/a..b',
+    'docker.io/.a',
+    '-docker.io/a',
+    'docker..io/a',
+    '../a',
+    'docker.io/a_-b',
+    'docker.io:99999/a',
+    'localhost/a',
+    'localhost:5000/a',
+    'registry/a',
+    'registry.lan/a/b@x',
+    '127.0.0.1:5000/a',
+    '10.0.0.5:5000/a',
+    '169.254.169.254/a',
+    '0x7f000001/a',
+    '2130706433/a',
+  ]) {
+    const { status, body } = await add(`${name}@${digest}`)
+    expect([name, status, body.error?.details?.fields[0].field]).toEqual([name, 422, 'reference'])
+  }
+})
+
+test('variables, commands and mail logins have no control characters', async () => {
+  using p = await world()
+  const image = (more: object) =>
+    p.call(p.owner, 'POST', '/admin/gpu-images', {
+      name: 'Controlled',
+      reference: `docker.io/a/b@${digest}`,
+      mostMb: 100,
+      ...more,
+    })
+  for (const control of ['\u0000', '\u0007', '\u001b[2J', '\r', '\u007f']) {
+    for (const more of [{ environment: [`A=x${control}y`] }, { command: ['sh', `x${control}y`] }])
+      expect([more, (await image(more)).status]).toEqual([more, 422])
+    for (const field of ['user', 'password']) {
+      const server = { host: 'mail.example.com', port: 587, user: 'berth', password: 'x', from: 'a@example.com' }
+      const { status } = await p.call(p.owner, 'PUT', '/admin/settings/mail', { ...server, [field]: `x${control}y` })
+      expect([control, field, status]).toEqual([control, field, 422])
+    }
+  }
+  expect((await image({ environment: ['KEY=a\nb\tc'], command: ['sh', '-c', 'a\nb'] })).status).toBe(201)
+})
+
+test('an address with a line break or a tab is refused, not stored without it', async () => {
+  using p = await world()
+  for (const url of [
+    'https://hooks.example.com/a\r\nb',
+    'https://hooks.example.com/\r\n',
+    'https://hooks.exa\tmple.com/',
+    '\nhttps://hooks.example.com/',
+    'https://hooks.example.com/\u0000',
+  ]) {
+    const made = await p.call(p.customer, 'POST', '/webhooks', { url, events: ['*'] })
+    expect([url, made.status, made.body.error?.details?.fields[0].field]).toEqual([url, 422, 'url'])
+    const own = { name: 'Own', url, checksum: digest }
+    const image = await p.call(p.customer, 'POST', `/customers/${p.customer.id}/images`, own)
+    expect([url, image.status, image.body.error?.details?.fields[0].field]).toEqual([url, 422, 'url'])
+  }
+})
+
+test('a place for backups is neither the node itself nor a folder of its system', async () => {
+  const refusedAt = async (localServices: string, kind: string, address: string) => {
+    using p = await world({ localServices })
+    const login = kind === 'local' ? {} : { login: 'web', secret: 'secret-1' }
+    const { status, body } = await p.call(p.owner, 'POST', `/admin/backup-targets/${kind}`, {
+      name: 'Place',
+      address,
+      ...login,
+    })
+    return status === 201 ? 'taken' : `${status} ${body.error.details.fields[0].field}`
+  }
+  for (const [kind, address] of [
+    ['rest', 'http://127.0.0.1:8000/web/'],
+    ['rest', 'http://localhost:8000/web/'],
+    ['rest', 'https://[::1]:8000/web/'],
+    ['rest', 'https://169.254.169.254/web/'],
+    ['rest', 'https://0.0.0.0/web/'],
+    ['s3', 'http://127.0.0.1:9000/bucket'],
+    ['s3', 'https://168.63.129.16/bucket'],
+    ['local', '/etc/backups'],
+    ['local', '/var/lib/berth-agent/backups'],
+    ['local', '/proc/1'],
+    ['local', '/usr'],
+    ['local', '/root/backups'],
+  ] as const)
+    expect([address, await refusedAt('', kind, address)]).toEqual([address, '422 address'])
+  for (const [kind, address] of [
+    ['rest', 'https://10.0.0.5:8000/web/'],
+    ['rest', 'https://backups.example.com/web/'],
+    ['s3', 'https://s3.lan/bucket'],
+    ['local', '/srv/backups'],
+    ['local', '/mnt/etc'],
+    ['local', '/var/backups/berth'],
+    ['local', '/usrdata'],
+  ] as const)
+    expect([address, await refusedAt('', kind, address)]).toEqual([address, 'taken'])
+  expect(await refusedAt('127.0.0.1/32', 's3', 'http://127.0.0.1:9000/bucket')).toBe('taken')
+})
