@@ -19,7 +19,7 @@ async function inEveryState() {
   await p.admin('DELETE', `/servers/${ended}`)
   await p.settle()
   // A top-up needs a limit to add to.
-  p.db.$client.run('UPDATE servers SET traffic_gb = 1000')
+  for (const table of ['packages', 'servers']) p.db.$client.run(`UPDATE ${table} SET traffic_gb = 1000`)
   return p
 }
 
