@@ -73,7 +73,7 @@ export const webhookDelivery: DeliveryKind<WebhookPayload> = {
     const headers = signedHeaders(secretsOf(context, webhook), { deliveryId: id, eventId, type, timestamp, body })
     const url = new URL(webhook.url)
     const sent = { url: webhook.url, headers: Object.entries(headers) }
-    const policy = policyFor(webhook.owner, config)
+    const policy = policyFor(db, webhook.owner, config)
     const began = performance.now()
     const made = await exchange(webhookTransport, { url, policy, headers, body, signal }).catch(async (error) => {
       const exchange = { ...(error as ExchangeFailed).exchange }

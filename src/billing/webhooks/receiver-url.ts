@@ -2,7 +2,9 @@
 
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { managementAddresses } from '../../fleet/nodes/queries.ts'
 import { invalid } from '../../kernel/api/errors.ts'
+import type { Db } from '../../kernel/db/open.ts'
 import { disabledReason, hostOf, type Policy, publicOnly } from '../../kernel/net/egress.ts'
 import { urlFrom } from '../../kernel/net/typed-url.ts'
 import type { AppConfig } from '../../kernel/register.ts'
@@ -17,14 +19,23 @@ const HTTPS_PORT = 443
 const ownAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address))
 
-/** Customers and resellers reach public addresses only; staff also those that PANEL_WEBHOOK_ALLOW_PRIVATE lists. */
-export const policyFor = (owner: string, { webhookAllowPrivate }: AppConfig): Policy =>
-  owner === PLATFORM ? { ...publicOnly, allowed: webhookAllowPrivate } : { ...publicOnly, refused: ownAddresses() }
+/**
+ * Customers and resellers reach public addresses only; staff also those that PANEL_WEBHOOK_ALLOW_PRIVATE lists. Nobody
+ * reaches a node where it listens for the controller and its neighbours.
+ */
+export function policyFor(tx: Db, owner: string, { webhookAllowPrivate, publicUrl }: AppConfig): Policy {
+  const nodes = managementAddresses(tx)
+  return owner === PLATFORM
+    ? { ...publicOnly, allowed: webhookAllowPrivate, refused: nodes }
+    : { ...publicOnly, refused: [...ownAddresses(), hostOf(new URL(publicUrl)), ...nodes] }
+}
 
-function problem(url: URL, owner: string, config: AppConfig): string | undefined {
-  const why = disabledReason(url, policyFor(owner, config))
+function problem(tx: Db, url: URL, owner: string, config: AppConfig): string | undefined {
+  const why = disabledReason(url, policyFor(tx, owner, config))
   if (why) return why
   const host = hostOf(url)
+  // Behind address translation its public address is none of its own, and its name leads there.
+  if (owner !== PLATFORM && host === hostOf(new URL(config.publicUrl))) return 'must not be the panel itself.'
   const port = Number(url.port || HTTPS_PORT)
   if (port !== HTTPS_PORT && port < LOWEST_PORT) return `must have the port 443, or one from ${LOWEST_PORT} on.`
   const mayBePrivate = owner === PLATFORM && config.webhookAllowPrivate.length > 0
@@ -35,11 +46,11 @@ function problem(url: URL, owner: string, config: AppConfig): string | undefined
 
 const LONGEST_URL = 2000
 /** The address as it is stored, without a fragment. Throws `validation_failed`. */
-export function receiverUrl(text: string, owner: string, config: AppConfig): string {
+export function receiverUrl(tx: Db, text: string, owner: string, config: AppConfig): string {
   const url = urlFrom(text)
   if (!url) throw invalid({ field: 'url', message: 'must be an address like https://example.com/webhook.' })
   url.hash = ''
-  const why = problem(url, owner, config)
+  const why = problem(tx, url, owner, config)
   if (why) throw invalid({ field: 'url', message: why })
   if (url.href.length > LONGEST_URL)
     throw invalid({ field: 'url', message: `is longer than ${LONGEST_URL} characters.` })

@@ -77,7 +77,7 @@ export const createWebhook = operation({
   run(call) {
     const { tx, actor, body, clock, secrets, config } = call
     const owner = ownerOf(actor)
-    const given = { url: receiverUrl(body.url, owner, config), events: eventsFrom(call, body.events) }
+    const given = { url: receiverUrl(tx, body.url, owner, config), events: eventsFrom(call, body.events) }
     if (countWebhooks(tx, owner) >= MOST_WEBHOOKS)
       throw new ApiError('limit_reached', `There are at most ${MOST_WEBHOOKS} webhooks. Delete one that is not used.`)
     const id = newId('whk')
@@ -114,7 +114,7 @@ export const changeWebhook = operation({
   run(call) {
     const { tx, target, body, clock, config } = call
     const given = {
-      ...(body.url !== undefined && { url: receiverUrl(body.url, target.owner, config) }),
+      ...(body.url !== undefined && { url: receiverUrl(tx, body.url, target.owner, config) }),
       ...(body.events !== undefined && { events: eventsFrom(call, body.events) }),
     }
     return showWebhook(Object.keys(given).length ? updateWebhook(tx, target.id, given) : target, clock())

@@ -72,6 +72,11 @@ export const nodeNames = (tx: Db): string[] =>
 /** Every node that is not removed, by name. */
 export const nodeNamesById = (tx: Db): { id: string; name: string }[] =>
   tx.select({ id: nodes.id, name: nodes.name }).from(nodes).where(present).orderBy(nodes.name).all()
+/** The addresses by which nodes reach each other and the controller, without prefix lengths. */
+export const managementAddresses = (tx: Db): string[] =>
+  statements(tx)
+    .managements.all()
+    .flatMap(({ address }) => address?.split('/')[0] ?? [])
 export const countNodes = (tx: Db, locationId: string | undefined): number =>
   tx.select({ n: count() }).from(nodes).where(inLocation(locationId)).get()!.n
 
@@ -146,6 +151,10 @@ const statements = prepared(({ $client }) => ({
   // +?: 31 µs for 20 nodes instead of 54.
   inLocation: $client.prepare<CapacityRow, [string]>(
     `${capacities} WHERE n.location_id = +? AND n.removed_at IS NULL ORDER BY n.name`,
+  ),
+  managements: $client.prepare<{ address: string | null }, []>(
+    `SELECT coalesce(facts ->> '$.managementAddress', facts ->> '$.addresses[0]') AS address FROM nodes
+     WHERE removed_at IS NULL`,
   ),
   management: $client.prepare<{ address: string | null }, [string]>(
     `SELECT coalesce(facts ->> '$.managementAddress', facts ->> '$.addresses[0]') AS address FROM nodes WHERE id = ?`,

@@ -19,6 +19,24 @@ async function attempt(p: World, who: Who, id: string) {
   return body
 }
 
+test('the address of a webhook is neither a node of ours nor the panel itself', async () => {
+  using p = await world()
+  const node = '203.0.113.77'
+  p.db.$client.run("UPDATE nodes SET facts = json_set(facts, '$.managementAddress', ?) WHERE id = ?", [
+    `${node}/24`,
+    p.node.id,
+  ])
+  for (const [who, address] of [
+    [p.customer, `https://${node}/`],
+    [p.owner, `https://${node}/`],
+    [p.customer, `${p.config.publicUrl}/api/v1/status`],
+  ] as const) {
+    const { status, body } = await p.call(who, 'POST', '/webhooks', { url: address, events: ['*'] })
+    expect([address, status, body.error?.details.fields[0].field]).toEqual([address, 422, 'url'])
+  }
+  expect((await p.call(p.customer, 'POST', '/webhooks', { url, events: ['*'] })).status).toBe(201)
+})
+
 describe('the address of a webhook', () => {
   const refused = [
     'http://hooks.example.com/',
