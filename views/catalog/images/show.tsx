@@ -33,14 +33,16 @@ export const imagePage = page({
           <strong>New builds are not found.</strong> {image.checkFailure}
         </Note>
       )}
-      <Facts
-        of={[
-          ['Image id', <Copyable text={image.id} what="image id" />],
-          ...(image.catalogueId
-            ? [['Distribution asked', image.checkedAt ? <Time iso={image.checkedAt} /> : 'Not yet'] as const]
-            : []),
-        ]}
-      />
+      <Section id="image" title="Image">
+        <Facts
+          of={[
+            ['Image id', <Copyable text={image.id} what="image id" />],
+            ...(image.catalogueId
+              ? [['Distribution asked', image.checkedAt ? <Time iso={image.checkedAt} /> : 'Not yet'] as const]
+              : []),
+          ]}
+        />
+      </Section>
       <Section
         id="builds"
         title="Builds"
