@@ -73,6 +73,7 @@ export const addresses = [
   '/admin/ip-pools',
   '/admin/ip-pools/{id}',
   '/admin/images',
+  '/admin/images/{id}',
   ...inEveryArea('/isos'),
   '/admin/backup-targets',
   '/admin/backup-plans',

@@ -1324,7 +1324,7 @@ export type Image = {
 
 export type ImageBuilds = {
   image: Image
-  data: ({
+  builds: ({
     checksum: string
     url: string
     sizeBytes: number

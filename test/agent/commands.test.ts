@@ -168,7 +168,9 @@ describe('volume.create', () => {
     await Bun.sleep(0)
     expect(await host.storage.list()).toEqual([volumeOf(1)])
     // The disk that exists is still created again without effect.
-    expect(await obey('volume.create', { volume: volumeOf(1), image: imageSource.id, sizeBytes: 2 * GiB })).toEqual({})
+    expect(await obey('volume.create', { volume: volumeOf(1), image: imageSource.id, sizeBytes: 2 * GiB })).toEqual({
+      checksum: imageSource.checksum,
+    })
   })
 })
 

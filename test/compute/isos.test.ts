@@ -77,6 +77,7 @@ test('goes into a running server and out of it, and cannot be removed while it i
     machine: 'q35',
     firmware: 'bios',
     tpm: false,
+    networkConfig: 'v1',
     os: 'linux',
     bootFirst: 'disk',
     iso: { id: iso.id, name: 'Tools' },

@@ -39,6 +39,7 @@ const readsHostClock: Readonly<Record<string, string>> = {
   'src/app/commands/admin.ts': 'a process of its own, for one call',
   'src/app/commands/backup.ts': 'the name of a file',
   'src/kernel/crypto/secrets.ts': 'the number of a new key',
+  'src/app/backup-server/logins.ts': 'compares it with the times of files',
   'src/kernel/db/migrate.ts': 'before there is a controller',
   'src/kernel/db/health.ts': 'when a trouble began, and the name of a file',
   'src/kernel/log.ts': 'the journal is compared with those of other programs',
@@ -80,6 +81,7 @@ describe('our own code', () => {
       'src/app/commands/data-dir.ts', // the same
       'src/app/commands/takeover.ts', // the standby of this host, over the socket file
       'src/compute/reverse-dns/rfc2136.ts', // to an address that the guard has allowed
+      'src/kernel/net/authorities.ts', // calls nobody: it reads the authorities that TLS trusts
       'src/kernel/net/egress.ts',
       'src/kernel/net/exchange.ts',
     ])

@@ -258,7 +258,7 @@ export const listImageBuilds = operation({
   on: image,
   response: namedSchema('ImageBuilds', {
     image: imageAnswer,
-    data: t.Array(
+    builds: t.Array(
       t.Object({
         checksum: t.String(),
         url: t.String(),
@@ -271,7 +271,7 @@ export const listImageBuilds = operation({
   }),
   run: (call) => ({
     image: showImage(call, call.target),
-    data: buildsOf(call.tx, call.target.id).map(({ checksum, url, sizeBytes, foundAt }) => ({
+    builds: buildsOf(call.tx, call.target.id).map(({ checksum, url, sizeBytes, foundAt }) => ({
       checksum,
       url,
       sizeBytes,

@@ -1,6 +1,8 @@
 // How many, how often, and who gets nothing more.
 import { describe, expect, test } from 'bun:test'
 import type { ServerResponse } from 'node:http'
+import { Value } from 'typebox/value'
+import { registry } from '../../../src/app/features.ts'
 import { webhookDelivery } from '../../../src/billing/webhooks/delivery.ts'
 import { hour } from '../../../src/kernel/db/clock.ts'
 import { write } from '../../../src/kernel/db/open.ts'
@@ -13,6 +15,11 @@ const url = (name = 'hooks') => `https://${name}.example.com/${name}`
 const hook = async (p: World, who: Who, name?: string, events = ['*']) =>
   (await p.call(who, 'POST', '/webhooks', { url: url(name), events })).body
 type Of = { customer: string; reseller?: string | null; server?: string }
+/** Data of an event as it is declared; its server has this id, and the number for a name. */
+const dataOf = (server: string, n: number) => {
+  const data = Value.Create(registry.events['server.unsuspended']!.data) as { server: { id: string; hostname: string } }
+  return { ...data, server: { ...data.server, id: server, hostname: `${n}` } }
+}
 /** So many events of a server; `data` carries their number. */
 const happen = (p: World, { customer, reseller = null, server = 'srv_x' }: Of, n = 1, from = 0) =>
   write(p.db, (tx) => {
@@ -22,11 +29,12 @@ const happen = (p: World, { customer, reseller = null, server = 'srv_x' }: Of, n
         p.now(),
         'server.unsuspended',
         { subject: { type: 'server', id: server }, customerId: customer, resellerId: reseller },
-        { n: i, server } as never,
+        dataOf(server, i) as never,
       )
   })
 const settle = (p: World) => p.controller.deliveries.settle()
-const numbers = (received: { body: string }[]) => received.map(({ body }) => JSON.parse(body).data.n)
+const numbers = (received: { body: string }[]) =>
+  received.map(({ body }) => Number(JSON.parse(body).data.server.hostname))
 
 test('an account has ten webhooks, and the platform ten', async () => {
   using p = await world()
@@ -180,7 +188,7 @@ describe('at once', () => {
     await settle(p)
     expect(most).toBeGreaterThan(3)
     for (let s = 0; s < 6; s++)
-      expect(numbers(at.received.filter(({ body }) => JSON.parse(body).data.server === `srv_${s}`))).toEqual(
+      expect(numbers(at.received.filter(({ body }) => JSON.parse(body).data.server.id === `srv_${s}`))).toEqual(
         Array.from({ length: 30 }, (_, i) => i),
       )
   }, 20_000)

@@ -86,7 +86,7 @@ async function order(imageId: string, nodeId: string) {
 }
 const imageOf = async (id: string) =>
   (await p.admin('GET', '/admin/images')).data.find((each: any) => each.id === id) as any
-const builds = async (id: string) => (await p.admin('GET', `/admin/images/${id}/builds`)).data as any[]
+const builds = async (id: string) => (await p.admin('GET', `/admin/images/${id}/builds`)).builds as any[]
 const attention = async () =>
   (await p.admin('GET', '/admin/overview')).attention.map(({ what }: any) => what) as string[]
 const renew = () => renewImages({ db: p.db, app: p.controller.app })

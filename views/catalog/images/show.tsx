@@ -10,17 +10,17 @@ import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { bytes, count } from '../../components/words.ts'
 
-const reads = { builds: reading(listImageBuilds, ({ params }) => ({ params })) }
-type Data = Answers<typeof reads>['builds']
+const reads = { its: reading(listImageBuilds, ({ params }) => ({ params })) }
+type Data = Answers<typeof reads>['its']
 type Image = Data['image']
-type Build = Data['data'][number]
+type Build = Data['builds'][number]
 
 export const imagePage = page({
   path: '/admin/images/{id}',
   reads,
-  title: ({ builds }) => builds.image.name,
+  title: ({ its }) => its.image.name,
   nav: 'images',
-  view: ({ builds: { image, data } }) => (
+  view: ({ its: { image, builds } }) => (
     <>
       <Head
         title={image.name}
@@ -53,7 +53,7 @@ export const imagePage = page({
             : 'An imported image is one file, which does not change.'
         }
       >
-        <Table label="Builds" rows={data} columns={columns} idOf={(b) => b.checksum} />
+        <Table label="Builds" rows={builds} columns={columns} idOf={(b) => b.checksum} />
       </Section>
     </>
   ),

@@ -2,7 +2,7 @@ import { Type as t } from 'typebox'
 import { everybody } from '../../../kernel/api/access.ts'
 import { described, namedSchema, nullable, operation, time } from '../../../kernel/api/operation.ts'
 import { iso } from '../../../kernel/db/clock.ts'
-import { server } from '../model.ts'
+import { endedServer } from '../model.ts'
 import { guestOf } from './queries.ts'
 
 export const getInstallationCheck = operation({
@@ -11,7 +11,7 @@ export const getInstallationCheck = operation({
   path: '/servers/{id}/installation-check',
   summary: 'What a server had right after its last installation, as its node saw it',
   access: everybody('servers:read'),
-  on: server,
+  on: endedServer,
   response: namedSchema('InstallationCheck', {
     check: described(
       nullable(

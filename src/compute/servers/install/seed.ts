@@ -132,7 +132,8 @@ export const identitySeed = (it: Server, held: readonly HeldAddress[], instance:
     disable_root: false,
     // The module for keys otherwise warns of a default user that the system does not have.
     users: [{ name: 'root' }],
-    bootcmd: [['cloud-init-per', 'instance', 'machine-id', 'sh', '-c', NEW_MACHINE_ID]],
+    // A line for the guest's own shell, once.
+    bootcmd: [`cloud-init-per instance machine-id sh -c '${NEW_MACHINE_ID}'`],
   },
   networkConfig: networkFor(it, held),
 })
