@@ -149,13 +149,16 @@ export class Metering {
         const before = last.get(workload)
         // Counters that began anew lost what they counted since the last sample: that time is not measured.
         const goesOn = before?.epoch === epoch && sentBytes >= before.sent && receivedBytes >= before.received
+        const grown = {
+          sent: sentBytes - (goesOn ? before.sent : 0),
+          received: receivedBytes - (goesOn ? before.received : 0),
+        }
         if (goesOn && now > before.at) {
           const isEstimate = now - before.at > ESTIMATE_AFTER_MS
-          const grown = { sent: sentBytes - before.sent, received: receivedBytes - before.received }
           for (const part of spread(grown, before.at, now)) this.note(workload, part, isEstimate)
         } else {
           const day = Math.floor(((before?.at ?? now) + now) / 2 / DAY_MS)
-          this.note(workload, { day, ms: 0, sent: sentBytes, received: receivedBytes }, false)
+          this.note(workload, { day, ms: 0, ...grown }, false)
         }
         this.db.run('insert or replace into last values (?, ?, ?, ?, ?)', [
           workload,

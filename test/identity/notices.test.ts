@@ -62,8 +62,15 @@ async function orderFor(owner: { id: string }) {
 async function use(id: string, gb: number) {
   p.node.agent.flow(p.server(id).number, gb * 1e9, 0)
   p.turnClock(30_000)
-  await p.node.agent.meter()
-  await Bun.sleep(60)
+  // After days without a sample the report is so long that it comes in several parts.
+  const stored = p.db.$client.query<{ bytes: number }, [string]>(
+    'SELECT coalesce(sum(tx_bytes), 0) AS bytes FROM traffic_days WHERE workload_id = ?',
+  )
+  const before = stored.get(id)!.bytes
+  for (let i = 0; i < 100 && stored.get(id)!.bytes - before < gb * 1e9; i++) {
+    await p.node.agent.meter()
+    await Bun.sleep(20)
+  }
   settleTraffic(p.db, p.controller.app)
 }
 const webhook = async () => {

@@ -15,8 +15,9 @@ export type Call = { method: string; path: string; key: string | undefined; stat
 export async function berth() {
   const p = await world()
   const billing = p.token(p.owner.id, presets.billing).token!
-  const larger = (await p.admin('POST', '/admin/packages', { name: 'KVM 4G', vcpus: 4, memoryMb: 4096, diskGb: 40 }))
-    .id as string
+  const larger = (
+    await p.admin('POST', '/admin/packages', { name: 'KVM 4G', vcpus: 4, memoryMb: 4096, diskGb: 40, trafficGb: 1000 })
+  ).id as string
   const calls: Call[] = []
   /** Runs after a call is done and before its answer leaves. */
   let delay: (() => Promise<void>) | undefined

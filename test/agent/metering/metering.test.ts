@@ -127,6 +127,17 @@ test('counters that began anew count from 0, and the time before is not measured
   expect(m.days().find(({ vm }) => vm === 1)).toEqual({ vm: 1, day: 0, txBytes: 29 * MB, measuredSeconds: 0 })
 })
 
+test('samples of one moment, and after the clock was set back, count nothing twice', async () => {
+  const m = meter()
+  await m.metering.sample()
+  m.flow(1, 5 * MB)
+  m.later(30_000)
+  for (let i = 0; i < 3; i++) await m.metering.sample()
+  m.later(-10_000)
+  m.flow(1, MB)
+  await m.metering.sample()
+  expect(m.days().find(({ vm }) => vm === 1)).toEqual({ vm: 1, day: 0, txBytes: 6 * MB, measuredSeconds: 30 })
+})
 test('the day of a sample at midnight is the one that ends', async () => {
   const m = meter()
   await m.metering.sample()

@@ -501,7 +501,10 @@ export const scenarios: readonly Scenario[] = [
     kind: 'tell_speed',
     before: async (p) => {
       const id = await order(p)
-      p.db.$client.run("UPDATE servers SET throttle_mbps = 10, throttle_month = '2027-01' WHERE id = ?", [id])
+      p.db.$client.run(
+        "UPDATE servers SET traffic_gb = 100, throttle_mbps = 10, throttle_month = '2027-01' WHERE id = ?",
+        [id],
+      )
       await p.admin('PATCH', `/servers/${id}/speed`, { portInMbps: 50 })
       await p.settle()
       return id
