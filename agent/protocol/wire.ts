@@ -293,7 +293,7 @@ export type GuestLook = Static<typeof GuestLook>
 export const GuestSeen = t.Object({
   answering: t.Array(address, { maxItems: 100 }),
   inside: t.Union([t.Array(address, { maxItems: 100 }), t.Null()]),
-  hostname: t.Union([t.String({ maxLength: 253 }), t.Null()]),
+  hostname: t.Union([line(253), t.Null()]),
   signIn: t.Union([t.Object({ password: t.Boolean(), keys: t.Boolean() }), t.Null()]),
   ssh: t.Boolean(),
 })
