@@ -1,7 +1,8 @@
 // The program restarted under load, by a service manager that keeps its listening socket as systemd does: no connection
-// is refused or reset, and each change is done or was refused with 503.
+// is refused or reset, and each change is done or was refused with 503. Without one, none is reset.
 import { expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { serviceManager } from '../support/services/service-manager.ts'
 import { installation } from '../support/world/processes.ts'
 import { program } from '../support/world/program.ts'
@@ -123,6 +124,55 @@ test(`${RESTARTS} restarts under load: no connection is refused or reset, and no
     await live.close()
   }
 }, 180_000)
+
+/** One request on a connection of its own: what became of it. */
+const onItsOwn = (port: number) =>
+  new Promise<'answered' | 'refused' | 'broken'>((resolve) => {
+    let said = ''
+    let isOpen = false
+    const socket = connect(port, '127.0.0.1')
+    const end = () => resolve(/^HTTP\/1\.1 (200|429) .*\}$/s.test(said) ? 'answered' : isOpen ? 'broken' : 'refused')
+    socket.on('connect', () => {
+      isOpen = true
+      socket.write('GET /api/v1/status HTTP/1.1\r\nHost: berth.test\r\nConnection: close\r\n\r\n')
+    })
+    socket.on('data', (bytes) => {
+      said += bytes
+    })
+    socket.on('error', end)
+    socket.on('close', end)
+    socket.setTimeout(20_000, () => socket.destroy())
+  })
+
+test.each([4, 30])(
+  'nobody keeps the socket, %d clients: a connection that was accepted is answered before the stop',
+  async (clients) => {
+    const live = await installation()
+    const port = Number(new URL(live.url).port)
+    try {
+      let controller = await live.serve()
+      let running = true
+      const count = { answered: 0, refused: 0, broken: 0 }
+      const loops = Array.from({ length: clients }, async () => {
+        for (; running; await Bun.sleep(2)) count[await onItsOwn(port)]++
+      })
+      for (let i = 0; i < 8; i++) {
+        const before = count.answered
+        controller.kill('SIGTERM')
+        expect(await controller.exited).toBe(0)
+        controller = await live.serve()
+        await live.until(`answers after restart ${i + 1}`, async () => count.answered > before + 2 * clients)
+      }
+      running = false
+      await Promise.all(loops)
+      console.log(`8 restarts under ${clients} clients: ${JSON.stringify(count)}`)
+      expect(count.broken).toBe(0)
+    } finally {
+      await live.close()
+    }
+  },
+  120_000,
+)
 
 test('the keeper on a machine without systemd holds the socket over a restart and lets go at a stop', async () => {
   const live = await installation()

@@ -1,7 +1,8 @@
 // The port outlives the process. The supervisor of the controller keeps the listening socket while it is replaced, so
 // that connections wait in the kernel and none is refused: systemd in its store of file descriptors
 // (sd_notify(3), FDSTORE), the keeper of install.sh as descriptor 3. Both pass it as LISTEN_FDS (sd_listen_fds(3)).
-// Bun.serve can neither take a socket over nor stop accepting without closing, so libc does it.
+// Bun.serve can neither take a socket over nor stop accepting without closing, so libc does it. Where nobody keeps the
+// socket, what the kernel has accepted is still served: its listening socket ignores new connections before it closes.
 import { dlopen, ptr, FFIType as t } from 'bun:ffi'
 import { closeSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { isIP } from 'node:net'
@@ -10,9 +11,14 @@ import { tellManager } from '../../../agent/protocol/systemd.ts'
 import { log } from '../../kernel/log.ts'
 
 type Address = { hostname: string; port: number }
-/** A listening socket whose address outlives this process. */
-export type HeldSocket = {
-  /** New connections wait for the next process from here on; those that are open go on. */
+export type Listening<S> = {
+  server: S
+  /** Does the socket outlive this process? Else the port closes with it. */
+  isHeld: boolean
+  /**
+   * New connections wait from here on, and those that are open go on. Of a socket that is held they wait for the next
+   * process; else the clients repeat their SYN, and find the next process or a closed port.
+   */
   stopAccepting(): void
 }
 
@@ -21,6 +27,7 @@ const openLibc = () =>
     getsockname: { args: [t.i32, t.ptr, t.ptr], returns: t.i32 },
     dup3: { args: [t.i32, t.i32, t.i32], returns: t.i32 },
     fcntl: { args: [t.i32, t.i32, t.i32], returns: t.i32 },
+    setsockopt: { args: [t.i32, t.i32, t.i32, t.ptr, t.u32], returns: t.i32 },
     epoll_ctl: { args: [t.i32, t.i32, t.i32, t.ptr], returns: t.i32 },
   }).symbols
 type Libc = ReturnType<typeof openLibc>
@@ -30,29 +37,26 @@ const [AF_INET, AF_INET6] = [2, 10]
 const [CLOEXEC, NONBLOCK] = [0o2000000, 0o4000]
 const [F_GETFL, F_SETFL] = [3, 4]
 const [EPOLL_CTL_ADD, EPOLL_CTL_DEL] = [1, 2]
+const [SOL_SOCKET, SO_ATTACH_FILTER] = [1, 26]
 /** The first descriptor that is passed. */
 const FIRST_PASSED = 3
 /** The name of the socket in the store. */
 const STORED_AS = 'http'
 
-/**
- * Listens by `serve`, on the socket that the process before left where one was passed for this address, else on a new
- * one. `undefined` beside the server: nobody keeps the socket, and the port closes with this process.
- */
+/** Listens by `serve`, on the socket that the process before left where one was passed for this address, else anew. */
 export function listenHeld<S extends { port?: number; stop(force?: boolean): unknown }>(
   wanted: Address,
   env: Record<string, string | undefined>,
   serve: (at: Address) => S,
-): { server: S; held: HeldSocket | undefined } {
+): Listening<S> {
   const passed = passedIn(env)
   const notify = env['NOTIFY_SOCKET']
-  if (!passed.length && !notify) return { server: serve(wanted), held: undefined }
   let libc: Libc
   try {
     libc = openLibc()
   } catch (error) {
-    log.warning('the listening socket is not kept over a restart', { error })
-    return { server: serve(wanted), held: undefined }
+    log.warning('the listening socket is not kept over a restart, and a stop may cut connections off', { error })
+    return { server: serve(wanted), isHeld: false, stopAccepting() {} }
   }
   const ours = passed.find((fd) => isAt(addressOf(libc, fd), wanted))
   for (const fd of passed) if (fd !== ours) closeSync(fd)
@@ -66,14 +70,16 @@ export function listenHeld<S extends { port?: number; stop(force?: boolean): unk
     if (notify && passed.length) tellManager(notify, `FDSTOREREMOVE=1\nFDNAME=${STORED_AS}`, { waits: true })
     const stored = notify && tellManager(notify, `FDSTORE=1\nFDPOLL=0\nFDNAME=${STORED_AS}`, { fd, waits: true })
     if (notify && !stored) log.warning('the service manager does not keep the listening socket over a restart')
-    return { server, held: stored ? { stopAccepting: () => pause(libc, fd) } : undefined }
+    return stored
+      ? { server, isHeld: true, stopAccepting: () => pause(libc, fd) }
+      : { server, isHeld: false, stopAccepting: () => ignoreNew(libc, fd) }
   }
   // A port of loopback that nobody knows; the socket that was kept takes its place at once.
   const server = serve({ hostname: '127.0.0.1', port: 0 })
   const fd = listeningFd(libc, server.port)
   replace(libc, fd, ours)
   closeSync(ours)
-  return { server, held: { stopAccepting: () => pause(libc, fd) } }
+  return { server, isHeld: true, stopAccepting: () => pause(libc, fd) }
 }
 
 /** The descriptors that were passed to this process, taken out of its environment. */
@@ -142,3 +148,33 @@ function replace(libc: Libc, fd: number, by: number) {
 }
 
 const pause = (libc: Libc, fd: number) => void libc.epoll_ctl(watchOf(fd).epoll, EPOLL_CTL_DEL, fd, null)
+
+/** Instructions of classic BPF: code, jump if true, jump if false, operand. */
+const DROP_SYN: readonly (readonly [number, number, number, number])[] = [
+  [0x30, 0, 0, 13], // load the byte of the flags in the TCP header
+  [0x54, 0, 0, 0x12], // of them SYN and ACK
+  [0x15, 0, 1, 0x02], // SYN alone opens a connection
+  [0x06, 0, 0, 0], // drop
+  [0x06, 0, 0, 0xffff_ffff], // take
+]
+
+/**
+ * The kernel drops the packets that open a connection; handshakes that have begun end, and Bun takes those. To close
+ * or shut the socket down at once would reset what waits in its queue.
+ */
+function ignoreNew(libc: Libc, fd: number) {
+  const code = new DataView(new ArrayBuffer(8 * DROP_SYN.length))
+  for (const [i, [op, onTrue, onFalse, operand]] of DROP_SYN.entries()) {
+    code.setUint16(8 * i, op, true)
+    code.setUint8(8 * i + 2, onTrue)
+    code.setUint8(8 * i + 3, onFalse)
+    code.setUint32(8 * i + 4, operand, true)
+  }
+  const instructions = new Uint8Array(code.buffer)
+  // struct sock_fprog: the count, and behind padding where they are.
+  const program = new DataView(new ArrayBuffer(16))
+  program.setUint16(0, DROP_SYN.length, true)
+  program.setBigUint64(8, BigInt(ptr(instructions)), true)
+  if (libc.setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, ptr(new Uint8Array(program.buffer)), 16) !== 0)
+    log.warning('the kernel takes no filter for the listening socket; connections may be cut off at this stop')
+}

@@ -45,7 +45,7 @@ export async function serve({ asStandby = false } = {}): Promise<number> {
   health.watch(lockOf(config.dataDir))
   const { replica } = controller.app
   await replica.begin(controller.app.secrets)
-  const { server, held } = listen(config, {
+  const { server, isHeld, stopAccepting } = listen(config, {
     // Ours answers 413 first, with an error body; this is the backstop.
     maxRequestBodySize: 64 << 20,
     idleTimeout: 30,
@@ -65,7 +65,7 @@ export async function serve({ asStandby = false } = {}): Promise<number> {
   keepProgramPagesReleased()
   log.info('Berth is up', {
     version: VERSION,
-    listen: `${config.listen.hostname}:${held ? config.listen.port : server.port}`,
+    listen: `${config.listen.hostname}:${isHeld ? config.listen.port : server.port}`,
     publicUrl: config.publicUrl,
     dataDir: config.dataDir,
   })
@@ -80,7 +80,7 @@ export async function serve({ asStandby = false } = {}): Promise<number> {
   // Connections that are kept open hear `Connection: close` with their next response, instead of being cut off.
   await Bun.sleep(DRAIN_MS)
   await controller.stop(async () => {
-    held?.stopAccepting()
+    stopAccepting()
     await drained(server)
     await Promise.race([Promise.all([server.stop(), admin.stop()]), Bun.sleep(IN_FLIGHT_MS)])
     await Promise.all([server.stop(true), admin.stop(true)])
@@ -108,7 +108,7 @@ function listen(config: Config, options: object) {
   })
 }
 
-/** How long changes are refused and reads go on before new connections wait for the next process. */
+/** How long changes are refused and reads go on before new connections wait. */
 const DRAIN_MS = 300
 /** A connection that was taken sends its request within this time. */
 const QUIET_MS = 100
