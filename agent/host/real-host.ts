@@ -70,6 +70,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     minimum: minimumFrom(process.env['PANEL_AGENT_OLDER_ENGINE']),
     localRegistries: listIn(process.env['PANEL_AGENT_LOCAL_REGISTRIES']),
     troublesSince: gpus.troublesSince,
+    controller: identity?.controller,
   })
   return {
     state,
@@ -92,8 +93,12 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     backupRuns,
     backupFiles,
     metering,
-    images: new DownloadedImages(join(dataDir, 'images'), fromController(identity)),
-    isos: new DownloadedImages(makePassage(join(dataDir, 'isos')), fromController(identity)),
+    images: new DownloadedImages(join(dataDir, 'images'), fromController(identity), {
+      controller: identity?.controller,
+    }),
+    isos: new DownloadedImages(makePassage(join(dataDir, 'isos')), fromController(identity), {
+      controller: identity?.controller,
+    }),
     facts: async () => ({
       ...(await factsOfHost(virtualisation, identity?.controller)),
       ...(await gpuFacts({ access, containers, gpus, workspaces })),

@@ -267,10 +267,26 @@ describe('S39: a download from an address that a customer chose', () => {
       (...addresses: string[]) =>
       async () =>
         addresses.map((address) => ({ address }))
-    expect(await publicAddress('mirror.example', resolving('93.184.216.34'))).toBe('93.184.216.34')
-    const both = publicAddress('mirror.example', resolving('93.184.216.34', '10.0.0.1'))
+    expect(await publicAddress('mirror.example', { lookUp: resolving('93.184.216.34') })).toBe('93.184.216.34')
+    const both = publicAddress('mirror.example', { lookUp: resolving('93.184.216.34', '10.0.0.1') })
     expect(both).rejects.toMatchObject({ code: 'download_refused' })
-    expect(publicAddress('mirror.example', resolving())).rejects.toMatchObject({ code: 'download_failed' })
+    expect(publicAddress('mirror.example', { lookUp: resolving() })).rejects.toMatchObject({ code: 'download_failed' })
+  })
+  test('is neither at an address of the node itself nor at one of its controller, under whatever name', async () => {
+    const names: Record<string, string> = {
+      'panel.example': '93.184.216.30',
+      'also-panel.example': '93.184.216.30',
+      'node.example': '93.184.216.31',
+      'mirror.example': '93.184.216.34',
+    }
+    const platform = {
+      controller: 'https://panel.example:8443',
+      lookUp: async (host: string) => [{ address: names[host]! }],
+      ownAddresses: () => ['127.0.0.1', '10.0.0.4', '93.184.216.31'],
+    }
+    for (const host of ['panel.example', 'also-panel.example', 'node.example', '93.184.216.30', '93.184.216.31'])
+      expect([host, await publicAddress(host, platform).catch(({ code }) => code)]).toEqual([host, 'download_refused'])
+    expect(await publicAddress('mirror.example', platform)).toBe('93.184.216.34')
   })
   test('is refused by the driver before anything is sent, also over HTTP in a lab', async () => {
     let calls = 0

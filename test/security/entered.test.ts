@@ -1,6 +1,8 @@
 // Values that no node and no mail server could use are refused where they are entered, and not weeks later in a job.
 import { expect, test } from 'bun:test'
-import { world } from '../support/world/panel.ts'
+import { downloadPolicy } from '../../src/fleet/nodes/addresses/platform.ts'
+import { addressFor, ForbiddenAddress } from '../../src/kernel/net/egress.ts'
+import { type World, world } from '../support/world/panel.ts'
 
 const digest = `sha256:${'0'.repeat(64)}`
 
@@ -45,6 +47,53 @@ test('the reference of a GPU image is one of a public registry, as registries wr
     const { status, body } = await add(`${name}@${digest}`)
     expect([name, status, body.error?.details?.fields[0].field]).toEqual([name, 422, 'reference'])
   }
+})
+
+const managed = '93.184.216.77'
+const manage = (p: World) =>
+  p.db.$client.run("UPDATE nodes SET facts = json_set(facts, '$.managementAddress', ?) WHERE id = ?", [
+    `${managed}/24`,
+    p.node.id,
+  ])
+
+test('nothing is downloaded from the management address of a node', async () => {
+  let asked = 0
+  using p = await world({
+    distributions: async () => {
+      asked++
+      return { status: 200, headers: { 'content-length': '512' }, body: Buffer.alloc(512) }
+    },
+  })
+  manage(p)
+  const [url, checksum] = [`https://${managed}/file`, `sha256:${'a'.repeat(64)}`]
+  for (const [who, path, given, field] of [
+    [p.customer, `/customers/${p.customer.id}/images`, { name: 'Own', url, checksum }, 'url'],
+    [p.customer, '/isos', { name: 'Own', url, checksum }, 'url'],
+    [p.owner, '/isos', { name: 'Library', url, checksum }, 'url'],
+    [p.owner, '/admin/gpu-images', { name: 'GPU', reference: `${managed}/a/b@${digest}`, mostMb: 100 }, 'reference'],
+  ] as const) {
+    const { status, body } = await p.call(who, 'POST', path, given)
+    expect([path, status, body.error?.details?.fields[0].field]).toEqual([path, 422, field])
+  }
+  expect(asked).toBe(0)
+  const other = { name: 'Other', url: 'https://93.184.216.78/file', checksum }
+  expect((await p.call(p.owner, 'POST', '/isos', other)).status).toBe(201)
+})
+
+test('a name that leads to the panel or to a node is no source of a download either', async () => {
+  using p = await world()
+  manage(p)
+  const names: Record<string, string> = {
+    'panel.test': '93.184.216.30',
+    'also-panel.example': '93.184.216.30',
+    'node.example': managed,
+    'mirror.example': '93.184.216.34',
+  }
+  const lookUp = async (host: string) => [{ address: names[host]! }]
+  const policy = await downloadPolicy(p.db, p.config, lookUp)
+  for (const host of ['panel.test', 'also-panel.example', 'node.example'])
+    await expect(addressFor(host, policy, lookUp)).rejects.toBeInstanceOf(ForbiddenAddress)
+  expect(await addressFor('mirror.example', policy, lookUp)).toBe('93.184.216.34')
 })
 
 test('variables, commands and mail logins have no control characters', async () => {

@@ -10,7 +10,7 @@ import { readQcow2 } from '../../protocol/qcow2.ts'
 import type { ImageSource } from '../../protocol/wire.ts'
 import { toDisk } from '../storage/file.ts'
 import type { Images, Source, StoredImage } from './images.ts'
-import { getPublic } from './public-only.ts'
+import { getPublic, type Platform } from './public-only.ts'
 
 const CAP_BYTES = 200e9
 const SILENCE_MS = 60_000
@@ -27,6 +27,7 @@ export class DownloadedImages implements Images {
   constructor(
     private root: string,
     private fromController: FromController,
+    private platform: Platform = {},
   ) {
     mkdirSync(root, { recursive: true, mode: 0o700 })
   }
@@ -113,7 +114,7 @@ export class DownloadedImages implements Images {
     let url = from
     for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
       mustBeSecure(url, publicOnly)
-      const response = publicOnly ? await getPublic(new URL(url), signal) : await get(url, { signal })
+      const response = publicOnly ? await getPublic(new URL(url), signal, this.platform) : await get(url, { signal })
       const location = response.headers.get('location')
       if (response.status < 300 || response.status >= 400 || !location) return answered(response, url)
       url = new URL(location, url).href

@@ -1,7 +1,7 @@
 // The addresses that webhooks may be sent to. What a name resolves to is checked again at each attempt.
 
 import { isIP } from 'node:net'
-import { networkInterfaces } from 'node:os'
+import { platformAddresses } from '../../fleet/nodes/addresses/platform.ts'
 import { managementAddresses } from '../../fleet/nodes/queries.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import type { Db } from '../../kernel/db/open.ts'
@@ -15,20 +15,14 @@ const INTERNAL = /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|
 const LOWEST_PORT = 1024
 const HTTPS_PORT = 443
 
-/** Addresses of this host: what listens there may be meant for this host alone. */
-const ownAddresses = (): string[] =>
-  Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address))
-
 /**
  * Customers and resellers reach public addresses only; staff also those that PANEL_WEBHOOK_ALLOW_PRIVATE lists. Nobody
  * reaches a node where it listens for the controller and its neighbours.
  */
-export function policyFor(tx: Db, owner: string, { webhookAllowPrivate, publicUrl }: AppConfig): Policy {
-  const nodes = managementAddresses(tx)
-  return owner === PLATFORM
-    ? { ...publicOnly, allowed: webhookAllowPrivate, refused: nodes }
-    : { ...publicOnly, refused: [...ownAddresses(), hostOf(new URL(publicUrl)), ...nodes] }
-}
+export const policyFor = (tx: Db, owner: string, config: AppConfig): Policy =>
+  owner === PLATFORM
+    ? { ...publicOnly, allowed: config.webhookAllowPrivate, refused: managementAddresses(tx) }
+    : { ...publicOnly, refused: platformAddresses(tx, config) }
 
 function problem(tx: Db, url: URL, owner: string, config: AppConfig): string | undefined {
   const why = disabledReason(url, policyFor(tx, owner, config))

@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { platformAddresses } from '../../fleet/nodes/addresses/platform.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { page, paginate, sortParameter } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
@@ -7,6 +8,7 @@ import type { Secrets } from '../../kernel/crypto/secrets.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { disabledReason, publicOnly } from '../../kernel/net/egress.ts'
+import type { AppConfig } from '../../kernel/register.ts'
 import { offersShortOfPorts } from '../gpu-offers/queries.ts'
 import {
   commandField,
@@ -36,12 +38,13 @@ const reference = t.String({
   title: 'registry/name@sha256: and 64 digits',
 })
 
-/** Throws `validation_failed` for a registry that nodes refuse: at an address that is not public. */
-function mustBePublic(image: string, local: readonly string[]) {
+/** Throws `validation_failed` for a registry that nodes refuse: not public, or the platform itself. */
+function mustBePublic(tx: Db, image: string, config: AppConfig) {
   const registry = image.slice(0, image.indexOf('/'))
   const url = URL.parse(`https://${registry}`)
   if (!url) throw invalid({ field: 'reference', message: 'must have a registry with a port up to 65535.' })
-  if (local.includes(registry) || (url.hostname.includes('.') && !disabledReason(url, publicOnly))) return
+  const policy = { ...publicOnly, refused: platformAddresses(tx, config) }
+  if (config.localRegistries.includes(registry) || (url.hostname.includes('.') && !disabledReason(url, policy))) return
   throw invalid({
     field: 'reference',
     message:
@@ -118,7 +121,7 @@ export const createGpuImage = operation({
   run(call) {
     const { tx, body, secrets, clock, config } = call
     mustBeWhole(body, false)
-    mustBePublic(body.reference, config.localRegistries)
+    mustBePublic(tx, body.reference, config)
     const { registryPassword: plain, ...given } = body
     const id = newId('gim')
     const row = {

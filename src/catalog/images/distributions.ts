@@ -1,7 +1,7 @@
 // The controller reads checksums and headers of images from the servers of distributions. Each request passes the
 // egress guard, also behind a redirect to a mirror, and ends at a size and a time.
 import { second } from '../../kernel/db/clock.ts'
-import { egressAcross, publicOnly, type RawResponse } from '../../kernel/net/egress.ts'
+import { egressAcross, type Policy, publicOnly, type RawResponse } from '../../kernel/net/egress.ts'
 
 /** Of one read with its redirects; adding an image makes two, one after the other. */
 const TIMEOUT_MS = 10 * second
@@ -15,16 +15,19 @@ export type Beginning = { head: Buffer; totalBytes: number }
 export type Distributions = {
   /** The text behind a URL; undefined when it cannot be read. */
   list(url: string): Promise<string | undefined>
-  /** Undefined when the file cannot be read or its server does not say how long it is. */
-  beginning(url: string, bytes: number): Promise<Beginning | undefined>
+  /**
+   * Undefined when the file cannot be read, is at an address that `policy` does not allow (`publicOnly` if not given),
+   * or its server does not say how long it is.
+   */
+  beginning(url: string, bytes: number, policy?: Policy): Promise<Beginning | undefined>
 }
 
 type Request = { mostBytes: number; onlyBeginning?: boolean; headers?: Record<string, string> }
 /** One request, with redirects. Throws `NoAnswer`. */
-type Send = (url: URL, request: Request) => Promise<RawResponse>
+type Send = (url: URL, request: Request, policy: Policy) => Promise<RawResponse>
 
-const guarded: Send = (url, request) =>
-  egressAcross(MOST_REDIRECTS, url, publicOnly, {
+const guarded: Send = (url, request, policy) =>
+  egressAcross(MOST_REDIRECTS, url, policy, {
     ...request,
     headers: { Accept: '*/*', ...request.headers },
     timeoutMs: TIMEOUT_MS,
@@ -34,14 +37,13 @@ const guarded: Send = (url, request) =>
 export function distributionsOver(send: Send = guarded): Distributions {
   return {
     async list(url) {
-      const response = await send(new URL(url), { mostBytes: MOST_LIST_BYTES }).catch(() => undefined)
+      const response = await send(new URL(url), { mostBytes: MOST_LIST_BYTES }, publicOnly).catch(() => undefined)
       return response?.status === 200 ? response.body.toString('utf8') : undefined
     },
-    async beginning(url, bytes) {
+    async beginning(url, bytes, policy = publicOnly) {
       const headers = { Range: `bytes=0-${bytes - 1}` }
-      const response = await send(new URL(url), { mostBytes: bytes, onlyBeginning: true, headers }).catch(
-        () => undefined,
-      )
+      const request = { mostBytes: bytes, onlyBeginning: true, headers }
+      const response = await send(new URL(url), request, policy).catch(() => undefined)
       if (response?.status !== 200 && response?.status !== 206) return undefined
       // A server that does not know ranges sends the whole: its length is that of the file, and the rest is not read.
       const total =

@@ -4,6 +4,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, readdir } from 'node:fs/promises'
 import { HEADER_CAP_BYTES, parseQcow2 } from '../../../agent/protocol/qcow2.ts'
 import { invalid } from '../../kernel/api/errors.ts'
+import type { Policy } from '../../kernel/net/egress.ts'
 import type { Distributions } from './distributions.ts'
 
 export type Inspected = {
@@ -105,8 +106,9 @@ export async function inspectRemote(
   distributions: Distributions,
   url: string,
   field: string,
+  policy?: Policy,
 ): Promise<Omit<Inspected, 'checksum'> | undefined> {
-  const found = await distributions.beginning(url, HEADER_CAP_BYTES)
+  const found = await distributions.beginning(url, HEADER_CAP_BYTES, policy)
   if (!found) return undefined
   if (found.totalBytes > LARGEST_BYTES) throw invalid({ field, message: 'has more than 200 GB.' })
   return { size: found.totalBytes, leastDiskGb: gib(diskOf(found.head, found.totalBytes, field)) }

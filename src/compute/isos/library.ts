@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { downloadPolicy } from '../../fleet/nodes/addresses/platform.ts'
 import { mustNotBeLocked } from '../../identity/accounts/model.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
 import { everybody } from '../../kernel/api/access.ts'
@@ -6,7 +7,7 @@ import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'
 import { fields, line, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
-import { disabledReason, publicOnly } from '../../kernel/net/egress.ts'
+import { disabledReason } from '../../kernel/net/egress.ts'
 import { urlFrom } from '../../kernel/net/typed-url.ts'
 import { traffic } from '../../kernel/words.ts'
 import { isoAnswer, MOST_ISO_BYTES, MOST_ISOS, showIso, visibleTo } from './model.ts'
@@ -52,11 +53,12 @@ export const addIso = operation({
     url: 'https://cdimage.debian.org/debian-13.1.0-amd64-netinst.iso',
     checksum: `sha256:${'0'.repeat(64)}`,
   },
-  async prepare({ body, distributions }) {
+  async prepare({ body, db, config, distributions }) {
     const url = urlFrom(body.url)
-    const why = url ? disabledReason(url, publicOnly) : 'must be an address.'
+    const policy = await downloadPolicy(db, config)
+    const why = url ? disabledReason(url, policy) : 'must be an address.'
     if (!url || why) throw invalid({ field: 'url', message: why! })
-    const found = await distributions.beginning(body.url, BEGINNING_BYTES)
+    const found = await distributions.beginning(body.url, BEGINNING_BYTES, policy)
     if (!found)
       throw new ApiError(
         'source_unreachable',

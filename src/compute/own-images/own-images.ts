@@ -5,6 +5,7 @@ import { Type as t } from 'typebox'
 import { administratorOf, hardwareFields } from '../../catalog/images/hardware.ts'
 import { inspectRemote } from '../../catalog/images/inspect.ts'
 import { countOwnImages, insertImage, pageOfOwnImages, updateImage } from '../../catalog/images/queries.ts'
+import { downloadPolicy } from '../../fleet/nodes/addresses/platform.ts'
 import { customer } from '../../identity/accounts/model.ts'
 import { changesLibrary, readsLibrary } from '../../identity/accounts/owned.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
@@ -12,7 +13,7 @@ import { page } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
 import { described, done, fields, line, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
-import { disabledReason, publicOnly } from '../../kernel/net/egress.ts'
+import { disabledReason } from '../../kernel/net/egress.ts'
 import { urlFrom } from '../../kernel/net/typed-url.ts'
 import { settingValue } from '../../kernel/setting.ts'
 import { exactGb } from '../../kernel/words.ts'
@@ -43,14 +44,15 @@ export const addOwnImage = operation({
     url: 'https://images.example.com/system.qcow2',
     checksum: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   },
-  async prepare({ body, db, target, distributions }) {
+  async prepare({ body, db, target, config, distributions }) {
     const url = urlFrom(body.url)
-    const why = url ? disabledReason(url, publicOnly) : 'is not an address.'
+    const policy = await downloadPolicy(db, config)
+    const why = url ? disabledReason(url, policy) : 'is not an address.'
     if (why) throw invalid({ field: 'url', message: why })
     if (body.checksum.length !== (body.checksum.startsWith('sha256:') ? 71 : 135))
       throw invalid({ field: 'checksum', message: 'is not a whole digest. Was a part lost when it was copied?' })
     mustHaveSpace(countOwnImages(db, target.id))
-    const found = await inspectRemote(distributions, body.url, 'url')
+    const found = await inspectRemote(distributions, body.url, 'url', policy)
     if (!found)
       throw new ApiError(
         'source_unreachable',

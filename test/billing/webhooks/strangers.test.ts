@@ -21,7 +21,7 @@ async function attempt(p: World, who: Who, id: string) {
 
 test('the address of a webhook is neither a node of ours nor the panel itself', async () => {
   using p = await world()
-  const node = '203.0.113.77'
+  const node = '93.184.216.77'
   p.db.$client.run("UPDATE nodes SET facts = json_set(facts, '$.managementAddress', ?) WHERE id = ?", [
     `${node}/24`,
     p.node.id,

@@ -17,7 +17,7 @@ const PULL_MS = 4 * 3_600_000
 const UNUSED_DAYS = 30
 const DAY_MS = 86_400_000
 
-type Options = { dir: string; localRegistries?: readonly string[] }
+type Options = { dir: string; localRegistries?: readonly string[]; controller?: string | undefined }
 
 /** The images of the engine, each brought under its digest and named by the controller's id. */
 export class PodmanImages {
@@ -60,7 +60,8 @@ export class PodmanImages {
     const api = await this.podman.api()
     if (here?.reference === reference && (await api.find(`/images/${here.image}/json`))) return here
     const { registry: host, name, digest } = partsOf(reference)
-    const registry = new Registry(host, name, login, this.options.localRegistries ?? [])
+    const { localRegistries = [], controller } = this.options
+    const registry = new Registry(host, name, login, localRegistries, { controller })
     const manifest = await registry.manifest(digest)
     const { layersBytes: sizeBytes } = manifest
     if (sizeBytes > mostBytes)

@@ -41,6 +41,8 @@ const GRACE_TO_REMAKE_SECONDS = 10
 export type PodmanOptions = EngineOptions & {
   /** Registries, as `host:port`, that may have addresses that are not public, and speak plain HTTP. */
   localRegistries?: readonly string[]
+  /** Its URL: no image is fetched from there. */
+  controller?: string | undefined
   troublesSince?: TroublesSince
   /** With less free on the disk of `dir`, the container that wrote most is ended, if that is `worthBytes` or more. */
   disk?: { leastFreeBytes: number; worthBytes: number }

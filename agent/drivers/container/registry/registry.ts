@@ -2,7 +2,7 @@
 // The author of an image's name is a stranger to this host, so every address that a registry leads to must be public.
 import { createHash } from 'node:crypto'
 import { Failure } from '../../../failure.ts'
-import { getPublic } from '../../images/public-only.ts'
+import { getPublic, type Platform } from '../../images/public-only.ts'
 import type { Login } from '../container.ts'
 
 const MOST_REDIRECTS = 5
@@ -43,6 +43,7 @@ export class Registry {
     private name: string,
     private login: Login | undefined,
     private local: readonly string[],
+    private platform: Platform = {},
   ) {
     const host = registry === DOCKER_HUB ? DOCKER_HUB_REGISTRY : registry
     this.base = `${local.includes(registry) ? 'http' : 'https'}://${host}/v2/${name}`
@@ -145,7 +146,7 @@ export class Registry {
       if (this.local.includes(url.host))
         return await fetch(url, { headers, redirect: 'manual', decompress: false, signal } as RequestInit)
       if (url.protocol !== 'https:') throw new Failure('download_refused', `${url.host} is not reached by https`)
-      return await getPublic(url, signal, undefined, headers)
+      return await getPublic(url, signal, this.platform, headers)
     } catch (cause) {
       if (cause instanceof Failure && cause.code !== 'download_failed') throw cause
       throw new Failure('registry_unreachable', `${url.host} cannot be reached`, { cause })
