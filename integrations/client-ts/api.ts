@@ -626,7 +626,7 @@ export type Brake = {
       id: string
       name: string
     }
-    kind: "terminate" | "give_up_window" | "reinstall" | "restore" | "delete_volume" | "delete_backup" | "forget_backup" | "lose"
+    kind: "terminate" | "give_up_window" | "reinstall" | "restore" | "delete_volume" | "delete_backup" | "forget_backup" | "lose_volume" | "lose"
     /** The server or GPU instance; of a volume or backup the server that has it or had it. */
     workload: {
       id: string
@@ -3298,9 +3298,9 @@ export type WorkloadsTerminated = {
     name: string
   })[]
   volumeCount: number
-  /** False where the brake holds some of the terminations: the node takes no new servers, and stays until a second person has released them and this is called again. */
+  /** False where the brake holds some of the terminations or volumes: the node takes no new servers, and stays until a second person has released them and this is called again. */
   removed: boolean
-  /** So many terminations wait for a second person. */
+  /** So many terminations and losses of extra volumes wait for a second person. */
   held: number
   /** What was done, in words. */
   summary: string

@@ -12,12 +12,13 @@ export const destructionKinds = {
   delete_volume: 'deletions of volumes',
   delete_backup: 'deletions of backups',
   forget_backup: 'backups forgotten with their target',
+  lose_volume: 'volumes lost with a removed node',
   // Counted, and never held: the machine is gone already, and what is on its disks stays there.
   lose: 'servers of lost nodes',
 } as const
 export type DestructionKind = keyof typeof destructionKinds
 /** A disk beside that of a workload: a volume, or a backup. */
-export type DiskKind = 'delete_volume' | 'delete_backup' | 'forget_backup'
+export type DiskKind = 'delete_volume' | 'lose_volume' | 'delete_backup' | 'forget_backup'
 
 /** The destructions of one account that wait for a second person. One case of an account is open at a time. */
 export const brakeCases = sqliteTable('brake_cases', {

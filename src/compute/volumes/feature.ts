@@ -9,6 +9,7 @@ import { createVolume, creatingVolume } from './create.ts'
 import { deletingVolume, removeVolume } from './delete.ts'
 import { growingVolume, growVolume } from './grow.ts'
 import { getVolume, listServerVolumes, listVolumes, renameVolume } from './list.ts'
+import { countLoss, lostVolume } from './lose.ts'
 import { boundVolumes, hasVolumes, visibleTo, volumeData } from './model.ts'
 import { attachVolume, detachVolume, movingVolume } from './move.ts'
 import { reportVolumes } from './usage.ts'
@@ -75,6 +76,8 @@ export const volumesFeature = feature({
     removeVolume,
     reportVolumes,
   ],
+  heldDestructions: [lostVolume],
+  loseVolume: countLoss,
   attention: [troubledVolumesShown],
   search: [
     {

@@ -54,7 +54,7 @@ const errors = {
   },
   node_held: {
     status: 409,
-    when: 'Terminations on the node wait for a second person, who may bring the servers back.',
+    when: 'Terminations on the node, or losses of its extra volumes, wait for a second person, who may refuse them.',
     remedy: 'Let somebody release or refuse them first.',
   },
   node_connected: {

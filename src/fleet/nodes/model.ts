@@ -15,10 +15,11 @@ import {
 import { iso, isoOrNull, second } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { VERSION } from '../../kernel/version.ts'
-import { count } from '../../kernel/words.ts'
+import { count, list } from '../../kernel/words.ts'
 import { isAwaited } from '../../network/ip-pools/awaited.ts'
 import { claimedPlaces } from '../../network/ip-pools/claims.ts'
 import { locationById } from '../locations/queries.ts'
+import { volumesHeldOn } from '../volumes/queries.ts'
 import { listedOn, workloadsOn } from '../workloads/queries.ts'
 import { capacityOf, nodeById } from './queries.ts'
 import type { Node } from './tables.ts'
@@ -191,16 +192,25 @@ export const wantedOn = (tx: Db, nodeId: string) =>
   workloadsOn(tx, nodeId).filter(({ terminatedAt, purgeAt }) => terminatedAt === null || purgeAt !== null)
 
 /** The workloads whose termination waits for a second person, who may bring them back. */
-export const heldByBrake = (tx: Db, nodeId: string) => workloadsOn(tx, nodeId).filter(({ purgeHeld }) => purgeHeld)
-/** Throws `node_held`: without the node a refused termination could not be undone. */
+const heldByBrake = (tx: Db, nodeId: string) => workloadsOn(tx, nodeId).filter(({ purgeHeld }) => purgeHeld)
+/** How much on the node waits for a second person: `2 terminations and the loss of 1 extra volume wait`. */
+export function heldOn(tx: Db, nodeId: string): { n: number; words: string } {
+  const [ended, volumes] = [heldByBrake(tx, nodeId).length, volumesHeldOn(tx, nodeId).length]
+  const n = ended + volumes
+  const parts = [
+    ...(ended ? [count(ended, 'termination', 'terminations')] : []),
+    ...(volumes ? [`the loss of ${count(volumes, 'extra volume', 'extra volumes')}`] : []),
+  ]
+  return { n, words: `${list(parts)} ${n === 1 || !ended ? 'waits' : 'wait'}` }
+}
+/** Throws `node_held`: without the node a refusal could not bring anything back. */
 export function mustWaitForNobody(tx: Db, { id, name }: Node) {
-  const held = heldByBrake(tx, id)
-  if (held.length)
+  const { n, words } = heldOn(tx, id)
+  if (n)
     throw new ApiError(
       'node_held',
-      `${count(held.length, 'termination', 'terminations')} on ${name} wait${held.length === 1 ? 's' : ''} for a ` +
-        'second person, who may bring the servers back. Let somebody decide them first, on the page Brake.',
-      { workloads: held.slice(0, MOST_LISTED).map(listed) },
+      `On ${name} ${words} for a second person, who may refuse it. Let somebody decide first, on the page Brake.`,
+      { workloads: heldByBrake(tx, id).slice(0, MOST_LISTED).map(listed) },
     )
 }
 

@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { described, done, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
@@ -8,16 +9,7 @@ import { detachNode } from '../../network/ip-pools/claims.ts'
 import { forgetGpuHost } from '../gpus/queries.ts'
 import { endVolumeUseOn, volumesOn } from '../volumes/queries.ts'
 import { countedByKind, terminateWorkload } from '../workloads/kind.ts'
-import {
-  confirmedName,
-  heldByBrake,
-  listed,
-  MOST_LISTED,
-  mustBeTyped,
-  mustWaitForNobody,
-  node,
-  wantedOn,
-} from './model.ts'
+import { confirmedName, heldOn, listed, MOST_LISTED, mustBeTyped, mustWaitForNobody, node, wantedOn } from './model.ts'
 import { updateNode } from './queries.ts'
 import type { Node } from './tables.ts'
 
@@ -25,6 +17,8 @@ declare module '../../kernel/feature.ts' {
   interface FeatureFields {
     /** Forgets what the feature keeps for a node that is removed, such as a login. */
     forgetNode?(tx: Tx, nodeId: string): void
+    /** Takes the loss of an extra volume before its node is removed, and marks it where that has to wait. */
+    loseVolume?(tx: Tx, volumeId: string, asked: { by: Actor; now: number }): void
   }
 }
 
@@ -85,10 +79,10 @@ export const removeNodeWithWorkloads = operation({
     volumeCount: t.Integer(),
     removed: described(
       t.Boolean(),
-      'False where the brake holds some of the terminations: the node takes no new servers, and stays until a second ' +
-        'person has released them and this is called again.',
+      'False where the brake holds some of the terminations or volumes: the node takes no new servers, and stays ' +
+        'until a second person has released them and this is called again.',
     ),
-    held: described(t.Integer(), 'So many terminations wait for a second person.'),
+    held: described(t.Integer(), 'So many terminations and losses of extra volumes wait for a second person.'),
     summary: described(t.String(), 'What was done, in words.'),
   }),
   refuses: ['server_protected'],
@@ -103,8 +97,10 @@ export const removeNodeWithWorkloads = operation({
       jobId: terminateWorkload(registry, tx, workload, { by: actor, now: clock(), immediately: true }),
     }))
     const volumes = volumesOn(tx, target.id)
-    const waiting = heldByBrake(tx, target.id).length
-    if (waiting) updateNode(tx, target, { open: false })
+    for (const { loseVolume } of registry.features)
+      for (const { id } of volumes) loseVolume?.(tx, id, { by: actor, now: clock() })
+    const waiting = heldOn(tx, target.id)
+    if (waiting.n) updateNode(tx, target, { open: false })
     else {
       takeAway(tx, target, { now: clock(), registry })
       live.disconnect(target.id)
@@ -114,10 +110,10 @@ export const removeNodeWithWorkloads = operation({
       count: held.length,
       volumes: volumes.slice(0, MOST_LISTED).map(({ id, name }) => ({ id, name })),
       volumeCount: volumes.length,
-      removed: !waiting,
-      held: waiting,
-      summary: waiting
-        ? `${target.name} stays: ${count(waiting, 'termination waits', 'terminations wait')} for a second person.`
+      removed: !waiting.n,
+      held: waiting.n,
+      summary: waiting.n
+        ? `${target.name} stays: ${waiting.words} for a second person.`
         : `${target.name} is removed with all that was on it`,
     }
   },

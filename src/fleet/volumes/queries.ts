@@ -89,6 +89,9 @@ const statements = prepared(({ $client }) => ({
   on: $client.prepare<Pick<VolumeRow, 'id' | 'name' | 'state' | 'jobId' | 'pool'>, [string]>(
     'SELECT id, name, state, job_id AS jobId, pool FROM volumes WHERE node_id = ? ORDER BY id',
   ),
+  lossHeldOn: $client.prepare<{ id: string; name: string }, [string]>(
+    'SELECT id, name FROM volumes WHERE node_id = ? AND loss_held ORDER BY id',
+  ),
   of: $client.prepare<{ id: string }, [string]>('SELECT id FROM volumes WHERE server_id = ? ORDER BY id'),
   changing: $client.prepare<{ id: string }, [string, string]>(
     'SELECT id FROM volumes WHERE last_server_id = ? AND owner_id = ? AND job_id IS NOT NULL ORDER BY id',
@@ -111,6 +114,8 @@ export const volumesGbOf = (tx: Db, ownerId: string): number => statements(tx).h
 export const volumesGbUnder = (tx: Db, resellerId: string): number => statements(tx).heldUnder.get(resellerId)!.n
 /** The volumes that stand on a node. */
 export const volumesOn = (tx: Db, nodeId: string) => statements(tx).on.all(nodeId)
+/** Those whose loss with the node waits for a second person. */
+export const volumesHeldOn = (tx: Db, nodeId: string) => statements(tx).lossHeldOn.all(nodeId)
 /** The volumes of a server, the oldest first. */
 export const volumesOf = (tx: Db, serverId: string): VolumeRow[] =>
   statements(tx)

@@ -20,6 +20,10 @@ export const volumes = sqliteTable('volumes', {
   lastServerId: text('last_server_id').notNull(),
   /** The job that changes it; null: none does. */
   jobId: text('job_id'),
+  /** Its loss with its node waits for a second person: the node stays. */
+  lossHeld: integer('loss_held', { mode: 'boolean' }).notNull().default(false),
+  /** When that loss was last counted without being held, or released; null: never. */
+  lossPassedAt: integer('loss_passed_at'),
   createdAt: integer('created_at').notNull(),
 })
 export type VolumeRow = typeof volumes.$inferSelect

@@ -473,6 +473,56 @@ describe('S60: a node with terminations that wait for a second person', () => {
     expect((await removeAll(p)).body).toMatchObject({ removed: true, held: 0 })
     expect((await p.call(p.owner, 'GET', path(p))).status).toBe(404)
   })
+  async function withVolumes(n: number) {
+    const p = await fleet(1)
+    await p.admin('PATCH', `/admin/packages/${p.pack}`, { volumeGb: 50 })
+    for (let i = 0; i < n; i++) {
+      await p.admin('POST', `/servers/${p.ids[0]}/volumes`, { name: `data${i}`, sizeGb: 5 })
+      await p.settle()
+    }
+    return p
+  }
+  const states = async (p: Fleet) =>
+    (await p.admin('GET', '/volumes')).data.map(({ state }: { state: string }) => state)
+  test('stays with its extra volumes too, and a refusal leaves them as they were', async () => {
+    using p = await withVolumes(3)
+    const second = p.staff(['servers.see_all', 'servers.terminate'], 'Bea')
+    const { body } = await removeAll(p)
+    expect(body).toMatchObject({ removed: false, count: 1, volumeCount: 3, held: 2 })
+    expect(body.summary).toBe('fra-01 stays: the loss of 2 extra volumes waits for a second person.')
+    const again = await removeAll(p)
+    expect(again.body).toMatchObject({ removed: false, held: 2 })
+    p.node.agent.disconnect()
+    for (const [method, action] of [
+      ['DELETE', ''],
+      ['POST', 'declare-lost'],
+    ] as const)
+      expect((await p.call(p.owner, method, path(p, action), action && { name: 'fra-01' })).body.error.code).toBe(
+        'node_held',
+      )
+    const [one] = await cases(p, second)
+    expect(one.held.map(({ kind, name }: any) => [kind, name])).toEqual([
+      ['lose_volume', 'data1'],
+      ['lose_volume', 'data2'],
+    ])
+    expect((await decide(p, second, one.id, 'refuse')).body).toEqual({ settled: 2, waiting: 0, failed: [] })
+    expect((await p.call(p.owner, 'GET', path(p))).status).toBe(200)
+    expect(await states(p)).toEqual(['detached', 'detached', 'detached'])
+    // Refused, it is asked for anew.
+    p.turnClock(hour)
+    const third = await removeAll(p)
+    expect(third.body).toMatchObject({ removed: true, held: 0, volumeCount: 3 })
+    expect(await states(p)).toEqual(['lost', 'lost', 'lost'])
+  })
+  test('is removed with its extra volumes after they were released, and counts none twice', async () => {
+    using p = await withVolumes(4)
+    const second = p.staff(['servers.see_all', 'servers.terminate'], 'Bea')
+    expect((await removeAll(p)).body).toMatchObject({ removed: false, held: 3 })
+    const [one] = await cases(p, second)
+    await decide(p, second, one.id, 'release')
+    expect((await removeAll(p)).body).toMatchObject({ removed: true, held: 0 })
+    expect(await states(p)).toEqual(['lost', 'lost', 'lost', 'lost'])
+  })
   test('is neither removed nor declared lost, also when it is away', async () => {
     using p = await fleet()
     await terminateAll(p)

@@ -410,7 +410,7 @@ export async function panel(options: Options = {}) {
       controller.db.$client.run(
         `INSERT INTO volumes
          SELECT ?1, ?2, (SELECT reseller_id FROM accounts WHERE id = ?2), n.id, n.location_id, 'local', 'qcow2', ?1, 1,
-           1, 'ready', ?4, coalesce(?4, 'srv_none'), NULL, ?5
+           1, 'ready', ?4, coalesce(?4, 'srv_none'), NULL, ?5, 0, NULL
          FROM nodes n WHERE n.id = ?3`,
         [id, ownerId, nodeId, serverId, now],
       )

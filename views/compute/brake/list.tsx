@@ -53,6 +53,7 @@ const words: Record<Case['held'][number]['kind'], string> = {
   delete_volume: 'Delete volume',
   delete_backup: 'Delete backup',
   forget_backup: 'Forget backup',
+  lose_volume: 'Lose volume with its node',
   give_up_window: 'End undelete window',
   lose: 'Node lost',
 }

@@ -261,7 +261,7 @@ const RemoveWithServers = ({ node: n, servers, volumes }: EndProps) =>
             `These servers are terminated, and their addresses become free: ${namesOf({ node: n, servers })}.`,
           volumesLost(volumes),
           'Berth cannot restore any of their data.',
-          'Beyond the limit of the brake terminations wait for a second person, and the node stays until then.',
+          'Beyond the limit of the brake terminations and extra volumes wait for a second person, as does the node.',
           'Otherwise its credential is revoked immediately. All owners are told by mail.',
         ],
       }}
