@@ -816,7 +816,7 @@ export type EventGpuInstance = {
   status: string
   offerId: string
   billingProductId: string | null
-  location: string
+  location: LocationReference
   address: string | null
   createdAt: string
   billingServiceId: string | null
@@ -835,7 +835,7 @@ export type EventServer = {
   hostname: string
   status: string
   package: string
-  location: string
+  location: LocationReference
   ipv4: string | null
   billingServiceId: string | null
 }
@@ -920,8 +920,7 @@ export type FloatingIp = {
   name: string
   address: string
   version: 4 | 6
-  location: string
-  locationId: string
+  location: LocationReference
   owner: {
     id: string
     name: string
@@ -992,10 +991,7 @@ export type GpuCheckStarted = {
 export type GpuHost = {
   nodeId: string
   name: string
-  location: {
-    id: string
-    name: string
-  }
+  location: LocationReference
   connected: boolean
   /** It takes new GPU instances. Whether it takes servers is said by the node. */
   open: boolean
@@ -1101,9 +1097,7 @@ export type GpuInstance = {
   billingProductId: string | null
   /** The billing system's own identifier of it. Only for its owner and those who manage it. */
   billingServiceId: string | null
-  /** The name. */
-  location: string
-  locationId: string
+  location: LocationReference
   /** Staff only. */
   node: Named | null
   /** Why it is on this host. Staff only. */
@@ -1225,8 +1219,7 @@ export type GpuStockLine = {
   offerId: string
   offerName: string
   billingProductId: string | null
-  nodeGroupId: string
-  locationName: string
+  location: LocationReference
   /** So many orders are accepted now, one after another. */
   available: number
   /** Counting stopped there; there may be more. */
@@ -1596,6 +1589,11 @@ export type LocationPage = {
   total: number
 }
 
+export type LocationReference = {
+  id: string
+  name: string
+}
+
 export type Membership = {
   id: string
   /** Whose servers these are. */
@@ -1690,10 +1688,7 @@ export type NewWebhook = {
 export type Node = {
   id: string
   name: string
-  location: {
-    id: string
-    name: string
-  }
+  location: LocationReference
   connected: boolean
   /** Expected back within a minute. */
   reconnecting: boolean
@@ -2121,8 +2116,7 @@ export type PrivateNetwork = {
   name: string
   ipv4: string
   ipv6: string | null
-  location: string
-  locationId: string
+  location: LocationReference
   owner: {
     id: string
     name: string
@@ -2415,7 +2409,7 @@ export type Server = {
     email: string | null
   }
   package: Named
-  location: Named
+  location: LocationReference
   /** Staff only. */
   node: Named | null
   /** Why it is on this node. Staff only. */
@@ -2791,8 +2785,7 @@ export type StockLine = {
   packageId: string
   packageName: string
   billingProductId: string | null
-  nodeGroupId: string
-  locationName: string
+  location: LocationReference
   /** So many orders are accepted now, one after another. */
   available: number
   /** Counting stopped there; there may be more. */
@@ -3057,8 +3050,7 @@ export type Volume = {
   /** Its guest finds it as /dev/disk/by-id/virtio- and this. */
   serial: string
   storageClass: string | null
-  location: string
-  locationId: string
+  location: LocationReference
   owner: {
     id: string
     name: string
@@ -4682,10 +4674,7 @@ export interface Operations {
     result: {
       id: string
       name: string
-      location: {
-        id: string
-        name: string
-      }
+      location: LocationReference
       connected: boolean
       /** Expected back within a minute. */
       reconnecting: boolean

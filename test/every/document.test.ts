@@ -84,7 +84,9 @@ const fieldsOf = ({ properties, required = [] }: any): string =>
     })
     .join(', ')
     .replaceAll('|', '\\|')
-const records = Object.entries<any>(document.components.schemas).filter(([name]) => /^Event[A-Z]/.test(name))
+const records = Object.entries<any>(document.components.schemas).filter(([name]) =>
+  /^(?:Event[A-Z]|LocationReference$)/.test(name),
+)
 const webhookTables = {
   events: table(
     ['type', 'goes to staff and to', 'when', 'fields of `data`'],

@@ -6,6 +6,7 @@ import { everyGpuOffer } from '../../catalog/gpu-offers/queries.ts'
 import { allPackages } from '../../catalog/packages/queries.ts'
 import { gpuStockCounter, gpuStockLimits } from '../../fleet/gpus/placement.ts'
 import { allLocations } from '../../fleet/locations/queries.ts'
+import { locationReferred } from '../../fleet/locations/reference.ts'
 import { stockCounter, stockLimits } from '../../fleet/placement/stock.ts'
 import { customer } from '../../identity/accounts/model.ts'
 import { instancesWithin, ordersWithin, type Reseller, resellerOf } from '../../identity/resellers/model.ts'
@@ -18,8 +19,7 @@ const termLimits = ['quota', 'suspended'] as const
 /** The fields of a line behind those that say what is ordered. */
 const counted = <L extends string>(limits: readonly L[]) => ({
   billingProductId: nullable(t.String()),
-  nodeGroupId: t.String(),
-  locationName: t.String(),
+  location: locationReferred,
   available: described(t.Integer(), 'So many orders are accepted now, one after another.'),
   orMore: described(t.Boolean(), 'Counting stopped there; there may be more.'),
   limit: described(t.Enum([...limits, ...termLimits]), 'What binds the number.'),
@@ -63,8 +63,7 @@ export const getStock = operation({
             packageId: what.id,
             packageName: what.name,
             billingProductId: what.billingProductId,
-            nodeGroupId: where.id,
-            locationName: where.name,
+            location: { id: where.id, name: where.name },
             ...line,
           }))
         }),
@@ -76,8 +75,7 @@ export const getStock = operation({
             offerId: offer.id,
             offerName: offer.name,
             billingProductId: offer.billingProductId,
-            nodeGroupId: where.id,
-            locationName: where.name,
+            location: { id: where.id, name: where.name },
             ...line,
           }))
         }),

@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { locationReferred } from '../../fleet/locations/reference.ts'
 import { customerData } from '../../identity/accounts/model.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
@@ -10,7 +11,7 @@ import { reserveFloatingIp } from './reserve.ts'
 import { floatingIps } from './tables.ts'
 
 const data = t.Object({
-  floatingIp: t.Object({ id: t.String(), address: t.String(), location: t.String() }),
+  floatingIp: t.Object({ id: t.String(), address: t.String(), location: locationReferred }),
   customer: customerData,
 })
 const events = {

@@ -2,7 +2,7 @@
 
 import type { SQL } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { locationById } from '../../fleet/locations/queries.ts'
+import { locationOf, locationReferred } from '../../fleet/locations/reference.ts'
 import { customerInEvent } from '../../identity/accounts/model.ts'
 import { ownedResource, ownedVisibleTo } from '../../identity/accounts/owned.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
@@ -31,8 +31,7 @@ export const floatingAnswer = namedSchema('FloatingIp', {
   name: t.String(),
   address: t.String(),
   version: t.Enum([4, 6]),
-  location: t.String(),
-  locationId: t.String(),
+  location: locationReferred,
   owner: t.Object({ id: t.String(), name: t.String() }),
   server: described(
     nullable(t.Object({ id: t.String(), hostname: t.String() })),
@@ -50,8 +49,7 @@ export function showFloating(tx: Db, it: FloatingIp) {
     name: it.name,
     address: held.address,
     version: held.version,
-    location: locationById(tx, it.locationId)?.name ?? '',
-    locationId: it.locationId,
+    location: locationOf(tx, it),
     owner: { id: it.ownerId, name: accountById(tx, it.ownerId)?.name ?? '' },
     server: server && { id: server.id, hostname: server.hostname },
     jobId: it.jobId,

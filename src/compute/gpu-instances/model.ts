@@ -2,7 +2,7 @@
 import { Type as t } from 'typebox'
 import { gpuOfferById } from '../../catalog/gpu-offers/queries.ts'
 import { hostAddressOf } from '../../fleet/gpus/hold.ts'
-import { locationById } from '../../fleet/locations/queries.ts'
+import { locationOf, locationReferred } from '../../fleet/locations/reference.ts'
 import { lockOf, type WorkloadKind } from '../../fleet/workloads/kind.ts'
 import { rowsOf, type Workload, type WorkloadRow } from '../../fleet/workloads/queries.ts'
 import type { Area } from '../../identity/accounts/areas.ts'
@@ -91,7 +91,7 @@ const instanceData = namedSchema('EventGpuInstance', {
   status: t.String(),
   offerId: t.String(),
   billingProductId: nullable(t.String()),
-  location: t.String(),
+  location: locationReferred,
   address: nullable(t.String()),
   createdAt: time,
   billingServiceId: nullable(t.String()),
@@ -116,7 +116,7 @@ export function tell<N extends Extract<EventName, `gpu_instance.${string}`>>(
       status: type === 'gpu_instance.deleted' ? 'deleted' : statusOf(it),
       offerId: it.offerId,
       billingProductId: gpuOfferById(tx, it.offerId)?.billingProductId ?? null,
-      location: locationById(tx, it.locationId)?.name ?? '',
+      location: locationOf(tx, it),
       address: addressOf(tx, it),
       createdAt: iso(it.createdAt),
       billingServiceId: it.billingServiceId,

@@ -1,6 +1,8 @@
 // The schema of the record of a GPU instance.
+
 import { Type as t } from 'typebox'
 import { RestartPolicy } from '../../../agent/protocol/wire.ts'
+import { locationReferred } from '../../fleet/locations/reference.ts'
 import { roleNames } from '../../identity/team/role.ts'
 import { described, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
 import { statuses } from './model.ts'
@@ -42,8 +44,7 @@ export const instanceResponse = namedSchema('GpuInstance', {
     nullable(t.String()),
     "The billing system's own identifier of it. Only for its owner and those who manage it.",
   ),
-  location: described(t.String(), 'The name.'),
-  locationId: t.String(),
+  location: locationReferred,
   node: described(nullable(named), 'Staff only.'),
   placement: described(nullable(t.String()), 'Why it is on this host. Staff only.'),
   address: described(nullable(t.String()), 'Its own IPv4 address, or that of its host.'),

@@ -4,7 +4,7 @@ import { gpuImageById } from '../../catalog/gpu-images/queries.ts'
 import { imagesOf } from '../../catalog/gpu-offers/model.ts'
 import { gpuOfferById } from '../../catalog/gpu-offers/queries.ts'
 import { heldOf } from '../../fleet/gpus/hold.ts'
-import { locationById } from '../../fleet/locations/queries.ts'
+import { locationOf } from '../../fleet/locations/reference.ts'
 import { isGoneNode, nodeById } from '../../fleet/nodes/queries.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
 import { accessLevel, isLockedFor, rightsWith } from '../../identity/team/access.ts'
@@ -77,8 +77,7 @@ export function showInstance({ tx, actor, nodes, secrets }: ShowContext, it: Gpu
     offer: { id: it.offerId, name: offer?.name ?? '' },
     billingProductId: offer?.billingProductId ?? null,
     billingServiceId: access === 'own' ? it.billingServiceId : null,
-    location: locationById(tx, it.locationId)?.name ?? '',
-    locationId: it.locationId,
+    location: locationOf(tx, it),
     node: isStaff ? { id: it.nodeId, name: nodeById(tx, it.nodeId)?.name ?? '' } : null,
     placement: isStaff ? it.placement : null,
     address,

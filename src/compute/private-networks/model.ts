@@ -3,7 +3,7 @@
 
 import type { SQL } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { locationById } from '../../fleet/locations/queries.ts'
+import { locationOf, locationReferred } from '../../fleet/locations/reference.ts'
 import { ownedResource, ownedVisibleTo } from '../../identity/accounts/owned.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
@@ -76,8 +76,7 @@ export const networkAnswer = namedSchema('PrivateNetwork', {
   name: t.String(),
   ipv4: t.String(),
   ipv6: nullable(t.String()),
-  location: t.String(),
-  locationId: t.String(),
+  location: locationReferred,
   owner: t.Object({ id: t.String(), name: t.String() }),
   members: t.Array(memberAnswer),
   createdAt: time,
@@ -87,8 +86,7 @@ export const showNetwork = (tx: Db, it: PrivateNetworkRow) => ({
   name: it.name,
   ipv4: it.ipv4,
   ipv6: it.ipv6,
-  location: locationById(tx, it.locationId)?.name ?? '',
-  locationId: it.locationId,
+  location: locationOf(tx, it),
   owner: { id: it.ownerId, name: accountById(tx, it.ownerId)?.name ?? '' },
   members: membersOf(tx, it.id).map(showMember),
   createdAt: iso(it.createdAt),

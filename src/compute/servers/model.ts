@@ -1,7 +1,7 @@
 // A server: its row, the resource by which operations find it, and what events say of it.
 import { Type as t } from 'typebox'
 import { packageById } from '../../catalog/packages/queries.ts'
-import { locationById } from '../../fleet/locations/queries.ts'
+import { locationOf, locationReferred } from '../../fleet/locations/reference.ts'
 import { lockOf, type WorkloadKind } from '../../fleet/workloads/kind.ts'
 import { rowsOf, type SeenWorkload, type WorkloadRow } from '../../fleet/workloads/queries.ts'
 import { customerInEvent } from '../../identity/accounts/model.ts'
@@ -68,7 +68,7 @@ export const serverData = namedSchema('EventServer', {
   hostname: t.String(),
   status: t.String(),
   package: t.String(),
-  location: t.String(),
+  location: locationReferred,
   ipv4: nullable(t.String()),
   billingServiceId: nullable(t.String()),
 })
@@ -98,7 +98,7 @@ export function inEvent(tx: Db, it: Server) {
         hostname: it.hostname,
         status: it.status,
         package: packageById(tx, it.packageId)?.name ?? '',
-        location: locationById(tx, it.locationId)?.name ?? '',
+        location: locationOf(tx, it),
         ipv4,
         billingServiceId: it.billingServiceId,
       },

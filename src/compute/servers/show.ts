@@ -4,6 +4,7 @@ import { Type as t } from 'typebox'
 import { guestAddressIn } from '../../../agent/protocol/guest-address.ts'
 import { osFamilies, RestartPolicy } from '../../../agent/protocol/wire.ts'
 import { administratorOf } from '../../catalog/images/hardware.ts'
+import { locationReferred } from '../../fleet/locations/reference.ts'
 import { workloadFacts } from '../../fleet/workloads/queries.ts'
 import { statuses, statusOf } from '../../fleet/workloads/status.ts'
 import { type AccessLevel, accessLevel, isLockedFor, rightsWith } from '../../identity/team/access.ts'
@@ -45,7 +46,7 @@ export const serverResponse = namedSchema('Server', {
     'The address is not for those with whom it is shared.',
   ),
   package: named,
-  location: named,
+  location: locationReferred,
   node: described(nullable(named), 'Staff only.'),
   placement: described(nullable(t.String()), 'Why it is on this node. Staff only.'),
   storagePool: described(nullable(t.String()), "The node's storage pool that holds its disk. Staff only."),

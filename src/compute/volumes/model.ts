@@ -4,7 +4,7 @@ import type { SQL } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { serialOf, type Volume } from '../../../agent/protocol/wire.ts'
 import { packageById } from '../../catalog/packages/queries.ts'
-import { locationById } from '../../fleet/locations/queries.ts'
+import { locationOf, locationReferred } from '../../fleet/locations/reference.ts'
 import { isGoneNode } from '../../fleet/nodes/queries.ts'
 import { type PoolRoom, poolRoomOf, poolRoomsOn } from '../../fleet/storage-pools/queries.ts'
 import { mustHaveSpace, silent } from '../../fleet/storage-pools/space.ts'
@@ -57,8 +57,7 @@ export const volumeAnswer = namedSchema('Volume', {
   ),
   serial: described(t.String(), 'Its guest finds it as /dev/disk/by-id/virtio- and this.'),
   storageClass: nullable(t.String()),
-  location: t.String(),
-  locationId: t.String(),
+  location: locationReferred,
   owner: t.Object({ id: t.String(), name: t.String() }),
   server: described(nullable(aServer), 'The server that has it; null: none.'),
   attachableTo: described(
@@ -83,8 +82,7 @@ export function showVolume(tx: Db, actor: Actor, it: VolumeRow) {
     state: isLost ? 'lost' : it.state === 'ready' ? (serverId === null ? 'detached' : 'attached') : it.state,
     serial: serialOf(id),
     storageClass: poolRoomOf(tx, it)?.class ?? null,
-    location: locationById(tx, it.locationId)?.name ?? '',
-    locationId: it.locationId,
+    location: locationOf(tx, it),
     owner: { id: ownerId, name: accountById(tx, ownerId)?.name ?? '' },
     server: serverId === null ? null : shown(load(tx, serverId)),
     attachableTo: isLost
@@ -219,14 +217,14 @@ export function mustBeMakeable(tx: Db, actor: Actor, target: Server) {
 }
 
 export const volumeData = t.Object({
-  volume: t.Object({ id: t.String(), name: t.String(), sizeGb: t.Integer(), location: t.String() }),
+  volume: t.Object({ id: t.String(), name: t.String(), sizeGb: t.Integer(), location: locationReferred }),
   customer: customerData,
 })
 export function tell(tx: Tx, now: number, type: 'volume.created' | 'volume.resized' | 'volume.deleted', it: VolumeRow) {
   const concerning = { subject: { type: 'volume', id: it.id }, customerId: it.ownerId, resellerId: it.resellerId }
   const { id, name, sizeGb } = it
   emit(tx, now, type, concerning, {
-    volume: { id, name, sizeGb, location: locationById(tx, it.locationId)?.name ?? '' },
+    volume: { id, name, sizeGb, location: locationOf(tx, it) },
     customer: customerInEvent(accountById(tx, it.ownerId)!),
   })
 }

@@ -4,7 +4,7 @@ import type { AppContext } from '../../kernel/api/operation.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { locationById } from '../locations/queries.ts'
+import { locationOf, locationReferred } from '../locations/reference.ts'
 import { node } from '../nodes/model.ts'
 import { managementAddressOf } from '../nodes/queries.ts'
 import { type CardHolder, cardById, cardsOn, everyCard, type HostRow, holdersOn } from './queries.ts'
@@ -111,7 +111,7 @@ export const showCard = (
 export const gpuHostResponse = namedSchema('GpuHost', {
   nodeId: t.String(),
   name: t.String(),
-  location: t.Object({ id: t.String(), name: t.String() }),
+  location: locationReferred,
   connected: t.Boolean(),
   open: described(t.Boolean(), 'It takes new GPU instances. Whether it takes servers is said by the node.'),
   engine: described(
@@ -143,7 +143,7 @@ export function showHost({ tx, nodes, actor }: HostContext, row: HostRow): Stati
   return {
     nodeId: row.nodeId,
     name: row.name,
-    location: { id: row.locationId, name: locationById(tx, row.locationId)?.name ?? '' },
+    location: locationOf(tx, row),
     connected: nodes.connected(row.nodeId),
     open: !!row.open,
     engine:

@@ -18,7 +18,7 @@ import { VERSION } from '../../kernel/version.ts'
 import { count, list } from '../../kernel/words.ts'
 import { isAwaited } from '../../network/ip-pools/awaited.ts'
 import { claimedPlaces } from '../../network/ip-pools/claims.ts'
-import { locationById } from '../locations/queries.ts'
+import { locationOf, locationReferred } from '../locations/reference.ts'
 import { volumesHeldOn } from '../volumes/queries.ts'
 import { listedOn, workloadsOn } from '../workloads/queries.ts'
 import { capacityOf, nodeById } from './queries.ts'
@@ -63,7 +63,7 @@ const { silentSince: _, ...poolFigures } = PoolCapacity.properties
 export const nodeResponse = namedSchema('Node', {
   id: t.String(),
   name: t.String(),
-  location: t.Object({ id: t.String(), name: t.String() }),
+  location: locationReferred,
   connected: t.Boolean(),
   reconnecting: described(t.Boolean(), 'Expected back within a minute.'),
   connectedAt: nullable(time),
@@ -129,7 +129,7 @@ export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; ac
   return {
     id: it.id,
     name: it.name,
-    location: { id: it.locationId, name: locationById(tx, it.locationId)?.name ?? '' },
+    location: locationOf(tx, it),
     connected,
     reconnecting: nodes.isReconnecting(it.id),
     connectedAt: isoOrNull(it.connectedAt),

@@ -28,7 +28,7 @@ describe('GET /events', () => {
           hostname: 'web01',
           status: expect.any(String),
           package: expect.any(String),
-          location: expect.any(String),
+          location: { id: expect.any(String), name: expect.any(String) },
           ipv4: expect.any(String),
           billingServiceId: null,
         },

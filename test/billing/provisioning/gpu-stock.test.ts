@@ -122,7 +122,7 @@ describe('the list', () => {
     expect(await stockOf(p)).toEqual([
       {
         ...{ offerId: sold, offerName: 'A', billingProductId: 'shop:80' },
-        ...{ nodeGroupId: p.location, locationName: expect.any(String) },
+        ...{ location: { id: p.location, name: expect.any(String) } },
         ...{ available: 1, orMore: false, limit: 'cards', code: 'no_capacity' },
       },
       expect.objectContaining({ offerId: other, available: 0, limit: 'cards', code: 'no_capacity' }),

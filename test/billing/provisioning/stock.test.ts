@@ -11,7 +11,7 @@ const waiting = ({ order: { imageId: _, hostname: __, access: ___, ...order } }:
 const stockOf = async (p: World, who: Who = p.owner, query = '') =>
   (await p.call(who, 'GET', `/stock${query}`)).body.stock as {
     packageId: string
-    nodeGroupId: string
+    location: { id: string; name: string }
     available: number
     limit: string
     code: string
@@ -120,7 +120,9 @@ describe('the stock says how many orders are accepted, and what refuses the next
     test(`bound by ${what}`, async () => {
       using p = await world()
       await prepare(p)
-      expect(await stockOf(p)).toMatchObject([{ packageId: p.pack, nodeGroupId: p.location, available, limit, code }])
+      expect(await stockOf(p)).toMatchObject([
+        { packageId: p.pack, location: { id: p.location }, available, limit, code },
+      ])
       expect(await sellOut(p, p.owner, '/admin/servers', waiting(p))).toEqual([available, code])
       expect(await stockOf(p)).toMatchObject([{ available: 0, code }])
     })
@@ -195,7 +197,7 @@ test('the stock lists what is on sale, and can be narrowed to a package and a lo
   const old = (await p.admin('POST', '/admin/packages', { name: 'Old', vcpus: 2, memoryMb: 2048, diskGb: 20 })).id
   await p.admin('PATCH', `/admin/packages/${old}`, { archived: true })
   const empty = (await p.admin('POST', '/admin/node-groups', { name: 'Oslo' })).id
-  expect((await stockOf(p)).map((s) => [s.packageId, s.nodeGroupId, s.available, s.limit])).toEqual([
+  expect((await stockOf(p)).map((s) => [s.packageId, s.location.id, s.available, s.limit])).toEqual([
     [other, p.location, 1, 'memory'],
     [other, empty, 0, 'no_node'],
     [p.pack, p.location, 20, 'addresses'],

@@ -42,7 +42,12 @@ const announced = ({ agent }: { agent: { host: { network: unknown } } }) =>
 describe('a floating address', () => {
   test('is reserved in a location, counted, kept from orders, and billed by events', async () => {
     using p = await twoNodes()
-    expect(p.ip).toMatchObject({ address: '203.0.113.12', version: 4, location: 'Frankfurt', server: null })
+    expect(p.ip).toMatchObject({
+      address: '203.0.113.12',
+      version: 4,
+      location: { id: p.location, name: 'Frankfurt' },
+      server: null,
+    })
     expect(p.events().filter((type) => type.startsWith('floating'))).toEqual(['floating_ip.created'])
     const pool = await p.admin('GET', `/admin/ip-pools/${p.pool}`)
     expect([pool.held, pool.reserved, pool.free]).toEqual([2, 1, 17])
@@ -50,7 +55,7 @@ describe('a floating address', () => {
       .query<{ data: string }, []>("SELECT data FROM events WHERE type = 'floating_ip.created'")
       .get()!
     expect(JSON.parse(data)).toEqual({
-      floatingIp: { id: p.ip.id, address: '203.0.113.12', location: 'Frankfurt' },
+      floatingIp: { id: p.ip.id, address: '203.0.113.12', location: { id: p.location, name: 'Frankfurt' } },
       customer: { id: p.customer.id, email: expect.any(String), name: expect.any(String), externalId: null },
     })
     const next = await p.admin('POST', '/admin/servers', { ...p.order, hostname: 'web03' })

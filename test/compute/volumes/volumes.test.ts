@@ -85,7 +85,7 @@ describe('an extra volume', () => {
       sizeGb: 10,
       state: 'attached',
       serial: serialOf(id),
-      location: 'Frankfurt',
+      location: { id: p.location, name: 'Frankfurt' },
       server: { id: v.a, hostname: 'web01' },
       attachableTo: [{ hostname: 'web02' }],
       jobId: null,

@@ -104,14 +104,14 @@ const columnsFor = (area: Area, servers: Servers): Column<Floating>[] => [
     title: area === '' ? 'Location' : 'Owner',
     kind: 'a',
     width: 16,
-    cell: (f) => (area === '' ? f.location : f.owner.name),
+    cell: (f) => (area === '' ? f.location.name : f.owner.name),
   },
   { title: 'Actions', kind: 'more', cell: (f) => <RowMenu of={f} servers={servers} /> },
 ]
 
 function RowMenu({ of: f, servers }: { of: Floating; servers: Servers }) {
   const near = servers.filter(
-    (s) => s.owner.id === f.owner.id && s.location.id === f.locationId && s.id !== f.server?.id,
+    (s) => s.owner.id === f.owner.id && s.location.id === f.location.id && s.id !== f.server?.id,
   )
   const busy = f.jobId !== null && `A job is moving ${f.address}.`
   return (
@@ -124,7 +124,7 @@ function RowMenu({ of: f, servers }: { of: Floating; servers: Servers }) {
         inMenu
         title={`Assign ${f.address} to a server`}
         submit="Move address"
-        disabledReason={busy || (near.length === 0 && `There is no other server in ${f.location}.`)}
+        disabledReason={busy || (near.length === 0 && `There is no other server in ${f.location.name}.`)}
         done={`${f.address} is on its way`}
         fields={
           <Select

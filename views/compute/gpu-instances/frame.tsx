@@ -92,7 +92,7 @@ const Summary = ({ instance: it, area }: { instance: Instance; area: Area }) => 
   <>
     <span>{cardWords(it)}</span>
     <span>{it.image.name}</span>
-    <span>{it.location}</span>
+    <span>{it.location.name}</span>
     {area && (
       <span>
         {it.access === 'own' ? <Link href={`${area}/customers/${it.owner.id}`}>{it.owner.name}</Link> : it.owner.name}

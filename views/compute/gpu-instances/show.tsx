@@ -251,7 +251,7 @@ const About = ({ instance: it, area }: { instance: Instance; area: Area }) => (
         ['Offer', it.offer.name],
         ['Processor', sizeWords(it)],
         ['Image', it.image.name],
-        ['Location', it.location],
+        ['Location', it.location.name],
         ['Keys', it.sshKeys.length > 0 ? list(it.sshKeys.map(({ name }) => name)) : 'None'],
         ['Environment', it.environment?.length ? list(it.environment.map(nameOfVariable)) : null],
         ['Command', it.command && <code>{it.command.join(' ')}</code>],

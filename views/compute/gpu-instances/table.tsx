@@ -62,7 +62,7 @@ export function InstanceTable({ instances, area, sortable }: TableProps) {
       width: 12,
       cell: (it) => (
         <>
-          {it.location}
+          {it.location.name}
           {it.node && (
             <small>
               <Link href={`/admin/nodes/${it.node.id}`}>{it.node.name}</Link>

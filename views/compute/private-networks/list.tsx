@@ -83,7 +83,7 @@ const columnsFor = (area: Area, servers: Servers): Column<Network>[] => [
     ),
   },
   { title: 'Servers', kind: area === '' ? 'b' : 'mid', width: 28, cell: (n) => <Members of={n} area={area} /> },
-  { title: 'Location', kind: 'a', width: 16, cell: (n) => n.location },
+  { title: 'Location', kind: 'a', width: 16, cell: (n) => n.location.name },
   ...(area === '' ? [] : [{ title: 'Owner', kind: 'b', width: 16, cell: (n: Network) => n.owner.name } as const]),
   { title: 'Actions', kind: 'more', cell: (n) => <RowMenu of={n} servers={servers} /> },
 ]
@@ -109,7 +109,7 @@ const outside = (n: Network, servers: Servers) =>
   servers.filter(
     (s) =>
       s.owner.id === n.owner.id &&
-      s.location.id === n.locationId &&
+      s.location.id === n.location.id &&
       !n.members.some(({ server }) => server.id === s.id),
   )
 
@@ -125,7 +125,7 @@ function RowMenu({ of: n, servers }: { of: Network; servers: Servers }) {
         inMenu
         title={`Attach a server to ${n.name}`}
         submit="Attach server"
-        disabledReason={near.length === 0 && `There is no other server in ${n.location}.`}
+        disabledReason={near.length === 0 && `There is no other server in ${n.location.name}.`}
         done="The server is being attached"
         fields={
           <Select

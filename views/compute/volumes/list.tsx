@@ -78,7 +78,7 @@ const columnsFor = (area: Area): Column<Volume>[] => [
     title: area === '' ? 'Location' : 'Owner',
     kind: 'a',
     width: 20,
-    cell: (v) => (area === '' ? v.location : v.owner.name),
+    cell: (v) => (area === '' ? v.location.name : v.owner.name),
   },
   { title: 'Actions', kind: 'more', cell: (v) => <VolumeMenu of={v} /> },
 ]

@@ -19,7 +19,7 @@ export function FloatingAddresses({ server: s, floating, area }: NetworkData) {
   const { may } = useAt()
   if (!floating || !may(listFloatingIps) || s.status === 'terminated') return null
   const near = floating.data
-    .filter((f) => f.locationId === s.location.id)
+    .filter((f) => f.location.id === s.location.id)
     .toSorted((a, b) => Number(b.server?.id === s.id) - Number(a.server?.id === s.id))
   return (
     <Section

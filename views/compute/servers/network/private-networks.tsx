@@ -71,7 +71,7 @@ function Attach({ server: s, networks }: { server: Server; networks: readonly Ne
   const near = networks.filter(
     (n) =>
       n.owner.id === s.owner.id &&
-      n.locationId === s.location.id &&
+      n.location.id === s.location.id &&
       !n.members.some(({ server }) => server.id === s.id),
   )
   if (near.length === 0) return null
