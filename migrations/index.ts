@@ -60,6 +60,7 @@ import networkConfig from './0062_network_config.sql' with { type: 'text' }
 import installationChecks from './0063_installation_checks.sql' with { type: 'text' }
 import imageBuilds from './0064_image_builds.sql' with { type: 'text' }
 import volumeLosses from './0066_volume_losses.sql' with { type: 'text' }
+import addressUsage from './0068_address_usage.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -122,4 +123,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0063_installation_checks', sql: installationChecks },
   { name: '0064_image_builds', sql: imageBuilds },
   { name: '0066_volume_losses', sql: volumeLosses },
+  { name: '0068_address_usage', sql: addressUsage },
 ]

@@ -43,6 +43,7 @@ export const addresses = [
   ...inEveryArea('/usage'),
   ...inEveryArea('/usage/intervals'),
   ...inEveryArea('/usage/volumes'),
+  ...inEveryArea('/usage/addresses'),
   ...inEveryArea('/usage/gpu'),
   '/admin/reports',
   '/reseller/reports',

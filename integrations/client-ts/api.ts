@@ -80,6 +80,41 @@ export type AddressPoolPage = {
   total: number
 }
 
+export type AddressUse = {
+  addressId: string
+  /** An IPv4 address, or the first address of an IPv6 prefix. */
+  address: string
+  prefixLength: number
+  version: 4 | 6
+  /** extra: of a server, beside its primary ones, until that is terminated. floating: of an account, whether it points to a server or not. */
+  kind: "extra" | "floating"
+  /** Null for an extra address. */
+  floatingIpId: string | null
+  owner: UsageOwner
+  /** Null in the answers to customers. */
+  resellerId: string | null
+  /** The server that has it, or to which it pointed last in the period. Null: a floating address that pointed to none. */
+  serverId: string | null
+  /** The billing system's own identifier of that server. */
+  billingServiceId: string | null
+  /** When it began in the period. */
+  from: string
+  /** When it ended, or how far the period has passed. */
+  to: string
+  /** Days of 24 hours, to four decimals. */
+  days: number
+  /** Exact to the millisecond: sums of it are exact too. */
+  seconds: number
+}
+
+export type AddressUsePage = {
+  data: (AddressUse)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
 export type Alert = {
   id: string
   serverId: string
@@ -6367,6 +6402,16 @@ export interface Operations {
     query?: { month?: string; ownerId?: string; resellerId?: string; cursor?: string; limit?: number }
     result: UsageAccountPage
   }
+  /** The extra and floating addresses of a month: a line for each and its owner, released ones included */
+  'usage.addresses': {
+    query?: { month?: string; ownerId?: string; resellerId?: string; cursor?: string; limit?: number }
+    result: AddressUsePage
+  }
+  /** The extra and floating addresses of a month as a spreadsheet: one line for each and its owner */
+  'usage.addresses-export': {
+    query?: { month?: string; ownerId?: string; resellerId?: string }
+    result: Response
+  }
   /** The usage of a month as a spreadsheet: one line for each server and owner */
   'usage.export': {
     query?: { month?: string; ownerId?: string; resellerId?: string }
@@ -6643,6 +6688,7 @@ export type ListId =
   | 'team.memberships'
   | 'tokens.list'
   | 'usage.accounts'
+  | 'usage.addresses'
   | 'usage.gpu-instances'
   | 'usage.gpu-report'
   | 'usage.intervals'
@@ -7006,6 +7052,8 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'totp.confirm': ['POST', '/account/totp/actions/confirm', false],
   'totp.remove': ['DELETE', '/account/totp', false],
   'usage.accounts': ['GET', '/reports/usage/accounts', false],
+  'usage.addresses': ['GET', '/reports/usage/addresses', false],
+  'usage.addresses-export': ['GET', '/reports/usage/addresses.csv', false],
   'usage.export': ['GET', '/reports/usage.csv', false],
   'usage.gpu-export': ['GET', '/reports/gpu-usage.csv', false],
   'usage.gpu-instances': ['GET', '/admin/gpu-usage', false],

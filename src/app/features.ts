@@ -4,6 +4,7 @@
 import { eventsPages } from '../../views/billing/events/list.tsx'
 import { reconciliationPages } from '../../views/billing/reconciliation/page.tsx'
 import { adminReportsPage, resellerReportsPage } from '../../views/billing/usage/accounts.tsx'
+import { addressUsagePages } from '../../views/billing/usage/addresses.tsx'
 import { gpuUsagePages } from '../../views/billing/usage/gpu.tsx'
 import { usageIntervalPages } from '../../views/billing/usage/intervals.tsx'
 import { usagePages } from '../../views/billing/usage/servers.tsx'
@@ -250,7 +251,14 @@ export const features: readonly Feature[] = [
   { ...reconciliationFeature, pages: reconciliationPages },
   {
     ...usageFeature,
-    pages: [adminReportsPage, resellerReportsPage, ...usagePages, ...usageIntervalPages, ...gpuUsagePages],
+    pages: [
+      adminReportsPage,
+      resellerReportsPage,
+      ...usagePages,
+      ...usageIntervalPages,
+      ...gpuUsagePages,
+      ...addressUsagePages,
+    ],
   },
   { ...jobsFeature, pages: [...jobsPages, ...jobPages] },
   { ...ipPoolsFeature, pages: [poolsPage, poolPage] },

@@ -691,6 +691,7 @@ const ofNoThing = [
   'usage.accounts',
   'usage.intervals',
   'usage.volumes',
+  'usage.addresses',
   'usage.gpu-report',
   'usage.gpu-instances',
   'notices.list',

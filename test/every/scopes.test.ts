@@ -61,6 +61,7 @@ const neighbours: Record<string, readonly string[]> = {
   'usage.intervals': ['srv', 'gpu', 'usr'],
   'usage.of-server': ['usr'],
   'usage.gpu-report': ['gpu', 'usr'],
+  'usage.addresses': ['srv', 'fip', 'usr'],
   // The specification opens them by servers:read, and one line names its owner.
   'usage.gpu-instances': ['usr'],
   'gpu-instances.usage': ['usr'],

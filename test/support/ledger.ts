@@ -5,10 +5,10 @@ import type { Db } from '../../src/kernel/db/open.ts'
  * The faults of the ledger, in words: it must say of every workload what it is by its own rows, without an overlap and
  * without a hole but between a termination and the return from it.
  */
-export function ledgerFaults({ $client }: Pick<Db, '$client'>): string[] {
-  const rows = (sql: string) => $client.query<{ id: string }, []>(sql).all()
-  const faults = (words: string, sql: string) => rows(sql).map(({ id }) => `${id} ${words}`)
+export function ledgerFaults(db: Pick<Db, '$client'>): string[] {
+  const faults = faultsIn(db)
   return [
+    ...addressLedgerFaults(db),
     ...faults('changed and is not in the ledger', 'SELECT workload_id AS id FROM usage_due'),
     ...faults(
       'is something else than the ledger says',
@@ -35,6 +35,47 @@ export function ledgerFaults({ $client }: Pick<Db, '$client'>): string[] {
        AND NOT EXISTS (SELECT 1 FROM usage_intervals b WHERE b.workload_id = a.workload_id AND b.until = a.since)
        AND NOT EXISTS (SELECT 1 FROM events e WHERE e.type = 'server.undeleted' AND e.subject_id = a.workload_id
          AND abs(e.created_at - a.since) < 1000)`,
+    ),
+  ]
+}
+
+const faultsIn =
+  ({ $client }: Pick<Db, '$client'>) =>
+  (words: string, sql: string): string[] =>
+    $client
+      .query<{ id: string }, []>(sql)
+      .all()
+      .map(({ id }) => `${id} ${words}`)
+
+/** The faults of the ledger of addresses: its open intervals must be the extra and floating addresses that exist. */
+export function addressLedgerFaults(db: Pick<Db, '$client'>): string[] {
+  const faults = faultsIn(db)
+  // The address of a terminated server is kept, and nobody's usage.
+  const there = `SELECT a.id, 'extra' AS kind, w.id AS holder, w.owner_id AS owner, w.reseller_id AS reseller,
+      w.id AS server, (SELECT billing_service_id FROM servers WHERE id = w.id) AS service
+    FROM addresses a JOIN workloads w ON w.id = a.workload_id
+    WHERE a.holder_id IS NULL AND NOT a.is_primary AND w.lifecycle <> 'terminated'
+    UNION ALL SELECT a.id, 'floating', a.holder_id, f.owner_id, f.reseller_id, w.id,
+      (SELECT billing_service_id FROM servers WHERE id = w.id)
+    FROM addresses a JOIN floating_ips f ON f.id = a.holder_id
+      LEFT JOIN workloads w ON w.id = a.workload_id AND w.lifecycle <> 'terminated'
+    WHERE a.holder_id IS NOT NULL`
+  const open = `SELECT address_id, kind, holder_id, owner_id, reseller_id, workload_id, billing_service_id
+    FROM address_intervals WHERE until IS NULL`
+  return [
+    ...faults('changed hands and is not in the ledger', 'SELECT address_id AS id FROM address_due'),
+    ...faults(
+      'is there and not in the ledger of addresses',
+      `SELECT id FROM (SELECT * FROM (${there}) EXCEPT ${open})`,
+    ),
+    ...faults(
+      'is in the ledger of addresses and not there',
+      `SELECT address_id AS id FROM (${open} EXCEPT SELECT * FROM (${there}))`,
+    ),
+    ...faults(
+      'is in the ledger of addresses twice at one time',
+      `SELECT a.address_id AS id FROM address_intervals a JOIN address_intervals b ON b.address_id = a.address_id
+         AND b.id > a.id AND b.since < coalesce(a.until, 9e15) AND a.since < coalesce(b.until, 9e15)`,
     ),
   ]
 }

@@ -1,4 +1,7 @@
 import { feature } from '../../kernel/feature.ts'
+import { keepAddressLedger } from './addresses/ledger.ts'
+import { exportAddresses, reportAddresses } from './addresses/report.ts'
+import { addressDue, addressIntervals } from './addresses/tables.ts'
 import { gpuInstanceUsage, listGpuUsage } from './gpu/instance-usage.ts'
 import { exportGpuUsage, reportGpuUsage } from './gpu/report.ts'
 import { keepLedger } from './ledger.ts'
@@ -8,9 +11,10 @@ import { usageDue, usageIntervals } from './tables.ts'
 
 export const usageFeature = feature({
   name: 'usage',
-  tables: [usageIntervals, usageDue],
+  tables: [usageIntervals, usageDue, addressIntervals, addressDue],
   services({ db, clock }) {
     keepLedger(db, clock)
+    keepAddressLedger(db, clock)
     return {}
   },
   operations: [
@@ -23,6 +27,8 @@ export const usageFeature = feature({
     exportGpuUsage,
     gpuInstanceUsage,
     listGpuUsage,
+    reportAddresses,
+    exportAddresses,
   ],
   nav: [
     {

@@ -9,6 +9,7 @@ import { serverById } from '../../../src/compute/servers/model.ts'
 import { limitsOf } from '../../../src/compute/servers/speed/limits.ts'
 import { workloadById } from '../../../src/fleet/workloads/queries.ts'
 import { statusOf } from '../../../src/fleet/workloads/status.ts'
+import { addressLedgerFaults } from '../ledger.ts'
 import type { World } from './panel.ts'
 
 export type Invariants = {
@@ -69,8 +70,13 @@ export type Invariants = {
   openJobs: number
 }
 
-/** `id` is the workload that the job was about. */
+/**
+ * `id` is the workload that the job was about. Throws where the ledger of addresses does not say who has each extra and
+ * floating address.
+ */
 export async function invariants(p: World, id: string): Promise<Invariants> {
+  const faults = addressLedgerFaults(p.db)
+  if (faults.length) throw new Error(faults.join('\n'))
   const { host } = p.node.agent
   const { ours } = await host.hypervisor.look()
   const number = (sql: string) => (p.db.$client.query(sql).get() as { n: number }).n

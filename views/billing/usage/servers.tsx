@@ -32,7 +32,8 @@ export const usagePages = inEveryArea({
           <span>
             Every server of the month, as it was then, including terminated ones. Months are in UTC. Open a server to
             see the intervals behind its figures. Extra volumes are on{' '}
-            <Link href={`${area}/usage/volumes`}>Usage by volume</Link>.
+            <Link href={`${area}/usage/volumes`}>Usage by volume</Link>, extra and floating addresses on{' '}
+            <Link href={`${area}/usage/addresses`}>Usage by address</Link>.
           </span>
         }
       />

@@ -24,7 +24,8 @@ export const volumeUsagePages = inEveryArea({
         sub={
           <span>
             Every extra volume of the month, attached or not, also deleted ones. Months are in UTC. Servers are on{' '}
-            <Link href={`${area}/usage`}>Usage by server</Link>.
+            <Link href={`${area}/usage`}>Usage by server</Link>, extra and floating addresses on{' '}
+            <Link href={`${area}/usage/addresses`}>Usage by address</Link>.
           </span>
         }
       />
