@@ -1269,6 +1269,7 @@ start_libvirt() {
 libvirt_answers() { virsh -c qemu:///system version >/dev/null 2>&1; }
 
 agent_state=/var/lib/berth-agent controller_ca=$settings/controller-ca.crt
+used_token=$agent_state/used-token.sha256
 
 is_enrolled() { [ -e $agent_state/agent.json ]; }
 identity() { jq -r "$1" $agent_state/agent.json; }
@@ -1276,12 +1277,32 @@ identity() { jq -r "$1" $agent_state/agent.json; }
 enroll() {
   local made called=()
   [ "$mode" = agent ] || controller_url=$(local_url)
-  if is_enrolled; then stay_enrolled; return; fi
+  if is_enrolled; then if has_new_token; then renew_credential; else stay_enrolled; fi; return; fi
   [ "$mode" = agent ] || { made=$(new_enrolment); token=$(jq -er .token <<<"$made"); }
   [ "$mode" != agent ] || [ -z "$name" ] || called=(--name "$name")
   agent_settings
   join --controller "$controller_url" --token-file - --bridge "$bridge" ${pin:+--pin "$pin"} "${called[@]}"
+  note_token
   note=$controller_url
+}
+
+# The same line may be run again: a token that made this machine a node, or renewed it, does nothing more.
+token_digest() { printf %s "$token" | sha256sum | cut -d' ' -f1; }
+note_token() { token_digest | place $used_token 600; }
+has_new_token() { [ "$mode" = agent ] && [ -n "$token" ] && knows_controller && [ "$(token_digest)" != "$(cat $used_token 2>/dev/null)" ]; }
+
+# What "Renew credential" in the panel prints. The present key agrees to the new one; data, name and place stay.
+renew_credential() {
+  local called=() keys=$pin on=$bridge was_used=''
+  controller_url=$(identity .controller)
+  [ -z "$name" ] || called=(--name "$name")
+  [ -n "$keys" ] || keys=$(identity '(.pins // []) | join(",")')
+  # The bridge that the operator named once, unless this run names another.
+  [ "$on" != berthbr0 ] || on=$(identity '.bridge // "berthbr0"')
+  agent_settings
+  join --controller "$controller_url" --token-file - --bridge "$on" ${keys:+--pin "$keys"} "${called[@]}"
+  note_token
+  note="node $(identity .name), $(identity .nodeId), of $controller_url, $([ -n "$was_used" ] && echo 'as before: the token was used already' || echo 'with a new credential')"
 }
 
 # A node keeps its identity. Its controller may have got another address: HTTPS since, or another name.
@@ -1303,6 +1324,8 @@ join() {
   echo "$words"
   words=${words##*$'\n'}
   case $words in
+    # Before install.sh noted which token it had used, the line that made this node may have been run: it does nothing more.
+    enrollment_not_valid:*) if is_enrolled && [ ! -e $used_token ]; then was_used=yes; return; fi ;;&
     forbidden:*) fail "The controller refused: ${words#*: }" "On the controller, ./install.sh --controller --domain NAME gives it HTTPS; then use that address here. In a lab, ./install.sh --controller --insecure there.
 After that run the same command again; the token was not used." ;;
     *) fail "The controller refused: ${words#*: }" 'What is done already is not done twice: run the command again with what it asks for.' ;;
@@ -1336,7 +1359,7 @@ first_of() { berth_admin "${2:-$1.list}" | jq -r '.data[0].id // empty'; }
 
 start_agent() {
   agent_unit | install_service berth-agent
-  run_service berth-agent $settings/agent.env $controller_ca $agent_state/agent.json
+  run_service berth-agent $settings/agent.env $controller_ca $agent_state/agent.json $used_token
 }
 
 # ---------------------------------------------------------------- all that a first server needs
