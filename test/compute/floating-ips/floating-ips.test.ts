@@ -112,7 +112,7 @@ describe('a floating address', () => {
     ])
     await p.admin('POST', `/admin/nodes/${p.node.id}/actions/declare-lost`, { name: 'fra-01' })
     const again = (await assign(p, p.ip.id, p.b, p.customer)).body.jobId
-    await p.settle()
+    await eventually(() => p.job(again).state === 'succeeded')
     expect([p.job(again).state, (await shown(p, p.ip.id, p.customer)).server?.id]).toEqual(['succeeded', p.b])
   })
   test('is taken away and released, and somebody else gets it', async () => {
