@@ -1,12 +1,15 @@
 // The command of "Renew credential" on a machine that is a node: install.sh enrolls it anew. No machine is set up: the
 // function of the script is called, with the agent of this checkout as its program.
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createPublicKey, verify } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { agentPaths, type EnrollRequest, successorText } from '../../agent/protocol/wire.ts'
 import { temporary } from '../agent/temporary.ts'
 import { checkout, spawn } from './clean-machine.ts'
+
+// Each step starts a shell and an agent.
+setDefaultTimeout(60_000)
 
 const got: EnrollRequest[] = []
 /** A controller that takes each token once, and the place of a node only with the consent of its key. */
