@@ -105,6 +105,7 @@ async function people(): Promise<Person[]> {
         resellers: rita,
         nodes: await first('nodes.list'),
         'ip-pools': await first('pools.list'),
+        images: order.imageId,
         roles: await first('roles.list'),
         webhooks: (await live.admin('webhooks.create', hook)).id,
         enroll: (await live.admin('nodes.enroll', { locationId: location })).id,
