@@ -29,7 +29,8 @@ done
 `
 
 describe.skipIf(!possible)('a real cloud-init', () => {
-  const work = mkdtempSync(join(tmpdir(), 'berth-rerun-'))
+  // This line runs where the tests are left out, too.
+  const work = possible ? mkdtempSync(join(tmpdir(), 'berth-rerun-')) : ''
   const root = join(work, 'root')
   const hash = sha512Crypt('Secret-1')
   const { held } = forms['gateway inside, fe80::1']!
@@ -70,7 +71,7 @@ describe.skipIf(!possible)('a real cloud-init', () => {
     await Bun.write(join(root, 'etc/ssh/sshd_config.d/10-berth.conf'), 'PasswordAuthentication no\n')
     await $`chroot ${root} passwd -l root`.quiet()
   })
-  afterAll(() => rmSync(work, { recursive: true, force: true }))
+  afterAll(() => possible && rmSync(work, { recursive: true, force: true }))
 
   test('made of the first seed what was ordered', async () => {
     expect(await read('etc/shadow')).toContain(`root:!${hash}:`)

@@ -139,7 +139,7 @@ namespace {
         return strtr($text, $values ?? []);
     }
 
-    /** What RedBean and FOSSBilling's own wrapper do: each load is an object of its own, a store writes all columns. */
+    /** As RedBean and the wrapper of FOSSBilling: each load is an object of its own, a store writes all columns. */
     final class Database
     {
         public function __construct(public array $tables)

@@ -12,7 +12,7 @@ function load_platform_file(string $path): void
     if (!is_file($copy)) {
         $source = (string) file_get_contents($path);
         $source = preg_replace('/\bconst (?:int|string|array|bool|float) (?=[A-Z])/', 'const ', $source);
-        // What the file says of its own place stays true.
+        // A copied file must still find its neighbours.
         $source = str_replace(['__DIR__', '__FILE__'], [var_export(dirname($path), true), var_export($path, true)], $source);
         file_put_contents("$copy." . getmypid(), $source);
         rename("$copy." . getmypid(), $copy);
