@@ -109,7 +109,7 @@ describe.skipIf(note(reason, 'GPU instances from order to deletion'))('a GPU ins
     registryHost = registry.host
     const port = freePort()
     const relay = host.relay(join(temporary('relay'), 'api.sock'), port)
-    live = await installation({ PANEL_LISTEN: `127.0.0.1:${port}` }, relay)
+    live = await installation({ PANEL_LISTEN: `127.0.0.1:${port}`, PANEL_LOCAL_REGISTRIES: registryHost }, relay)
     controller = await live.serve()
     token = await live.ownerToken()
     const location = (await live.admin('locations.create', { name: 'Lab' })).id

@@ -144,7 +144,9 @@ test.skipIf(isQuick)(
     ])
 
     // It never comes back: everything that waited for it ends, and nothing is held any more.
-    await call('POST', `/admin/nodes/${node}/actions/remove-with-workloads`, { name: 'fra-01' })
+    const path = `/admin/nodes/${node}/actions/remove-with-workloads`
+    await expect(call('POST', path, { name: 'fra-01' })).rejects.toThrow('token_not_allowed')
+    await live.admin('nodes.remove-with-workloads', { id: node, name: 'fra-01' })
     expect((await ended(termination.jobId)).state).toBe('succeeded')
     await live.until('nothing to be open', async () => live.query(OPEN).length === 0)
     expect(addressesHeld()).toBe(0)
