@@ -30,7 +30,8 @@ for (const pragma of [
 const status = `CASE WHEN w.lifecycle = 'terminated' THEN 'terminated' WHEN w.suspended_at IS NOT NULL THEN 'suspended'
   WHEN w.lifecycle <> 'active' THEN w.lifecycle
   WHEN w.power IN ('running', 'paused') THEN 'running' ELSE 'stopped' END`
-const select = `SELECT w.*, s.package_id, s.image_id, s.traffic_gb, s.port_mbps, s.billing_service_id, s.protected,
+const select = `SELECT w.*, s.package_id, s.image_id, s.image_checksum, s.traffic_gb, s.port_mbps,
+    s.billing_service_id, s.protected,
     s.pending_password_hash, s.os, s.rescue, g.os_id, g.os_name, g.os_version, g.kernel, g.detected_at,
     s.speed_in_mbps, s.speed_out_mbps, s.speed_cpu_percent, s.throttle_mbps,
     s.disk_read_iops, s.disk_write_iops, s.disk_read_mb_per_second, s.disk_write_mb_per_second,
@@ -213,6 +214,7 @@ function shown(s: Row) {
     storagePool: s['pool'],
     storageClass: s['storage_class'],
     image: s['image_id'] ? { id: s['image_id'], name: s['image_name'] } : null,
+    imageChecksum: s['image_checksum'],
     ipv4,
     ipv6: prefix && `${prefix}1`,
     addresses,
