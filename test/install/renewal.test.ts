@@ -43,7 +43,7 @@ const entry = join(checkout, 'test/agent/berth-agent.ts')
 writeFileSync(program, `#!/bin/sh\nshift\nexec '${process.execPath}' '${entry}' "$@" --data-dir '${state}' --fake\n`)
 chmodSync(program, 0o755)
 
-const tokenOf = (letter: string) => `enr_${letter.repeat(43)}`
+const tokenOf = (character: string) => `enr_${character.repeat(43)}`
 /** Answers how the step ended, and whether the agent is started anew afterwards. */
 async function enroll(token: string, url = controller) {
   const set = [
