@@ -80,7 +80,7 @@ describe('our own code', () => {
       'src/app/commands/admin.ts', // its own controller, over the socket file
       'src/app/commands/data-dir.ts', // the same
       'src/app/commands/takeover.ts', // the standby of this host, over the socket file
-      'src/compute/reverse-dns/rfc2136.ts', // to an address that the guard has allowed
+      'src/network/reverse-dns/rfc2136.ts', // to an address that the guard has allowed
       'src/kernel/net/authorities.ts', // calls nobody: it reads the authorities that TLS trusts
       'src/kernel/net/egress.ts',
       'src/kernel/net/exchange.ts',

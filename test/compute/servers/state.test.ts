@@ -63,7 +63,7 @@ const whenSuspended = {
 
 /**
  * Floating addresses are pointed to servers by their own operation, snapshots are restored and deleted by theirs,
- * volumes need a package that has some, and backups a target: test/compute/floating-ips, test/compute/snapshots,
+ * volumes need a package that has some, and backups a target: test/network/floating-ips, test/compute/snapshots,
  * test/compute/volumes, test/compute/backups.
  */
 type Elsewhere =

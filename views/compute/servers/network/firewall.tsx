@@ -1,12 +1,12 @@
-import { countFirewall } from '../../../../src/compute/firewalls/counters.ts'
-import { setSmtp } from '../../../../src/compute/firewalls/mail.ts'
+import { countFirewall } from '../../../../src/network/firewalls/counters.ts'
+import { setSmtp } from '../../../../src/network/firewalls/mail.ts'
 import {
   addFirewallRule,
   allowServices,
   changeFirewall,
   changeFirewallRule,
   removeFirewallRule,
-} from '../../../../src/compute/firewalls/server-firewall.ts'
+} from '../../../../src/network/firewalls/server-firewall.ts'
 import { Action, Menu } from '../../../components/action.tsx'
 import { Checks } from '../../../components/choices.tsx'
 import { Check, Select } from '../../../components/field.tsx'
@@ -16,7 +16,7 @@ import { State } from '../../../components/state.tsx'
 import { Table } from '../../../components/table.tsx'
 import { Time } from '../../../components/time.tsx'
 import { count } from '../../../components/words.ts'
-import { nameOf, type Rule, RuleFields, ruleColumns, type ServerFirewall } from '../../firewalls/rules.tsx'
+import { nameOf, type Rule, RuleFields, ruleColumns, type ServerFirewall } from '../../../network/firewalls/rules.tsx'
 import { refusedBy, type Server } from '../words.ts'
 import type { NetworkData } from './reads.ts'
 

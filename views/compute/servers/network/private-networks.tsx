@@ -1,6 +1,6 @@
-import { attachServer, detachServer } from '../../../../src/compute/private-networks/members.ts'
-import { listNetworks } from '../../../../src/compute/private-networks/networks.ts'
 import { useAt } from '../../../../src/kernel/web/page-context.ts'
+import { attachServer, detachServer } from '../../../../src/network/private-networks/members.ts'
+import { listNetworks } from '../../../../src/network/private-networks/networks.ts'
 import { Action } from '../../../components/action.tsx'
 import { Link } from '../../../components/link.tsx'
 import { Copyable, Section } from '../../../components/section.tsx'

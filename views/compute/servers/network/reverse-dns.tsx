@@ -1,4 +1,4 @@
-import { setReverseName, setReverseNameUnconfirmed } from '../../../../src/compute/reverse-dns/set.ts'
+import { setReverseName, setReverseNameUnconfirmed } from '../../../../src/network/reverse-dns/set.ts'
 import { Action } from '../../../components/action.tsx'
 import { Field } from '../../../components/field.tsx'
 import { State } from '../../../components/state.tsx'

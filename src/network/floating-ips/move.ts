@@ -1,0 +1,206 @@
+// A floating address moves: away from one server, then to another. The node that loses it confirms that its rules let
+// nobody use it before the table names the next server and its node allows it there, so that no address ever has two
+// owners. The next guest has it before, when it cannot use it yet, so that the gap is as short as these two commands.
+import { Type as t } from 'typebox'
+import { nodeCommand } from '../../../agent/protocol/wire.ts'
+import { vmOf, volumeOf } from '../../compute/servers/install/plan.ts'
+import { guestCidr, hasNetworkSeed, networkSeed } from '../../compute/servers/install/seed.ts'
+import { load, type Server, server, serverJob, serverKind } from '../../compute/servers/model.ts'
+import { updateServer } from '../../compute/servers/queries.ts'
+import { mustAllowFor, refusalsOf } from '../../compute/servers/state.ts'
+import { isGoneNode } from '../../fleet/nodes/queries.ts'
+import { everybody } from '../../kernel/api/access.ts'
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
+import { described, fields, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
+import type { Tx } from '../../kernel/db/open.ts'
+import { saga } from '../../kernel/jobs/saga.ts'
+import { startJob } from '../../kernel/jobs/start.ts'
+import { addressesOf } from '../ip-pools/allocate.ts'
+import { isRoutedBy, pointFloating } from '../ip-pools/floating.ts'
+import { withPrivateCards } from '../private-networks/seed.ts'
+import { addressOf, type FloatingIp, floatingIp, mustRest } from './model.ts'
+import { changeFloating, floatingById } from './queries.ts'
+
+const moved = namedSchema('FloatingIpMoved', {
+  jobId: described(
+    nullable(t.String()),
+    'The job that moves it. While the node of the server that has it is away, the address cannot be taken from it: ' +
+      'the job waits up to 15 minutes, or until staff declare the node lost. Null: it points there already.',
+  ),
+  floatingIpId: t.String(),
+})
+
+export const assignFloatingIp = operation({
+  id: 'floating-ips.assign',
+  method: 'POST',
+  path: '/floating-ips/{id}/actions/assign',
+  summary: 'Point a floating address to a server of its owner; another server that has it loses it first',
+  access: everybody('servers:settings'),
+  on: floatingIp,
+  body: fields({ serverId: t.String({ minLength: 1, maxLength: 40 }) }),
+  response: moved,
+  status: 202,
+  idempotent: true,
+  refuses: [...refusalsOf('floating_ip'), 'server_busy', 'floating_ip_busy', 'address_not_routed'],
+  example: { serverId: '<server_id>' },
+  run({ tx, actor, target, body, clock }) {
+    const to = see(tx, actor, server, body.serverId, 'serverId')
+    // An address does not leave its owner, also by staff who see all servers.
+    if (to.ownerId !== target.ownerId || to.lifecycle === 'terminated')
+      throw invalid({ field: 'serverId', message: `No such ${server.name}.` })
+    mustRest(tx, target)
+    const { address, workloadId } = addressOf(tx, target)
+    if (workloadId === to.id) return { jobId: null, floatingIpId: target.id }
+    mustAllowFor(tx, actor, to, 'floating_ip')
+    if (!isRoutedBy(tx, target.addressId, to.nodeId))
+      throw new ApiError(
+        'address_not_routed',
+        `The network of ${address} does not reach the node of ${to.hostname}. Choose a server in ` +
+          'its location, or ask your provider.',
+      )
+    const about = serverJob(to, { by: actor, title: `Point ${address} to ${to.hostname}`, now: clock() })
+    const jobId = startJob(tx, movingFloatingIp, inputOf(tx, target, to), about)
+    changeFloating(tx, target.id, { jobId })
+    return { jobId, floatingIpId: target.id }
+  },
+})
+
+export const unassignFloatingIp = operation({
+  id: 'floating-ips.unassign',
+  method: 'POST',
+  path: '/floating-ips/{id}/actions/unassign',
+  summary: 'Unassign a floating address; it then points to no server',
+  access: everybody('servers:settings'),
+  on: floatingIp,
+  response: moved,
+  status: 202,
+  idempotent: true,
+  refuses: ['floating_ip_busy'],
+  run({ tx, actor, target, clock }) {
+    mustRest(tx, target)
+    const { address, workloadId } = addressOf(tx, target)
+    if (workloadId === null) return { jobId: null, floatingIpId: target.id }
+    const from = load(tx, workloadId)
+    const jobId = startJob(tx, movingFloatingIp, inputOf(tx, target, null), {
+      by: actor,
+      title: `Unassign ${address} from ${from.hostname}`,
+      // The lock of the address alone: it can be taken away whatever else happens to the server.
+      holds: target.id,
+      nodeId: from.nodeId,
+      subject: { type: serverKind.kind, id: from.id },
+      now: clock(),
+    })
+    changeFloating(tx, target.id, { jobId })
+    return { jobId, floatingIpId: target.id }
+  },
+})
+
+type Place = { serverId: string; nodeId: string } | null
+type Input = { floatingIpId: string; addressId: string; address: string; from: Place; to: Place }
+
+const placeOf = ({ id, nodeId }: Server) => ({ serverId: id, nodeId })
+function inputOf(tx: Tx, target: FloatingIp, to: Server | null): Input {
+  const { address, workloadId } = addressOf(tx, target)
+  return {
+    floatingIpId: target.id,
+    addressId: target.addressId,
+    address,
+    from: workloadId === null ? null : placeOf(load(tx, workloadId)),
+    to: to && placeOf(to),
+  }
+}
+
+function plan(tx: Tx, { floatingIpId, from, to }: Input, jobId: string) {
+  const address = addressOf(tx, floatingById(tx, floatingIpId)!)
+  const next = to && load(tx, to.serverId)
+  if (next && next.diskGeneration === null)
+    throw new ApiError('server_failed', `Nothing is installed on ${next.hostname} any more.`)
+  const held = next ? addressesOf(tx, next.id) : []
+  return {
+    cidr: guestCidr(address),
+    /** A node that was lost is fenced: nothing is sent to it, and it does not come back with what it had. */
+    from: from && !isGoneNode(tx, from.nodeId) ? { ...from, ...cardOf(load(tx, from.serverId)) } : null,
+    to: next && {
+      mac: next.mac,
+      os: next.os,
+      seeds: hasNetworkSeed(next)
+        ? {
+            with: withPrivateCards(tx, networkSeed(next, [...held, address], `${jobId}-with`)),
+            without: withPrivateCards(tx, networkSeed(next, held, `${jobId}-without`)),
+          }
+        : null,
+      vm: vmOf(tx, next, volumeOf(next, next.diskGeneration!), true),
+    },
+  }
+}
+
+const cardOf = ({ mac, os }: Server) => ({ mac, os })
+const inGuest = (at: NonNullable<Place> & ReturnType<typeof cardOf>, what: 'add' | 'remove', cidr: string) =>
+  nodeCommand(at.nodeId, 'guest.addresses', {
+    workload: at.serverId,
+    mac: at.mac,
+    add: what === 'add' ? [cidr] : [],
+    remove: what === 'remove' ? [cidr] : [],
+    os: at.os,
+  })
+const float = (at: Place, address: string, on: boolean) =>
+  at ? nodeCommand(at.nodeId, 'firewall.float', { workload: at.serverId, addresses: [address], on }) : undefined
+
+export const movingFloatingIp = saga<Input>('floating_ip', { cancelWith: 'servers:settings' })
+  .record('plan', 'Preparing the move', {
+    do: (tx, { input, jobId }) => plan(tx, input, jobId),
+    undo: (tx, { input }) => changeFloating(tx, input.floatingIpId, { jobId: null }),
+    undoAtOnce: true,
+  })
+  .command('prepare', 'Giving it to the next guest, which cannot use it yet', {
+    do: ({ input: { to }, out: { plan } }) =>
+      to && plan.to ? inGuest({ ...to, mac: plan.to.mac, os: plan.to.os }, 'add', plan.cidr) : undefined,
+    undo: ({ input: { to }, out: { plan } }) =>
+      to && plan.to ? inGuest({ ...to, mac: plan.to.mac, os: plan.to.os }, 'remove', plan.cidr) : undefined,
+  })
+  .command('seed', 'Writing its network for its next start', {
+    do: ({ input: { to }, out: { plan } }) =>
+      to && plan.to?.seeds ? nodeCommand(to.nodeId, 'seed.write', plan.to.seeds.with) : undefined,
+    undo: ({ input: { to }, out: { plan } }) =>
+      to && plan.to?.seeds ? nodeCommand(to.nodeId, 'seed.write', plan.to.seeds.without) : undefined,
+  })
+  .command('define', 'Attaching it', {
+    do: ({ input: { to }, out: { plan } }) =>
+      to && plan.to?.seeds ? nodeCommand(to.nodeId, 'vm.define', plan.to.vm) : undefined,
+  })
+  .command('clear', 'Taking it from the guest that has it', {
+    do: ({ out: { plan } }) => (plan.from ? inGuest(plan.from, 'remove', plan.cidr) : undefined),
+    undo: ({ out: { plan } }) => (plan.from ? inGuest(plan.from, 'add', plan.cidr) : undefined),
+  })
+  .command('off', 'Forbidding it where it was', {
+    do: ({ input, out }) => float(out.plan.from, input.address, false),
+    undo: ({ input, out }) => float(out.plan.from, input.address, true),
+  })
+  .record('point', 'Recording where it points', {
+    do: (tx, { input: { addressId, to } }) => {
+      if (to && load(tx, to.serverId).lifecycle === 'terminated')
+        throw new ApiError('server_terminated', 'The server was terminated meanwhile.')
+      pointFloating(tx, addressId, to?.serverId ?? null)
+    },
+    undo: (tx, { input: { addressId, from } }) =>
+      // A server that was terminated meanwhile has given it up.
+      pointFloating(tx, addressId, from && load(tx, from.serverId).lifecycle !== 'terminated' ? from.serverId : null),
+  })
+  .command('on', 'Allowing it there, and telling its neighbours', {
+    do: ({ input }) => float(input.to, input.address, true),
+    undo: ({ input }) => float(input.to, input.address, false),
+  })
+  .record('tell', 'Moved', {
+    do: (tx, { input, out, log }) => {
+      changeFloating(tx, input.floatingIpId, { jobId: null })
+      if (input.to && out.plan.to?.seeds)
+        updateServer(tx, input.to.serverId, {
+          pendingSeed: out.prepare.guest === 'off' ? 'next_start' : 'next_stop',
+        })
+      if (input.to && out.prepare.guest !== 'applied')
+        log(
+          'The guest agent does not answer: add the address inside the server, or restart it in the panel.',
+          'warning',
+        )
+    },
+  })

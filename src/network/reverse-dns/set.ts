@@ -1,0 +1,98 @@
+import { Type as t } from 'typebox'
+import { type Server, server } from '../../compute/servers/model.ts'
+import { everybody } from '../../kernel/api/access.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
+import { type Call, described, fields, operation } from '../../kernel/api/operation.ts'
+import { addressesOf } from '../ip-pools/allocate.ts'
+import { leadsTo } from './forward.ts'
+import { addressField, addressIn, MOST_NAMES, nameField, noNameServer, reverseName, showName } from './model.ts'
+import { nameServer } from './name-server.ts'
+import { namesOf, reverseNameOf, wantName } from './queries.ts'
+
+const response = t.Object({
+  configured: described(t.Boolean(), 'False: the provider keeps no reverse DNS here.'),
+  names: t.Array(reverseName),
+})
+const idsOf = (tx: Parameters<typeof addressesOf>[0], serverId: string) => addressesOf(tx, serverId).map(({ id }) => id)
+
+export const listReverseNames = operation({
+  id: 'reverse-dns.list',
+  method: 'GET',
+  path: '/servers/{id}/reverse-dns',
+  summary: 'The names that the addresses of a server have in reverse DNS',
+  access: everybody('servers:read'),
+  on: server,
+  response,
+  run: ({ tx, target, secrets }) => ({
+    configured: nameServer(tx, secrets) !== undefined,
+    names: namesOf(tx, idsOf(tx, target.id)).map(showName),
+  }),
+})
+
+const body = fields({
+  address: addressField,
+  name: described(nameField, 'Null: the address has no name any more.'),
+})
+const example = { address: '203.0.113.10', name: 'mail.example.com' }
+type Body = { address: string; name: string | null }
+
+export const setReverseName = operation({
+  id: 'reverse-dns.set',
+  method: 'PUT',
+  path: '/servers/{id}/reverse-dns',
+  summary: 'Set the reverse DNS name of an address; the name must lead to the address',
+  access: everybody('servers:settings'),
+  on: server,
+  body,
+  response,
+  refuses: ['no_name_server', 'name_leads_elsewhere', 'limit_reached', 'server_terminated'],
+  example,
+  // Without a name server nothing is looked up for anybody.
+  prepare: async ({ db, target, body: { address, name }, secrets, forwardLookUp }) => {
+    if (name === null || !nameServer(db, secrets)) return true
+    return leadsTo(forwardLookUp, name.toLowerCase(), addressIn(db, target.id, address).address)
+  },
+  run(call) {
+    const { address } = addressIn(call.tx, call.target.id, call.body.address)
+    if (!nameServer(call.tx, call.secrets)) throw noNameServer()
+    if (!call.prepared)
+      throw new ApiError(
+        'name_leads_elsewhere',
+        `${call.body.name} does not lead to ${address}. Add an ${address.includes(':') ? 'AAAA' : 'A'} record with ` +
+          'this address to the name first, and try again when it is published.',
+      )
+    return change(call)
+  },
+})
+
+export const setReverseNameUnconfirmed = operation({
+  id: 'reverse-dns.set-unconfirmed',
+  method: 'PUT',
+  path: '/admin/servers/{id}/reverse-dns',
+  summary: 'Set the reverse DNS name of an address without checking where the name leads',
+  access: { staff: ['servers:settings'] },
+  on: server,
+  body,
+  response,
+  refuses: ['no_name_server', 'limit_reached', 'server_terminated'],
+  example,
+  run(call) {
+    addressIn(call.tx, call.target.id, call.body.address)
+    if (!nameServer(call.tx, call.secrets)) throw noNameServer()
+    return change(call)
+  },
+})
+
+type Change = Pick<Call<Server, Body, unknown, 'PUT'>, 'tx' | 'target' | 'body' | 'clock'>
+function change({ tx, target, body, clock }: Change) {
+  if (target.lifecycle === 'terminated') throw new ApiError('server_terminated', `${target.hostname} was terminated.`)
+  const { address, held } = addressIn(tx, target.id, body.address)
+  const name = body.name?.toLowerCase() ?? null
+  const names = namesOf(tx, idsOf(tx, target.id))
+  const present = reverseNameOf(tx, address)
+  if (name !== null && !present && names.length >= MOST_NAMES)
+    throw new ApiError('limit_reached', `The addresses of a server have at most ${MOST_NAMES} names. Remove one first.`)
+  // A name that was never there needs no deletion.
+  if (name !== null || present) wantName(tx, address, held.id, name, clock())
+  return { configured: true, names: namesOf(tx, idsOf(tx, target.id)).map(showName) }
+}
