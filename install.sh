@@ -350,7 +350,7 @@ compile() {
 source_fingerprint() {
   (
     cd "$here"
-    { echo $BUN_VERSION; { find src agent views public migrations package.json bun.lock install.sh LICENSE -type f 2>/dev/null || true; } | sort | xargs sha256sum; } |
+    { echo $BUN_VERSION; { find src agent backup-server host packaging views public migrations package.json bun.lock install.sh LICENSE -type f 2>/dev/null || true; } | sort | xargs sha256sum; } |
       sha256sum | cut -d' ' -f1
   )
 }

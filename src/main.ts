@@ -48,7 +48,7 @@ async function run(args: readonly string[]): Promise<number> {
     case 'backup':
       return (await import('./app/commands/backup.ts')).backup(rest)
     case 'backup-server':
-      return (await import('./app/backup-server/command.ts')).backupServerCommand(rest)
+      return (await import('../backup-server/command.ts')).backupServerCommand(rest)
     case 'secrets':
       return (await import('./app/commands/secrets.ts')).secrets(rest)
     case 'licences':

@@ -2,6 +2,7 @@
 import { dirname } from 'node:path'
 import { backupAddress } from '../../agent/protocol/backup.ts'
 import { pinsFrom } from '../../agent/protocol/pin.ts'
+import { SettingError } from '../kernel/command-line/startup-errors.ts'
 import { isCidr } from '../kernel/net/cidr.ts'
 
 /** name → what it means and what it is when it is not set. `--help` and docs/install.md print this list. */
@@ -86,8 +87,6 @@ declare module '../kernel/register.ts' {
 }
 
 /** Thrown for a setting that cannot be used; the message says which and what to do. */
-export class SettingError extends Error {}
-
 export function configFrom(env: Readonly<Record<string, string | undefined>>): Config {
   for (const name in env)
     if (name.startsWith('PANEL_') && !Object.hasOwn(settings, name))

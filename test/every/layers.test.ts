@@ -5,7 +5,7 @@ import { registry } from '../../src/app/features.ts'
 /** Where each file imports from; `types`: only for types, of which nothing is left at run time. */
 type Import = { from: string; to: string; types: boolean; names: string }
 const sources = new Map<string, string>()
-for (const path of new Bun.Glob('{src,agent,views}/**/*.{ts,tsx,sh}').scanSync('.'))
+for (const path of new Bun.Glob('{src,agent,backup-server,host,views}/**/*.{ts,tsx,sh}').scanSync('.'))
   sources.set(path, await Bun.file(path).text())
 const imports: Import[] = [...sources].flatMap(([from, text]) =>
   [...text.matchAll(/^(?:import|export) (type )?([^'"]*?) ?from '(\.[^']+)'/gm)].map(([, type, names = '', to]) => ({
@@ -27,7 +27,8 @@ describe('the layout', () => {
   test('is looked at through all of its imports', () => {
     expect(sources.size).toBeGreaterThan(250)
     expect(imports.length).toBeGreaterThan(1000)
-    for (const { to } of imports) expect(sources.has(to) || !/^(src|agent|views)\//.test(to)).toBe(true)
+    for (const { to } of imports)
+      expect(sources.has(to) || !/^(src|agent|backup-server|host|views)\//.test(to)).toBe(true)
   })
   test('keeps the two processes apart but for the wire between them', () => {
     const crossing = imports.filter(
@@ -41,6 +42,16 @@ describe('the layout', () => {
         ),
       ),
     ).toEqual([])
+  })
+  test('has programs of their own in backup-server/ and host/: they take of src/ what has no state', () => {
+    const own = /^(backup-server|host)\//
+    const crossing = imports.filter(
+      ({ from, to }) =>
+        sources.has(to) && processOf(from) !== processOf(to) && [from, to].some((path) => own.test(path)),
+    )
+    const isShared = (to: string) =>
+      to.startsWith('agent/protocol/') || /^src\/kernel\/(log|words|command-line\/startup-errors|version)\.ts$/.test(to)
+    expect(described(crossing.filter(({ from, to }) => from !== 'src/main.ts' && !isShared(to)))).toEqual([])
   })
   test('has a kernel that imports no feature, not even a type', () => {
     const outward = imports.filter(
@@ -74,7 +85,7 @@ describe('the layout', () => {
     ).toEqual([['a', 'b', 'c']])
   })
   test('has no folder with more than 15 files', () => {
-    const files = [...new Bun.Glob('{src,agent,views,public,migrations,test}/**/*').scanSync('.')]
+    const files = [...new Bun.Glob('{src,agent,backup-server,host,views,public,migrations,test}/**/*').scanSync('.')]
     const folders = Map.groupBy(
       files.filter((path) => !generated.test(path)),
       dirname,
@@ -150,6 +161,7 @@ describe('the layout', () => {
 const layers: readonly string[][] = [
   ['agent/'],
   ['src/kernel/'],
+  ['backup-server/', 'host/'],
   ['src/network/ip-pools/'],
   ['src/fleet/'],
   ['src/catalog/'],

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { dirname, join } from 'node:path'
 
 const sources = new Map<string, string>()
-for (const path of new Bun.Glob('{src,agent,views}/**/*.{ts,tsx}').scanSync('.'))
+for (const path of new Bun.Glob('{src,agent,backup-server,host,views}/**/*.{ts,tsx}').scanSync('.'))
   sources.set(path, (await Bun.file(path).text()).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, ''))
 
 /** `src/<group>/<feature>`, `src/kernel/<part>`, or the first folder of what is neither. */

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import fc from 'fast-check'
 import { environment } from '../../src/app/commands/data-dir.ts'
-import { configFrom, SettingError, settings } from '../../src/app/config.ts'
+import { configFrom, settings } from '../../src/app/config.ts'
+import { SettingError } from '../../src/kernel/command-line/startup-errors.ts'
 import { golden } from '../support/golden.ts'
 
 const complaint = (env: Record<string, string>) => {

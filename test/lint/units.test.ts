@@ -24,7 +24,7 @@ const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|(^|\s)\
 const UNIT = /(?<![\w-])[kMGT]B\b/
 
 test('every other text leaves units to the formatter', () => {
-  const naming = [...new Bun.Glob('{src,views,agent}/**/*.{ts,tsx}').scanSync('.')].filter((path) =>
+  const naming = [...new Bun.Glob('{src,views,agent,backup-server,host}/**/*.{ts,tsx}').scanSync('.')].filter((path) =>
     withoutComments(readFileSync(path, 'utf8'))
       .split('\n')
       .some((line) => UNIT.test(line) && !/meminfo|\/proc\//.test(line)),

@@ -20,7 +20,7 @@ function lacking(text: string, isCode: boolean): number[] {
 }
 
 const documents = ['README.md', ...new Bun.Glob('{docs,views,test,guest}/**/*.md').scanSync('.')].toSorted()
-const code = [...new Bun.Glob('{src,agent,views}/**/*.{ts,tsx}').scanSync('.')].toSorted()
+const code = [...new Bun.Glob('{src,agent,backup-server,host,views}/**/*.{ts,tsx}').scanSync('.')].toSorted()
 
 test.each([...documents, ...code])('%s', (path) => {
   expect(lacking(readFileSync(path, 'utf8'), !path.endsWith('.md'))).toEqual([])

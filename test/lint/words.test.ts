@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { findingsIn, MOST_COLUMNS, type Rule, rules } from './words.ts'
 
-const trees = ['src', 'agent', 'views', 'test'] as const
+const trees = ['src', 'agent', 'backup-server', 'host', 'views', 'test'] as const
 
 const found = Object.fromEntries(
   trees.map((tree) => {

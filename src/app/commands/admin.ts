@@ -6,6 +6,7 @@ import { createStaff } from '../../identity/accounts/staff/staff.ts'
 import { grantToken } from '../../identity/tokens/tokens.ts'
 import { API_ROOT } from '../../kernel/api/http.ts'
 import type { Operation } from '../../kernel/api/operation.ts'
+import { CannotStart } from '../../kernel/command-line/startup-errors.ts'
 import { day, iso, second } from '../../kernel/db/clock.ts'
 import { configFrom } from '../config.ts'
 import { allOperations, registry } from '../features.ts'
@@ -21,7 +22,6 @@ import {
   socketOf,
 } from './data-dir.ts'
 import { inUse, lockDataDir } from './data-dir-lock.ts'
-import { CannotStart } from './startup-errors.ts'
 
 const usage = `berth admin OPERATION [JSON]     any API operation; the ids in its path and its body are fields of the
                                  JSON, its query is under "query"

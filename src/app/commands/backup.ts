@@ -19,6 +19,7 @@ import { presentNodesIn } from '../../fleet/nodes/queries.ts'
 import { leaveOutNumbersIn } from '../../fleet/workloads/queries.ts'
 import { anchorOf, headFrom, signedHead, writeHead } from '../../kernel/audit/anchor.ts'
 import { NEWEST_LINE, type Newest } from '../../kernel/audit/chain.ts'
+import { CannotStart, whoAmI } from '../../kernel/command-line/startup-errors.ts'
 import { KeyFileError, secretsFromFile } from '../../kernel/crypto/secrets.ts'
 import { second } from '../../kernel/db/clock.ts'
 import { mustFit } from '../../kernel/db/migrate.ts'
@@ -30,7 +31,6 @@ import { configFrom } from '../config.ts'
 import { databaseOf, environment, installation, isRunning, noDatabase } from './data-dir.ts'
 import { lockDataDir } from './data-dir-lock.ts'
 import { lastTime, mustNotBeNewer, noteRestored } from './newer.ts'
-import { CannotStart, whoAmI } from './startup-errors.ts'
 
 const usage = `berth backup create FILE     copies the database to FILE, also while the controller runs
 berth backup restore FILE    puts it in place; the controller must be stopped

@@ -2,8 +2,9 @@
 // ends with the process however that ends. Nothing is written for it, so a full disk does not keep it from being taken.
 import { Database } from 'bun:sqlite'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { CannotStart } from '../../kernel/command-line/startup-errors.ts'
 import { second } from '../../kernel/db/clock.ts'
-import { aboutData, CannotStart } from './startup-errors.ts'
+import { aboutData } from './startup-errors.ts'
 
 export const lockOf = (dataDir: string) => `${dataDir}/controller.lock`
 const pidFileOf = (dataDir: string) => `${dataDir}/controller.pid`

@@ -1,8 +1,9 @@
 // The installation that a command on this host works on: its settings, its data directory, and whose that is.
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
-import { type Config, configFrom, SettingError } from '../config.ts'
+import { CannotStart, SettingError } from '../../kernel/command-line/startup-errors.ts'
+import { type Config, configFrom } from '../config.ts'
 import { createController } from '../controller.ts'
-import { aboutData, CannotStart, notUsable } from './startup-errors.ts'
+import { aboutData, notUsable } from './startup-errors.ts'
 
 /** The settings files of the installed service: that of install.sh, then the operator's own, which wins. */
 const installed = ['/etc/berth/controller.env', '/etc/berth/controller.local.env']

@@ -5,9 +5,9 @@ import { hostTime } from '../../../agent/protocol/monotonic-clock.ts'
 import { nodeReference } from '../../fleet/nodes/queries.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
 import { newestLineAt } from '../../kernel/audit/chain.ts'
+import type { CannotStart } from '../../kernel/command-line/startup-errors.ts'
 import { LAST_TIME, putSettingIn, settingIn } from '../../kernel/db/queries.ts'
 import { RESTORED, type Restored } from '../../platform/replica/attention.ts'
-import type { CannotStart } from './startup-errors.ts'
 
 /** Throws `failed` with words when the database in place is newer than `part`, and has something in it. */
 export function mustNotBeNewer(database: string, part: string, failed: (words: string) => CannotStart) {

@@ -2,6 +2,7 @@
 // are: what they did meanwhile shows as differences.
 import { existsSync, rmSync } from 'node:fs'
 import { hostTime } from '../../../agent/protocol/monotonic-clock.ts'
+import { CannotStart } from '../../kernel/command-line/startup-errors.ts'
 import { KeyFileError, secretsFromFile } from '../../kernel/crypto/secrets.ts'
 import { second } from '../../kernel/db/clock.ts'
 import { claim, keepHeld, TakenOver } from '../../kernel/replica/claims.ts'
@@ -14,7 +15,6 @@ import { mustBeWhole, putInPlace, signHeadIn } from './backup.ts'
 import { databaseOf, environment, installation, isRunning } from './data-dir.ts'
 import { lockDataDir } from './data-dir-lock.ts'
 import { mustNotBeNewer, noteRestored, shown } from './newer.ts'
-import { CannotStart } from './startup-errors.ts'
 
 const usage = `berth restore                  restores the database as it is in the replica (PANEL_REPLICA)
 berth restore --at TIME        as it was at TIME, like 2026-11-22T14:05:00Z or 2026-11-22T15:05:00+01:00

@@ -1,19 +1,10 @@
 // Why a command cannot do its work on this machine. Expected things are said in words with what to do next, never as a
 // stack trace.
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
+import { CannotStart, SettingError, userName, whoAmI } from '../../kernel/command-line/startup-errors.ts'
 import { KeyFileError } from '../../kernel/crypto/secrets.ts'
 import { DatabaseMissing, NotOurDatabase } from '../../kernel/db/migrate.ts'
-import { type Config, SettingError } from '../config.ts'
-
-/** `code: message` on standard error, exit 1. */
-export class CannotStart extends Error {
-  constructor(
-    readonly code: string,
-    message: string,
-  ) {
-    super(message)
-  }
-}
+import type { Config } from '../config.ts'
 
 /** A service manager must not start it again: that would not help. */
 export const TAKEN_OVER = 'taken_over'
@@ -69,20 +60,10 @@ export function notUsable(dataDir: string, code: string): CannotStart {
 /** Undefined where it is not there, or not for us to see. */
 function ownerOf(path: string): string | undefined {
   try {
-    return nameOf(statSync(path).uid)
+    return userName(statSync(path).uid)
   } catch {
     return undefined
   }
-}
-
-/** Not what the environment says, which sudo and setpriv leave as it was. */
-export const whoAmI = () => nameOf(process.getuid?.() ?? 0)
-
-function nameOf(uid: number): string {
-  const line = readFileSync('/etc/passwd', 'utf8')
-    .split('\n')
-    .find((it) => it.split(':')[2] === String(uid))
-  return line?.split(':')[0] ?? `number ${uid}`
 }
 
 /**

@@ -1,8 +1,8 @@
 // `berth takeover`: makes the standby that runs on this host the controller.
 import { existsSync } from 'node:fs'
+import { CannotStart } from '../../kernel/command-line/startup-errors.ts'
 import { databaseOf, installation, isNobodyThere, socketOf } from './data-dir.ts'
 import type { TakeoverAnswer } from './standby.ts'
-import { CannotStart } from './startup-errors.ts'
 
 const usage = `berth takeover                  makes the standby of this host (berth serve --standby) the controller
 berth takeover --even-if-alive  also while the controller still ships: it notices within seconds and stops`

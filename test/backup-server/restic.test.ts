@@ -4,8 +4,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:tls'
 import type { Subprocess } from 'bun'
-import { selfSigned } from '../../support/services/certificate.ts'
-import { berth, freePort, program } from '../../support/world/program.ts'
+import { selfSigned } from '../support/services/certificate.ts'
+import { berth, freePort, program } from '../support/world/program.ts'
 
 setDefaultTimeout(60_000)
 

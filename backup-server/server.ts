@@ -1,6 +1,6 @@
 // restic's REST protocol in front of a folder, append-only: a client adds backups and reads its own, and neither a
 // stolen node nor a stolen panel can change or remove one.
-import { log, plainPath } from '../../kernel/log.ts'
+import { log, plainPath } from '../src/kernel/log.ts'
 import { Logins } from './logins.ts'
 import { fileOf, type Target, targetOf } from './paths.ts'
 import { mostRepositoriesOf, Quotas, type Share } from './quotas.ts'

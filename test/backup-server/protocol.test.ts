@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { addLogin, Logins, logins, removeLogin } from '../../../src/app/backup-server/logins.ts'
-import { fileOf, type Target, targetOf } from '../../../src/app/backup-server/paths.ts'
-import { quotaOf, setMostRepositories, setQuota, sizeFrom, usedBytes } from '../../../src/app/backup-server/quotas.ts'
-import { clearIncoming } from '../../../src/app/backup-server/repository.ts'
-import { backupServer, type Limits, rangeOf } from '../../../src/app/backup-server/server.ts'
-import { quieten } from '../../../src/kernel/log.ts'
+import { addLogin, Logins, logins, removeLogin } from '../../backup-server/logins.ts'
+import { fileOf, type Target, targetOf } from '../../backup-server/paths.ts'
+import { quotaOf, setMostRepositories, setQuota, sizeFrom, usedBytes } from '../../backup-server/quotas.ts'
+import { clearIncoming } from '../../backup-server/repository.ts'
+import { backupServer, type Limits, rangeOf } from '../../backup-server/server.ts'
+import { quieten } from '../../src/kernel/log.ts'
 
 setDefaultTimeout(20_000)
 quieten(true)
