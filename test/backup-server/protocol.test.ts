@@ -499,12 +499,13 @@ describe('a login', () => {
           }
         return Object.values(took).map((all) => all.toSorted((a, b) => a - b)[all.length >> 1]!)
       }
-      // The best of five: other work on the machine only ever adds to a difference.
+      // The best of five: other work on the machine only ever adds to a difference. A read of the login's file, which
+      // only one that exists has, more than doubles it.
       const ratios = Array.from({ length: 5 }, () => {
         const medians = medianOf()
         return Math.max(...medians) / Math.min(...medians)
       })
-      expect(Math.min(...ratios)).toBeLessThan(1.2)
+      expect(Math.min(...ratios)).toBeLessThan(1.6)
     } finally {
       rmSync(root, { recursive: true, force: true })
     }

@@ -2,7 +2,8 @@
 // 60,000 servers: test/bench/servers/holds.ts.
 import { describe, expect, test } from 'bun:test'
 import { registry } from '../../../src/app/features.ts'
-import { companyOf, heldBy, longestHold, MOST_HOLD_MS, slowness, threadMs } from '../../support/load/holds.ts'
+import { longestHold, threadMs } from '../../support/load/event-loop.ts'
+import { companyOf, heldBy, MOST_HOLD_MS, slowness } from '../../support/load/holds.ts'
 import { knownHolds } from '../../support/load/known-holds.ts'
 import { quickCount } from '../../support/quick.ts'
 

@@ -1,6 +1,5 @@
 // How long each operation holds the event loop with its largest allowed body and query. One thread serves everybody, so
 // that is how long everybody else waits.
-import { readFileSync } from 'node:fs'
 import { registry } from '../../../src/app/features.ts'
 import { accountKinds } from '../../../src/identity/accounts/kinds.ts'
 import type { AccountKind } from '../../../src/kernel/api/access.ts'
@@ -10,6 +9,7 @@ import { queryOf } from '../../../src/kernel/api/operation.ts'
 import { check } from '../../../src/kernel/api/validate.ts'
 import { callerOf, type Everything, everyId, exampleOf, targetsOf } from '../world/everything.ts'
 import { panel, type Who } from '../world/panel.ts'
+import { longestHold, threadMs } from './event-loop.ts'
 
 /** The most that a call may hold it. */
 export const MOST_HOLD_MS = 50
@@ -85,28 +85,6 @@ async function oneCall(p: Everything, op: Operation, path: string, body: string 
     await reader?.cancel()
   })
   return { ms, status }
-}
-
-/** The processor time of the thread that serves calls, in ms: neither other threads nor other programs count. */
-export const threadMs = () =>
-  Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1_000_000
-
-/** The longest time in ms for which nothing else ran, of which the thread was at work. */
-export async function longestHold(work: () => Promise<unknown>): Promise<number> {
-  let [longest, isDone] = [0, false]
-  let [at, used] = [performance.now(), threadMs()]
-  const watch = async () => {
-    while (!isDone) {
-      await Bun.sleep(0)
-      longest = Math.max(longest, Math.min(performance.now() - at, threadMs() - used))
-      ;[at, used] = [performance.now(), threadMs()]
-    }
-  }
-  const watching = watch()
-  await work()
-  isDone = true
-  await watching
-  return longest
 }
 
 /** The time of a fixed piece of work on the machine where the limit was set, in ms. */
