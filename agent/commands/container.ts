@@ -2,18 +2,17 @@ import { cdiName } from '../drivers/gpu/cdi.ts'
 import { Failure } from '../failure.ts'
 import { engineOf } from '../host/facts.ts'
 import type { Host } from '../host/host.ts'
-import { runningIn, startContainer } from '../host/instances/start-container.ts'
+import { startContainer } from '../host/instances/start-container.ts'
+import type { containerCommands } from '../protocol/commands/container.ts'
 import { jupyterPurpose, MOST_LOG_CHARACTERS, registryPurpose } from '../protocol/gpu.ts'
 import type { Power } from '../protocol/wire.ts'
-import type { Commands } from './commands.ts'
+import type { Handlers } from './handlers.ts'
 
 const POLL_MS = 100
 /** A frame may have twice as much, with all that it says beside the logs. */
 const MOST_LOG_BYTES = 512 << 10
 
-export const containerCommands = {
-  'cards.check': async ({ cards }, { gpus }) => ({ cards: await gpus.check(cards) }),
-
+export const container = {
   async 'container-image.ensure'({ credentials, ...image }, { containers, decrypt }) {
     const login = credentials === undefined ? undefined : loginIn(decrypt(registryPurpose(image.id), credentials))
     return await containers.ensureImage(image, login)
@@ -24,19 +23,8 @@ export const containerCommands = {
     return {}
   },
 
-  async 'workspace.create'({ workload, number, sizeBytes }, { workspaces }) {
-    await workspaces.create(workload, number, sizeBytes)
-    return {}
-  },
-
-  async 'workspace.remove'({ workload }, { access, workspaces }) {
-    await workspaces.remove(workload)
-    await access.forget(workload)
-    return {}
-  },
-
-  async 'container.create'(container, host) {
-    const { workload, cards, image, jupyterToken } = container
+  async 'container.create'(wanted, host) {
+    const { workload, cards, image, jupyterToken } = wanted
     await mustRunContainers(host)
     if (!(await host.containers.hasImage(image)))
       throw new Failure(
@@ -46,10 +34,10 @@ export const containerCommands = {
     const workspace = await host.workspaces.ready(workload)
     await mustHaveCards(host, cards)
     const token = jupyterToken === undefined ? undefined : host.decrypt(jupyterPurpose(workload), jupyterToken)
-    const fittings = await host.access.fit(container, token)
-    await host.containers.create(container, { ...fittings, workspace, devices: cards.map(cdiName) })
+    const fittings = await host.access.fit(wanted, token)
+    await host.containers.create(wanted, { ...fittings, workspace, devices: cards.map(cdiName) })
     if ((await host.containers.power(workload)) !== 'running') host.state.wantStopped(workload)
-    host.state.keepRestartPolicy(workload, container.restartPolicy)
+    host.state.keepRestartPolicy(workload, wanted.restartPolicy)
     return {}
   },
 
@@ -100,17 +88,11 @@ export const containerCommands = {
     return {}
   },
 
-  async 'http-names.set'(names, { containers, httpNames }) {
-    const set = await httpNames.set(names)
-    httpNames.openedOnly(runningIn(await containers.look()))
-    return set
-  },
-
   async 'container.logs'({ workload, lines }, host) {
     await mustHaveContainer(host, workload)
     return fittingEnd(await host.containers.logs(workload, lines))
   },
-} satisfies Partial<Commands>
+} satisfies Handlers<typeof containerCommands>
 
 async function mustRunContainers(host: Host) {
   const { problems } = (await engineOf(host)) ?? { problems: ['Install podman.'] }

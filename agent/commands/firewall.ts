@@ -3,9 +3,10 @@ import { wordsOf } from '../failure.ts'
 import type { Routing } from '../host/routing.ts'
 import { announceFloating } from '../host/start-vm.ts'
 import { log } from '../log.ts'
-import type { Commands } from './commands.ts'
+import type { firewallCommands } from '../protocol/commands/firewall.ts'
+import type { Handlers } from './handlers.ts'
 
-export const firewallCommands = {
+export const firewall = {
   async 'firewall.allow'(rules, { portSecurity, routing }) {
     await portSecurity.allow(rules)
     await routeOrWarn(routing)
@@ -30,7 +31,7 @@ export const firewallCommands = {
     await routeOrWarn(routing)
     return {}
   },
-} satisfies Partial<Commands>
+} satisfies Handlers<typeof firewallCommands>
 
 /** The first address of a prefix works without its route, and the routes are looked at again within a minute. */
 async function routeOrWarn(routing: Routing) {

@@ -2,35 +2,36 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Failure } from '../failure.ts'
 import type { Host } from '../host/host.ts'
+import type { CommandDeclaration } from '../protocol/commands/declare.ts'
 import { type CommandName, commands } from '../protocol/wire.ts'
-import { backupCommands } from './backup.ts'
-import type { Commands } from './commands.ts'
-import { containerCommands } from './container.ts'
-import { drillCommands } from './drill.ts'
-import { extraVolumeCommands } from './extra-volume.ts'
-import { firewallCommands } from './firewall.ts'
-import { guestCommands } from './guest.ts'
-import { guestAddressCommands } from './guest-addresses.ts'
-import { imageCommands } from './image.ts'
-import { privateNetworkCommands } from './private-network.ts'
-import { seedCommands } from './seed.ts'
-import { vmCommands } from './vm.ts'
-import { volumeCommands } from './volume.ts'
+import { backup } from './backup.ts'
+import { container } from './container.ts'
+import { firewall } from './firewall.ts'
+import { gpu } from './gpu.ts'
+import { guestAgent } from './guest-agent.ts'
+import type { Handlers } from './handlers.ts'
+import { httpNames } from './http-names.ts'
+import { hypervisor } from './hypervisor.ts'
+import { images } from './images.ts'
+import { privateNetwork } from './private-network.ts'
+import { seed } from './seed.ts'
+import { storage } from './storage.ts'
+import { workspace } from './workspace.ts'
 
-/** Every command of the protocol. One that has no implementation here does not compile. */
-export const run: Commands = {
-  ...imageCommands,
-  ...volumeCommands,
-  ...extraVolumeCommands,
-  ...seedCommands,
-  ...firewallCommands,
-  ...guestAddressCommands,
-  ...vmCommands,
-  ...privateNetworkCommands,
-  ...guestCommands,
-  ...backupCommands,
-  ...drillCommands,
-  ...containerCommands,
+/** Every command of the protocol. One that has no handler here does not compile. */
+export const handlers: Handlers<typeof commands> = {
+  ...images,
+  ...storage,
+  ...seed,
+  ...firewall,
+  ...guestAgent,
+  ...privateNetwork,
+  ...hypervisor,
+  ...backup,
+  ...gpu,
+  ...container,
+  ...workspace,
+  ...httpNames,
 }
 
 const checks = new Map(Object.entries(commands).map(([name, { input }]) => [name, Compile(input as TSchema)]))
@@ -41,9 +42,10 @@ export function parseCommand(
   input: unknown,
 ): {
   name: CommandName
+  kind: 'look' | 'act'
   work: (host: Host) => Promise<unknown>
   workload: string | undefined
-  /** The workload whose other commands must wait; undefined for a command that looks or waits. */
+  /** The workload whose other commands must wait; undefined for a command that takes no turn. */
   turn: string | undefined
 } {
   const check = checks.get(name)
@@ -55,33 +57,15 @@ export function parseCommand(
   }
   const known = name as CommandName
   const workload = workloadOf(input)
+  const { kind, outOfTurn }: CommandDeclaration = commands[known]
   return {
     name: known,
-    work: (host) => run[known](input as never, host),
+    kind,
+    work: (host) => handlers[known](input as never, host),
     workload,
-    turn: looking.has(known) ? undefined : workload,
+    turn: kind === 'look' || outOfTurn ? undefined : workload,
   }
 }
-
-/**
- * Commands that change nothing of the workload. Those that await may take minutes and end when the workload is stopped,
- * and `backup.make` takes hours, so nothing waits for them. Those of the firewall wait for its rules alone: they also
- * reach a vm that is shutting down.
- */
-const looking: ReadonlySet<CommandName> = new Set([
-  'volume.look',
-  'vm.look',
-  'vm.await',
-  'drill.await',
-  'firewall.float',
-  'guest.look',
-  'firewall.look',
-  'firewall.set-policy',
-  'backup.make',
-  'container.look',
-  'container.await',
-  'container.logs',
-])
 
 function workloadOf(input: unknown): string | undefined {
   const { workload, volume, vm } = input as {

@@ -1,9 +1,10 @@
-import type { Commands } from './commands.ts'
+import type { privateNetworkCommands } from '../protocol/commands/private-network.ts'
+import type { Handlers } from './handlers.ts'
 
-export const privateNetworkCommands = {
+export const privateNetwork = {
   'network.set': async (network, { privateNetworking }) => ({ waiting: await privateNetworking.set(network) }),
   async 'network.remove'({ network }, { privateNetworking }) {
     await privateNetworking.remove(network)
     return {}
   },
-} satisfies Partial<Commands>
+} satisfies Handlers<typeof privateNetworkCommands>

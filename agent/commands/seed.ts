@@ -1,7 +1,8 @@
+import type { seedCommands } from '../protocol/commands/seed.ts'
 import { purposeOf } from '../protocol/wire.ts'
-import type { Commands } from './commands.ts'
+import type { Handlers } from './handlers.ts'
 
-export const seedCommands = {
+export const seed = {
   async 'seed.write'(seed, { seeds, decrypt }) {
     if ('form' in seed) {
       const { adminPassword, ...drive } = seed
@@ -16,4 +17,4 @@ export const seedCommands = {
     await seeds.remove(workload)
     return {}
   },
-} satisfies Partial<Commands>
+} satisfies Handlers<typeof seedCommands>

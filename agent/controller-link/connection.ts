@@ -263,7 +263,8 @@ export class Connection {
     try {
       const command = parseCommand(name, input)
       const work = () => this.host.withFaults(command.name, command.workload, () => command.work(this.host))
-      return await this.journal.obey({ key, name, turn: command.turn }, () => loggingTo(this.jobLog(key), work))
+      const { kind, turn } = command
+      return await this.journal.obey({ key, name, kind, turn }, () => loggingTo(this.jobLog(key), work))
     } catch (error) {
       endAfterDiskError(error)
       return { error: failureOf(error) }

@@ -1,16 +1,17 @@
 // Makes a repeated command harmless: one that still runs under its key is joined, one that has ended is answered from
 // disk. Only a command that a crash interrupted runs again, and commands converge. Inputs are not stored, because a
 // seed holds password hashes and keys. Commands that act on one workload run one after another: after a cancellation,
-// an undo must not meet the command that it undoes.
+// an undo must not meet the command that it undoes. Of a command that looks no answer is stored: it is out of date.
 import type { Database } from 'bun:sqlite'
 import { endAfterDiskError, openDatabase } from '../database.ts'
 import { failureOf } from '../failure.ts'
 import { hostTime } from '../protocol/monotonic-clock.ts'
-import { READ_KEY } from '../protocol/wire.ts'
 
 export type Answer = { output: unknown } | { error: { code: string; message: string } }
-/** `turn`: the workload that the command changes. Without it the command waits for no other. */
-export type Command = { key: string; name: string; turn?: string | undefined }
+/**
+ * `kind` as it is declared. `turn`: the workload that the command changes. Without it the command waits for no other.
+ */
+export type Command = { key: string; name: string; kind: 'look' | 'act'; turn?: string | undefined }
 export type Journal = ReturnType<typeof openJournal>
 
 const day = 86_400_000
@@ -38,7 +39,7 @@ export function openJournal(
     crash('before', command)
     const answer = await attempt(work)
     crash('after', command)
-    if (!command.key.startsWith(READ_KEY)) keep.run(command.key, command.name, JSON.stringify(answer), now())
+    if (command.kind === 'act') keep.run(command.key, command.name, JSON.stringify(answer), now())
     return answer
   }
 

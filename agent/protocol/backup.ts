@@ -105,6 +105,10 @@ export const backupTroubles = ['no_snapshot', 'damaged', 'append_only', 'interru
 export type BackupTrouble = Exclude<BackupFinding, 'works'> | (typeof backupTroubles)[number]
 /** The code with which a command about backups fails. */
 export const backupFailureCode = <T extends BackupTrouble>(trouble: T) => `backup_${trouble}` as const
+/** All of them. */
+export const backupFailures = [...backupFindings.filter((finding) => finding !== 'works'), ...backupTroubles].map(
+  backupFailureCode,
+)
 
 export const backupId = t.String({ pattern: '^bkp_[0-9a-z]{26}$' })
 /** A snapshot in a repository of restic, which holds one disk. */

@@ -134,11 +134,8 @@ describe('a connected agent', () => {
     await Bun.sleep(20)
     await it.waitConnected()
     it.frames.length = 0
-    expect(
-      await it.command('job_1/vm.await', 'vm.await', { workload: workloadId(2), address: null, limitSeconds: 1 }),
-    ).toMatchObject({
-      output: { answered: 'agent' },
-    })
+    // Without port rules this vm could not be started: the answer is that of the command before.
+    expect(await it.command('job_1/vm.start', 'vm.start', { workload: workloadId(2) })).toMatchObject({ output: {} })
   })
   test('leaves its vms running when it is killed, and exits with 0 on SIGTERM', async () => {
     const { it, agent, run } = await node()

@@ -4,7 +4,7 @@ import { openJournal } from '../../agent/controller-link/journal.ts'
 import { Failure } from '../../agent/failure.ts'
 import { dataDir } from './run.ts'
 
-const command = { key: 'job_1/start', name: 'vm.start' }
+const command = { key: 'job_1/start', name: 'vm.start', kind: 'act' } as const
 const journalIn = (dir = dataDir(), now = Date.now) => ({
   dir,
   journal: openJournal(join(dir, 'journal.db'), undefined, now),
@@ -63,7 +63,7 @@ test('a command that a crash interrupted runs again', async () => {
 test('commands that change one workload run one after another, also after a failure; others do not wait', async () => {
   const { journal } = journalIn()
   const [create, remove, look, other] = [work(), work(), work(), work()]
-  const of = (key: string, name: string, turn?: string) => ({ key, name, turn })
+  const of = (key: string, name: string, turn?: string) => ({ key, name, kind: 'act' as const, turn })
   const created = journal.obey(of('job_1/disk', 'volume.create', 'srv_1'), create.do)
   const removed = journal.obey(of('job_1/disk/undo', 'volume.remove', 'srv_1'), remove.do)
   void journal.obey(of('job_1/look', 'vm.look'), look.do)
@@ -94,14 +94,14 @@ test('answers are deleted after two weeks', async () => {
 })
 test('inputs are not stored', async () => {
   const { dir, journal } = journalIn()
-  await journal.obey({ ...command, input: { userData: { passwd: 'a-hash' } } } as typeof command, async () => ({}))
+  await journal.obey({ ...command, ...{ input: { userData: { passwd: 'a-hash' } } } }, async () => ({}))
   journal.close()
   expect(await Bun.file(join(dir, 'journal.db')).text()).not.toContain('a-hash')
 })
-test('the answer to a question of the moment is not stored', async () => {
+test('the answer of a command that looks is not stored', async () => {
   const { journal } = journalIn()
-  const asked = { key: 'read/1', name: 'container.logs' }
+  const asked = { key: 'job_1/look', name: 'vm.look', kind: 'look' } as const
   let times = 0
-  for (let i = 0; i < 2; i++) await journal.obey(asked, async () => ({ text: `log ${++times}` }))
+  for (let i = 0; i < 2; i++) await journal.obey(asked, async () => ({ power: ++times }))
   expect(times).toBe(2)
 })

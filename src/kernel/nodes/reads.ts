@@ -2,7 +2,7 @@
 //
 // A node answers one at a time, and pauses after a long answer: readers who ask without end take a part of what a node
 // may send (hub.ts, `rates`) and never bring it to its limit, at which it would be cut off.
-import { type CommandName, type NodeCommand, type Output, READ_KEY } from '../../../agent/protocol/wire.ts'
+import { type LookName, type NodeCommand, type Output, READ_KEY } from '../../../agent/protocol/wire.ts'
 import { ApiError } from '../api/errors.ts'
 import { second } from '../db/clock.ts'
 import { CommandFailed } from '../jobs/failures.ts'
@@ -30,7 +30,7 @@ export class NodeReads {
    * The answer of the node; undefined where it is not connected or does not answer within ten seconds. Throws
    * `CommandFailed` with the node's own code, and `rate_limited` while too many wait for this node.
    */
-  read<N extends CommandName>(command: NodeCommand<N>): Promise<Output<N> | undefined> {
+  read<N extends LookName>(command: NodeCommand<N>): Promise<Output<N> | undefined> {
     const question = JSON.stringify(command)
     const running = this.going.get(question)
     if (running) return running as Promise<Output<N> | undefined>

@@ -2,7 +2,7 @@
 //
 //   bun test/bench/servers/suspend.ts [--servers 1000]
 import { parseArgs } from 'node:util'
-import { run as commands } from '../../../agent/commands/index.ts'
+import { handlers as commands } from '../../../agent/commands/index.ts'
 import { loggingTo } from '../../../agent/controller-link/job-log.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { world } from '../../support/world/panel.ts'

@@ -61,7 +61,7 @@ export function fakeAgent({ nodeId, key, home, settings, hub, joinFiles, now, cr
         line: (level: any, text: string) => say(from, { type: 'log', key, level, text, at: Date.now() }),
         progress: (percent: number) => say(from, { type: 'progress', key, percent }),
       }
-      const answer = await journal.obey({ key, name: frame.name, turn: command.turn }, () =>
+      const answer = await journal.obey({ key, ...command }, () =>
         loggingTo(log, () => host.withFaults(command.name, command.workload, () => command.work(host))),
       )
       if (life === myLife)

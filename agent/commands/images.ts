@@ -1,6 +1,7 @@
-import type { Commands } from './commands.ts'
+import type { imageCommands } from '../protocol/commands/images.ts'
+import type { Handlers } from './handlers.ts'
 
-export const imageCommands = {
+export const images = {
   async 'image.ensure'(source, { images }) {
     const { virtualSizeBytes } = await images.ensure(source)
     return { virtualSizeBytes }
@@ -17,4 +18,4 @@ export const imageCommands = {
     await isos.remove(id)
     return {}
   },
-} satisfies Partial<Commands>
+} satisfies Handlers<typeof imageCommands>

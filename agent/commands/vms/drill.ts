@@ -1,11 +1,12 @@
 // The restore drill: a vm without any network on a disk from a backup, and the proof that its system works. It is not
 // among the vms that should run, so no boot of the host starts it.
-import { say } from '../controller-link/job-log.ts'
-import type { Machine } from '../drivers/hypervisor/hypervisor.ts'
-import { Failure } from '../failure.ts'
-import type { Host } from '../host/host.ts'
-import type { DrillProof } from '../protocol/backup.ts'
-import type { Commands } from './commands.ts'
+import { say } from '../../controller-link/job-log.ts'
+import type { Machine } from '../../drivers/hypervisor/hypervisor.ts'
+import { Failure } from '../../failure.ts'
+import type { Host } from '../../host/host.ts'
+import type { DrillProof } from '../../protocol/backup.ts'
+import type { hypervisorCommands } from '../../protocol/commands/hypervisor.ts'
+import type { Handlers } from '../handlers.ts'
 
 const ASK_EVERY_MS = 1000
 /** The serial line shows a login before the guest agent is up, which is the better proof. */
@@ -18,7 +19,7 @@ const STARTED =
   /(?:^|[\s.])login: ?\s*$|Reached target .{0,40}(?:Multi-User|Graphical|Login Prompts)|Cloud-init .{0,40} finished/im
 const PANIC = /Kernel panic - not syncing/
 
-export const drillCommands = {
+export const drills = {
   async 'drill.start'({ workload, volume, ...machine }, { storage, hypervisor }) {
     const pool = await storage.answering(volume.pool)
     if ((await pool.sizeBytes(volume)) === undefined)
@@ -49,7 +50,7 @@ export const drillCommands = {
     say('info', `${words[proof]} after ${((performance.now() - began) / 1000).toFixed(1)} s`)
     return { proof }
   },
-} satisfies Partial<Commands>
+} satisfies Partial<Handlers<typeof hypervisorCommands>>
 
 const words: Record<DrillProof, string> = {
   agent: 'The guest agent answers',

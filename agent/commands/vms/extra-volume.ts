@@ -1,12 +1,13 @@
 // Extra volumes: disks of their own, which one vm has at a time. The node keeps which vm that is, so that every later
 // definition of the vm has them.
-import { Failure } from '../failure.ts'
-import type { Host } from '../host/host.ts'
-import { serialOf } from '../protocol/wire.ts'
-import type { Commands } from './commands.ts'
-import { extraDisk } from './vm.ts'
+import { Failure } from '../../failure.ts'
+import type { Host } from '../../host/host.ts'
+import type { storageCommands } from '../../protocol/commands/storage.ts'
+import { serialOf } from '../../protocol/wire.ts'
+import type { Handlers } from '../handlers.ts'
+import { extraDisk } from '../hypervisor.ts'
 
-export const extraVolumeCommands = {
+export const extraVolumes = {
   async 'volume.make'({ volume, sizeBytes }, { storage }) {
     await (await storage.answering(volume.pool)).receive(volume, sizeBytes, async () => {})
     return {}
@@ -32,7 +33,7 @@ export const extraVolumeCommands = {
     state.dropAttached(volume.workload)
     return {}
   },
-} satisfies Partial<Commands>
+} satisfies Partial<Handlers<typeof storageCommands>>
 
 /**
  * Throws `volume_in_use` while another vm than `mayHave` has the volume. A vm that was removed has none: it is then

@@ -1,10 +1,11 @@
 import { isIP } from 'node:net'
-import { say } from '../controller-link/job-log.ts'
-import { wordsOf } from '../failure.ts'
-import type { Host } from '../host/host.ts'
-import type { Commands } from './commands.ts'
+import { say } from '../../controller-link/job-log.ts'
+import { wordsOf } from '../../failure.ts'
+import type { Host } from '../../host/host.ts'
+import type { guestAgentCommands } from '../../protocol/commands/guest-agent.ts'
+import type { Handlers } from '../handlers.ts'
 
-export const guestAddressCommands = {
+export const guestAddresses = {
   /** The guest is not trusted to have done it: its rules on the node decide what it may use. */
   async 'guest.addresses'({ workload, mac, add, remove, os }, host) {
     if ((await host.hypervisor.power(workload)) !== 'running') return { guest: 'off' as const }
@@ -22,7 +23,7 @@ export const guestAddressCommands = {
       return { guest: 'silent' as const }
     }
   },
-} satisfies Partial<Commands>
+} satisfies Partial<Handlers<typeof guestAgentCommands>>
 
 /**
  * For Windows, which keeps what it says. The protocol allows hexadecimal digits, dots and colons in an address, so none

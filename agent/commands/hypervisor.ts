@@ -3,15 +3,19 @@ import type { ExtraDisk } from '../drivers/hypervisor/hypervisor.ts'
 import { Failure } from '../failure.ts'
 import type { Host } from '../host/host.ts'
 import { limitVm, startVm } from '../host/start-vm.ts'
+import type { hypervisorCommands } from '../protocol/commands/hypervisor.ts'
 import { type Output, serialOf, type Vm, type Volume } from '../protocol/wire.ts'
-import type { Commands } from './commands.ts'
-import { lookAtGuest } from './look-at-guest.ts'
+import type { Handlers } from './handlers.ts'
+import { drills } from './vms/drill.ts'
+import { lookAtGuest } from './vms/look-at-guest.ts'
 
 const POLL_MS = 200
 const AGENT_EVERY_MS = 1000
 const POWER_EVERY_MS = 5000
 
-export const vmCommands = {
+export const hypervisor = {
+  ...drills,
+
   async 'vm.define'(vm, host) {
     await defineVm(vm, host)
     return {}
@@ -77,7 +81,7 @@ export const vmCommands = {
     const answers = answered === 'agent' || answered === 'ssh'
     return { answered, ...(look && answers && { seen: await lookAtGuest(host, workload, look) }) }
   },
-} satisfies Partial<Commands>
+} satisfies Handlers<typeof hypervisorCommands>
 
 /** Creates the definition of a vm or replaces it. */
 export async function defineVm(vm: Vm, host: Host) {

@@ -2,9 +2,11 @@ import { say } from '../controller-link/job-log.ts'
 import { MOST_GUEST_BYTES } from '../drivers/guest-agent/guest-agent.ts'
 import { Failure, wordsOf } from '../failure.ts'
 import type { Host } from '../host/host.ts'
+import type { guestAgentCommands } from '../protocol/commands/guest-agent.ts'
 import { startupFiles } from '../protocol/startup-script.ts'
 import { purposeOf, type StartupResult } from '../protocol/wire.ts'
-import type { Commands } from './commands.ts'
+import type { Handlers } from './handlers.ts'
+import { guestAddresses } from './vms/guest-addresses.ts'
 
 /** Failures of a guest, not of the node: the caller goes another way. */
 const ofGuest: readonly string[] = [
@@ -16,7 +18,9 @@ const ofGuest: readonly string[] = [
 ]
 const isOfGuest = (error: unknown) => error instanceof Failure && ofGuest.includes(error.code)
 
-export const guestCommands = {
+export const guestAgent = {
+  ...guestAddresses,
+
   async 'guest.set-password'({ workload, user, hash }, { guestAgent, decrypt }) {
     const password = hash.startsWith('$') ? { hash } : { text: decrypt(purposeOf(workload), hash) }
     try {
@@ -39,7 +43,7 @@ export const guestCommands = {
       return { answers: false, system: null, script: null }
     }
   },
-} satisfies Partial<Commands>
+} satisfies Handlers<typeof guestAgentCommands>
 
 /** Null while the script runs, and where its guest has none. */
 async function startupResult(agent: Host['guestAgent'], workload: string): Promise<StartupResult | null> {

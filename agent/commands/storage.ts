@@ -2,12 +2,15 @@ import { brokeOff, whileFrozen } from '../drivers/guest-agent/freezing.ts'
 import { atLayer } from '../drivers/storage/storage.ts'
 import { Failure } from '../failure.ts'
 import type { Host } from '../host/host.ts'
+import type { storageCommands } from '../protocol/commands/storage.ts'
 import type { Power, Volume } from '../protocol/wire.ts'
-import type { Commands } from './commands.ts'
-import { mustBeFree } from './extra-volume.ts'
-import { defineVm } from './vm.ts'
+import type { Handlers } from './handlers.ts'
+import { defineVm } from './hypervisor.ts'
+import { extraVolumes, mustBeFree } from './vms/extra-volume.ts'
 
-export const volumeCommands = {
+export const storage = {
+  ...extraVolumes,
+
   'volume.look': async (volume, { storage }) => ({
     sizeBytes: (await (await storage.answering(volume.pool)).sizeBytes(volume)) ?? null,
   }),
@@ -101,7 +104,7 @@ export const volumeCommands = {
     await (await storage.answering(volume.pool)).remove(volume)
     return {}
   },
-} satisfies Partial<Commands>
+} satisfies Handlers<typeof storageCommands>
 
 const isOn = (power: Power) => power === 'running' || power === 'paused'
 

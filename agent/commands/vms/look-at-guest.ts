@@ -1,8 +1,8 @@
 // Looks at what a guest has after its installation: the addresses of its card, its name, how root signs in. An answer
 // of the card says that the system took an address; the guest agent's words are its claim.
-import { Failure } from '../failure.ts'
-import type { Host } from '../host/host.ts'
-import type { GuestLook, GuestSeen } from '../protocol/wire.ts'
+import { Failure } from '../../failure.ts'
+import type { Host } from '../../host/host.ts'
+import type { GuestLook, GuestSeen } from '../../protocol/wire.ts'
 
 const PAUSE_MS = 1000
 const MOST = 100

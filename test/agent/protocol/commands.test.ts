@@ -1,0 +1,59 @@
+// The contract of each command: how it is declared, and that the node does as it is declared.
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { handlers, parseCommand } from '../../../agent/commands/index.ts'
+import { openJournal } from '../../../agent/controller-link/journal.ts'
+import { everyFailure } from '../../../agent/protocol/commands/declare.ts'
+import { type CommandName, commands } from '../../../agent/protocol/wire.ts'
+import { dataDir } from '../run.ts'
+
+const names = Object.keys(commands) as CommandName[]
+
+test.each(names)('%s has a handler, is declared to look or to act, and has codes of its own', (name) => {
+  const { kind, input, output, failures } = commands[name]
+  expect(handlers[name]).toBeFunction()
+  expect(['look', 'act']).toContain(kind)
+  for (const schema of [input, output]) expect(schema).toBeObject()
+  const codes: readonly string[] = failures
+  expect(codes).toEqual([...new Set(codes)])
+  for (const code of codes) {
+    expect(code).toMatch(/^[a-z0-9_]{1,60}$/)
+    expect(everyFailure as readonly string[]).not.toContain(code)
+  }
+})
+
+test('each command that is named as one that looks or waits is declared to look, and no other', () => {
+  const named = names.filter((name) => /\.(look|await|logs)$/.test(name))
+  expect(names.filter((name) => commands[name].kind === 'look')).toEqual(named)
+})
+
+test.each(names)('the answer of %s is stored when it acts, and never when it looks', async (name) => {
+  const journal = openJournal(join(dataDir(), 'journal.db'))
+  const { kind } = commands[name]
+  let times = 0
+  for (let n = 0; n < 2; n++) await journal.obey({ key: 'job_1/step', name, kind }, async () => ({ n: ++times }))
+  journal.close()
+  expect(times).toBe(kind === 'look' ? 2 : 1)
+})
+
+test('a command that looks takes no turn among those of its workload', () => {
+  const workload = `srv_${'1'.repeat(26)}`
+  expect(parseCommand('vm.look', { workload })).toMatchObject({ kind: 'look', turn: undefined })
+  expect(parseCommand('vm.start', { workload })).toMatchObject({ kind: 'act', turn: workload })
+})
+
+test('a file of commands declares those of one driver, and its handlers are in the file of the same name', async () => {
+  const files = (of: string) => [...new Bun.Glob('*.ts').scanSync(of)].sort()
+  const declared = files('agent/protocol/commands').filter((file) => file !== 'declare.ts')
+  const handled = files('agent/commands')
+  expect(handled).toEqual(expect.arrayContaining(declared))
+  const named = await Promise.all(
+    declared.map(async (file) => (await Bun.file(`agent/protocol/commands/${file}`).text()).match(/^ {2}'[a-z.-]+'/gm)),
+  )
+  expect(
+    named
+      .flat()
+      .map((text) => text!.trim().slice(1, -1))
+      .sort(),
+  ).toEqual([...names].sort())
+})
