@@ -61,6 +61,7 @@ import installationChecks from './0063_installation_checks.sql' with { type: 'te
 import imageBuilds from './0064_image_builds.sql' with { type: 'text' }
 import volumeLosses from './0066_volume_losses.sql' with { type: 'text' }
 import addressUsage from './0068_address_usage.sql' with { type: 'text' }
+import addressScopes from './0075_address_scopes.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -124,4 +125,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0064_image_builds', sql: imageBuilds },
   { name: '0066_volume_losses', sql: volumeLosses },
   { name: '0068_address_usage', sql: addressUsage },
+  { name: '0075_address_scopes', sql: addressScopes },
 ]

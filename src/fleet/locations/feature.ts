@@ -1,6 +1,6 @@
 import { feature } from '../../kernel/feature.ts'
 import { changeLocation, createLocation, listLocations } from './locations.ts'
-import { isAnyLocation, locationTarget } from './queries.ts'
+import { isAnyLocation, locationById, locationTarget } from './queries.ts'
 import { locations } from './tables.ts'
 
 const errors = {
@@ -24,6 +24,7 @@ export const locationsFeature = feature({
   errors,
   tables: [locations],
   operations: [createLocation, listLocations, changeLocation],
+  poolUsers: { locationName: (tx, id) => locationById(tx, id)?.name },
   auditTargets: [locationTarget],
   checklist: [
     {

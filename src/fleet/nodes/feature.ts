@@ -12,7 +12,7 @@ import { enrollNode, getEnrollment, renewEnrollment, revokeCredential } from './
 import { declareNodeLost } from './lose.ts'
 import { changeNode, getNode, listNodes } from './nodes.ts'
 import { Programs } from './programs.ts'
-import { expiredEnrollments, isAnyNodeLive, nodeById, nodeTarget, searchNodes } from './queries.ts'
+import { expiredEnrollments, isAnyNodeLive, locationsOfNodes, nodeById, nodeTarget, searchNodes } from './queries.ts'
 import { removeNode, removeNodeWithWorkloads } from './remove.ts'
 import { noteNotBack } from './report.ts'
 import { enrollments, nodeGuests, nodeHeld, nodes } from './tables.ts'
@@ -145,6 +145,7 @@ export const nodesFeature = feature({
       const node = nodeById(tx, nodeId)
       return node?.removedAt === null ? node.name : undefined
     },
+    locations: locationsOfNodes,
   },
   attention: [awaitedNodes, addressConflicts, nodesInTrouble, plainHttp],
   auditTargets: [

@@ -164,6 +164,9 @@ const statements = prepared(({ $client }) => ({
   isIn: $client.prepare<{ id: string }, [string, string]>(
     'SELECT id FROM nodes WHERE id = ? AND location_id = ? AND removed_at IS NULL',
   ),
+  locations: $client.prepare<{ id: string }, [string]>(
+    'SELECT DISTINCT location_id AS id FROM nodes WHERE id IN (SELECT value FROM json_each(?))',
+  ),
   health: $client.prepare<NodeHealthRow, []>(
     `SELECT n.id, n.name, n.seen_at AS seenAt, n.lost_at AS lostAt, n.skew_ms AS skewMs, n.differences,
       n.facts ->> '$.agentVersion' AS version, n.facts ->> '$.virtualisation.kind' AS kind,
@@ -211,6 +214,12 @@ export const hasReported = (tx: Db, nodeId: string): boolean => statements(tx).h
 /** Is it a node of this location, and not removed? */
 export const isNodeIn = (tx: Db, nodeId: string, locationId: string): boolean =>
   statements(tx).isIn.get(nodeId, locationId) !== null
+
+/** The locations of these nodes, each once. */
+export const locationsOfNodes = (tx: Db, ids: readonly string[]): string[] =>
+  statements(tx)
+    .locations.all(JSON.stringify(ids))
+    .map(({ id }) => id)
 
 /** The columns by which Needs attention judges nodes, of every node, by name. */
 export const nodesHealth = (tx: Db): NodeHealthRow[] => statements(tx).health.all()

@@ -1,5 +1,5 @@
 import { feature } from '../../kernel/feature.ts'
-import { workloadById, workloadElsewhere } from './queries.ts'
+import { locationsOfWorkloads, workloadById, workloadElsewhere } from './queries.ts'
 import { workloadCounts, workloadCrashes, workloadStates, workloads } from './tables.ts'
 
 export const workloadsFeature = feature({
@@ -11,5 +11,6 @@ export const workloadsFeature = feature({
       return workload && { id, kind: workload.kind, hostname: workload.hostname }
     },
     holderElsewhere: workloadElsewhere,
+    locations: locationsOfWorkloads,
   },
 })

@@ -75,6 +75,9 @@ const statements = prepared(({ $client }) => ({
     `SELECT id, kind, hostname FROM workloads
      WHERE id IN (SELECT value FROM json_each(?)) AND node_id NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
   ),
+  locations: $client.prepare<{ id: string }, [string]>(
+    'SELECT DISTINCT location_id AS id FROM workloads WHERE id IN (SELECT value FROM json_each(?))',
+  ),
   listedOn: $client.prepare<{ n: number }, [string]>(
     'SELECT count(*) AS n FROM workloads WHERE node_id = +? AND terminated_at IS NULL',
   ),
@@ -118,6 +121,12 @@ export const workloadOfService = (
 /** One of these workloads that stands on none of these nodes; undefined where there is none. */
 export const workloadElsewhere = (tx: Db, ids: readonly string[], nodeIds: readonly string[]) =>
   statements(tx).elsewhere.get(JSON.stringify(ids), JSON.stringify(nodeIds)) ?? undefined
+
+/** The locations of these workloads, each once. */
+export const locationsOfWorkloads = (tx: Db, ids: readonly string[]): string[] =>
+  statements(tx)
+    .locations.all(JSON.stringify(ids))
+    .map(({ id }) => id)
 
 /** The few columns that decide who sees a workload. */
 export type Deciding = Pick<Workload, 'id' | 'ownerId' | 'resellerId' | 'terminatedAt' | 'purgeAt'>

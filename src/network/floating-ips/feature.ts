@@ -6,6 +6,7 @@ import { event } from '../../kernel/jobs/outbox.ts'
 import { addressesOf, isOwn } from '../ip-pools/allocate.ts'
 import { getFloatingIp, listFloatingIps, renameFloatingIp } from './list.ts'
 import { assignFloatingIp, movingFloatingIp, unassignFloatingIp } from './move.ts'
+import { locationsOfFloating } from './queries.ts'
 import { releaseFloatingIp } from './release.ts'
 import { reserveFloatingIp } from './reserve.ts'
 import { floatingIps } from './tables.ts'
@@ -54,6 +55,7 @@ export const floatingIpsFeature = feature({
   errors,
   events,
   tables: [floatingIps],
+  poolUsers: { locations: locationsOfFloating },
   jobs: [movingFloatingIp],
   bindsToOwner: (tx, workloadId) =>
     addressesOf(tx, workloadId)

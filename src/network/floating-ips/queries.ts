@@ -2,7 +2,7 @@ import { and, count, eq, type SQL } from 'drizzle-orm'
 import { newest } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
-import type { Db, Tx } from '../../kernel/db/open.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { rowBy, updating } from '../../kernel/db/rows.ts'
 import { type FloatingIp, floatingIps } from './tables.ts'
 
@@ -21,6 +21,16 @@ export const ofOwner = (ownerId: string | undefined, resellerId: string | undefi
 
 export const countFloating = (tx: Db, ownerId: string): number =>
   tx.select({ n: count() }).from(floatingIps).where(eq(floatingIps.ownerId, ownerId)).get()!.n
+/** The locations of these floating addresses, each once. */
+export const locationsOfFloating = (tx: Db, ids: readonly string[]): string[] =>
+  locations(tx)
+    .all(JSON.stringify(ids))
+    .map(({ id }) => id)
+const locations = prepared(({ $client }) =>
+  $client.prepare<{ id: string }, [string]>(
+    'SELECT DISTINCT location_id AS id FROM floating_ips WHERE id IN (SELECT value FROM json_each(?))',
+  ),
+)
 export const insertFloating = (tx: Tx, row: typeof floatingIps.$inferInsert): FloatingIp =>
   tx.insert(floatingIps).values(row).returning().get()
 export const updateFloating = (tx: Tx, row: FloatingIp, given: Partial<FloatingIp>): FloatingIp =>

@@ -31,10 +31,10 @@ const statements = prepared(({ $client }) => ({
       'IS NULL',
   ),
   ipv6Pools: $client.prepare<
-    { id: string; network: string; gateway: string; first: string; last: string; nextOffset: string },
+    Pick<Pool, 'id' | 'network' | 'gateway' | 'first' | 'last' | 'nextOffset' | 'scope'>,
     [string]
   >(
-    'SELECT p.id, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset FROM pools p JOIN ' +
+    'SELECT p.id, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset, p.scope FROM pools p JOIN ' +
       `pool_nodes pn ON pn.pool_id = p.id WHERE p.version = 6 AND pn.node_id = +? AND ${isGiven('p.id')} ORDER BY p.id`,
   ),
   nextPlace: $client.prepare<{ n: number }, [string]>(
@@ -209,6 +209,7 @@ export function takeIpv6(
       place: nextPlace.get(pool.id)!.n,
       workloadId,
       isPrimary,
+      scope: pool.scope,
     })
     moveOn.run(cut.nextOffset, pool.id)
     return cut.address

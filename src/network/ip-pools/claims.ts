@@ -212,7 +212,8 @@ function rowOf(tx: Db, nodeId: string, named: string, early: EarlyCuts): Row | E
 function insertEarly(tx: Tx, { poolId, address, prefix }: Early, early: EarlyCuts): string {
   const id = newId('ip')
   const prefixLength = prefix.bits
-  insert(tx, { id, poolId, version: 6, address, prefixLength, place: nextPlaceIn(tx, poolId), cutEarly: true })
+  const { scope } = poolById(tx, poolId)!
+  insert(tx, { id, poolId, version: 6, address, prefixLength, place: nextPlaceIn(tx, poolId), cutEarly: true, scope })
   early.add(poolId, prefix)
   return id
 }

@@ -16,8 +16,10 @@ const errors = {
   },
   pool_overlaps: {
     status: 409,
-    when: 'The range has an address of another pool, or its gateway.',
-    remedy: 'Choose another range, or remove that pool.',
+    when:
+      'The range has an address of another pool, or its gateway. A private range can be a pool of each location, ' +
+      'where neither is attached to nodes of several.',
+    remedy: 'Choose another range or other nodes, or remove that pool.',
   },
   address_in_use: { status: 409, when: 'A server has the address.', remedy: 'Choose another, or free it.' },
 } as const

@@ -60,6 +60,7 @@ export function takeFloating(tx: Tx, holder: Holder, version: 4 | 6, nodeIds: re
       holderId: holder.id,
       holderResellerId: holder.resellerId,
       reservedFor: RESERVED_FOR,
+      scope: pool.scope,
     })
     noteCut(tx, poolId, cut.nextOffset)
     return id

@@ -6,7 +6,7 @@ import type { Db } from '../../kernel/db/open.ts'
 import { awaitedOf } from './awaited.ts'
 import { addressById, countAddresses, nodeIdsOf, poolById } from './queries.ts'
 import type { Address, Pool } from './tables.ts'
-import { type PoolContext, routerName } from './users.ts'
+import { locationName, type PoolContext, routerName } from './users.ts'
 
 const staffOnly =
   <Row>(find: (tx: Db, id: string) => Row | undefined) =>
@@ -38,6 +38,11 @@ export const poolAnswer = namedSchema('AddressPool', {
   held: t.Integer(),
   reserved: t.Integer(),
   nodes: t.Array(t.Object({ id: t.String(), name: t.String() })),
+  uniqueAt: described(
+    nullable(t.Object({ id: t.String(), name: t.String() })),
+    'Of a private range (RFC 1918, RFC 6598, fc00::/7): the only location where no other pool has its addresses. ' +
+      'Null: no pool has them at any location, or the pool was never attached to a node.',
+  ),
   awaited: described(
     t.Array(t.Object({ id: t.String(), name: t.String() })),
     'Nodes that have not told since the database was restored which addresses are in use on them; it gives none ' +
@@ -45,14 +50,16 @@ export const poolAnswer = namedSchema('AddressPool', {
   ),
 })
 
-export function showPool(call: PoolContext, { nextOffset: _, createdAt: __, ...shown }: Pool) {
+export function showPool(call: PoolContext, { nextOffset: _, createdAt: __, scope, ...shown }: Pool) {
   const { total, held, reserved } = countAddresses(call.tx, shown.id)
+  const location = locationName(call, scope)
   const named = (ids: readonly string[]) => ids.map((id) => ({ id, name: routerName(call, id) ?? '' }))
   return {
     ...shown,
     held,
     reserved,
     nodes: named(nodeIdsOf(call.tx, shown.id)),
+    uniqueAt: location === undefined ? null : { id: scope, name: location },
     awaited: named(awaitedOf(call.tx, shown.id)),
     ...(shown.version === 4 ? { total, free: total - held - reserved } : { total: null, free: null }),
   }

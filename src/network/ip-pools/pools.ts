@@ -5,7 +5,7 @@ import { page, paginate, sortParameter } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
 import { described, done, fields, line, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
-import type { Db, Tx } from '../../kernel/db/open.ts'
+import type { Tx } from '../../kernel/db/open.ts'
 import { holdClaimed, overruleClaims } from './claims.ts'
 import { mustBeNodes, pool, poolAddress, poolAnswer, showPool } from './model.ts'
 import {
@@ -23,11 +23,13 @@ import {
   poolById,
   poolSorts,
   poolsByName,
+  rescopePool,
   reserve,
 } from './queries.ts'
 import { type Network, toNetwork, toNumber, toText } from './ranges.ts'
-import type { Address } from './tables.ts'
-import { holderElsewhere, holderOf, type PoolContext } from './users.ts'
+import { canMeet, isPrivateRange, scopeFor } from './scope.ts'
+import { type Address, EVERYWHERE, type Pool } from './tables.ts'
+import { holderElsewhere, holderOf, locationName, type PoolContext } from './users.ts'
 
 /** Every IPv4 address of a pool is a row from the start; a /16 is 65,536 rows. */
 const SMALLEST_IPV4_PREFIX = 16
@@ -72,10 +74,12 @@ export const createPool = operation({
     })
     const nodeIds = body.nodeIds ?? []
     mustBeNodes(call, nodeIds)
-    mustOverlapNone(tx, network.version, { first, last, gateway })
-    const it = named('pool', () =>
+    const id = newId('pool')
+    const scope = scopeFor(call, { id, network: body.network, scope: id }, nodeIds)
+    mustOverlapNone(call, { id, version: network.version, first, last, gateway, scope })
+    const made = named('pool', () =>
       insertPool(tx, {
-        id: newId('pool'),
+        id,
         name: body.name,
         version: network.version,
         network: body.network,
@@ -83,12 +87,13 @@ export const createPool = operation({
         first: toText(network.version, first),
         last: toText(network.version, last),
         resolvers,
+        scope,
         createdAt: clock(),
       }),
     )
-    if (network.version === 4) fill(tx, it.id, network, first, last, gateway)
-    attachTo(tx, it.id, nodeIds)
-    return showPool(call, it)
+    if (network.version === 4) fill(tx, made, network, first, last, gateway)
+    attachTo(tx, made.id, nodeIds)
+    return showPool(call, made)
   },
 })
 
@@ -112,35 +117,41 @@ function networkFrom(text: string): Network {
 type Range = { first: bigint; last: bigint }
 const isIn = ({ first, last }: Range, n: bigint) => first <= n && n <= last
 
+type Wanted = Range & { gateway: bigint; version: 4 | 6 } & Pick<Pool, 'id' | 'scope'>
 /**
  * Pools may be pieces of one network, with one gateway: no address is in two ranges, and no gateway of one is an
- * address of another. Throws `pool_overlaps`.
+ * address of another, unless both ranges are private and at different locations. Throws `pool_overlaps`.
  */
-function mustOverlapNone(tx: Db, version: 4 | 6, wanted: Range & { gateway: bigint }) {
-  for (const other of allPools(tx)) {
-    if (other.version !== version) continue
-    const [first, last, gateway] = [other.first, other.last, other.gateway].map((text) => toNumber(text)!.n) as [
-      bigint,
-      bigint,
-      bigint,
-    ]
+function mustOverlapNone(call: PoolContext, wanted: Wanted) {
+  for (const other of allPools(call.tx)) {
+    if (other.id === wanted.id || other.version !== wanted.version || !canMeet(other.scope, wanted.scope)) continue
+    const { first, last, gateway } = numbersOf(other)
+    const refuse = (words: string) => {
+      throw new ApiError('pool_overlaps', `${words} ${scopeHint(call, other, wanted)}`.trim())
+    }
     if (wanted.first <= last && first <= wanted.last)
-      throw new ApiError(
-        'pool_overlaps',
-        `The range overlaps with ${other.first} to ${other.last} of the pool ${other.name}. Choose another range.`,
-      )
+      refuse(`The range overlaps with ${other.first} to ${other.last} of the pool ${other.name}. Choose another range.`)
     if (gateway === wanted.gateway) continue
     if (isIn(wanted, gateway))
-      throw new ApiError(
-        'pool_overlaps',
-        `The range holds ${other.gateway}, the gateway of the pool ${other.name}. Choose a range without it.`,
-      )
+      refuse(`The range holds ${other.gateway}, the gateway of the pool ${other.name}. Choose a range without it.`)
     if (isIn({ first, last }, wanted.gateway))
-      throw new ApiError(
-        'pool_overlaps',
-        `The gateway is an address of the pool ${other.name}. Choose the gateway that this network really has.`,
-      )
+      refuse(`The gateway is an address of the pool ${other.name}. Choose the gateway that this network really has.`)
   }
+}
+
+const numbersOf = (pool: Pick<Pool, 'first' | 'last' | 'gateway'>) => ({
+  first: toNumber(pool.first)!.n,
+  last: toNumber(pool.last)!.n,
+  gateway: toNumber(pool.gateway)!.n,
+})
+
+/** A private range of several locations stands in the way at each of them: the words say how that is mended. */
+function scopeHint(call: PoolContext, other: Pool, wanted: Wanted): string {
+  if (!isPrivateRange(toNetwork(other.network)!) || other.scope === wanted.scope) return ''
+  return other.scope === EVERYWHERE
+    ? `Another location can have the same private range only where ${other.name} is attached to nodes of one location.`
+    : `${other.name} is at ${locationName(call, other.scope) ?? 'another location'}: a private range can be used ` +
+        'again only by a pool that is attached to nodes of one location.'
 }
 
 function gatewayFrom(network: Network, text: string): bigint {
@@ -166,12 +177,19 @@ function rangeFrom(network: Network, { first, last }: { first?: string | undefin
   return range
 }
 
-function fill(tx: Tx, poolId: string, network: Network, first: bigint, last: bigint, gateway: bigint) {
+function fill(
+  tx: Tx,
+  pool: Pick<Pool, 'id' | 'scope'>,
+  network: Network,
+  first: bigint,
+  last: bigint,
+  gateway: bigint,
+) {
   function* rows() {
     for (let n = first; n <= last; n++)
       yield { id: newId('ip'), address: toText(4, n), reservedFor: n === gateway ? 'Gateway' : null }
   }
-  fillPool(tx, poolId, network.bits, rows())
+  fillPool(tx, pool, network.bits, rows())
 }
 
 export const listPools = operation({
@@ -260,7 +278,7 @@ export const attachPool = operation({
   on: pool,
   body: fields({ nodeIds: t.Array(t.String({ minLength: 1, maxLength: 40 }), { maxItems: 500 }) }),
   response: poolAnswer,
-  refuses: ['in_use'],
+  refuses: ['in_use', 'pool_overlaps'],
   example: { nodeIds: ['<node_id>'] },
   auditSnapshot: (call) => ({
     ...call.target,
@@ -278,8 +296,13 @@ export const attachPool = operation({
         `${left.hostname} has an address of this pool on a node that would no longer route it. Move or terminate it ` +
           'first.',
       )
+    const scope = scopeFor(call, target, body.nodeIds)
+    if (scope !== target.scope) {
+      mustOverlapNone(call, { ...target, ...numbersOf(target), scope })
+      rescopePool(tx, target.id, scope)
+    }
     attachTo(tx, target.id, body.nodeIds)
-    return showPool(call, target)
+    return showPool(call, { ...target, scope })
   },
 })
 

@@ -107,15 +107,18 @@ export const reserve = (tx: Tx, addressId: string, reservedFor: string | null) =
 /** Inserts the IPv4 addresses of a new pool in their order: 65 536 of a /16. */
 export function fillPool(
   tx: Tx,
-  poolId: string,
+  { id: poolId, scope }: Pick<Pool, 'id' | 'scope'>,
   prefixLength: number,
   rows: Iterable<{ id: string; address: string; reservedFor: string | null }>,
 ) {
   const { fill } = statements(tx)
   let place = 0
-  for (const { id, address, reservedFor } of rows) fill.run(id, poolId, address, prefixLength, place++, reservedFor)
+  for (const { id, address, reservedFor } of rows)
+    fill.run(id, poolId, address, prefixLength, place++, reservedFor, scope)
 }
 
+/** Its addresses are unique in this scope from now on. Throws a unique violation where one is there already. */
+export const rescopePool = (tx: Tx, id: string, scope: string) => void statements(tx).rescope.run(scope, id)
 /** These nodes route the pool from now on, and no others. */
 export function attachTo(tx: Tx, poolId: string, nodeIds: readonly string[]) {
   tx.delete(poolNodes).where(eq(poolNodes.poolId, poolId)).run()
@@ -142,9 +145,9 @@ const statements = prepared(({ $client }) => ({
        count(reserved_for) FILTER (WHERE workload_id IS NULL) AS reserved
      FROM addresses WHERE pool_id = ?`,
   ),
-  fill: $client.prepare<unknown, [string, string, string, number, number, string | null]>(
-    `INSERT INTO addresses (id, pool_id, version, address, prefix_length, place, reserved_for)
-     VALUES (?, ?, 4, ?, ?, ?, ?)`,
+  fill: $client.prepare<unknown, [string, string, string, number, number, string | null, string]>(
+    `INSERT INTO addresses (id, pool_id, version, address, prefix_length, place, reserved_for, scope)
+     VALUES (?, ?, 4, ?, ?, ?, ?, ?)`,
   ),
   nearlyUsedUp: $client.prepare<{ id: string; name: string; free: number }, []>(
     `SELECT * FROM (SELECT p.id, p.name,
@@ -157,8 +160,10 @@ const statements = prepared(({ $client }) => ({
      WHERE pn.node_id = ? ORDER BY p.name`,
   ),
   holders: $client.prepare<{ id: string }, [string]>(
-    'SELECT DISTINCT workload_id AS id FROM addresses WHERE pool_id = ? AND workload_id IS NOT NULL',
+    `SELECT workload_id AS id FROM addresses WHERE pool_id = ?1 AND workload_id IS NOT NULL
+     UNION SELECT holder_id FROM addresses WHERE pool_id = ?1 AND holder_id IS NOT NULL`,
   ),
+  rescope: $client.prepare<unknown, [string, string]>('UPDATE pools SET scope = ? WHERE id = ?'),
   routing: $client.prepare<{ id: string }, []>('SELECT DISTINCT node_id AS id FROM pool_nodes'),
   kept: $client.prepare<unknown, [string]>(
     'SELECT 1 FROM addresses WHERE pool_id = ? AND holder_id IS NOT NULL LIMIT 1',
@@ -168,7 +173,7 @@ const statements = prepared(({ $client }) => ({
   ),
 }))
 
-/** The ids of what holds addresses of the pool. */
+/** The ids of what holds addresses of the pool: workloads, and things beside them such as floating addresses. */
 export const holdersOf = (tx: Db, poolId: string): string[] =>
   statements(tx)
     .holders.all(poolId)

@@ -1,5 +1,8 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
+/** The scope of a pool whose addresses no other pool has. */
+export const EVERYWHERE = ''
+
 export const pools = sqliteTable('pools', {
   id: text().primaryKey(),
   name: text().notNull(),
@@ -11,11 +14,13 @@ export const pools = sqliteTable('pools', {
   resolvers: text({ mode: 'json' }).$type<string[]>().notNull(),
   /** IPv6 only: where the next prefix begins, in single addresses from the start of the range, decimal. */
   nextOffset: text('next_offset').notNull().default('0'),
+  /** Where its addresses are unique: scope.ts. */
+  scope: text().notNull().default(EVERYWHERE),
   createdAt: integer('created_at').notNull(),
 })
 export type Pool = typeof pools.$inferSelect
 
-/** `address` is unique across all pools: the index keeps two orders from getting one address. */
+/** `address` is unique in its scope: the index keeps two orders from getting one address. */
 export const addresses = sqliteTable('addresses', {
   id: text().primaryKey(),
   poolId: text('pool_id').notNull(),
@@ -34,6 +39,8 @@ export const addresses = sqliteTable('addresses', {
   holderResellerId: text('holder_reseller_id'),
   /** A claimed prefix that lies where its pool has not cut yet: it is left out there. */
   cutEarly: integer('cut_early', { mode: 'boolean' }).notNull().default(false),
+  /** That of its pool. */
+  scope: text().notNull().default(EVERYWHERE),
 })
 export type Address = typeof addresses.$inferSelect
 

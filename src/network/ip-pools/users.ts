@@ -7,6 +7,10 @@ export type Holder = { id: string; kind: string; hostname: string }
 export type PoolUsers = {
   /** The name of the node with this id that may route pools; undefined where there is none. */
   routerName?(tx: Db, nodeId: string): string | undefined
+  /** The locations of those of these that are this feature's nodes or holders. */
+  locations?(tx: Db, ids: readonly string[]): readonly string[]
+  /** The name of the location with this id; undefined where there is none. */
+  locationName?(tx: Db, locationId: string): string | undefined
   /** The holder with this id; undefined where it is none of this feature's. */
   holder?(tx: Db, id: string): Holder | undefined
   /** One of these holders that stands on none of these nodes; undefined where there is none. */
@@ -32,6 +36,11 @@ function asked<T>({ registry }: PoolContext, ask: (users: PoolUsers) => T | unde
 
 export const routerName = (call: PoolContext, nodeId: string) =>
   asked(call, (users) => users.routerName?.(call.tx, nodeId))
+/** The locations of these nodes and holders of addresses, each once. */
+export const locationsOf = ({ registry, tx }: PoolContext, ids: readonly string[]): string[] => [
+  ...new Set(registry.features.flatMap(({ poolUsers }) => poolUsers?.locations?.(tx, ids) ?? [])),
+]
+export const locationName = (call: PoolContext, id: string) => asked(call, (users) => users.locationName?.(call.tx, id))
 export const holderOf = (call: PoolContext, id: string) => asked(call, (users) => users.holder?.(call.tx, id))
 export const holderElsewhere = (call: PoolContext, holderIds: readonly string[], nodeIds: readonly string[]) =>
   asked(call, (users) => users.holderElsewhere?.(call.tx, holderIds, nodeIds))

@@ -24,6 +24,11 @@ const errors = {
     when: 'The name does not lead to the address.',
     remedy: 'Add an A or AAAA record with the address to the name first.',
   },
+  name_of_another: {
+    status: 409,
+    when: 'The address is private, and a server at another location that has it too has named it in reverse DNS.',
+    remedy: 'Name it where it is named, or remove that name first.',
+  },
   name_server_refused: {
     status: 409,
     when: 'The name server did not answer as it should; the message says what it said.',

@@ -45,7 +45,7 @@ export const setReverseName = operation({
   on: server,
   body,
   response,
-  refuses: ['no_name_server', 'name_leads_elsewhere', 'limit_reached', 'server_terminated'],
+  refuses: ['no_name_server', 'name_leads_elsewhere', 'name_of_another', 'limit_reached', 'server_terminated'],
   example,
   // Without a name server nothing is looked up for anybody.
   prepare: async ({ db, target, body: { address, name }, secrets, forwardLookUp }) => {
@@ -74,7 +74,7 @@ export const setReverseNameUnconfirmed = operation({
   on: server,
   body,
   response,
-  refuses: ['no_name_server', 'limit_reached', 'server_terminated'],
+  refuses: ['no_name_server', 'name_of_another', 'limit_reached', 'server_terminated'],
   example,
   run(call) {
     addressIn(call.tx, call.target.id, call.body.address)
@@ -89,10 +89,20 @@ function change({ tx, target, body, clock }: Change) {
   const { address, held } = addressIn(tx, target.id, body.address)
   const name = body.name?.toLowerCase() ?? null
   const names = namesOf(tx, idsOf(tx, target.id))
+  const shown = () => ({ configured: true, names: namesOf(tx, idsOf(tx, target.id)).map(showName) })
   const present = reverseNameOf(tx, address)
+  // A private address may be a server's at each location, and a name server has one record for all of them.
+  const isAnothers = present !== undefined && present.name !== null && present.addressId !== held.id
+  if (isAnothers && name === null) return shown()
+  if (isAnothers)
+    throw new ApiError(
+      'name_of_another',
+      `${address} has a name for a server at another location, where the same private range is used. The name server ` +
+        'has one record for both.',
+    )
   if (name !== null && !present && names.length >= MOST_NAMES)
     throw new ApiError('limit_reached', `The addresses of a server have at most ${MOST_NAMES} names. Remove one first.`)
   // A name that was never there needs no deletion.
   if (name !== null || present) wantName(tx, address, held.id, name, clock())
-  return { configured: true, names: namesOf(tx, idsOf(tx, target.id)).map(showName) }
+  return shown()
 }

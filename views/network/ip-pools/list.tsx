@@ -119,7 +119,7 @@ const AddPool = ({ nodes }: { nodes: Nodes }) => (
             label="Network"
             required
             mono
-            hint="For example 203.0.113.0/24 or 2001:db8::/48"
+            hint="For example 203.0.113.0/24 or 2001:db8::/48. A private range can be a pool of each location."
           />
           <Field scope="pool" name="gateway" label="Gateway" required mono hint="For example 203.0.113.1 or fe80::1" />
         </div>

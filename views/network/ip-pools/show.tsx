@@ -109,6 +109,7 @@ const Details = ({ pool: p }: { pool: Pool }) => (
               : 'None: servers cannot resolve names.',
           ],
           ['Nodes', <NodeLinks nodes={p.nodes} none="None: no server gets an address from it." />],
+          ['Unique', (p.uniqueAt || p.nodes.length > 0) && <UniqueAt pool={p} />],
           ['In use', count(p.held, 'address', 'addresses')],
           ['Reserved', count(p.reserved, 'address', 'addresses')],
           ['ID', <Copyable text={p.id} what="ID" />],
@@ -117,6 +118,9 @@ const Details = ({ pool: p }: { pool: Pool }) => (
     </div>
   </Section>
 )
+
+const UniqueAt = ({ pool: { uniqueAt } }: { pool: Pool }) =>
+  uniqueAt ? `At ${uniqueAt.name}: another location can have the same private range.` : 'At all locations'
 
 /** IPv6 is more than anyone can draw: only what is in use is listed. */
 const Prefixes = ({ addresses }: { addresses: Data['addresses'] }) => (
