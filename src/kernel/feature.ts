@@ -2,7 +2,7 @@
 // lists them, and the registry derives every central table from that list.
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { PermissionDeclaration, ScopeDeclaration } from './api/access.ts'
-import type { ErrorDeclaration } from './api/errors.ts'
+import type { ErrorDeclaration, ErrorTable } from './api/errors.ts'
 import type { HttpContext } from './api/http.ts'
 import type { AppContext, Operation } from './api/operation.ts'
 import type { IncomingRequest } from './api/response.ts'
@@ -91,6 +91,11 @@ export interface Feature extends FeatureFields {
   actions?: readonly ActionEntry[]
   /** For tests: makes one of each of its things; the ids by the names of their resources. */
   fixture?(world: FixtureWorld): Promise<Readonly<Record<string, string>>>
+  /**
+   * Called once with every feature of a controller and their error codes. Throws where the declarations in a field that
+   * this feature added do not fit together.
+   */
+  check?(features: readonly Feature[], errors: ErrorTable): void
   /** Kinds of deliveries of the queue. */
   deliveries?: readonly DeliveryKind[]
 }

@@ -46,6 +46,7 @@ export function assemble(features: readonly Feature[]) {
   for (const [name, { opens }] of Object.entries(permissions))
     for (const scope of opens)
       if (!Object.hasOwn(scopes, scope)) throw new Error(`the permission ${name} opens ${scope}, which nobody declares`)
+  for (const one of features) one.check?.(features, errors)
   const allOperations = all((one) => one.operations)
   const byId = new Map(allOperations.map((op) => [op.id, op]))
   return {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { operations, registry } from '../../src/app/features.ts'
-import { actionNames, table as states } from '../../src/compute/servers/state.ts'
+import { stateTableOf } from '../../src/fleet/workloads/states/rows.ts'
 import { statuses } from '../../src/fleet/workloads/status.ts'
 import { accountKinds } from '../../src/identity/accounts/kinds.ts'
 import { presets } from '../../src/identity/tokens/presets.ts'
@@ -62,9 +62,9 @@ const tables: Record<string, string> = {
   ),
   states: table(
     ['action', ...statuses.map((status) => `\`${status}\``)],
-    actionNames.map((action) => [
+    Object.entries(stateTableOf(registry.features, 'server')).map(([action, { cells }]) => [
       action,
-      ...statuses.map((status) => (states[action][status] === 'allowed' ? 'allowed' : `\`${states[action][status]}\``)),
+      ...statuses.map((status) => (cells[status] === 'allowed' ? 'allowed' : `\`${cells[status]}\``)),
     ]),
   ),
   keys:

@@ -11,11 +11,11 @@ import { settingValue } from '../../kernel/setting.ts'
 import { count } from '../../kernel/words.ts'
 import { startDestroying } from '../brake/brake.ts'
 import { endedServer, jobResponse, subjectOfOwner } from '../servers/model.ts'
-import { refusalsOf } from '../servers/state.ts'
 import { repositoryIn } from './keys.ts'
 import {
   type Backup,
   backup,
+  backupActions,
   backupIn,
   changing,
   keptAfterTermination,
@@ -37,7 +37,7 @@ export const removeBackup = operation({
   response: jobResponse,
   status: 202,
   idempotent: true,
-  refuses: [...refusalsOf('delete_backup'), 'backup_not_found', 'backup_not_ready'],
+  refuses: [...backupActions.refusalsOf('delete_backup'), 'backup_not_found', 'backup_not_ready'],
   run({ tx, actor, target, params, clock }) {
     const it = backupIn(tx, target, params['backupId'])
     mustBeDeletable(tx, actor, target, it)
@@ -60,7 +60,7 @@ export const deleteBackupById = operation({
   }),
   status: 202,
   idempotent: true,
-  refuses: [...refusalsOf('delete_backup'), 'backup_not_ready'],
+  refuses: [...backupActions.refusalsOf('delete_backup'), 'backup_not_ready'],
   run({ tx, actor, target: it, clock }) {
     mustBeDeletableByOwner(tx, actor, it)
     return { jobId: startForgetting(tx, [it], { by: actor, now: clock() }), backupId: it.id }

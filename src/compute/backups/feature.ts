@@ -8,7 +8,7 @@ import { failedBackupsShown } from './attention.ts'
 import { deleteBackupById, forgetDue, forgetting, removeBackup } from './delete.ts'
 import { getBackup, listAllBackups, listBackups } from './list.ts'
 import { backingUp, droppingLeftOver, makeBackup } from './make.ts'
-import { keptAfterTermination, mostManual } from './model.ts'
+import { backupActions, keptAfterTermination, mostManual } from './model.ts'
 import { backupNotices, tellOfFailure } from './notices.ts'
 import { backupOfAudit, encryptedKey, hasLeftBackups } from './queries.ts'
 import { restoreBackup, restoringBackup } from './restore.ts'
@@ -80,6 +80,7 @@ const DUE_EVERY_MS = 6 * hour
 
 export const backupsFeature = feature({
   name: 'backups',
+  workloadActions: [backupActions],
   ids,
   errors,
   events,

@@ -16,9 +16,8 @@ import { backupTargetById } from '../backup-targets/queries.ts'
 import { readingJob } from '../servers/disk-lock.ts'
 import { volumeOf } from '../servers/install/plan.ts'
 import { inEvent, load, server, subjectOfOwner } from '../servers/model.ts'
-import { refusalsOf } from '../servers/state.ts'
 import { ensureBackupKey, repositoryIn } from './keys.ts'
-import { changing, mustBeBackupable, mustHaveTarget } from './model.ts'
+import { backupActions, changing, mustBeBackupable, mustHaveTarget } from './model.ts'
 import { backupById, changeBackup, insertBackup } from './queries.ts'
 import type { Backup } from './tables.ts'
 
@@ -37,7 +36,7 @@ export const makeBackup = operation({
   response: namedSchema('BackupStarted', { jobId: t.String(), serverId: t.String(), backupId: t.String() }),
   status: 201,
   idempotent: true,
-  refuses: [...refusalsOf('backup'), 'server_busy', 'backup_limit', 'no_backup_target'],
+  refuses: [...backupActions.refusalsOf('backup'), 'server_busy', 'backup_limit', 'no_backup_target'],
   example: { keepDays: 30 },
   run({ tx, actor, target, body: { keepDays }, clock, secrets }) {
     mustBeBackupable(tx, actor, target)

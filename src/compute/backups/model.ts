@@ -15,11 +15,19 @@ import type { BackupTarget } from '../backup-targets/model.ts'
 import { backupTargetById, defaultBackupTarget } from '../backup-targets/queries.ts'
 import { mustHaveUnreadDisk } from '../servers/disk-lock.ts'
 import { load, type Server } from '../servers/model.ts'
-import { mustAllowFor } from '../servers/state.ts'
+import { always, needsInstallation, serverStates } from '../servers/state.ts'
 import { refusalOf } from '../snapshots/model.ts'
 import { backupById, manualBackups } from './queries.ts'
 import { isOnNodeOnly } from './reach.ts'
 import { type Backup, backupKinds, backupStates } from './tables.ts'
+
+/** The actions on backups in the state table of servers. */
+export const backupActions = serverStates.rows({
+  backup: { ...needsInstallation, refusedWhen: ['locked', 'lost', 'in_rescue'] },
+  restore_backup: { ...needsInstallation, refusedWhen: ['locked', 'lost', 'protected', 'in_rescue'] },
+  // They lie elsewhere, and outlive the server.
+  delete_backup: { ...always, terminated: 'allowed', refusedWhen: ['locked', 'protected'] },
+})
 
 export type { Backup }
 
@@ -187,7 +195,7 @@ export function mustHaveTarget(tx: Db): BackupTarget {
 
 /** Throws what refuses a new backup: the state of the server, the limit, or that there is no target. */
 export function mustBeBackupable(tx: Db, actor: Actor, target: Server) {
-  mustAllowFor(tx, actor, target, 'backup')
+  backupActions.mustAllowFor(tx, actor, target, 'backup')
   mustHaveUnreadDisk(tx, target)
   mustHaveTarget(tx)
   if (actor.kind === 'staff') return
@@ -208,7 +216,7 @@ export function mustBeBackupable(tx: Db, actor: Actor, target: Server) {
 }
 
 export function mustBeRestorable(tx: Db, actor: Actor, target: Server, it: Backup) {
-  mustAllowFor(tx, actor, target, 'restore_backup')
+  backupActions.mustAllowFor(tx, actor, target, 'restore_backup')
   mustHaveUnreadDisk(tx, target)
   mustBeReady(it)
   mustReach(tx, it, target.nodeId)
@@ -230,14 +238,14 @@ function mustReach(tx: Db, it: Backup, fromNodeId: string) {
 }
 
 export function mustBeDeletable(tx: Db, actor: Actor, target: Server, it: Backup) {
-  mustAllowFor(tx, actor, target, 'delete_backup')
+  backupActions.mustAllowFor(tx, actor, target, 'delete_backup')
   mustBeEnded(it)
 }
 
 /** The same for one whose server may be terminated or another's: then nothing of the server protects it. */
 export function mustBeDeletableByOwner(tx: Db, actor: Actor, it: Backup) {
   const { ownerId, serverName } = it
-  if (!isLeft(tx, it)) mustAllowFor(tx, actor, load(tx, it.serverId), 'delete_backup')
+  if (!isLeft(tx, it)) backupActions.mustAllowFor(tx, actor, load(tx, it.serverId), 'delete_backup')
   else if (isLockedFor(tx, actor, { ownerId, resellerId: accountById(tx, ownerId)?.resellerId ?? null }))
     throw new ApiError(
       'account_locked',

@@ -16,11 +16,10 @@ import { GIB, vmOf, volumeOf } from '../servers/install/plan.ts'
 import { changeSpare, removeDisk } from '../servers/install/remove-disk.ts'
 import { jobResponse, load, type Server, server } from '../servers/model.ts'
 import { updateServer } from '../servers/queries.ts'
-import { refusalsOf } from '../servers/state.ts'
 import { defineAfter, isOn, lookAtPower, shutDown, startAgain } from '../servers/vm-steps.ts'
 import { firstLayer, forgetSnapshots } from '../snapshots/queries.ts'
 import { repositoryIn } from './keys.ts'
-import { backupIn, mustBeRestorable } from './model.ts'
+import { backupActions, backupIn, mustBeRestorable } from './model.ts'
 import { backupById } from './queries.ts'
 
 /** Seconds for its system to shut down, so that it is consistent if it has to come back. */
@@ -39,7 +38,7 @@ export const restoreBackup = operation({
   status: 202,
   idempotent: true,
   refuses: [
-    ...refusalsOf('restore_backup'),
+    ...backupActions.refusalsOf('restore_backup'),
     'server_busy',
     'backup_not_found',
     'backup_not_ready',

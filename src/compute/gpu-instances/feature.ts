@@ -33,6 +33,7 @@ import { setInstanceEnvironment } from './settings/environment.ts'
 import { renameInstance } from './settings/rename.ts'
 import { setInstanceRestartPolicy } from './settings/restart-policy.ts'
 import { setInstanceKeys, settingInstanceKeys } from './settings/ssh-keys.ts'
+import { instanceActions } from './state.ts'
 import { gpuInstances } from './tables.ts'
 
 /** Why an instance started or stopped; a crash also says how it ended. */
@@ -101,6 +102,7 @@ declare module '../../kernel/register.ts' {
 
 export const gpuInstancesFeature = feature({
   name: 'gpu-instances',
+  workloadActions: [instanceActions],
   ids,
   errors,
   events,

@@ -6,8 +6,8 @@ import { page, paginate, sortParameter } from '../../kernel/api/list.ts'
 import { operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../../kernel/api/query.ts'
 import { partOf } from '../../kernel/db/rows.ts'
-import { endedInstance, type InstanceStatus, load, statuses } from './model.ts'
-import { billingServiceFits, countInstances, instanceKeys, instanceSorts, statusIs } from './queries.ts'
+import { endedInstance, type InstanceStatus, instanceStatuses, load } from './model.ts'
+import { billingServiceFits, countInstances, instanceKeys, instanceSorts } from './queries.ts'
 import { instanceResponse } from './record.ts'
 import { showInstance } from './show.ts'
 
@@ -27,7 +27,7 @@ function listing(call: ReadContext, name: string) {
   const { tx, actor, query } = call
   const filters: { where: string; values: string[] }[] = [visible(tx, actor)]
   const add = (where: string, ...values: string[]) => filters.push({ where, values })
-  add(query['status'] ? statusIs[query['status'] as InstanceStatus] : 'w.terminated_at IS NULL')
+  add(query['status'] ? instanceStatuses.is[query['status'] as InstanceStatus] : 'w.terminated_at IS NULL')
   for (const [parameter, column] of [
     ['ownerId', 'w.owner_id'],
     ['nodeId', 'w.node_id'],
@@ -71,7 +71,7 @@ function listing(call: ReadContext, name: string) {
 const query = {
   q: text("Part of a name, address or owner, an id, or the billing system's identifier."),
   status: oneOf(
-    statuses,
+    instanceStatuses.statuses,
     'Only instances in this state. Deleted ones are listed only when they are asked for, and only for staff.',
   ),
   ownerId: idOf('usr', 'Only instances of this customer.'),

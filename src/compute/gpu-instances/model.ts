@@ -4,7 +4,8 @@ import { gpuOfferById } from '../../catalog/gpu-offers/queries.ts'
 import { hostAddressOf } from '../../fleet/gpus/hold.ts'
 import { locationOf, locationReferred } from '../../fleet/locations/reference.ts'
 import { lockOf, type WorkloadKind } from '../../fleet/workloads/kind.ts'
-import { rowsOf, type Workload, type WorkloadRow } from '../../fleet/workloads/queries.ts'
+import { rowsOf, type WorkloadRow } from '../../fleet/workloads/queries.ts'
+import { namedStatuses } from '../../fleet/workloads/status.ts'
 import type { Area } from '../../identity/accounts/areas.ts'
 import { customerData, customerInEvent } from '../../identity/accounts/model.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
@@ -35,9 +36,20 @@ export const gpuInstanceKind: WorkloadKind = {
   busy: 'gpu_instance_busy',
 }
 
-export type GpuInstance = WorkloadRow<typeof gpuInstances>
+/** While its container and its /workspace are being removed it is `deleting`. */
+export const instanceStatuses = namedStatuses({
+  provisioning: 'creating',
+  pending_setup: 'creating',
+  running: 'running',
+  stopped: 'stopped',
+  suspended: 'suspended',
+  failed: 'failed',
+  terminated: { held: 'deleting', released: 'deleted' },
+})
+export type InstanceStatus = (typeof instanceStatuses)['statuses'][number]
+export type GpuInstance = WorkloadRow<typeof gpuInstances, InstanceStatus>
 
-export const instanceById = rowsOf(gpuInstances)
+export const instanceById = rowsOf(gpuInstances, instanceStatuses.of)
 /** For sagas: the row behind a job's input, which is never deleted. */
 export const load = (tx: Db, id: string): GpuInstance => instanceById(tx, id)!
 
@@ -50,23 +62,6 @@ export const gpuInstance: Resource<GpuInstance> = {
 export const endedInstance: Resource<GpuInstance> = {
   ...gpuInstance,
   ...workloadResource(instanceById, canSeeEnded),
-}
-
-export const statuses = ['creating', 'running', 'stopped', 'suspended', 'failed', 'deleting', 'deleted'] as const
-export type InstanceStatus = (typeof statuses)[number]
-
-/** A deletion counts before a suspension, and that before the rest. `running` and `stopped`: the node's last report. */
-export function statusOf({
-  lifecycle,
-  suspendedAt,
-  power,
-  releasedAt,
-}: Pick<Workload, 'lifecycle' | 'suspendedAt' | 'power' | 'releasedAt'>): InstanceStatus {
-  if (lifecycle === 'terminated') return releasedAt === null ? 'deleting' : 'deleted'
-  if (suspendedAt !== null) return 'suspended'
-  if (lifecycle === 'failed') return 'failed'
-  if (lifecycle !== 'active') return 'creating'
-  return power === 'running' ? 'running' : 'stopped'
 }
 
 /** Fields that every job about an instance has: it takes the instance's lock, and its subject is the instance. */
@@ -113,7 +108,7 @@ export function tell<N extends Extract<EventName, `gpu_instance.${string}`>>(
       id: it.id,
       name: it.name,
       // For billing a deletion is done when it is told, also while its /workspace waits for the brake.
-      status: type === 'gpu_instance.deleted' ? 'deleted' : statusOf(it),
+      status: type === 'gpu_instance.deleted' ? 'deleted' : it.status,
       offerId: it.offerId,
       billingProductId: gpuOfferById(tx, it.offerId)?.billingProductId ?? null,
       location: locationOf(tx, it),

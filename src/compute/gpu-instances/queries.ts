@@ -8,7 +8,7 @@ import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import { inserting, updating, type Where } from '../../kernel/db/rows.ts'
-import type { InstanceStatus } from './model.ts'
+import { instanceStatuses } from './model.ts'
 import { gpuInstances } from './tables.ts'
 
 export const instanceTarget: AuditTarget = {
@@ -21,24 +21,10 @@ export const insertInstance = inserting(gpuInstances)
 /** Changes what only instances have; their workload is changed through the feature workloads. */
 export const updateInstance = updating(gpuInstances, gpuInstances.id)
 
-/** Per status, a condition over `workloads w`: exactly one is true for a row. */
-export const statusIs: Readonly<Record<InstanceStatus, string>> = {
-  deleted: "w.lifecycle = 'terminated' AND w.released_at IS NOT NULL",
-  deleting: "w.lifecycle = 'terminated' AND w.released_at IS NULL",
-  suspended: "w.lifecycle <> 'terminated' AND w.suspended_at IS NOT NULL",
-  creating: "w.lifecycle IN ('provisioning', 'pending_setup') AND w.suspended_at IS NULL",
-  failed: "w.lifecycle = 'failed' AND w.suspended_at IS NULL",
-  running: "w.lifecycle = 'active' AND w.suspended_at IS NULL AND w.power IS 'running'",
-  stopped: "w.lifecycle = 'active' AND w.suspended_at IS NULL AND w.power IS NOT 'running'",
-}
-const statusSql = `CASE ${Object.entries(statusIs)
-  .map(([status, condition]) => `WHEN ${condition} THEN '${status}'`)
-  .join(' ')} END`
-
 /** The orders of the list. */
 export const instanceSorts = {
   name: 'w.name',
-  status: statusSql,
+  status: instanceStatuses.sql,
   location: locationReference.value('name', 'w.location_id'),
   owner: accountReference.value('name', 'w.owner_id'),
   createdAt: 'w.created_at',
@@ -104,6 +90,6 @@ export const failedInstanceRows = (tx: Db, { where, values }: Where, limit: numb
   tx.$client
     .query<Failed, (string | number)[]>(
       `SELECT w.id, w.name, w.failure ${fromWorkloads}
-       WHERE w.kind = 'gpu_instance' AND ${where} AND ${statusIs.failed} ORDER BY w.id DESC LIMIT +?`,
+       WHERE w.kind = 'gpu_instance' AND ${where} AND ${instanceStatuses.is.failed} ORDER BY w.id DESC LIMIT +?`,
     )
     .all(...values, limit)

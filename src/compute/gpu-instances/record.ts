@@ -5,7 +5,7 @@ import { RestartPolicy } from '../../../agent/protocol/wire.ts'
 import { locationReferred } from '../../fleet/locations/reference.ts'
 import { roleNames } from '../../identity/team/role.ts'
 import { described, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
-import { statuses } from './model.ts'
+import { instanceStatuses } from './model.ts'
 import { endReasons } from './tables.ts'
 
 const named = namedSchema('Named', { id: t.String(), name: t.String() })
@@ -14,7 +14,7 @@ export const instanceResponse = namedSchema('GpuInstance', {
   number: t.Integer(),
   name: t.String(),
   hostname: described(t.String(), 'Of the container.'),
-  status: t.Enum([...statuses]),
+  status: t.Enum(instanceStatuses.statuses),
   failure: described(nullable(t.String()), 'Why setting it up, starting or changing it failed, in words.'),
   suspendReason: described(nullable(t.String()), 'Only for its owner and those who manage it.'),
   lastEnd: described(

@@ -16,16 +16,16 @@ import { openJobOf } from '../../kernel/jobs/queries.ts'
 import { primaryIpv4 } from '../../network/ip-pools/allocate.ts'
 import { actionOf } from './actions.ts'
 import { httpLinksOf } from './http/ports.ts'
-import { type GpuInstance, statusOf } from './model.ts'
+import type { GpuInstance } from './model.ts'
 import { mappedPorts, openEnvironment, openJupyterToken } from './run/container.ts'
-import { actionNames, disabledReason } from './state.ts'
+import { instanceActions } from './state.ts'
 
 type ShowContext = Pick<AppContext, 'nodes' | 'secrets'> & { tx: Db; actor: Actor }
 /** The record of one instance, as the actor reads it. */
 export function showInstance({ tx, actor, nodes, secrets }: ShowContext, it: GpuInstance) {
   const access = accessLevel(tx, actor, it)!
   const rights = rightsWith(access)
-  const status = statusOf(it)
+  const { status } = it
   const owner = accountById(tx, it.ownerId)!
   const offer = gpuOfferById(tx, it.offerId)
   const image = gpuImageById(tx, it.imageId)!
@@ -47,7 +47,7 @@ export function showInstance({ tx, actor, nodes, secrets }: ShowContext, it: Gpu
   const locked = isLockedFor(tx, actor, it)
   const circumstances = { status, locked, nodeLost: isGoneNode(tx, it.nodeId) }
   const nodeSeenAt = nodes.lastSeen(it.nodeId)
-  const mayDo = (action: (typeof actionNames)[number]) => {
+  const mayDo = (action: (typeof instanceActions.actions)[number]) => {
     const operation = actionOf(action, actor)
     // Only owners delete their own.
     if (action === 'delete' && access !== 'own') return false
@@ -105,7 +105,9 @@ export function showInstance({ tx, actor, nodes, secrets }: ShowContext, it: Gpu
     locked,
     nodeConnected: nodeSeenAt === undefined,
     nodeSeenAt: isoOrNull(nodeSeenAt ?? null),
-    allowed: actionNames.filter((action) => !disabledReason(circumstances, action) && mayDo(action)),
+    allowed: instanceActions.actions.filter(
+      (action) => !instanceActions.disabledReason(circumstances, action) && mayDo(action),
+    ),
     createdAt: iso(it.createdAt),
     terminatedAt: isoOrNull(it.terminatedAt),
   }

@@ -21,22 +21,8 @@ import { setRestartPolicy } from './settings/restart-policy.ts'
 import { changeSpeed } from './speed/change.ts'
 import type { Action } from './state.ts'
 
-/**
- * Renaming answers with the record that `allowed` is a part of, and its button stands beside the name. Floating
- * addresses, firewalls, snapshots, volumes and backups have buttons of their own, as have the counters and the mail
- * port of a firewall.
- */
-type OwnButton =
-  | 'rename'
-  | 'backup_plan'
-  | 'floating_ip'
-  | 'firewall'
-  | 'count_firewall'
-  | 'smtp'
-  | `${string}snapshot`
-  | `${string}volume`
-  | `${string}backup`
-export const actions: Record<Exclude<Action, OwnButton>, Operation> = {
+/** Renaming answers with the record that `allowed` is a part of, and its button stands beside the name. */
+export const actions: Record<Exclude<Action, 'rename'>, Operation> = {
   start: powerServer,
   shutdown: powerServer,
   off: powerServer,

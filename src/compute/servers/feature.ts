@@ -56,6 +56,7 @@ import { setRestartPolicy, settingRestartPolicy } from './settings/restart-polic
 import { createServerSignInLink } from './sign-in-link.ts'
 import { changeSpeed, changingSpeed, tellingSpeed } from './speed/change.ts'
 import { limitFields } from './speed/limits.ts'
+import { serverActions } from './state.ts'
 import { interruptedInstallations, servers } from './tables.ts'
 import { noteShares } from './traffic/allowance.ts'
 import { settleTraffic } from './traffic/limits.ts'
@@ -255,6 +256,7 @@ declare module '../../kernel/register.ts' {
 
 export const serversFeature = feature({
   name: 'servers',
+  workloadActions: [serverActions],
   scopes,
   permissions,
   ids,

@@ -4,6 +4,7 @@ import { packageById } from '../../catalog/packages/queries.ts'
 import { locationOf, locationReferred } from '../../fleet/locations/reference.ts'
 import { lockOf, type WorkloadKind } from '../../fleet/workloads/kind.ts'
 import { rowsOf, type SeenWorkload, type WorkloadRow } from '../../fleet/workloads/queries.ts'
+import { statusOf } from '../../fleet/workloads/status.ts'
 import { customerInEvent } from '../../identity/accounts/model.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
 import { canSeeEnded, seenResource, workloadResource } from '../../identity/team/access.ts'
@@ -29,7 +30,7 @@ export const serverKind: WorkloadKind = {
 
 export type Server = WorkloadRow<typeof servers>
 
-export const serverById = rowsOf(servers)
+export const serverById = rowsOf(servers, statusOf)
 /** For sagas: the row behind a job's input, which is never deleted. */
 export const load = (tx: Db, id: string): Server => serverById(tx, id)!
 

@@ -10,9 +10,9 @@ import { diskJob } from '../servers/disk-lock.ts'
 import { changeSpare } from '../servers/install/remove-disk.ts'
 import { jobResponse, load, server } from '../servers/model.ts'
 import { updateServer } from '../servers/queries.ts'
-import { refusalsOf } from '../servers/state.ts'
 import { mustBeDeletable, snapshotIn, standingOn } from './model.ts'
 import { deleteSnapshot, moveLayers, noteUsed, snapshotById } from './queries.ts'
+import { snapshotActions } from './states.ts'
 import { atLayers } from './take.ts'
 
 export const removeSnapshot = operation({
@@ -27,7 +27,7 @@ export const removeSnapshot = operation({
   response: jobResponse,
   status: 202,
   idempotent: true,
-  refuses: [...refusalsOf('delete_snapshot'), 'server_busy', 'snapshot_not_found', 'snapshot_in_use'],
+  refuses: [...snapshotActions.refusalsOf('delete_snapshot'), 'server_busy', 'snapshot_not_found', 'snapshot_in_use'],
   run({ tx, actor, target, params, clock }) {
     const it = snapshotIn(tx, target, params['snapshotId'])
     mustBeDeletable(tx, actor, target, it)

@@ -3,6 +3,7 @@ import { deletingSnapshot, removeSnapshot } from './delete.ts'
 import { changeSnapshotWords, listSnapshots } from './list.ts'
 import { snapshotTarget } from './queries.ts'
 import { droppingLayer, restoreSnapshot, restoringSnapshot } from './restore.ts'
+import { snapshotActions } from './states.ts'
 import { snapshots } from './tables.ts'
 import { takeSnapshot, takingSnapshot } from './take.ts'
 
@@ -34,6 +35,7 @@ declare module '../../kernel/register.ts' {
 
 export const snapshotsFeature = feature({
   name: 'snapshots',
+  workloadActions: [snapshotActions],
   ids,
   errors,
   samples: { notRestorable: null, notDeletable: null, notTakeable: null },

@@ -11,8 +11,8 @@ import type { Db } from '../../kernel/db/open.ts'
 import { count, exactGb } from '../../kernel/words.ts'
 import { mustHaveUnreadDisk } from '../servers/disk-lock.ts'
 import type { Server } from '../servers/model.ts'
-import { mustAllowFor } from '../servers/state.ts'
 import { snapshotById, snapshotsOf } from './queries.ts'
+import { snapshotActions } from './states.ts'
 import type { Snapshot } from './tables.ts'
 
 export const nameField = line(80)
@@ -78,7 +78,7 @@ export const limitOf = (tx: Db, { packageId }: Server): number => packageById(tx
 
 /** Throws what refuses a new snapshot: the state of the server, the limit of its package, or the space of its node. */
 export function mustBeTakeable(tx: Db, actor: Actor, target: Server) {
-  mustAllowFor(tx, actor, target, 'snapshot')
+  snapshotActions.mustAllowFor(tx, actor, target, 'snapshot')
   mustHaveUnreadDisk(tx, target)
   const limit = limitOf(tx, target)
   if (limit === 0)
@@ -99,13 +99,13 @@ export function mustBeTakeable(tx: Db, actor: Actor, target: Server) {
 }
 
 export function mustBeRestorable(tx: Db, actor: Actor, target: Server, it: Snapshot) {
-  mustAllowFor(tx, actor, target, 'restore_snapshot')
+  snapshotActions.mustAllowFor(tx, actor, target, 'restore_snapshot')
   mustHaveUnreadDisk(tx, target)
   mustBeTaken(it)
 }
 
 export function mustBeDeletable(tx: Db, actor: Actor, target: Server, it: Snapshot) {
-  mustAllowFor(tx, actor, target, 'delete_snapshot')
+  snapshotActions.mustAllowFor(tx, actor, target, 'delete_snapshot')
   mustHaveUnreadDisk(tx, target)
   mustBeTaken(it)
   const above = standingOn(tx, target, it)

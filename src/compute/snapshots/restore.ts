@@ -13,10 +13,10 @@ import { diskJob } from '../servers/disk-lock.ts'
 import { GIB } from '../servers/install/plan.ts'
 import { jobResponse, load, server } from '../servers/model.ts'
 import { updateServer } from '../servers/queries.ts'
-import { refusalsOf } from '../servers/state.ts'
 import { defineAfter, isOn, lookAtPower, shutDown, startAgain } from '../servers/vm-steps.ts'
 import { mustBeRestorable, snapshotIn } from './model.ts'
 import { snapshotById } from './queries.ts'
+import { snapshotActions } from './states.ts'
 import { atLayers, takeLayer } from './take.ts'
 
 /** Seconds for its system to shut down. It comes back only if the job fails. */
@@ -34,7 +34,7 @@ export const restoreSnapshot = operation({
   response: jobResponse,
   status: 202,
   idempotent: true,
-  refuses: [...refusalsOf('restore_snapshot'), 'server_busy', 'snapshot_not_found'],
+  refuses: [...snapshotActions.refusalsOf('restore_snapshot'), 'server_busy', 'snapshot_not_found'],
   run({ tx, actor, target, params, clock }) {
     const it = snapshotIn(tx, target, params['snapshotId'])
     mustBeRestorable(tx, actor, target, it)

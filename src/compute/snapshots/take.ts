@@ -14,9 +14,9 @@ import { vmOf, volumeOf } from '../servers/install/plan.ts'
 import { changeSpare } from '../servers/install/remove-disk.ts'
 import { load, type Server, server } from '../servers/model.ts'
 import { updateServer } from '../servers/queries.ts'
-import { refusalsOf } from '../servers/state.ts'
 import { commentField, mustBeTakeable, nameField } from './model.ts'
 import { changeSnapshot, deleteSnapshot, insertSnapshot, snapshotById } from './queries.ts'
+import { snapshotActions } from './states.ts'
 
 export const takeSnapshot = operation({
   id: 'snapshots.create',
@@ -29,7 +29,7 @@ export const takeSnapshot = operation({
   response: namedSchema('SnapshotStarted', { jobId: t.String(), serverId: t.String(), snapshotId: t.String() }),
   status: 201,
   idempotent: true,
-  refuses: [...refusalsOf('snapshot'), 'server_busy', 'snapshot_limit', 'no_capacity', 'name_taken'],
+  refuses: [...snapshotActions.refusalsOf('snapshot'), 'server_busy', 'snapshot_limit', 'no_capacity', 'name_taken'],
   example: { name: 'before-update', comment: 'PHP 8.3' },
   run({ tx, actor, target, body: { name, comment = '' }, clock }) {
     mustBeTakeable(tx, actor, target)

@@ -13,8 +13,8 @@ import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { GIB } from '../servers/install/plan.ts'
 import { load, server, serverJob } from '../servers/model.ts'
-import { mustAllowFor, refusalsOf } from '../servers/state.ts'
 import { mustBeAllowed, mustBeOwn, mustHavePort, nameField, onNode, poolFor, sizeField, tell } from './model.ts'
+import { volumeActions } from './states.ts'
 
 export const createVolume = operation({
   id: 'volumes.create',
@@ -28,7 +28,7 @@ export const createVolume = operation({
   status: 201,
   idempotent: true,
   refuses: [
-    ...refusalsOf('volume'),
+    ...volumeActions.refusalsOf('volume'),
     'server_busy',
     'limit_reached',
     'no_capacity',
@@ -39,7 +39,7 @@ export const createVolume = operation({
   example: { name: 'data', sizeGb: 50 },
   run({ tx, actor, target, body: { name, sizeGb }, clock }) {
     mustBeOwn(tx, actor, target)
-    mustAllowFor(tx, actor, target, 'volume')
+    volumeActions.mustAllowFor(tx, actor, target, 'volume')
     mustHavePort(tx, target)
     const now = clock()
     mustBeAllowed(tx, now, target.ownerId, sizeGb)

@@ -12,6 +12,7 @@ import { getVolume, listServerVolumes, listVolumes, renameVolume } from './list.
 import { countLoss, lostVolume } from './lose.ts'
 import { boundVolumes, hasVolumes, visibleTo, volumeData } from './model.ts'
 import { attachVolume, detachVolume, movingVolume } from './move.ts'
+import { volumeActions } from './states.ts'
 import { reportVolumes } from './usage.ts'
 
 const events = {
@@ -60,6 +61,7 @@ const nav = (kind: 'staff' | 'reseller' | 'customer', group: string, position: n
 
 export const volumesFeature = feature({
   name: 'volumes',
+  workloadActions: [volumeActions],
   errors,
   events,
   samples: { notMakeable: null },

@@ -11,7 +11,6 @@ import { startJob } from '../../kernel/jobs/start.ts'
 import { exactGb } from '../../kernel/words.ts'
 import { GIB } from '../servers/install/plan.ts'
 import { load } from '../servers/model.ts'
-import { mustAllowFor, refusalsOf } from '../servers/state.ts'
 import {
   mustBeAllowed,
   mustBeChangeable,
@@ -22,6 +21,7 @@ import {
   volume,
   volumeJob,
 } from './model.ts'
+import { volumeActions } from './states.ts'
 
 export const growVolume = operation({
   id: 'volumes.grow',
@@ -35,7 +35,7 @@ export const growVolume = operation({
   status: 202,
   idempotent: true,
   refuses: [
-    ...refusalsOf('volume'),
+    ...volumeActions.refusalsOf('volume'),
     'account_locked',
     'volume_busy',
     'volume_lost',
@@ -50,7 +50,7 @@ export const growVolume = operation({
     if (sizeGb <= target.sizeGb)
       throw invalid({ field: 'sizeGb', message: `must be more than the ${exactGb(target.sizeGb)} that it has.` })
     mustBeChangeable(tx, actor, target)
-    if (target.serverId !== null) mustAllowFor(tx, actor, load(tx, target.serverId), 'volume')
+    if (target.serverId !== null) volumeActions.mustAllowFor(tx, actor, load(tx, target.serverId), 'volume')
     const now = clock()
     mustBeAllowed(tx, now, target.ownerId, sizeGb - target.sizeGb)
     mustHaveSpaceToGrow(tx, target, sizeGb - target.sizeGb)

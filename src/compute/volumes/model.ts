@@ -33,7 +33,7 @@ import type { NewJob } from '../../kernel/jobs/start.ts'
 import { exactGb } from '../../kernel/words.ts'
 import { load, type Server, serverById, subjectOfOwner } from '../servers/model.ts'
 import { packagesOfOwner } from '../servers/queries.ts'
-import { mustAllowFor } from '../servers/state.ts'
+import { volumeActions } from './states.ts'
 
 export type { VolumeRow }
 
@@ -211,7 +211,7 @@ export function mustBeOwn(tx: Db, actor: Actor, target: Server) {
 /** Throws what refuses a new volume of the server apart from its size. */
 export function mustBeMakeable(tx: Db, actor: Actor, target: Server) {
   mustBeOwn(tx, actor, target)
-  mustAllowFor(tx, actor, target, 'volume')
+  volumeActions.mustAllowFor(tx, actor, target, 'volume')
   mustHavePort(tx, target)
   mustFitAllowance(tx, target.ownerId, 1)
 }

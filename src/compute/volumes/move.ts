@@ -9,8 +9,8 @@ import { described, fields, namedSchema, nullable, operation, see } from '../../
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { load, server, serverJob } from '../servers/model.ts'
-import { mustAllowFor, refusalsOf } from '../servers/state.ts'
 import { mustBeChangeable, mustHavePort, onNode, volume, volumeJob } from './model.ts'
+import { volumeActions } from './states.ts'
 
 const moved = namedSchema('VolumeMoved', {
   jobId: described(nullable(t.String()), 'Null: it is there already.'),
@@ -30,7 +30,7 @@ export const attachVolume = operation({
   status: 202,
   idempotent: true,
   refuses: [
-    ...refusalsOf('volume', 'detach_volume'),
+    ...volumeActions.refusalsOf('volume', 'detach_volume'),
     'server_busy',
     'volume_busy',
     'volume_lost',
@@ -46,14 +46,14 @@ export const attachVolume = operation({
     mustBeChangeable(tx, actor, target)
     const { id: volumeId, nodeId, serverId: from, name } = target
     if (from === to.id) return { jobId: null, volumeId }
-    mustAllowFor(tx, actor, to, 'volume')
+    volumeActions.mustAllowFor(tx, actor, to, 'volume')
     if (to.nodeId !== nodeId)
       throw new ApiError(
         'volume_elsewhere',
         `The volume ${name} is on another machine than ${to.hostname}, and a volume stays on its machine. Make a new ` +
           `volume for ${to.hostname}, and copy what is on this one.`,
       )
-    if (from !== null) mustAllowFor(tx, actor, load(tx, from), 'detach_volume')
+    if (from !== null) volumeActions.mustAllowFor(tx, actor, load(tx, from), 'detach_volume')
     mustHavePort(tx, to)
     const about = serverJob(to, { by: actor, title: `Attach the volume ${name} to ${to.hostname}`, now: clock() })
     const jobId = startJob(tx, movingVolume, { volumeId, nodeId, from, to: to.id }, about)
@@ -72,13 +72,13 @@ export const detachVolume = operation({
   response: moved,
   status: 202,
   idempotent: true,
-  refuses: [...refusalsOf('detach_volume'), 'volume_busy', 'volume_lost'],
+  refuses: [...volumeActions.refusalsOf('detach_volume'), 'volume_busy', 'volume_lost'],
   run({ tx, actor, target, clock }) {
     mustBeChangeable(tx, actor, target)
     const { id: volumeId, nodeId, serverId: from, name } = target
     if (from === null) return { jobId: null, volumeId }
     const server = load(tx, from)
-    mustAllowFor(tx, actor, server, 'detach_volume')
+    volumeActions.mustAllowFor(tx, actor, server, 'detach_volume')
     const title = `Detach the volume ${name} from ${server.hostname}`
     const about = volumeJob(tx, target, { by: actor, title, now: clock() })
     const jobId = startJob(tx, movingVolume, { volumeId, nodeId, from, to: null }, about)

@@ -1,9 +1,11 @@
 import { feature } from '../../kernel/feature.ts'
 import { locationsOfWorkloads, workloadById, workloadElsewhere } from './queries.ts'
+import { checkStates } from './states/rows.ts'
 import { workloadCounts, workloadCrashes, workloadStates, workloads } from './tables.ts'
 
 export const workloadsFeature = feature({
   name: 'workloads',
+  check: checkStates,
   tables: [workloads, workloadCounts, workloadStates, workloadCrashes],
   poolUsers: {
     holder(tx, id) {

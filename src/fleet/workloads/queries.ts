@@ -9,7 +9,7 @@ import { getSetting, putSettingIn, settingIn } from '../../kernel/db/queries.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { columnList, columnSql, decoding, inserting, rowBy, updating, type Where } from '../../kernel/db/rows.ts'
 import type { WorkloadKind } from './kind.ts'
-import { type Status, statusOf } from './status.ts'
+import type { Status } from './status.ts'
 import { type Lifecycle, type Workload, type workloadCrashes, workloads } from './tables.ts'
 
 export type { Lifecycle, Workload }
@@ -197,11 +197,17 @@ export function notePower(tx: Tx, workload: Workload, power: Power, busy: boolea
     changeWorkload(tx, workload.id, { power, wantedPower: wanted })
 }
 
-/** A row of a kind with what every workload has, and the status computed from it. */
-export type WorkloadRow<T extends SQLiteTable> = Workload & T['$inferSelect'] & { status: Status }
+/** A row of a kind with what every workload has, and the status computed from it, under the name that its kind has. */
+export type WorkloadRow<T extends SQLiteTable, S extends string = Status> = Workload & T['$inferSelect'] & { status: S }
 
-/** `const serverById = rowsOf(servers)`: the row of an id with its workload; undefined when there is none. */
-export function rowsOf<T extends SQLiteTable & { id: SQLiteColumn }>(table: T) {
+/**
+ * `const serverById = rowsOf(servers, statusOf)`: the row of an id with its workload and status; undefined when there
+ * is none.
+ */
+export function rowsOf<T extends SQLiteTable & { id: SQLiteColumn }, S extends string>(
+  table: T,
+  status: (row: Workload) => S,
+) {
   // The version is none of the row's own facts: the audit log compares rows.
   const { version: _, ...columns } = getTableColumns(workloads)
   const all = { ...getTableColumns(table as SQLiteTable), ...columns }
@@ -213,9 +219,9 @@ export function rowsOf<T extends SQLiteTable & { id: SQLiteColumn }>(table: T) {
        JOIN "${getTableName(table)}" ON ${columnSql(table.id)} = workloads.id WHERE workloads.id = +?`,
     ),
   )
-  return (tx: Db, id: string): WorkloadRow<T> | undefined => {
+  return (tx: Db, id: string): WorkloadRow<T, S> | undefined => {
     const row = decode(find(tx).get(id))
-    return row && Object.assign(row, { status: statusOf(row) })
+    return row && Object.assign(row, { status: status(row) })
   }
 }
 

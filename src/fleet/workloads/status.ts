@@ -40,5 +40,41 @@ export const statusIs: Readonly<Record<Status, string>> = {
   running: `w.lifecycle = 'active' AND w.suspended_at IS NULL AND ${on}`,
   stopped: `w.lifecycle = 'active' AND w.suspended_at IS NULL AND (w.power IS NULL OR NOT ${on})`,
 }
+const caseOf = (is: Readonly<Record<string, string>>) =>
+  `CASE ${Object.entries(is)
+    .map(([status, condition]) => `WHEN ${condition} THEN '${status}'`)
+    .join(' ')} END`
 /** The status of `workloads w` as an SQL expression. */
-export const statusSql = `CASE ${statuses.map((status) => `WHEN ${statusIs[status]} THEN '${status}'`).join(' ')} END`
+export const statusSql = caseOf(statusIs)
+
+/** Names of a kind for the statuses; two for one that is terminated, where it tells what is still held for it. */
+type StatusNames<S extends string> = Readonly<Record<Exclude<Status, 'terminated'>, S>> & {
+  terminated: S | { held: S; released: S }
+}
+type StatusFacts = Parameters<typeof statusOf>[0] & Pick<Workload, 'releasedAt'>
+/**
+ * The statuses of a kind that calls them by names of its own: all of them, the name for a row, the condition for each
+ * name over `workloads w`, and the name as an SQL expression.
+ */
+export function namedStatuses<const S extends string>(names: StatusNames<S>) {
+  const { terminated } = names
+  const { held, released } = typeof terminated === 'string' ? { held: terminated, released: terminated } : terminated
+  const conditions = new Map<S, string[]>()
+  const add = (name: S, condition: string) => conditions.set(name, [...(conditions.get(name) ?? []), condition])
+  for (const status of statuses) if (status !== 'terminated') add(names[status], statusIs[status])
+  if (held === released) add(held, statusIs.terminated)
+  else {
+    add(held, `${statusIs.terminated} AND w.released_at IS NULL`)
+    add(released, `${statusIs.terminated} AND w.released_at IS NOT NULL`)
+  }
+  const is = Object.fromEntries([...conditions].map(([name, any]) => [name, `(${any.join(' OR ')})`]))
+  return {
+    statuses: [...conditions.keys()],
+    of(row: StatusFacts): S {
+      const status = statusOf(row)
+      return status === 'terminated' ? (row.releasedAt === null ? held : released) : names[status]
+    },
+    is: is as Readonly<Record<S, string>>,
+    sql: caseOf(is),
+  }
+}

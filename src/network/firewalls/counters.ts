@@ -1,9 +1,9 @@
 import { jobResponse, server, serverKind } from '../../compute/servers/model.ts'
-import { mustAllowFor, refusalsOf } from '../../compute/servers/state.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { counting } from './apply.ts'
+import { firewallActions } from './states.ts'
 
 export const countFirewall = operation({
   id: 'servers.count-firewall',
@@ -15,9 +15,9 @@ export const countFirewall = operation({
   response: jobResponse,
   status: 202,
   idempotent: true,
-  refuses: refusalsOf('count_firewall'),
+  refuses: firewallActions.refusalsOf('count_firewall'),
   run({ tx, actor, target, clock }) {
-    mustAllowFor(tx, actor, target, 'count_firewall')
+    firewallActions.mustAllowFor(tx, actor, target, 'count_firewall')
     const jobId = startJob(
       tx,
       counting,

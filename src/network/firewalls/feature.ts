@@ -24,6 +24,7 @@ import {
   removeFirewall,
   removeSharedRule,
 } from './shared.ts'
+import { firewallActions } from './states.ts'
 import { firewallLimits, firewallServers, firewalls, serverFirewalls } from './tables.ts'
 
 const errors = {
@@ -49,6 +50,7 @@ declare module '../../kernel/register.ts' {
 
 export const firewallsFeature = feature({
   name: 'firewalls',
+  workloadActions: [firewallActions],
   ids,
   errors,
   samples: { remote: '198.51.100.20', remotes: '192.0.2.0/24' },

@@ -1,10 +1,10 @@
 import { Type as t } from 'typebox'
 import { server } from '../../compute/servers/model.ts'
-import { mustAllow, refusalsOf } from '../../compute/servers/state.ts'
 import { described, fields, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import { send } from './apply.ts'
 import { isSmtpAllowed } from './policy.ts'
 import { changeServerFirewall, serverFirewall } from './queries.ts'
+import { firewallActions } from './states.ts'
 
 export const setSmtp = operation({
   id: 'servers.smtp',
@@ -20,11 +20,11 @@ export const setSmtp = operation({
   }),
   status: 202,
   idempotent: true,
-  refuses: refusalsOf('smtp'),
+  refuses: firewallActions.refusalsOf('smtp'),
   example: { allowed: true },
   auditSnapshot: ({ tx, target }) => ({ smtpAllowed: serverFirewall(tx, target.id).smtpAllowed }),
   run({ tx, actor, target, body, clock }) {
-    mustAllow(target, 'smtp')
+    firewallActions.mustAllow(target, 'smtp')
     changeServerFirewall(tx, target.id, { smtpAllowed: body.allowed })
     const jobId = send(tx, target, { by: actor, now: clock() })
     return { jobId, smtpAllowed: isSmtpAllowed(tx, target) }

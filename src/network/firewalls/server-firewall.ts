@@ -1,6 +1,5 @@
 import { Type as t } from 'typebox'
 import { type Server, server } from '../../compute/servers/model.ts'
-import { mustAllowFor, refusalsOf } from '../../compute/servers/state.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { type Call, described, fields, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
@@ -27,6 +26,7 @@ import {
   serviceNames,
   services,
 } from './rule.ts'
+import { firewallActions } from './states.ts'
 
 const changes = {
   access: everybody('servers:settings'),
@@ -40,7 +40,7 @@ const changed = namedSchema('FirewallChanged', {
 const acceptClosedSsh = t.Optional(
   described(t.Boolean(), 'True: the change is made although nobody can begin an SSH connection afterwards.'),
 )
-const refusals = [...refusalsOf('firewall'), 'limit_reached', 'ssh_closed'] as const
+const refusals = [...firewallActions.refusalsOf('firewall'), 'limit_reached', 'ssh_closed'] as const
 
 /** The part of the firewall that people change, for the audit log. */
 function snapshot(tx: Db, id: string): Record<string, unknown> {
@@ -205,7 +205,7 @@ function change(
   next: Partial<ServerFirewall>,
   { accepted, shared }: { accepted?: boolean | undefined; shared?: string[] },
 ) {
-  mustAllowFor(tx, actor, target, 'firewall')
+  firewallActions.mustAllowFor(tx, actor, target, 'firewall')
   mustBeFew(next.rules ?? [])
   const before = serverFirewall(tx, target.id)
   const wasOpen = isSshOpen(tx, target.id)

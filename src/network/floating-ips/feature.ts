@@ -9,6 +9,7 @@ import { assignFloatingIp, movingFloatingIp, unassignFloatingIp } from './move.t
 import { locationsOfFloating } from './queries.ts'
 import { releaseFloatingIp } from './release.ts'
 import { reserveFloatingIp } from './reserve.ts'
+import { floatingActions } from './states.ts'
 import { floatingIps } from './tables.ts'
 
 const data = t.Object({
@@ -51,6 +52,7 @@ declare module '../../kernel/register.ts' {
 
 export const floatingIpsFeature = feature({
   name: 'floating-ips',
+  workloadActions: [floatingActions],
   ids,
   errors,
   events,

@@ -7,7 +7,6 @@ import { vmOf, volumeOf } from '../../compute/servers/install/plan.ts'
 import { guestCidr, hasNetworkSeed, networkSeed } from '../../compute/servers/install/seed.ts'
 import { load, type Server, server, serverJob, serverKind } from '../../compute/servers/model.ts'
 import { updateServer } from '../../compute/servers/queries.ts'
-import { mustAllowFor, refusalsOf } from '../../compute/servers/state.ts'
 import { isGoneNode } from '../../fleet/nodes/queries.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
@@ -20,6 +19,7 @@ import { isRoutedBy, pointFloating } from '../ip-pools/floating.ts'
 import { withPrivateCards } from '../private-networks/seed.ts'
 import { addressOf, type FloatingIp, floatingIp, mustRest } from './model.ts'
 import { changeFloating, floatingById } from './queries.ts'
+import { floatingActions } from './states.ts'
 
 const moved = namedSchema('FloatingIpMoved', {
   jobId: described(
@@ -41,7 +41,7 @@ export const assignFloatingIp = operation({
   response: moved,
   status: 202,
   idempotent: true,
-  refuses: [...refusalsOf('floating_ip'), 'server_busy', 'floating_ip_busy', 'address_not_routed'],
+  refuses: [...floatingActions.refusalsOf('floating_ip'), 'server_busy', 'floating_ip_busy', 'address_not_routed'],
   example: { serverId: '<server_id>' },
   run({ tx, actor, target, body, clock }) {
     const to = see(tx, actor, server, body.serverId, 'serverId')
@@ -51,7 +51,7 @@ export const assignFloatingIp = operation({
     mustRest(tx, target)
     const { address, workloadId } = addressOf(tx, target)
     if (workloadId === to.id) return { jobId: null, floatingIpId: target.id }
-    mustAllowFor(tx, actor, to, 'floating_ip')
+    floatingActions.mustAllowFor(tx, actor, to, 'floating_ip')
     if (!isRoutedBy(tx, target.addressId, to.nodeId))
       throw new ApiError(
         'address_not_routed',

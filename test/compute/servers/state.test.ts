@@ -1,9 +1,31 @@
 // The state table of servers, asked of the API: every state and every action, one test per cell.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { type Action, actionNames, disabledReason, table } from '../../../src/compute/servers/state.ts'
-import { type Status, statuses } from '../../../src/fleet/workloads/status.ts'
+import { registry } from '../../../src/app/features.ts'
+import { backupActions } from '../../../src/compute/backups/model.ts'
+import { planActions } from '../../../src/compute/backups/plans/states.ts'
+import { serverActions, serverStates } from '../../../src/compute/servers/state.ts'
+import { snapshotActions } from '../../../src/compute/snapshots/states.ts'
+import { volumeActions } from '../../../src/compute/volumes/states.ts'
+import { checkStates, stateTableOf } from '../../../src/fleet/workloads/states/rows.ts'
+import type { DeclaredRows } from '../../../src/fleet/workloads/states/table.ts'
+import type { Status } from '../../../src/fleet/workloads/status.ts'
+import { firewallActions } from '../../../src/network/firewalls/states.ts'
+import { floatingActions } from '../../../src/network/floating-ips/states.ts'
 import { type Panel, panel, type Snapshot, type World, world } from '../../support/world/panel.ts'
 import { share } from '../../support/world/team.ts'
+
+const features = [
+  serverActions,
+  snapshotActions,
+  backupActions,
+  planActions,
+  volumeActions,
+  floatingActions,
+  firewallActions,
+] as const
+type KeysOf<T> = T extends unknown ? keyof T : never
+type Action = KeysOf<(typeof features)[number]['table']>
+const actionNames = features.flatMap(({ table }) => Object.keys(table) as Action[])
 
 type State = {
   name: string
@@ -371,6 +393,10 @@ test('a locked customer has no power actions, setup or reinstallation; staff and
   expect(await open(mate, 'start')).toBe(202)
 })
 
+test('the rows of every feature are here', () => {
+  expect(Object.keys(stateTableOf(registry.features, 'server')).sort()).toEqual([...actionNames].sort())
+})
+
 test('a state that the table does not have refuses every action', () => {
   const unknown = {
     status: 'lost' as Status,
@@ -380,14 +406,23 @@ test('a state that the table does not have refuses every action', () => {
     locked: false,
     nodeLost: false,
   }
-  expect(actionNames.map((action) => disabledReason(unknown, action))).toEqual(actionNames.map(() => 'not_possible'))
+  for (const { actions, disabledReason } of features as unknown as { actions: string[]; disabledReason: Function }[])
+    expect(actions.map((action) => disabledReason(unknown, action))).toEqual(actions.map(() => 'not_possible'))
 })
 
-test('a state without a decision on an action does not compile', () => {
-  const { running: _, refusedWhen: __, ...incomplete } = table.rename
+test('a state without a decision on an action does not compile, nor does a code without words', () => {
+  const { running: _, ...incomplete } = serverActions.table.rename
   // @ts-expect-error: `running` is not decided
-  const total: Record<Status, string> = incomplete
-  // @ts-expect-error: the other actions are not decided
-  const states: Record<Action, Record<Status, string>> = { rename: table.rename }
-  expect([Object.keys(total).length, Object.keys(states).length]).toEqual([statuses.length - 1, 1])
+  const open = serverStates.rows({ one: incomplete })
+  // @ts-expect-error: servers have no words for this code
+  const wordless = serverStates.rows({ two: { ...serverActions.table.rename, running: 'limit_reached' } })
+  // @ts-expect-error: no such obstacle
+  const strange = serverStates.rows({ three: { ...serverActions.table.rename, refusedWhen: ['rained_off'] } })
+  const errors = (rows: unknown) => () =>
+    checkStates([...registry.features, { name: 'odd', workloadActions: [rows as DeclaredRows] }], registry.errors)
+  expect(errors(open)).toThrow('leaves running open')
+  expect(errors(strange)).toThrow('names the obstacle rained_off')
+  expect(errors(wordless)).not.toThrow()
+  expect(errors(serverStates.rows({ rename: serverActions.table.rename }))).toThrow('two features declare the action')
+  expect(errors({ ...serverActions, kind: 'ship' })).toThrow('for the kind ship')
 })

@@ -2,9 +2,9 @@
 
 import type { ComponentChildren } from 'preact'
 import type { getServer } from '../../../src/compute/servers/list.ts'
-import { table } from '../../../src/compute/servers/state.ts'
 import { restartPolicyWords } from '../../../src/fleet/workloads/restart-policy.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
+import { firewallActions } from '../../../src/network/firewalls/states.ts'
 import { exactGb, list } from '../../components/words.ts'
 
 export type Server = Answers<{ server: typeof getServer }>['server']
@@ -38,7 +38,7 @@ export function disabledReason(server: Server, action: string): string | undefin
 
 /** The words for an action that the server's state refuses, of those that its record does not list. */
 export const refusedBy = (server: Server, action: 'count_firewall'): string | undefined =>
-  table[action][server.status] === 'allowed' ? undefined : `${because[server.status]}${next(server)}`
+  firewallActions.table[action][server.status] === 'allowed' ? undefined : `${because[server.status]}${next(server)}`
 
 /** The consequences of a termination, for its dialog. */
 export const whatGoes = (server: Server): ComponentChildren[] => [

@@ -7,7 +7,6 @@ import { day, isoOrNull } from '../../../kernel/db/clock.ts'
 import type { Db } from '../../../kernel/db/open.ts'
 import { settingValue, wholeSetting } from '../../../kernel/setting.ts'
 import { endedServer, type Server, server } from '../../servers/model.ts'
-import { mustAllowFor, refusalsOf } from '../../servers/state.ts'
 import { backupPlan, planOfServer, showPlanOfServer } from './model.ts'
 import {
   backupPlanById,
@@ -17,6 +16,7 @@ import {
   removeServerBackupPlan,
   serverBackupPlan,
 } from './queries.ts'
+import { planActions } from './states.ts'
 import { dueAfter } from './times.ts'
 
 export const keptWithoutPlan = wholeSetting({
@@ -76,7 +76,7 @@ export const setServerBackupPlan = operation({
     ...chosenPlan,
   }),
   idempotent: true,
-  refuses: [...refusalsOf('backup_plan')],
+  refuses: [...planActions.refusalsOf('backup_plan')],
   example: { planId: '<backup_plan_id>' },
   auditSnapshot: ({ tx, target }) => {
     const planId = serverBackupPlan(tx, target.id)?.planId
@@ -87,7 +87,7 @@ export const setServerBackupPlan = operation({
     const before = serverBackupPlan(tx, target.id)
     if (chosen?.archived && before?.planId !== chosen.id)
       throw invalid({ field: 'planId', message: 'is archived. Choose another backup plan.' })
-    mustAllowFor(tx, actor, target, 'backup_plan')
+    planActions.mustAllowFor(tx, actor, target, 'backup_plan')
     const now = clock()
     if (!chosen && before) {
       removeServerBackupPlan(tx, target.id)

@@ -5,6 +5,7 @@ import { getBackupCalendar } from './calendar.ts'
 import { perNode, perTarget } from './places.ts'
 import { changeBackupPlan, createBackupPlan, listBackupPlans, planWeakening } from './plans.ts'
 import { backupPlanTarget } from './queries.ts'
+import { planActions } from './states.ts'
 import { backupPlans, serverBackupPlans } from './tables.ts'
 import { turnPlans } from './turn.ts'
 
@@ -22,6 +23,7 @@ declare module '../../../kernel/register.ts' {
 
 export const backupPlansFeature = feature({
   name: 'backup-plans',
+  workloadActions: [planActions],
   ids,
   errors,
   samples: { every: 'day', startsAt: '01:00', windowMinutes: 240 },

@@ -10,10 +10,10 @@ import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
 import { backupTargetById } from '../../backup-targets/queries.ts'
 import { readingLockOf } from '../../servers/disk-lock.ts'
 import { load, type Server } from '../../servers/model.ts'
-import { mustAllowFor } from '../../servers/state.ts'
 import { startForgetting } from '../delete.ts'
 import { startBackup } from '../make.ts'
 import { recordMissed } from '../missed.ts'
+import { backupActions } from '../model.ts'
 import { Places } from './places.ts'
 import {
   backupPlanById,
@@ -106,7 +106,7 @@ function settle(tx: Tx, app: Clocked, serverId: string, isFree: boolean, now: nu
 type Obstacle = { code: string; words: string }
 function obstacleOf(tx: Tx, { nodes }: Clocked, target: Server, plan: BackupPlan): Obstacle | undefined {
   try {
-    mustAllowFor(tx, system, target, 'backup')
+    backupActions.mustAllowFor(tx, system, target, 'backup')
   } catch (error) {
     if (error instanceof ApiError) return { code: error.code, words: error.message }
     throw error

@@ -14,7 +14,7 @@ import { minute, second } from '../../../kernel/db/clock.ts'
 import { type Db, type Tx, write } from '../../../kernel/db/open.ts'
 import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
 import { count } from '../../../kernel/words.ts'
-import { type GpuInstance, gpuInstance, instanceById, statusOf } from '../model.ts'
+import { type GpuInstance, gpuInstance, instanceById } from '../model.ts'
 import { stopInstance } from '../run/power.ts'
 import { tellIdleStop } from './notices.ts'
 import { forgetIdleStop, idleMinutesOf, idleStops, keepIdleStop } from './queries.ts'
@@ -81,7 +81,7 @@ function idleSince(
   { cardMetrics, clock }: Pick<AppContext, 'cardMetrics' | 'clock'>,
   instance: GpuInstance,
 ): number | undefined {
-  if (statusOf(instance) !== 'running') return undefined
+  if (instance.status !== 'running') return undefined
   const cards = cardsOf(tx, instance.id)
   const now = clock()
   let since = instance.spellAt ?? now
@@ -110,7 +110,7 @@ export function stopIdle(db: Db, app: AppContext) {
 function stopOne(tx: Tx, app: AppContext, id: string, minutes: number) {
   const instance = instanceById(tx, id)!
   // A job that works on it comes first: the next turn looks again.
-  if (statusOf(instance) !== 'running' || isHeldByJob(tx, id)) return
+  if (instance.status !== 'running' || isHeldByJob(tx, id)) return
   const title = `Stop ${instance.name}: its cards were not used for ${count(minutes, 'minute')}`
   stopInstance(tx, instance, { by: system, title, now: app.clock() })
   tellIdleStop(tx, app, instance, minutes)

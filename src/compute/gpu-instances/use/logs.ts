@@ -6,7 +6,7 @@ import { everybody } from '../../../kernel/api/access.ts'
 import { described, namedSchema, operation, type PrepareContext, stream } from '../../../kernel/api/operation.ts'
 import { wholeNumber } from '../../../kernel/api/query.ts'
 import { CommandFailed } from '../../../kernel/jobs/failures.ts'
-import { type GpuInstance, gpuInstance, statusOf } from '../model.ts'
+import { type GpuInstance, gpuInstance } from '../model.ts'
 
 /** Lines of an answer where nothing is said, and at most. The host keeps the newest megabyte. */
 const USUAL_LINES = 200
@@ -17,7 +17,7 @@ type Read = { state: 'read' | 'none' | 'unreachable'; text: string; truncated: b
 /** The last lines that the instance wrote, as its host has them. */
 async function readLog({ target, nodes }: PrepareContext<GpuInstance>, lines: number): Promise<Read> {
   const nothing = { text: '', truncated: false }
-  if (statusOf(target) === 'creating') return { state: 'none', ...nothing }
+  if (target.status === 'creating') return { state: 'none', ...nothing }
   try {
     const found = await nodes.read(nodeCommand(target.nodeId, 'container.logs', { workload: target.id, lines }))
     return found ? { state: 'read', ...found } : { state: 'unreachable', ...nothing }

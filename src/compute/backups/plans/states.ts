@@ -1,0 +1,6 @@
+// Backup plans in the state table of servers.
+import { always, serverStates } from '../../servers/state.ts'
+
+export const planActions = serverStates.rows({
+  backup_plan: { ...always, pending_setup: 'not_set_up', refusedWhen: [] },
+})

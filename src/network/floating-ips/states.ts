@@ -1,0 +1,6 @@
+// Floating addresses in the state table of servers.
+import { needsInstallation, serverStates } from '../../compute/servers/state.ts'
+
+export const floatingActions = serverStates.rows({
+  floating_ip: { ...needsInstallation, refusedWhen: ['locked', 'lost'] },
+})
