@@ -62,6 +62,7 @@ import imageBuilds from './0064_image_builds.sql' with { type: 'text' }
 import volumeLosses from './0066_volume_losses.sql' with { type: 'text' }
 import addressUsage from './0068_address_usage.sql' with { type: 'text' }
 import addressScopes from './0075_address_scopes.sql' with { type: 'text' }
+import search from './0079_search.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -126,4 +127,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0066_volume_losses', sql: volumeLosses },
   { name: '0068_address_usage', sql: addressUsage },
   { name: '0075_address_scopes', sql: addressScopes },
+  { name: '0079_search', sql: search },
 ]

@@ -36,6 +36,7 @@ const violations = [...sources].flatMap(([path, text]) =>
 /** Files of features with SQL beside `queries.ts`. */
 const otherSql = [
   'src/fleet/workloads/reports.ts', // the queries of overviews and quotas
+  'src/fleet/workloads/search.ts', // the queries of the search
   'src/network/ip-pools/allocate.ts', // every statement is a step of the allocation
   'src/network/ip-pools/floating.ts', // likewise
   'src/network/ip-pools/cut-early.ts', // likewise

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { searchWorkloads } from '../../fleet/workloads/reports.ts'
+import { searchWorkloads } from '../../fleet/workloads/search.ts'
 import { areas } from '../../identity/accounts/areas.ts'
 import { own, visible } from '../../identity/team/access.ts'
 import { minute, second } from '../../kernel/db/clock.ts'
@@ -175,10 +175,19 @@ export const gpuInstancesFeature = feature({
       position: 12,
       place: ({ actor }) => (actor.scopes.has('servers:read') ? `${pageOfList(areas[actor.kind])}/` : undefined),
       find: ({ tx, actor }, text, most) =>
-        searchWorkloads(tx, gpuInstanceKind, visible(tx, actor), text, most, (word) => {
-          const [theirs, called] = [own(actor), billingServiceFits(word)]
-          return { where: `(${theirs.where} AND ${called.where})`, values: [...theirs.values, ...called.values] }
-        }),
+        searchWorkloads(
+          tx,
+          gpuInstanceKind,
+          {
+            visible: visible(tx, actor),
+            text,
+            also(word) {
+              const [theirs, called] = [own(actor), billingServiceFits(word)]
+              return { where: `(${theirs.where} AND ${called.where})`, values: [...theirs.values, ...called.values] }
+            },
+          },
+          most,
+        ),
     },
   ],
 })

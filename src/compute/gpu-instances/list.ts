@@ -1,11 +1,10 @@
-import { workloadsFit } from '../../fleet/workloads/reports.ts'
+import { foundWorkloads } from '../../fleet/workloads/search.ts'
 import { accountContains } from '../../identity/accounts/queries.ts'
 import { own, visible } from '../../identity/team/access.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { page, paginate, sortParameter } from '../../kernel/api/list.ts'
 import { operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../../kernel/api/query.ts'
-import { partOf } from '../../kernel/db/rows.ts'
 import { endedInstance, type InstanceStatus, instanceStatuses, load } from './model.ts'
 import { billingServiceFits, countInstances, instanceKeys, instanceSorts } from './queries.ts'
 import { instanceResponse } from './record.ts'
@@ -45,12 +44,20 @@ function listing(call: ReadContext, name: string) {
   }
   if (query['q'])
     filters.push(
-      workloadsFit(query['q'], (word) => {
-        const [part, called] = [partOf(word), billingServiceFits(word)]
-        return {
-          where: `${accountContains('w.owner_id', theirs.where)} OR (${theirs.where} AND ${called.where})`,
-          values: [part, part, ...theirs.values, ...theirs.values, ...called.values],
-        }
+      foundWorkloads(tx, {
+        kind: 'gpu_instance',
+        visible: visible(tx, actor),
+        text: query['q'],
+        also(word, isEverything) {
+          const [owner, called] = [
+            accountContains('w.owner_id', theirs, word, { few: !isEverything }),
+            billingServiceFits(word),
+          ]
+          return {
+            where: `${owner.where} OR (${theirs.where} AND ${called.where})`,
+            values: [...owner.values, ...theirs.values, ...called.values],
+          }
+        },
       }),
     )
   const filter = {

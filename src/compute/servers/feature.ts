@@ -1,5 +1,6 @@
 import { Type as t } from 'typebox'
-import { everyWorkload, firstToSetUp, isAnySetUp, searchWorkloads } from '../../fleet/workloads/reports.ts'
+import { everyWorkload, firstToSetUp, isAnySetUp } from '../../fleet/workloads/reports.ts'
+import { searchWorkloads } from '../../fleet/workloads/search.ts'
 import { areas } from '../../identity/accounts/areas.ts'
 import { customerData } from '../../identity/accounts/model.ts'
 import { own, visible } from '../../identity/team/access.ts'
@@ -406,10 +407,19 @@ export const serversFeature = feature({
       position: 10,
       place: ({ actor }) => (actor.scopes.has('servers:read') ? `${areas[actor.kind]}/servers/` : undefined),
       find: ({ tx, actor }, text, most) =>
-        searchWorkloads(tx, serverKind, visible(tx, actor), text, most, (word) => {
-          const [theirs, called] = [own(actor), billingServiceFits(word)]
-          return { where: `(${theirs.where} AND ${called.where})`, values: [...theirs.values, ...called.values] }
-        }),
+        searchWorkloads(
+          tx,
+          serverKind,
+          {
+            visible: visible(tx, actor),
+            text,
+            also(word) {
+              const [theirs, called] = [own(actor), billingServiceFits(word)]
+              return { where: `(${theirs.where} AND ${called.where})`, values: [...theirs.values, ...called.values] }
+            },
+          },
+          most,
+        ),
     },
   ],
   checklist: [

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { labelFits } from '../../fleet/labels/queries.ts'
-import { workloadsFit } from '../../fleet/workloads/reports.ts'
+import { type FoundWorkloads, foundWorkloads } from '../../fleet/workloads/search.ts'
 import { type Status, statuses, statusIs } from '../../fleet/workloads/status.ts'
 import { accountContains, customerWithExternalId } from '../../identity/accounts/queries.ts'
 import { own, visible } from '../../identity/team/access.ts'
@@ -9,7 +9,6 @@ import { page, paginateJson, sortParameter } from '../../kernel/api/list.ts'
 import { operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../../kernel/api/query.ts'
 import { csvOf } from '../../kernel/csv.ts'
-import { partOf } from '../../kernel/db/rows.ts'
 import { seenServer } from './model.ts'
 import { billingServiceFits, countServers, type ServerFilter, serverKeys, serverSorts } from './queries.ts'
 import { renderedServer, serverReaders, serverResponse } from './show.ts'
@@ -64,18 +63,29 @@ function listing(call: ReadContext, name: string) {
   }
   if (query['resellerId'])
     filters.push(['(w.owner_id = +? OR w.reseller_id = +?)', [query['resellerId'], query['resellerId']]])
+  let found: FoundWorkloads | undefined
   if (query['q']) {
     // Not the address of who shares a server: it could be guessed letter by letter.
     const theirs = own(call.actor)
-    const fits = workloadsFit(query['q'], (word) => {
-      const [part, called] = [partOf(word), billingServiceFits(word)]
-      return {
-        where: `${accountContains('w.owner_id', theirs.where)} OR (${theirs.where} AND ${called.where})`,
-        values: [part, part, ...theirs.values, ...theirs.values, ...called.values],
-      }
+    found = foundWorkloads(call.tx, {
+      kind: 'server',
+      visible: { where, values },
+      text: query['q'],
+      also(word, isEverything) {
+        const [owner, called] = [
+          accountContains('w.owner_id', theirs, word, { few: !isEverything }),
+          billingServiceFits(word),
+        ]
+        return {
+          where: `${owner.where} OR (${theirs.where} AND ${called.where})`,
+          values: [...owner.values, ...theirs.values, ...called.values],
+        }
+      },
     })
-    filters.push([fits.where, fits.values])
+    filters.push([found.where, found.values])
   }
+  const isUnfiltered = (more: string[]) =>
+    where === '1' && Object.keys(query).every((name) => ['limit', 'cursor', 'sort', ...more].includes(name))
   const filter: ServerFilter = {
     where: filters.map(([sql]) => sql).join(' AND '),
     values: filters.flatMap(([, v]) => v),
@@ -83,7 +93,7 @@ function listing(call: ReadContext, name: string) {
       query['packageId'] !== undefined ||
       query['billingServiceId'] !== undefined ||
       /^-?package$/.test(query['sort'] ?? ''),
-    isEverything: where === '1' && Object.keys(query).every((name) => ['limit', 'cursor', 'sort'].includes(name)),
+    isEverything: isUnfiltered([]),
   }
   const { tx } = call
   const readers = serverReaders(tx, call.actor)
@@ -94,7 +104,7 @@ function listing(call: ReadContext, name: string) {
     keys: (slice) => serverKeys(tx, filter, slice),
     readAs: readers.alike && `${readers.alike.key} ${call.nodes.contactVersion()}`,
     json: ([id, version]) => renderedServer(call, { id, version }, readers),
-    total: () => countServers(tx, filter),
+    total: () => (found?.countListed && isUnfiltered(['q']) ? found.countListed() : countServers(tx, filter)),
   })
 }
 

@@ -1,13 +1,7 @@
-// The queries of overviews, quotas, the search and the audit log. A `Where` is over `workloads w`, such as `visible`.
+// The queries of overviews, quotas and the audit log. A `Where` is over `workloads w`, such as `visible`.
 import { type Db, prepared } from '../../kernel/db/open.ts'
-import { everyWord, HAS, partOf, type Where } from '../../kernel/db/rows.ts'
-import {
-  addressCount,
-  addressesText,
-  addressFits,
-  addressSearch,
-  heldAddressCount,
-} from '../../network/ip-pools/queries.ts'
+import type { Where } from '../../kernel/db/rows.ts'
+import { addressCount, heldAddressCount } from '../../network/ip-pools/queries.ts'
 import { volumesGbUnder } from '../volumes/queries.ts'
 import type { WorkloadKind } from './kind.ts'
 import { fromWorkloads, type Workload } from './queries.ts'
@@ -120,42 +114,6 @@ export const isAnySetUp = (tx: Db, kind: WorkloadKind, where: Where): boolean =>
 /** The id of the oldest of these workloads that waits for its owner to set it up. */
 export const firstToSetUp = (tx: Db, kind: WorkloadKind, where: Where): string | undefined =>
   first(tx, kind, where, statusIs.pending_setup)
-
-type Found = { id: string; title: string; detail: string | null }
-/** Over `workloads w`: those with the word in name, hostname, address or MAC address, or with this id. */
-function workloadFits(word: string): Where {
-  const digits = word.replace(/[:.-]/g, '')
-  const mac = /^[0-9a-f]{6,12}$/i.test(digits) ? (digits.match(/../g) ?? []).join(':') : word
-  const part = partOf(word)
-  return {
-    where: `w.hostname ${HAS} OR w.name ${HAS} OR w.id = ? OR w.mac ${HAS} OR ${addressFits('w.id')}`,
-    values: [part, part, word, partOf(mac), ...addressSearch(word)],
-  }
-}
-/** Over `workloads w`: those that every word fits. `also` finds one by what only its kind or its list has. */
-export const workloadsFit = (text: string, also: (word: string) => Where): Where =>
-  everyWord(text, (word) => {
-    const [fits, more] = [workloadFits(word), also(word)]
-    return { where: `(${fits.where} OR ${more.where})`, values: [...fits.values, ...more.values] }
-  })
-/** Workloads that every word of the text fits, newest first. */
-export const searchWorkloads = (
-  tx: Db,
-  { kind }: WorkloadKind,
-  { where, values }: Where,
-  text: string,
-  limit: number,
-  also: (word: string) => Where,
-): Found[] => {
-  const fits = workloadsFit(text, also)
-  return tx.$client
-    .query<Found, (string | number)[]>(
-      `SELECT w.id, w.hostname AS title, ${addressesText('w.id')} AS detail ${fromWorkloads}
-       WHERE w.kind = ? AND ${where} AND w.terminated_at IS NULL AND ${fits.where}
-       ORDER BY w.id DESC LIMIT ?`,
-    )
-    .all(kind, ...values, ...fits.values, limit)
-}
 
 export type PowerRow = Pick<Workload, 'id' | 'nodeId' | 'ownerId' | 'lifecycle' | 'suspendedAt' | 'power'>
 /** The power of each of these workloads, in one query; those that do not exist are left out. */

@@ -83,6 +83,20 @@ export const workloadStates = sqliteTable(
   (t) => [primaryKey({ columns: [t.kind, t.nodeId, t.lifecycle, t.suspended, t.power] })],
 )
 
+/** The text that a search reads of each workload, in small letters without accents. Triggers keep it. */
+export const workloadSearch = sqliteTable(
+  'workload_search',
+  {
+    kind: text().notNull(),
+    id: text().notNull(),
+    ownerId: text('owner_id').notNull(),
+    /** It is not terminated. */
+    listed: integer({ mode: 'boolean' }).notNull(),
+    text: text().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.kind, t.id] })],
+)
+
 /** Workloads that ended although they should run, as their nodes reported it. The audit log keeps them for longer. */
 export const workloadCrashes = sqliteTable(
   'workload_crashes',

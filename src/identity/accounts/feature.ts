@@ -17,7 +17,7 @@ import { customerData } from './model.ts'
 import { changeEmail, changeOwnAccount, changePassword, confirmEmail, getOwnAccount } from './own-account.ts'
 import { accountById, accountTarget, searchAccounts } from './queries.ts'
 import { setUp } from './set-up.ts'
-import { accounts, roles } from './tables.ts'
+import { accountSearch, accounts, roles } from './tables.ts'
 
 const events = {
   'customer.created': event('resellers', 'A new account', t.Object({ customer: customerData })),
@@ -95,7 +95,7 @@ export const accountsFeature = feature({
     resellerName: null,
   },
   errors,
-  tables: [roles, accounts],
+  tables: [roles, accounts, accountSearch],
   events,
   operations: [
     setUp,

@@ -5,8 +5,9 @@ import type { ReadContext } from '../../kernel/api/operation.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { contain, everyWord, HAS, isIn, rowBy } from '../../kernel/db/rows.ts'
+import { rowBy, type Where } from '../../kernel/db/rows.ts'
 import { canonicalAddress } from '../../kernel/mail/address.ts'
+import { everyWord, HAS, partOfGroups, wordsOf } from '../../kernel/search/text.ts'
 import { type Account, accounts, roles } from './tables.ts'
 
 export const accountReference = reference(accounts, ['kind', 'name', 'email', 'resellerId', 'roleId', 'disabledAt'])
@@ -87,7 +88,7 @@ export const pageOfAccounts = <Shown>(
   const { q, email, externalId, locked } = call.query
   const where = and(
     isOf(group),
-    q ? contain([accounts.name, accounts.email, accounts.organization, accounts.externalId], q) : undefined,
+    ...(q ? wordsOf(q).map((word) => sql`${accounts.id} IN ${withPart('external id', word)}`) : []),
     email ? withEmail(email) : undefined,
     externalId ? eq(accounts.externalId, externalId) : undefined,
     locked ? isNotNull(accounts.lockedAt) : undefined,
@@ -103,13 +104,27 @@ export const isLocked = (tx: Db, accountId: string): boolean => locked(tx).get(a
 // ---------------------------------------------------------------- SQL for the queries of others
 /** The ids of the accounts of a kind, as a query inside another. */
 export const accountIdsOfKind = (kind: string) => sql`SELECT id FROM accounts WHERE kind = ${kind}`
+/** The values of a search text in their order (0079_search.sql), each with those before it. */
+const searched = { name: 0, email: 1, 'external id': 2 } as const
+const partUpTo = (last: keyof typeof searched, word: string) =>
+  partOfGroups(word, { first: 0, last: searched[last], groups: 3 })
+const withPart = (last: keyof typeof searched, word: string) =>
+  sql`(SELECT id FROM account_search WHERE text GLOB ${partUpTo(last, word)})`
 /**
- * Two parameters, both `partOf(text)`: is the text in the account's name, or where `mayReadEmail` is true in its
- * address?
+ * Is the word in the account's name, or where `mayReadEmail` fits in its address? `id` is an SQL expression. `few`:
+ * few rows are asked about, and the texts of all accounts are not read for them.
  */
-export const accountContains = (id: string, mayReadEmail: string) =>
-  `EXISTS (SELECT 1 FROM accounts ac WHERE ac.id = ${id}
-    AND (ac.name ${HAS} OR (ac.email ${HAS} AND ${mayReadEmail})))`
+export function accountContains(id: string, mayReadEmail: Where, word: string, { few }: { few: boolean }): Where {
+  const has = few
+    ? `EXISTS (SELECT 1 FROM account_search ac WHERE ac.id = ${id} AND ac.text ${HAS})`
+    : `${id} IN (SELECT ac.id FROM account_search ac WHERE ac.text ${HAS})`
+  const [name, email] = [partUpTo('name', word), partUpTo('email', word)]
+  if (mayReadEmail.where === '1') return { where: has, values: [email] }
+  return {
+    where: `(${has} OR (${mayReadEmail.where} AND ${has}))`,
+    values: [name, ...mayReadEmail.values, email],
+  }
+}
 /** The account's reseller, where the account is a customer; one parameter, its id. */
 export const resellerOfCustomer = "SELECT reseller_id FROM accounts WHERE id = ? AND kind = 'customer'"
 
@@ -141,9 +156,15 @@ export const hasCustomers = (tx: Db, resellerId: string): boolean => statements(
 /** The reseller's customers that are locked, the newest first. */
 export const lockedCustomersOf = (tx: Db, resellerId: string, limit: number): Locked[] =>
   statements(tx).locked.all(resellerId, limit)
+/** Over `accounts`: those with each word of the text in their values up to `last`. */
+const accountsNamed = (last: keyof typeof searched, text: string): Where =>
+  everyWord(text, (word) => ({
+    where: `id IN (SELECT ac.id FROM account_search ac WHERE ac.text ${HAS})`,
+    values: [partUpTo(last, word)],
+  }))
 /** The ids of accounts with each word of the text in their name or address. */
 export function accountIdsNamed(tx: Db, text: string, limit: number): string[] {
-  const fits = everyWord(text, (word) => isIn(['name', 'email'], word))
+  const fits = accountsNamed('email', text)
   return tx.$client
     .query<{ id: string }, (string | number)[]>(`SELECT id FROM accounts WHERE ${fits.where} ORDER BY id LIMIT ?`)
     .all(...fits.values, limit)
@@ -154,7 +175,7 @@ export function accountIdsNamed(tx: Db, text: string, limit: number): string[] {
  * text as their id; of one reseller when it is given.
  */
 export function searchAccounts(tx: Db, text: string, limit: number, resellerId?: string): Found[] {
-  const fits = everyWord(text, (word) => isIn(['name', 'email', 'organization', 'external_id'], word))
+  const fits = accountsNamed('external id', text)
   const own = resellerId === undefined ? [] : [resellerId]
   return tx.$client
     .query<Found, (string | number)[]>(

@@ -1,6 +1,6 @@
-// Statements that every feature needs: a row by one of its columns, a new row, rows that contain a text.
+// Statements that every feature needs: a row by one of its columns, a new row.
 import type { Statement } from 'bun:sqlite'
-import { and, Column, getTableColumns, getTableName, or, type SQL, sql } from 'drizzle-orm'
+import { Column, getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type Db, prepared, type Tx } from './open.ts'
 
@@ -110,54 +110,3 @@ const encoded = (column: SQLiteColumn, value: unknown): string | null =>
 
 /** A condition as SQL text, and the values of its parameters in their order. */
 export type Where = { where: string; values: string[] }
-
-/** The condition behind a searched column: `name ${HAS}`, with `partOf(text)` as its value. */
-export const HAS = 'GLOB ?'
-/**
- * The pattern of everything that contains the text, in capitals or not, with accents or without: `muller` fits Müller.
- * Every other character stands for itself.
- */
-export const partOf = (text: string) =>
-  `*${[...text.normalize('NFC').slice(0, 100)].map((character) => classOf(character)).join('')}*`
-
-/** A search has so many words; the last holds the rest. */
-const MOST_WORDS = 6
-/** The words of a search, each to be found by itself, in whatever order. */
-export function wordsOf(text: string): string[] {
-  const words = text.trim().split(/\s+/)
-  return [...words.slice(0, MOST_WORDS - 1), words.slice(MOST_WORDS - 1).join(' ')].filter((word, i) => word || i === 0)
-}
-/** Does a condition fit every word of the text? */
-export function everyWord(text: string, fits: (word: string) => Where): Where {
-  const each = wordsOf(text).map(fits)
-  return { where: `(${each.map(({ where }) => where).join(' AND ')})`, values: each.flatMap(({ values }) => values) }
-}
-/** The columns, given as SQL, have the word in one of them. */
-export const isIn = (columns: readonly string[], word: string): Where => ({
-  where: `(${columns.map((column) => `${column} ${HAS}`).join(' OR ')})`,
-  values: columns.map(() => partOf(word)),
-})
-/** Every word of the text is in one of the columns. */
-export const contain = (columns: readonly SQLiteColumn[], text: string): SQL | undefined =>
-  and(...wordsOf(text).map((word) => or(...columns.map((column) => sql`${column} GLOB ${partOf(word)}`))))
-
-/** The letter without its accent, in small. */
-const plain = (character: string) => unaccented[character] ?? character.normalize('NFD').charAt(0).toLowerCase()
-/** Letters that Unicode does not take apart. */
-const unaccented: Readonly<Record<string, string>> = { ø: 'o', Ø: 'o', ł: 'l', Ł: 'l', đ: 'd', Đ: 'd', ħ: 'h', ı: 'i' }
-
-/** `e` → `eEéÉèÈ…`, of the Latin letters of European languages. */
-const classes = new Map<string, string>()
-for (let code = 0x41; code < 0x220; code++) {
-  const character = String.fromCodePoint(code)
-  const base = plain(character)
-  if (/^[a-z]$/.test(base)) classes.set(base, (classes.get(base) ?? '') + character)
-}
-
-function classOf(character: string): string {
-  const letters = classes.get(plain(character))
-  if (letters) return `[${letters}]`
-  if (/[*?[]/.test(character)) return `[${character}]`
-  const [small, capital] = [character.toLowerCase(), character.toUpperCase()]
-  return small !== capital && small.length === capital.length ? `[${small}${capital}]` : character
-}

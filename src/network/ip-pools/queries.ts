@@ -5,7 +5,7 @@ import { ended, type Slice, type Sorts } from '../../kernel/api/list.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { HAS, partOf, rowBy } from '../../kernel/db/rows.ts'
+import { rowBy, type Where } from '../../kernel/db/rows.ts'
 import { toNumber, toText } from './ranges.ts'
 import { type Address, addresses, type Pool, poolNodes, pools } from './tables.ts'
 
@@ -35,25 +35,30 @@ export type HeldAddressJson = {
 export const addressesText = (workloadId: string) =>
   `(SELECT group_concat(a.address, ' ') FROM addresses a WHERE a.workload_id = ${workloadId})`
 
-/**
- * Has the workload an address that contains the text, or a prefix with the address that the text is, in any spelling?
- * Two parameters: `addressSearch(text)`.
- */
-export const addressFits = (workloadId: string) =>
-  `EXISTS (SELECT 1 FROM addresses a WHERE a.workload_id = ${workloadId}
-     AND (a.address ${HAS} OR a.address || '/' || a.prefix_length IN (SELECT value FROM json_each(?))))`
-export function addressSearch(text: string): [part: string, prefixes: string] {
-  // An IPv4 address may be written as IPv6.
-  const whole = toNumber(text.replace(/^::ffff:(?=[0-9.]+$)/i, ''))
-  if (!whole) return [partOf(text), '[]']
+/** An address in the spelling in which it is stored; undefined where the text is not a whole address. */
+export function storedAddress(text: string): string | undefined {
+  const whole = wholeAddress(text)
+  return whole && toText(whole.version, whole.n)
+}
+/** Has the workload a prefix with this address in it? False for a text that is not a whole address. */
+export function prefixFits(workloadId: string, text: string): Where {
+  const whole = wholeAddress(text)
+  if (!whole) return { where: '0', values: [] }
   const bits = whole.version === 4 ? 32 : 128
   // Each prefix that the address lies in, from a single address up.
   const prefixes = Array.from({ length: bits + 1 }, (_, host) => {
     const first = (whole.n >> BigInt(host)) << BigInt(host)
-    return `${toText(whole.version, first)}/${bits - host}`
+    return [toText(whole.version, first), bits - host]
   })
-  return [partOf(toText(whole.version, whole.n)), JSON.stringify(prefixes)]
+  return {
+    where: `${workloadId} IN (SELECT a.workload_id FROM json_each(+?) e CROSS JOIN addresses a
+      ON a.address = json_extract(e.value, '$[0]') AND a.prefix_length = json_extract(e.value, '$[1]')
+      WHERE a.workload_id IS NOT NULL)`,
+    values: [JSON.stringify(prefixes)],
+  }
 }
+/** An IPv4 address may be written as IPv6. */
+const wholeAddress = (text: string) => toNumber(text.replace(/^::ffff:(?=[0-9.]+$)/i, ''))
 
 /** How many addresses of this version belong to the workload itself. */
 export const addressCount = (workloadId: string, version: 4 | 6) =>

@@ -11,8 +11,9 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { everyWord, isIn, type Where, wordsOf } from '../../kernel/db/rows.ts'
+import type { Where } from '../../kernel/db/rows.ts'
 import { isJobGone, isOpenJob, type Job, jobReference, newestJobId, newestJobIds } from '../../kernel/jobs/queries.ts'
+import { everyWord, isIn, wordsOf } from '../../kernel/search/text.ts'
 
 export const jobTarget: AuditTarget = { prefix: 'job', isGone: isJobGone }
 

@@ -4,8 +4,8 @@
 import { Type as t } from 'typebox'
 import { everybody } from '../../kernel/api/access.ts'
 import { nullable, operation, type ReadContext } from '../../kernel/api/operation.ts'
-import { wordsOf } from '../../kernel/db/rows.ts'
 import { declaredName } from '../../kernel/declared.ts'
+import { wordsOf } from '../../kernel/search/text.ts'
 
 /** Results per search. */
 export const MOST = 12

@@ -1,9 +1,9 @@
 // A whole feature in one folder. Tests mount it by one line, as src/app/features.ts mounts those of the product.
 import { and, eq, or } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { contain } from '../../../src/kernel/db/rows.ts'
 import { feature } from '../../../src/kernel/feature.ts'
 import { event } from '../../../src/kernel/jobs/outbox.ts'
+import { contain } from '../../../src/kernel/search/text.ts'
 import sql from './lamps.sql' with { type: 'text' }
 import { createLamp, getLamp, listLamps, removeLamp } from './lamps.ts'
 import { lighting, lightLamp } from './light.ts'

@@ -1,0 +1,117 @@
+// The search for workloads. It reads a short text for each of them, which triggers keep (0079_search.sql): 60,000 take
+// 10 ms a word, their columns with classes of letters took 490.
+import type { Db } from '../../kernel/db/open.ts'
+import type { Where } from '../../kernel/db/rows.ts'
+import { everyWord, HAS, partOfGroups } from '../../kernel/search/text.ts'
+import { addressesText, prefixFits, storedAddress } from '../../network/ip-pools/queries.ts'
+import type { WorkloadKind } from './kind.ts'
+import { fromWorkloads } from './queries.ts'
+
+/**
+ * A search among the workloads of a kind that an actor sees. `visible` and `also` are over `workloads w`; `also` finds
+ * one by what only its kind or its list has, and may use its `id` and `owner_id` alone where `visible` is everything.
+ */
+export type WorkloadSearch = {
+  kind: string
+  visible: Where
+  text: string
+  also(word: string, isEverything: boolean): Where
+}
+
+const groups = 3
+const NAMES = { first: 0, last: 0, groups }
+const MAC = { first: 1, last: 1, groups }
+const ADDRESSES = { first: 2, last: 2, groups }
+const ALL = { first: 0, last: 2, groups }
+
+/** Is the word in the search text, or the id? `w` has the id, `text` is the column with the text. */
+function wordFits(word: string, text: string): Where {
+  const digits = word.replace(/[:.-]/g, '')
+  const mac = /^[0-9a-f]{6,12}$/i.test(digits) ? (digits.match(/../g) ?? []).join(':') : word
+  const address = storedAddress(word) ?? word
+  const prefix = prefixFits('w.id', word)
+  const whole: Where = {
+    where: `w.id = +?${prefix.values.length ? ` OR ${prefix.where}` : ''}`,
+    values: [word, ...prefix.values],
+  }
+  const parts =
+    mac === word && address === word
+      ? [partOfGroups(word, ALL)]
+      : [partOfGroups(word, NAMES), partOfGroups(mac, MAC), partOfGroups(address, ADDRESSES)]
+  return {
+    where: `${parts.map(() => `${text} ${HAS}`).join(' OR ')} OR ${whole.where}`,
+    values: [...parts, ...whole.values],
+  }
+}
+const isEverything = ({ visible }: WorkloadSearch) => visible.where === '1'
+/** Does every word of the search fit? */
+const allFit = (search: WorkloadSearch, text: string): Where =>
+  everyWord(search.text, (word) => {
+    const [fits, more] = [wordFits(word, text), search.also(word, isEverything(search))]
+    return { where: `(${fits.where} OR ${more.where})`, values: [...fits.values, ...more.values] }
+  })
+
+/** A search that finds no more than this many says them by their ids; one that finds more reads text by text. */
+const MANY = 2000
+
+/** A condition over `workloads w`. `countListed`: how many that are not terminated fit, where that is known cheaply. */
+export type FoundWorkloads = Where & { countListed: (() => number) | undefined }
+
+/** The workloads that every word of the text fits. */
+export function foundWorkloads(tx: Db, search: WorkloadSearch): FoundWorkloads {
+  const ids = idsFound(tx, search)
+  if (ids.length <= MANY)
+    return {
+      where: 'w.id IN (SELECT value FROM json_each(+?))',
+      values: [JSON.stringify(ids)],
+      countListed: undefined,
+    }
+  const fits = allFit(search, 'x.text')
+  return {
+    where: `EXISTS (SELECT 1 FROM workload_search x WHERE x.kind = w.kind AND x.id = w.id AND ${fits.where})`,
+    values: fits.values,
+    countListed: isEverything(search) ? () => countListed(tx, search) : undefined,
+  }
+}
+
+/** In no order, and no more than one above `MANY`. */
+function idsFound(tx: Db, search: WorkloadSearch): string[] {
+  const { kind, visible } = search
+  const everything = isEverything(search)
+  const fits = allFit(search, everything ? 'w.text' : 'x.text')
+  const from = everything
+    ? 'FROM workload_search w WHERE w.kind = +?'
+    : `${fromWorkloads} CROSS JOIN workload_search x ON x.kind = w.kind AND x.id = w.id
+       WHERE w.kind = +? AND ${visible.where}`
+  return tx.$client
+    .query<{ id: string }, (string | number)[]>(`SELECT w.id ${from} AND ${fits.where} LIMIT ${MANY + 1}`)
+    .all(kind, ...(everything ? [] : visible.values), ...fits.values)
+    .map(({ id }) => id)
+}
+
+function countListed(tx: Db, search: WorkloadSearch): number {
+  const fits = allFit(search, 'w.text')
+  return tx.$client
+    .query<{ n: number }, string[]>(
+      `SELECT count(*) AS n FROM workload_search w WHERE w.kind = +? AND w.listed AND ${fits.where}`,
+    )
+    .get(search.kind, ...fits.values)!.n
+}
+
+type Found = { id: string; title: string; detail: string | null }
+/** Workloads that are not terminated and that every word of the text fits, newest first. */
+export function searchWorkloads(
+  tx: Db,
+  { kind }: WorkloadKind,
+  { visible, text, also }: Omit<WorkloadSearch, 'kind'>,
+  limit: number,
+): Found[] {
+  const fits = foundWorkloads(tx, { kind, visible, text, also })
+  return tx.$client
+    .query<Found, (string | number)[]>(
+      `SELECT w.id, w.hostname AS title, ${addressesText('w.id')} AS detail ${fromWorkloads}
+       WHERE w.kind = +? AND ${visible.where} AND w.terminated_at IS NULL AND ${fits.where}
+       ORDER BY w.id DESC LIMIT ?`,
+    )
+    .all(kind, ...visible.values, ...fits.values, limit)
+}

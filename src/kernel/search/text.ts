@@ -1,0 +1,80 @@
+// Conditions of searches: rows that contain the words of a text, in capitals or not, with accents or without.
+import { and, or, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import type { Where } from '../db/rows.ts'
+
+/** The condition behind a searched column: `name ${HAS}`, with `partOf(text)` as its value. */
+export const HAS = 'GLOB ?'
+const MOST_LETTERS = 100
+/**
+ * The pattern of everything that contains the text, in capitals or not, with accents or without: `muller` fits Müller.
+ * Every other character stands for itself.
+ */
+export const partOf = (text: string) => `*${lettersOf(text).map(classOf).join('')}*`
+
+/** The values of a search text stand in groups with this between them; no word of a search contains it. */
+const BETWEEN_GROUPS = '\r'
+/**
+ * As `partOf`, for a search text, whose Latin letters are small and have no accents. `first` and `last`: the groups in
+ * which the text may be, of `groups`.
+ */
+export function partOfGroups(text: string, { first, last, groups }: { first: number; last: number; groups: number }) {
+  const part = lettersOf(text)
+    .map((character) => (classes.has(plain(character)) ? plain(character) : classOf(character)))
+    .join('')
+  return `${`*${BETWEEN_GROUPS}`.repeat(first)}*${part}*${`${BETWEEN_GROUPS}*`.repeat(groups - 1 - last)}`
+}
+const lettersOf = (text: string) => [...text.normalize('NFC').slice(0, MOST_LETTERS)]
+
+/** A search has so many words; the last holds the rest. */
+const MOST_WORDS = 6
+/** The words of a search, each to be found by itself, in whatever order. */
+export function wordsOf(text: string): string[] {
+  const words = text.trim().split(/\s+/)
+  return [...words.slice(0, MOST_WORDS - 1), words.slice(MOST_WORDS - 1).join(' ')].filter((word, i) => word || i === 0)
+}
+/** Does a condition fit every word of the text? */
+export function everyWord(text: string, fits: (word: string) => Where): Where {
+  const each = wordsOf(text).map(fits)
+  return { where: `(${each.map(({ where }) => where).join(' AND ')})`, values: each.flatMap(({ values }) => values) }
+}
+/** The columns, given as SQL, have the word in one of them. */
+export const isIn = (columns: readonly string[], word: string): Where => ({
+  where: `(${columns.map((column) => `${column} ${HAS}`).join(' OR ')})`,
+  values: columns.map(() => partOf(word)),
+})
+/** Every word of the text is in one of the columns. */
+export const contain = (columns: readonly SQLiteColumn[], text: string): SQL | undefined =>
+  and(...wordsOf(text).map((word) => or(...columns.map((column) => sql`${column} GLOB ${partOf(word)}`))))
+
+/** The letter without its accent, in small; search texts have it in place of the letter (0079_search.sql). */
+const plain = (character: string) => unaccented[character] ?? character.normalize('NFD').charAt(0).toLowerCase()
+/** Letters that Unicode does not take apart. */
+const unaccented: Readonly<Record<string, string>> = {
+  ø: 'o',
+  Ø: 'o',
+  ł: 'l',
+  Ł: 'l',
+  đ: 'd',
+  Đ: 'd',
+  ħ: 'h',
+  Ħ: 'h',
+  ı: 'i',
+  ſ: 's',
+}
+
+/** `e` → `eEéÉèÈ…`, of the Latin letters of European languages. */
+const classes = new Map<string, string>()
+for (let code = 0x41; code < 0x220; code++) {
+  const character = String.fromCodePoint(code)
+  const base = plain(character)
+  if (/^[a-z]$/.test(base)) classes.set(base, (classes.get(base) ?? '') + character)
+}
+
+function classOf(character: string): string {
+  const letters = classes.get(plain(character))
+  if (letters) return `[${letters}]`
+  if (/[*?[]/.test(character)) return `[${character}]`
+  const [small, capital] = [character.toLowerCase(), character.toUpperCase()]
+  return small !== capital && small.length === capital.length ? `[${small}${capital}]` : character
+}
