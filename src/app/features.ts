@@ -199,8 +199,19 @@ export const features: readonly Feature[] = [
   workloadsFeature,
   volumeRecordsFeature,
   labelsFeature,
-  // It stores the traffic that the feature of servers then compares with what a server may use.
   trafficFeature,
+  // It stores the traffic that the feature of servers then compares with what a server may use.
+  {
+    ...usageFeature,
+    pages: [
+      adminReportsPage,
+      resellerReportsPage,
+      ...usagePages,
+      ...usageIntervalPages,
+      ...gpuUsagePages,
+      ...addressUsagePages,
+    ],
+  },
   {
     ...serversFeature,
     pages: [
@@ -249,17 +260,6 @@ export const features: readonly Feature[] = [
   monitoringFeature,
   { ...timelineFeature, pages: timelinePages },
   { ...reconciliationFeature, pages: reconciliationPages },
-  {
-    ...usageFeature,
-    pages: [
-      adminReportsPage,
-      resellerReportsPage,
-      ...usagePages,
-      ...usageIntervalPages,
-      ...gpuUsagePages,
-      ...addressUsagePages,
-    ],
-  },
   { ...jobsFeature, pages: [...jobsPages, ...jobPages] },
   { ...ipPoolsFeature, pages: [poolsPage, poolPage] },
   { ...imagesFeature, pages: [imagesPage, imagePage] },

@@ -12,6 +12,8 @@ export type CatalogueUse = {
   ofPackage?(tx: Db, packageId: string): number
   /** How many of this feature's things have the GPU offer. */
   ofGpuOffer?(tx: Db, offerId: string): number
+  /** An offer whose instances have fewer ports than this, and run the GPU image; undefined where there is none. */
+  offerShortOfPorts?(tx: Db, imageId: string, ports: number): { name: string; ports: number } | undefined
   /** How many of this feature's things run the GPU image. */
   ofGpuImage?(tx: Db, imageId: string): number
 }
@@ -33,3 +35,6 @@ export const useOfBuild = (call: UseContext, id: string, checksum: string): numb
 export const useOfPackage = (call: UseContext, id: string): number => sum(call, (use) => use.ofPackage?.(call.tx, id))
 export const useOfGpuOffer = (call: UseContext, id: string): number => sum(call, (use) => use.ofGpuOffer?.(call.tx, id))
 export const useOfGpuImage = (call: UseContext, id: string): number => sum(call, (use) => use.ofGpuImage?.(call.tx, id))
+
+export const offerShortOfPorts = ({ registry, tx }: UseContext, imageId: string, ports: number) =>
+  registry.features.flatMap(({ catalogueUse }) => catalogueUse?.offerShortOfPorts?.(tx, imageId, ports) ?? [])[0]

@@ -1,11 +1,9 @@
 import { feature } from '../../kernel/feature.ts'
 import { expiringTraffic } from './queries.ts'
 import { trafficDays, trafficMeters } from './tables.ts'
-import { takeTraffic } from './take.ts'
 
 export const trafficFeature = feature({
   name: 'traffic',
   tables: [trafficDays, trafficMeters],
   expiring: expiringTraffic,
-  takeTraffic,
 })

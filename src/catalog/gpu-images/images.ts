@@ -9,7 +9,7 @@ import { newId } from '../../kernel/db/ids.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { disabledReason, publicOnly } from '../../kernel/net/egress.ts'
 import type { AppConfig } from '../../kernel/register.ts'
-import { offersShortOfPorts } from '../gpu-offers/queries.ts'
+import { offerShortOfPorts, type UseContext } from '../in-use.ts'
 import {
   commandField,
   containerPortsOf,
@@ -167,7 +167,7 @@ export const changeGpuImage = operation({
       { ...given, registryUsername, ...(plain !== undefined && { registryPassword: plain }) },
       isSameLogin && target.encryptedRegistryPassword !== null,
     )
-    mustFitOffers(tx, { ...target, ...given })
+    mustFitOffers(call, { ...target, ...given })
     const login =
       registryUsername === null ? null : plain === undefined ? undefined : encrypted(secrets, target.id, plain)
     const change = {
@@ -183,8 +183,8 @@ export const changeGpuImage = operation({
 })
 
 /** Throws `validation_failed` where an offer with the image has fewer ports than it. */
-function mustFitOffers(tx: Db, it: GpuImage) {
-  const [short] = offersShortOfPorts(tx, it.id, containerPortsOf(it).length)
+function mustFitOffers(call: UseContext, image: GpuImage) {
+  const short = offerShortOfPorts(call, image.id, containerPortsOf(image).length)
   if (short)
     throw invalid({ field: 'ports', message: `are more than the offer ${short.name} has: ${short.ports} with SSH's.` })
 }

@@ -1,6 +1,6 @@
 import { feature } from '../../kernel/feature.ts'
 import { changeGpuOffer, createGpuOffer, listGpuOffers } from './offers.ts'
-import { gpuOfferTarget } from './queries.ts'
+import { gpuOfferTarget, offerShortOfPorts } from './queries.ts'
 import { gpuOfferImages, gpuOffers } from './tables.ts'
 
 const errors = {
@@ -22,6 +22,7 @@ export const gpuOffersFeature = feature({
   samples: { cards: 1, workspaceGb: 500, ownIpv4: false },
   tables: [gpuOffers, gpuOfferImages],
   operations: [listGpuOffers, createGpuOffer, changeGpuOffer],
+  catalogueUse: { offerShortOfPorts },
   auditTargets: [gpuOfferTarget],
   async fixture({ admin }) {
     const { id } = await admin('POST', '/admin/gpu-images', {

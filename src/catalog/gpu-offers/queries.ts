@@ -56,7 +56,8 @@ export const imagesIn = (tx: Db, offerId: string) =>
     .images.all(offerId)
     .map(({ id }) => gpuImageById(tx, id)!)
 /** An offer whose instances with this image have fewer ports than the image needs. */
-export const offersShortOfPorts = (tx: Db, imageId: string, ports: number) => statements(tx).short.all(imageId, ports)
+export const offerShortOfPorts = (tx: Db, imageId: string, ports: number) =>
+  statements(tx).short.get(imageId, ports) ?? undefined
 
 /** These are its images from now on, in this order. */
 export function setImages(tx: Tx, offerId: string, imageIds: readonly string[]) {

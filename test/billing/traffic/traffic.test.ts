@@ -1,7 +1,7 @@
 // Traffic from the counters of a node to the report: exactly once, whatever breaks on the way.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { FromAgent, MOST_TRAFFIC_DAYS, type Traffic } from '../../../agent/protocol/wire.ts'
-import { takeTraffic } from '../../../src/billing/traffic/take.ts'
+import { takeTraffic } from '../../../src/billing/usage/take-traffic.ts'
 import { workloadById } from '../../../src/fleet/workloads/queries.ts'
 import { WaitingTraffic } from '../../../src/fleet/workloads/traffic-reports.ts'
 import { fits } from '../../../src/kernel/api/validate.ts'

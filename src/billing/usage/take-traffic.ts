@@ -2,7 +2,6 @@
 import type { ReportedDay } from '../../fleet/workloads/traffic-reports.ts'
 import { day as DAY_MS } from '../../kernel/db/clock.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import { ownersWithin } from '../usage/queries.ts'
 import {
   addTraffic,
   countMeters,
@@ -11,7 +10,8 @@ import {
   noteReported,
   reportedSums,
   type Sums,
-} from './queries.ts'
+} from '../traffic/queries.ts'
+import { ownersWithin } from './queries.ts'
 
 /** A node whose clock is ahead reports of tomorrow. */
 const AHEAD_DAYS = 1
