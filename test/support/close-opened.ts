@@ -1,5 +1,8 @@
 // bunfig.toml loads this before each test file: the workers of a parallel run have no event for their own end.
-import { afterAll } from 'bun:test'
+import { afterAll, setDefaultTimeout } from 'bun:test'
 import { closeOpened } from './opened.ts'
+
+/** The longest test that sets no limit takes some 5 s alone on two cores; a machine may be busy with much else. */
+setDefaultTimeout(60_000)
 
 afterAll(closeOpened)
