@@ -362,9 +362,9 @@ export type BackupPlan = {
   every: "six_hours" | "twelve_hours" | "day" | "sunday" | "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday"
   /** A local time of the time zone, as 02:30. */
   startsAt: string
-  timeZone: string
   /** Servers begin spread over so many minutes, each always at its own moment. */
   windowMinutes: number
+  timeZone: string
   /** When its next window begins. */
   nextAt: string
   /** So many of the newest backups of a server are kept. */
@@ -390,9 +390,9 @@ export type BackupPlanOfServer = {
   every: "six_hours" | "twelve_hours" | "day" | "sunday" | "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday"
   /** A local time of the time zone, as 02:30. */
   startsAt: string
-  timeZone: string
   /** Servers begin spread over so many minutes, each always at its own moment. */
   windowMinutes: number
+  timeZone: string
   /** So many of the newest backups of a server are kept. */
   keepLast: number
   /** Beside them the newest of each of so many days that have one. */
@@ -1222,10 +1222,10 @@ export type GpuOffer = {
   memoryMb: number
   /** The size of /workspace, which stays when an instance is made anew. */
   workspaceGb: number
-  /** Ports of the host that lead to an instance without an address, that of SSH among them. */
-  ports: number
   /** An instance has an IPv4 address of its own, with all ports. */
   ownIpv4: boolean
+  /** Ports of the host that lead to an instance without an address, that of SSH among them. */
+  ports: number
   /** Free text, such as vendor:number. */
   billingProductId: string | null
   /** It can no longer be ordered. */
@@ -2018,22 +2018,20 @@ export type Package = {
   ipv4: number
   /** The length of the prefix that a server gets. */
   ipv6Prefix: number | null
-  /** A server that ends by itself starts again: `on_failure` after a crash, `always` after a shutdown too. */
-  restartPolicy: "always" | "on_failure" | "never"
   /** What becomes of a server that has used its traffic of the month. */
   overTraffic: "nothing" | "suspend" | "throttle"
   /** The speed in each direction of a server that `throttle` slows down; null with another `overTraffic`. */
   throttleMbps: number | null
-  /** Its servers may connect to mail servers, on TCP port 25. */
-  smtpAllowed: boolean
-  /** TCP connections that a server may begin; null: as the settings say. */
-  newConnectionsPerSecond: number | null
-  /** Packets that a server may send; null: as the settings say. */
-  packetsPerSecond: number | null
+  /** A server that ends by itself starts again: `on_failure` after a crash, `always` after a shutdown too. */
+  restartPolicy: "always" | "on_failure" | "never"
   /** Snapshots that a server may have at a time; 0: none. */
   snapshotLimit: number
   /** Disks are made in storage of this class; null: of any. */
   storageClass: string | null
+  /** GiB of extra volumes that come with a server; 0: none. */
+  volumeGb: number
+  /** Volumes are made in storage of this class; null: of that of its disk. */
+  volumeClass: string | null
   /** Of each disk, per second; null, as for the next three: not limited. */
   diskReadIops: number | null
   diskWriteIops: number | null
@@ -2041,10 +2039,12 @@ export type Package = {
   diskReadMbPerSecond: number | null
   /** MiB. */
   diskWriteMbPerSecond: number | null
-  /** GiB of extra volumes that come with a server; 0: none. */
-  volumeGb: number
-  /** Volumes are made in storage of this class; null: of that of its disk. */
-  volumeClass: string | null
+  /** TCP connections that a server may begin; null: as the settings say. */
+  newConnectionsPerSecond: number | null
+  /** Packets that a server may send; null: as the settings say. */
+  packetsPerSecond: number | null
+  /** Its servers may connect to mail servers, on TCP port 25. */
+  smtpAllowed: boolean
   /** Free text, such as vendor:number. */
   billingProductId: string | null
   /** It can no longer be ordered. */
@@ -2072,22 +2072,20 @@ export type PackageSold = {
   ipv4: number
   /** The length of the prefix that a server gets. */
   ipv6Prefix: number | null
-  /** A server that ends by itself starts again: `on_failure` after a crash, `always` after a shutdown too. */
-  restartPolicy: "always" | "on_failure" | "never"
   /** What becomes of a server that has used its traffic of the month. */
   overTraffic: "nothing" | "suspend" | "throttle"
   /** The speed in each direction of a server that `throttle` slows down; null with another `overTraffic`. */
   throttleMbps: number | null
-  /** Its servers may connect to mail servers, on TCP port 25. */
-  smtpAllowed: boolean
-  /** TCP connections that a server may begin; null: as the settings say. */
-  newConnectionsPerSecond: number | null
-  /** Packets that a server may send; null: as the settings say. */
-  packetsPerSecond: number | null
+  /** A server that ends by itself starts again: `on_failure` after a crash, `always` after a shutdown too. */
+  restartPolicy: "always" | "on_failure" | "never"
   /** Snapshots that a server may have at a time; 0: none. */
   snapshotLimit: number
   /** Disks are made in storage of this class; null: of any. */
   storageClass: string | null
+  /** GiB of extra volumes that come with a server; 0: none. */
+  volumeGb: number
+  /** Volumes are made in storage of this class; null: of that of its disk. */
+  volumeClass: string | null
   /** Of each disk, per second; null, as for the next three: not limited. */
   diskReadIops: number | null
   diskWriteIops: number | null
@@ -2095,10 +2093,12 @@ export type PackageSold = {
   diskReadMbPerSecond: number | null
   /** MiB. */
   diskWriteMbPerSecond: number | null
-  /** GiB of extra volumes that come with a server; 0: none. */
-  volumeGb: number
-  /** Volumes are made in storage of this class; null: of that of its disk. */
-  volumeClass: string | null
+  /** TCP connections that a server may begin; null: as the settings say. */
+  newConnectionsPerSecond: number | null
+  /** Packets that a server may send; null: as the settings say. */
+  packetsPerSecond: number | null
+  /** Its servers may connect to mail servers, on TCP port 25. */
+  smtpAllowed: boolean
   /** Free text, such as vendor:number. */
   billingProductId: string | null
   /** It can no longer be ordered. */
@@ -3507,9 +3507,9 @@ export interface Operations {
       targetId: string
       every: "six_hours" | "twelve_hours" | "day" | "sunday" | "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday"
       startsAt: string
+      windowMinutes: number
       /** A name such as Europe/Berlin. */
       timeZone: string
-      windowMinutes: number
       keepLast: number
       keepDaily?: number
       keepWeekly?: number
@@ -3531,9 +3531,9 @@ export interface Operations {
       targetId?: string
       every?: "six_hours" | "twelve_hours" | "day" | "sunday" | "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday"
       startsAt?: string
+      windowMinutes?: number
       /** A name such as Europe/Berlin. */
       timeZone?: string
-      windowMinutes?: number
       keepLast?: number
       keepDaily?: number
       keepWeekly?: number
@@ -4263,9 +4263,9 @@ export interface Operations {
       vcpus: number
       memoryMb: number
       workspaceGb: number
+      ownIpv4?: boolean
       /** That of SSH among them; 5 if not given. */
       ports?: number
-      ownIpv4?: boolean
       billingProductId?: OneLineOfVisibleText0To100 | null
       /** In their order: the first that is not archived runs where an order names none. */
       imageIds: (string)[]
@@ -4297,9 +4297,9 @@ export interface Operations {
       vcpus?: number
       memoryMb?: number
       workspaceGb?: number
+      ownIpv4?: boolean
       /** That of SSH among them; 5 if not given. */
       ports?: number
-      ownIpv4?: boolean
       billingProductId?: OneLineOfVisibleText0To100 | null
       /** In their order: the first that is not archived runs where an order names none. */
       imageIds?: (string)[]
@@ -4977,20 +4977,20 @@ export interface Operations {
       portMbps?: number | null
       ipv4?: number
       ipv6Prefix?: number | null
-      restartPolicy?: "always" | "on_failure" | "never"
       overTraffic?: "nothing" | "suspend" | "throttle"
       throttleMbps?: number | null
-      smtpAllowed?: boolean
-      newConnectionsPerSecond?: number | null
-      packetsPerSecond?: number | null
+      restartPolicy?: "always" | "on_failure" | "never"
       snapshotLimit?: number
       storageClass?: string | null
+      volumeGb?: number
+      volumeClass?: string | null
       diskReadIops?: number | null
       diskWriteIops?: number | null
       diskReadMbPerSecond?: number | null
       diskWriteMbPerSecond?: number | null
-      volumeGb?: number
-      volumeClass?: string | null
+      newConnectionsPerSecond?: number | null
+      packetsPerSecond?: number | null
+      smtpAllowed?: boolean
       billingProductId?: OneLineOfVisibleText0To100 | null
     }
     result: Package
@@ -5017,20 +5017,20 @@ export interface Operations {
       portMbps?: number | null
       ipv4?: number
       ipv6Prefix?: number | null
-      restartPolicy?: "always" | "on_failure" | "never"
       overTraffic?: "nothing" | "suspend" | "throttle"
       throttleMbps?: number | null
-      smtpAllowed?: boolean
-      newConnectionsPerSecond?: number | null
-      packetsPerSecond?: number | null
+      restartPolicy?: "always" | "on_failure" | "never"
       snapshotLimit?: number
       storageClass?: string | null
+      volumeGb?: number
+      volumeClass?: string | null
       diskReadIops?: number | null
       diskWriteIops?: number | null
       diskReadMbPerSecond?: number | null
       diskWriteMbPerSecond?: number | null
-      volumeGb?: number
-      volumeClass?: string | null
+      newConnectionsPerSecond?: number | null
+      packetsPerSecond?: number | null
+      smtpAllowed?: boolean
       billingProductId?: OneLineOfVisibleText0To100 | null
       archived?: boolean
     }

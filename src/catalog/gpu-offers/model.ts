@@ -4,10 +4,13 @@ import { type GpuNeed, gpuStockCounter } from '../../fleet/gpus/placement.ts'
 import type { Location } from '../../fleet/locations/model.ts'
 import { allLocations } from '../../fleet/locations/queries.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
-import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
+import { described, namedSchema, type Resource } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
+import { responseOf, valuesOf } from '../../kernel/fields/field-list.ts'
+import { archived } from '../goods.ts'
 import type { GpuImage } from '../gpu-images/model.ts'
 import { useOfGpuOffer } from '../in-use.ts'
+import { gpuOfferFields } from './fields.ts'
 import { gpuOfferById, imagesIn } from './queries.ts'
 import type { GpuOffer } from './tables.ts'
 
@@ -32,19 +35,8 @@ export const imagesOf = (tx: Db, offerId: string): GpuImage[] =>
 
 export const gpuOfferResponse = namedSchema('GpuOffer', {
   id: t.String(),
-  name: t.String(),
-  model: described(t.String(), 'Of its cards, as the nodes report it.'),
-  cards: t.Integer(),
-  vcpus: t.Integer(),
-  memoryMb: t.Integer(),
-  workspaceGb: described(t.Integer(), 'The size of /workspace, which stays when an instance is made anew.'),
-  ports: described(
-    t.Integer(),
-    'Ports of the host that lead to an instance without an address, that of SSH among them.',
-  ),
-  ownIpv4: described(t.Boolean(), 'An instance has an IPv4 address of its own, with all ports.'),
-  billingProductId: described(nullable(t.String()), 'Free text, such as vendor:number.'),
-  archived: described(t.Boolean(), 'It can no longer be ordered.'),
+  ...responseOf(gpuOfferFields),
+  archived,
   images: described(
     t.Array(t.Object({ id: t.String(), name: t.String(), archived: t.Boolean() })),
     'An order that names none gets the first that is not archived.',
@@ -65,27 +57,19 @@ type OfferContext = Pick<AppContext, 'nodes' | 'registry'> & { tx: Db }
 export function offersShown({ tx, nodes, registry }: OfferContext) {
   const locations: Location[] = allLocations(tx)
   const stock = gpuStockCounter(tx, nodes)
-  return (it: GpuOffer): Static<typeof gpuOfferResponse> => {
-    const images = imagesIn(tx, it.id)
-    const isSold = !it.archived && images.some(({ archived }) => !archived)
+  return (offer: GpuOffer): Static<typeof gpuOfferResponse> => {
+    const images = imagesIn(tx, offer.id)
+    const isSold = !offer.archived && images.some(({ archived }) => !archived)
     return {
-      id: it.id,
-      name: it.name,
-      model: it.model,
-      cards: it.cards,
-      vcpus: it.vcpus,
-      memoryMb: it.memoryMb,
-      workspaceGb: it.workspaceGb,
-      ports: it.ports,
-      ownIpv4: it.ownIpv4,
-      billingProductId: it.billingProductId,
-      archived: it.archived,
+      id: offer.id,
+      ...valuesOf(gpuOfferFields, offer),
+      archived: offer.archived,
       images: images.map(({ id, name, archived }) => ({ id, name, archived })),
       locations: locations.map((location) => {
-        const free = isSold ? stock(location, needOf(it)).available : 0
+        const free = isSold ? stock(location, needOf(offer)).available : 0
         return { id: location.id, name: location.name, available: free > 0, free }
       }),
-      instances: useOfGpuOffer({ tx, registry }, it.id),
+      instances: useOfGpuOffer({ tx, registry }, offer.id),
     }
   }
 }

@@ -4,11 +4,13 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { paginate, sortParameter } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
-import { described, fields, line, nullable, operation, see } from '../../kernel/api/operation.ts'
+import { described, fields, nullable, operation, see } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
+import { bodyOf, changesOf } from '../../kernel/fields/field-list.ts'
 import { count } from '../../kernel/words.ts'
 import { containerPortsOf, gpuImage } from '../gpu-images/model.ts'
+import { gpuOfferFields } from './fields.ts'
 import { type GpuOffer, gpuOffer, gpuOfferResponse, offersShown } from './model.ts'
 import {
   countGpuOffers,
@@ -20,22 +22,10 @@ import {
   updateGpuOffer,
 } from './queries.ts'
 
-const sizes = {
-  name: line(60),
-  model: described(line(100), 'As the nodes report it.'),
-  cards: t.Integer({ minimum: 1, maximum: 64 }),
-  vcpus: t.Integer({ minimum: 1, maximum: 512 }),
-  memoryMb: t.Integer({ minimum: 64, maximum: 4_194_304 }),
-  workspaceGb: t.Integer({ minimum: 1, maximum: 65_536 }),
-  ports: t.Optional(described(t.Integer({ minimum: 1, maximum: 100 }), 'That of SSH among them; 5 if not given.')),
-  ownIpv4: t.Optional(t.Boolean()),
-  billingProductId: t.Optional(nullable(line(100, 0))),
-}
 const imageIds = described(
   t.Array(t.String({ minLength: 1, maxLength: 40 }), { minItems: 1, maxItems: 50 }),
   'In their order: the first that is not archived runs where an order names none.',
 )
-const USUAL_PORTS = 5
 
 /** Throws `validation_failed` where an image is none, or needs more ports than instances have. */
 function checkedImages(
@@ -60,7 +50,7 @@ export const createGpuOffer = operation({
   path: '/admin/gpu-offers',
   summary: 'Add an offer that GPU instances can be ordered with',
   access: { staff: ['gpu:write'] },
-  body: fields({ ...sizes, imageIds }),
+  body: fields({ ...bodyOf(gpuOfferFields), imageIds }),
   response: gpuOfferResponse,
   status: 201,
   refuses: ['name_taken'],
@@ -79,7 +69,8 @@ export const createGpuOffer = operation({
   run(call) {
     const { tx, actor, body, clock } = call
     const { imageIds: ids, ...given } = body
-    const row = { id: newId('off'), ports: USUAL_PORTS, ownIpv4: false, ...given, createdAt: clock() }
+    const usual = { ports: gpuOfferFields.ports.usual, ownIpv4: gpuOfferFields.ownIpv4.usual }
+    const row = { id: newId('off'), ...usual, ...given, createdAt: clock() }
     const images = checkedImages(tx, actor, ids, row)
     const made = named('offer', () => insertGpuOffer(tx, row))
     setImages(tx, made.id, images)
@@ -95,9 +86,7 @@ export const changeGpuOffer = operation({
   access: { staff: ['gpu:write'] },
   on: gpuOffer,
   body: fields({
-    ...(Object.fromEntries(Object.entries(sizes).map(([name, schema]) => [name, t.Optional(schema)])) as {
-      [K in keyof typeof sizes]: ReturnType<typeof t.Optional<(typeof sizes)[K]>>
-    }),
+    ...changesOf(gpuOfferFields),
     imageIds: t.Optional(imageIds),
     archived: t.Optional(t.Boolean()),
   }),

@@ -1,20 +1,11 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { columnsOf } from '../../kernel/fields/field-list.ts'
+import { gpuOfferFields } from './fields.ts'
 
 /** Sizes in which GPU instances are sold: whole cards of one model and what goes with them. */
 export const gpuOffers = sqliteTable('gpu_offers', {
   id: text().primaryKey(),
-  name: text().notNull(),
-  /** As the nodes report it. */
-  model: text().notNull(),
-  cards: integer().notNull(),
-  vcpus: integer().notNull(),
-  memoryMb: integer('memory_mb').notNull(),
-  workspaceGb: integer('workspace_gb').notNull(),
-  /** Ports of the host that lead to an instance, that of SSH among them; without a meaning for one with an address. */
-  ports: integer().notNull(),
-  /** Its instances have an IPv4 address of their own. */
-  ownIpv4: integer('own_ipv4', { mode: 'boolean' }).notNull(),
-  billingProductId: text('billing_product_id'),
+  ...columnsOf(gpuOfferFields),
   archived: integer({ mode: 'boolean' }).notNull().default(false),
   createdAt: integer('created_at').notNull(),
 })

@@ -1,17 +1,19 @@
 import { listGpuImages } from '../../../src/catalog/gpu-images/images.ts'
+import { gpuOfferFields } from '../../../src/catalog/gpu-offers/fields.ts'
 import { changeGpuOffer, createGpuOffer, listGpuOffers } from '../../../src/catalog/gpu-offers/offers.ts'
 import { type Answers, allIfAllowed, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, EditEntry, Menu } from '../../components/action.tsx'
 import { Checks } from '../../components/choices.tsx'
-import { Check, Field, Select } from '../../components/field.tsx'
+import { Select } from '../../components/field.tsx'
+import { ListedFields } from '../../components/forms/listed-fields.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { count, exactGb, list, smallSize, units } from '../../components/words.ts'
+import { count, exactGb, list, smallSize } from '../../components/words.ts'
 import { GpuTabs } from '../../fleet/gpus/tabs.tsx'
 
 const reads = { offers: listGpuOffers, images: allIfAllowed(listGpuImages) }
@@ -181,10 +183,12 @@ const OfferFields = ({ scope, of: o, ...choices }: { scope: string; of?: Offer }
   const models = modelsFor(choices, o)
   const chosen = o?.images.map(({ id }) => id) ?? []
   return (
-    <>
-      <Field scope={scope} name="name" label="Name" required value={o?.name} placeholder="1x H100" />
-      <div class="pair">
-        {models.length ? (
+    <ListedFields
+      list={gpuOfferFields}
+      scope={scope}
+      of={o}
+      instead={{
+        model: models.length > 0 && (
           <Select
             scope={scope}
             name="model"
@@ -192,72 +196,28 @@ const OfferFields = ({ scope, of: o, ...choices }: { scope: string; of?: Offer }
             value={o?.model ?? models[0]}
             options={models.map((model) => ({ value: model, label: model }))}
           />
-        ) : (
-          <Field
+        ),
+      }}
+      before={{
+        billingProductId: (
+          <Checks
             scope={scope}
-            name="model"
-            label="Model"
-            required
-            placeholder="NVIDIA H100 80GB HBM3"
-            hint="As the nodes report it."
+            name="imageIds"
+            label="Images"
+            values={chosen}
+            options={inOrder(choices.images, chosen)
+              .filter(({ id, archived }) => !archived || chosen.includes(id))
+              .map(({ id, name, archived }) => ({ value: id, label: archived ? `${name} (archived)` : name }))}
+            hint="The first runs where an order names none."
+            empty={
+              <p class="muted">
+                None yet. <Link to="/admin/gpu-images">Add an image</Link> first.
+              </p>
+            }
           />
-        )}
-        <Field scope={scope} name="cards" label="Cards" as="number" required value={o?.cards ?? 1} />
-      </div>
-      <div class="pair">
-        <Field scope={scope} name="vcpus" label="vCPUs" as="number" required value={o?.vcpus ?? 8} />
-        <Field
-          scope={scope}
-          name="memoryMb"
-          label="Memory"
-          as="number"
-          unit={units.memoryMb}
-          required
-          value={o?.memoryMb ?? 65_536}
-        />
-        <Field
-          scope={scope}
-          name="workspaceGb"
-          label="Workspace"
-          as="number"
-          unit={units.diskGb}
-          required
-          value={o?.workspaceGb ?? 100}
-        />
-      </div>
-      <Check
-        scope={scope}
-        name="ownIpv4"
-        label="Own IPv4 address"
-        checked={o?.ownIpv4 ?? false}
-        hint="From the address pools of its node, with all ports. Without it, ports of the host lead to an instance."
-      />
-      <Field
-        scope={scope}
-        name="ports"
-        label="Mapped ports"
-        as="number"
-        required
-        value={o?.ports ?? 5}
-        hint="That of SSH among them. Only without an address of its own."
-      />
-      <Checks
-        scope={scope}
-        name="imageIds"
-        label="Images"
-        values={chosen}
-        options={inOrder(choices.images, chosen)
-          .filter(({ id, archived }) => !archived || chosen.includes(id))
-          .map(({ id, name, archived }) => ({ value: id, label: archived ? `${name} (archived)` : name }))}
-        hint="The first runs where an order names none."
-        empty={
-          <p class="muted">
-            None yet. <Link to="/admin/gpu-images">Add an image</Link> first.
-          </p>
-        }
-      />
-      <Field scope={scope} name="billingProductId" label="Billing product ID" nullable value={o?.billingProductId} />
-    </>
+        ),
+      }}
+    />
   )
 }
 

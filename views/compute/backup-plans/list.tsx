@@ -1,11 +1,12 @@
 import { listBackupTargets } from '../../../src/compute/backup-targets/targets.ts'
+import { planFields } from '../../../src/compute/backups/plans/fields.ts'
 import { changeBackupPlan, createBackupPlan, listBackupPlans } from '../../../src/compute/backups/plans/plans.ts'
 import { keepWords } from '../../../src/compute/backups/plans/retention.ts'
-import { frequencies } from '../../../src/compute/backups/plans/times.ts'
 import { type Answers, ifAllowed, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, Menu } from '../../components/action.tsx'
-import { Field, Select } from '../../components/field.tsx'
+import { Select } from '../../components/field.tsx'
+import { ListedFields } from '../../components/forms/listed-fields.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { List } from '../../components/list.tsx'
@@ -14,7 +15,7 @@ import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { count } from '../../components/words.ts'
-import { everyWords, type Plan, timesWords } from './words.ts'
+import { type Plan, timesWords } from './words.ts'
 
 const reads = {
   plans: listBackupPlans,
@@ -193,51 +194,21 @@ const Archive = ({ of: p }: { of: Plan }) => (
 
 type FieldsProps = { scope: string; of?: Plan; targets: Targets }
 const PlanFields = ({ scope, of: p, targets }: FieldsProps) => (
-  <>
-    <Field scope={scope} name="name" label="Name" required value={p?.name} placeholder="Every night" />
-    <Select
-      scope={scope}
-      name="targetId"
-      label="Backup target"
-      value={p?.target.id}
-      options={targets.map(({ id, name }) => ({ value: id, label: name }))}
-      hint={p && 'Existing backups stay where they are.'}
-    />
-    <div class="pair">
-      <Select
-        scope={scope}
-        name="every"
-        label="How often"
-        value={p?.every ?? 'day'}
-        options={frequencies.map((value) => ({ value, label: everyWords[value] }))}
-      />
-      <Field scope={scope} name="startsAt" label="From" type="time" required value={p?.startsAt ?? '01:00'} />
-      <Field
-        scope={scope}
-        name="windowMinutes"
-        label="Spread over"
-        as="number"
-        unit="minutes"
-        required
-        value={p?.windowMinutes ?? 240}
-      />
-    </div>
-    <Field
-      scope={scope}
-      name="timeZone"
-      label="Time zone"
-      required
-      value={p?.timeZone ?? 'UTC'}
-      hint="For example Europe/Berlin. Each server begins at a moment of its own inside the time."
-    />
-    <div class="pair">
-      <Field scope={scope} name="keepLast" label="Keep the last" as="number" required value={p?.keepLast ?? 3} />
-      <Field scope={scope} name="keepDaily" label="Daily" as="number" required value={p?.keepDaily ?? 7} />
-    </div>
-    <div class="pair">
-      <Field scope={scope} name="keepWeekly" label="Weekly" as="number" required value={p?.keepWeekly ?? 4} />
-      <Field scope={scope} name="keepMonthly" label="Monthly" as="number" required value={p?.keepMonthly ?? 6} />
-    </div>
-    <Field scope={scope} name="billingProductId" label="Billing product ID" nullable value={p?.billingProductId} />
-  </>
+  <ListedFields
+    list={planFields}
+    scope={scope}
+    of={p}
+    instead={{
+      targetId: (
+        <Select
+          scope={scope}
+          name="targetId"
+          label={planFields.targetId.form.label}
+          value={p?.target.id}
+          options={targets.map(({ id, name }) => ({ value: id, label: name }))}
+          hint={p && 'Existing backups stay where they are.'}
+        />
+      ),
+    }}
+  />
 )

@@ -1,20 +1,8 @@
 import type { listBackupPlans } from '../../../src/compute/backups/plans/plans.ts'
+import { frequencyWords } from '../../../src/compute/backups/plans/times.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 
 export type Plan = Answers<{ p: typeof listBackupPlans }>['p']['data'][number]
-
-export const everyWords: Readonly<Record<Plan['every'], string>> = {
-  six_hours: 'Every 6 hours',
-  twelve_hours: 'Every 12 hours',
-  day: 'Every day',
-  monday: 'Every Monday',
-  tuesday: 'Every Tuesday',
-  wednesday: 'Every Wednesday',
-  thursday: 'Every Thursday',
-  friday: 'Every Friday',
-  saturday: 'Every Saturday',
-  sunday: 'Every Sunday',
-}
 
 const inMinutes = (startsAt: string) => Number(startsAt.slice(0, 2)) * 60 + Number(startsAt.slice(3))
 const asTime = (minutes: number) =>
@@ -24,7 +12,7 @@ type Times = Pick<Plan, 'every' | 'startsAt' | 'timeZone' | 'windowMinutes'>
 /** `Every day, 01:00 to 05:00 (Europe/Berlin)` */
 export function timesWords({ every, startsAt, timeZone, windowMinutes }: Times): string {
   const end = windowMinutes ? ` to ${asTime(inMinutes(startsAt) + windowMinutes)}` : ''
-  const often = everyWords[every]
+  const often = frequencyWords[every]
   return every.endsWith('hours')
     ? `${startsAt}${end}, then ${often.toLowerCase()} (${timeZone})`
     : `${often}, ${startsAt}${end} (${timeZone})`

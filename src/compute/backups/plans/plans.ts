@@ -4,11 +4,13 @@ import { nameOf } from '../../../kernel/api/actor.ts'
 import { invalid } from '../../../kernel/api/errors.ts'
 import { page, paginate } from '../../../kernel/api/list.ts'
 import { named } from '../../../kernel/api/named.ts'
-import { described, fields, line, nullable, operation, see } from '../../../kernel/api/operation.ts'
+import { fields, operation, see } from '../../../kernel/api/operation.ts'
 import { newId } from '../../../kernel/db/ids.ts'
+import { bodyOf, changesOf } from '../../../kernel/fields/field-list.ts'
 import { timeZoneFrom } from '../../../kernel/time-zones.ts'
 import { count } from '../../../kernel/words.ts'
 import { backupTarget } from '../../backup-targets/model.ts'
+import { planFields, planKeeps, planTimes } from './fields.ts'
 import { type BackupPlan, backupPlan, backupPlanAnswer, showBackupPlan } from './model.ts'
 import {
   backupPlanById,
@@ -19,21 +21,8 @@ import {
   updateBackupPlan,
 } from './queries.ts'
 import { keepWords } from './retention.ts'
-import { frequencies, mostWindowMinutes, type Times } from './times.ts'
+import { mostWindowMinutes, type Times } from './times.ts'
 
-const properties = {
-  name: line(60),
-  targetId: t.String({ minLength: 1, maxLength: 60 }),
-  every: t.Enum([...frequencies]),
-  startsAt: t.String({ maxLength: 5, pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', title: 'a time such as 02:30' }),
-  timeZone: described(t.String({ minLength: 1, maxLength: 64 }), 'A name such as Europe/Berlin.'),
-  windowMinutes: t.Integer({ minimum: 0, maximum: 1380 }),
-  keepLast: t.Integer({ minimum: 1, maximum: 1000 }),
-  keepDaily: t.Optional(t.Integer({ minimum: 0, maximum: 1000 })),
-  keepWeekly: t.Optional(t.Integer({ minimum: 0, maximum: 500 })),
-  keepMonthly: t.Optional(t.Integer({ minimum: 0, maximum: 120 })),
-  billingProductId: t.Optional(nullable(line(100, 0))),
-}
 const example = {
   name: 'Every night',
   targetId: '<backup_target_id>',
@@ -68,7 +57,7 @@ export const createBackupPlan = operation({
   path: '/admin/backup-plans',
   summary: 'Add a backup plan that servers can be put on',
   access: { staff: ['packages:write'] },
-  body: fields(properties),
+  body: fields(bodyOf(planFields)),
   response: backupPlanAnswer,
   status: 201,
   refuses: ['name_taken'],
@@ -77,9 +66,8 @@ export const createBackupPlan = operation({
     const timeZone = zoneOf(body)
     const { id: targetId } = see(tx, actor, backupTarget, body.targetId, 'targetId')
     const now = clock()
-    const none = { keepDaily: 0, keepWeekly: 0, keepMonthly: 0 }
     const made = named('backup plan', () =>
-      insertBackupPlan(tx, { ...none, ...body, timeZone, id: newId('bpl'), targetId, createdAt: now }),
+      insertBackupPlan(tx, { ...body, timeZone, id: newId('bpl'), targetId, createdAt: now }),
     )
     return showBackupPlan(tx, now, made)
   },
@@ -93,15 +81,10 @@ export const changeBackupPlan = operation({
     'Change a backup plan; its servers follow it from their next backup on. That it keeps less needs a person, and ' +
     'waits',
   access: { staff: ['packages:write'] },
-  requiresRecentAuth: ['keepLast', 'keepDaily', 'keepWeekly', 'keepMonthly'],
+  requiresRecentAuth: Object.keys(planKeeps),
   powers: ['lifts_protection'],
   on: backupPlan,
-  body: fields({
-    ...(Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, t.Optional(schema)])) as {
-      [K in keyof typeof properties]: ReturnType<typeof t.Optional<(typeof properties)[K]>>
-    }),
-    archived: t.Optional(t.Boolean()),
-  }),
+  body: fields({ ...changesOf(planFields), archived: t.Optional(t.Boolean()) }),
   response: backupPlanAnswer,
   refuses: ['name_taken', 'token_not_allowed'],
   example: { keepDaily: 14 },
@@ -119,7 +102,7 @@ export const changeBackupPlan = operation({
   },
 })
 
-const keeping = ['keepLast', 'keepDaily', 'keepWeekly', 'keepMonthly'] as const
+const keeping = Object.keys(planKeeps) as (keyof typeof planKeeps)[]
 /** A plan that keeps less deletes backups of all its servers, so such a change waits. Answers the rest. */
 function unlessWeaker(call: Parameters<typeof mustWait>[0], target: BackupPlan, given: Partial<BackupPlan>) {
   const { tx, actor, clock } = call
@@ -143,7 +126,7 @@ export const planWeakening: WeakeningKind = {
   },
 }
 
-const timing = ['every', 'startsAt', 'timeZone', 'windowMinutes'] as const
+const timing = Object.keys(planTimes) as (keyof typeof planTimes)[]
 
 export const listBackupPlans = operation({
   id: 'backup-plans.list',

@@ -1,20 +1,10 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { Frequency } from './times.ts'
+import { columnsOf } from '../../../kernel/fields/field-list.ts'
+import { planFields } from './fields.ts'
 
 export const backupPlans = sqliteTable('backup_plans', {
   id: text().primaryKey(),
-  name: text().notNull(),
-  targetId: text('target_id').notNull(),
-  every: text().$type<Frequency>().notNull(),
-  /** A local time of `timeZone`, as 02:30. */
-  startsAt: text('starts_at').notNull(),
-  timeZone: text('time_zone').notNull(),
-  windowMinutes: integer('window_minutes').notNull(),
-  keepLast: integer('keep_last').notNull(),
-  keepDaily: integer('keep_daily').notNull(),
-  keepWeekly: integer('keep_weekly').notNull(),
-  keepMonthly: integer('keep_monthly').notNull(),
-  billingProductId: text('billing_product_id'),
+  ...columnsOf(planFields),
   archived: integer({ mode: 'boolean' }).notNull().default(false),
   createdAt: integer('created_at').notNull(),
   /** The last restore drill of one of its backups, and the last that worked: the backups may be gone since. */

@@ -9,6 +9,19 @@ const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'frida
 export const frequencies = ['six_hours', 'twelve_hours', 'day', ...weekdays] as const
 export type Frequency = (typeof frequencies)[number]
 
+export const frequencyWords: Readonly<Record<Frequency, string>> = {
+  six_hours: 'Every 6 hours',
+  twelve_hours: 'Every 12 hours',
+  day: 'Every day',
+  monday: 'Every Monday',
+  tuesday: 'Every Tuesday',
+  wednesday: 'Every Wednesday',
+  thursday: 'Every Thursday',
+  friday: 'Every Friday',
+  saturday: 'Every Saturday',
+  sunday: 'Every Sunday',
+}
+
 /** `startsAt`: as 02:30, in `timeZone`. */
 export type Times = { every: Frequency; startsAt: string; timeZone: string; windowMinutes: number }
 
