@@ -393,7 +393,7 @@ Installed-Size: $3
 Section: admin
 Priority: optional
 Depends: libc6, passwd, ca-certificates
-Recommends: systemd
+Recommends: systemd, gpgv
 Suggests: qemu-system-x86 | qemu-system-arm, qemu-utils, libvirt-daemon-system, nftables, iproute2, xorriso, ovmf, swtpm-tools, restic, libnbd-bin, fuse3, e2fsprogs, openssh-client
 Description: control panel for virtual private servers
  One program: the controller with its pages and its API, and the agent of a node.
@@ -525,7 +525,7 @@ npm_settings_for_bun() {
 
 # ---------------------------------------------------------------- the controller
 install_controller() {
-  step 'Packages for the controller' packages ca-certificates curl jq iproute2
+  step 'Packages for the controller' packages ca-certificates curl jq iproute2 gpgv
   install_program
   step 'Settings of the controller' configure_controller
   step 'Service berth' start_controller

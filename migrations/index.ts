@@ -63,6 +63,7 @@ import volumeLosses from './0066_volume_losses.sql' with { type: 'text' }
 import addressUsage from './0068_address_usage.sql' with { type: 'text' }
 import addressScopes from './0075_address_scopes.sql' with { type: 'text' }
 import search from './0079_search.sql' with { type: 'text' }
+import imageSignatures from './0080_image_signatures.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -128,4 +129,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0068_address_usage', sql: addressUsage },
   { name: '0075_address_scopes', sql: addressScopes },
   { name: '0079_search', sql: search },
+  { name: '0080_image_signatures', sql: imageSignatures },
 ]

@@ -130,7 +130,7 @@ async function firstAnswer(
   let askAgentAt = began
   let askPowerAt = began + POWER_EVERY_MS
   while (performance.now() < until) {
-    if (address && (await host.network.sshAnswers(address))) return 'ssh'
+    if (address && (await host.network.sshAt(address)) === 'greets') return 'ssh'
     if (performance.now() >= askAgentAt) {
       if (await host.hypervisor.guestAnswers(workload)) return 'agent'
       askAgentAt = performance.now() + Math.min(AGENT_EVERY_MS, 20 + (performance.now() - began) / 2)

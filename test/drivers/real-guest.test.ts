@@ -119,7 +119,10 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
       (await obey('vm.await', { workload: id, address: `${subnet}.11`, limitSeconds: 60 })).answered,
     )
     const sshAnswers = async () => {
-      for (const until = Date.now() + 60_000; !(await host.network.sshAnswers(`${subnet}.11`)) && Date.now() < until; )
+      for (
+        const until = Date.now() + 60_000;
+        (await host.network.sshAt(`${subnet}.11`)) !== 'greets' && Date.now() < until;
+      )
         await Bun.sleep(200)
     }
     await sshAnswers()

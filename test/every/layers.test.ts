@@ -6,7 +6,7 @@ import { circles, edgesBetween, featureCircles } from '../lint/feature-circles.t
 /** Where each file imports from; `types`: only for types, of which nothing is left at run time. */
 type Import = { from: string; to: string; types: boolean; names: string }
 const sources = new Map<string, string>()
-for (const path of new Bun.Glob('{src,agent,backup-server,host,views}/**/*.{ts,tsx,sh}').scanSync('.'))
+for (const path of new Bun.Glob('{src,agent,backup-server,host,views}/**/*.{ts,tsx,sh,asc}').scanSync('.'))
   sources.set(path, await Bun.file(path).text())
 const imports: Import[] = [...sources].flatMap(([from, text]) =>
   [...text.matchAll(/^(?:import|export) (type )?([^'"]*?) ?from '(\.[^']+)'/gm)].map(([, type, names = '', to]) => ({
@@ -100,6 +100,10 @@ describe('the layout', () => {
       ['fleet/a', 'fleet/b'],
       ['fleet/b', 'billing/c'],
     ])
+  })
+  test('starts processes in one place of each program', () => {
+    const starting = [...sources].filter(([, text]) => /\bBun\.spawn|['"](node:)?child_process['"]/.test(text))
+    expect(starting.map(([path]) => path).toSorted()).toEqual(['agent/host/exec.ts', 'src/kernel/processes/exec.ts'])
   })
   test('has no folder with more than 15 files', () => {
     const files = [...new Bun.Glob('{src,agent,backup-server,host,views,public,migrations,test}/**/*').scanSync('.')]

@@ -1,5 +1,6 @@
 // Looks at what a guest has after its installation: the addresses of its card, its name, how root signs in. An answer
-// of the card says that the system took an address; the guest agent's words are its claim.
+// of the card says that the system took an address; the guest agent's words are its claim. The agent answers before
+// SSH does, and before cloud-init has said how root signs in: both are waited for.
 import { Failure } from '../../failure.ts'
 import type { Host } from '../../host/host.ts'
 import type { GuestLook, GuestSeen } from '../../protocol/wire.ts'
@@ -14,11 +15,19 @@ export async function lookAtGuest(host: Host, workload: string, wanted: GuestLoo
   for (;;) {
     const missing = wanted.addresses.filter((address) => !answering.has(address))
     for (const address of await host.network.answering(wanted, missing)) answering.add(address)
+    // Before its words, which may be older than the end of a stage otherwise.
+    const wasSetUp = await isSetUp(host, workload)
     const said = await wordsOfAgent(host, workload, wanted.mac)
     const reached = wanted.addresses.find((address) => answering.has(address))
-    const ssh = reached !== undefined && (await host.network.sshAnswers(reached))
-    const seen = { answering: wanted.addresses.filter((address) => answering.has(address)), ...said, ssh }
-    if (isAll(wanted, seen) || performance.now() + PAUSE_MS > until) return seen
+    const port = reached === undefined ? 'silent' : await host.network.sshAt(reached)
+    const seen = {
+      answering: wanted.addresses.filter((address) => answering.has(address)),
+      ...said,
+      ssh: port === 'greets',
+    }
+    // A node without a route to the server hears nothing at all from its port, and waits for nothing.
+    const isComplete = isAll(wanted, seen) && port !== 'closed' && wasSetUp
+    if (isComplete || performance.now() + PAUSE_MS > until) return seen
     await Bun.sleep(PAUSE_MS)
   }
 }
@@ -26,6 +35,22 @@ export async function lookAtGuest(host: Host, workload: string, wanted: GuestLoo
 const isAll = ({ addresses, names }: GuestLook, { answering, inside, hostname }: GuestSeen) =>
   addresses.every((address) => answering.includes(address) || inside?.includes(address)) &&
   (hostname === null || !names.length || names.includes(hostname))
+
+/** cloud-init's own account of its stages: the one of this name has set passwords and the SSH server. */
+const STATUS = '/run/cloud-init/status.json'
+const STAGE = 'modules-config'
+
+/** False while cloud-init goes on with it. A system without it, or without a guest agent, is as it is. */
+async function isSetUp({ guestAgent }: Host, workload: string): Promise<boolean> {
+  try {
+    const text = new TextDecoder().decode(await guestAgent.readFile(workload, STATUS))
+    const stage = (JSON.parse(text) as { v1?: Record<string, { finished?: unknown } | undefined> }).v1?.[STAGE]
+    return stage === undefined || typeof stage.finished === 'number'
+  } catch (error) {
+    if (error instanceof Failure || error instanceof SyntaxError) return true
+    throw error
+  }
+}
 
 /** All null where no agent answers, or one that cannot say it. */
 async function wordsOfAgent({ guestAgent }: Host, workload: string, mac: string) {

@@ -8,7 +8,7 @@ import type { Facts } from '../../protocol/wire.ts'
 import type { Port } from '../../state.ts'
 import { announceOnBridge } from './announce.ts'
 import { answeringAt } from './neighbours.ts'
-import type { Network, RoutedPrefix } from './network.ts'
+import type { Network, RoutedPrefix, SshState } from './network.ts'
 import { setRoutes } from './routes.ts'
 
 const SSH_PORT = 22
@@ -80,7 +80,7 @@ export class Bridges implements Network {
 
   answering = (vm: { tap: string; mac: string }, addresses: readonly string[]) => answeringAt(vm, addresses)
 
-  sshAnswers = (address: string) => greetsAsSsh(address)
+  sshAt = (address: string) => sshAt(address)
 }
 
 /** `bth17` → `bti17`: no longer than the tap's name, and with a prefix of our own too. */
@@ -116,26 +116,34 @@ async function interfaces(): Promise<Interface[]> {
 }
 
 /** True when a TCP connection is greeted with an SSH banner within a second. */
-export function greetsAsSsh(address: string, port = SSH_PORT): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
+export const greetsAsSsh = async (address: string, port = SSH_PORT) => (await sshAt(address, port)) === 'greets'
+
+function sshAt(address: string, port = SSH_PORT): Promise<SshState> {
+  const { promise, resolve } = Promise.withResolvers<SshState>()
   let greeting = ''
-  const timer = setTimeout(() => resolve(false), SSH_LIMIT_MS)
+  let isOpen = false
+  const timer = setTimeout(() => resolve(isOpen ? 'closed' : 'silent'), SSH_LIMIT_MS)
   const opened = Bun.connect({
     hostname: address,
     port,
     socket: {
+      open() {
+        isOpen = true
+      },
       data(_socket, bytes) {
         greeting += bytes.toString('latin1')
-        if (greeting.length >= 4) resolve(greeting.startsWith('SSH-'))
+        if (greeting.length >= 4) resolve(greeting.startsWith('SSH-') ? 'greets' : 'closed')
       },
-      close: () => resolve(false),
-      error: () => resolve(false),
-      connectError: () => resolve(false),
+      close: () => resolve('closed'),
+      error: () => resolve('closed'),
+      connectError: (_socket, error) => resolve(isRefusal(error) ? 'closed' : 'silent'),
     },
   })
-  opened.catch(() => resolve(false))
+  opened.catch((error) => resolve(isRefusal(error) ? 'closed' : 'silent'))
   return promise.finally(() => {
     clearTimeout(timer)
     opened.then((socket) => socket.terminate()).catch(() => {})
   })
 }
+
+const isRefusal = (error: unknown) => (error as { code?: string }).code === 'ECONNREFUSED'

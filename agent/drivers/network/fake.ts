@@ -27,5 +27,5 @@ export class FakeNetwork implements Network {
   }
   /** A test takes an address away by replacing it. */
   answering = async (_vm: { tap: string; mac: string }, addresses: readonly string[]) => [...addresses]
-  sshAnswers = async () => false
+  sshAt = async () => 'silent' as const
 }

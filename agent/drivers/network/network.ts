@@ -29,6 +29,9 @@ export interface Network {
    * tap, so that the host needs no address in their networks. None without a tap.
    */
   answering(vm: { tap: string; mac: string }, addresses: readonly string[]): Promise<string[]>
-  /** True when an SSH server greets at `address` within a second. */
-  sshAnswers(address: string): Promise<boolean>
+  /** Whether an SSH server greets at `address` within a second. */
+  sshAt(address: string): Promise<SshState>
 }
+
+/** `closed`: the system answers there, and its SSH server does not, or not yet. `silent`: nothing answers. */
+export type SshState = 'greets' | 'closed' | 'silent'

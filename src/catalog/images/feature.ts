@@ -2,7 +2,7 @@ import { agentPaths } from '../../../agent/protocol/wire.ts'
 import { minute } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { unrenewedImages } from './attention.ts'
-import { type Distributions, distributionsOver } from './distributions.ts'
+import { type Distributions, distributionsOver } from './distributions/servers.ts'
 import { imageFile } from './download.ts'
 import {
   addCatalogueImage,
@@ -20,6 +20,15 @@ import { imageBuilds, images } from './tables.ts'
 
 const errors = {
   image_not_found: { status: 404, when: 'There is no such image.', remedy: 'Check the id.' },
+  signature_refused: {
+    status: 409,
+    when:
+      'The list of checksums of a distribution that signs it has no good signature by its key, or is older than the ' +
+      'one that is known. `details.reason` says which.',
+    remedy:
+      'Try again in an hour. If it stays, ask the distribution, and check what lies between it and the controller.',
+    details: { reason: 'changed' },
+  },
   not_from_catalogue: {
     status: 409,
     when: 'The image was imported from a file, so no distribution publishes new builds of it.',

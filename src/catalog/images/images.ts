@@ -10,12 +10,21 @@ import { iso } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { type UseContext, useOfBuild } from '../in-use.ts'
-import { catalogue, entryOf } from './catalogue.ts'
+import { catalogue, entryOf } from './distributions/catalogue.ts'
 import { administratorOf, hardwareBody, hardwareFields, mustExist, mustRescue } from './hardware.ts'
 import { inspect, leastDiskOf, mustHoldImage, nameOnDisk } from './inspect.ts'
-import { image, imageAnswer, imagePath, showImage } from './model.ts'
+import { image, imageAnswer, imagePath, showImage, showVerification, verification } from './model.ts'
 import { inspected, publishedFile } from './published.ts'
-import { buildsOf, catalogueIdsInUse, insertImage, pageOfImages, pageOfOfferedImages, updateImage } from './queries.ts'
+import {
+  buildsOf,
+  catalogueIdsInUse,
+  insertImage,
+  newestSignature,
+  pageOfImages,
+  pageOfOfferedImages,
+  signedAs,
+  updateImage,
+} from './queries.ts'
 
 const insert = (call: UseContext & { tx: Tx }, row: Parameters<typeof insertImage>[1]) =>
   showImage(
@@ -97,25 +106,27 @@ export const addCatalogueImage = operation({
   id: 'images.add',
   method: 'POST',
   path: '/admin/images',
-  summary: "Add an official image from the catalogue; its checksum is read from the distribution's own list",
+  summary:
+    'Add an official image from the catalogue; its checksum is read from the list of its distribution, ' +
+    'and the signature of the list is verified where the distribution signs it',
   access: { staff: ['images:write'] },
   powers: ['runs_code'],
   body: fields({ catalogueId: t.Enum(catalogue.map((c) => c.id)), published: t.Optional(t.Boolean()) }),
   response: imageAnswer,
   status: 201,
-  refuses: ['name_taken', 'source_unreachable'],
+  refuses: ['name_taken', 'source_unreachable', 'signature_refused'],
   example: { catalogueId: 'debian-13', published: true },
-  async prepare({ body, distributions }) {
+  async prepare({ body, db, distributions }) {
     const entry = entryOf(body.catalogueId)!
-    const build = await inspected(distributions, entry, await publishedFile(distributions, entry))
-    return { entry, build }
+    const file = await publishedFile(distributions, entry, newestSignature(db, entry.id))
+    return { entry, build: await inspected(distributions, entry, file) }
   },
   run(call) {
     const {
       body,
       prepared: {
         entry,
-        build: { leastDiskGb, ...build },
+        build: { leastDiskGb, signature, ...build },
       },
       clock,
     } = call
@@ -125,6 +136,7 @@ export const addCatalogueImage = operation({
       origin: 'catalogue',
       catalogueId: entry.id,
       ...build,
+      ...signedAs(signature),
       format: 'qcow2',
       minDiskGb: Math.max(entry.minDiskGb, leastDiskGb),
       user: 'root',
@@ -264,6 +276,7 @@ export const listImageBuilds = operation({
         url: t.String(),
         sizeBytes: t.Integer(),
         foundAt: time,
+        verification,
         current: described(t.Boolean(), 'Servers are installed from this one now.'),
         servers: t.Integer(),
       }),
@@ -271,11 +284,12 @@ export const listImageBuilds = operation({
   }),
   run: (call) => ({
     image: showImage(call, call.target),
-    builds: buildsOf(call.tx, call.target.id).map(({ checksum, url, sizeBytes, foundAt }) => ({
+    builds: buildsOf(call.tx, call.target.id).map(({ checksum, url, sizeBytes, foundAt, ...signed }) => ({
       checksum,
       url,
       sizeBytes,
       foundAt: iso(foundAt),
+      verification: showVerification(call.target, signed),
       current: checksum === call.target.checksum,
       servers: useOfBuild(call, call.target.id, checksum),
     })),

@@ -5,7 +5,7 @@ import { type FileHandle, open, readdir } from 'node:fs/promises'
 import { HEADER_CAP_BYTES, parseQcow2 } from '../../../agent/protocol/qcow2.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import type { Policy } from '../../kernel/net/egress.ts'
-import type { Distributions } from './distributions.ts'
+import type { Distributions } from './distributions/servers.ts'
 
 export type Inspected = {
   size: number

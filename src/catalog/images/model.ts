@@ -4,6 +4,8 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { type UseContext, useOfImage } from '../in-use.ts'
+import { entryOf } from './distributions/catalogue.ts'
+import { signingKeys } from './distributions/signing-keys.ts'
 import { hardwareFields, hardwareOf } from './hardware.ts'
 import { imageById } from './queries.ts'
 import type { Image } from './tables.ts'
@@ -35,6 +37,35 @@ export const sourceOf = ({ id, url, format, checksum, ownerId }: Image): ImageSo
   ...(ownerId !== null && { publicOnly: true }),
 })
 
+export const verification = described(
+  t.Object({
+    by: described(
+      t.Enum(['signature', 'https', 'import']),
+      'signature: the list with its checksum is signed by its distribution. https: the list came from its ' +
+        "distribution's server by HTTPS, without a signature. import: the controller computed it from the file.",
+    ),
+    fingerprint: described(nullable(t.String()), 'Of the key that signed; null without a signature.'),
+    signedAt: nullable(time),
+    words: described(t.String(), 'The same as a sentence, with the reason where no signature is verified.'),
+  }),
+  'How its checksum was verified before nodes compare files with it.',
+)
+
+type Signed = Pick<Image, 'signedBy' | 'signedAt'>
+/** `signed`: the columns of the image, or of one of its builds. */
+export function showVerification({ origin, catalogueId }: Image, { signedBy, signedAt }: Signed) {
+  const shown = { fingerprint: signedBy, signedAt: isoOrNull(signedAt) }
+  if (origin === 'imported')
+    return { by: 'import' as const, ...shown, words: 'Checksum computed when the file was imported.' }
+  if (signedBy) {
+    const owner = Object.values(signingKeys).find(({ fingerprint }) => fingerprint === signedBy)?.owner
+    return { by: 'signature' as const, ...shown, words: `Signed by ${owner ?? 'its distribution'}, key ${signedBy}.` }
+  }
+  const signing = entryOf(catalogueId)?.signature
+  const why = signing && 'unsigned' in signing ? signing.unsigned : 'its signature has not been verified yet'
+  return { by: 'https' as const, ...shown, words: `Checksum over HTTPS only: ${why}.` }
+}
+
 export const imageAnswer = namedSchema('Image', {
   id: t.String(),
   name: t.String(),
@@ -55,6 +86,7 @@ export const imageAnswer = namedSchema('Image', {
     'When its distribution was last asked for the current build. Null: not yet, or it comes from no distribution.',
   ),
   checkFailure: described(nullable(t.String()), 'Why the distribution could not say; null: it could.'),
+  verification,
   servers: t.Integer(),
 })
 
@@ -75,5 +107,6 @@ export const showImage = (call: UseContext, it: Image) => ({
   createdAt: iso(it.createdAt),
   checkedAt: isoOrNull(it.checkedAt),
   checkFailure: it.checkFailure,
+  verification: showVerification(it, it),
   servers: useOfImage(call, it.id),
 })

@@ -1,8 +1,10 @@
-import { and, asc, count, desc, eq, isNotNull, isNull, lt, min, or } from 'drizzle-orm'
+import { and, asc, count, desc, eq, isNotNull, isNull, lt, max, min, or } from 'drizzle-orm'
+import type { ApiError, Code } from '../../kernel/api/errors.ts'
 import { newest } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
+import type { GoodSignature } from '../../kernel/crypto/openpgp.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
@@ -65,16 +67,46 @@ export function insertImage(tx: Tx, row: typeof images.$inferInsert): Image {
   return made
 }
 
-const noteBuild = (tx: Tx, { id: imageId, checksum, url, sizeBytes }: Image, foundAt: number) =>
-  tx.insert(imageBuilds).values({ imageId, checksum, url, sizeBytes, foundAt }).onConflictDoNothing().run()
+/** Notes the build of the image, or the newer signature of one that is known. */
+function noteBuild(tx: Tx, { id: imageId, checksum, url, sizeBytes, signedBy, signedAt }: Image, foundAt: number) {
+  const signed = { signedBy, signedAt }
+  const row = { imageId, checksum, url, sizeBytes, foundAt, ...signed }
+  tx.insert(imageBuilds)
+    .values(row)
+    .onConflictDoUpdate({ target: [imageBuilds.imageId, imageBuilds.checksum], set: signed })
+    .run()
+}
+
+/** When the newest known list of an entry of the catalogue was signed, also of images that were removed. */
+export const newestSignature = (tx: Db, catalogueId: string): number | null =>
+  tx
+    .select({ at: max(imageBuilds.signedAt) })
+    .from(imageBuilds)
+    .innerJoin(images, eq(images.id, imageBuilds.imageId))
+    .where(eq(images.catalogueId, catalogueId))
+    .get()!.at
 
 /** The build becomes the current one of the image. Its minimum disk grows with it, and never shrinks. */
-export function takeBuild(tx: Tx, row: Image, { url, checksum, sizeBytes, leastDiskGb }: Build, now: number): Image {
-  const given = { url, checksum, sizeBytes, minDiskGb: Math.max(row.minDiskGb, leastDiskGb) }
+export function takeBuild(tx: Tx, row: Image, build: Build, now: number): Image {
+  const { url, checksum, sizeBytes, leastDiskGb, signature } = build
+  const given = { url, checksum, sizeBytes, minDiskGb: Math.max(row.minDiskGb, leastDiskGb), ...signedAs(signature) }
   const after = tx.update(images).set(given).where(eq(images.id, row.id)).returning().get()!
   noteBuild(tx, after, now)
   return after
 }
+
+/** The list with the current build was read again: its signature, which may be newer or the first one. */
+export function takeSignature(tx: Tx, row: Image, signature: GoodSignature | null): Image {
+  const after = tx.update(images).set(signedAs(signature)).where(eq(images.id, row.id)).returning().get()!
+  noteBuild(tx, after, row.createdAt)
+  return after
+}
+
+/** The columns of a signature. */
+export const signedAs = (signature: GoodSignature | null) => ({
+  signedBy: signature?.fingerprint ?? null,
+  signedAt: signature?.signedAt ?? null,
+})
 
 /** The builds of an image, newest first. */
 export const buildsOf = (tx: Db, imageId: string): ImageBuild[] =>
@@ -98,17 +130,21 @@ export const imagesToCheck = (tx: Db, before: number): Image[] =>
     .orderBy(asc(images.checkedAt))
     .all()
 /** The distribution was asked. `failure`: why it could not say what is current. */
-export function noteCheck(tx: Tx, id: string, now: number, failure: string | null) {
+export function noteCheck(tx: Tx, id: string, now: number, failure: Pick<ApiError, 'code' | 'message'> | null) {
   const { since } = tx.select({ since: images.checkFailingSince }).from(images).where(eq(images.id, id)).get()!
   const checkFailingSince = failure === null ? null : (since ?? now)
-  tx.update(images).set({ checkedAt: now, checkFailure: failure, checkFailingSince }).where(eq(images.id, id)).run()
+  const failed = { checkFailure: failure?.message ?? null, checkFailureCode: failure?.code ?? null }
+  tx.update(images)
+    .set({ checkedAt: now, ...failed, checkFailingSince })
+    .where(eq(images.id, id))
+    .run()
 }
-/** The images that could not be checked since before this time, with the earliest time. */
-export const uncheckedImages = (tx: Db, before: number) =>
+/** The images that could not be checked since before this time, for this reason, with the earliest time. */
+export const uncheckedImages = (tx: Db, code: Code, before: number) =>
   tx
     .select({ n: count(), name: min(images.name), since: min(images.checkFailingSince), why: min(images.checkFailure) })
     .from(images)
-    .where(and(ofCatalogue, lt(images.checkFailingSince, before)))
+    .where(and(ofCatalogue, eq(images.checkFailureCode, code), lt(images.checkFailingSince, before)))
     .get()!
 /**
  * Throws a unique violation when the name is taken. A new default, and a new rescue image, takes the place of the one

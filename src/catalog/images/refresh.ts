@@ -1,7 +1,7 @@
 import { ApiError } from '../../kernel/api/errors.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import { image, imageAnswer, showImage } from './model.ts'
-import { newBuild, take } from './renew.ts'
+import { currentBuild, take } from './renew.ts'
 
 export const refreshImage = operation({
   id: 'images.refresh',
@@ -13,14 +13,14 @@ export const refreshImage = operation({
   access: { staff: ['images:write'] },
   on: image,
   response: imageAnswer,
-  refuses: ['source_unreachable', 'not_from_catalogue'],
-  async prepare({ target, distributions }) {
+  refuses: ['source_unreachable', 'signature_refused', 'not_from_catalogue'],
+  async prepare({ target, db, distributions }) {
     if (target.catalogueId === null)
       throw new ApiError('not_from_catalogue', `${target.name} was imported from a file: it has no newer build.`)
-    return { build: await newBuild(distributions, target) }
+    return { current: await currentBuild({ db, distributions }, target) }
   },
   run(call) {
     const { tx, target, clock, prepared } = call
-    return showImage(call, take(tx, target.id, prepared.build, clock()))
+    return showImage(call, take(tx, target.id, prepared.current, clock()))
   },
 })

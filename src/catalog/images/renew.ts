@@ -6,31 +6,36 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import { auditLine } from '../../kernel/audit/audit.ts'
 import { changesOf } from '../../kernel/audit/changes.ts'
+import type { GoodSignature } from '../../kernel/crypto/openpgp.ts'
 import { hour } from '../../kernel/db/clock.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import type { ScheduleContext } from '../../kernel/feature.ts'
 import { CommandFailed } from '../../kernel/jobs/failures.ts'
 import type { Refused } from '../../kernel/jobs/saga.ts'
-import { entryOf } from './catalogue.ts'
-import type { Distributions } from './distributions.ts'
+import { entryOf } from './distributions/catalogue.ts'
+import type { Distributions } from './distributions/servers.ts'
 import { type Image, sourceOf } from './model.ts'
 import { type Build, inspected, publishedFile } from './published.ts'
-import { imageById, imagesToCheck, noteCheck, takeBuild } from './queries.ts'
+import { imageById, imagesToCheck, newestSignature, noteCheck, takeBuild, takeSignature } from './queries.ts'
 
 /** Distributions publish at most one build a day. */
 export const CHECKED_EVERY_MS = 6 * hour
 
-/** The build that is new; undefined: the image has the current one. Throws `source_unreachable`. */
-export async function newBuild(
-  distributions: Distributions,
+/** `build`: undefined when the image has the current one. `signature`: of the list that says so. */
+type Current = { build: Build | undefined; signature: GoodSignature | null }
+
+/** The current build of an image. Throws `source_unreachable` and `signature_refused`. */
+export async function currentBuild(
+  { db, distributions }: { db: Db; distributions: Distributions },
   { catalogueId, checksum, url }: Image,
-): Promise<Build | undefined> {
+): Promise<Current> {
   const entry = entryOf(catalogueId)
   if (!entry) throw new ApiError('source_unreachable', 'The catalogue no longer has this image, so nothing renews it.')
-  const file = await publishedFile(distributions, entry)
-  if (file.checksum === checksum && file.url === url) return undefined
+  const file = await publishedFile(distributions, entry, newestSignature(db, entry.id))
+  const { signature } = file
+  if (file.checksum === checksum && file.url === url) return { build: undefined, signature }
   try {
-    return await inspected(distributions, entry, file)
+    return { build: await inspected(distributions, entry, file), signature }
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'validation_failed') throw error
     const why = (error.details as { fields: { message: string }[] }).fields.map(({ message }) => message).join(' ')
@@ -38,25 +43,28 @@ export async function newBuild(
   }
 }
 
-/** The image with this build, unless it was renewed meanwhile. */
-export function take(tx: Tx, id: string, build: Build | undefined, now: number): Image {
+/** The image with this build, unless a newer list was read meanwhile. */
+export function take(tx: Tx, id: string, { build, signature }: Current, now: number): Image {
   noteCheck(tx, id, now, null)
-  return build ? takeBuild(tx, imageById(tx, id)!, build, now) : imageById(tx, id)!
+  const row = imageById(tx, id)!
+  if (signature && row.signedAt !== null && signature.signedAt < row.signedAt) return row
+  if (build) return takeBuild(tx, row, build, now)
+  return signature?.signedAt === row.signedAt ? row : takeSignature(tx, row, signature)
 }
 
 type Context = Pick<ScheduleContext, 'db'> & { app: Pick<AppContext, 'clock' | 'distributions'> }
 
-/** Takes a new build without anybody's call. Throws `source_unreachable`, after it has noted why. */
+/** Takes a new build without anybody's call. Throws what `currentBuild` does, after it has noted why. */
 async function renew({ db, app }: Context, before: Image): Promise<Image> {
   try {
-    const build = await newBuild(app.distributions, before)
+    const current = await currentBuild({ db, distributions: app.distributions }, before)
     return write(db, (tx) => {
-      const after = take(tx, before.id, build, app.clock())
-      if (build) auditRenewal(tx, app, before, after)
+      const after = take(tx, before.id, current, app.clock())
+      if (after.checksum !== before.checksum) auditRenewal(tx, app, before, after)
       return after
     })
   } catch (error) {
-    if (error instanceof ApiError) write(db, (tx) => noteCheck(tx, before.id, app.clock(), error.message))
+    if (error instanceof ApiError) write(db, (tx) => noteCheck(tx, before.id, app.clock(), error))
     throw error
   }
 }

@@ -1,5 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Hardware, OsFamily } from '../../../agent/protocol/wire.ts'
+import type { Code } from '../../kernel/api/errors.ts'
 import type { NetworkConfigVersion } from './hardware.ts'
 
 export const images = sqliteTable('images', {
@@ -31,10 +32,14 @@ export const images = sqliteTable('images', {
   ownerId: text('owner_id'),
   createdAt: integer('created_at').notNull(),
   removedAt: integer('removed_at'),
+  /** The key that signed the list with its checksum, and when; null: its distribution does not sign. */
+  signedBy: text('signed_by'),
+  signedAt: integer('signed_at'),
   /** When its distribution was last asked for the current build; null: not yet, or it comes from no distribution. */
   checkedAt: integer('checked_at'),
   /** Why the distribution could not say so, in words, and since when; null: it could. */
   checkFailure: text('check_failure'),
+  checkFailureCode: text('check_failure_code').$type<Code>(),
   checkFailingSince: integer('check_failing_since'),
 })
 export type Image = typeof images.$inferSelect
@@ -48,6 +53,8 @@ export const imageBuilds = sqliteTable(
     url: text().notNull(),
     sizeBytes: integer('size_bytes').notNull(),
     foundAt: integer('found_at').notNull(),
+    signedBy: text('signed_by'),
+    signedAt: integer('signed_at'),
   },
   (table) => [primaryKey({ columns: [table.imageId, table.checksum] })],
 )

@@ -14,7 +14,7 @@ async function panelWith({ file = emptyQcow2(3 * GIB), totalBytes }: File = {}) 
   const p = await world()
   const asked: string[] = []
   p.controller.app.distributions = {
-    list: async () => undefined,
+    read: async () => ({ failure: 'unreachable' }),
     beginning: async (from, bytes) => {
       asked.push(from)
       return { head: file.subarray(0, bytes), totalBytes: totalBytes ?? file.length }

@@ -89,7 +89,7 @@ describe('where both disks fit', () => {
     const { p, id } = await built()
     using _ = p
     p.node.agent.fault({ command: 'vm.start', mode: 'lie', times: 1 })
-    p.node.agent.host.network.sshAnswers = async () => false
+    p.node.agent.host.network.sshAt = async () => 'silent'
     const { body: started } = await reinstall(p, id)
     for (let i = 0; i < 1500 && p.job(started.jobId).state !== 'failed'; i++) await Bun.sleep(10)
     await p.settle()

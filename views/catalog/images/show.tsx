@@ -40,6 +40,10 @@ export const imagePage = page({
             ...(image.catalogueId
               ? [['Distribution asked', image.checkedAt ? <Time iso={image.checkedAt} /> : 'Not yet'] as const]
               : []),
+            ['Verified', image.verification.words],
+            ...(image.verification.signedAt
+              ? [['List signed', <Time iso={image.verification.signedAt} />] as const]
+              : []),
           ]}
         />
       </Section>
@@ -72,11 +76,17 @@ export const LookForBuild = ({ of: i, inMenu }: { of: Image; inMenu?: true }) =>
     />
   ) : null
 
+const verifiedBy: Record<Build['verification']['by'], string> = {
+  signature: 'Signature',
+  https: 'HTTPS only',
+  import: 'At import',
+}
+
 const columns: readonly Column<Build>[] = [
   {
     title: 'Build',
     kind: 'name',
-    width: 34,
+    width: 30,
     cell: (b) => (
       <>
         <code title={b.checksum}>{`${b.checksum.slice(0, 19)}…`}</code>
@@ -87,7 +97,7 @@ const columns: readonly Column<Build>[] = [
   {
     title: 'State',
     kind: 'state',
-    width: 16,
+    width: 14,
     cell: (b) =>
       b.current ? (
         <State tone="ok" shape="dot">
@@ -99,7 +109,13 @@ const columns: readonly Column<Build>[] = [
         </State>
       ),
   },
-  { title: 'Found', kind: 'a', width: 18, cell: (b) => <Time iso={b.foundAt} /> },
-  { title: 'Size', kind: 'mid', num: true, width: 12, cell: (b) => (b.sizeBytes ? bytes(b.sizeBytes) : '–') },
+  {
+    title: 'Verified',
+    kind: 'mid',
+    width: 16,
+    cell: (b) => <span title={b.verification.words}>{verifiedBy[b.verification.by]}</span>,
+  },
+  { title: 'Found', kind: 'a', width: 16, cell: (b) => <Time iso={b.foundAt} /> },
+  { title: 'Size', kind: 'mid', num: true, width: 10, cell: (b) => (b.sizeBytes ? bytes(b.sizeBytes) : '–') },
   { title: 'Servers', kind: 'b', num: true, width: 14, cell: (b) => count(b.servers, 'server') },
 ]

@@ -93,6 +93,35 @@ describe('an installation', () => {
     expect((await checkOf(p, id)).signIn).toEqual({ password: false, keys: true })
   })
 
+  test('waits for the SSH server and for cloud-init, which are ready after the guest agent', async () => {
+    using p = await world()
+    const { network, guestAgent } = hostOf(p)
+    let asked = 0
+    network.sshAt = async () => (++asked < 2 ? 'closed' : 'greets')
+    const read = guestAgent.readFile.bind(guestAgent)
+    let stages = 0
+    const finished = () => (stages < 4 ? null : 1767225600.5)
+    guestAgent.readFile = async (workload, path) => {
+      if (path !== '/run/cloud-init/status.json') return read(workload, path)
+      stages++
+      return new TextEncoder().encode(JSON.stringify({ v1: { 'modules-config': { finished: finished() } } }))
+    }
+    // Until then the settings are those of the image.
+    guestAgent.exec = async () => ({
+      code: 0,
+      output: finished() ? PASSWORD_IN : PASSWORD_IN.replace('passwordauthentication yes', 'passwordauthentication no'),
+      truncated: false,
+    })
+    const sleep = Bun.sleep
+    Bun.sleep = (ms) => sleep(typeof ms === 'number' ? Math.min(ms, 5) : ms)
+    try {
+      const { id } = await ordered(p)
+      expect(await checkOf(p, id)).toMatchObject({ ssh: true, signIn: { password: true, keys: true }, warnings: [] })
+    } finally {
+      Bun.sleep = sleep
+    }
+  })
+
   test('needs no guest agent, and no answer at all', async () => {
     using p = await world()
     hostOf(p).guestAgent.ping = async () => false

@@ -1,7 +1,7 @@
 // The controller reads checksums and headers of images from the servers of distributions. Each request passes the
 // egress guard, also behind a redirect to a mirror, and ends at a size and a time.
-import { second } from '../../kernel/db/clock.ts'
-import { egressAcross, type Policy, publicOnly, type RawResponse } from '../../kernel/net/egress.ts'
+import { second } from '../../../kernel/db/clock.ts'
+import { egressAcross, type Policy, publicOnly, type RawResponse } from '../../../kernel/net/egress.ts'
 
 /** Of one read with its redirects; adding an image makes two, one after the other. */
 const TIMEOUT_MS = 10 * second
@@ -12,9 +12,12 @@ const MOST_LIST_BYTES = 1_000_000
 /** The first bytes of a file, and how many bytes it has. */
 export type Beginning = { head: Buffer; totalBytes: number }
 
+/** `absent`: its server says that there is no such file. */
+export type Read = { bytes: Buffer } | { failure: 'absent' | 'unreachable' }
+
 export type Distributions = {
-  /** The text behind a URL; undefined when it cannot be read. */
-  list(url: string): Promise<string | undefined>
+  /** The small file behind a URL, such as a list or a signature. */
+  read(url: string): Promise<Read>
   /**
    * Undefined when the file cannot be read, is at an address that `policy` does not allow (`publicOnly` if not given),
    * or its server does not say how long it is.
@@ -36,9 +39,10 @@ const guarded: Send = (url, request, policy) =>
 /** `send`: through the egress guard, unless a test gives another. */
 export function distributionsOver(send: Send = guarded): Distributions {
   return {
-    async list(url) {
+    async read(url) {
       const response = await send(new URL(url), { mostBytes: MOST_LIST_BYTES }, publicOnly).catch(() => undefined)
-      return response?.status === 200 ? response.body.toString('utf8') : undefined
+      if (response?.status === 200) return { bytes: response.body }
+      return { failure: response?.status === 404 || response?.status === 410 ? 'absent' : 'unreachable' }
     },
     async beginning(url, bytes, policy = publicOnly) {
       const headers = { Range: `bytes=0-${bytes - 1}` }

@@ -1,8 +1,9 @@
 // Official cloud images, as their distributions publish them. The checksum is read from the distribution's own list
-// when an image is added and again from then on, over HTTPS from the same host: distributions publish new builds under
-// the same address within weeks.
+// when an image is added and again from then on, over HTTPS from the same host, and its signature is verified where
+// there is one: distributions publish new builds under the same address within weeks.
 
-import type { NetworkConfigVersion } from './hardware.ts'
+import type { NetworkConfigVersion } from '../hardware.ts'
+import { type SigningKey, signingKeys } from './signing-keys.ts'
 
 export type CatalogueEntry = {
   id: string
@@ -11,10 +12,20 @@ export type CatalogueEntry = {
   /** The list of checksums; a function: the file of the checksum beside the image. */
   sums: string | ((url: string) => string)
   algorithm: 'sha256' | 'sha512'
+  signature: Signing
+  /** The name of the file in a signed list, where it is not that of the address. */
+  listedAs?: RegExp
   minDiskGb: number
   /** The form in which its system reads its network best. */
   networkConfig: NetworkConfigVersion
 }
+
+/**
+ * Where the signature of the list is: inside it (clearsigned), or at another address. `unsigned`: why none is verified,
+ * as a part of a sentence.
+ */
+export type Signing = { key: SigningKey; at: 'inside' | ((list: string) => string) } | { unsigned: string }
+const beside = (ending: string) => (list: string) => `${list}${ending}`
 
 /** A file whose name stays, or the newest of a directory's files, whose names carry a version. */
 export type Location = string | { directory: string; name: RegExp }
@@ -25,6 +36,7 @@ const debian = (number: number, word: string): CatalogueEntry => ({
   file: `https://cloud.debian.org/images/cloud/${word}/latest/debian-${number}-genericcloud-amd64.qcow2`,
   sums: `https://cloud.debian.org/images/cloud/${word}/latest/SHA512SUMS`,
   algorithm: 'sha512',
+  signature: { unsigned: 'Debian does not sign the checksums of its cloud images' },
   minDiskGb: 3,
   // Debian 11 has ifupdown, later ones netplan.
   networkConfig: number < 12 ? 'v1' : 'v2',
@@ -35,10 +47,11 @@ const ubuntu = (number: string): CatalogueEntry => ({
   file: `https://cloud-images.ubuntu.com/releases/${number}/release/ubuntu-${number}-server-cloudimg-amd64.img`,
   sums: `https://cloud-images.ubuntu.com/releases/${number}/release/SHA256SUMS`,
   algorithm: 'sha256',
+  signature: { key: signingKeys['ubuntu-cloud-images'], at: beside('.gpg') },
   minDiskGb: 4,
   networkConfig: 'v2',
 })
-const alma = (number: number): CatalogueEntry => ({
+const alma = (number: 8 | 9 | 10): CatalogueEntry => ({
   id: `almalinux-${number}`,
   name: `AlmaLinux ${number}`,
   file:
@@ -46,6 +59,7 @@ const alma = (number: number): CatalogueEntry => ({
     `AlmaLinux-${number}-GenericCloud-latest.x86_64.qcow2`,
   sums: `https://repo.almalinux.org/almalinux/${number}/cloud/x86_64/images/CHECKSUM`,
   algorithm: 'sha256',
+  signature: { key: signingKeys[`almalinux-${number}`], at: beside('.asc') },
   minDiskGb: 10,
   networkConfig: 'v1',
 })
@@ -57,6 +71,7 @@ const rocky = (number: number): CatalogueEntry => ({
     `Rocky-${number}-GenericCloud-Base.latest.x86_64.qcow2`,
   sums: (url) => `${url}.CHECKSUM`,
   algorithm: 'sha256',
+  signature: { unsigned: 'Rocky Linux does not sign the checksums of its cloud images' },
   minDiskGb: 10,
   networkConfig: 'v1',
 })
@@ -68,11 +83,12 @@ const centosStream = (number: number): CatalogueEntry => ({
     `CentOS-Stream-GenericCloud-${number}-latest.x86_64.qcow2`,
   sums: (url) => `${url}.SHA256SUM`,
   algorithm: 'sha256',
+  signature: { unsigned: 'CentOS is not known to sign the checksums of its cloud images' },
   minDiskGb: 10,
   networkConfig: 'v1',
 })
 /** Fedora builds the image of a release once, and names its list after the build. */
-const fedora = (number: number, build: string): CatalogueEntry => {
+const fedora = (number: 43 | 44, build: string): CatalogueEntry => {
   const directory = `https://download.fedoraproject.org/pub/fedora/linux/releases/${number}/Cloud/x86_64/images`
   return {
     id: `fedora-${number}`,
@@ -80,6 +96,7 @@ const fedora = (number: number, build: string): CatalogueEntry => {
     file: `${directory}/Fedora-Cloud-Base-Generic-${number}-${build}.x86_64.qcow2`,
     sums: `${directory}/Fedora-Cloud-${number}-${build}-x86_64-CHECKSUM`,
     algorithm: 'sha256',
+    signature: { key: signingKeys[`fedora-${number}`], at: 'inside' },
     minDiskGb: 5,
     networkConfig: 'v1',
   }
@@ -90,6 +107,7 @@ const leap = (number: string, file: string): CatalogueEntry => ({
   file: `https://download.opensuse.org/distribution/leap/${number}/appliances/${file}-Minimal-VM.x86_64-Cloud.qcow2`,
   sums: (url) => `${url}.sha256`,
   algorithm: 'sha256',
+  signature: { key: signingKeys.opensuse, at: beside('.asc') },
   minDiskGb: 10,
   networkConfig: 'v1',
 })
@@ -104,6 +122,7 @@ const alpine = (number: string): CatalogueEntry => ({
   },
   sums: (url) => `${url}.sha512`,
   algorithm: 'sha512',
+  signature: { unsigned: 'Alpine Linux signs its image files, not their checksums, and Berth does not carry its key' },
   minDiskGb: 1,
   networkConfig: 'v1',
 })
@@ -135,6 +154,8 @@ export const catalogue: readonly CatalogueEntry[] = [
     file: 'https://geo.mirror.pkgbuild.com/images/latest/Arch-Linux-x86_64-cloudimg.qcow2',
     sums: (url) => `${url}.SHA256`,
     algorithm: 'sha256',
+    signature: { key: signingKeys['arch-boxes'], at: beside('.sig') },
+    listedAs: /^Arch-Linux-x86_64-cloudimg(-[\d.]+)?\.qcow2$/,
     minDiskGb: 3,
     networkConfig: 'v1',
   },

@@ -16,6 +16,16 @@ export function checksumIn(list: string, file: string, algorithm: Algorithm): st
 }
 
 /**
+ * The checksum of the one file that a signed list names like this: a signature says who wrote the list, not for which
+ * image somebody hands it out.
+ */
+export function checksumNamed(list: string, name: RegExp, algorithm: Algorithm): string | undefined {
+  const found = new Set<string>()
+  for (const line of linesOf(list, algorithm)) if (name.test(line.name ?? '')) found.add(line.digest)
+  return found.size === 1 ? `${algorithm}:${[...found][0]}` : undefined
+}
+
+/**
  * The checksum in the file beside an image: the digest alone or one line, whose name may be that of the build for which
  * the address of the image stands. With more lines it is a list like any other.
  */
