@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Failure } from '../failure.ts'
+import { Failure, UndeclaredFailure } from '../failure.ts'
 import type { Host } from '../host/host.ts'
-import type { CommandDeclaration } from '../protocol/commands/declare.ts'
+import { type CommandDeclaration, everyFailure } from '../protocol/commands/declare.ts'
 import { type CommandName, commands } from '../protocol/wire.ts'
 import { backup } from './backup.ts'
 import { container } from './container.ts'
@@ -61,11 +61,20 @@ export function parseCommand(
   return {
     name: known,
     kind,
-    work: (host) => handlers[known](input as never, host),
+    work: async (host) => {
+      try {
+        return await handlers[known](input as never, host)
+      } catch (error) {
+        throw error instanceof Failure && !mayFailWith(known, error.code) ? new UndeclaredFailure(name, error) : error
+      }
+    },
     workload,
     turn: kind === 'look' || outOfTurn ? undefined : workload,
   }
 }
+
+export const mayFailWith = (name: CommandName, code: string): boolean =>
+  [...everyFailure, ...commands[name].failures].some((declared) => declared === code)
 
 function workloadOf(input: unknown): string | undefined {
   const { workload, volume, vm } = input as {

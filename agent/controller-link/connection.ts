@@ -18,6 +18,7 @@ import { fitted } from '../protocol/bounds.ts'
 import type { ContainerEnd } from '../protocol/gpu.ts'
 import {
   agentPaths,
+  capabilities,
   closeCodes,
   Facts,
   type FromAgent,
@@ -294,7 +295,7 @@ export class Connection {
     const text = JSON.stringify(facts)
     if (!always && text === this.factsSent) return
     this.factsSent = text
-    this.send({ type: 'facts', facts: fitted(Facts, facts) })
+    this.send({ type: 'facts', facts: fitted(Facts, facts), capabilities: [...capabilities] })
   }
 
   /** Undefined while the part does not answer: nothing follows from its silence, and the report goes out without it. */

@@ -2,7 +2,7 @@
 
 import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
-import { Failure } from '../failure.ts'
+import { Failure, type FailureCode } from '../failure.ts'
 import {
   agentHeaders,
   agentPaths,
@@ -26,7 +26,8 @@ export class Refused extends Failure {
     code: string,
     message: string,
   ) {
-    super(code, message)
+    // One of the codes of the API, of which this node knows none by name.
+    super(code as FailureCode, message)
   }
 }
 

@@ -17,6 +17,11 @@ export const anyText = (maxLength: number) => t.String({ maxLength, title: 'any 
 export const BRIDGE_NAME = '[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,14}'
 export const bridgeName = t.String({ pattern: `^${BRIDGE_NAME}$`, title: 'the name of a bridge', examples: ['br0'] })
 
+/** Texts that are encrypted for a node (`for-node.ts`), of up to 200 bytes: base64url, behind key and tag. */
+export const ENCRYPTED = '^encrypted\\.[A-Za-z0-9_-]{65,340}$'
+/** Texts of up to 6,000 bytes: the tokens of registries are that long. */
+export const ENCRYPTED_LONG = '^encrypted\\.[A-Za-z0-9_-]{65,8064}$'
+
 /** The id of a workload of any kind, as a pattern. Nothing on a node depends on the kind. */
 export const WORKLOAD_ID = '[a-z]{2,8}_[0-9a-z]{26}'
 export const workloadId = t.String({ pattern: `^${WORKLOAD_ID}$` })

@@ -17,10 +17,6 @@ import { Failure } from '../failure.ts'
 const PREFIX = 'encrypted.'
 const KEY_BYTES = 32
 const TAG_BYTES = 16
-/** Texts of up to 200 bytes in base64url, behind key and tag. */
-export const ENCRYPTED = '^encrypted\\.[A-Za-z0-9_-]{65,340}$'
-/** Texts of up to 6,000 bytes: the tokens of registries are that long. */
-export const ENCRYPTED_LONG = '^encrypted\\.[A-Za-z0-9_-]{65,8064}$'
 
 /** The text for the node with this Ed25519 key, raw, base64url. `about` names what it is for, and opens it too. */
 export function encryptFor(publicKey: string, about: string, text: string): string {

@@ -1,7 +1,6 @@
 // Cards and container instances in the protocol.
 import { type Static, Type as t } from 'typebox'
-import { anyText, counter, line, megabytes, RestartPolicy, workloadId } from './bounds.ts'
-import { ENCRYPTED_LONG } from './for-node.ts'
+import { anyText, counter, ENCRYPTED_LONG, line, megabytes, RestartPolicy, workloadId } from './bounds.ts'
 
 /** A card's UUID as its driver names it. It keeps it in another slot or machine. */
 export const CARD_UUID = '^GPU-[0-9a-zA-Z-]{1,60}$'

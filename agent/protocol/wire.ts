@@ -1,6 +1,5 @@
 // The protocol between controller and agent: the frames, and all that is in them. Both import this file and nothing
 // else of each other. The commands stand beside it in `commands/`, a file per driver, and the values in `values/`.
-// PROTOCOL is raised when a message changes its meaning. A new command or an optional field does not raise it.
 import { type Static, Type as t } from 'typebox'
 import { anyText, counter, line, timestamp, workloadId } from './bounds.ts'
 import { backupCommands } from './commands/backup.ts'
@@ -36,9 +35,8 @@ export * from './values/reports.ts'
 export * from './values/vms.ts'
 
 /**
- * 1 (2026-11): challenge over HTTP, signed WebSocket upgrade, commands with keys, heartbeats, inventory. Frames,
- * commands and volumes name a workload of any kind; a node runs vms; a volume has a generation. The number stays 1
- * until the first release.
+ * Raised when a message changes its meaning, which the rule of docs/protocol.md avoids. An agent with another number is
+ * refused. Agents with the same number are told apart by their `capabilities`, never by their version.
  */
 export const PROTOCOL = 1
 
@@ -108,6 +106,9 @@ export const commands = {
   ...httpNamesCommands,
 }
 
+/** The names of the commands that this program knows: an agent sends them with its facts. */
+export const capabilities: readonly string[] = Object.keys(commands)
+
 type Commands = typeof commands
 export type CommandName = keyof Commands
 /** The commands that change nothing. */
@@ -138,7 +139,12 @@ const key = line(120)
 
 /** Frames from the agent, one JSON text each, at most `MOST_FRAME_BYTES`. */
 export const FromAgent = t.Union([
-  t.Object({ type: t.Literal('facts'), facts: Facts }),
+  t.Object({
+    type: t.Literal('facts'),
+    facts: Facts,
+    /** The commands that this agent knows, also those that the controller does not. Left out by early agents. */
+    capabilities: t.Optional(t.Array(line(60), { maxItems: 1000 })),
+  }),
   Heartbeat,
   Addresses,
   Inventory,

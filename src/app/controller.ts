@@ -167,6 +167,7 @@ export async function createController({
   const runner: Runner = new Runner({
     db,
     sagas: registry.jobs,
+    failures: registry.failures,
     nodes: hub,
     clock,
     secrets: kept,

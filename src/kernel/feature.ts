@@ -13,6 +13,7 @@ import type { IdDeclaration } from './db/ids.ts'
 import type { Migration } from './db/migrate.ts'
 import type { Db, Tx } from './db/open.ts'
 import type { EmittedEvent } from './jobs/emitted-event.ts'
+import type { FailureWords } from './jobs/failures.ts'
 import type { EventDeclaration } from './jobs/outbox.ts'
 import type { Runner } from './jobs/runner/runner.ts'
 import type { Saga } from './jobs/saga.ts'
@@ -61,6 +62,8 @@ export interface Feature extends FeatureFields {
   permissions?: Readonly<Record<string, PermissionDeclaration>>
   /** Codes of refusals; declare them in `ErrorCodes` too. */
   errors?: Readonly<Record<string, ErrorDeclaration>>
+  /** Causes of failed jobs, by the code with which a node or a step of a job fails. */
+  failures?: FailureWords
   /** Tables of this feature. No other feature reads them. */
   tables?: readonly SQLiteTable[]
   /** Rows of its tables that end by themselves: deleted within a minute, until none is left. */

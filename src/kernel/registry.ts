@@ -62,6 +62,8 @@ export function assemble(features: readonly Feature[]) {
     /** Examples for the reference. */
     examples: sampling(ids, samples),
     errors,
+    /** Causes of failed jobs. */
+    failures: merged('failure', (one) => one.failures),
     scopes,
     permissions,
     tables: all((one) => one.tables),

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandName, Input } from '../../agent/protocol/wire.ts'
-import { agentPaths, closeCodes } from '../../agent/protocol/wire.ts'
+import { agentPaths, closeCodes, commands } from '../../agent/protocol/wire.ts'
 import { controller, NODE_ID } from './controller.ts'
 import { imageSource, portRulesOf, seedOf, vmOf, volumeOf, workloadId } from './examples.ts'
 import { agentProcess, berthAgent, dataDir } from './run.ts'
@@ -110,6 +110,10 @@ describe('a connected agent', () => {
     expect(answers.at(-1)).toMatchObject({ output: { answered: 'agent' } })
     // Between definition and start it may be reported as stopped.
     expect(await it.frame('power', ({ power }) => power === 'running')).toMatchObject({ workload: workloadId(1) })
+  })
+  test('says with its facts which commands it knows', async () => {
+    const { it } = await node()
+    expect((await it.frame('facts')).capabilities).toEqual(Object.keys(commands))
   })
   test('refuses unknown commands and invalid inputs', async () => {
     const { it } = await node()

@@ -213,3 +213,16 @@ test('a vm goes back to its old disk when a second one did not work', async () =
   await startVms(booted.host, new Supervision(booted.host, (_, work) => work()), new AbortController().signal)
   expect(await booted.obey('vm.look', { workload })).toEqual({ power: 'running' })
 })
+
+test('a vm is not defined without its seed, with an unknown ISO, or on an unknown bridge', async () => {
+  const { host, obey } = rig()
+  await obey('image.ensure', imageSource)
+  await obey('volume.create', { volume: volumeOf(1), image: imageSource.id, sizeBytes: 2 * GiB })
+  const define = (more: Partial<Vm>) => obey('vm.define', vmOf(1, more))
+  const iso = `iso_${'1'.repeat(26)}`
+  expect(define({})).rejects.toMatchObject({ code: 'no_seed' })
+  expect(define({ seeded: false, iso })).rejects.toMatchObject({ code: 'no_iso' })
+  const network = { ...vmOf(1).network, bridge: 'br7' }
+  expect(define({ seeded: false, network })).rejects.toMatchObject({ code: 'no_bridge' })
+  expect(await host.hypervisor.power(workloadId(1))).toBe('absent')
+})

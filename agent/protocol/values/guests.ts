@@ -1,7 +1,6 @@
 // Guests in the protocol: the seed that sets one up, and what is seen of it.
 import { type Static, Type as t } from 'typebox'
-import { anyText, line, workloadId } from '../bounds.ts'
-import { ENCRYPTED } from '../for-node.ts'
+import { anyText, ENCRYPTED, line, workloadId } from '../bounds.ts'
 import { address, mac, tap } from './ports.ts'
 
 const jsonObject = t.Record(t.String({ pattern: '^.{0,100}$' }), t.Unknown(), {

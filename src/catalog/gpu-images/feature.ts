@@ -15,8 +15,16 @@ declare module '../../kernel/register.ts' {
   interface ErrorCodes extends Errors {}
 }
 
+/** Causes of failed jobs, in words for everybody. */
+const failures = {
+  no_container_image: 'The image is missing on the host machine.',
+  registry_refused: 'The registry of the image refuses the login.',
+  registry_unreachable: 'The registry of the image does not answer.',
+} as const
+
 export const gpuImagesFeature = feature({
   name: 'gpu-images',
+  failures,
   ids,
   errors,
   samples: {

@@ -61,8 +61,20 @@ declare module '../../kernel/register.ts' {
   }
 }
 
+/** Causes of failed jobs, in words for everybody. */
+const failures = {
+  checksum_mismatch: 'The downloaded image is not the file that its publisher lists.',
+  download_failed: 'The image could not be downloaded.',
+  download_refused: 'The address of the image must not be downloaded from.',
+  image_refused: 'The image cannot be used as a disk.',
+  image_too_large: 'The image is larger than the host machine accepts.',
+  insecure_download: 'The address of the image is not secure enough to download from.',
+  no_image: 'The image is missing on the host machine.',
+} as const
+
 export const imagesFeature = feature({
   name: 'images',
+  failures,
   scopes,
   permissions,
   ids,

@@ -1,3 +1,4 @@
+import { type BackupTrouble, backupFailureCode } from '../../../agent/protocol/backup.ts'
 import { feature } from '../../kernel/feature.ts'
 import { failingTargets } from './attention.ts'
 import { removeNodeLogin, setNodeLogin } from './node-logins.ts'
@@ -34,8 +35,34 @@ declare module '../../kernel/register.ts' {
   interface ErrorCodes extends Errors {}
 }
 
+/** The troubles of backups, for people who have no access to the place where they are kept. */
+const troubles: Readonly<Record<BackupTrouble, string>> = {
+  restic_missing: 'The host machine lacks the program for backups.',
+  not_prepared: 'The place for backups is not mounted on the host machine.',
+  unreachable: 'The place for backups does not answer.',
+  certificate: 'The certificate of the place for backups is not trusted.',
+  host_key: 'The place for backups is not the host that it was.',
+  login_refused: 'The place for backups refuses the login.',
+  not_writable: 'The place for backups cannot be written.',
+  wrong_password: 'What lies in the place for backups cannot be opened with the key of this account.',
+  locked: 'Another backup is being made or removed in the same place. It can be tried again later.',
+  full: 'The place for backups is full.',
+  slow: 'The place for backups answers too slowly.',
+  unreliable: 'The place for backups gave back something else than it was given.',
+  backups_missing: 'The backups are no longer in the place for backups.',
+  failed: 'The backup program on the host machine failed.',
+  no_snapshot: 'The backup is no longer in the place for backups.',
+  damaged: 'The backup is damaged.',
+  append_only: 'The place for backups lets nobody remove anything.',
+  interrupted: 'The backup was stopped before it was complete.',
+}
+const failures = Object.fromEntries(
+  Object.entries(troubles).map(([trouble, words]) => [backupFailureCode(trouble as BackupTrouble), words]),
+)
+
 export const backupTargetsFeature = feature({
   name: 'backup-targets',
+  failures,
   ids,
   errors,
   tables: [backupTargets, backupTargetLogins],

@@ -78,9 +78,17 @@ const nav = (kind: 'staff' | 'reseller' | 'customer', group: string, position: n
 
 const DUE_EVERY_MS = 6 * hour
 
+/** Causes of failed jobs, in words for everybody. */
+const failures = {
+  drill_no_answer: 'The restored system did not answer.',
+  drill_off: 'The restored system switched itself off.',
+  drill_panic: 'The restored system stopped with an error while it started.',
+} as const
+
 export const backupsFeature = feature({
   name: 'backups',
   workloadActions: [backupActions],
+  failures,
   ids,
   errors,
   events,

@@ -8,7 +8,7 @@ import type { Secrets } from '../../kernel/crypto/secrets.ts'
 import { day } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import { type Failure, plainCause } from '../../kernel/jobs/failures.ts'
+import type { ExplainedFailure } from '../../kernel/jobs/failures.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
@@ -123,11 +123,11 @@ export const backingUp = saga<Making>('backup', { lane: 'bulk', cancelWith: 'ser
 const isLeftAtWork = (code: string) => code === 'cancelled' || code === 'node_unreachable'
 
 /** An end that somebody asked for is no failure that others have to hear of. */
-function noteFailure(tx: Tx, backupId: string, error: Failure | undefined, now: number) {
+function noteFailure(tx: Tx, backupId: string, error: ExplainedFailure | undefined, now: number) {
   const it = backupById(tx, backupId)
   if (it?.state !== 'running') return
   const code = error?.code ?? 'cancelled'
-  const message = error ? plainCause(error) : ''
+  const message = error?.cause ?? ''
   changeBackup(tx, backupId, { state: 'failed', errorCode: code, errorWords: message, endedAt: now })
   if (isLeftAtWork(code)) dropLeftOver(tx, it, now)
   if (code === 'cancelled') return

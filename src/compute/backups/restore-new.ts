@@ -14,7 +14,6 @@ import { mustAllowOrder, resellerOf } from '../../identity/resellers/model.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { described, fields, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import { plainCause } from '../../kernel/jobs/failures.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
@@ -167,7 +166,7 @@ export const restoringToNew = saga<Restoring>('restore_to_new', {
       if (load(tx, input.serverId).lifecycle !== 'terminated')
         changeWorkload(tx, input.serverId, {
           lifecycle: 'failed',
-          failure: error ? plainCause(error) : null,
+          failure: error?.cause ?? null,
           power: null,
         })
     },

@@ -100,9 +100,28 @@ declare module '../../kernel/register.ts' {
   interface ErrorCodes extends Errors {}
 }
 
+/** Causes of failed jobs, in words for everybody. */
+const failures = {
+  container_ended: 'The container ended as soon as it was started.',
+  container_engine_silent: 'The container engine of the host machine does not respond.',
+  container_not_started: 'The container could not be started.',
+  http_proxy_refused: 'The proxy for the HTTP ports of instances refuses its configuration.',
+  instance_network: 'The network for container instances on the host machine has a mistake.',
+  no_container: 'The container is missing on the host machine.',
+  no_container_engine: 'The host machine is not set up for container instances.',
+  no_http_proxy: 'The host machine lacks the proxy for the HTTP ports of instances.',
+  no_workspace: 'The workspace of the instance is missing on the host machine.',
+  port_taken: 'A port of the host machine is already in use.',
+  slot_taken: 'Another instance of the host machine is in the way.',
+  ssh_kit: 'The host machine lacks what instances need for SSH.',
+  workspace_busy: 'The workspace of the instance is in use.',
+  workspace_damaged: 'The file system of the workspace is damaged.',
+} as const
+
 export const gpuInstancesFeature = feature({
   name: 'gpu-instances',
   workloadActions: [instanceActions],
+  failures,
   ids,
   errors,
   events,

@@ -16,8 +16,14 @@ declare module '../../kernel/register.ts' {
   interface ErrorCodes extends Errors {}
 }
 
+/** Causes of failed jobs, in words for everybody. */
+const failures = {
+  no_iso: 'The ISO is missing on the host machine.',
+} as const
+
 export const isosFeature = feature({
   name: 'isos',
+  failures,
   ids,
   errors,
   tables: [isos, isoCopies],

@@ -255,9 +255,33 @@ declare module '../../kernel/register.ts' {
   }
 }
 
+/** Causes of failed jobs, in words for everybody. `true`: the job's own message is for everybody. */
+const failures = {
+  does_not_stop: 'The server did not switch off.',
+  encrypted_for_another:
+    'The host machine has another key since the password was made. Start the job again for a new password.',
+  guest_agent_broken: 'The guest agent inside the server sent an answer that makes no sense.',
+  guest_agent_silent: 'No guest agent answers inside the server.',
+  guest_frozen: 'The server’s file systems are frozen for a backup.',
+  guest_refused: 'The system inside the server refused the request.',
+  guest_timeout: 'The program inside the server took too long.',
+  hostname_taken: true,
+  hypervisor_silent: 'The virtualisation service of the host machine does not respond.',
+  no_bridge: 'The network of the host machine is not set up.',
+  no_firmware: 'The host machine cannot run machines of this kind.',
+  no_room_to_reinstall: true,
+  no_seed: 'The data for the first boot is missing on the host machine.',
+  no_serial_line: 'The server was started without a serial line.',
+  no_virtualisation: 'The host machine cannot run virtual machines.',
+  no_vm: 'The virtual machine is missing on the host machine.',
+  not_running: 'The server is not running.',
+  vm_off: true,
+} as const
+
 export const serversFeature = feature({
   name: 'servers',
   workloadActions: [serverActions],
+  failures,
   scopes,
   permissions,
   ids,

@@ -33,9 +33,15 @@ declare module '../../kernel/register.ts' {
   interface ErrorCodes extends Errors {}
 }
 
+/** Causes of failed jobs, in words for everybody. */
+const failures = {
+  layer_in_use: 'The part of the disk is still needed.',
+} as const
+
 export const snapshotsFeature = feature({
   name: 'snapshots',
   workloadActions: [snapshotActions],
+  failures,
   ids,
   errors,
   samples: { notRestorable: null, notDeletable: null, notTakeable: null },

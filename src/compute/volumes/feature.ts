@@ -59,9 +59,16 @@ const nav = (kind: 'staff' | 'reseller' | 'customer', group: string, position: n
     sees: listVolumes,
   }) as const
 
+/** Causes of failed jobs, in words for everybody. */
+const failures = {
+  volume_held: 'The system in the server did not release the volume. Unmount it there, or shut the server down.',
+  volume_in_use: 'The volume is attached to another server on the host machine.',
+} as const
+
 export const volumesFeature = feature({
   name: 'volumes',
   workloadActions: [volumeActions],
+  failures,
   errors,
   events,
   samples: { notMakeable: null },

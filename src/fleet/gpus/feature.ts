@@ -30,8 +30,15 @@ declare module '../../kernel/register.ts' {
   interface ErrorCodes extends Errors {}
 }
 
+/** Causes of failed jobs, in words for everybody. */
+const failures = {
+  card_broken: 'A card of the host machine is broken.',
+  no_card: 'A card is missing on the host machine.',
+} as const
+
 export const gpusFeature = feature({
   name: 'gpus',
+  failures,
   scopes,
   permissions,
   ids,

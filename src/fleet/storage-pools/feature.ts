@@ -16,8 +16,21 @@ declare module '../../kernel/register.ts' {
   interface ErrorCodes extends Errors {}
 }
 
+/** Causes of failed jobs, in words for everybody. */
+const failures = {
+  disk_too_small: 'The disk is too small for the image.',
+  no_pool: 'The storage of the host machine is not available.',
+  no_volume: 'The disk is not on the host machine.',
+  pool_full: 'The storage of the host machine is full.',
+  pool_silent: 'The storage of the host machine does not respond.',
+  pool_unsafe: 'The storage of the host machine is not set up safely, so it is not used.',
+  pools_file: 'The list of storage pools on the host machine has a mistake.',
+  volume_differs: 'The disk on the host machine is not the expected one.',
+} as const
+
 export const storagePoolsFeature = feature({
   name: 'storage-pools',
+  failures,
   ids,
   errors,
   samples: { storageClass: 'nvme', storagePool: 'local', class: 'nvme', metadataPercent: null },

@@ -1,5 +1,6 @@
 import { minute, second } from '../db/clock.ts'
 import { feature } from '../feature.ts'
+import { kernelFailures } from './failures.ts'
 import { expiredEvents } from './outbox.ts'
 import { events, jobLog, jobSteps, jobs } from './tables.ts'
 
@@ -14,6 +15,7 @@ declare module '../register.ts' {
 
 export const jobRunnerFeature = feature({
   name: 'job-runner',
+  failures: kernelFailures,
   ids,
   tables: [jobs, jobSteps, jobLog, events],
   expiring: [expiredEvents],

@@ -4,13 +4,13 @@
 //   external  changes something behind HTTP, S3, SMTP or DNS. It is called again after a failure, with the same key.
 //   jobs      starts child jobs and waits until all have ended. They start together with the note of their ids.
 // When a step fails, every step that was started is undone, backwards. An undo works on "never happened" too.
-import type { CommandName, NodeCommand, Output } from '../../../agent/protocol/wire.ts'
+import type { CommandFailure, CommandName, NodeCommand, Output } from '../../../agent/protocol/wire.ts'
 import type { Scope } from '../api/access.ts'
 import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
 import type { Services } from '../register.ts'
-import type { Failure } from './failures.ts'
+import type { ExplainedFailure } from './failures.ts'
 import type { Lane } from './tables.ts'
 
 /** The thing that a job works on. `type` is a word of the feature that starts it; the kernel knows no types. */
@@ -24,8 +24,8 @@ export type Ctx<I, O> = {
   now: number
   /** One line in the job's log, for the person who reads it. */
   log(text: string, level?: 'info' | 'warning'): void
-  /** In the steps that run after something failed: what failed, in words. */
-  error: Failure | undefined
+  /** In the steps that run after something failed: what failed, and why in words for everybody. */
+  error: ExplainedFailure | undefined
 }
 
 /**
@@ -42,7 +42,7 @@ export type CommandSource = { db: Db; secrets: Secrets }
  * Puts right what made the node refuse a command with one of these codes, such as a file that its publisher replaced.
  * The command is then made and sent anew. An error of `do` becomes the failure of the step.
  */
-export type Remedy = { codes: readonly string[]; do(ctx: any, refused: Refused): Promise<void> }
+export type Remedy<F extends string = string> = { codes: readonly F[]; do(ctx: any, refused: Refused): Promise<void> }
 /** `sent`: the command that the node refused. */
 export type Refused = { sent: NodeCommand; db: Db; clock: Clock; services: Services; signal: AbortSignal }
 
@@ -156,7 +156,7 @@ export class Saga<I = any, O = any> {
     step: {
       do(ctx: Ctx<I, O>, source: CommandSource): NodeCommand<C> | undefined
       undo?(ctx: Ctx<I, O & Partial<Record<N, Output<C>>>>, source: CommandSource): NodeCommand | undefined
-      remedy?: Remedy
+      remedy?: Remedy<CommandFailure<C>>
       abandonable?: true
     },
   ): Saga<I, O & Record<N, Output<C>>> {

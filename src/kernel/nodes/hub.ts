@@ -8,6 +8,7 @@ import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { escaped } from '../../../agent/protocol/text.ts'
 import {
+  type CommandName,
   closeCodes,
   commands,
   FromAgent,
@@ -90,6 +91,8 @@ export class Hub implements Nodes {
   /** Counts up when a node connects or disconnects. */
   contactVersion = 0
   private senders = new Map<string, Sender>()
+  /** The commands that the agent of a node knows, from its facts; none until it sent them, and of an early agent. */
+  private capabilities = new Map<string, ReadonlySet<string>>()
 
   constructor(
     private clock: Clock,
@@ -164,11 +167,15 @@ export class Hub implements Nodes {
     new Promise<unknown>((resolve, reject) => {
       if (this.on.isGone(nodeCommand.nodeId))
         return reject(new CommandFailed('node_removed', 'The node was removed from Berth.'))
+      if (!this.can(nodeCommand.nodeId, nodeCommand.name)) return reject(outdated(nodeCommand.name))
       const waiting = { key, nodeCommand, resolve, reject }
       this.waiting.set(key, waiting)
       const socket = this.sockets.get(nodeCommand.nodeId)
       if (socket) this.tell(socket, waiting)
     })
+
+  /** False where the node's agent said what it can, and this is not of it. An agent that said nothing is asked. */
+  can = (nodeId: string, name: CommandName): boolean => this.capabilities.get(nodeId)?.has(name) ?? true
 
   drop(key: string, error: CommandFailed) {
     const waiting = this.waiting.get(key)
@@ -225,6 +232,8 @@ export class Hub implements Nodes {
     const { nodeId } = socket.data
     const before = this.sockets.get(nodeId)
     this.sockets.set(nodeId, socket)
+    // It may be another release than the one before.
+    this.capabilities.delete(nodeId)
     this.away.delete(nodeId)
     this.contactVersion++
     before?.close(closeCodes.replaced, 'connected again')
@@ -239,6 +248,7 @@ export class Hub implements Nodes {
     const { nodeId } = socket.data
     if (this.sockets.get(nodeId) !== socket) return
     this.sockets.delete(nodeId)
+    this.capabilities.delete(nodeId)
     this.away.set(nodeId, this.clock())
     this.contactVersion++
     this.on.disconnected(nodeId)
@@ -269,6 +279,10 @@ export class Hub implements Nodes {
         )
       case 'progress':
         return void (this.ofJob(nodeId, frame.key) && this.on.progress(jobOf(frame.key), frame.percent))
+      case 'facts':
+        if (frame.capabilities) this.capabilities.set(nodeId, new Set(frame.capabilities))
+        else this.capabilities.delete(nodeId)
+        return this.on.report(nodeId, frame)
       default:
         return this.on.report(nodeId, frame)
     }
@@ -312,6 +326,9 @@ const badAnswer = ({ nodeCommand }: Waiting) =>
     'bad_answer',
     `The node answered ${nodeCommand.name} with something that is no answer to it. Update its agent.`,
   )
+
+const outdated = (name: CommandName) =>
+  new CommandFailed('agent_outdated', `The agent of this node does not know ${name}. Update it, then try again.`)
 
 const tooMany = (words: string, waitMs: number) => {
   const seconds = Math.ceil(waitMs / second)

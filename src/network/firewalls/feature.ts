@@ -48,9 +48,17 @@ declare module '../../kernel/register.ts' {
   interface ErrorCodes extends Errors {}
 }
 
+/** Causes of failed jobs, in words for everybody. */
+const failures = {
+  firewall_failed: 'The network rules could not be loaded on the host machine.',
+  invalid_address: 'The host machine cannot use the address that it was sent.',
+  no_port_rules: 'The network rules of the server are missing on the host machine.',
+} as const
+
 export const firewallsFeature = feature({
   name: 'firewalls',
   workloadActions: [firewallActions],
+  failures,
   ids,
   errors,
   samples: { remote: '198.51.100.20', remotes: '192.0.2.0/24' },

@@ -50,9 +50,15 @@ declare module '../../kernel/register.ts' {
   interface EventTypes extends Events {}
 }
 
+/** Causes of failed jobs, in words for everybody. */
+const failures = {
+  announce_failed: 'The host machine could not tell its network of the address.',
+} as const
+
 export const floatingIpsFeature = feature({
   name: 'floating-ips',
   workloadActions: [floatingActions],
+  failures,
   ids,
   errors,
   events,

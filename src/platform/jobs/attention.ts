@@ -9,11 +9,11 @@ import { backlogOf, lastFailedJobs, stuckJobRows, visibleJobs } from './queries.
 /** A failed job is shown for this long. */
 const FAILURE_SHOWN_MS = 7 * day
 
-export const stuckJobs: Source = ({ tx, actor }) => {
+export const stuckJobs: Source = ({ tx, actor, registry }) => {
   return stuckJobRows(tx, visibleJobs(tx, actor), MOST_SHOWN).map(({ id, title, code, words, at }) => ({
     level: 'bad',
     what: `${title}: a step keeps failing and is being retried.`,
-    effect: plainCause({ code, message: words ?? '' }),
+    effect: plainCause(registry.failures, { code, message: words ?? '' }),
     since: iso(at),
     action: 'Open job',
     href: `${areas[actor.kind]}/jobs/${id}`,
@@ -56,13 +56,13 @@ export const jobBacklog: Source = ({ tx, actor, clock }) => {
  * server; one of a server that waits for its setup again shows here. Staff see too many servers: their jobs are
  * counted.
  */
-export const failedJobs: Source = ({ tx, actor, clock }) => {
+export const failedJobs: Source = ({ tx, actor, clock, registry }) => {
   if (actor.kind === 'staff') return []
   return lastFailedJobs(tx, visible(tx, actor), clock() - FAILURE_SHOWN_MS, MOST_SHOWN).map(
     ({ id, title, code, words, at }) => ({
       level: 'bad',
       what: `${title}: failed.`,
-      effect: code === null ? '' : plainCause({ code, message: words ?? '' }),
+      effect: code === null ? '' : plainCause(registry.failures, { code, message: words ?? '' }),
       since: iso(at),
       action: 'Open job',
       href: `${areas[actor.kind]}/jobs/${id}`,

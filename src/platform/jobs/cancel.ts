@@ -34,6 +34,6 @@ export const cancelJob = operation({
           )
         : new ApiError('forbidden', 'Only somebody who may start such a job may cancel it.')
     cancel(tx, target.id, { by: actor, reason: body.reason ?? '', now: clock() })
-    return showJob(tx, actor, jobRow(tx, visibleJobs(tx, actor), target.id)!)
+    return showJob(tx, actor, jobRow(tx, visibleJobs(tx, actor), target.id)!, registry.failures)
   },
 })

@@ -28,6 +28,7 @@ export const getJob = operation({
       actor,
       target,
       registry.jobs.find(({ kind }) => kind === target.kind),
+      registry.failures,
     ),
 })
 
@@ -67,7 +68,7 @@ export const listJobs = operation({
       sorts: jobSorts,
       rows: (slice) => jobRows(tx, filter, slice),
       keyOf: (j) => j.id,
-      show: (j) => showJob(tx, actor, j),
+      show: (j) => showJob(tx, actor, j, call.registry.failures),
       total: () => countJobs(tx, filter),
     })
   },

@@ -8,7 +8,7 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { type Failure, plainCause } from '../../kernel/jobs/failures.ts'
+import { type Failure, type FailureWords, plainCause } from '../../kernel/jobs/failures.ts'
 import type { Job } from '../../kernel/jobs/queries.ts'
 import type { Saga } from '../../kernel/jobs/saga.ts'
 import { outcomeOf, stepStates } from './outcome.ts'
@@ -139,12 +139,12 @@ const failureOf = ({ errorCode, errorMessage }: JobRow): Failure | null =>
   errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' }
 
 /** `saga`: the one of its kind, undefined where this version has none. */
-export function showJobDetails(tx: Db, actor: Actor, it: JobRow, saga: Saga | undefined) {
+export function showJobDetails(tx: Db, actor: Actor, it: JobRow, saga: Saga | undefined, words: FailureWords) {
   const failure = failureOf(it)
-  return { ...showJob(tx, actor, it), cause: failure && plainCause(failure), ...outcomeOf(tx, it, saga) }
+  return { ...showJob(tx, actor, it, words), cause: failure && plainCause(words, failure), ...outcomeOf(tx, it, saga) }
 }
 
-export function showJob(tx: Db, actor: Actor, it: JobRow) {
+export function showJob(tx: Db, actor: Actor, it: JobRow, words: FailureWords) {
   const staff = actor.kind === 'staff'
   const failure = failureOf(it)
   return {
@@ -161,7 +161,7 @@ export function showJob(tx: Db, actor: Actor, it: JobRow) {
     createdAt: iso(it.createdAt),
     startedAt: isoOrNull(it.startedAt),
     finishedAt: isoOrNull(it.finishedAt),
-    error: failure && { ...failure, message: staff ? failure.message : plainCause(failure) },
+    error: failure && { ...failure, message: staff ? failure.message : plainCause(words, failure) },
     undoing: it.state === 'undoing',
     undoPending: it.undoNodeId !== null,
     cancellable: it.cancelRequestedAt === null && !notCancellable(it) && mayCancel(tx, actor, it),

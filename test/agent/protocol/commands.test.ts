@@ -1,8 +1,10 @@
 // The contract of each command: how it is declared, and that the node does as it is declared.
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { handlers, parseCommand } from '../../../agent/commands/index.ts'
 import { openJournal } from '../../../agent/controller-link/journal.ts'
+import { Failure, failureOf, UndeclaredFailure } from '../../../agent/failure.ts'
+import type { Host } from '../../../agent/host/host.ts'
 import { everyFailure } from '../../../agent/protocol/commands/declare.ts'
 import { type CommandName, commands } from '../../../agent/protocol/wire.ts'
 import { dataDir } from '../run.ts'
@@ -56,4 +58,45 @@ test('a file of commands declares those of one driver, and its handlers are in t
       .map((text) => text!.trim().slice(1, -1))
       .sort(),
   ).toEqual([...names].sort())
+})
+
+describe('the failures of a command', () => {
+  const declared = [...new Set(names.flatMap((name): readonly string[] => commands[name].failures))].sort()
+  /** Of the real drivers alone: a program or the kernel of the host would have to be missing or fail. */
+  const notProduced = [
+    'backup_restic_missing',
+    'container_not_started',
+    'does_not_stop',
+    'no_firmware',
+    'no_http_proxy',
+    'no_virtualisation',
+    'ssh_kit',
+  ]
+
+  test('are produced by a test, or listed here', async () => {
+    const produced = new Set<string>()
+    for (const path of new Bun.Glob('test/**/*.ts').scanSync('.')) {
+      if (path.endsWith('protocol/commands.test.ts')) continue
+      for (const [, code] of (await Bun.file(path).text()).matchAll(/['"`]([a-z0-9_]+)['"`]/g)) produced.add(code!)
+    }
+    // The troubles of backups are tested without the prefix that makes them codes.
+    const isProduced = (code: string) => produced.has(code) || produced.has(code.replace(/^backup_/, ''))
+    expect(declared.filter((code) => !isProduced(code))).toEqual(notProduced)
+  })
+
+  test('are all that a handler can throw: the controller reads another one as agent_error', async () => {
+    const host = { hypervisor: { power: () => Promise.reject(new Failure('pool_full', 'no space left')) } }
+    const { work } = parseCommand('vm.look', { workload: `srv_${'1'.repeat(26)}` })
+    const error = await work(host as unknown as Host).catch((cause: unknown) => cause)
+    expect(error).toBeInstanceOf(UndeclaredFailure)
+    expect(failureOf(error)).toMatchObject({ code: 'agent_error' })
+    expect(failureOf(error).message).toContain('vm.look does not declare the failure pool_full')
+  })
+
+  test('that are declared reach the controller as they are', async () => {
+    const host = { hypervisor: { power: () => Promise.reject(new Failure('hypervisor_silent', 'it hangs')) } }
+    const { work } = parseCommand('vm.look', { workload: `srv_${'1'.repeat(26)}` })
+    const error = await work(host as unknown as Host).catch((cause: unknown) => cause)
+    expect(failureOf(error)).toEqual({ code: 'hypervisor_silent', message: 'it hangs' })
+  })
 })

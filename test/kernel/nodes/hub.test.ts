@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
+import { openFakeHost } from '../../../agent/host/fake-host.ts'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { CommandFailed } from '../../../src/kernel/jobs/failures.ts'
 import { Hub, type Report, type Socket } from '../../../src/kernel/nodes/hub.ts'
+import { dataDir } from '../../agent/run.ts'
 
 const minute = 60_000
 const workload = `srv_${'0'.repeat(26)}`
@@ -70,6 +72,41 @@ function room() {
   }
 }
 const tick = () => Bun.sleep(0)
+const facts = async () => {
+  const host = openFakeHost(dataDir())
+  const found = await host.facts()
+  host.close()
+  return found
+}
+
+describe('an agent of another release', () => {
+  const told = async (capabilities?: readonly string[]) => {
+    const r = room()
+    const a = r.node('a')
+    a.say({ type: 'facts', facts: await facts(), ...(capabilities && { capabilities }) })
+    expect(r.heard.reports).toHaveLength(1)
+    const command = r.send('job_1/look', 'a')
+    await tick()
+    return { ...r, a, command }
+  }
+  test('that says that it knows the command is sent it, whatever else it knows', async () => {
+    expect((await told(['vm.look', 'vm.of-a-later-release'])).a.commands()).toEqual(['job_1/look'])
+  })
+  test('that does not know the command is not sent it, and the failure says what to do', async () => {
+    const { a, command, hub } = await told(['vm.start'])
+    expect([a.commands(), command.ended]).toEqual([[], 'agent_outdated'])
+    expect(hub.send('job_2/look', look('a'))).rejects.toThrow('does not know vm.look. Update it')
+  })
+  test('that says nothing of what it knows is sent every command, and refuses by itself', async () => {
+    expect((await told()).a.commands()).toEqual(['job_1/look'])
+  })
+  test('is another one after it has connected again: what was said before counts no more', async () => {
+    const { a, node, send } = await told(['vm.start'])
+    a.leave()
+    send('job_2/look', 'a')
+    expect(node('a').commands()).toEqual(['job_2/look'])
+  })
+})
 
 describe('a command', () => {
   test('waits for its node and is sent when it comes, with its welcome before it', async () => {

@@ -2,7 +2,11 @@
 
 import { describe, expect, test } from 'bun:test'
 import { filesFailures } from '../../../agent/protocol/backup.ts'
-import { plainCause } from '../../../src/kernel/jobs/failures.ts'
+import { everyFailure } from '../../../agent/protocol/commands/declare.ts'
+import { commands } from '../../../agent/protocol/wire.ts'
+import { features } from '../../../src/app/features.ts'
+import { kernelFailures, plainCause } from '../../../src/kernel/jobs/failures.ts'
+import { assemble } from '../../../src/kernel/registry.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 
 const GiB = 1024 ** 3
@@ -114,14 +118,40 @@ test('a failed installation gives the server a plain cause', async () => {
   expect(body).toMatchObject({ status: 'failed', failure: 'The host machine reported an error.' })
 })
 
-test('every code that a command or driver of the agent fails with has a cause of its own', async () => {
-  const codes = new Set<string>()
-  for (const path of new Bun.Glob('agent/{commands,drivers}/**/*.ts').scanSync('.'))
-    for (const [, code] of (await Bun.file(path).text()).matchAll(/new Failure\(\s*'(\w+)'/g)) codes.add(code!)
-  // The files of a backup are read for somebody who waits, by no job; the operation has words for each.
-  for (const code of filesFailures) if (code !== 'tool_missing') codes.delete(code)
-  expect(codes.size).toBeGreaterThan(10)
-  const unknown = plainCause({ code: 'no_such_code', message: RAW })
-  expect([...codes].filter((code) => plainCause({ code, message: RAW }) === unknown)).toEqual([])
-  expect([...codes].filter((code) => plainCause({ code, message: RAW }).includes('/var'))).toEqual([])
+describe('the cause in words', () => {
+  const { failures: words } = assemble(features)
+  const declared = [...everyFailure, ...Object.values(commands).flatMap(({ failures }): readonly string[] => failures)]
+  const thrownIn = async (paths: string, form: RegExp) => {
+    const codes = new Set<string>()
+    for (const path of new Bun.Glob(paths).scanSync('.'))
+      for (const [, code] of (await Bun.file(path).text()).matchAll(form)) codes.add(code!)
+    expect(codes.size).toBeGreaterThan(5)
+    return [...codes]
+  }
+
+  test('is there for every failure that a command declares, and tells nothing of the node', () => {
+    expect(declared.filter((code) => !Object.hasOwn(words, code))).toEqual([])
+    expect(declared.filter((code) => plainCause(words, { code, message: RAW }).includes('/var'))).toEqual([])
+  })
+  test('is there for every code that a driver or command of the agent throws', async () => {
+    // The files of a backup are read for somebody who waits, by no job; the operation has words for each.
+    const ofFiles: readonly string[] = filesFailures.filter((code) => code !== 'tool_missing')
+    const codes = await thrownIn('agent/{commands,drivers}/**/*.ts', /new Failure\(\s*'(\w+)'/g)
+    expect(codes.filter((code) => !ofFiles.includes(code) && !Object.hasOwn(words, code))).toEqual([])
+  })
+  test('is there for every code that a step of a job throws', async () => {
+    const codes = await thrownIn(
+      'src/{catalog,compute,fleet,network,billing}/**/*.ts',
+      /new CommandFailed\(\s*'(\w+)'/g,
+    )
+    expect(codes.filter((code) => !Object.hasOwn(words, code))).toEqual([])
+  })
+  test('says of an unknown code where it failed, and leaves the words of the controller as they are', () => {
+    expect(plainCause(words, { code: 'no_such_code', message: RAW })).toBe('The host machine reported an error.')
+    expect(plainCause(words, { code: 'cancelled', message: 'Ada cancelled it.' })).toBe('Ada cancelled it.')
+  })
+  test('stands beside its feature: the kernel has the words of the runner and of every command alone', () => {
+    const ofNodes = new Set(Object.values(commands).flatMap(({ failures }): readonly string[] => failures))
+    expect(Object.keys(kernelFailures).filter((code) => ofNodes.has(code))).toEqual([])
+  })
 })

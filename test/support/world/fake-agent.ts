@@ -10,7 +10,7 @@ import type { Identity } from '../../../agent/controller-link/identity.ts'
 import { loggingTo } from '../../../agent/controller-link/job-log.ts'
 import { openJournal } from '../../../agent/controller-link/journal.ts'
 import type { SeenContainer } from '../../../agent/drivers/container/container.ts'
-import { failureOf } from '../../../agent/failure.ts'
+import { failureOf, UndeclaredFailure } from '../../../agent/failure.ts'
 import { type FakeSettings, openFakeHost } from '../../../agent/host/fake-host.ts'
 import type { Fault, Hang } from '../../../agent/host/faults.ts'
 import { Probe } from '../../../agent/probe.ts'
@@ -48,6 +48,13 @@ export function fakeAgent({ nodeId, key, home, settings, hub, joinFiles, now, cr
   let socket: any
   let identity: Identity | undefined
   let consoles: ConsoleLink | undefined
+  /** Failures that no command declares: the test fails with the first one at its end. */
+  const undeclared: UndeclaredFailure[] = []
+  const watched = (work: Promise<unknown>) =>
+    work.catch((error: unknown) => {
+      if (error instanceof UndeclaredFailure) undeclared.push(error)
+      throw error
+    })
   const say = (from: any, frame: unknown) => from === socket && hub().message(from, JSON.stringify(frame))
   async function hear(from: any, frame: ToAgent, myLife: number) {
     if (frame.type === 'traffic-stored') return host.metering.stored(frame.seq)
@@ -62,7 +69,7 @@ export function fakeAgent({ nodeId, key, home, settings, hub, joinFiles, now, cr
         progress: (percent: number) => say(from, { type: 'progress', key, percent }),
       }
       const answer = await journal.obey({ key, ...command }, () =>
-        loggingTo(log, () => host.withFaults(command.name, command.workload, () => command.work(host))),
+        loggingTo(log, () => host.withFaults(command.name, command.workload, () => watched(command.work(host)))),
       )
       if (life === myLife)
         say(
@@ -199,6 +206,7 @@ export function fakeAgent({ nodeId, key, home, settings, hub, joinFiles, now, cr
       consoles?.closeAll()
       host.close()
       journal.close()
+      if (undeclared[0]) throw undeclared[0]
     },
   }
   return agent

@@ -10,7 +10,7 @@ import { ApiError } from '../../../kernel/api/errors.ts'
 import { namedSchema, operation } from '../../../kernel/api/operation.ts'
 import { newId } from '../../../kernel/db/ids.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
-import { type Failure, plainCause } from '../../../kernel/jobs/failures.ts'
+import type { ExplainedFailure } from '../../../kernel/jobs/failures.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { GIB } from '../../servers/install/plan.ts'
@@ -102,10 +102,10 @@ const ofOthers = new Set([
   'pool_full',
 ])
 
-function noteFailure(tx: Tx, backupId: string, error: Failure | undefined, now: number) {
+function noteFailure(tx: Tx, backupId: string, error: ExplainedFailure | undefined, now: number) {
   const it = backupById(tx, backupId)
   if (!it || !error || ofOthers.has(error.code)) return
-  const words = plainCause(error)
+  const words = error.cause
   changeBackup(tx, backupId, { drilledAt: now, drillError: words })
   const { serverId, serverName, ownerId, drillJobId } = it
   keepDrillFailure(tx, { serverId, serverName, ownerId, backupId, jobId: drillJobId!, words, failedAt: now })

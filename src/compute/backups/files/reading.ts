@@ -6,7 +6,7 @@ import type { Actor } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import type { PrepareContext } from '../../../kernel/api/operation.ts'
 import type { Db } from '../../../kernel/db/open.ts'
-import { plainCause } from '../../../kernel/jobs/failures.ts'
+import { type FailureWords, plainCause } from '../../../kernel/jobs/failures.ts'
 import { backupTargetById } from '../../backup-targets/queries.ts'
 import { load } from '../../servers/model.ts'
 import { repositoryIn } from '../keys.ts'
@@ -51,7 +51,7 @@ export async function askFor(call: PrepareContext<Backup>, { path, ...wanted }: 
   try {
     return await fileQuestions.ask(nodes, { nodeId, accountId: actor.accountId, request })
   } catch (error) {
-    throw error instanceof NoAnswer ? refusalFor(error) : error
+    throw error instanceof NoAnswer ? refusalFor(error, call.registry.failures) : error
   }
 }
 
@@ -120,7 +120,7 @@ const refusalOf: Readonly<Record<string, (failure: NoAnswer) => ApiError>> = {
   broke_off: () => unavailable('The connection to the host machine broke off. Try again.'),
 }
 
-function refusalFor(failure: NoAnswer): ApiError {
+function refusalFor(failure: NoAnswer, words: FailureWords): ApiError {
   const known = Object.hasOwn(refusalOf, failure.code) ? refusalOf[failure.code] : undefined
-  return known?.(failure) ?? unavailable(plainCause({ code: failure.code, message: '' }))
+  return known?.(failure) ?? unavailable(plainCause(words, { code: failure.code, message: '' }))
 }

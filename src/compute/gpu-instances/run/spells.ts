@@ -6,7 +6,7 @@ import type { ObservedPower } from '../../../fleet/workloads/kind.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import type { Actor } from '../../../kernel/api/actor.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
-import { type Failure, plainCause } from '../../../kernel/jobs/failures.ts'
+import type { ExplainedFailure } from '../../../kernel/jobs/failures.ts'
 import { mayDestroy } from '../../brake/brake.ts'
 import { type GpuInstance, load, tell } from '../model.ts'
 import { updateInstance } from '../queries.ts'
@@ -54,9 +54,14 @@ export type FailedAction = 'create' | 'start' | 'restart' | 'rebuild'
 export function noteFailed(
   tx: Tx,
   id: string,
-  { action, error, stays, now }: { action: FailedAction; error: Failure | undefined; stays: boolean; now: number },
+  {
+    action,
+    error,
+    stays,
+    now,
+  }: { action: FailedAction; error: ExplainedFailure | undefined; stays: boolean; now: number },
 ) {
-  const cause = error ? plainCause(error) : 'It was stopped before it had begun.'
+  const cause = error?.cause ?? 'It was stopped before it had begun.'
   if (!stays) {
     const it = load(tx, id)
     if (it.spell === 'running') noteEnded(tx, it, { now, reason: 'requested' })

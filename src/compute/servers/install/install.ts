@@ -3,7 +3,6 @@
 // must survive a failure.
 import { nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
-import { plainCause } from '../../../kernel/jobs/failures.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { noteStartupScript, watchGuest } from '../guest/queries.ts'
@@ -31,7 +30,7 @@ const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup
       // A termination that was recorded meanwhile stays.
       undo: (tx, { input, error, now, jobId }) => {
         if (load(tx, input.serverId).lifecycle === 'terminated') return
-        const reason = error ? plainCause(error) : null
+        const reason = error?.cause ?? null
         changeWorkload(tx, input.serverId, { lifecycle: afterFailure, failure: reason, power: null })
         tellFailed(tx, { serverId: input.serverId, jobId, reason, now })
       },

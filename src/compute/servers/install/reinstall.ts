@@ -13,7 +13,7 @@ import { everybody } from '../../../kernel/api/access.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { described, fields, namedSchema, operation } from '../../../kernel/api/operation.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
-import { CommandFailed, plainCause } from '../../../kernel/jobs/failures.ts'
+import { CommandFailed } from '../../../kernel/jobs/failures.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { exactGb } from '../../../kernel/words.ts'
@@ -204,7 +204,7 @@ export const reinstalling = saga<Reinstalling>('reinstall', {
     undo: (tx, { input, out, error, now, jobId }) => {
       if (out.hold?.fate === 'kept') changeSpare(tx, input.serverId, -out.hold.diskGb)
       // Without it nothing was planned, whose undo tells otherwise.
-      const reason = error ? plainCause(error) : null
+      const reason = error?.cause ?? null
       if (!out.hold) tellFailed(tx, { serverId: input.serverId, jobId, reason, now })
     },
   })
@@ -213,7 +213,7 @@ export const reinstalling = saga<Reinstalling>('reinstall', {
     undo: (tx, { input, out, error, now, jobId }) => {
       // Outputs of later steps are present in an undo.
       const { look } = out as Partial<Outputs>
-      const reason = error ? plainCause(error) : null
+      const reason = error?.cause ?? null
       if (out.plan) unplan(tx, input.serverId, look?.power ?? out.plan.power, reason)
       tellFailed(tx, { serverId: input.serverId, jobId, reason, now })
     },

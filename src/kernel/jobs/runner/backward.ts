@@ -1,6 +1,6 @@
 // The way of a job back: every step that was started is undone, the last one first.
 import { type Tx, write } from '../../db/open.ts'
-import { CommandFailed, type Failure, plainCause } from '../failures.ts'
+import { CommandFailed, type Failure } from '../failures.ts'
 import type { Saga, Step } from '../saga.ts'
 import { requestCancel } from '../start.ts'
 import type { Job } from '../tables.ts'
@@ -44,7 +44,7 @@ export class Backward {
     error: Failure | undefined,
   ): Promise<string | undefined> {
     const { job } = going
-    const ctx = { ...this.execution.ctx(job, going.noted), error }
+    const ctx = { ...this.execution.ctx(job, going.noted), error: this.execution.explained(error) }
     if (step.kind === 'record') {
       write(this.execution.db, (tx) => {
         step.undo?.(tx, ctx)
@@ -90,7 +90,7 @@ export class Backward {
         tx,
         id,
         by,
-        `“${job.title}” ended: ${error ? plainCause(error) : ''}`.trim(),
+        `“${job.title}” ended: ${this.execution.explained(error)?.cause ?? ''}`.trim(),
         this.execution.clock(),
       )
   }

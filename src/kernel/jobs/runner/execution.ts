@@ -6,7 +6,18 @@ import { type Clock, minute, second } from '../../db/clock.ts'
 import { isDatabaseError } from '../../db/health.ts'
 import { type Db, type Tx, write } from '../../db/open.ts'
 import type { Services } from '../../register.ts'
-import { CommandFailed, ExternalFailed, type Failure, InjectedCrash, Parked, Stopped } from '../failures.ts'
+import {
+  CommandFailed,
+  type ExplainedFailure,
+  ExternalFailed,
+  type Failure,
+  type FailureWords,
+  InjectedCrash,
+  kernelFailures,
+  Parked,
+  plainCause,
+  Stopped,
+} from '../failures.ts'
 import { JobLog } from '../log.ts'
 import type { CommandSource, Ctx, Saga, Step } from '../saga.ts'
 import type { Job } from '../tables.ts'
@@ -53,6 +64,8 @@ export type Going = {
 export type Options = {
   db: Db
   sagas: readonly Saga[]
+  /** Causes in words; left out: those of the kernel. */
+  failures?: FailureWords
   nodes: Nodes
   clock: Clock
   /** Needed where a command takes a secret from the database. */
@@ -73,6 +86,7 @@ export class Execution {
   readonly db: Db
   readonly nodes: Nodes
   readonly clock: Clock
+  readonly failures: FailureWords
   readonly failpoint: Failpoints
   readonly pauseMs: (tries: number) => number
   readonly tell: Tell
@@ -93,13 +107,24 @@ export class Execution {
 
   /** `nodeIsAway` is called when a command is about to wait for a node that is away. */
   constructor(
-    { db, nodes, clock, secrets, services, failpoints = () => {}, pauseMs, tell = () => {} }: Options,
+    {
+      db,
+      nodes,
+      clock,
+      secrets,
+      services,
+      failures = kernelFailures,
+      failpoints = () => {},
+      pauseMs,
+      tell = () => {},
+    }: Options,
     private nodeIsAway: () => void,
   ) {
     this.servicesOf = services
     this.db = db
     this.nodes = nodes
     this.clock = clock
+    this.failures = failures
     this.failpoint = failpoints
     this.pauseMs = pauseMs ?? ((tries) => Math.min(5 * second * 2 ** Math.min(tries - 1, 10), LONGEST_PAUSE_MS))
     this.tell = tell
@@ -255,6 +280,9 @@ export class Execution {
       message: `Something failed in Berth itself at "${step.words}". The journal has the cause, under ${job.id}.`,
     }
   }
+
+  explained = (error: Failure | undefined): ExplainedFailure | undefined =>
+    error && { ...error, cause: plainCause(this.failures, error) }
 
   mustGoOn() {
     if (this.stopping) throw new Stopped()
