@@ -95,6 +95,7 @@ const put = {
     row(`INSERT INTO workloads (id, kind, number, owner_id, node_id, location_id, hostname, name, lifecycle, vcpus,
       memory_mb, disk_gb, mac, placement, created_at, pool)
     VALUES (?, 'server', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
+  stay: row("INSERT INTO workload_stays VALUES (?, ?, 'home', ?, ?, ?, ?, 0)"),
   server: row(
     'INSERT INTO servers (id, package_id, image_id, traffic_gb, port_mbps, format, billing_service_id) VALUES ' +
       "(?, ?, ?, ?, ?, 'qcow2', ?)",
@@ -388,6 +389,7 @@ const order = db.transaction((by: Row, body: Row) => {
     now,
     node.pool,
   )
+  put.stay.run(id, node.id, node.pool, what['vcpus'], what['memory_mb'], what['disk_gb'])
   const service = body['billingServiceId'] ?? null
   put.server.run(id, body['packageId'], image?.['id'] ?? null, what['traffic_gb'], what['port_mbps'], service)
   node.free -= what['memory_mb']

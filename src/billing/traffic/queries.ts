@@ -9,15 +9,16 @@ export type Sums = { rxBytes: number; txBytes: number; measuredSeconds: number; 
 const SUMS = `rx_bytes AS rxBytes, tx_bytes AS txBytes, measured_seconds AS measuredSeconds,
   estimated_seconds AS estimatedSeconds`
 const statements = prepared(({ $client }) => ({
-  reported: $client.prepare<Sums, [string, number, string]>(
-    `SELECT ${SUMS} FROM traffic_meters WHERE workload_id = ? AND day = ? AND meter = ?`,
+  reported: $client.prepare<Sums, [string, number, string, string]>(
+    `SELECT ${SUMS} FROM traffic_meters WHERE workload_id = ? AND day = ? AND node_id = ? AND meter = ?`,
   ),
-  meters: $client.prepare<{ n: number }, [string, number]>(
-    'SELECT count(*) AS n FROM traffic_meters WHERE workload_id = ? AND day = ?',
+  meters: $client.prepare<{ n: number }, [string, number, string]>(
+    'SELECT count(*) AS n FROM traffic_meters WHERE workload_id = ? AND day = ? AND node_id = ?',
   ),
   note: $client.prepare(
-    `INSERT INTO traffic_meters VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (workload_id, day, meter) DO UPDATE
-     SET rx_bytes = ?4, tx_bytes = ?5, measured_seconds = ?6, estimated_seconds = ?7`,
+    `INSERT INTO traffic_meters VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+     ON CONFLICT (workload_id, day, node_id, meter) DO UPDATE
+     SET rx_bytes = ?5, tx_bytes = ?6, measured_seconds = ?7, estimated_seconds = ?8`,
   ),
   add: $client.prepare(
     `INSERT INTO traffic_days VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (workload_id, day, owner_id) DO UPDATE
@@ -35,20 +36,22 @@ const statements = prepared(({ $client }) => ({
   ),
 }))
 
+/** The meter of a node, for one day of a workload. */
+export type Meter = { workloadId: string; day: number; nodeId: string; meter: string }
 /** The sums that this meter reported last of the day; undefined before its first report. */
-export const reportedSums = (tx: Db, workloadId: string, day: number, meter: string): Sums | undefined =>
-  statements(tx).reported.get(workloadId, day, meter) ?? undefined
-/** How many meters have reported of the day. */
-export const countMeters = (tx: Db, workloadId: string, day: number): number =>
-  statements(tx).meters.get(workloadId, day)!.n
+export const reportedSums = (tx: Db, { workloadId, day, nodeId, meter }: Meter): Sums | undefined =>
+  statements(tx).reported.get(workloadId, day, nodeId, meter) ?? undefined
+/** How many meters of the node have reported of the day. */
+export const countMeters = (tx: Db, { workloadId, day, nodeId }: Meter): number =>
+  statements(tx).meters.get(workloadId, day, nodeId)!.n
 const valuesOf = ({ rxBytes, txBytes, measuredSeconds, estimatedSeconds }: Sums) => [
   rxBytes,
   txBytes,
   measuredSeconds,
   estimatedSeconds,
 ]
-export const noteReported = (tx: Tx, workloadId: string, day: number, meter: string, sums: Sums) =>
-  void statements(tx).note.run(workloadId, day, meter, ...valuesOf(sums))
+export const noteReported = (tx: Tx, { workloadId, day, nodeId, meter }: Meter, sums: Sums) =>
+  void statements(tx).note.run(workloadId, day, nodeId, meter, ...valuesOf(sums))
 export const addTraffic = (tx: Tx, workloadId: string, day: number, ownerId: string, sums: Sums) =>
   void statements(tx).add.run(workloadId, day, ownerId, ...valuesOf(sums))
 /** How many seconds of the day are measured for this owner already. */

@@ -12,8 +12,14 @@ const sums = {
 /** The sums of a day that a node reported last, by the meter that added them up. */
 export const trafficMeters = sqliteTable(
   'traffic_meters',
-  { workloadId: text('workload_id').notNull(), day: integer().notNull(), meter: text().notNull(), ...sums },
-  (t) => [primaryKey({ columns: [t.workloadId, t.day, t.meter] })],
+  {
+    workloadId: text('workload_id').notNull(),
+    day: integer().notNull(),
+    nodeId: text('node_id').notNull(),
+    meter: text().notNull(),
+    ...sums,
+  },
+  (t) => [primaryKey({ columns: [t.workloadId, t.day, t.nodeId, t.meter] })],
 )
 /** The traffic of a day, by the owner to whom it is billed. */
 export const trafficDays = sqliteTable(

@@ -29,19 +29,18 @@ const each = (a: Sums, b: Sums, of: (a: number, b: number) => number): Sums => (
 })
 
 /** Stores a day of a workload, also where the report comes long after it. */
-export function takeTraffic(tx: Tx, { workload, day, meter, ...reported }: ReportedDay, now: number) {
+export function takeTraffic(tx: Tx, { workload, day, nodeId, meter, ...reported }: ReportedDay, now: number) {
   const today = Math.floor(now / DAY_MS)
   if (day > today + AHEAD_DAYS || day < today - METER_KEPT_DAYS) return
-  const known = reportedSums(tx, workload.id, day, meter)
-  if (!known && countMeters(tx, workload.id, day) >= MOST_METERS) return
+  const of = { workloadId: workload.id, day, nodeId, meter }
+  const known = reportedSums(tx, of)
+  if (!known && countMeters(tx, of) >= MOST_METERS) return
   const before = known ?? none
   const grown = each({ estimatedSeconds: 0, ...reported }, before, (a, b) => Math.max(0, a - b))
   if (names.every((name) => grown[name] === 0)) return
   noteReported(
     tx,
-    workload.id,
-    day,
-    meter,
+    of,
     each(before, grown, (a, b) => a + b),
   )
   for (const { ownerId, ...sums } of byOwner(tx, workload, day, grown, now))

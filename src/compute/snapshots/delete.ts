@@ -1,13 +1,14 @@
 // Deleting a snapshot. The layer above it is written into its own, which then has that layer's place; one on which
 // nothing stands is deleted as it is.
+
 import { nodeCommand, type Vm } from '../../../agent/protocol/wire.ts'
+import { changeSpare } from '../../fleet/workloads/stays/stays.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { diskJob } from '../servers/disk-lock.ts'
-import { changeSpare } from '../servers/install/remove-disk.ts'
 import { jobResponse, load, server } from '../servers/model.ts'
 import { updateServer } from '../servers/queries.ts'
 import { mustBeDeletable, snapshotIn, standingOn } from './model.ts'

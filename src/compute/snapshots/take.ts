@@ -1,6 +1,8 @@
 // Taking a snapshot: the layer that the server writes becomes the snapshot, and the server writes the next one.
+
 import { Type as t } from 'typebox'
 import { nodeCommand, type Vm } from '../../../agent/protocol/wire.ts'
+import { changeSpare } from '../../fleet/workloads/stays/stays.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { idOf, nameOf } from '../../kernel/api/actor.ts'
 import { named } from '../../kernel/api/named.ts'
@@ -11,7 +13,6 @@ import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { diskJob } from '../servers/disk-lock.ts'
 import { vmOf, volumeOf } from '../servers/install/plan.ts'
-import { changeSpare } from '../servers/install/remove-disk.ts'
 import { load, type Server, server } from '../servers/model.ts'
 import { updateServer } from '../servers/queries.ts'
 import { commentField, mustBeTakeable, nameField } from './model.ts'

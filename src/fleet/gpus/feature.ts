@@ -6,7 +6,7 @@ import { checkCard, checkingCards, checkWaitingCards } from './check.ts'
 import { changeGpuCard, changeGpuHost, forgetGpuCard, listGpus } from './hosts.ts'
 import { cardsByState } from './model.ts'
 import { cardTarget } from './queries.ts'
-import { gpuCards, gpuHolds, gpuHosts, gpuPorts } from './tables.ts'
+import { gpuCards, gpuHosts, gpuPorts } from './tables.ts'
 
 const errors = {
   gpu_card_not_found: { status: 404, when: 'There is no such GPU card.', remedy: 'Check the id.' },
@@ -60,7 +60,7 @@ export const gpusFeature = feature({
     clearedMb: 80_000,
     memoryGbPerSecond: 2400,
   },
-  tables: [gpuHosts, gpuCards, gpuPorts, gpuHolds],
+  tables: [gpuHosts, gpuCards, gpuPorts],
   jobs: [checkingCards],
   operations: [listGpus, changeGpuHost, changeGpuCard, checkCard, forgetGpuCard],
   attention: [gpusInTrouble],

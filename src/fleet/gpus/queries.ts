@@ -5,11 +5,12 @@ import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { inserting, rowBy, updating } from '../../kernel/db/rows.ts'
+import { rowBy, updating } from '../../kernel/db/rows.ts'
 import { nodeReference } from '../nodes/queries.ts'
 import { workloadReference } from '../workloads/queries.ts'
+import { vcpusWithCardsOn } from '../workloads/stays/queries.ts'
 import { noteOutOfSale } from './out-of-sale.ts'
-import { type GpuCard, type GpuHost, gpuCards, gpuHolds, gpuHosts } from './tables.ts'
+import { type GpuCard, type GpuHost, gpuCards, gpuHosts } from './tables.ts'
 
 const cardReference = reference(gpuCards, ['model', 'nodeId'])
 export const cardTarget: AuditTarget = {
@@ -23,7 +24,6 @@ const changeCard = updating(gpuCards, gpuCards.id)
 /** The settings of a GPU host; undefined for a node that never reported a card. */
 export const gpuHostOf = rowBy(gpuHosts, gpuHosts.nodeId)
 export const changeHost = updating(gpuHosts, gpuHosts.nodeId)
-const insertHold = inserting(gpuHolds)
 
 /** A host as placement counts with it. */
 export type HostRow = Omit<GpuHost, 'engineProblems' | 'open'> & {
@@ -61,7 +61,7 @@ const hosts = `SELECT h.node_id AS nodeId, h.engine, h.engine_version AS engineV
   h.last_port AS lastPort, h.http_domain AS httpDomain, h.http_scheme AS httpScheme, h.http_applied AS httpApplied,
   h.http_problem AS httpProblem, h.http_after AS httpAfter,
   ${nodeReference.columns('n', { name: 'name', locationId: 'locationId', threads: 'threads' })},
-  (SELECT coalesce(sum(vcpus), 0) FROM gpu_holds WHERE node_id = h.node_id) AS heldVcpus,
+  ${vcpusWithCardsOn('h.node_id')} AS heldVcpus,
   (SELECT count(*) FROM gpu_ports WHERE node_id = h.node_id AND port BETWEEN h.first_port AND h.last_port) AS heldPorts
   FROM gpu_hosts h ${nodeReference.join('n', 'h.node_id')} WHERE ${nodeReference.column('n', 'removedAt')} IS NULL`
 
@@ -120,7 +120,6 @@ const statements = prepared(({ $client }) => ({
   ),
   takePort: $client.prepare('INSERT INTO gpu_ports (node_id, port, workload_id) VALUES (?, ?, ?)'),
   freePorts: $client.prepare('DELETE FROM gpu_ports WHERE workload_id = ?'),
-  endHold: $client.prepare('DELETE FROM gpu_holds WHERE workload_id = ?'),
   keepHost: $client.prepare(
     `INSERT INTO gpu_hosts (node_id, engine, engine_version, engine_problems) VALUES (?1, ?2, ?3, ?4)
      ON CONFLICT (node_id) DO UPDATE SET engine = ?2, engine_version = ?3, engine_problems = ?4`,
@@ -256,12 +255,12 @@ export function noteCheck(tx: Tx, nodeId: string, checked: Checked, now: number)
 }
 
 // ---------------------------------------------------------------- holding
-/** The card, port and processor part of an instance's hold. Throws when another took a card in the same transaction. */
+/** The card and port part of an instance's hold. Throws when another took a card in the same transaction. */
 export function holdOn(
   tx: Tx,
   { nodeId, firstPort, lastPort }: Pick<HostRow, 'nodeId' | 'firstPort' | 'lastPort'>,
   workloadId: string,
-  { model, cards, vcpus, ports }: { model: string; cards: number; vcpus: number; ports: number },
+  { model, cards, ports }: { model: string; cards: number; ports: number },
 ): { cards: string[]; ports: number[] } {
   const { free, hold, takePort } = statements(tx)
   const taken = free.all(nodeId, model, cards)
@@ -269,7 +268,6 @@ export function holdOn(
   for (const { id } of taken) hold.run(workloadId, id)
   const freed = freePortsIn(tx, nodeId, firstPort, lastPort, ports)
   for (const port of freed) takePort.run(nodeId, port, workloadId)
-  insertHold(tx, { workloadId, nodeId, vcpus })
   return { cards: taken.map(({ uuid }) => uuid), ports: freed }
 }
 
@@ -319,8 +317,8 @@ export function holdCards(
 
 /** Frees what `holdOn` held; its cards have to be checked before they are sold again. Nothing held: nothing happens. */
 export function endHold(tx: Tx, workloadId: string) {
-  const { release, freePorts, endHold } = statements(tx)
-  for (const statement of [release, freePorts, endHold]) statement.run(workloadId)
+  const { release, freePorts } = statements(tx)
+  for (const statement of [release, freePorts]) statement.run(workloadId)
 }
 
 /** The cards that an instance holds, in the order of their slots. */

@@ -79,10 +79,3 @@ export const gpuPorts = sqliteTable(
   },
   (t) => [primaryKey({ columns: [t.nodeId, t.port] })],
 )
-
-/** The vCPUs that instances have of their host until it has deleted them. */
-export const gpuHolds = sqliteTable('gpu_holds', {
-  workloadId: text('workload_id').primaryKey(),
-  nodeId: text('node_id').notNull(),
-  vcpus: integer().notNull(),
-})

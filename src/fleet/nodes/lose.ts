@@ -1,6 +1,6 @@
 // A node that is lost for good: its machine burnt, or its disks did. Its workloads have failed, with the reason; their
 // addresses stay held until each is restored elsewhere or terminated. What jobs still had to do or to undo there is
-// dropped.
+// dropped. A workload that only arrives or leaves there is at home elsewhere, and has lost nothing.
 
 import { ApiError } from '../../kernel/api/errors.ts'
 import { operation } from '../../kernel/api/operation.ts'
@@ -9,6 +9,7 @@ import { awaitNoLonger } from '../../network/ip-pools/awaited.ts'
 import { endVolumeUseOn } from '../volumes/queries.ts'
 import { kindsByName } from '../workloads/kind.ts'
 import { changeWorkload } from '../workloads/queries.ts'
+import { closePassingOn } from '../workloads/stays/stays.ts'
 import {
   confirmedName,
   heldBy,
@@ -42,12 +43,13 @@ export const declareNodeLost = operation({
       throw new ApiError('not_possible', `${target.name} is connected, so it is not lost. Switch it off first.`)
     mustWaitForNobody(tx, target)
     const now = clock()
-    const held = heldBy(tx, target.id)
+    const held = heldBy(tx, target.id).filter(({ role }) => role === 'home')
     const kinds = kindsByName(registry)
     for (const { id, kind } of held) {
       changeWorkload(tx, id, { lifecycle: 'failed', failure: `Its node ${target.name} was lost.`, power: null })
       kinds.get(kind)?.lost?.(tx, id, { at: target.seenAt, now, by: actor })
     }
+    closePassingOn(tx, target.id, now)
     updateNode(tx, target, { lostAt: now, open: false, differences: [] })
     endVolumeUseOn(tx, target.id, now)
     awaitNoLonger(tx, target.id)

@@ -20,7 +20,8 @@ import { isAwaited } from '../../network/ip-pools/awaited.ts'
 import { claimedPlaces } from '../../network/ip-pools/claims.ts'
 import { locationOf, locationReferred } from '../locations/reference.ts'
 import { volumesHeldOn } from '../volumes/queries.ts'
-import { listedOn, workloadsOn } from '../workloads/queries.ts'
+import { listedOn } from '../workloads/queries.ts'
+import { workloadsOn } from '../workloads/stays/queries.ts'
 import { capacityOf, nodeById } from './queries.ts'
 import type { Node } from './tables.ts'
 
@@ -185,7 +186,7 @@ export const workloadList = namedSchema('WorkloadsOfNode', {
   count: t.Integer(),
 })
 export const listed = ({ id, hostname }: { id: string; hostname: string }) => ({ id, hostname })
-/** The workloads that the node holds for somebody; a terminated one only has to be deleted there. */
+/** The workloads for which the node holds something for somebody; a terminated one only has to be deleted there. */
 export const heldBy = (tx: Db, nodeId: string) => workloadsOn(tx, nodeId).filter((held) => held.terminatedAt === null)
 /** The workloads whose disks on the node are still wanted: also the terminated ones that can be brought back. */
 export const wantedOn = (tx: Db, nodeId: string) =>

@@ -9,6 +9,7 @@ import { detachNode } from '../../network/ip-pools/claims.ts'
 import { forgetGpuHost } from '../gpus/queries.ts'
 import { endVolumeUseOn, volumesOn } from '../volumes/queries.ts'
 import { countedByKind, terminateWorkload } from '../workloads/kind.ts'
+import { closePassingOn } from '../workloads/stays/stays.ts'
 import { confirmedName, heldOn, listed, MOST_LISTED, mustBeTyped, mustWaitForNobody, node, wantedOn } from './model.ts'
 import { updateNode } from './queries.ts'
 import type { Node } from './tables.ts'
@@ -92,7 +93,8 @@ export const removeNodeWithWorkloads = operation({
     if (!actor.scopes.has('servers:terminate'))
       throw new ApiError('forbidden', 'This terminates servers too. Ask somebody who may do both.')
     const held = wantedOn(tx, target.id)
-    const terminated = held.map((workload) => ({
+    const atHome = held.filter(({ role }) => role === 'home')
+    const terminated = atHome.map((workload) => ({
       ...listed(workload),
       jobId: terminateWorkload(registry, tx, workload, { by: actor, now: clock(), immediately: true }),
     }))
@@ -107,7 +109,7 @@ export const removeNodeWithWorkloads = operation({
     }
     return {
       workloads: terminated.slice(0, MOST_LISTED),
-      count: held.length,
+      count: atHome.length,
       volumes: volumes.slice(0, MOST_LISTED).map(({ id, name }) => ({ id, name })),
       volumeCount: volumes.length,
       removed: !waiting.n,
@@ -127,6 +129,7 @@ const returning = (held: readonly { purgeAt: number | null }[]) => {
 function takeAway(tx: Tx, target: Node, { now, registry }: { now: number; registry: Pick<Registry, 'features'> }) {
   updateNode(tx, target, { removedAt: now, open: false })
   endVolumeUseOn(tx, target.id, now)
+  closePassingOn(tx, target.id, now)
   detachNode(tx, target.id)
   forgetGpuHost(tx, target.id)
   for (const { forgetNode } of registry.features) forgetNode?.(tx, target.id)

@@ -28,7 +28,8 @@ import { keepPools } from '../storage-pools/queries.ts'
 import { volumesOn } from '../volumes/queries.ts'
 import { noteCrash } from '../workloads/crashes.ts'
 import type { DeclaredKind } from '../workloads/kind.ts'
-import { notePower, type Workload, workloadById, workloadsOn } from '../workloads/queries.ts'
+import { notePower, workloadById } from '../workloads/queries.ts'
+import { type OnNode, roleOn, stayVolumesOn, workloadsOn } from '../workloads/stays/queries.ts'
 import { type ReportedDay, WaitingTraffic } from '../workloads/traffic-reports.ts'
 import { AddressParts, type NamedAddresses, storeAddresses } from './addresses/report.ts'
 import { bridgeOf, connectedBefore, guestsOn, nodeById, reportNode } from './queries.ts'
@@ -99,8 +100,8 @@ export function noteNotBack(db: Db, hub: Pick<Hub, 'connected' | 'isReconnecting
 
 export class Reports {
   private beats = new Map<string, Beat>()
-  /** The power of each workload as it is stored, so that an unchanged heartbeat costs no query. */
-  private power = new Map<string, Power>()
+  /** The power of each workload as its home told it and it is stored: an unchanged heartbeat costs no query. */
+  private power = new Map<string, { nodeId: string; power: Power }>()
   /** When `seen_at` of each node was last stored. */
   private seenAt = new Map<string, number>()
   /** The storage pools of each node as they are stored. */
@@ -302,11 +303,10 @@ export class Reports {
     const ended = this.storeCrashes(tx, nodeId, pending.crashes, foreign)
     for (const [workloadId, { power, at, end }] of pending.power) {
       const workload = workloadById(tx, workloadId)
-      // A node may report only what is placed on it.
-      if (workload?.nodeId !== nodeId) {
-        if (workload) foreign.add(workloadId)
-        continue
-      }
+      // The power of a workload is that at its home, whatever a second node has of it.
+      const role = workload && roleOn(tx, workload, nodeId)
+      if (workload && (role === undefined || role === 'past')) foreign.add(workloadId)
+      if (!workload || role !== 'home') continue
       // The job knows better than what the node saw before its end. If it is still so, the next heartbeat tells it.
       if (hasEndedSince(tx, workloadId, at)) continue
       // While a job works on it its state is changing, and the report is a moment old.
@@ -316,7 +316,7 @@ export class Reports {
       powered?.(tx, workloadId, power, end, { busy, now: this.time.now() })
       ended.delete(workloadId)
       // A kind that takes it gets it again by each heartbeat until no job works on the workload.
-      if (!(busy && powered)) changes.push(() => this.power.set(workloadId, power))
+      if (!(busy && powered)) changes.push(() => this.power.set(workloadId, { nodeId, power }))
     }
     for (const [id, busy] of ended) {
       const { kind, power } = workloadById(tx, id)!
@@ -325,8 +325,10 @@ export class Reports {
     const { seq, days } = pending.traffic
     for (const { workload: id, ...day } of days.values()) {
       const workload = workloadById(tx, id)
-      if (workload?.nodeId === nodeId) this.takeTraffic(tx, { ...day, workload }, this.time.now())
-      else if (workload) foreign.add(id)
+      if (!workload) continue
+      // Each byte passes one node. The former home tells the last of it when the workload is gone from there.
+      if (roleOn(tx, workload, nodeId)) this.takeTraffic(tx, { ...day, workload, nodeId }, this.time.now())
+      else foreign.add(id)
     }
     if (seq !== undefined) changes.push(() => this.trafficStored(nodeId, seq))
     if (foreign.size)
@@ -343,11 +345,12 @@ export class Reports {
     const told = new Map<string, boolean>()
     for (const crash of crashes.values()) {
       const workload = workloadById(tx, crash.workload)
-      if (workload?.nodeId !== nodeId) {
-        if (workload) foreign.add(crash.workload)
-        continue
-      }
-      if (!noteCrash(tx, this.time.now, workload, crash)) continue
+      if (!workload) continue
+      const role = roleOn(tx, workload, nodeId)
+      if (role === undefined) foreign.add(crash.workload)
+      // Where it arrives, its job takes the end. A former home repeats those of its day: they happened.
+      if (role === undefined || role === 'arriving') continue
+      if (!noteCrash(tx, this.time.now, workload, crash) || role !== 'home') continue
       const { crashed } = this.kinds.get(workload.kind) ?? {}
       if (!crashed) continue
       const busy = isHeldByJob(tx, crash.workload)
@@ -380,7 +383,11 @@ export class Reports {
     })
     if (!Bun.deepEquals(silent, before?.silent ?? [])) this.contactVersion++
     this.beats.set(nodeId, { at: now, cpuPercent, load1, memoryFreeMb, pools, silent })
-    const news = workloads.filter((s) => this.power.get(s.id) !== s.power)
+    const isNews = ({ id, power }: { id: string; power: Power }) => {
+      const known = this.power.get(id)
+      return known?.power !== power || known.nodeId !== nodeId
+    }
+    const news = workloads.filter(isNews)
     const seenIsStale = now - (this.seenAt.get(nodeId) ?? 0) >= SEEN_EVERY_MS
     const skewMs = at - this.time.wall()
     const hasNewPools = this.hasOtherSpace(nodeId, pools)
@@ -466,10 +473,10 @@ function differencesOn(
   const expected = workloadsOn(tx, nodeId)
   const busy = new Set(expected.filter((s) => isHeldByJob(tx, s.id)).map((s) => s.id))
   const volumes = volumesOn(tx, nodeId)
-  const others = new Set([...guestsOn(tx, nodeId), ...volumes.map(({ id }) => id)])
+  const others = new Set([...guestsOn(tx, nodeId), ...volumes.map(({ id }) => id), ...stayVolumesOn(tx, nodeId)])
   const isWorkload = ({ workload }: { workload: string }) => !others.has(workload)
   const workloads = { ...found, vms: found.vms.filter(isWorkload), volumes: found.volumes.filter(isWorkload) }
-  const isContainer = ({ kind }: Workload) => kinds.get(kind)?.runsAs === 'container'
+  const isContainer = ({ kind }: OnNode) => kinds.get(kind)?.runsAs === 'container'
   return [
     ...compare(
       expected.filter((w) => !isContainer(w)),
@@ -483,7 +490,7 @@ function differencesOn(
 
 /** The same for workloads that are containers. An agent that does not report any has none. */
 export function compareContainers(
-  expected: readonly Workload[],
+  expected: readonly OnNode[],
   { containers = [], workspaces = [] }: Pick<Inventory, 'containers' | 'workspaces'>,
   busy: ReadonlySet<string>,
 ): Difference[] {
@@ -491,9 +498,11 @@ export function compareContainers(
   const stored = new Set(workspaces)
   const known = new Set(expected.map(({ id }) => id))
   const out: Difference[] = []
-  for (const { id, hostname, lifecycle, suspendedAt } of expected) {
-    if (busy.has(id) || lifecycle !== 'active') continue
+  for (const { id, hostname, role, lifecycle, suspendedAt } of expected) {
     const power = powers.get(id)
+    if (busy.has(id)) continue
+    if (role !== 'home') out.push(...remains({ id, hostname }, power, stored.has(id)))
+    if (role !== 'home' || lifecycle !== 'active') continue
     if (!stored.has(id))
       out.push({ kind: 'missing_volume', workloadId: id, words: `The /workspace of ${hostname} is not on this node.` })
     if (power === undefined)
@@ -523,20 +532,36 @@ function missingVolumes(expected: ReturnType<typeof volumesOn>, found: Inventory
     }))
 }
 
+/** On a node where a workload is not at home, and no job works on it: its remains. */
+function remains({ id, hostname }: { id: string; hostname: string }, power: Power | undefined, hasDisk: boolean) {
+  const out: Difference[] = []
+  if (power === 'running' || power === 'paused')
+    out.push({ kind: 'power', workloadId: id, words: `${hostname} runs on this node, and another node is its home.` })
+  if (hasDisk)
+    out.push({
+      kind: 'unused_volume',
+      workloadId: id,
+      words: `A disk of ${hostname} is on this node, and another node is its home.`,
+    })
+  return out
+}
+
 /**
  * Compares what should be on a node with what it found. Workloads that a job works on are left out: they are changing.
  * Nothing is matched by name, and nothing is repaired by itself: an orphan may be the only copy of somebody's data.
  */
-export function compare(expected: readonly Workload[], found: Inventory, busy: ReadonlySet<string>): Difference[] {
+export function compare(expected: readonly OnNode[], found: Inventory, busy: ReadonlySet<string>): Difference[] {
   const vms = new Map(found.vms.map((vm) => [vm.workload, vm.power]))
   const volumes = Map.groupBy(found.volumes, (volume) => volume.workload)
   const known = new Set(expected.map((w) => w.id))
   const silentPools = new Set(found.silentPools)
   const vmsAreKnown = !found.silent?.includes('hypervisor')
   const out: Difference[] = []
-  for (const { id, hostname, lifecycle, suspendedAt, diskGeneration, spareDiskGb, pool } of expected) {
-    if (busy.has(id) || lifecycle === 'terminated') continue
+  for (const { id, hostname, role, lifecycle, suspendedAt, diskGeneration, spareDiskGb, pool } of expected) {
+    if (busy.has(id)) continue
     const power = vms.get(id)
+    if (role !== 'home') out.push(...remains({ id, hostname }, power, volumes.has(id)))
+    if (role !== 'home' || lifecycle === 'terminated') continue
     // Only an installed workload must have a machine and a disk.
     if (lifecycle === 'active') {
       if (!silentPools.has(pool) && !volumes.get(id)?.some(({ generation }) => generation === diskGeneration))

@@ -1,18 +1,36 @@
+import type { Db } from '../../kernel/db/open.ts'
 import { feature } from '../../kernel/feature.ts'
-import { locationsOfWorkloads, workloadById, workloadElsewhere } from './queries.ts'
+import { locationsOfWorkloads, workloadById } from './queries.ts'
 import { checkStates } from './states/rows.ts'
+import { expiringPastStays, idElsewhere } from './stays/queries.ts'
+import { workloadPastStays, workloadStays, workloadStayVolumes } from './stays/tables.ts'
 import { workloadCounts, workloadCrashes, workloadSearch, workloadStates, workloads } from './tables.ts'
+
+const holder = (tx: Db, id: string) => {
+  const workload = workloadById(tx, id)
+  return workload && { id, kind: workload.kind, hostname: workload.hostname }
+}
 
 export const workloadsFeature = feature({
   name: 'workloads',
   check: checkStates,
-  tables: [workloads, workloadSearch, workloadCounts, workloadStates, workloadCrashes],
+  tables: [
+    workloads,
+    workloadSearch,
+    workloadCounts,
+    workloadStates,
+    workloadCrashes,
+    workloadStays,
+    workloadStayVolumes,
+    workloadPastStays,
+  ],
+  expiring: [expiringPastStays],
   poolUsers: {
-    holder(tx, id) {
-      const workload = workloadById(tx, id)
-      return workload && { id, kind: workload.kind, hostname: workload.hostname }
+    holder,
+    holderElsewhere(tx, ids, nodeIds) {
+      const id = idElsewhere(tx, ids, nodeIds)
+      return id === undefined ? undefined : holder(tx, id)
     },
-    holderElsewhere: workloadElsewhere,
     locations: locationsOfWorkloads,
   },
 })

@@ -1,6 +1,6 @@
 // The statements about what every workload has. A kind reads its own rows through `rowsOf` and never names `workloads`.
 import type { Database } from 'bun:sqlite'
-import { and, eq, getTableColumns, getTableName, isNull, sql } from 'drizzle-orm'
+import { getTableColumns, getTableName } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Power } from '../../../agent/protocol/wire.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
@@ -39,16 +39,6 @@ export const auditTargetOf = (prefix: AuditTarget['prefix']): AuditTarget => ({
 
 export const workloadById = rowBy(workloads, workloads.id)
 
-const onNode = prepared((db) =>
-  db
-    .select()
-    .from(workloads)
-    .where(and(eq(workloads.nodeId, sql.placeholder('nodeId')), isNull(workloads.releasedAt)))
-    .prepare(),
-)
-/** The workloads for which the node holds something; a terminated one until its termination is through. */
-export const workloadsOn = (tx: Db, nodeId: string): Workload[] => onNode(tx).all({ nodeId })
-
 const due = prepared(({ $client }) =>
   $client.prepare<{ id: string }, [string, number, number]>(
     'SELECT id FROM workloads WHERE kind = +? AND purge_at <= ? AND purge_held = 0 ORDER BY purge_at LIMIT ?',
@@ -70,10 +60,6 @@ const statements = prepared(({ $client }) => ({
   ),
   hostnameHolder: $client.prepare<{ id: string }, [string, string, string]>(
     'SELECT id FROM workloads WHERE owner_id = ? AND hostname = ? AND id <> ? AND terminated_at IS NULL',
-  ),
-  elsewhere: $client.prepare<{ id: string; kind: string; hostname: string }, [string, string]>(
-    `SELECT id, kind, hostname FROM workloads
-     WHERE id IN (SELECT value FROM json_each(?)) AND node_id NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
   ),
   locations: $client.prepare<{ id: string }, [string]>(
     'SELECT DISTINCT location_id AS id FROM workloads WHERE id IN (SELECT value FROM json_each(?))',
@@ -118,10 +104,6 @@ export const workloadOfService = (
   billingServiceId: string,
   except = '',
 ): ServiceHolder | undefined => statements(tx).ofService.get(billingServiceId, resellerId, except) ?? undefined
-/** One of these workloads that stands on none of these nodes; undefined where there is none. */
-export const workloadElsewhere = (tx: Db, ids: readonly string[], nodeIds: readonly string[]) =>
-  statements(tx).elsewhere.get(JSON.stringify(ids), JSON.stringify(nodeIds)) ?? undefined
-
 /** The locations of these workloads, each once. */
 export const locationsOfWorkloads = (tx: Db, ids: readonly string[]): string[] =>
   statements(tx)
@@ -179,7 +161,17 @@ export const listedOnEach = (tx: Db): ReadonlyMap<string, number> =>
   )
 
 export const insertWorkload = inserting(workloads)
-export const changeWorkload = updating(workloads, workloads.id)
+/** The columns that are a part of its stays: `stays/stays.ts` alone changes them. */
+type PlaceColumn = 'nodeId' | 'locationId' | 'pool' | 'vcpus' | 'memoryMb' | 'diskGb' | 'releasedAt'
+export const changeWorkload: (tx: Tx, id: string, values: Partial<Omit<Workload, PlaceColumn>>) => void = updating(
+  workloads,
+  workloads.id,
+)
+/** For `stays/stays.ts`. */
+export const changePlace: (tx: Tx, id: string, values: Partial<Pick<Workload, PlaceColumn>>) => void = updating(
+  workloads,
+  workloads.id,
+)
 
 /**
  * Stores the power that a node reported. A guest that started or stopped by itself, with no job open and not suspended,

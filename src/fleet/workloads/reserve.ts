@@ -13,6 +13,7 @@ import { type Placed, placeIn } from '../placement/placement.ts'
 import type { PoolRoom } from '../storage-pools/queries.ts'
 import type { WorkloadKind } from './kind.ts'
 import { insertWorkload, nextNumber } from './queries.ts'
+import { openHome } from './stays/stays.ts'
 import type { Lifecycle } from './tables.ts'
 
 /** Resources of a workload. `ipv4` is a number of addresses, `ipv6Prefix` the length of one prefix. */
@@ -75,6 +76,7 @@ export function insertPlaced(
 ): Reserved {
   const id = newId(kind.idPrefix as IdPrefix)
   const number = nextNumber(tx)
+  const size = { vcpus: held.vcpus, memoryMb: held.memoryMb, diskGb: held.diskGb }
   const hostname = given.hostname ?? `${kind.hostnamePrefix ?? kind.words.one}${number}`
   try {
     insertWorkload(tx, {
@@ -88,9 +90,7 @@ export function insertPlaced(
       pool: pool.name,
       hostname,
       name: given.name ?? hostname,
-      vcpus: held.vcpus,
-      memoryMb: held.memoryMb,
-      diskGb: held.diskGb,
+      ...size,
       gpus: held.gpus ?? 0,
       mac: newMac(),
       placement: reason,
@@ -101,6 +101,7 @@ export function insertPlaced(
   } catch (error) {
     return refuseHostnameTaken(error)
   }
+  openHome(tx, { id, nodeId: node.id, pool: pool.name, ...size })
   const [ipv4 = null] = takeIpv4(tx, id, node.id, held.ipv4)
   if (held.ipv6Prefix) takeIpv6(tx, id, node.id, held.ipv6Prefix)
   return { id, number, hostname, node, pool, ipv4 }

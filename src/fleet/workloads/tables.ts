@@ -16,17 +16,16 @@ export const workloads = sqliteTable('workloads', {
   resellerId: text('reseller_id'),
   /** When its owner changed last: jobs before that are shown to staff alone. */
   ownedSince: integer('owned_since'),
+  /** Its home, also after that was given back. */
   nodeId: text('node_id').notNull(),
   locationId: text('location_id').notNull(),
-  /** The node's storage pool in which its disks stand. */
+  /** The home's storage pool in which its disks stand. */
   pool: text().notNull(),
   hostname: text().notNull(),
   name: text().notNull(),
   vcpus: integer().notNull(),
   memoryMb: integer('memory_mb').notNull(),
   diskGb: integer('disk_gb').notNull(),
-  /** Disk space held in addition while a second disk exists beside the first. */
-  spareDiskGb: integer('spare_disk_gb').notNull().default(0),
   /** The generation of the disk in use; null: nothing is installed. */
   diskGeneration: integer('disk_generation'),
   /** The highest generation that a disk of it ever had; none is used twice. */
@@ -54,8 +53,6 @@ export const workloads = sqliteTable('workloads', {
   purgeHeld: integer('purge_held', { mode: 'boolean' }).notNull().default(false),
   /** The lifecycle at its termination. */
   terminatedFrom: text('terminated_from').$type<Exclude<Lifecycle, 'terminated'>>(),
-  /** A terminated one is stopped: its node keeps its disk and no memory for it. */
-  memoryFreed: integer('memory_freed', { mode: 'boolean' }).notNull().default(false),
   /** When node, disk and addresses were given back: until then they are held. */
   releasedAt: integer('released_at'),
   /** Counted up by triggers with every change of what a record of the workload shows (0008_record_versions.sql). */

@@ -4,11 +4,16 @@ import type { Tx } from '../../kernel/db/open.ts'
 import type { Workload } from './queries.ts'
 
 /** One day of one workload, as one meter on a node has added it up. */
-export type ReportedDay = Omit<Traffic['days'][number], 'workload'> & { meter: string; workload: Workload }
+export type ReportedDay = Omit<Traffic['days'][number], 'workload'> & {
+  meter: string
+  workload: Workload
+  /** The node whose meter it is. */
+  nodeId: string
+}
 
 declare module '../../kernel/feature.ts' {
   interface FeatureFields {
-    /** Stores a day of a workload that is on the node which reports it; sums only grow. */
+    /** Stores a day of a workload that stays on the node which reports it, or did; sums only grow. */
     takeTraffic?(tx: Tx, day: ReportedDay, now: number): void
   }
 }

@@ -192,7 +192,7 @@ describe('traffic', () => {
         write(p.db, (tx) =>
           takeTraffic(
             tx,
-            { meter: meter.repeat(16), day: today - back, workload: workloadById(tx, id)!, ...most },
+            { meter: meter.repeat(16), day: today - back, workload: workloadById(tx, id)!, nodeId: p.node.id, ...most },
             p.now(),
           ),
         )

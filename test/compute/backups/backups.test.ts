@@ -51,7 +51,8 @@ async function begin(p: World, makeTarget: (p: World) => Promise<string> = folde
     states: async () => (await p.call(p.customer, 'GET', at)).body.data.map((it: any) => it.state),
     restore: (backupId: string, who: Who = p.customer) => call(who, 'POST', `${at}/${backupId}/actions/restore`),
     remove: (backupId: string, who: Who = p.customer) => call(who, 'DELETE', `${at}/${backupId}`),
-    spareGb: () => (p.db.$client.query('SELECT spare_disk_gb AS n FROM workloads WHERE id = ?').get(id) as any).n,
+    spareGb: () =>
+      (p.db.$client.query('SELECT spare_disk_gb AS n FROM workload_stays WHERE workload_id = ?').get(id) as any).n,
     state: async () => (await p.admin('GET', `/servers/${id}`)).status,
   }
 }

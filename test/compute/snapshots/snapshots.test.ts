@@ -42,7 +42,8 @@ async function begin(p: World) {
     restore: (snapshotId: string, who: Who = p.customer) => call(who, 'POST', `${at}/${snapshotId}/actions/restore`),
     remove: (snapshotId: string, who: Who = p.customer) => call(who, 'DELETE', `${at}/${snapshotId}`),
     power: (action: string) => call(p.customer, 'POST', `/servers/${id}/actions/power`, { action }),
-    spareGb: () => (p.db.$client.query('SELECT spare_disk_gb AS n FROM workloads WHERE id = ?').get(id) as any).n,
+    spareGb: () =>
+      (p.db.$client.query('SELECT spare_disk_gb AS n FROM workload_stays WHERE workload_id = ?').get(id) as any).n,
     state: async () => (await p.admin('GET', `/servers/${id}`)).status,
   }
 }

@@ -6,6 +6,7 @@ import { type GpuNeed, heldOf, releaseInstance, reserveInstance } from '../../..
 import { locationById } from '../../../src/fleet/locations/queries.ts'
 import type { WorkloadKind } from '../../../src/fleet/workloads/kind.ts'
 import { changeWorkload } from '../../../src/fleet/workloads/queries.ts'
+import { releaseHome } from '../../../src/fleet/workloads/stays/stays.ts'
 import { accountById } from '../../../src/identity/accounts/queries.ts'
 import { mustAllowInstance, resellerOf } from '../../../src/identity/resellers/model.ts'
 import { ApiError } from '../../../src/kernel/api/errors.ts'
@@ -52,7 +53,8 @@ const refused = (work: () => unknown): [code: string, message: string] => {
 const release = (p: World, { id, nodeId }: { id: string; nodeId: string }) =>
   write(p.db, (tx) => {
     releaseInstance(tx, { id, nodeId }, p.now())
-    changeWorkload(tx, id, { lifecycle: 'terminated', terminatedAt: p.now(), releasedAt: p.now() })
+    changeWorkload(tx, id, { lifecycle: 'terminated', terminatedAt: p.now() })
+    releaseHome(tx, id, p.now())
   })
 const change = (p: World, nodeId: string, body: object) => p.admin('PATCH', `/admin/nodes/${nodeId}/gpu-host`, body)
 const freeOf = async (p: World, offerId: string) => {

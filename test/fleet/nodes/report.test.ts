@@ -1,16 +1,18 @@
 import { describe, expect, test } from 'bun:test'
 import type { Inventory, Power } from '../../../agent/protocol/wire.ts'
 import { compare } from '../../../src/fleet/nodes/report.ts'
-import type { Lifecycle, Workload } from '../../../src/fleet/workloads/tables.ts'
+import type { OnNode } from '../../../src/fleet/workloads/stays/queries.ts'
+import type { Lifecycle } from '../../../src/fleet/workloads/tables.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
 import { journalOf } from '../../support/journal.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
 const GIB = 1024 ** 3
 const id = (n: number) => `srv_${String(n).padStart(26, '0')}`
-const server = (n: number, lifecycle: Lifecycle, suspendedAt: number | null = null, more: Partial<Workload> = {}) => {
+const server = (n: number, lifecycle: Lifecycle, suspendedAt: number | null = null, more: Partial<OnNode> = {}) => {
   const diskGeneration = lifecycle === 'active' ? 1 : null
-  return { id: id(n), hostname: `web${n}`, lifecycle, suspendedAt, diskGeneration, spareDiskGb: 0, ...more } as Workload
+  const row = { id: id(n), hostname: `web${n}`, role: 'home', lifecycle, suspendedAt, diskGeneration, spareDiskGb: 0 }
+  return { ...row, ...more } as OnNode
 }
 /** A volume is the number of its workload; with a fraction it is a second disk of it. */
 const found = (vms: [number, Power][], volumes: number[], foreign: string[] = []): Inventory => ({
@@ -24,7 +26,7 @@ const found = (vms: [number, Power][], volumes: number[], foreign: string[] = []
   })),
   foreign,
 })
-const kinds = (expected: Workload[], inventory: Inventory, busy: number[] = []) =>
+const kinds = (expected: OnNode[], inventory: Inventory, busy: number[] = []) =>
   compare(expected, inventory, new Set(busy.map(id))).map((d) =>
     `${d.kind} ${d.workloadId === null ? '' : Number(d.workloadId.slice(4))}`.trim(),
   )
@@ -87,6 +89,34 @@ describe('what is on a node against what should be', () => {
       found([[1, 'running']], [1.5]),
       [],
       ['missing_volume 1', 'unused_volume 1'],
+    ],
+    [
+      'a server that arrives, with what is there already',
+      [server(1, 'active', null, { role: 'arriving' })],
+      found([[1, 'paused']], [1]),
+      [1],
+      [],
+    ],
+    [
+      'a server that leaves, of which nothing is left',
+      [server(1, 'active', null, { role: 'leaving' })],
+      found([], []),
+      [],
+      [],
+    ],
+    [
+      'the remains of a server that is at home elsewhere, with no job that deletes them',
+      [server(1, 'active', null, { role: 'leaving' })],
+      found([[1, 'stopped']], [1]),
+      [],
+      ['unused_volume 1'],
+    ],
+    [
+      'a server that runs where it is not at home',
+      [server(1, 'active', null, { role: 'leaving' })],
+      found([[1, 'running']], []),
+      [],
+      ['power 1'],
     ],
     ['a disk left by a failed installation', [server(1, 'failed')], found([], [1]), [], ['unused_volume 1']],
     ['machines that are not ours', [], found([], [], ['win11', 'router']), [], ['foreign', 'foreign']],

@@ -8,41 +8,42 @@ import { lockOf, type WorkloadKind } from '../../../src/fleet/workloads/kind.ts'
 import { changeWorkload, workloadById } from '../../../src/fleet/workloads/queries.ts'
 import { reserve } from '../../../src/fleet/workloads/reserve.ts'
 import { statusOf } from '../../../src/fleet/workloads/status.ts'
+import { releaseHome } from '../../../src/fleet/workloads/stays/stays.ts'
 import type { Workload } from '../../../src/fleet/workloads/tables.ts'
 import { customer } from '../../../src/identity/accounts/model.ts'
 import { workloadResource } from '../../../src/identity/team/access.ts'
 import type { Actor } from '../../../src/kernel/api/actor.ts'
 import { fields, operation, type Resource, see } from '../../../src/kernel/api/operation.ts'
 import type { Db, Tx } from '../../../src/kernel/db/open.ts'
-import { feature } from '../../../src/kernel/feature.ts'
 import { saga } from '../../../src/kernel/jobs/saga.ts'
 import { startJob } from '../../../src/kernel/jobs/start.ts'
 import { addressesOf, releaseAddresses } from '../../../src/network/ip-pools/allocate.ts'
 
-const boxKind: WorkloadKind = {
+export const boxKind: WorkloadKind = {
   kind: 'box',
   idPrefix: 'box',
   words: { one: 'box', many: 'boxes' },
   busy: 'server_busy',
 }
 
-const boxById = (tx: Db, id: string): Workload | undefined => {
+export const boxById = (tx: Db, id: string): Workload | undefined => {
   const workload = workloadById(tx, id)
   return workload?.kind === boxKind.kind ? workload : undefined
 }
-const box: Resource<Workload> = { name: 'box', notFound: 'server_not_found', ...workloadResource(boxById) }
+export const box: Resource<Workload> = { name: 'box', notFound: 'server_not_found', ...workloadResource(boxById) }
 
 const GIB = 1024 ** 3
 type Input = { boxId: string; nodeId: string }
-const volumeOf = ({ id, pool }: Workload): Volume => ({
+export const volumeOf = ({ id, pool }: Workload): Volume => ({
   workload: id,
   generation: 0,
   pool,
   format: 'qcow2',
 })
 
-function plan(tx: Tx, id: string) {
-  const workload = boxById(tx, id)!
+/** The definitions for the node that `nodeId` names. */
+export function plan(tx: Tx, workload: Workload) {
+  const { id } = workload
   const held = addressesOf(tx, id)
   const tap = `${TAP_PREFIX}${workload.number}`
   const volume = volumeOf(workload)
@@ -67,7 +68,7 @@ function plan(tx: Tx, id: string) {
 
 export const building = saga<Input & { image: ImageSource }>('build-box')
   .record('plan', 'Reserving what it needs', {
-    do: (tx, { input }) => plan(tx, input.boxId),
+    do: (tx, { input }) => plan(tx, boxById(tx, input.boxId)!),
     undo: (tx, { input, error }) =>
       changeWorkload(tx, input.boxId, { lifecycle: 'failed', failure: error?.message ?? null, power: null }),
   })
@@ -111,11 +112,11 @@ export const removing = saga<Input & { volume: Volume }>('remove-box', { neverGi
   .record('release', 'Giving its address back', {
     do: (tx, { input, now }) => {
       releaseAddresses(tx, input.boxId)
-      changeWorkload(tx, input.boxId, { releasedAt: now })
+      releaseHome(tx, input.boxId, now)
     },
   })
 
-const started = t.Object({ jobId: t.String(), boxId: t.String() })
+export const started = t.Object({ jobId: t.String(), boxId: t.String() })
 const id = t.String({ maxLength: 40 })
 
 const createBox = operation({
@@ -184,7 +185,7 @@ const getBox = operation({
 })
 
 type Reserved = { id: string; hostname: string; node: { id: string } }
-const jobOf = ({ id, hostname, node }: Reserved, by: Parameters<typeof startJob>[3]['by'], now: number) => ({
+export const jobOf = ({ id, hostname, node }: Reserved, by: Parameters<typeof startJob>[3]['by'], now: number) => ({
   by,
   title: `Box ${hostname}`,
   nodeId: node.id,
@@ -192,10 +193,5 @@ const jobOf = ({ id, hostname, node }: Reserved, by: Parameters<typeof startJob>
   ...lockOf(boxKind, id),
 })
 
-export const boxesFeature = feature({
-  name: 'boxes',
-  ids: { box: { prefix: 'box' } },
-  workloadKinds: [{ ...boxKind, terminate: (tx, id, { by, now }) => remove(tx, boxById(tx, id)!, by, now) }],
-  jobs: [building, removing],
-  operations: [createBox, removeBox, getBox],
-})
+export const boxOperations = [createBox, removeBox, getBox]
+export const endBox = (tx: Tx, id: string, by: Actor, now: number) => remove(tx, boxById(tx, id)!, by, now)

@@ -5,7 +5,8 @@ import { crashMatrix } from '../../support/world/crash-matrix.ts'
 import { type World, world } from '../../support/world/panel.ts'
 import type { Scenario } from '../../support/world/scenarios.ts'
 import { share } from '../../support/world/team.ts'
-import { boxesFeature, building, removing } from './box.ts'
+import { building, removing } from './box.ts'
+import { boxesFeature } from './box-feature.ts'
 
 const open = () => world({ features: [boxesFeature] })
 const wanted = (p: World, more: object = {}) => ({

@@ -8,8 +8,10 @@ import { serverById } from '../../../src/compute/servers/model.ts'
 import { limitsOf } from '../../../src/compute/servers/speed/limits.ts'
 import { workloadById } from '../../../src/fleet/workloads/queries.ts'
 import { statusOf } from '../../../src/fleet/workloads/status.ts'
+import { homeOf } from '../../../src/fleet/workloads/stays/queries.ts'
 import { serverFirewall } from '../../../src/network/firewalls/queries.ts'
 import { addressLedgerFaults } from '../ledger.ts'
+import { stayFaults } from '../nodes/stays.ts'
 import type { World } from './panel.ts'
 
 export type Invariants = {
@@ -72,10 +74,10 @@ export type Invariants = {
 
 /**
  * `id` is the workload that the job was about. Throws where the ledger of addresses does not say who has each extra and
- * floating address.
+ * floating address, and where stays do not add up.
  */
 export async function invariants(p: World, id: string): Promise<Invariants> {
-  const faults = addressLedgerFaults(p.db)
+  const faults = [...addressLedgerFaults(p.db), ...stayFaults(p.db)]
   if (faults.length) throw new Error(faults.join('\n'))
   const { host } = p.node.agent
   const { ours } = await host.hypervisor.look()
@@ -93,7 +95,7 @@ export async function invariants(p: World, id: string): Promise<Invariants> {
     extra: await extraOf(p),
     guests: p.db.$client.query<{ n: number }, []>('SELECT count(*) AS n FROM node_guests').get()!.n,
     snapshots: snapshotsIn(p, id),
-    spareDiskGb: workload.spareDiskGb,
+    spareDiskGb: homeOf(p.db, id)?.spareDiskGb ?? 0,
     backupTest: backupTestIn(p),
     size: `${workload.vcpus} vCPU ${workload.memoryMb} MB ${workload.diskGb} GB`,
     onNode: definedSize(p.node.agent.home, id),

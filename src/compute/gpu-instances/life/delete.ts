@@ -6,6 +6,7 @@ import { gpuOfferById } from '../../../catalog/gpu-offers/queries.ts'
 import { releaseCards, releaseInstance } from '../../../fleet/gpus/hold.ts'
 import { holdCards } from '../../../fleet/gpus/queries.ts'
 import { changeWorkload, workloadsToPurge } from '../../../fleet/workloads/queries.ts'
+import { releaseHome } from '../../../fleet/workloads/stays/stays.ts'
 import { accessLevel } from '../../../identity/team/access.ts'
 import { type Actor, system } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
@@ -172,7 +173,8 @@ export const deletingInstance = saga<Deleting>('gpu_delete', { neverGivesUp: tru
   })
   .record('release', 'Giving back its cards, ports and address', {
     do: (tx, { input: { instanceId, isTold }, now }) => {
-      changeWorkload(tx, instanceId, { releasedAt: now, power: null })
+      changeWorkload(tx, instanceId, { power: null })
+      releaseHome(tx, instanceId, now)
       // Before they are given back: the event names its address.
       if (!isTold) tell(tx, now, 'gpu_instance.deleted', instanceId, {})
       releaseInstance(tx, load(tx, instanceId), now)

@@ -1,15 +1,11 @@
 // A disk that a server uses no more is deleted by a job of its own, beside other jobs of the server.
 import { nodeCommand, type Volume } from '../../../../agent/protocol/wire.ts'
-import { changeWorkload } from '../../../fleet/workloads/queries.ts'
+import { changeSpare } from '../../../fleet/workloads/stays/stays.ts'
 import { system } from '../../../kernel/api/actor.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { load } from '../model.ts'
-
-/** Changes the space in GiB that a server holds beside that of its disk. */
-export const changeSpare = (tx: Tx, serverId: string, byGb: number) =>
-  changeWorkload(tx, serverId, { spareDiskGb: load(tx, serverId).spareDiskGb + byGb })
 
 type RemovingDisk = { serverId: string; nodeId: string; volume: Volume; diskGb: number }
 
@@ -26,5 +22,5 @@ export const removingDisk = saga<RemovingDisk>('remove_disk', { neverGivesUp: tr
     do: ({ input }) => nodeCommand(input.nodeId, 'volume.remove', input.volume),
   })
   .record('release', 'Releasing its space', {
-    do: (tx, { input }) => changeSpare(tx, input.serverId, -input.diskGb),
+    do: (tx, { input: { serverId, nodeId, diskGb } }) => changeSpare(tx, serverId, -diskGb, nodeId),
   })

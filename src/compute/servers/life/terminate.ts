@@ -4,6 +4,7 @@
 import { nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { detachAllVolumes } from '../../../fleet/volumes/queries.ts'
 import { changeWorkload, workloadsToPurge } from '../../../fleet/workloads/queries.ts'
+import { changeSpare, giveBackMemory, releaseHome } from '../../../fleet/workloads/stays/stays.ts'
 import { type Actor, system } from '../../../kernel/api/actor.ts'
 import { operation } from '../../../kernel/api/operation.ts'
 import { oneOf } from '../../../kernel/api/query.ts'
@@ -21,7 +22,6 @@ import { heldAs } from '../../brake/queries.ts'
 import { forgetSnapshots } from '../../snapshots/queries.ts'
 import { diskJob } from '../disk-lock.ts'
 import { volumeOf } from '../install/plan.ts'
-import { changeSpare } from '../install/remove-disk.ts'
 import { endedServer, inEvent, jobResponse, load, type Server, serverJob } from '../model.ts'
 import { tellRemoved } from '../notices.ts'
 import { takeInterrupted, updateServer } from '../queries.ts'
@@ -99,9 +99,9 @@ export function terminate(
     terminatedAt: now,
     terminatedFrom: target.lifecycle === 'terminated' ? null : target.lifecycle,
     purgeAt: now + windowMs,
-    memoryFreed: isEmpty,
     purgeHeld: held,
   })
+  if (isEmpty) giveBackMemory(tx, target.id)
   const { concerning, data } = inEvent(tx, load(tx, target.id))
   emit(tx, now, 'server.terminated', concerning, { ...data, releasedAddresses: released })
   if (!windowMs && !held) return purge(tx, load(tx, target.id), { by, now })
@@ -147,7 +147,7 @@ function release(tx: Tx, id: string, now: number) {
     changeSpare(tx, id, -rescue.diskGb)
     updateServer(tx, id, { rescue: null })
   }
-  changeWorkload(tx, id, { releasedAt: now })
+  releaseHome(tx, id, now)
 }
 
 /** So many windows end in one transaction; the next turn takes more. */
@@ -174,8 +174,9 @@ export const terminating = saga<Input>('terminate', { neverGivesUp: true })
   })
   .record('note', 'Recording its state', {
     do: (tx, { input }) => {
-      if (load(tx, input.serverId).lifecycle === 'terminated')
-        changeWorkload(tx, input.serverId, { power: 'stopped', memoryFreed: true })
+      if (load(tx, input.serverId).lifecycle !== 'terminated') return
+      changeWorkload(tx, input.serverId, { power: 'stopped' })
+      giveBackMemory(tx, input.serverId)
     },
   })
 

@@ -4,6 +4,7 @@ import { nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { capacityOf } from '../../../fleet/nodes/queries.ts'
 import { changeWorkload, isHostnameFree } from '../../../fleet/workloads/queries.ts'
 import { hostnameTaken } from '../../../fleet/workloads/reserve.ts'
+import { holdsMemory, takeMemoryAgain } from '../../../fleet/workloads/stays/stays.ts'
 import { mustNotBeLocked } from '../../../identity/accounts/model.ts'
 import { accountById } from '../../../identity/accounts/queries.ts'
 import { mustAllowReturn, resellerOf } from '../../../identity/resellers/model.ts'
@@ -66,7 +67,7 @@ export function undelete(
   if (!isHostnameFree(tx, target, target.hostname)) throw hostnameTaken()
   const reseller = unchecked ? undefined : resellerOf(tx, owner)
   if (reseller) mustAllowReturn(tx, now, reseller, heldResources(tx, target))
-  if (target.memoryFreed) mustHaveMemory(tx, target, by.kind === 'staff')
+  if (!holdsMemory(tx, target.id)) mustHaveMemory(tx, target, by.kind === 'staff')
   const lifecycle = lifecycleAfter(target)
   changeWorkload(tx, target.id, {
     lifecycle,
@@ -75,8 +76,8 @@ export function undelete(
     terminatedFrom: null,
     purgeAt: null,
     purgeHeld: false,
-    memoryFreed: false,
   })
+  takeMemoryAgain(tx, target)
   const back = load(tx, target.id)
   const { concerning, data } = inEvent(tx, back)
   emit(tx, now, 'server.undeleted', concerning, data)

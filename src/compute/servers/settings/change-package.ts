@@ -8,7 +8,7 @@ import { packageById } from '../../../catalog/packages/queries.ts'
 import { capacityOf } from '../../../fleet/nodes/queries.ts'
 import { poolRoomOf } from '../../../fleet/storage-pools/queries.ts'
 import { mustHaveSpace } from '../../../fleet/storage-pools/space.ts'
-import { changeWorkload } from '../../../fleet/workloads/queries.ts'
+import { resize } from '../../../fleet/workloads/stays/stays.ts'
 import { accountById } from '../../../identity/accounts/queries.ts'
 import { mustAllowChange, resellerOf } from '../../../identity/resellers/model.ts'
 import { ApiError, invalid } from '../../../kernel/api/errors.ts'
@@ -98,7 +98,7 @@ export const changeServerPackage = operation({
     const input = { serverId: target.id, nodeId: target.nodeId, from, to }
     const jobId = startJob(tx, resizing, input, diskJob(target, { by: actor, title, now: clock() }))
     // The job's first step can be undone even if it never began, and returns these.
-    changeWorkload(tx, target.id, larger(from, to))
+    resize(tx, target.id, larger(from, to))
     const waits = target.power === 'running' && (from.vcpus !== to.vcpus || from.memoryMb !== to.memoryMb)
     return { jobId, serverId: target.id, takesEffect: waits ? ('at_restart' as const) : ('now' as const) }
   },
@@ -154,7 +154,7 @@ export const resizing = saga<Resizing>('resize')
     undo: (tx, { input: { serverId, from, to }, out }) => {
       const { vcpus, memoryMb } = from
       const { diskGb } = (out as { grow?: unknown }).grow ? to : from
-      changeWorkload(tx, serverId, { vcpus, memoryMb, diskGb })
+      resize(tx, serverId, { vcpus, memoryMb, diskGb })
     },
   })
   .command('look', ...lookAtPower)
@@ -177,7 +177,7 @@ export const resizing = saga<Resizing>('resize')
   .record('tell', 'Recording the package', {
     do: (tx, { input: { serverId, from, to }, out, now, log }) => {
       const { vcpus, memoryMb, diskGb, ...ofServer } = to
-      changeWorkload(tx, serverId, { vcpus, memoryMb, diskGb })
+      resize(tx, serverId, { vcpus, memoryMb, diskGb })
       updateServer(tx, serverId, { ...ofServer, throttleMbps: null, throttleMonth: null })
       startAllowance(tx, load(tx, serverId), now)
       if (out.look.power === 'running' && (from.vcpus !== vcpus || from.memoryMb !== memoryMb))

@@ -2,6 +2,7 @@
 import type { Db } from '../../../kernel/db/open.ts'
 import { claimsOf } from '../../../network/ip-pools/claims.ts'
 import { workloadById } from '../../workloads/queries.ts'
+import { stayOn } from '../../workloads/stays/queries.ts'
 import { nodeById } from '../queries.ts'
 import type { Difference, Node } from '../tables.ts'
 
@@ -11,7 +12,7 @@ type Conflict = { address: string; nodeId: string; workloadId: string; holder: s
 /** The two servers and their nodes, in words. */
 export function conflictWords(tx: Db, { address, nodeId, workloadId, holder }: Conflict): string {
   const [here, there] = [workloadById(tx, workloadId), workloadById(tx, holder)]
-  const isKnown = here !== undefined && here.nodeId === nodeId && here.releasedAt === null
+  const isKnown = here !== undefined && stayOn(tx, workloadId, nodeId) !== undefined
   const one = isKnown ? `${here.hostname} (${workloadId})` : workloadId
   const its = isKnown ? 'without a record of it' : 'which the records do not have'
   const other = `${there?.hostname ?? holder} (${holder})`

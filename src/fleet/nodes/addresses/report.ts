@@ -9,6 +9,7 @@ import { Budget } from '../../../kernel/nodes/budget.ts'
 import { awaitNoLonger } from '../../../network/ip-pools/awaited.ts'
 import { type NamedAddress, takeClaims } from '../../../network/ip-pools/claims.ts'
 import { workloadById } from '../../workloads/queries.ts'
+import { stayOn } from '../../workloads/stays/queries.ts'
 import { nodeById } from '../queries.ts'
 
 /** Names of the audit lines: no operation is called for them. */
@@ -66,8 +67,7 @@ export class AddressParts {
 export function storeAddresses(tx: Tx, clock: Clock, nodeId: string, { named, at }: NamedAddresses): boolean {
   const name = nodeById(tx, nodeId)?.name ?? nodeId
   const isHere = (id: string) => {
-    const workload = workloadById(tx, id)
-    return workload?.nodeId === nodeId && workload.releasedAt === null ? workload : undefined
+    return stayOn(tx, id, nodeId) && workloadById(tx, id)
   }
   // A job that ended after the node looked knows better than its report.
   const isNews = (id: string) => !hasEndedSince(tx, id, at - AGE_MS)

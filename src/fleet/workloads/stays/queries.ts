@@ -1,0 +1,115 @@
+// The statements about stays. Everybody reads them; `stays.ts` alone opens, changes and closes one.
+import { getTableColumns, lt } from 'drizzle-orm'
+import { day } from '../../../kernel/db/clock.ts'
+import { expiring } from '../../../kernel/db/expiring.ts'
+import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
+import { columnList, decoding, inserting } from '../../../kernel/db/rows.ts'
+import { type Workload, workloads } from '../tables.ts'
+import { type Stay, type StayRole, workloadPastStays, workloadStays, workloadStayVolumes } from './tables.ts'
+
+const columns = `workload_id AS workloadId, node_id AS nodeId, role, pool, vcpus, memory_mb AS memoryMb,
+  disk_gb AS diskGb, spare_disk_gb AS spareDiskGb`
+const { version: _, pool: _pool, ...ofWorkload } = getTableColumns(workloads)
+type OnNode = Workload & Pick<Stay, 'role' | 'spareDiskGb'>
+const decode = decoding<OnNode>(ofWorkload)
+
+const statements = prepared(({ $client }) => ({
+  home: $client.prepare<Stay, [string]>(
+    `SELECT ${columns} FROM workload_stays WHERE workload_id = ? AND role = 'home'`,
+  ),
+  all: $client.prepare<Stay, [string]>(`SELECT ${columns} FROM workload_stays WHERE workload_id = ? ORDER BY node_id`),
+  one: $client.prepare<Stay, [string, string]>(
+    `SELECT ${columns} FROM workload_stays WHERE workload_id = ? AND node_id = ?`,
+  ),
+  role: $client.prepare<{ role: StayRole }, [string, string]>(
+    'SELECT role FROM workload_stays WHERE workload_id = ? AND node_id = ?',
+  ),
+  past: $client.prepare<unknown, [string, string]>(
+    'SELECT 1 FROM workload_past_stays WHERE workload_id = ? AND node_id = ?',
+  ),
+  on: $client.prepare<unknown, [string]>(
+    `SELECT ${columnList(ofWorkload)}, s.pool, s.role, s.spare_disk_gb AS spareDiskGb
+     FROM workload_stays s JOIN workloads ON workloads.id = s.workload_id WHERE s.node_id = ?`,
+  ),
+  volumesOn: $client.prepare<{ id: string }, [string]>(
+    'SELECT volume_id AS id FROM workload_stay_volumes WHERE node_id = ?',
+  ),
+  passing: $client.prepare<Stay, [string]>(
+    `SELECT ${columns} FROM workload_stays WHERE node_id = ? AND role <> 'home' ORDER BY workload_id`,
+  ),
+  elsewhere: $client.prepare<{ id: string }, [string, string]>(
+    `SELECT workload_id AS id FROM workload_stays
+     WHERE workload_id IN (SELECT value FROM json_each(?)) AND node_id NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
+  ),
+  setRole: $client.prepare('UPDATE workload_stays SET role = ? WHERE workload_id = ? AND node_id = ?'),
+  hold: $client.prepare(
+    `UPDATE workload_stays SET vcpus = ?, memory_mb = ?, disk_gb = ?, spare_disk_gb = ?
+     WHERE workload_id = ? AND node_id = ?`,
+  ),
+  drop: $client.prepare('DELETE FROM workload_stays WHERE workload_id = ? AND node_id = ?'),
+  remember: $client.prepare(
+    `INSERT INTO workload_past_stays VALUES (?1, ?2, ?3)
+     ON CONFLICT (workload_id, node_id) DO UPDATE SET until = max(until, ?3)`,
+  ),
+}))
+
+/** Undefined once the home was given back. */
+export const homeOf = (tx: Db, workloadId: string): Stay | undefined => statements(tx).home.get(workloadId) ?? undefined
+export const stayOn = (tx: Db, workloadId: string, nodeId: string): Stay | undefined =>
+  statements(tx).one.get(workloadId, nodeId) ?? undefined
+/** All stays of a workload. */
+export const staysOf = (tx: Db, workloadId: string): Stay[] => statements(tx).all.all(workloadId)
+
+/**
+ * The workloads that hold something of a node, whatever their role there; a terminated one until its termination is
+ * through. `pool` is the one on this node, `nodeId` the home.
+ */
+export const workloadsOn = (tx: Db, nodeId: string): OnNode[] =>
+  statements(tx)
+    .on.all(nodeId)
+    .map((row) => decode(row)!)
+export type { OnNode }
+
+/** Extra volumes that arrive on a node, or wait there for their deletion. */
+export const stayVolumesOn = (tx: Db, nodeId: string): string[] =>
+  statements(tx)
+    .volumesOn.all(nodeId)
+    .map(({ id }) => id)
+/** The stays on a node that are no home. */
+export const passingOn = (tx: Db, nodeId: string): Stay[] => statements(tx).passing.all(nodeId)
+/** One of these workloads that stays on a node beside these; undefined where there is none. */
+export const idElsewhere = (tx: Db, ids: readonly string[], nodeIds: readonly string[]): string | undefined =>
+  statements(tx).elsewhere.get(JSON.stringify(ids), JSON.stringify(nodeIds))?.id
+
+/**
+ * The role of a workload on a node; `past` where it was before, undefined where it never was. A home that was given
+ * back is still one: its node tells the last of it.
+ */
+export function roleOn(tx: Db, { id, nodeId: home }: Pick<Workload, 'id' | 'nodeId'>, nodeId: string) {
+  if (home === nodeId) return 'home'
+  const role = statements(tx).role.get(id, nodeId)?.role
+  return role ?? (statements(tx).past.get(id, nodeId) ? 'past' : undefined)
+}
+
+/** The vCPUs that workloads with cards hold of the node whose id the SQL expression `nodeId` is, as SQL. */
+export const vcpusWithCardsOn = (nodeId: string) =>
+  `(SELECT coalesce(sum(s.vcpus), 0) FROM workload_stays s JOIN workloads w ON w.id = s.workload_id
+    WHERE s.node_id = ${nodeId} AND w.gpus > 0)`
+
+// ---------------------------------------------------------------- for stays.ts alone
+export const insertStay = inserting(workloadStays)
+export const insertStayVolume = inserting(workloadStayVolumes)
+export const setRole = (tx: Tx, workloadId: string, nodeId: string, role: StayRole) =>
+  void statements(tx).setRole.run(role, workloadId, nodeId)
+export const setHeld = (tx: Tx, { workloadId, nodeId, vcpus, memoryMb, diskGb, spareDiskGb }: Stay) =>
+  void statements(tx).hold.run(vcpus, memoryMb, diskGb, spareDiskGb, workloadId, nodeId)
+export const deleteStay = (tx: Tx, workloadId: string, nodeId: string) =>
+  void statements(tx).drop.run(workloadId, nodeId)
+export const rememberStay = (tx: Tx, workloadId: string, nodeId: string, now: number) =>
+  void statements(tx).remember.run(workloadId, nodeId, now)
+
+/** As long as a node may tell of a day. */
+const PAST_KEPT_DAYS = 70
+export const expiringPastStays = expiring(workloadPastStays, (now) =>
+  lt(workloadPastStays.until, now - PAST_KEPT_DAYS * day),
+)
