@@ -27,6 +27,10 @@ export const jobResponse = namedSchema('InstanceJobStarted', {
 
 /** The response of changes that are done at once. */
 export const changeResponse = namedSchema('InstanceChanged', { instanceId: t.String() })
+export const jobAnswer = {
+  schema: jobResponse,
+  of: (instanceId: string, jobId: string | null) => ({ jobId, instanceId }),
+}
 
 export const gpuInstanceKind: WorkloadKind = {
   kind: 'gpu_instance',

@@ -1,7 +1,7 @@
 // The state table of GPU instances.
 import { locked, lost, statesOf } from '../../fleet/workloads/states/table.ts'
 import { isLockedFor } from '../../identity/team/access.ts'
-import { type GpuInstance, gpuInstanceKind, instanceStatuses } from './model.ts'
+import { type GpuInstance, gpuInstance, gpuInstanceKind, instanceStatuses } from './model.ts'
 
 /** Cells of an action that needs a container that is set up. */
 const needsContainer = {
@@ -67,3 +67,13 @@ export const instanceActions = statesOf<GpuInstance, Pick<GpuInstance, 'status'>
 })
 export const { mustAllowFor, refusalsOf } = instanceActions
 export type Action = keyof typeof instanceActions.table
+
+/** GPU instances, as the actions see them that every kind of workload has. */
+export const actingInstance = {
+  kind: gpuInstanceKind,
+  prefix: 'gpu-instances',
+  path: '/gpu-instances/{id}',
+  resource: gpuInstance,
+  states: instanceActions,
+  nameOf: ({ name }: GpuInstance) => name,
+} as const

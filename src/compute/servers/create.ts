@@ -28,15 +28,15 @@ import { emit } from '../../kernel/jobs/outbox.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
 import type { MailContent } from '../../kernel/mail/mail-content.ts'
-import { billingServiceId, mustBeFreeService, mustNameOwnService } from '../billing-service.ts'
 import { type Given, given } from '../given.ts'
 import { orderedFor, ownerOf } from '../ordered-for.ts'
+import { displayName } from '../workloads/acting.ts'
+import { billingServiceId, mustBeFreeService, mustNameOwnService } from '../workloads/service-id.ts'
 import { installing } from './install/install.ts'
 import {
   access,
   accessFrom,
   accessOn,
-  displayName,
   firstBootFields,
   firstBootFrom,
   hostname,

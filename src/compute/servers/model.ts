@@ -20,6 +20,10 @@ export const jobResponse = namedSchema('JobStarted', {
   jobId: described(nullable(t.String()), 'The job that was started; null where there is no work for a node.'),
   serverId: t.String(),
 })
+export const jobAnswer = {
+  schema: jobResponse,
+  of: (serverId: string, jobId: string | null) => ({ jobId, serverId }),
+}
 
 export const serverKind: WorkloadKind = {
   kind: 'server',

@@ -242,6 +242,12 @@ type ShowContext = Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }
 export const showServer = (call: ShowContext, s: ServerRow) =>
   serverRecord(s, serverReaders(call.tx, call.actor).of(s), contactWith(call.nodes, s.nodeId))
 
+/** Operations that answer the record of a server. */
+export const recordAnswer = {
+  schema: serverResponse,
+  of: (call: ShowContext, id: string) => showServer(call, serverRow(call.tx, id)),
+}
+
 /** The record: nothing but the row, its reader and the contact with its node decides what it says. */
 export function serverRecord(
   s: ServerRow,

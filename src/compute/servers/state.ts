@@ -5,7 +5,7 @@ import { statuses } from '../../fleet/workloads/status.ts'
 import { isLockedFor } from '../../identity/team/access.ts'
 import { type Actor, idOf } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
-import type { Server } from './model.ts'
+import { type Server, server, serverKind } from './model.ts'
 
 /** Cells of an action that needs a system that is installed and at work. */
 export const needsInstallation = {
@@ -141,6 +141,16 @@ export const serverActions = serverStates.rows({
 })
 export const { disabledReason, mustAllow, mustAllowFor, refusalsOf } = serverActions
 export type Action = keyof typeof serverActions.table
+
+/** Servers, as the actions see them that every kind of workload has. */
+export const actingServer = {
+  kind: serverKind,
+  prefix: 'servers',
+  path: '/servers/{id}',
+  resource: server,
+  states: serverActions,
+  nameOf: ({ hostname }: Server) => hostname,
+} as const
 
 /**
  * Protection is against slips of those who have the server, and of their tokens. Its provider ends it all the same, and

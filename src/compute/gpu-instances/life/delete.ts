@@ -15,8 +15,8 @@ import { type Db, type Tx, write } from '../../../kernel/db/open.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { count } from '../../../kernel/words.ts'
-import { mustBeFreeService } from '../../billing-service.ts'
 import { mayDestroy } from '../../brake/brake.ts'
+import { mustBeFreeService } from '../../workloads/service-id.ts'
 import {
   endedInstance,
   type GpuInstance,

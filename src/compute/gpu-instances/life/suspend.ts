@@ -1,54 +1,43 @@
-// A suspension is recorded at once, also while a job is at work or the node is away, and counts from that moment. It
-// replaces the open job, comes to its end and is never undone.
+// A suspended instance is stopped and keeps its cards.
 import { nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
-import { fields, line, operation } from '../../../kernel/api/operation.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { cancelJobsHolding, type NewJob, startJob } from '../../../kernel/jobs/start.ts'
-import { type GpuInstance, gpuInstance, instanceJob, jobResponse, tell } from '../model.ts'
+import { suspending, suspensionOf } from '../../workloads/suspend.ts'
+import { type GpuInstance, instanceJob, jobAnswer, tell } from '../model.ts'
 import { runningInstance, unsuspendingInstance } from '../run/run.ts'
 import { noteEnded } from '../run/spells.ts'
-import { mustAllowFor, refusalsOf } from '../state.ts'
+import { actingInstance } from '../state.ts'
 
-const access = { staff: ['servers:suspend'], reseller: ['reseller:servers'] } as const
 const SUSPEND_GRACE_SECONDS = 60
 
-export const suspendInstance = operation({
-  id: 'gpu-instances.suspend',
-  method: 'POST',
-  path: '/admin/gpu-instances/{id}/suspend',
-  summary: 'Suspend a GPU instance: it is stopped and its owner kept out until it is unsuspended; it keeps its cards',
-  access,
-  allowedInSupportSession: true,
-  on: gpuInstance,
-  body: fields({ reason: line(500) }),
-  response: jobResponse,
-  status: 202,
-  idempotent: true,
-  refuses: refusalsOf('suspend'),
-  example: { reason: 'Invoice 2041 is overdue' },
-  run({ tx, actor, target, body: { reason }, clock }) {
-    mustAllowFor(tx, actor, target, 'suspend')
-    const now = clock()
-    const jobId = keepOff(tx, target, { by: actor, title: `Suspend ${target.name}`, now })
-    changeWorkload(tx, target.id, { suspendedAt: now, suspendReason: reason })
-    if (target.spell === 'running') noteEnded(tx, target, { now, reason: 'requested' })
-    tell(tx, now, 'gpu_instance.suspended', target.id, { reason })
-    return { jobId, instanceId: target.id }
+const suspension = suspensionOf<GpuInstance>(actingInstance, {
+  keepOff: (tx, target, about) =>
+    startJob(
+      tx,
+      suspendingInstance,
+      { instanceId: target.id, nodeId: target.nodeId },
+      { ...instanceJob(target, about), supersedes: true },
+    ),
+  restore: (tx, target, about) => goOn(tx, target, about),
+  tell(tx, target, told) {
+    if (told.type === 'unsuspended') return tell(tx, told.now, 'gpu_instance.unsuspended', target.id, {})
+    if (target.spell === 'running') noteEnded(tx, target, { now: told.now, reason: 'requested' })
+    tell(tx, told.now, 'gpu_instance.suspended', target.id, { reason: told.reason })
   },
 })
 
-type Deed = Pick<NewJob, 'by' | 'title' | 'now'>
-/** Stops it, whatever works on it, and goes on until it has stopped. Answers the job's id. */
-const keepOff = (tx: Tx, target: Pick<GpuInstance, 'id' | 'nodeId'>, about: Deed): string =>
-  startJob(
-    tx,
-    suspendingInstance,
-    { instanceId: target.id, nodeId: target.nodeId },
-    { ...instanceJob(target, about), supersedes: true },
-  )
+export const { suspend: suspendInstance, unsuspend: unsuspendInstance } = suspending(actingInstance, suspension, {
+  path: (verb) => `/admin/gpu-instances/{id}/${verb}`,
+  summaries: {
+    suspend: 'Suspend a GPU instance: it is stopped and its owner kept out until it is unsuspended; it keeps its cards',
+    unsuspend: 'Unsuspend a GPU instance: it runs again if it ran before',
+  },
+  answer: jobAnswer,
+})
 
+type Deed = Pick<NewJob, 'by' | 'title' | 'now'>
 export const suspendingInstance = saga<{ instanceId: string; nodeId: string }>('gpu_suspend', { neverGivesUp: true })
   .command('stop', 'Stopping it', {
     do: ({ input }) =>
@@ -58,27 +47,6 @@ export const suspendingInstance = saga<{ instanceId: string; nodeId: string }>('
   .record('note', 'Recording its state', {
     do: (tx, { input }) => changeWorkload(tx, input.instanceId, { power: 'stopped' }),
   })
-
-export const unsuspendInstance = operation({
-  id: 'gpu-instances.unsuspend',
-  method: 'POST',
-  path: '/admin/gpu-instances/{id}/unsuspend',
-  summary: 'Unsuspend a GPU instance: it runs again if it ran before',
-  access,
-  allowedInSupportSession: true,
-  on: gpuInstance,
-  response: jobResponse,
-  status: 202,
-  idempotent: true,
-  refuses: refusalsOf('unsuspend'),
-  run({ tx, actor, target, clock }) {
-    mustAllowFor(tx, actor, target, 'unsuspend')
-    const now = clock()
-    changeWorkload(tx, target.id, { suspendedAt: null, suspendReason: null })
-    tell(tx, now, 'gpu_instance.unsuspended', target.id, {})
-    return { jobId: goOn(tx, target, { by: actor, title: `Unsuspend ${target.name}`, now }), instanceId: target.id }
-  },
-})
 
 /**
  * Starts one that is not kept off any more, if it should run; goes on with the setup that its suspension stopped.

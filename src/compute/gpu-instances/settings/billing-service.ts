@@ -1,26 +1,12 @@
-import { fields, nullable, operation } from '../../../kernel/api/operation.ts'
-import { billingServiceId, mustBeFreeService, mustNameOwnService } from '../../billing-service.ts'
+import { settingBillingService } from '../../workloads/billing-service.ts'
 import { gpuInstance, load } from '../model.ts'
 import { updateInstance } from '../queries.ts'
 import { instanceResponse } from '../record.ts'
 import { showInstance } from '../show.ts'
+import { actingInstance } from '../state.ts'
 
-export const setInstanceBillingService = operation({
-  id: 'gpu-instances.set-billing-service',
-  method: 'PATCH',
-  path: '/gpu-instances/{id}/billing',
-  summary: "Set the billing system's own identifier of a GPU instance; null removes it",
-  access: { staff: ['servers:create'], reseller: ['reseller:servers'] },
+export const setInstanceBillingService = settingBillingService(actingInstance, {
   on: gpuInstance,
-  body: fields({ billingServiceId: nullable(billingServiceId) }),
-  response: instanceResponse,
-  refuses: ['billing_service_id_taken'],
-  example: { billingServiceId: 'service-4711' },
-  run(call) {
-    const { tx, actor, target, body } = call
-    mustNameOwnService(actor, target.ownerId, body.billingServiceId)
-    if (target.terminatedAt === null) mustBeFreeService(tx, actor, target, body.billingServiceId)
-    updateInstance(tx, target.id, { billingServiceId: body.billingServiceId || null })
-    return showInstance(call, load(tx, target.id))
-  },
+  change: (tx, id, billingServiceId) => updateInstance(tx, id, { billingServiceId }),
+  answer: { schema: instanceResponse, of: (call, id) => showInstance(call, load(call.tx, id)) },
 })

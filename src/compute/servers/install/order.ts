@@ -9,7 +9,7 @@ import { nodeById } from '../../../fleet/nodes/queries.ts'
 import { publicKeysOf } from '../../../identity/ssh-keys/model.ts'
 import type { Actor } from '../../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../../kernel/api/errors.ts'
-import { described, line, see } from '../../../kernel/api/operation.ts'
+import { described, see } from '../../../kernel/api/operation.ts'
 import { newRootPassword, sha512Crypt } from '../../../kernel/crypto/sha512-crypt.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { bytes, exactGb } from '../../../kernel/words.ts'
@@ -23,7 +23,6 @@ export const hostname = t.String({
   pattern: '^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$',
   title: 'letters, numbers and hyphens, like web01 or web01.example.com',
 })
-export const displayName = line(64)
 export const access = t.Object(
   {
     mode: t.Enum(['password', 'ssh_keys']),

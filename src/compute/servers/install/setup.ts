@@ -9,6 +9,7 @@ import type { Actor } from '../../../kernel/api/actor.ts'
 import { fields, namedSchema, operation } from '../../../kernel/api/operation.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
+import { displayName } from '../../workloads/acting.ts'
 import { type Server, server, serverJob } from '../model.ts'
 import { updateServer } from '../queries.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
@@ -17,7 +18,6 @@ import {
   access,
   accessFrom,
   accessOn,
-  displayName,
   type FirstBootBody,
   firstBootFields,
   firstBootFrom,

@@ -1,25 +1,11 @@
-import { fields, nullable, operation } from '../../../kernel/api/operation.ts'
-import { billingServiceId, mustBeFreeService, mustNameOwnService } from '../../billing-service.ts'
+import { settingBillingService } from '../../workloads/billing-service.ts'
 import { endedServer } from '../model.ts'
-import { serverRow, updateServer } from '../queries.ts'
-import { serverResponse, showServer } from '../show.ts'
+import { updateServer } from '../queries.ts'
+import { recordAnswer } from '../show.ts'
+import { actingServer } from '../state.ts'
 
-export const setBillingService = operation({
-  id: 'servers.set-billing-service',
-  method: 'PATCH',
-  path: '/servers/{id}/billing',
-  summary: "Set the billing system's own identifier of a server; null removes it",
-  access: { staff: ['servers:create'], reseller: ['reseller:servers'] },
+export const setBillingService = settingBillingService(actingServer, {
   on: endedServer,
-  body: fields({ billingServiceId: nullable(billingServiceId) }),
-  response: serverResponse,
-  refuses: ['billing_service_id_taken'],
-  example: { billingServiceId: 'service-4711' },
-  run(call) {
-    const { tx, actor, target, body } = call
-    mustNameOwnService(actor, target.ownerId, body.billingServiceId)
-    if (target.terminatedAt === null) mustBeFreeService(tx, actor, target, body.billingServiceId)
-    updateServer(tx, target.id, { billingServiceId: body.billingServiceId || null })
-    return showServer(call, serverRow(tx, target.id))
-  },
+  change: (tx, id, billingServiceId) => updateServer(tx, id, { billingServiceId }),
+  answer: recordAnswer,
 })

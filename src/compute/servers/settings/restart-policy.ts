@@ -1,42 +1,23 @@
-// The restart policy of a server: its node follows it when the server ends although nobody stopped it. The order takes
-// it from the package; each server may have its own.
-import { nodeCommand, RestartPolicy } from '../../../../agent/protocol/wire.ts'
+// The node of a server is told at once. The order takes the policy from the package; each server may have its own.
+import { nodeCommand, type RestartPolicy } from '../../../../agent/protocol/wire.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import { restartPolicyWords } from '../../../fleet/workloads/restart-policy.ts'
-import { everybody } from '../../../kernel/api/access.ts'
-import { fields, operation } from '../../../kernel/api/operation.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
-import { jobResponse, server, serverJob } from '../model.ts'
-import { mustAllowFor, refusalsOf } from '../state.ts'
+import { settingRestartPolicyOf } from '../../workloads/restart-policy.ts'
+import { jobAnswer, serverJob } from '../model.ts'
+import { actingServer } from '../state.ts'
 
-export const setRestartPolicy = operation({
-  id: 'servers.restart-policy',
-  method: 'PUT',
-  path: '/servers/{id}/restart-policy',
+export const setRestartPolicy = settingRestartPolicyOf(actingServer, {
   summary: 'Choose what happens when a server stops by itself: it is started again always, after a crash, or never',
-  access: everybody('servers:settings'),
-  on: server,
-  body: fields({ restartPolicy: RestartPolicy }),
-  response: jobResponse,
-  status: 202,
-  idempotent: true,
-  refuses: [...refusalsOf('restart_policy'), 'server_busy'],
-  example: { restartPolicy: 'always' },
-  run({ tx, actor, target, body: { restartPolicy }, clock }) {
-    mustAllowFor(tx, actor, target, 'restart_policy')
-    if (restartPolicy === target.restartPolicy) return { jobId: null, serverId: target.id }
+  answer: jobAnswer,
+  refuses: ['server_busy'],
+  tell({ tx, actor, target, body: { restartPolicy }, clock }) {
     // Nothing is installed: the installation tells the node.
-    if (target.status === 'pending_setup') {
-      changeWorkload(tx, target.id, { restartPolicy })
-      return { jobId: null, serverId: target.id }
-    }
+    if (target.status === 'pending_setup') return null
     const input = { serverId: target.id, nodeId: target.nodeId, restartPolicy, before: target.restartPolicy }
     const title = `Restart policy of ${target.hostname}: ${restartPolicyWords[restartPolicy].toLowerCase()}`
-    return {
-      jobId: startJob(tx, settingRestartPolicy, input, serverJob(target, { by: actor, title, now: clock() })),
-      serverId: target.id,
-    }
+    return startJob(tx, settingRestartPolicy, input, serverJob(target, { by: actor, title, now: clock() }))
   },
 })
 

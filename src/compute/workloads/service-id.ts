@@ -1,11 +1,11 @@
-// The billing system's own identifier of a workload. One living workload of a provider has it at most, whatever its
+// The rules of the billing system's own identifier of a workload. One living workload of a provider has it at most, whatever its
 // kind: a lost answer, a second click and parallel activations make one server.
-import { type Workload, workloadOfService } from '../fleet/workloads/queries.ts'
-import { canSee } from '../identity/team/access.ts'
-import type { Actor } from '../kernel/api/actor.ts'
-import { ApiError, invalid } from '../kernel/api/errors.ts'
-import { line } from '../kernel/api/operation.ts'
-import type { Tx } from '../kernel/db/open.ts'
+import { type Workload, workloadOfService } from '../../fleet/workloads/queries.ts'
+import { canSee } from '../../identity/team/access.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
+import { line } from '../../kernel/api/operation.ts'
+import type { Tx } from '../../kernel/db/open.ts'
 
 /** The billing system's own identifier of a workload; empty for none. */
 export const billingServiceId = line(100, 0)
