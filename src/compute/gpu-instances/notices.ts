@@ -1,11 +1,10 @@
 // Events of GPU instances become notices for their owners.
 import { areas } from '../../identity/accounts/areas.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
-import { type Notice, type NoticeDeclaration, type NoticeKind, notify } from '../../identity/notices/notify.ts'
+import type { NoticeDeclaration } from '../../identity/notices/notify.ts'
 import { leadElsewhere } from '../../identity/notices/queries.ts'
-import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import type { EmittedEvent } from '../../kernel/jobs/emitted-event.ts'
+import { type Told, tellingOwner } from '../workloads/notices.ts'
 import { type GpuInstance, load, pageOf, pageOfList } from './model.ts'
 
 const owners = ['reseller', 'customer'] as const
@@ -27,9 +26,8 @@ declare module '../../kernel/register.ts' {
 }
 
 type Data = { gpuInstance: { name: string }; action?: string; reason?: string; error?: string }
-type Told = { kind: NoticeKind; subject: string; paragraphs: string[]; isGone?: true }
-/** `waits`: the brake holds its deletion. */
-const told: Partial<Record<string, (data: Data, waits: boolean | undefined) => Told>> = {
+/** `purgeHeld`: the brake holds its deletion. */
+const told: Partial<Record<string, (data: Data, instance: Pick<GpuInstance, 'purgeHeld'> | undefined) => Told>> = {
   'gpu_instance.ready': ({ gpuInstance: { name } }) => ({
     kind: 'gpu_instance_ready',
     subject: `${name} is ready`,
@@ -60,11 +58,11 @@ const told: Partial<Record<string, (data: Data, waits: boolean | undefined) => T
     subject: `${name} is no longer suspended`,
     paragraphs: [`You can use the GPU instance ${name} again. If it was running before, it starts now.`],
   }),
-  'gpu_instance.deleted': ({ gpuInstance: { name } }, waits) => ({
+  'gpu_instance.deleted': ({ gpuInstance: { name } }, instance) => ({
     kind: 'gpu_instance_deleted',
     subject: `${name} is deleted`,
     paragraphs: [
-      waits
+      instance?.purgeHeld
         ? `The GPU instance ${name} is stopped and no longer billed, and its /workspace is to be deleted.`
         : `The GPU instance ${name} and its /workspace are deleted. They cannot be brought back.`,
       'Ask your provider if you do not know why.',
@@ -87,15 +85,9 @@ export function leadToList(tx: Tx, { id, ownerId }: Pick<GpuInstance, 'id' | 'ow
   leadElsewhere(tx, ownerId, pageOf(area, id), pageOfList(area))
 }
 
-/** Tells the owner of what happened to an instance. */
-export function tellInstanceOwner(tx: Tx, app: AppContext, { type, subjectId, customerId, data }: EmittedEvent) {
-  const tell = told[type]
-  const owner = tell && customerId ? accountById(tx, customerId) : undefined
-  if (!tell || !owner || owner.kind === 'staff') return
-  const { kind, subject, paragraphs, isGone } = tell(data as Data, load(tx, subjectId)?.purgeHeld)
-  const area = areas[owner.kind]
-  const button: Notice['button'] = isGone
-    ? { words: 'Open your GPU instances', path: pageOfList(area) }
-    : { words: 'Open GPU instance', path: pageOf(area, subjectId) }
-  notify(tx, app, owner, kind, { subject, paragraphs, button })
-}
+export const tellInstanceOwner = tellingOwner<Data, GpuInstance | undefined>({
+  told,
+  load,
+  list: { words: 'Open your GPU instances', page: pageOfList },
+  one: { words: 'Open GPU instance', page: pageOf },
+})

@@ -83,13 +83,3 @@ export const instancesOnNode = (tx: Db, nodeId: string): string[] =>
   onNode(tx)
     .all(nodeId)
     .map(({ id }) => id)
-
-type Failed = { id: string; name: string; failure: string | null }
-/** Instances that failed, newest first; `where` is over `workloads w`. */
-export const failedInstanceRows = (tx: Db, { where, values }: Where, limit: number): Failed[] =>
-  tx.$client
-    .query<Failed, (string | number)[]>(
-      `SELECT w.id, w.name, w.failure ${fromWorkloads}
-       WHERE w.kind = 'gpu_instance' AND ${where} AND ${instanceStatuses.is.failed} ORDER BY w.id DESC LIMIT +?`,
-    )
-    .all(...values, limit)

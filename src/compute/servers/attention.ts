@@ -1,22 +1,21 @@
 import { AWAY_SHOWN_MS } from '../../fleet/nodes/model.ts'
-import { CRASHES_SHOWN_MS, crashWords } from '../../fleet/workloads/crashes.ts'
-import { crashedRows } from '../../fleet/workloads/queries.ts'
 import { areas } from '../../identity/accounts/areas.ts'
 import { visible } from '../../identity/team/access.ts'
 import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'
+import { attentionOf } from '../workloads/attention.ts'
 import { serverKind } from './model.ts'
-import { failedServerRows, serversByNode, waitingServerRows } from './queries.ts'
+import { serversByNode, waitingServerRows } from './queries.ts'
 
-export const failedServers: Source = ({ tx, actor }) =>
-  failedServerRows(tx, visible(tx, actor), MOST_SHOWN).map(({ id, hostname, failure }) => ({
-    level: 'bad',
+export const { failed: failedServers, crashed: crashedServers } = attentionOf(serverKind, {
+  action: 'Open server',
+  pageOf: (area, id) => `${area}/servers/${id}`,
+  failed: ({ hostname, failure }) => ({
     what: `The installation of ${hostname} failed.`,
     effect: failure ?? 'Reinstall or terminate it.',
-    since: null,
-    action: 'Open server',
-    href: `${areas[actor.kind]}/servers/${id}`,
-  }))
+  }),
+  crashed: { what: ({ hostname }) => `${hostname} ended unexpectedly`, restarted: 'It was started again each time.' },
+})
 
 /** One row for all servers of a node, which it does not name: customers do not see nodes. Staff see the node itself. */
 export const awayServers: Source = ({ tx, actor, nodes, clock }) => {
@@ -66,28 +65,6 @@ export const waitingServers: Source = ({ tx, actor }) => {
             action: 'Set it up',
             href: `${href}#setup`,
           }
-    },
-  )
-}
-
-/** Servers that ended by themselves and stay off, or did so again within a day. */
-export const crashedServers: Source = ({ tx, actor, clock }) => {
-  const since = clock() - CRASHES_SHOWN_MS
-  return crashedRows(tx, serverKind, visible(tx, actor), since, MOST_SHOWN).map(
-    ({ id, hostname, n, at, cause, detail, outcome }) => {
-      const why = crashWords[cause] + (detail && actor.kind === 'staff' ? ` (${detail})` : '')
-      const times = n === 1 ? '' : ` ${n} times in 24 hours`
-      return {
-        level: outcome === 'left_off' ? 'bad' : 'warn',
-        what: `${hostname} ended unexpectedly${times}.`,
-        effect:
-          outcome === 'left_off'
-            ? `${why} It stays off until it is started.`
-            : `${why} It was started again each time.`,
-        since: iso(at),
-        action: 'Open server',
-        href: `${areas[actor.kind]}/servers/${id}`,
-      }
     },
   )
 }

@@ -1,11 +1,12 @@
 // Events of servers become notices for their owners.
 import { areas } from '../../identity/accounts/areas.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
-import { type Notice, type NoticeDeclaration, type NoticeKind, notify } from '../../identity/notices/notify.ts'
+import { type NoticeDeclaration, notify } from '../../identity/notices/notify.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import type { EmittedEvent } from '../../kernel/jobs/emitted-event.ts'
 import type { MailContext } from '../../kernel/mail/mail.ts'
+import { type Told, tellingOwner } from '../workloads/notices.ts'
 import { load, type Server } from './model.ts'
 import { isSuspendedForTraffic } from './traffic/queries.ts'
 
@@ -29,7 +30,6 @@ declare module '../../kernel/register.ts' {
 
 type Data = { server: { hostname: string; ipv4: string | null }; reason?: string }
 type Ended = Pick<Server, 'purgeAt' | 'protected'>
-type Told = { kind: NoticeKind; subject: string; paragraphs: string[]; isGone?: true }
 /** `purgeAt`: until then a terminated server can be brought back. */
 const told: Partial<Record<string, (data: Data, ended: Ended, now: number) => Told>> = {
   'server.provisioned': ({ server: { hostname, ipv4 } }) => ({
@@ -122,20 +122,11 @@ export function tellBothOwners(tx: Tx, app: AppContext, { type, subjectId, custo
     })
 }
 
-/** Tells the owner of what has happened to a server. A suspension for traffic has a notice of its own. */
-export function tellOwner(tx: Tx, app: AppContext, { type, subjectId, customerId, data }: EmittedEvent) {
-  const tell = told[type]
-  const owner = tell && customerId ? accountById(tx, customerId) : undefined
-  if (!tell || !owner || owner.kind === 'staff') return
-  if (type === 'server.suspended' && isSuspendedForTraffic(tx, subjectId)) return
-  const { kind, subject, paragraphs, isGone } = tell(
-    data as Data,
-    load(tx, subjectId) ?? { purgeAt: null, protected: false },
-    app.clock(),
-  )
-  const list = `${areas[owner.kind]}/servers` as const
-  const button: Notice['button'] = isGone
-    ? { words: 'Open your servers', path: list }
-    : { words: 'Open the server', path: `${list}/${subjectId}` }
-  notify(tx, app, owner, kind, { subject, paragraphs, button })
-}
+/** A suspension for traffic has a notice of its own. */
+export const tellOwner = tellingOwner<Data, Ended>({
+  told,
+  load: (tx, id) => load(tx, id) ?? { purgeAt: null, protected: false },
+  list: { words: 'Open your servers', page: (area) => `${area}/servers` },
+  one: { words: 'Open the server', page: (area, id) => `${area}/servers/${id}` },
+  isToldElsewhere: (tx, { type, subjectId }) => type === 'server.suspended' && isSuspendedForTraffic(tx, subjectId),
+})

@@ -251,16 +251,6 @@ export const countServers = (tx: Db, filter: ServerFilter): number =>
     : tx.$client.query<{ n: number }, string[]>(`SELECT count(*) AS n ${fromServers(filter)}`).get(...filter.values)!.n
 
 // ---------------------------------------------------------------- what needs attention; `where` is over `workloads w`
-type Failed = { id: string; hostname: string; failure: string | null }
-/** Servers whose installation failed, newest first. */
-export const failedServerRows = (tx: Db, { where, values }: Where, limit: number): Failed[] =>
-  tx.$client
-    .query<Failed, (string | number)[]>(
-      `SELECT w.id, w.hostname, w.failure ${fromWorkloads} WHERE w.kind = 'server' AND ${where} AND ${statusIs.failed}
-       ORDER BY w.id DESC LIMIT +?`,
-    )
-    .all(...values, limit)
-
 type OnNode = { nodeId: string; seenAt: number; n: number; id: string; hostname: string }
 /** Per node: when it was last seen (milliseconds), how many servers it has, and the oldest of them. */
 export const serversByNode = (tx: Db, { where, values }: Where): OnNode[] =>

@@ -9,7 +9,7 @@ import { getSetting, putSettingIn, settingIn } from '../../kernel/db/queries.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { columnList, columnSql, decoding, inserting, rowBy, updating, type Where } from '../../kernel/db/rows.ts'
 import type { WorkloadKind } from './kind.ts'
-import type { Status } from './status.ts'
+import { type Status, statusIs } from './status.ts'
 import { type Lifecycle, type Workload, type workloadCrashes, workloads } from './tables.ts'
 
 export type { Lifecycle, Workload }
@@ -255,7 +255,10 @@ export function insertCrash(tx: Tx, { workloadId, at, cause, detail, outcome }: 
 
 /** So many crashes are shown even where the node mended each. */
 const MANY_CRASHES = 2
-export type CrashedRow = { id: string; hostname: string; n: number } & Pick<Kept, 'at' | 'cause' | 'detail' | 'outcome'>
+export type CrashedRow = { id: string; hostname: string; name: string; n: number } & Pick<
+  Kept,
+  'at' | 'cause' | 'detail' | 'outcome'
+>
 /**
  * Workloads that crashed after `since` (milliseconds) and stay off, or crashed twice or more; the latest crash of each,
  * newest first.
@@ -270,10 +273,20 @@ export const crashedRows = (
   tx.$client
     .query<CrashedRow, (string | number)[]>(
       // With max() the other columns are those of the latest crash.
-      `SELECT w.id, w.hostname, count(*) AS n, max(c.at) AS at, c.cause, c.detail, c.outcome
+      `SELECT w.id, w.hostname, w.name, count(*) AS n, max(c.at) AS at, c.cause, c.detail, c.outcome
        FROM workload_crashes c CROSS JOIN workloads w ON w.id = c.workload_id
        WHERE c.at > ? AND w.kind = ? AND ${where} AND w.lifecycle = 'active'
        GROUP BY w.id HAVING n >= ${MANY_CRASHES} OR (c.outcome = 'left_off' AND w.power <> 'running')
        ORDER BY at DESC LIMIT ?`,
     )
     .all(since, kind, ...values, limit)
+
+export type FailedRow = Pick<Workload, 'id' | 'hostname' | 'name' | 'failure'>
+/** Workloads of a kind that failed, newest first; `where` is over `workloads w`. */
+export const failedRows = (tx: Db, { kind }: WorkloadKind, { where, values }: Where, limit: number): FailedRow[] =>
+  tx.$client
+    .query<FailedRow, (string | number)[]>(
+      `SELECT w.id, w.hostname, w.name, w.failure ${fromWorkloads}
+       WHERE w.kind = +? AND ${where} AND ${statusIs.failed} ORDER BY w.id DESC LIMIT +?`,
+    )
+    .all(kind, ...values, limit)
