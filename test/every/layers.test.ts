@@ -20,7 +20,7 @@ const processOf = (path: string) => path.split('/')[0]
 const featureOf = (path: string) => path.split('/').slice(0, 3).join('/')
 const isInFeature = (path: string) =>
   /^src\/(identity|catalog|compute|network|fleet|billing|imports|platform)\/[^/]+\/.+$/.test(path)
-/** The file of an action holds its operation or job: nothing else calls it. Those of workloads make one for each kind. */
+/** The file of an action holds its operation or job: nothing else calls it. A shared one makes one for each kind. */
 const isAction = (path: string) =>
   /\b(operation|saga)\(/.test(sources.get(path) ?? '') && !path.startsWith('src/compute/workloads/')
 const described = (found: Import[]) => found.map(({ from, to, names }) => `${from} takes ${names.trim()} from ${to}`)

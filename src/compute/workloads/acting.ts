@@ -1,5 +1,5 @@
-// A kind of workload as the actions see it that are declared once for every kind. Each of them makes the operation of one
-// kind: the kind gives its words, paths and responses, and does what only its own nodes can do.
+// A kind of workload, as the shared actions see it. Each of them makes the operation of one kind: the kind gives its
+// words, paths and responses, and does what only its own nodes can do.
 import type { Static, TSchema } from 'typebox'
 import type { WorkloadKind } from '../../fleet/workloads/kind.ts'
 import type { Workload } from '../../fleet/workloads/queries.ts'

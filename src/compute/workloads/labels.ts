@@ -10,7 +10,7 @@ import type { ActingKind } from './acting.ts'
 const MOST = 20
 const labels = (words: string) => t.Optional(described(t.Array(line(40), { maxItems: MOST }), words))
 
-/** Whoever may rename a workload may label it. */
+/** Its right and its row in the state table are those of a renaming. */
 export const labelling = <Row extends Workload, A extends TSchema>(
   { kind, prefix, path, resource, states }: ActingKind<Row, 'rename'>,
   own: { answer: { schema: A; of(id: string, labels: string[]): Static<A> } },

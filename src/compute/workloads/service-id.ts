@@ -1,5 +1,5 @@
-// The rules of the billing system's own identifier of a workload. One living workload of a provider has it at most, whatever its
-// kind: a lost answer, a second click and parallel activations make one server.
+// The rules of the billing system's own identifier of a workload. One living workload of a provider has it at most,
+// whatever its kind: a lost answer, a second click and parallel activations make one server.
 import { type Workload, workloadOfService } from '../../fleet/workloads/queries.ts'
 import { canSee } from '../../identity/team/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
