@@ -8,7 +8,7 @@ import { agentPaths, closeCodes, MOST_FRAME_BYTES, type ToAgent } from '../../ag
 import { files } from '../../public/assets.ts'
 import { errorPage } from '../../views/frame/error.tsx'
 import { always, beside, isRunning, layout } from '../../views/frame/layout.tsx'
-import { connectedBefore, isGoneNode, nodeById } from '../fleet/nodes/queries.ts'
+import { connectedBefore, isGoneNode, nodeById } from '../fleet/node-records/queries.ts'
 import { Reports } from '../fleet/nodes/report.ts'
 import { kindsByName } from '../fleet/workloads/kind.ts'
 import { setUpToken } from '../identity/accounts/set-up.ts'

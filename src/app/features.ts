@@ -130,6 +130,7 @@ import { volumesFeature } from '../compute/volumes/feature.ts'
 import { gpusFeature } from '../fleet/gpus/feature.ts'
 import { labelsFeature } from '../fleet/labels/feature.ts'
 import { locationsFeature } from '../fleet/locations/feature.ts'
+import { nodeRecordsFeature } from '../fleet/node-records/feature.ts'
 import { nodesFeature } from '../fleet/nodes/feature.ts'
 import { storagePoolsFeature } from '../fleet/storage-pools/feature.ts'
 import { volumeRecordsFeature } from '../fleet/volumes/feature.ts'
@@ -192,6 +193,7 @@ export const features: readonly Feature[] = [
   savedFiltersFeature,
   { ...hostFeature, pages: [controllerPage] },
   { ...overviewFeature, pages: [overviewPage, ownOverviewPage] },
+  nodeRecordsFeature,
   { ...nodesFeature, pages: [nodesPage, enrollPage, enrollmentPage, nodePage] },
   { ...storagePoolsFeature, pages: [nodeStoragePage] },
   { ...gpusFeature, pages: [gpusPage, nodeGpusPage] },

@@ -205,15 +205,6 @@ const generated = /^public\/vendor\/|^test\/artefacts\/|^migrations\/[0-9]{4}_/
  * needs something of a higher one declares a field of `Feature`.
  */
 const circlesLeft: readonly string[][] = [
-  [
-    'fleet/gpus',
-    'fleet/locations',
-    'fleet/nodes',
-    'fleet/placement',
-    'fleet/storage-pools',
-    'fleet/volumes',
-    'fleet/workloads',
-  ],
   ['identity/accounts', 'identity/auth', 'identity/resellers', 'identity/tokens'],
   ['compute/isos', 'compute/servers', 'compute/snapshots', 'network/firewalls', 'network/private-networks'],
   ['compute/backup-targets', 'compute/backups'],

@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { presentNodesIn } from '../../fleet/nodes/queries.ts'
+import { presentNodesIn } from '../../fleet/node-records/queries.ts'
 import { leaveOutNumbersIn } from '../../fleet/workloads/queries.ts'
 import { anchorOf, headFrom, signedHead, writeHead } from '../../kernel/audit/anchor.ts'
 import { NEWEST_LINE, type Newest } from '../../kernel/audit/chain.ts'

@@ -2,7 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { hostTime } from '../../../agent/protocol/monotonic-clock.ts'
-import { nodeReference } from '../../fleet/nodes/queries.ts'
+import { nodeReference } from '../../fleet/node-records/queries.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
 import { newestLineAt } from '../../kernel/audit/chain.ts'
 import type { CannotStart } from '../../kernel/command-line/startup-errors.ts'

@@ -1,8 +1,8 @@
 // The addresses that webhooks may be sent to. What a name resolves to is checked again at each attempt.
 
 import { isIP } from 'node:net'
+import { managementAddresses } from '../../fleet/node-records/queries.ts'
 import { platformAddresses } from '../../fleet/nodes/addresses/platform.ts'
-import { managementAddresses } from '../../fleet/nodes/queries.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { disabledReason, hostOf, type Policy, publicOnly } from '../../kernel/net/egress.ts'

@@ -9,7 +9,7 @@ import {
   backupFindings,
   type BackupTarget as TargetOnWire,
 } from '../../../agent/protocol/backup.ts'
-import { nodeById, nodeNamesById } from '../../fleet/nodes/queries.ts'
+import { nodeById, nodeNamesById } from '../../fleet/node-records/queries.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import type { Secrets } from '../../kernel/crypto/secrets.ts'

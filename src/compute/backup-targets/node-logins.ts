@@ -1,6 +1,6 @@
 // A login of each node at a target: what a node knows is then worth nothing at another node, and is revoked alone.
 import { Type as t } from 'typebox'
-import { node } from '../../fleet/nodes/model.ts'
+import { node } from '../../fleet/node-records/model.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { described, fields, operation, secret, see } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'

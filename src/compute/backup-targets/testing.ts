@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import { MOST_HELD } from '../../../agent/protocol/backup.ts'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
-import { node } from '../../fleet/nodes/model.ts'
+import { node } from '../../fleet/node-records/model.ts'
 import { fields, operation, see } from '../../kernel/api/operation.ts'
 import type { Secrets } from '../../kernel/crypto/secrets.ts'
 import type { Db } from '../../kernel/db/open.ts'

@@ -1,6 +1,6 @@
 // The nodes that reach a backup. One that made it may be gone: then another one reads or deletes it, but for a folder
 // of that node, which is gone with it.
-import { isGoneNode, liveNodesNear } from '../../fleet/nodes/queries.ts'
+import { isGoneNode, liveNodesNear } from '../../fleet/node-records/queries.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { backupTargetById, nodesWithLogin } from '../backup-targets/queries.ts'
 import type { Backup } from './tables.ts'

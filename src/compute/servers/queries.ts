@@ -4,7 +4,7 @@ import { imageReference } from '../../catalog/images/queries.ts'
 import { packageReference } from '../../catalog/packages/queries.ts'
 import { labelsJson } from '../../fleet/labels/queries.ts'
 import { locationReference } from '../../fleet/locations/queries.ts'
-import { nodeReference } from '../../fleet/nodes/queries.ts'
+import { nodeReference } from '../../fleet/node-records/queries.ts'
 import { classOfWorkload } from '../../fleet/storage-pools/queries.ts'
 import {
   auditTargetOf,

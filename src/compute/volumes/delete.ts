@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { nodeCommand, type Volume } from '../../../agent/protocol/wire.ts'
-import { isGoneNode } from '../../fleet/nodes/queries.ts'
+import { isGoneNode } from '../../fleet/node-records/queries.ts'
 import { changeVolume, deleteVolumeRow, endVolumeUse, volumeById } from '../../fleet/volumes/queries.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'

@@ -5,7 +5,7 @@ import { Type as t } from 'typebox'
 import { serialOf, type Volume } from '../../../agent/protocol/wire.ts'
 import { packageById } from '../../catalog/packages/queries.ts'
 import { locationOf, locationReferred } from '../../fleet/locations/reference.ts'
-import { isGoneNode } from '../../fleet/nodes/queries.ts'
+import { isGoneNode } from '../../fleet/node-records/queries.ts'
 import { type PoolRoom, poolRoomOf, poolRoomsOn } from '../../fleet/storage-pools/queries.ts'
 import { mustHaveSpace, silent } from '../../fleet/storage-pools/space.ts'
 import {

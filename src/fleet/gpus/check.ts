@@ -11,7 +11,7 @@ import { isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { count } from '../../kernel/words.ts'
-import { nodeById } from '../nodes/queries.ts'
+import { nodeById } from '../node-records/queries.ts'
 import { gpuCard } from './model.ts'
 import { cardsToCheck, checkLater, mustBeChecked, nodesToCheck, noteCheck } from './queries.ts'
 

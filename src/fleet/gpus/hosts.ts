@@ -6,7 +6,7 @@ import { described, done, fields, nullable, operation } from '../../kernel/api/o
 import { idOf } from '../../kernel/api/query.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { toNumber, toText } from '../../network/ip-pools/ranges.ts'
-import { node } from '../nodes/model.ts'
+import { node } from '../node-records/model.ts'
 import { httpDomainFrom } from './http-domain.ts'
 import { gpuCard, gpuCardResponse, gpuHostResponse, showCard, showHost } from './model.ts'
 import { changeHost, forgetCard, gpuHostOf, gpuHostRows, type HostRow, holdersOn, updateCard } from './queries.ts'

@@ -5,8 +5,8 @@ import { described, namedSchema, nullable, type Resource, time } from '../../ker
 import { isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { locationOf, locationReferred } from '../locations/reference.ts'
-import { node } from '../nodes/model.ts'
-import { managementAddressOf } from '../nodes/queries.ts'
+import { node } from '../node-records/model.ts'
+import { managementAddressOf } from '../node-records/queries.ts'
 import { type CardHolder, cardById, cardsOn, everyCard, type HostRow, holdersOn } from './queries.ts'
 import type { GpuCard } from './tables.ts'
 

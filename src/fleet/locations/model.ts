@@ -1,13 +1,10 @@
 // A location is a group of nodes with a rule for where a new server goes.
 
-import { Type as t } from 'typebox'
+import { type Static, Type as t } from 'typebox'
 import type { Actor } from '../../kernel/api/actor.ts'
 import type { AppContext, Resource } from '../../kernel/api/operation.ts'
 import { described, namedSchema } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { countFreeIpv4 } from '../../network/ip-pools/queries.ts'
-import { capacityIn } from '../nodes/queries.ts'
-import { listedOn } from '../workloads/queries.ts'
 import { allLocations, locationById } from './queries.ts'
 import { type Location, placements } from './tables.ts'
 
@@ -40,27 +37,33 @@ export const locationAnswer = namedSchema('Location', {
   freeIpv4: t.Integer(),
 })
 
-type LocationContext = Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }
+/** The sums over the nodes of a location, as `locationAnswer` has them. */
+export type LocationFigures = Omit<Static<typeof locationAnswer>, 'id' | 'name' | 'placement' | 'open'>
+type LocationContext = Pick<AppContext, 'nodes' | 'registry'> & { tx: Db; actor: Actor }
 
-export function showLocation({ tx, nodes }: LocationContext, { createdAt: _, ...shown }: Location) {
-  const capacity = capacityIn(tx, shown.id)
-  const sum = (of: (node: (typeof capacity)[number]) => number) => capacity.reduce((all, node) => all + of(node), 0)
-  return {
-    ...shown,
-    nodes: capacity.length,
-    connectedNodes: capacity.filter((node) => nodes.connected(node.id)).length,
-    reconnectingNodes: capacity.filter((node) => nodes.isReconnecting(node.id)).length,
-    servers: sum(({ id }) => listedOn(tx, id)),
-    memoryMb: sum((r) => r.memoryMb),
-    heldMemoryMb: sum((r) => r.heldMemoryMb),
-    diskGb: sum((r) => r.diskGb),
-    heldDiskGb: sum((r) => r.heldDiskGb),
-    freeDiskGb: sum((r) => r.freeDiskGb),
-    freeIpv4: countFreeIpv4(
-      tx,
-      capacity.map((node) => node.id),
-    ),
+declare module '../../kernel/feature.ts' {
+  interface FeatureFields {
+    /** The sums over the nodes of a location. */
+    locationFigures?(call: Pick<AppContext, 'nodes'> & { tx: Db }, locationId: string): LocationFigures
   }
+}
+
+const none: LocationFigures = {
+  nodes: 0,
+  connectedNodes: 0,
+  reconnectingNodes: 0,
+  servers: 0,
+  memoryMb: 0,
+  heldMemoryMb: 0,
+  diskGb: 0,
+  heldDiskGb: 0,
+  freeDiskGb: 0,
+  freeIpv4: 0,
+}
+
+export function showLocation(call: LocationContext, { createdAt: _, ...shown }: Location) {
+  const [figures] = call.registry.features.flatMap(({ locationFigures }) => locationFigures?.(call, shown.id) ?? [])
+  return { ...shown, ...(figures ?? none) }
 }
 
 /** Every location as the API shows it, by name. */

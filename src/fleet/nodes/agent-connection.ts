@@ -29,8 +29,7 @@ import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { isModestJson } from '../../kernel/modest-json.ts'
 import { mustBeUnencoded, textOf } from '../../kernel/net/request-body.ts'
 import { VERSION } from '../../kernel/version.ts'
-import { Challenges } from './challenges.ts'
-import type { Programs } from './programs.ts'
+import type { Enrollment, Node } from '../node-records/model.ts'
 import {
   enrollmentByTokenHash,
   insertNode,
@@ -40,8 +39,9 @@ import {
   nodeOfMachine,
   updateNode,
   useEnrollment,
-} from './queries.ts'
-import type { Enrollment, Node } from './tables.ts'
+} from '../node-records/queries.ts'
+import { Challenges } from './challenges.ts'
+import type { Programs } from './programs.ts'
 
 /** Calls a minute from one address that are refused. */
 const REFUSED_PER_ADDRESS = 3000

@@ -7,13 +7,13 @@ import { count, sentence } from '../../kernel/words.ts'
 import { claimedPlacesOfEach } from '../../network/ip-pools/claims.ts'
 import { nodesWithPool } from '../../network/ip-pools/queries.ts'
 import { gpuHostRows } from '../gpus/queries.ts'
+import { type NodeHealthRow, nodesHealth } from '../node-records/queries.ts'
 import { FULL_PERCENT, metadataPercent, usedPercent, WARN_PERCENT } from '../storage-pools/full.ts'
 import { type PoolHealth, poolHealthByNode } from '../storage-pools/queries.ts'
 import { listedOnEach } from '../workloads/queries.ts'
 import { described } from './misconduct.ts'
 import { AWAY_SHOWN_MS, partWords } from './model.ts'
 import { listNodes } from './nodes.ts'
-import { type NodeHealthRow, nodesHealth } from './queries.ts'
 
 /** Each node in turn, by name: all that is wrong with it. Of many, the worst, and how many more there are. */
 export const nodesInTrouble: Source = (call) => {

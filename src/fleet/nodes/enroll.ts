@@ -18,10 +18,11 @@ import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { poolsOfNode } from '../../network/ip-pools/queries.ts'
 import { location } from '../locations/model.ts'
+import type { Enrollment } from '../node-records/model.ts'
+import { node } from '../node-records/model.ts'
+import { enrollmentById, insertEnrollment, nodeById, updateNode } from '../node-records/queries.ts'
 import { enrolCommand } from './enrol-command.ts'
-import { node, nodeResponse, showNode } from './model.ts'
-import { enrollmentById, insertEnrollment, nodeById, updateNode } from './queries.ts'
-import type { Enrollment } from './tables.ts'
+import { nodeResponse, showNode } from './model.ts'
 
 /** Valid for 60 minutes, once. */
 export const ENROLLMENT_MS = 60 * minute

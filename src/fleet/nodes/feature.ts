@@ -3,6 +3,7 @@ import { agentPaths } from '../../../agent/protocol/wire.ts'
 import { hour, second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
+import { isAnyNodeLive, nodeTarget, searchNodes } from '../node-records/queries.ts'
 import { addressConflicts, awaitedNodes } from './addresses/attention.ts'
 import { stopAwaiting } from './addresses/stop-awaiting.ts'
 import { AgentEndpoints } from './agent-connection.ts'
@@ -11,11 +12,10 @@ import { INSTALLER_PATH } from './enrol-command.ts'
 import { enrollNode, getEnrollment, renewEnrollment, revokeCredential } from './enroll.ts'
 import { declareNodeLost } from './lose.ts'
 import { changeNode, getNode, listNodes } from './nodes.ts'
+import { figuresOfNodes } from './of-location.ts'
 import { Programs } from './programs.ts'
-import { expiredEnrollments, isAnyNodeLive, locationsOfNodes, nodeById, nodeTarget, searchNodes } from './queries.ts'
 import { removeNode, removeNodeWithWorkloads } from './remove.ts'
 import { noteNotBack } from './report.ts'
-import { enrollments, nodeGuests, nodeHeld, nodes } from './tables.ts'
 
 const errors = {
   node_not_found: { status: 404, when: 'There is no such node.', remedy: 'Check the id.' },
@@ -125,8 +125,6 @@ export const nodesFeature = feature({
   },
   errors,
   events,
-  tables: [nodes, nodeHeld, nodeGuests, enrollments],
-  expiring: [expiredEnrollments],
   operations: [
     enrollNode,
     getEnrollment,
@@ -140,13 +138,7 @@ export const nodesFeature = feature({
     removeNode,
     removeNodeWithWorkloads,
   ],
-  poolUsers: {
-    routerName(tx, nodeId) {
-      const node = nodeById(tx, nodeId)
-      return node?.removedAt === null ? node.name : undefined
-    },
-    locations: locationsOfNodes,
-  },
+  locationFigures: figuresOfNodes,
   attention: [awaitedNodes, addressConflicts, nodesInTrouble, plainHttp],
   auditTargets: [
     {

@@ -6,21 +6,13 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { awaitNoLonger } from '../../network/ip-pools/awaited.ts'
+import { node } from '../node-records/model.ts'
+import { updateNode } from '../node-records/queries.ts'
 import { endVolumeUseOn } from '../volumes/queries.ts'
 import { kindsByName } from '../workloads/kind.ts'
 import { changeWorkload } from '../workloads/queries.ts'
 import { closePassingOn } from '../workloads/stays/stays.ts'
-import {
-  confirmedName,
-  heldBy,
-  listed,
-  MOST_LISTED,
-  mustBeTyped,
-  mustWaitForNobody,
-  node,
-  workloadList,
-} from './model.ts'
-import { updateNode } from './queries.ts'
+import { confirmedName, heldBy, listed, MOST_LISTED, mustBeTyped, mustWaitForNobody, workloadList } from './model.ts'
 
 export const declareNodeLost = operation({
   id: 'nodes.declare-lost',

@@ -2,16 +2,7 @@ import { Type as t } from 'typebox'
 import { Facts, PoolCapacity, type SilentPart, silentParts } from '../../../agent/protocol/wire.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
-import {
-  type AppContext,
-  described,
-  fields,
-  line,
-  namedSchema,
-  nullable,
-  type Resource,
-  time,
-} from '../../kernel/api/operation.ts'
+import { type AppContext, described, fields, line, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull, second } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { VERSION } from '../../kernel/version.ts'
@@ -19,13 +10,11 @@ import { count, list } from '../../kernel/words.ts'
 import { isAwaited } from '../../network/ip-pools/awaited.ts'
 import { claimedPlaces } from '../../network/ip-pools/claims.ts'
 import { locationOf, locationReferred } from '../locations/reference.ts'
+import type { Node } from '../node-records/model.ts'
+import { capacityOf } from '../placement/capacity.ts'
 import { volumesHeldOn } from '../volumes/queries.ts'
 import { listedOn } from '../workloads/queries.ts'
 import { workloadsOn } from '../workloads/stays/queries.ts'
-import { capacityOf, nodeById } from './queries.ts'
-import type { Node } from './tables.ts'
-
-export type { Node }
 
 /** A node that comes back at once is nothing to tell. */
 export const AWAY_SHOWN_MS = 30 * second
@@ -45,16 +34,6 @@ export const partWords: Record<SilentPart, { name: string; effect: string; remed
     remedy:
       'Run systemctl status berth-containers on it (without systemd: podman info), and restart that if it ' +
       'hangs: instances run on.',
-  },
-}
-
-export const node: Resource<Node> = {
-  name: 'node',
-  notFound: 'node_not_found',
-  find: (tx, actor, id) => {
-    if (actor.kind !== 'staff') return undefined
-    const found = nodeById(tx, id)
-    return found?.removedAt === null ? found : undefined
   },
 }
 

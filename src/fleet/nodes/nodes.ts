@@ -7,10 +7,11 @@ import { described, fields, line, nullable, operation, time } from '../../kernel
 import { idOf } from '../../kernel/api/query.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { poolsOfNode } from '../../network/ip-pools/queries.ts'
+import { node } from '../node-records/model.ts'
+import { countNodes, nodeSorts, nodesByName, updateNode } from '../node-records/queries.ts'
 import { addressDifferences } from './addresses/differences.ts'
 import { described as inWords } from './misconduct.ts'
-import { heldBy, node, nodeResponse, showNode } from './model.ts'
-import { countNodes, nodeSorts, nodesByName, updateNode } from './queries.ts'
+import { heldBy, nodeResponse, showNode } from './model.ts'
 
 export const listNodes = operation({
   id: 'nodes.list',

@@ -7,12 +7,13 @@ import type { Registry } from '../../kernel/registry.ts'
 import { count } from '../../kernel/words.ts'
 import { detachNode } from '../../network/ip-pools/claims.ts'
 import { forgetGpuHost } from '../gpus/queries.ts'
+import type { Node } from '../node-records/model.ts'
+import { node } from '../node-records/model.ts'
+import { updateNode } from '../node-records/queries.ts'
 import { endVolumeUseOn, volumesOn } from '../volumes/queries.ts'
 import { countedByKind, terminateWorkload } from '../workloads/kind.ts'
 import { closePassingOn } from '../workloads/stays/stays.ts'
-import { confirmedName, heldOn, listed, MOST_LISTED, mustBeTyped, mustWaitForNobody, node, wantedOn } from './model.ts'
-import { updateNode } from './queries.ts'
-import type { Node } from './tables.ts'
+import { confirmedName, heldOn, listed, MOST_LISTED, mustBeTyped, mustWaitForNobody, wantedOn } from './model.ts'
 
 declare module '../../kernel/feature.ts' {
   interface FeatureFields {

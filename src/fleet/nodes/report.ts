@@ -24,6 +24,8 @@ import type { Hub, Report } from '../../kernel/nodes/hub.ts'
 import type { Offence } from '../../kernel/nodes/offences.ts'
 import { awaitNoLonger } from '../../network/ip-pools/awaited.ts'
 import { keepCards } from '../gpus/queries.ts'
+import type { Difference, Node } from '../node-records/model.ts'
+import { bridgeOf, connectedBefore, guestsOn, nodeById, reportNode } from '../node-records/queries.ts'
 import { keepPools } from '../storage-pools/queries.ts'
 import { volumesOn } from '../volumes/queries.ts'
 import { noteCrash } from '../workloads/crashes.ts'
@@ -32,8 +34,6 @@ import { notePower, workloadById } from '../workloads/queries.ts'
 import { type OnNode, roleOn, stayVolumesOn, workloadsOn } from '../workloads/stays/queries.ts'
 import { type ReportedDay, WaitingTraffic } from '../workloads/traffic-reports.ts'
 import { AddressParts, type NamedAddresses, storeAddresses } from './addresses/report.ts'
-import { bridgeOf, connectedBefore, guestsOn, nodeById, reportNode } from './queries.ts'
-import type { Difference, Node } from './tables.ts'
 
 /** How stale `seen_at` may get on disk: a write per heartbeat of each of 500 nodes would be most of all writes. */
 const SEEN_EVERY_MS = minute

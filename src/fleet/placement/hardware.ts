@@ -2,7 +2,7 @@
 import type { Facts, Hardware } from '../../../agent/protocol/wire.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { nodeHardware } from '../nodes/queries.ts'
+import { nodeHardware } from '../node-records/queries.ts'
 
 /** Every node runs it, so none is asked. */
 export const isUsual = ({ firmware, tpm }: Pick<Hardware, 'firmware' | 'tpm'>) => firmware === 'bios' && !tpm

@@ -9,8 +9,9 @@ import type { Db } from '../../kernel/db/open.ts'
 import { type AddressLack, type AddressNeed, lackingAddresses } from '../../network/ip-pools/allocate.ts'
 import { awaitingReports, isReportNear } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
-import { capacityIn, hasReported, type NodeCapacity } from '../nodes/queries.ts'
+import { hasReported } from '../node-records/queries.ts'
 import type { PoolRoom } from '../storage-pools/queries.ts'
+import { capacityIn, type NodeCapacity } from './capacity.ts'
 import { refuseImage, runsOn } from './hardware.ts'
 
 /**

@@ -5,8 +5,8 @@ import type { Db } from '../../kernel/db/open.ts'
 import { type AttachedPools, supplyOf } from '../../network/ip-pools/allocate.ts'
 import { waitsForNearReport } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
-import { capacityIn, type NodeCapacity } from '../nodes/queries.ts'
 import type { PoolRoom } from '../storage-pools/queries.ts'
+import { capacityIn, type NodeCapacity } from './capacity.ts'
 import { byRuleOf, type Need, type Nodes, poolsFor, type RoomReason, reportsSoon, withoutRoom } from './placement.ts'
 
 /** The limit that refuses the order behind the last one. */

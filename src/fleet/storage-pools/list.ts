@@ -1,6 +1,6 @@
 import { page, paginateAll } from '../../kernel/api/list.ts'
 import { operation } from '../../kernel/api/operation.ts'
-import { node } from '../nodes/model.ts'
+import { node } from '../node-records/model.ts'
 import { showStoragePool, storagePoolResponse } from './model.ts'
 import { poolsOn } from './queries.ts'
 

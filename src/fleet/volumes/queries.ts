@@ -8,7 +8,7 @@ import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { rowBy, updating, type Where } from '../../kernel/db/rows.ts'
 import { contain } from '../../kernel/search/text.ts'
-import { nodeReference } from '../nodes/queries.ts'
+import { nodeReference } from '../node-records/queries.ts'
 import { workloadReference } from '../workloads/queries.ts'
 import { type VolumeRow, volumes } from './tables.ts'
 

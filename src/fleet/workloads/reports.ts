@@ -2,7 +2,6 @@
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 import { addressCount, heldAddressCount } from '../../network/ip-pools/queries.ts'
-import { volumesGbUnder } from '../volumes/queries.ts'
 import type { WorkloadKind } from './kind.ts'
 import { fromWorkloads, type Workload } from './queries.ts'
 import { statusIs, statusOf } from './status.ts'
@@ -20,14 +19,8 @@ const held = prepared(({ $client }) =>
      ${fromWorkloads} WHERE (w.reseller_id = ?1 OR w.owner_id = ?1) AND w.terminated_at IS NULL`,
   ),
 )
-/**
- * Resources that the workloads and extra volumes of a reseller and of its customers hold together, by the names of its
- * quotas.
- */
-export function heldUnder(tx: Db, resellerId: string): Held {
-  const ofWorkloads = held(tx).get(resellerId)!
-  return { ...ofWorkloads, diskGb: ofWorkloads.diskGb + volumesGbUnder(tx, resellerId) }
-}
+/** Resources that the workloads of a reseller and of its customers hold together, by the names of its quotas. */
+export const heldUnder = (tx: Db, resellerId: string): Held => held(tx).get(resellerId)!
 
 const owned = prepared(({ $client }) =>
   $client.prepare<{ n: number }, [string]>(

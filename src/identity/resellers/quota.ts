@@ -1,6 +1,7 @@
 // How much a reseller and its customers may hold together. Counted and checked in the transaction of what is added, of
 // which there is one at a time: two orders cannot pass one quota.
 import { Type as t } from 'typebox'
+import { volumesGbUnder } from '../../fleet/volumes/queries.ts'
 import { heldUnder } from '../../fleet/workloads/reports.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { namedSchema, nullable } from '../../kernel/api/operation.ts'
@@ -44,10 +45,11 @@ export const amountsAnswer = namedSchema(
 export const whole = (quotas: Partial<Quotas>): Quotas => each((resource) => quotas[resource] ?? null)
 
 /** Amounts that the reseller and its customers hold now; terminated workloads do not count. */
-export const usedBy = (tx: Db, resellerId: string): Amounts => ({
-  customers: countCustomers(tx, resellerId),
-  ...heldUnder(tx, resellerId),
-})
+export function usedBy(tx: Db, resellerId: string): Amounts {
+  const held = heldUnder(tx, resellerId)
+  const diskGb = held.diskGb + volumesGbUnder(tx, resellerId)
+  return { customers: countCustomers(tx, resellerId), ...held, diskGb }
+}
 
 /** A quota is near its end from 90 % on, as the specification says. */
 export const isNear = (used: number, most: number) => most > 0 && used * 10 >= most * 9

@@ -2,7 +2,7 @@
 // the newest, so that jobs of several changes may end in any order. A node that is away gets it when it is back.
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { load, type Server, serverKind } from '../../compute/servers/model.ts'
-import { isGoneNode } from '../../fleet/nodes/queries.ts'
+import { isGoneNode } from '../../fleet/node-records/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { saga } from '../../kernel/jobs/saga.ts'

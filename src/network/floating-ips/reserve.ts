@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { locationById } from '../../fleet/locations/queries.ts'
-import { capacityIn } from '../../fleet/nodes/queries.ts'
+import { capacityIn } from '../../fleet/placement/capacity.ts'
 import { hasServerIn } from '../../fleet/workloads/reports.ts'
 import { customer, mustNotBeLocked } from '../../identity/accounts/model.ts'
 import { mustAllowAddress, resellerOf } from '../../identity/resellers/model.ts'

@@ -2,7 +2,7 @@
 import type { ConfigDrive, Seed } from '../../../agent/protocol/wire.ts'
 import { netmask } from '../../compute/servers/install/config-drive.ts'
 import { withCards } from '../../compute/servers/install/network-config.ts'
-import { managementAddressOf } from '../../fleet/nodes/queries.ts'
+import { managementAddressOf } from '../../fleet/node-records/queries.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { toNetwork } from '../ip-pools/ranges.ts'
 import { macOf } from './model.ts'

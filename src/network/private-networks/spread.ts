@@ -3,7 +3,7 @@
 // address, a termination or another owner is found within a minute.
 import { nodeCommand, type PrivateNetwork } from '../../../agent/protocol/wire.ts'
 import { lockOfServer, type Server } from '../../compute/servers/model.ts'
-import { isGoneNode, managementAddressOf } from '../../fleet/nodes/queries.ts'
+import { isGoneNode, managementAddressOf } from '../../fleet/node-records/queries.ts'
 import { system } from '../../kernel/api/actor.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { isHeldByJob } from '../../kernel/jobs/queries.ts'

@@ -1,7 +1,7 @@
 // Announcements: shown on the first page of their audience between their start and their end.
 
 import { Type as t } from 'typebox'
-import { node } from '../../fleet/nodes/model.ts'
+import { node } from '../../fleet/node-records/model.ts'
 import { isAnyOn } from '../../fleet/workloads/queries.ts'
 import { visible } from '../../identity/team/access.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'

@@ -1,5 +1,5 @@
 import { and, eq, gt, inArray, isNotNull, isNull, lte, or } from 'drizzle-orm'
-import { nodeReference } from '../../fleet/nodes/queries.ts'
+import { nodeReference } from '../../fleet/node-records/queries.ts'
 import { newest } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'

@@ -1,6 +1,6 @@
 // Jobs with the names beside them, as actors see them. The engine's own statements are in kernel/jobs.
 
-import { nodeReference } from '../../fleet/nodes/queries.ts'
+import { nodeReference } from '../../fleet/node-records/queries.ts'
 import { workloadReference } from '../../fleet/workloads/queries.ts'
 import type { TimelineSource } from '../../fleet/workloads/timeline.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'

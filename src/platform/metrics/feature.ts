@@ -1,5 +1,5 @@
 import { cardsOn } from '../../fleet/gpus/queries.ts'
-import { nodeById } from '../../fleet/nodes/queries.ts'
+import { nodeById } from '../../fleet/node-records/queries.ts'
 import { workloadById } from '../../fleet/workloads/queries.ts'
 import { minute, second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'

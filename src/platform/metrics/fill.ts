@@ -1,7 +1,7 @@
 // How full storage pools were: a point every ten minutes, in the blocks of the coarser tiers. Nothing between is kept,
 // because a pool fills slowly.
 import { Type as t } from 'typebox'
-import { node } from '../../fleet/nodes/model.ts'
+import { node } from '../../fleet/node-records/model.ts'
 import { metadataPercent, usedPercent } from '../../fleet/storage-pools/full.ts'
 import { type PoolHealth, poolHealthByNode, poolsOn } from '../../fleet/storage-pools/queries.ts'
 import { described, namedSchema, nullable, operation, time } from '../../kernel/api/operation.ts'

@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { endedServer } from '../../compute/servers/model.ts'
-import { node } from '../../fleet/nodes/model.ts'
+import { node } from '../../fleet/node-records/model.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import {

@@ -1,7 +1,7 @@
 // Figures about nodes for a monitoring system.
 
 import { silentParts } from '../../../agent/protocol/wire.ts'
-import { nodeFigureRows } from '../../fleet/nodes/queries.ts'
+import { nodeFigureRows } from '../../fleet/node-records/queries.ts'
 import { metadataPercent } from '../../fleet/storage-pools/full.ts'
 import { poolHealthByNode } from '../../fleet/storage-pools/queries.ts'
 import type { Figure, FigureParts, Sample } from '../../kernel/monitoring.ts'

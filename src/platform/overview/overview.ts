@@ -6,8 +6,8 @@ import { listGpus } from '../../fleet/gpus/hosts.ts'
 import { type CardState, cardStates, cardsByState } from '../../fleet/gpus/model.ts'
 import { listLocations } from '../../fleet/locations/locations.ts'
 import { listedLocations, locationAnswer } from '../../fleet/locations/model.ts'
+import { agentVersions } from '../../fleet/node-records/queries.ts'
 import { listNodes } from '../../fleet/nodes/nodes.ts'
-import { agentVersions } from '../../fleet/nodes/queries.ts'
 import {
   described,
   mayCall,

@@ -2,7 +2,7 @@
 // a new account has not done yet.
 import { Type as t } from 'typebox'
 import { serverKind } from '../../compute/servers/model.ts'
-import { agentVersions } from '../../fleet/nodes/queries.ts'
+import { agentVersions } from '../../fleet/node-records/queries.ts'
 import { countByStatus } from '../../fleet/workloads/reports.ts'
 import { visible } from '../../identity/team/access.ts'
 import { described, operation, type ReadContext, time } from '../../kernel/api/operation.ts'

@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import type { ConsoleKind } from '../../../agent/protocol/console.ts'
-import { nodes } from '../../../src/fleet/nodes/tables.ts'
+import { nodes } from '../../../src/fleet/node-records/tables.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { withRawPath } from '../../../src/kernel/net/raw-path.ts'
 import type { Who, World } from '../world/panel.ts'

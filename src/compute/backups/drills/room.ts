@@ -1,7 +1,7 @@
 // The place for a drill: a node that reaches the backup, with memory and disk to spare for a while.
 import type { Hardware } from '../../../../agent/protocol/wire.ts'
 import { hardwareOf } from '../../../catalog/images/hardware.ts'
-import { capacityOf, type NodeCapacity } from '../../../fleet/nodes/queries.ts'
+import { capacityOf, type NodeCapacity } from '../../../fleet/placement/capacity.ts'
 import { runsOn } from '../../../fleet/placement/hardware.ts'
 import type { Nodes } from '../../../fleet/placement/placement.ts'
 import { formatIn } from '../../../fleet/storage-pools/queries.ts'

@@ -1,7 +1,7 @@
 // The repositories of all accounts, with what was found in them.
 import { type Static, Type as t } from 'typebox'
 import { backupCheckFindings } from '../../../../agent/protocol/backup.ts'
-import { nodeById } from '../../../fleet/nodes/queries.ts'
+import { nodeById } from '../../../fleet/node-records/queries.ts'
 import { accountById } from '../../../identity/accounts/queries.ts'
 import { page, paginateAll } from '../../../kernel/api/list.ts'
 import { described, mayCall, namedSchema, nullable, operation, time } from '../../../kernel/api/operation.ts'

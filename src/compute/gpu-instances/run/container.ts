@@ -5,7 +5,7 @@ import { type Container, type ContainerImage, jupyterPurpose } from '../../../..
 import { containerPortsOf, environmentPairs, type GpuImage, imageOnWire } from '../../../catalog/gpu-images/model.ts'
 import { gpuImageById } from '../../../catalog/gpu-images/queries.ts'
 import { heldOf } from '../../../fleet/gpus/hold.ts'
-import { nodeById } from '../../../fleet/nodes/queries.ts'
+import { nodeById } from '../../../fleet/node-records/queries.ts'
 import { randomToken, type Secrets } from '../../../kernel/crypto/secrets.ts'
 import { encryptedColumn } from '../../../kernel/db/encrypted.ts'
 import type { Db } from '../../../kernel/db/open.ts'

@@ -1,7 +1,7 @@
 // The WebSockets of consoles. A viewer shows a ticket and the credential that made it, and both are looked at again
 // every second: whatever would refuse the next call ends an open console.
 import { agentHeaders, agentPaths } from '../../../../agent/protocol/wire.ts'
-import { isGone, nodeById } from '../../../fleet/nodes/queries.ts'
+import { isGone, nodeById } from '../../../fleet/node-records/queries.ts'
 import type { Actor } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import type { Sender } from '../../../kernel/api/http.ts'

@@ -12,7 +12,7 @@ import {
   type Volume,
 } from '../../../../agent/protocol/wire.ts'
 import type { SystemHardware } from '../../../catalog/images/hardware.ts'
-import { bridgeOf } from '../../../fleet/nodes/queries.ts'
+import { bridgeOf } from '../../../fleet/node-records/queries.ts'
 import { takeDiskGeneration } from '../../../fleet/workloads/queries.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import { policyOf } from '../../../network/firewalls/policy.ts'

@@ -1,7 +1,7 @@
 // Bringing a terminated server back before its disk is deleted: checked like an order, because its place may have gone
 // to others; disk and addresses were held for it.
 import { nodeCommand } from '../../../../agent/protocol/wire.ts'
-import { capacityOf } from '../../../fleet/nodes/queries.ts'
+import { capacityOf } from '../../../fleet/placement/capacity.ts'
 import { changeWorkload, isHostnameFree } from '../../../fleet/workloads/queries.ts'
 import { hostnameTaken } from '../../../fleet/workloads/reserve.ts'
 import { holdsMemory, takeMemoryAgain } from '../../../fleet/workloads/stays/stays.ts'

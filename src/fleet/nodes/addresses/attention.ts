@@ -3,8 +3,8 @@ import { type Attention, MOST_SHOWN, type Source } from '../../../kernel/attenti
 import { count } from '../../../kernel/words.ts'
 import { awaitedWithPools } from '../../../network/ip-pools/awaited.ts'
 import { conflictingClaims } from '../../../network/ip-pools/claims.ts'
+import { nodeById } from '../../node-records/queries.ts'
 import { listNodes } from '../nodes.ts'
-import { nodeById } from '../queries.ts'
 import { conflictWords } from './differences.ts'
 
 /** So many nodes are named in a sentence. */

@@ -1,10 +1,10 @@
 // Addresses in use on a node that the database does not give to what uses them, in words.
 import type { Db } from '../../../kernel/db/open.ts'
 import { claimsOf } from '../../../network/ip-pools/claims.ts'
+import type { Difference, Node } from '../../node-records/model.ts'
+import { nodeById } from '../../node-records/queries.ts'
 import { workloadById } from '../../workloads/queries.ts'
 import { stayOn } from '../../workloads/stays/queries.ts'
-import { nodeById } from '../queries.ts'
-import type { Difference, Node } from '../tables.ts'
 
 /** An address that two have: for `nodeId`, its workload has it; for the database, `holder` has it. */
 type Conflict = { address: string; nodeId: string; workloadId: string; holder: string }

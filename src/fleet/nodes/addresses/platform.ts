@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os'
 import type { Db } from '../../../kernel/db/open.ts'
 import { hostOf, type Policy, publicOnly } from '../../../kernel/net/egress.ts'
 import type { AppConfig } from '../../../kernel/register.ts'
-import { managementAddresses } from '../queries.ts'
+import { managementAddresses } from '../../node-records/queries.ts'
 
 /** Addresses of this host: what listens there may be meant for this host alone. */
 const ownAddresses = (): string[] =>

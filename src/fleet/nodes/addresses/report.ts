@@ -8,9 +8,9 @@ import { hasEndedSince, isHeldByJob } from '../../../kernel/jobs/queries.ts'
 import { Budget } from '../../../kernel/nodes/budget.ts'
 import { awaitNoLonger } from '../../../network/ip-pools/awaited.ts'
 import { type NamedAddress, takeClaims } from '../../../network/ip-pools/claims.ts'
+import { nodeById } from '../../node-records/queries.ts'
 import { workloadById } from '../../workloads/queries.ts'
 import { stayOn } from '../../workloads/stays/queries.ts'
-import { nodeById } from '../queries.ts'
 
 /** Names of the audit lines: no operation is called for them. */
 export const ADDRESSES_HELD = 'nodes.addresses-held'

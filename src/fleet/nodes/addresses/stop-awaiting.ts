@@ -1,7 +1,8 @@
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { operation } from '../../../kernel/api/operation.ts'
 import { awaitNoLonger, isAwaited } from '../../../network/ip-pools/awaited.ts'
-import { confirmedName, mustBeTyped, node, nodeResponse, showNode } from '../model.ts'
+import { node } from '../../node-records/model.ts'
+import { confirmedName, mustBeTyped, nodeResponse, showNode } from '../model.ts'
 
 export const stopAwaiting = operation({
   id: 'nodes.stop-awaiting',

@@ -4,7 +4,7 @@
 import type { Actor } from '../../../kernel/api/actor.ts'
 import { ApiError, type Code } from '../../../kernel/api/errors.ts'
 import type { Db } from '../../../kernel/db/open.ts'
-import { isGoneNode } from '../../nodes/queries.ts'
+import { isGoneNode } from '../../node-records/queries.ts'
 import type { Workload } from '../queries.ts'
 
 /**

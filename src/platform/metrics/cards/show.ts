@@ -2,7 +2,7 @@
 import { Type as t } from 'typebox'
 import { gpuInstance } from '../../../compute/gpu-instances/model.ts'
 import { cardsOf, cardsOn } from '../../../fleet/gpus/queries.ts'
-import { node } from '../../../fleet/nodes/model.ts'
+import { node } from '../../../fleet/node-records/model.ts'
 import { everybody } from '../../../kernel/api/access.ts'
 import { described, namedSchema, nullable, operation, type ReadContext, time } from '../../../kernel/api/operation.ts'
 import { iso, second } from '../../../kernel/db/clock.ts'

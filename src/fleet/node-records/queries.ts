@@ -11,7 +11,6 @@ import { reference } from '../../kernel/db/reference.ts'
 import { inserting, rowBy, updating } from '../../kernel/db/rows.ts'
 import { everyWord, isIn } from '../../kernel/search/text.ts'
 import { locationReference } from '../locations/queries.ts'
-import { type PoolRoom, poolRoomsOn } from '../storage-pools/queries.ts'
 import { type Enrollment, enrollments, type Node, nodeGuests, nodes } from './tables.ts'
 
 export const nodeReference = reference(nodes, ['name', 'locationId', 'threads', 'seenAt', 'removedAt', 'lostAt'])
@@ -85,47 +84,19 @@ export const countNodes = (tx: Db, locationId: string | undefined): number =>
 export const updateNode = (tx: Tx, row: Node, given: Partial<Node>): Node => patched(tx, nodes, row, given)
 
 // ---------------------------------------------------------------- capacity
-export type NodeCapacity = {
+/** A node and what workloads hold of it, beside its storage pools. */
+export type CapacityRow = {
   id: string
   name: string
-  open: boolean
+  open: number
   bridge: string
   memoryMb: number
   heldMemoryMb: number
-  /** By name. */
-  pools: PoolRoom[]
-  /** Of all its pools together. */
-  diskGb: number
   heldDiskGb: number
-  /** Left for orders in the pools that are open: what one disk can take may be less. */
-  freeDiskGb: number
-}
-type CapacityRow = Pick<NodeCapacity, 'id' | 'name' | 'bridge' | 'memoryMb' | 'heldMemoryMb' | 'heldDiskGb'> & {
-  open: number
 }
 const capacities = `SELECT n.id, n.name, n.open, n.bridge, max(0, n.memory_mb - n.reserved_memory_mb) AS memoryMb,
   coalesce(h.memory_mb, 0) AS heldMemoryMb, coalesce(h.disk_gb, 0) AS heldDiskGb
   FROM nodes n LEFT JOIN node_held h ON h.node_id = n.id`
-function capacitiesOf(tx: Db, rows: CapacityRow[]): NodeCapacity[] {
-  const pools = Map.groupBy(
-    poolRoomsOn(
-      tx,
-      rows.map(({ id }) => id),
-    ),
-    ({ nodeId }) => nodeId,
-  )
-  return rows.map((row) => {
-    const own = pools.get(row.id) ?? []
-    const sum = (of: (pool: PoolRoom) => number) => own.reduce((all, pool) => all + of(pool), 0)
-    return {
-      ...row,
-      open: !!row.open,
-      pools: own,
-      diskGb: sum((pool) => pool.diskGb),
-      freeDiskGb: sum((pool) => (pool.open ? pool.freeDiskGb : 0)),
-    }
-  })
-}
 
 type NodeHealthRow = {
   id: string
@@ -194,16 +165,16 @@ const statements = prepared(({ $client }) => ({
   ),
 }))
 
-/** The nodes of a location and their capacity, by name. */
-export const capacityIn = (tx: Db, locationId: string): NodeCapacity[] =>
-  capacitiesOf(tx, statements(tx).inLocation.all(locationId))
+/** The nodes of a location, by name. */
+export const capacityRowsIn = (tx: Db, locationId: string): CapacityRow[] => statements(tx).inLocation.all(locationId)
+/** One node; undefined where there is none with this id. */
+export const capacityRowOf = (tx: Db, nodeId: string): CapacityRow | undefined =>
+  statements(tx).ofNode.get(nodeId) ?? undefined
 /** The firmware that a node reports for vms on it; null: nothing beyond BIOS. */
 export const nodeHardware = (tx: Db, nodeId: string): NonNullable<Facts['hardware']> | null => {
   const found = statements(tx).hardware.get(nodeId)?.hardware
   return found ? (JSON.parse(found) as NonNullable<Facts['hardware']>) : null
 }
-export const capacityOf = (tx: Db, nodeId: string): NodeCapacity =>
-  capacitiesOf(tx, [statements(tx).ofNode.get(nodeId)!])[0]!
 
 /** Nodes that are neither removed nor lost: this one first, then those of its location, those seen last before. */
 export const liveNodesNear = (tx: Db, nodeId: string): string[] =>
