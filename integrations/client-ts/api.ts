@@ -1505,6 +1505,9 @@ export type Job = {
   }
   nodeId: string | null
   nodeName: string | null
+  /** The second node of a job that involves two. */
+  otherNodeId: string | null
+  otherNodeName: string | null
   serverId: string | null
   instanceId: string | null
   createdAt: string
@@ -1553,6 +1556,9 @@ export type JobDetails = {
   }
   nodeId: string | null
   nodeName: string | null
+  /** The second node of a job that involves two. */
+  otherNodeId: string | null
+  otherNodeName: string | null
   serverId: string | null
   instanceId: string | null
   createdAt: string
@@ -1585,6 +1591,10 @@ export type JobDetails = {
     name: string
     state: "waiting" | "started" | "done" | "undone"
   })[]
+  /** ahead: a failure or a cancellation undoes everything. passed: nothing is undone any more, and a step that fails is tried until it is done. Null: the job can be undone to its last step, or has ended. */
+  pointOfNoReturn: "ahead" | "passed" | null
+  /** Since when it waits for a node that is away. */
+  waitingSince: string | null
   /** Of a failed job: data on the disk of its server was deleted and does not come back. */
   dataLost: boolean | null
   /** Of a failed job: the action of its server that does the same again, if the server allows it. */

@@ -98,7 +98,7 @@ export function startForgetting(
 
 type Forgetting = { backupIds: string[]; targetId: string; ownerId: string; nodeId: string }
 
-export const forgetting = saga<Forgetting>('delete_backup', { lane: 'bulk' })
+export const forgetting = saga<Forgetting>('delete_backup', { lane: 'bulk', neverStops: true })
   .record('plan', 'Finding their snapshots', {
     do: (tx, { input }) => ({
       snapshots: input.backupIds.flatMap((id) => backupById(tx, id)?.snapshot ?? []),
@@ -109,14 +109,13 @@ export const forgetting = saga<Forgetting>('delete_backup', { lane: 'bulk' })
     },
     undoAtOnce: true,
   })
-  .command('forget', 'Forgetting them in the repository', {
+  .pivotCommand('forget', 'Forgetting them in the repository', {
     do: ({ input, out }, { db, secrets }) =>
       nodeCommand(input.nodeId, 'backup.forget', {
         snapshots: out.plan.snapshots,
         target: repositoryIn(db, secrets, input.nodeId, input),
       }),
   })
-  // The last step: nothing can fail after it.
   .record('note', 'Recording it', {
     do(tx, { input, out: { forget }, now, log }) {
       const kept = new Set(forget.kept)

@@ -10,7 +10,7 @@ import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import type { ExplainedFailure } from '../../kernel/jobs/failures.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
-import { saga } from '../../kernel/jobs/saga.ts'
+import { forwardSaga, saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { backupTargetById } from '../backup-targets/queries.ts'
 import { readingJob } from '../servers/disk-lock.ts'
@@ -143,7 +143,7 @@ function dropLeftOver(tx: Tx, { id, serverId, serverName, nodeId, targetId, owne
 }
 
 /** Ends the work of a node on a backup that was given up, and removes its snapshot, beside other jobs of the server. */
-export const droppingLeftOver = saga<Dropping>('drop_backup', { lane: 'bulk', neverGivesUp: true }).command(
+export const droppingLeftOver = forwardSaga<Dropping>('drop_backup', { lane: 'bulk' }).command(
   'drop',
   'Removing what it has left',
   {

@@ -126,8 +126,7 @@ export const restoringBackup = saga<Restoring>('restore', { lane: 'bulk', cancel
   .command('stop', 'Shutting it down', shutDown(GRACE_SECONDS))
   .command('define', 'Putting the disk of the backup into place', defineAfter)
   .command('start', 'Starting it, if it ran', startAgain)
-  // The last step: nothing can fail after it, so it needs no undo.
-  .record('switch', 'Giving up the disk before', {
+  .pivot('switch', 'Giving up the disk before', {
     losesData: true,
     do(tx, { input: { serverId, nodeId }, out: { hold, plan, look }, now }) {
       const power = isOn(look.power) ? 'running' : 'stopped'

@@ -2,7 +2,7 @@ import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { system } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { done, operation } from '../../kernel/api/operation.ts'
-import { saga } from '../../kernel/jobs/saga.ts'
+import { forwardSaga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { serversWithIso } from '../servers/queries.ts'
 import { ownIso } from './model.ts'
@@ -35,7 +35,7 @@ export const removeIso = operation({
   },
 })
 
-export const removingIso = saga<{ isoId: string; nodeId: string }>('remove_iso', { neverGivesUp: true })
+export const removingIso = forwardSaga<{ isoId: string; nodeId: string }>('remove_iso')
   .command('delete', 'Deleting the copy', {
     do: ({ input }) => nodeCommand(input.nodeId, 'iso.remove', { id: input.isoId }),
   })

@@ -6,7 +6,7 @@ import { changeSpare } from '../../fleet/workloads/stays/stays.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import { saga } from '../../kernel/jobs/saga.ts'
+import { forwardSaga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { diskJob } from '../servers/disk-lock.ts'
 import { jobResponse, load, server } from '../servers/model.ts'
@@ -61,7 +61,7 @@ function plan(tx: Tx, { serverId, snapshotId }: Deleting): Plan {
 }
 
 /** A merge has no way back, and a node that has merged must be recorded as it is: it comes to its end in any case. */
-export const deletingSnapshot = saga<Deleting>('delete_snapshot', { neverGivesUp: true, neverStops: true })
+export const deletingSnapshot = forwardSaga<Deleting>('delete_snapshot', { neverStops: true })
   .record('plan', 'Planning', { do: (tx, { input }) => plan(tx, input) })
   .command('delete', 'Deleting its layer, which has nothing above it', {
     do: ({ input, out: { plan } }) =>
@@ -89,7 +89,6 @@ export const deletingSnapshot = saga<Deleting>('delete_snapshot', { neverGivesUp
       if (above.isDisk) updateServer(tx, serverId, { diskLayer: layer, diskParent: parent })
       else if (diskParent === above.layer) updateServer(tx, serverId, { diskParent: layer })
       // The node of a removed machine answers nothing.
-      const merged = out.merge as { usedBytes: number } | undefined
-      if (!above.isDisk && merged) noteUsed(tx, serverId, layer, merged.usedBytes)
+      if (!above.isDisk && out.merge) noteUsed(tx, serverId, layer, out.merge.usedBytes)
     },
   })

@@ -6,7 +6,7 @@ import { everybody } from '../../kernel/api/access.ts'
 import { system } from '../../kernel/api/actor.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import { saga } from '../../kernel/jobs/saga.ts'
+import { forwardSaga, saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { startDestroying } from '../brake/brake.ts'
 import { diskJob } from '../servers/disk-lock.ts'
@@ -73,8 +73,7 @@ export const restoringSnapshot = saga<Restoring>('restore_snapshot', { cancelWit
   .command('stop', 'Shutting it down', shutDown(GRACE_SECONDS))
   .command('define', 'Putting the disk of the snapshot into place', defineAfter)
   .command('start', 'Starting it, if it ran', startAgain)
-  // The last step: nothing can fail after it, so it needs no undo.
-  .record('switch', 'Giving up what was written since', {
+  .pivot('switch', 'Giving up what was written since', {
     losesData: true,
     do: (tx, { input: { serverId, nodeId }, out: { plan, look }, now }) => {
       updateServer(tx, serverId, { diskLayer: plan.layer, diskParent: plan.from })
@@ -93,7 +92,7 @@ function dropLayer(tx: Tx, input: Dropping, now: number) {
 }
 
 /** Deletes a layer that nothing uses any more, beside other jobs of the server. */
-export const droppingLayer = saga<Dropping>('remove_layer', { neverGivesUp: true }).command(
+export const droppingLayer = forwardSaga<Dropping>('remove_layer').command(
   'delete',
   'Deleting what was written since',
   {

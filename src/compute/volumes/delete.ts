@@ -5,7 +5,7 @@ import { changeVolume, deleteVolumeRow, endVolumeUse, volumeById } from '../../f
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
-import { saga } from '../../kernel/jobs/saga.ts'
+import { forwardSaga } from '../../kernel/jobs/saga.ts'
 import { startDestroying } from '../brake/brake.ts'
 import { load } from '../servers/model.ts'
 import { mustNotBeLockedFor, mustRest, onNode, tell, volume, volumeJob } from './model.ts'
@@ -51,15 +51,16 @@ export const removeVolume = operation({
 
 type Deleting = { volumeId: string; nodeId: string; volume: Volume; askedAt: number }
 
-export const deletingVolume = saga<Deleting>('delete_volume', { neverGivesUp: true })
+export const deletingVolume = forwardSaga<Deleting>('delete_volume', {
+  // The brake held it, and a second person refused it.
+  unbegun: (tx, input: Deleting) => changeVolume(tx, input.volumeId, { jobId: null, state: 'ready' }),
+})
   .record('end', 'Ending its use', {
     do: (tx, { input: { volumeId, askedAt }, now }) => {
       // Use ends with the call, as that of a server does; the space is held until the volume is deleted.
       endVolumeUse(tx, volumeId, askedAt)
       tell(tx, now, 'volume.deleted', volumeById(tx, volumeId)!)
     },
-    // Only of a job that the brake held, and that a second person refused.
-    undo: (tx, { input }) => changeVolume(tx, input.volumeId, { jobId: null, state: 'ready' }),
   })
   .command('delete', 'Deleting it', {
     do: ({ input }) => nodeCommand(input.nodeId, 'volume.remove', input.volume),

@@ -63,18 +63,17 @@ export const growVolume = operation({
 
 type Growing = { volumeId: string; nodeId: string; sizeGb: number }
 
-export const growingVolume = saga<Growing>('grow_volume', { cancelWith: 'servers:settings' })
+export const growingVolume = saga<Growing>('grow_volume', { cancelWith: 'servers:settings', neverStops: true })
   .record('plan', 'Holding space for it', {
     do: (tx, { input }) => ({ volume: onNode(volumeById(tx, input.volumeId)!) }),
-    undo: (tx, { input, out, now }) => {
+    undo: (tx, { input }) => {
       // Its record is deleted at once where its node is gone.
-      if (!volumeById(tx, input.volumeId)) return
-      // A disk that has grown stays so: no less is recorded than what is there.
-      if ('grow' in out && out.grow) grown(tx, input, now)
-      else changeVolume(tx, input.volumeId, { heldGb: volumeById(tx, input.volumeId)!.sizeGb, jobId: null })
+      if (volumeById(tx, input.volumeId))
+        changeVolume(tx, input.volumeId, { heldGb: volumeById(tx, input.volumeId)!.sizeGb, jobId: null })
     },
   })
-  .command('grow', 'Enlarging it', {
+  // A disk cannot shrink.
+  .pivotCommand('grow', 'Enlarging it', {
     do: ({ input, out }) =>
       nodeCommand(input.nodeId, 'volume.grow', { volume: out.plan.volume, sizeBytes: input.sizeGb * GIB }),
   })
@@ -82,7 +81,9 @@ export const growingVolume = saga<Growing>('grow_volume', { cancelWith: 'servers
 
 function grown(tx: Tx, { volumeId, sizeGb }: Growing, now: number) {
   changeVolume(tx, volumeId, { sizeGb, heldGb: sizeGb, jobId: null })
-  const it = volumeById(tx, volumeId)!
+  const it = volumeById(tx, volumeId)
+  // Its record is deleted at once where its node is gone.
+  if (!it) return
   noteVolumeUse(tx, volumeId, poolRoomOf(tx, it)?.class ?? null, now)
   tell(tx, now, 'volume.resized', it)
 }

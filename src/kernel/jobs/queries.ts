@@ -21,6 +21,7 @@ export const jobReference = reference(jobs, [
   'startedById',
   'startedByName',
   'nodeId',
+  'otherNodeId',
   'subjectType',
   'subjectId',
   'cancelScope',
@@ -37,6 +38,7 @@ export const jobReference = reference(jobs, [
   'tries',
   'lane',
   'heldAt',
+  'pivotAt',
   'waitingSince',
 ])
 
@@ -95,12 +97,12 @@ const ended = prepared(({ $client }) =>
 export const hasEndedSince = (tx: Db, subjectId: string, since: number): boolean =>
   ended(tx).get(subjectId, since) !== null
 
-/** How far a step is. `answered` is 1 when it has an output, which stays when it is undone. */
+/** How far a step is. `answered` is 1 when it has an output or started a job, which stays so when it is undone. */
 export type StepNote = { name: string; state: 'started' | 'done' | 'undone'; answered: 0 | 1 }
 
 const noted = prepared(({ $client }) => ({
   steps: $client.prepare<StepNote, [string]>(
-    'SELECT name, state, output IS NOT NULL AS answered FROM job_steps WHERE job_id = ?',
+    "SELECT name, state, output IS NOT NULL AND output <> '[]' AS answered FROM job_steps WHERE job_id = ?",
   ),
   input: $client.prepare<{ input: string }, [string]>('SELECT input FROM jobs WHERE id = ?'),
 }))

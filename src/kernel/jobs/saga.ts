@@ -4,6 +4,12 @@
 //   external  changes something behind HTTP, S3, SMTP or DNS. It is called again after a failure, with the same key.
 //   jobs      starts child jobs and waits until all have ended. They start together with the note of their ids.
 // When a step fails, every step that was started is undone, backwards. An undo works on "never happened" too.
+//
+// A saga may have a pivot, its point of no return: a record step, or a command that cannot be undone. Until it is
+// done, a failure, a cancellation or the loss of a node undoes the job. From then on the job only goes forward: a step
+// that fails is tried again until it is done, and the types allow no undo. While the answer to a pivot command is out,
+// nobody knows on which side of it the job is, so nothing ends the job. A saga that promises something from its start
+// has its pivot before its first step.
 import type { CommandFailure, CommandName, NodeCommand, Output } from '../../../agent/protocol/wire.ts'
 import type { Scope } from '../api/access.ts'
 import type { Secrets } from '../crypto/secrets.ts'
@@ -54,6 +60,8 @@ export type RecordStep = {
   undo?(tx: Tx, ctx: any): void
   undoAtOnce?: true
   losesData?: true
+  /** From the note of this step on the job only goes forward. */
+  pivot?: true
 }
 export type CommandStep = {
   kind: 'command'
@@ -63,6 +71,8 @@ export type CommandStep = {
   undo?(ctx: any, source: CommandSource): NodeCommand | undefined
   remedy?: Remedy
   abandonable?: true
+  /** As of a record step; from its note as started until its answer nothing ends the job. */
+  pivot?: true
 }
 export type ExternalStep = {
   kind: 'external'
@@ -77,6 +87,7 @@ export type JobsStep = {
   name: string
   words: string
   start(tx: Tx, ctx: any): readonly ChildJob[]
+  losesData?: true
 }
 export type Step = RecordStep | CommandStep | ExternalStep | JobsStep
 
@@ -87,6 +98,7 @@ export type ChildJob = {
   title: string
   holds?: string
   nodeId?: string | null
+  otherNodeId?: string | null
   subject?: Subject
 }
 /** A child job with the input that its saga takes. */
@@ -98,22 +110,22 @@ export const childJob = <I>(saga: Saga<I, any>, input: I, about: Omit<ChildJob, 
 
 export type SagaOptions = {
   /**
-   * It cannot be undone and must come to its end: a step that fails is tried again with growing pauses, for ever, and
-   * shown under Needs attention. For what was already promised, like a termination.
-   */
-  neverGivesUp?: true
-  /**
-   * With `neverGivesUp`: once it has begun it comes to its end before a job that supersedes it begins. For a change of
-   * a node that must not stay half recorded.
+   * Past its pivot it comes to its end before a job that supersedes it begins. For a change of a node that must not
+   * stay half recorded. Without it the job that supersedes it stops it where it is.
    */
   neverStops?: true
   /** `interactive` (the default) for what takes seconds, `build` for making a system, `bulk` for backups and copies. */
   lane?: Lane
   /**
-   * The scope with which a person or token cancels such a job. Without it, only a job that supersedes this one stops
-   * it.
+   * The scope with which a person or token cancels such a job before its pivot. Without it, only a job that supersedes
+   * this one stops it.
    */
   cancelWith?: Scope
+  /**
+   * When it ends before it has begun, because somebody refused or superseded it. Without it the undo of the first step
+   * runs, if that is a record step.
+   */
+  unbegun?(tx: Tx, input: any): void
   /** The action of its subject that does the same again, such as `restart`; it is offered when the job has failed. */
   retry?(input: any): string
 }
@@ -121,10 +133,23 @@ export type SagaOptions = {
 /** How often an external step is tried when it says nothing: with the usual pauses about ten minutes in all. */
 const USUAL_TRIES = 8
 
-export class Saga<I = any, O = any> {
+/** `back`: the steps before the pivot, which are undone. `forward`: those after it, which are done at last. */
+type Way = 'back' | 'forward'
+/** An undo, which only a step before the pivot has. */
+type Undo<W extends Way, F> = W extends 'back' ? F : never
+/** After the pivot a command has no output when its node was removed or lost: nothing is done there any more. */
+type Answered<W extends Way, N extends string, T> = W extends 'back' ? Record<N, T> : Partial<Record<N, T>>
+/** The type that an output must have because an undo reads it. */
+type Promised<L, N extends string> = N extends keyof L ? L[N] : unknown
+type Made<O, N extends string, T, L> = O & Partial<Record<N, T>> & Partial<L>
+
+/** `I`: the input. `O`: the outputs of the steps so far. `L`: outputs of later steps that an undo reads. */
+export class Saga<I = any, O = any, L = any, W extends Way = any> {
   constructor(
     readonly kind: string,
     readonly options: SagaOptions,
+    /** Its pivot lies before its first step. */
+    readonly onlyForward: boolean,
     readonly steps: readonly Step[] = [],
   ) {}
 
@@ -133,17 +158,41 @@ export class Saga<I = any, O = any> {
    * on a node, so it also runs when the rest of the undo has to wait for a node that is away. `losesData`: when it
    * answers something, data of the subject is gone for good from here on, also when the job fails and is undone.
    */
-  record<N extends string, T>(
+  record<N extends string, T extends Promised<L, N>>(
     name: N,
     words: string,
     step: {
       do(tx: Tx, ctx: Ctx<I, O>): T
-      undo?(tx: Tx, ctx: Ctx<I, O & Partial<Record<N, T>>>): void
-      undoAtOnce?: true
+      undo?: Undo<W, (tx: Tx, ctx: Ctx<I, Made<O, N, T, L>>) => void>
+      undoAtOnce?: Undo<W, true>
       losesData?: true
     },
-  ): Saga<I, O & Record<N, T>> {
+  ): Saga<I, O & Record<N, T>, L, W> {
     return this.with({ kind: 'record', name, words, ...step } as Step)
+  }
+
+  /**
+   * The point of no return, a record step: a failure or a cancellation until it is noted undoes the steps before it,
+   * and none afterwards does. What it throws fails the job, so it is the last moment to refuse.
+   */
+  pivot<N extends string, T>(
+    name: N,
+    words: string,
+    step: { do(tx: Tx, ctx: Ctx<I, O>): T; losesData?: true },
+  ): W extends 'back' ? Saga<I, O & Record<N, T>, L, 'forward'> : never {
+    return this.with({ kind: 'record', name, words, pivot: true, ...step }) as never
+  }
+
+  /**
+   * A command that cannot be undone, as the point of no return: when the node says that it failed, the job is
+   * undone. The node answers that only when it has done nothing.
+   */
+  pivotCommand<N extends string, C extends CommandName>(
+    name: N,
+    words: string,
+    step: { do(ctx: Ctx<I, O>, source: CommandSource): NodeCommand<C> | undefined; remedy?: Remedy<CommandFailure<C>> },
+  ): W extends 'back' ? Saga<I, O & Record<N, Output<C>>, L, 'forward'> : never {
+    return this.with({ kind: 'command', name, words, pivot: true, ...step } as Step) as never
   }
 
   /**
@@ -155,48 +204,88 @@ export class Saga<I = any, O = any> {
     words: string,
     step: {
       do(ctx: Ctx<I, O>, source: CommandSource): NodeCommand<C> | undefined
-      undo?(ctx: Ctx<I, O & Partial<Record<N, Output<C>>>>, source: CommandSource): NodeCommand | undefined
+      undo?: Undo<W, (ctx: Ctx<I, Made<O, N, Output<C>, L>>, source: CommandSource) => NodeCommand | undefined>
       remedy?: Remedy<CommandFailure<C>>
       abandonable?: true
     },
-  ): Saga<I, O & Record<N, Output<C>>> {
+  ): Saga<I, O & Answered<W, N, Output<C>>, L, W> {
     return this.with({ kind: 'command', name, words, ...step } as Step)
   }
 
   /**
    * `do` and `undo` converge under their key. What `do` throws is tried again with growing pauses, `tries` times in
-   * all, unless it is an `ApiError` or an `ExternalFailed` that is permanent. `undo` is tried until it is done. The
-   * signal aborts at cancel and stop.
+   * all, unless it is an `ApiError` or an `ExternalFailed` that is permanent; after the pivot for ever. `undo` is tried
+   * until it is done. The signal aborts at cancel and stop.
    */
-  external<N extends string, T>(
+  external<N extends string, T extends Promised<L, N>>(
     name: N,
     words: string,
     step: {
       do(ctx: Ctx<I, O>, call: ExternalCall): Promise<T>
-      undo?(ctx: Ctx<I, O & Partial<Record<N, T>>>, call: ExternalCall): Promise<void>
-      tries?: number
+      undo?: Undo<W, (ctx: Ctx<I, Made<O, N, T, L>>, call: ExternalCall) => Promise<void>>
+      tries?: Undo<W, number>
     },
-  ): Saga<I, O & Record<N, T>> {
+  ): Saga<I, O & Record<N, T>, L, W> {
     return this.with({ kind: 'external', name, words, tries: USUAL_TRIES, ...step } as Step)
   }
 
   /**
    * Starts child jobs and waits until all have ended; the step's output is their ids. It fails with `child_failed` when
-   * one failed. Its undo cancels the children that are open; what a child that succeeded did is undone by a step after
-   * this one.
+   * one failed. Its undo cancels the children that are open and not past their pivot, and waits for all; what a child
+   * that succeeded did is undone by a step after this one. `losesData`: when it starts a job, data is gone for good.
    */
   jobs<N extends string>(
     name: N,
     words: string,
-    step: { start(tx: Tx, ctx: Ctx<I, O>): readonly ChildJob[] },
-  ): Saga<I, O & Record<N, readonly string[]>> {
+    step: { start(tx: Tx, ctx: Ctx<I, O>): readonly ChildJob[]; losesData?: true },
+  ): Saga<I, O & Record<N, readonly string[]>, L, W> {
     return this.with({ kind: 'jobs', name, words, ...step })
   }
 
-  private with(step: Step): Saga<any, any> {
-    return new Saga(this.kind, this.options, [...this.steps, step])
+  /** The steps at which data of the subject may be lost for good. */
+  get losingSteps(): readonly Step[] {
+    return this.steps.filter((step) => 'losesData' in step && step.losesData)
+  }
+
+  get hasPivot(): boolean {
+    return this.onlyForward || pivotOf(this) !== undefined
+  }
+
+  /** A job of the same steps that was promised when it was started: it is never undone. */
+  promised(kind: string): Saga<I, O, L, 'forward'> {
+    const steps = this.steps.map(({ undo, ...step }: Step & { undo?: unknown }) => step as Step)
+    return new Saga<I, O, L, 'forward'>(kind, {}, true, steps)
+  }
+
+  private with(step: Step): Saga<any, any, any, any> {
+    if (this.steps.some(({ name }) => name === step.name)) throw new Error(`${this.kind} has two steps ${step.name}`)
+    return new Saga(this.kind, this.options, this.onlyForward, [...this.steps, step])
   }
 }
 
-/** `kind` is what the job list shows and filters by. */
-export const saga = <I>(kind: string, options: SagaOptions = {}) => new Saga<I, {}>(kind, options)
+/**
+ * A job that is undone when a step fails before its pivot. `kind` is what the job list shows and filters by. `L` names
+ * outputs of later steps that an undo reads; each is checked where its step is declared.
+ */
+export const saga = <I, L = {}>(kind: string, options: SagaOptions = {}) =>
+  new Saga<I, {}, L, 'back'>(kind, options, false)
+
+/** A job that was promised when it was started, like a termination: its pivot lies before its first step. */
+export const forwardSaga = <I>(kind: string, options: Omit<SagaOptions, 'cancelWith' | 'retry'> = {}) =>
+  new Saga<I, {}, {}, 'forward'>(kind, options, true)
+
+/** How far each step of a job is, by its name. */
+type States = Readonly<Record<string, { state: string }>>
+const pivotOf = ({ steps }: Saga): Step | undefined => steps.find((step) => 'pivot' in step && step.pivot)
+
+/** Is the job past its point of no return? */
+export function isPastPivot(saga: Saga, noted: States): boolean {
+  const pivot = pivotOf(saga)
+  return saga.onlyForward || (pivot !== undefined && noted[pivot.name]?.state === 'done')
+}
+
+/** Was a pivot command sent whose answer has not come? */
+export function isInDoubt(saga: Saga, noted: States): boolean {
+  const pivot = pivotOf(saga)
+  return pivot?.kind === 'command' && noted[pivot.name]?.state === 'started'
+}

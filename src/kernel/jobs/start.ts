@@ -17,6 +17,8 @@ export type NewJob = {
   /** The refusal while another open job has the lock, in the words of what it changes; without it `in_use`. */
   busy?: () => ApiError
   nodeId?: string | null
+  /** The second node that it involves. It begins when both have a place for it, and waits while either is away. */
+  otherNodeId?: string | null
   subject?: Subject
   now: number
   /**
@@ -34,8 +36,9 @@ const statements = prepared(({ $client }) => ({
   holding: $client.prepare<{ id: string }, [string]>(
     "SELECT id FROM jobs WHERE holds = +? AND state IN ('queued', 'running', 'undoing') ORDER BY rowid",
   ),
+  // A child past its point of no return comes to its end, and its parent waits for it.
   children: $client.prepare<{ id: string }, [string]>(
-    "SELECT id FROM jobs WHERE parent_id = ? AND state IN ('queued', 'running', 'undoing')",
+    `SELECT id FROM jobs WHERE parent_id = ? AND state IN ('queued', 'running', 'undoing') AND pivot_at IS NULL`,
   ),
   // With a new rowid it stands last in the queue: the runner asks for the jobs behind the last one that it knows.
   release: $client.prepare(
@@ -83,7 +86,7 @@ function queue(
   tx: Tx,
   saga: Saga,
   input: unknown,
-  { title, holds, nodeId, subject, now, held }: Omit<NewJob, 'by' | 'supersedes' | 'busy' | 'alone'>,
+  { title, holds, nodeId, otherNodeId, subject, now, held }: Omit<NewJob, 'by' | 'supersedes' | 'busy' | 'alone'>,
   starter: Starter,
   parentId: string | null,
 ): string {
@@ -98,6 +101,7 @@ function queue(
     parentId,
     holds: holds ?? null,
     nodeId: nodeId ?? null,
+    otherNodeId: otherNodeId === nodeId ? null : (otherNodeId ?? null),
     subjectType: subject?.type ?? null,
     subjectId: subject?.id ?? null,
     startedByType: starter.type,
@@ -110,14 +114,15 @@ function queue(
     ...(held !== undefined && { heldAt: now, stepName: held }),
     tries: 0,
     cancelScope: saga.options.cancelWith ?? null,
+    ...(saga.onlyForward && { pivotAt: now }),
   })
   return id
 }
 
 /**
  * Asks an open job, and its open child jobs, to stop. It stops before its next step, undoes what it did and ends as
- * `failed` with the code `cancelled`; one that never gives up stops where it is. Answers false when there is nothing to
- * ask: it has ended, or was asked.
+ * `failed` with the code `cancelled`; one past its pivot stops where it is, or comes to its end.
+ * Answers false when there is nothing to ask: it has ended, or was asked.
  */
 export function cancelJob(
   tx: Tx,

@@ -20,6 +20,8 @@ export const jobs = sqliteTable(
     /** The lock that it takes until it has ended and is undone; a unique index lets one job have it at a time. */
     holds: text(),
     nodeId: text('node_id'),
+    /** The second node that it involves; it has a place in the lanes of both. */
+    otherNodeId: text('other_node_id'),
     /** The thing that it works on, such as `server` and its id; both are null where it concerns no single thing. */
     subjectType: text('subject_type'),
     subjectId: text('subject_id'),
@@ -47,6 +49,8 @@ export const jobs = sqliteTable(
     cancelById: text('cancel_by_id'),
     cancelByName: text('cancel_by_name'),
     cancelReason: text('cancel_reason'),
+    /** When it passed its point of no return: from then on nothing undoes it, and a step is tried until it is done. */
+    pivotAt: integer('pivot_at'),
     /** Since when it is held: it begins when somebody releases it. */
     heldAt: integer('held_at'),
     /** Since when it waits for a node that is away. */

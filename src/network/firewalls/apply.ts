@@ -5,7 +5,7 @@ import { load, type Server, serverKind } from '../../compute/servers/model.ts'
 import { isGoneNode } from '../../fleet/node-records/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import { saga } from '../../kernel/jobs/saga.ts'
+import { forwardSaga, saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { policyOf } from './policy.ts'
 import { changeServerFirewall, keepReport, noteApplied, serversWith, sharedOn, takeShared } from './queries.ts'
@@ -55,7 +55,7 @@ export function detachShared(tx: Tx, server: Server, start: Start): string | nul
 const hasVm = (tx: Tx, { lifecycle, releasedAt, nodeId }: Server) =>
   lifecycle !== 'pending_setup' && releasedAt === null && !isGoneNode(tx, nodeId)
 
-export const applying = saga<Input>('firewall', { neverGivesUp: true })
+export const applying = forwardSaga<Input>('firewall')
   .record('plan', 'Reading its rules', {
     do: (tx, { input: { serverId } }) => {
       const server = load(tx, serverId)

@@ -7,7 +7,7 @@ import { isGoneNode, managementAddressOf } from '../../fleet/node-records/querie
 import { system } from '../../kernel/api/actor.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { isHeldByJob } from '../../kernel/jobs/queries.ts'
-import { saga } from '../../kernel/jobs/saga.ts'
+import { forwardSaga } from '../../kernel/jobs/saga.ts'
 import { type NewJob, startJob } from '../../kernel/jobs/start.ts'
 import { toNetwork } from '../ip-pools/ranges.ts'
 import { macOf, tapOf, vniOf } from './model.ts'
@@ -56,7 +56,7 @@ const digestOf = (spec: PrivateNetwork) => new Bun.CryptoHasher('sha256').update
 /** One job at a time tells a node of a network. */
 const lockOf = ({ networkId, nodeId }: Input) => `${networkId} ${nodeId}`
 
-export const spreading = saga<Input>('private_network', { neverGivesUp: true })
+export const spreading = forwardSaga<Input>('private_network')
   .record('plan', 'Working out who takes part', {
     do: (tx, { input }) => ({ spec: specOf(tx, input, membersOf(tx, input.networkId)) }),
   })

@@ -3,8 +3,9 @@ import { visible } from '../../identity/team/access.ts'
 import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { day, hour, iso, minute } from '../../kernel/db/clock.ts'
 import { plainCause } from '../../kernel/jobs/failures.ts'
+import { AWAY_MS } from '../../kernel/jobs/runner/away.ts'
 import { count } from '../../kernel/words.ts'
-import { backlogOf, lastFailedJobs, stuckJobRows, visibleJobs } from './queries.ts'
+import { backlogOf, lastFailedJobs, stuckJobRows, visibleJobs, waitingJobRows } from './queries.ts'
 
 /** A failed job is shown for this long. */
 const FAILURE_SHOWN_MS = 7 * day
@@ -19,6 +20,20 @@ export const stuckJobs: Source = ({ tx, actor, registry }) => {
     href: `${areas[actor.kind]}/jobs/${id}`,
   }))
 }
+
+/** Half of the time after which a job that can still be undone gives up. */
+const WAITED_MS = AWAY_MS / 2
+
+/** Jobs past their point of no return that wait for a node: nothing ends them but that node, or its loss. */
+export const waitingJobs: Source = ({ tx, actor, clock }) =>
+  waitingJobRows(tx, visibleJobs(tx, actor), clock() - WAITED_MS, MOST_SHOWN).map(({ id, title, at }) => ({
+    level: 'bad',
+    what: `${title}: it waits for a node that is away.`,
+    effect: 'It cannot be undone any more. It goes on when the node is back, or is declared lost.',
+    since: iso(at),
+    action: 'Open job',
+    href: `${areas[actor.kind]}/jobs/${id}`,
+  }))
 
 /** Backups and copies of a whole node take hours, and people do not wait for them. */
 const BACKLOG_AFTER_MS = { others: 10 * minute, bulk: 2 * hour }

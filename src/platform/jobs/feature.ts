@@ -1,6 +1,6 @@
 import { areas } from '../../identity/accounts/areas.ts'
 import { feature } from '../../kernel/feature.ts'
-import { failedJobs, jobBacklog, stuckJobs } from './attention.ts'
+import { failedJobs, jobBacklog, stuckJobs, waitingJobs } from './attention.ts'
 import { cancelJob } from './cancel.ts'
 import { getJob, getJobLog, listJobs } from './jobs.ts'
 import { jobTarget, searchJobs, timelineOfJobs, visibleJobs } from './queries.ts'
@@ -18,7 +18,9 @@ const errors = {
   },
   job_not_cancellable: {
     status: 409,
-    when: 'The job carries out what was promised, such as a suspension: it cannot be undone and comes to its end.',
+    when:
+      'The job carries out what was promised, such as a suspension, or is past its point of no return: it cannot be ' +
+      'undone and comes to its end.',
     remedy: 'Wait until it has ended.',
   },
 } as const
@@ -45,7 +47,7 @@ export const jobsFeature = feature({
   },
   errors,
   operations: [listJobs, getJob, getJobLog, cancelJob],
-  attention: [stuckJobs, jobBacklog, failedJobs],
+  attention: [stuckJobs, waitingJobs, jobBacklog, failedJobs],
   timeline: [timelineOfJobs],
   auditTargets: [
     {

@@ -57,10 +57,11 @@ export const listJobs = operation({
     for (const [name, column] of [
       ['serverId', 'j.subject_id'],
       ['instanceId', 'j.subject_id'],
-      ['nodeId', 'j.node_id'],
       ['kind', 'j.kind'],
     ] as const)
       if (query[name]) filters.push([`${column} = ?`, [query[name]]])
+    const { nodeId } = query
+    if (nodeId) filters.push(['(j.node_id = ? OR j.other_node_id = ?)', [nodeId, nodeId]])
     const filter = { where: filters.map(([sql]) => sql).join(' AND '), values: filters.flatMap(([, v]) => v) }
     return paginate({
       call,

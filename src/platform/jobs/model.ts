@@ -39,6 +39,8 @@ export const jobRecord = namedSchema('Job', {
   startedBy: described(by, 'As much as you may know: a provider is Staff to its customers, without an id.'),
   nodeId: nullable(t.String()),
   nodeName: nullable(t.String()),
+  otherNodeId: described(nullable(t.String()), 'The second node of a job that involves two.'),
+  otherNodeName: nullable(t.String()),
   ...subjectSchema,
   createdAt: time,
   startedAt: nullable(time),
@@ -63,6 +65,12 @@ export const jobDetails = namedSchema('JobDetails', {
     t.Array(t.Object({ name: t.String(), state: t.Enum([...stepStates]) })),
     'In their order. A step that is undone has left nothing behind, unless data was lost.',
   ),
+  pointOfNoReturn: described(
+    nullable(t.Enum(['ahead', 'passed'])),
+    'ahead: a failure or a cancellation undoes everything. passed: nothing is undone any more, and a step that fails ' +
+      'is tried until it is done. Null: the job can be undone to its last step, or has ended.',
+  ),
+  waitingSince: described(nullable(time), 'Since when it waits for a node that is away.'),
   dataLost: described(
     nullable(t.Boolean()),
     'Of a failed job: data on the disk of its server was deleted and does not come back.',
@@ -124,7 +132,7 @@ const isOpen = ({ state }: JobRow) => state !== 'succeeded' && state !== 'failed
 /** Why the job cannot be cancelled now; undefined when it can be. */
 export function notCancellable(it: JobRow): ApiError | undefined {
   if (!isOpen(it)) return new ApiError('job_ended', `${it.title} has ended.`)
-  if (it.cancelScope === null)
+  if (it.cancelScope === null || it.pivotAt !== null)
     return new ApiError('job_not_cancellable', `${it.title} cannot be undone, so it comes to its end by itself.`)
   return undefined
 }
@@ -141,7 +149,14 @@ const failureOf = ({ errorCode, errorMessage }: JobRow): Failure | null =>
 /** `saga`: the one of its kind, undefined where this version has none. */
 export function showJobDetails(tx: Db, actor: Actor, it: JobRow, saga: Saga | undefined, words: FailureWords) {
   const failure = failureOf(it)
-  return { ...showJob(tx, actor, it, words), cause: failure && plainCause(words, failure), ...outcomeOf(tx, it, saga) }
+  const pointOfNoReturn = it.pivotAt !== null ? ('passed' as const) : saga?.hasPivot ? ('ahead' as const) : null
+  return {
+    ...showJob(tx, actor, it, words),
+    cause: failure && plainCause(words, failure),
+    pointOfNoReturn: isOpen(it) && it.state !== 'undoing' ? pointOfNoReturn : null,
+    waitingSince: isoOrNull(it.waitingSince),
+    ...outcomeOf(tx, it, saga),
+  }
 }
 
 export function showJob(tx: Db, actor: Actor, it: JobRow, words: FailureWords) {
@@ -157,6 +172,8 @@ export function showJob(tx: Db, actor: Actor, it: JobRow, words: FailureWords) {
     startedBy: startedBy(actor, it),
     nodeId: staff ? it.nodeId : null,
     nodeName: staff ? it.nodeName : null,
+    otherNodeId: staff ? it.otherNodeId : null,
+    otherNodeName: staff ? it.otherNodeName : null,
     ...subjectFields(it),
     createdAt: iso(it.createdAt),
     startedAt: isoOrNull(it.startedAt),

@@ -22,9 +22,7 @@ export function outcomeOf(tx: Db, it: JobRow, saga: Saga | undefined): Outcome {
     name: words,
     state: noteOf.get(name)?.state ?? ('waiting' as const),
   }))
-  const dataLost = saga.steps.some(
-    (step) => step.kind === 'record' && step.losesData && noteOf.get(step.name)?.answered === 1,
-  )
+  const dataLost = saga.losingSteps.some(({ name }) => noteOf.get(name)?.answered === 1)
   return {
     steps,
     dataLost: it.state === 'failed' ? dataLost : null,

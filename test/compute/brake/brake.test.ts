@@ -443,7 +443,7 @@ const countedAs: Record<string, DestructionKind> = {
   restore_snapshot: 'restore',
 }
 test('every job that loses data of a server or GPU instance for good is counted', () => {
-  const losing = registry.jobs.filter(({ steps }) => steps.some((step) => step.kind === 'record' && step.losesData))
+  const losing = registry.jobs.filter(({ losingSteps }) => losingSteps.length > 0)
   expect(losing.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(countedAs).toSorted())
 })
 

@@ -19,7 +19,7 @@ const present: Record<Destroyed, string> = {
 }
 /** Jobs that overwrite or delete a disk, by their own declaration. */
 const losing = registry.jobs
-  .filter((saga) => saga === deletingVolume || saga.steps.some((step) => step.kind === 'record' && step.losesData))
+  .filter((saga) => saga === deletingVolume || saga.losingSteps.length > 0)
   .map(({ kind }) => `'${kind}'`)
 
 const rows = (p: Everything, sql: string): Set<string> =>

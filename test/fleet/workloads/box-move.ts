@@ -11,7 +11,7 @@ import { changeWorkload } from '../../../src/fleet/workloads/queries.ts'
 import { closeStay, openArriving, switchHome } from '../../../src/fleet/workloads/stays/stays.ts'
 import { system } from '../../../src/kernel/api/actor.ts'
 import { fields, operation, see } from '../../../src/kernel/api/operation.ts'
-import { saga } from '../../../src/kernel/jobs/saga.ts'
+import { forwardSaga, saga } from '../../../src/kernel/jobs/saga.ts'
 import { startJob } from '../../../src/kernel/jobs/start.ts'
 import { box, boxById, boxKind, jobOf, plan, started, volumeOf } from './box.ts'
 
@@ -49,7 +49,7 @@ export const moving = saga<Moving>('move-box')
     do: ({ input }) => nodeCommand(input.to, 'vm.start', { workload: input.boxId }),
     undo: ({ input }) => nodeCommand(input.to, 'vm.stop', { workload: input.boxId, graceSeconds: 0 }),
   })
-  .record('switch', 'Changing its home', {
+  .pivot('switch', 'Changing its home', {
     do: (tx, { input: { boxId, from, to }, now }) => {
       const volume = volumeOf(boxById(tx, boxId)!)
       switchHome(tx, boxId, nodeHome(nodeById(tx, to)!))
@@ -60,7 +60,7 @@ export const moving = saga<Moving>('move-box')
   })
 const nodeHome = ({ id, locationId }: { id: string; locationId: string }) => ({ nodeId: id, locationId })
 
-export const clearing = saga<{ boxId: string; nodeId: string; volume: Volume }>('clear-box', { neverGivesUp: true })
+export const clearing = forwardSaga<{ boxId: string; nodeId: string; volume: Volume }>('clear-box')
   .command('remove', 'Removing the machine', {
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.remove', { workload: input.boxId }),
   })
@@ -87,6 +87,9 @@ export const moveBox = operation({
     const source = sourceOf(see(tx, actor, image, body.imageId, 'imageId'))
     const input = { boxId: target.id, from: target.nodeId, to, image: source }
     const about = jobOf({ ...target, node: { id: target.nodeId } }, actor, clock())
-    return { jobId: startJob(tx, moving, input, { ...about, ...lockOf(boxKind, target.id) }), boxId: target.id }
+    return {
+      jobId: startJob(tx, moving, input, { ...about, ...lockOf(boxKind, target.id), otherNodeId: to }),
+      boxId: target.id,
+    }
   },
 })

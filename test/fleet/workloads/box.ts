@@ -15,7 +15,7 @@ import { workloadResource } from '../../../src/identity/team/access.ts'
 import type { Actor } from '../../../src/kernel/api/actor.ts'
 import { fields, operation, type Resource, see } from '../../../src/kernel/api/operation.ts'
 import type { Db, Tx } from '../../../src/kernel/db/open.ts'
-import { saga } from '../../../src/kernel/jobs/saga.ts'
+import { forwardSaga, saga } from '../../../src/kernel/jobs/saga.ts'
 import { startJob } from '../../../src/kernel/jobs/start.ts'
 import { addressesOf, releaseAddresses } from '../../../src/network/ip-pools/allocate.ts'
 
@@ -101,7 +101,7 @@ export const building = saga<Input & { image: ImageSource }>('build-box')
       changeWorkload(tx, input.boxId, { lifecycle: 'active', power: 'running', wantedPower: 'running' }),
   })
 
-export const removing = saga<Input & { volume: Volume }>('remove-box', { neverGivesUp: true })
+export const removing = forwardSaga<Input & { volume: Volume }>('remove-box')
   .command('remove', 'Removing the machine', {
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.remove', { workload: input.boxId }),
   })

@@ -59,9 +59,14 @@ describe('a box that moves', () => {
     using p = await open()
     const id = await order(p)
     const [from, to] = [p.node.id, otherOf(p)]
-    p.agents.get(to)!.disconnect()
+    p.arm({
+      failpoints: (moment) => {
+        if (moment === 'move-box/open:noted') p.agents.get(to)!.disconnect()
+      },
+    })
     await move(p, id)
     await Bun.sleep(100)
+    p.arm({})
     expect(await where(p, id)).toMatchObject({
       stays: ['arriving on fra-02', 'home on fra-01'],
       held: expect.arrayContaining(['fra-01 holds 1 1024 10', 'fra-02 holds 1 1024 10']),

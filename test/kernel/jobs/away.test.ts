@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { AWAY_MS, RECONNECT_MS } from '../../../src/kernel/jobs/runner/away.ts'
 import { AT_ONCE } from '../../../src/kernel/jobs/runner/lanes.ts'
-import { saga } from '../../../src/kernel/jobs/saga.ts'
+import { forwardSaga, saga } from '../../../src/kernel/jobs/saga.ts'
 import { type Engine, engine, tick } from './engine.ts'
 
 const minute = 60_000
@@ -22,7 +22,7 @@ const building = saga<Input>('build')
   .record('reserve', 'Reserving', { do: () => {}, undo: () => void undone.push('reserve') })
   .command('make', 'Making', { do: ({ input }) => look(input.nodeId), undo: ({ input }) => stop(input.nodeId) })
   .command('wait', 'Waiting', { do: ({ input }) => look(input.second ?? input.nodeId) })
-const stubborn = saga<Input>('stubborn', { neverGivesUp: true }).command('stop', 'Stopping', {
+const stubborn = forwardSaga<Input>('stubborn').command('stop', 'Stopping', {
   do: ({ input }) => stop(input.nodeId),
 })
 const all = [building, stubborn]
@@ -189,7 +189,7 @@ describe('a job whose node went away', () => {
   })
 })
 
-describe('a job that never gives up', () => {
+describe('a job past its pivot', () => {
   test('waits for its node for ever', async () => {
     const e = fresh()
     e.node('a', 'away')

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { CommandFailed } from '../../../src/kernel/jobs/failures.ts'
-import { saga } from '../../../src/kernel/jobs/saga.ts'
+import { forwardSaga, saga } from '../../../src/kernel/jobs/saga.ts'
 import { engine, tick } from './engine.ts'
 
 const workload = `srv_${'0'.repeat(26)}`
@@ -16,10 +16,10 @@ const building = saga<Input>('build')
   .command('make', 'Making', { do: ({ input }) => look(input.nodeId), undo: ({ input }) => stop(input.nodeId) })
   .command('wait', 'Waiting', { do: ({ input }) => look(input.nodeId), abandonable: true })
   .record('tell', 'Telling', { do: () => void undone.push('told') })
-const stopping = saga<Input>('stop', { neverGivesUp: true }).command('stop', 'Stopping', {
+const stopping = forwardSaga<Input>('stop').command('stop', 'Stopping', {
   do: ({ input }) => stop(input.nodeId),
 })
-const merging = saga<Input>('merge', { neverGivesUp: true, neverStops: true })
+const merging = forwardSaga<Input>('merge', { neverStops: true })
   .command('merge', 'Merging', { do: ({ input }) => look(input.nodeId) })
   .record('tell', 'Telling', { do: () => void undone.push('merged') })
 const keysOf = (e: ReturnType<typeof engine>, id: string) =>
@@ -203,7 +203,7 @@ describe('a job that supersedes another', () => {
     expect(() => e.start(building, 'a', { holds: 'x' })).toThrow('Another job is working')
     expect(e.jobs().length).toBe(2)
   })
-  test('stops one that never gives up where it is, and takes its place', async () => {
+  test('stops one past its pivot where it is, and takes its place', async () => {
     const e = fresh()
     let broken = true
     e.answering(() => {

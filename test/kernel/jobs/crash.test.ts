@@ -4,11 +4,11 @@
 // disturbs.
 import { describe, expect, test } from 'bun:test'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
-import { type Db, openDb } from '../../../src/kernel/db/open.ts'
+import type { Db } from '../../../src/kernel/db/open.ts'
 import { CommandFailed, ExternalFailed, InjectedCrash } from '../../../src/kernel/jobs/failures.ts'
 import { childJob, saga } from '../../../src/kernel/jobs/saga.ts'
 import { quickly } from '../../support/quick.ts'
-import { type Engine, engine } from './engine.ts'
+import { type Engine, engine, freshDb } from './engine.ts'
 
 type Failure = { step: string; late: boolean } | undefined
 type Input = { nodeId: string; n?: number }
@@ -113,7 +113,7 @@ const nothing = { bookings: 0, things: 0, rows: 0 }
 
 type Disturbance = { at: string; does: 'crash' | 'cancel' | 'node removed' } | undefined
 async function play(failure: Failure, disturbance: Disturbance) {
-  const db = openDb(':memory:')
+  const db = freshDb()
   const world = makeWorld(failure, db)
   const moments: string[] = []
   let id = ''

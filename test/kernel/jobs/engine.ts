@@ -1,4 +1,6 @@
 // The runner by itself: sagas of the test, and nodes that answer when they are told to, come and go.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { type Actor, system } from '../../../src/kernel/api/actor.ts'
 import { openDb, write } from '../../../src/kernel/db/open.ts'
 import { CommandFailed } from '../../../src/kernel/jobs/failures.ts'
@@ -18,10 +20,27 @@ type Sent = {
   fail(code: string): void
 }
 type Options = { db?: ReturnType<typeof openDb>; pauseMs?: (tries: number) => number; failpoints?: Failpoints }
-type Start = { holds?: string; input?: object; supersedes?: true; title?: string; by?: Actor }
+type Start = { holds?: string; input?: object; otherNodeId?: string; supersedes?: true; title?: string; by?: Actor }
+
+let empty: Uint8Array | undefined
+/** A database of its own, whose file is gone at once. All migrations are applied once: they take longer than a test. */
+export function freshDb(): ReturnType<typeof openDb> {
+  if (!empty) {
+    const db = openDb(':memory:')
+    empty = db.$client.serialize()
+    db.$client.close()
+  }
+  const dir = mkdtempSync(`${tmpdir()}/berth-engine-`)
+  try {
+    writeFileSync(`${dir}/berth.db`, empty)
+    return openDb(`${dir}/berth.db`)
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
+}
 
 export function engine(sagas: readonly Saga[], options: Options = {}) {
-  const { db = openDb(':memory:'), pauseMs = () => 1, failpoints } = options
+  const { db = freshDb(), pauseMs = () => 1, failpoints } = options
   const sent: Sent[] = []
   const rejects = new Map<string, (error: Error) => void>()
   let answer: ((key: string) => unknown) | undefined

@@ -8,6 +8,7 @@ import { engine, tick } from './engine.ts'
 const job = (id: string, more: Partial<Queued> = {}): Queued => ({
   id,
   nodeId: 'a',
+  otherNodeId: null,
   lane: 'interactive',
   holds: null,
   ...more,

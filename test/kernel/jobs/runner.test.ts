@@ -8,7 +8,7 @@ import { CommandFailed } from '../../../src/kernel/jobs/failures.ts'
 import type { Nodes } from '../../../src/kernel/jobs/runner/execution.ts'
 import { AT_ONCE } from '../../../src/kernel/jobs/runner/lanes.ts'
 import { Runner } from '../../../src/kernel/jobs/runner/runner.ts'
-import { saga } from '../../../src/kernel/jobs/saga.ts'
+import { forwardSaga, saga } from '../../../src/kernel/jobs/saga.ts'
 import { engine, tick } from './engine.ts'
 
 const workload = `srv_${'0'.repeat(26)}`
@@ -19,7 +19,7 @@ const stop = (nodeId: string) => nodeCommand(nodeId, 'vm.stop', { workload, grac
 const asking = saga<Input>('ask', { lane: 'build' }).command('look', 'Looking', {
   do: ({ input }) => look(input.nodeId),
 })
-const stubborn = saga<Input>('stubborn', { neverGivesUp: true }).command('look', 'Looking', {
+const stubborn = forwardSaga<Input>('stubborn').command('look', 'Looking', {
   do: ({ input }) => look(input.nodeId),
 })
 const nothing = saga<Input>('nothing').record('a', 'Doing nothing', { do: () => {} })
@@ -240,7 +240,7 @@ describe('what may not fail', () => {
       { ...about, level: 'error', message: 'a job failed', code: 'boom', reason: 'Boom.' },
     ])
   })
-  test('a job that never gives up says each time that it tries again; one that succeeds is no failure', async () => {
+  test('a job past its pivot says each time that it tries again; one that succeeds is no failure', async () => {
     const e = engine([stubborn, nothing])
     let left = 2
     e.answering(() => {

@@ -28,6 +28,9 @@ type Matrix = {
   measure?: (p: World, id: string) => Promise<object>
 }
 
+/** The moments of a step between its begin and its note. */
+const within = { record: [], command: ['answered'], external: ['answered'], jobs: ['started', 'answered'] }
+
 const failed = ({ fails }: Scenario, end: object) => (typeof fails === 'function' ? fails(end) : fails!)
 
 /** Declares the tests of every scenario: each moment of a crash, and each failing step with moments of a crash. */
@@ -94,7 +97,7 @@ export function crashMatrix({ sagas, scenarios, sampled, open = world, measure =
 
   function momentsOf(s: Scenario, failing: boolean): Moment[] {
     const forwards = stepsOf(s).flatMap((step) =>
-      ['before', ...(step.kind === 'command' ? ['answered'] : []), 'noted'].map((at) => `${s.kind}/${step.name}:${at}`),
+      ['before', ...within[step.kind], 'noted'].map((at) => `${s.kind}/${step.name}:${at}`),
     )
     const backwards = stepsOf(s).flatMap((step) =>
       [...(step.kind === 'command' ? ['undo answered'] : []), 'undone'].map((at) => `${s.kind}/${step.name}:${at}`),

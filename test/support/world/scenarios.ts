@@ -24,8 +24,8 @@ export type Scenario = {
   /** The state when it has ended, in the words of `invariants` or of the matrix's own `measure`. */
   succeeds: Ending
   /**
-   * Undefined: it never gives up, so a failure that passes ends as a success. A function where it depends on how far it
-   * came.
+   * Undefined: it only goes forward, so a failure that passes ends as a success. A function where it depends on how
+   * far it came.
    */
   fails?: Ending | ((end: any) => Ending)
   /** Outside of the long run each tenth moment of a crash, and each failing step undisturbed, are enough. */

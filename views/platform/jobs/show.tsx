@@ -51,6 +51,7 @@ function JobPage({ job, log, server, area }: Data & { area: Area }) {
         </p>
         {!ended && <Running job={job} />}
         {job.error && (ended ? <Failure job={job} server={server} area={area} /> : <Trouble job={job} />)}
+        {!ended && !job.undoing && job.waitingSince && <Waiting job={job} />}
         {!ended && !job.error && job.cancelled && (
           <Note level="info">
             <strong>It is being cancelled.</strong>
@@ -133,6 +134,21 @@ const Running = ({ job }: { job: Job }) => (
   </div>
 )
 
+const Waiting = ({ job }: { job: Job }) => (
+  <Note level="warn">
+    <strong>It waits for a node that is away.</strong>
+    <br />
+    {job.pointOfNoReturn === 'passed'
+      ? 'It goes on when the node is back, or is declared lost. Nothing of it is undone any more.'
+      : 'After 15 minutes it fails, and is undone.'}
+  </Note>
+)
+
+const noReturnWords = {
+  ahead: 'Ahead: it can still be undone',
+  passed: 'Passed: every step is tried until it is done',
+} as const
+
 const Trouble = ({ job }: { job: Job }) => (
   <Note level="warn">
     <strong>{afterError(job)}</strong>
@@ -174,6 +190,8 @@ const JobFacts = ({ job }: { job: Job }) => (
         ['Started by', job.startedBy.name],
         ['Cancelled by', job.cancelled && <CancelledBy of={job.cancelled} />],
         ['Node', job.nodeId && <Link href={`/admin/nodes/${job.nodeId}`}>{job.nodeName}</Link>],
+        ['Other node', job.otherNodeId && <Link href={`/admin/nodes/${job.otherNodeId}`}>{job.otherNodeName}</Link>],
+        ['Point of no return', job.pointOfNoReturn && noReturnWords[job.pointOfNoReturn]],
         ['Started', <Moment iso={job.createdAt} />],
         ['Ended', job.finishedAt && <Moment iso={job.finishedAt} />],
         ['Id', <Copyable text={job.id} what="id" />],

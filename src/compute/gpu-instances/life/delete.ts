@@ -12,7 +12,7 @@ import { type Actor, system } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { type AppContext, operation } from '../../../kernel/api/operation.ts'
 import { type Db, type Tx, write } from '../../../kernel/db/open.ts'
-import { saga } from '../../../kernel/jobs/saga.ts'
+import { forwardSaga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { count } from '../../../kernel/words.ts'
 import { mayDestroy } from '../../brake/brake.ts'
@@ -146,7 +146,7 @@ export function deleteReleased(db: Db, { clock }: Pick<AppContext, 'clock'>) {
 
 const HOLD_GRACE_SECONDS = 60
 /** Stops one whose deletion waits for a second person, and gives its cards to others. */
-export const holdingBack = saga<{ instanceId: string; nodeId: string }>('gpu_hold_back', { neverGivesUp: true })
+export const holdingBack = forwardSaga<{ instanceId: string; nodeId: string }>('gpu_hold_back')
   .command('stop', 'Stopping it', {
     do: ({ input }) =>
       nodeCommand(input.nodeId, 'container.stop', { workload: input.instanceId, graceSeconds: HOLD_GRACE_SECONDS }),
@@ -163,7 +163,7 @@ export const holdingBack = saga<{ instanceId: string; nodeId: string }>('gpu_hol
 
 /** `isTold`: its deletion was told when the brake held it. */
 type Deleting = { instanceId: string; nodeId: string; isTold?: boolean }
-export const deletingInstance = saga<Deleting>('gpu_delete', { neverGivesUp: true })
+export const deletingInstance = forwardSaga<Deleting>('gpu_delete')
   .record('plan', 'Planning', { losesData: true, do: () => true as const })
   .command('remove', 'Stopping it and removing its container', {
     do: ({ input }) => nodeCommand(input.nodeId, 'container.remove', { workload: input.instanceId }),

@@ -2,7 +2,7 @@
 import { nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
-import { saga } from '../../../kernel/jobs/saga.ts'
+import { forwardSaga } from '../../../kernel/jobs/saga.ts'
 import { cancelJobsHolding, type NewJob, startJob } from '../../../kernel/jobs/start.ts'
 import { suspending, suspensionOf } from '../../workloads/suspend.ts'
 import { type GpuInstance, instanceJob, jobAnswer, tell } from '../model.ts'
@@ -38,7 +38,7 @@ export const { suspend: suspendInstance, unsuspend: unsuspendInstance } = suspen
 })
 
 type Deed = Pick<NewJob, 'by' | 'title' | 'now'>
-export const suspendingInstance = saga<{ instanceId: string; nodeId: string }>('gpu_suspend', { neverGivesUp: true })
+export const suspendingInstance = forwardSaga<{ instanceId: string; nodeId: string }>('gpu_suspend')
   .command('stop', 'Stopping it', {
     do: ({ input }) =>
       nodeCommand(input.nodeId, 'container.stop', { workload: input.instanceId, graceSeconds: SUSPEND_GRACE_SECONDS }),

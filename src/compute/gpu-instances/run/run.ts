@@ -9,7 +9,7 @@ import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import { CommandFailed } from '../../../kernel/jobs/failures.ts'
 import { isAnotherWaiting } from '../../../kernel/jobs/queries.ts'
-import { type SagaOptions, saga } from '../../../kernel/jobs/saga.ts'
+import { saga } from '../../../kernel/jobs/saga.ts'
 import { list } from '../../../kernel/words.ts'
 import { load, tell } from '../model.ts'
 import { updateInstance } from '../queries.ts'
@@ -67,102 +67,102 @@ function mustHaveCards({ checked, rechecked }: { checked?: Mended | undefined; r
 
 const of = ({ instanceId }: Running) => ({ workload: instanceId })
 
-const running = (kind: string, options: SagaOptions) =>
-  saga<Running>(kind, options)
-    .record('plan', 'Planning', {
-      do: (tx, { input }) => plan(tx, input),
-      // Its holdings stay: it can be started again, or deleted, which gives it back.
-      undo: (tx, { input: { instanceId, action }, out, error, now, jobId }) => {
-        const it = load(tx, instanceId)
-        // Another job, such as that of a suspension, decides what becomes of it.
-        if (it.lifecycle === 'terminated') return
-        if (error?.code === 'cancelled' && isAnotherWaiting(tx, jobId, instanceId)) return
-        const began = (out as { begin?: true }).begin === true
-        const stays = out.plan?.isRunning === true && !began
-        if (action !== 'unsuspend') noteFailed(tx, instanceId, { action, error, stays, now })
-      },
-      undoAtOnce: true,
-    })
-    .command('check', 'Checking its cards and clearing their memory', {
-      do: ({ input, out }, { db }) => {
-        // None are left where all were broken and its setup is tried again.
-        const cards = out.plan.isNew ? cardsOf(db, { id: input.instanceId, nodeId: input.nodeId }) : []
-        return cards.length ? nodeCommand(input.nodeId, 'cards.check', { cards }) : undefined
-      },
-    })
-    .record('checked', 'Recording the check', {
-      do: (tx, { input, out, now, log }) => {
-        if (!out.plan.isNew) return undefined
-        const mended = noteAndMend(tx, input, out.check?.cards ?? [], now)
-        for (const words of mended.broken) log(`A card did not pass its check: ${words}`, 'warning')
-        return mended
-      },
-    })
-    .command('recheck', 'Checking cards that take the place of broken ones', {
-      do: ({ input, out }) =>
-        out.checked?.taken.length ? nodeCommand(input.nodeId, 'cards.check', { cards: out.checked.taken }) : undefined,
-    })
-    .record('rechecked', 'Recording that check', {
-      do: (tx, { input, out, now }) => (out.recheck ? noteAndMend(tx, input, out.recheck.cards, now) : undefined),
-    })
-    .command('image', 'Fetching the image, unless the host has it', {
-      abandonable: true,
-      // The result of the check stays recorded when the job fails here.
-      do: ({ input, out }, source) => {
-        mustHaveCards(out)
-        return nodeCommand(input.nodeId, 'container-image.ensure', imageFor(source, input.nodeId, out.plan.imageId))
-      },
-    })
-    // Until here nothing of an instance that runs was touched.
-    .record('begin', 'Beginning with the container', { do: () => true as const })
-    .command('stop', 'Stopping it', {
-      do: ({ input, out }) =>
-        out.plan.isRunning && (input.action === 'restart' || input.action === 'rebuild')
-          ? nodeCommand(input.nodeId, 'container.stop', { ...of(input), graceSeconds: GRACE_SECONDS })
-          : undefined,
-    })
-    .command('workspace', 'Making /workspace', {
-      do: ({ input }, { db }) => {
-        const { number, diskGb } = load(db, input.instanceId)
-        return nodeCommand(input.nodeId, 'workspace.create', { ...of(input), number, sizeBytes: diskGb * GIB })
-      },
-      undo: ({ input, out }) => (out.plan.isNew ? nodeCommand(input.nodeId, 'workspace.remove', of(input)) : undefined),
-    })
-    .command('create', 'Making the container', {
-      do: ({ input, out }, source) =>
-        nodeCommand(input.nodeId, 'container.create', containerOf(source, input.instanceId, out.plan.imageId)),
-      undo: ({ input, out }) => (out.plan.isNew ? nodeCommand(input.nodeId, 'container.remove', of(input)) : undefined),
-    })
-    .command('start', 'Starting it', {
-      do: ({ input }) => nodeCommand(input.nodeId, 'container.start', of(input)),
-      undo: ({ input }) => nodeCommand(input.nodeId, 'container.stop', { ...of(input), graceSeconds: 0 }),
-    })
-    .command('await', 'Waiting until it answers', {
-      abandonable: true,
-      do: ({ input }) =>
-        nodeCommand(input.nodeId, 'container.await', { ...of(input), limitSeconds: ANSWER_LIMIT_SECONDS }),
-    })
-    // The last step: nothing can fail after the events, so it needs no undo.
-    .record('tell', 'Ready', {
-      do: (tx, { input: { instanceId, action }, out, now, log }) => {
-        // An unsuspension is not undone: that it ended is told as it is of one that ran for long.
-        if (out.await.answered === 'off' && action !== 'unsuspend')
-          throw new CommandFailed('container_ended', 'The container ended as soon as it was started.')
-        if (out.await.answered === 'no') log(NO_ANSWER, 'warning')
-        changeWorkload(tx, instanceId, { lifecycle: 'active', failure: null, power: 'running', wantedPower: 'running' })
-        if (action === 'rebuild') {
-          updateInstance(tx, instanceId, { imageId: out.plan.imageId })
-          tell(tx, now, 'gpu_instance.image_changed', instanceId, {})
-        }
-        noteStarted(tx, instanceId, now, action === 'unsuspend' ? 'unsuspended' : 'requested')
-      },
-    })
-
 /** Sets up, starts, restarts, or makes anew from another image. */
-export const runningInstance = running('gpu_instance', {
+export const runningInstance = saga<Running, { begin: true }>('gpu_instance', {
   lane: 'build',
   cancelWith: 'servers:reinstall',
   retry: ({ action }: Running) => (action === 'create' ? 'rebuild' : action),
 })
+  .record('plan', 'Planning', {
+    do: (tx, { input }) => plan(tx, input),
+    // Its holdings stay: it can be started again, or deleted, which gives it back.
+    undo: (tx, { input: { instanceId, action }, out, error, now, jobId }) => {
+      const it = load(tx, instanceId)
+      // Another job, such as that of a suspension, decides what becomes of it.
+      if (it.lifecycle === 'terminated') return
+      if (error?.code === 'cancelled' && isAnotherWaiting(tx, jobId, instanceId)) return
+      const began = out.begin === true
+      const stays = out.plan?.isRunning === true && !began
+      if (action !== 'unsuspend') noteFailed(tx, instanceId, { action, error, stays, now })
+    },
+    undoAtOnce: true,
+  })
+  .command('check', 'Checking its cards and clearing their memory', {
+    do: ({ input, out }, { db }) => {
+      // None are left where all were broken and its setup is tried again.
+      const cards = out.plan.isNew ? cardsOf(db, { id: input.instanceId, nodeId: input.nodeId }) : []
+      return cards.length ? nodeCommand(input.nodeId, 'cards.check', { cards }) : undefined
+    },
+  })
+  .record('checked', 'Recording the check', {
+    do: (tx, { input, out, now, log }) => {
+      if (!out.plan.isNew) return undefined
+      const mended = noteAndMend(tx, input, out.check?.cards ?? [], now)
+      for (const words of mended.broken) log(`A card did not pass its check: ${words}`, 'warning')
+      return mended
+    },
+  })
+  .command('recheck', 'Checking cards that take the place of broken ones', {
+    do: ({ input, out }) =>
+      out.checked?.taken.length ? nodeCommand(input.nodeId, 'cards.check', { cards: out.checked.taken }) : undefined,
+  })
+  .record('rechecked', 'Recording that check', {
+    do: (tx, { input, out, now }) => (out.recheck ? noteAndMend(tx, input, out.recheck.cards, now) : undefined),
+  })
+  .command('image', 'Fetching the image, unless the host has it', {
+    abandonable: true,
+    // The result of the check stays recorded when the job fails here.
+    do: ({ input, out }, source) => {
+      mustHaveCards(out)
+      return nodeCommand(input.nodeId, 'container-image.ensure', imageFor(source, input.nodeId, out.plan.imageId))
+    },
+  })
+  // Until here nothing of an instance that runs was touched.
+  .record('begin', 'Beginning with the container', { do: () => true as const })
+  .command('stop', 'Stopping it', {
+    do: ({ input, out }) =>
+      out.plan.isRunning && (input.action === 'restart' || input.action === 'rebuild')
+        ? nodeCommand(input.nodeId, 'container.stop', { ...of(input), graceSeconds: GRACE_SECONDS })
+        : undefined,
+  })
+  .command('workspace', 'Making /workspace', {
+    do: ({ input }, { db }) => {
+      const { number, diskGb } = load(db, input.instanceId)
+      return nodeCommand(input.nodeId, 'workspace.create', { ...of(input), number, sizeBytes: diskGb * GIB })
+    },
+    undo: ({ input, out }) => (out.plan.isNew ? nodeCommand(input.nodeId, 'workspace.remove', of(input)) : undefined),
+  })
+  .command('create', 'Making the container', {
+    do: ({ input, out }, source) =>
+      nodeCommand(input.nodeId, 'container.create', containerOf(source, input.instanceId, out.plan.imageId)),
+    undo: ({ input, out }) => (out.plan.isNew ? nodeCommand(input.nodeId, 'container.remove', of(input)) : undefined),
+  })
+  .command('start', 'Starting it', {
+    do: ({ input }) => nodeCommand(input.nodeId, 'container.start', of(input)),
+    undo: ({ input }) => nodeCommand(input.nodeId, 'container.stop', { ...of(input), graceSeconds: 0 }),
+  })
+  .command('await', 'Waiting until it answers', {
+    abandonable: true,
+    do: ({ input }) =>
+      nodeCommand(input.nodeId, 'container.await', { ...of(input), limitSeconds: ANSWER_LIMIT_SECONDS }),
+  })
+  // The last step: nothing can fail after the events, so it needs no undo.
+  .record('tell', 'Ready', {
+    do: (tx, { input: { instanceId, action }, out, now, log }) => {
+      // Its node was removed or lost, and the instance with it.
+      if (!out.await) return
+      // An unsuspension is not undone: that it ended is told as it is of one that ran for long.
+      if (out.await.answered === 'off' && action !== 'unsuspend')
+        throw new CommandFailed('container_ended', 'The container ended as soon as it was started.')
+      if (out.await.answered === 'no') log(NO_ANSWER, 'warning')
+      changeWorkload(tx, instanceId, { lifecycle: 'active', failure: null, power: 'running', wantedPower: 'running' })
+      if (action === 'rebuild') {
+        updateInstance(tx, instanceId, { imageId: out.plan.imageId })
+        tell(tx, now, 'gpu_instance.image_changed', instanceId, {})
+      }
+      noteStarted(tx, instanceId, now, action === 'unsuspend' ? 'unsuspended' : 'requested')
+    },
+  })
+
 /** Starts one that is no longer suspended, or whose deletion was refused. */
-export const unsuspendingInstance = running('gpu_unsuspend', { neverGivesUp: true })
+export const unsuspendingInstance = runningInstance.promised('gpu_unsuspend')

@@ -1,7 +1,7 @@
 // Reinstalling a server so that a failure leaves the old system as it was. The new system gets a disk of its own beside
 // the old one, and the last step takes it into use; the old disk is removed after that, by a job of its own. Until then
-// every undo leads back to the old disk, definition and power. Where the node has no space for two disks, the old one
-// is removed first, if the caller agrees.
+// every undo leads back to the old disk, definition and power. Where the node has no space for two disks, that job runs
+// first, if the caller agrees, and an undo leaves the server without a system.
 
 import { Type as t } from 'typebox'
 import { nodeCommand, type Power, type Vm } from '../../../../agent/protocol/wire.ts'
@@ -31,7 +31,7 @@ import { lookAtPower, startVm } from '../vm-steps.ts'
 import { tellFailed } from './failed.ts'
 import { access, firstBootFields, hostname, rootPasswordFor } from './order.ts'
 import { type Installing, NO_ANSWER, type Plan, planInstallation, startupScriptIn, vmOf, volumeOf } from './plan.ts'
-import { removeDisk } from './remove-disk.ts'
+import { oldDiskRemoval, removeDisk } from './remove-disk.ts'
 import { imageFor, installationOf, installationStarted, who } from './setup.ts'
 import { awaitBoot, fetchImage, makeDisk, readsLater, removeSeed, writeSeed } from './steps.ts'
 
@@ -143,8 +143,9 @@ type ReinstallPlan = Plan & {
   power: Power | null
 }
 type Hold = { fate: Fate; diskGb: number }
-/** The outputs that decide how to undo. */
-type Outputs = { hold: Hold; plan: ReinstallPlan; look?: { power: Power }; 'give-up'?: unknown }
+/** The outputs of later steps that decide how to undo. */
+type Later = { look: { power: Power }; clear: readonly string[] }
+type Outputs = { hold: Hold; plan: ReinstallPlan } & Partial<Later>
 
 /** Decides the fate of the old system and holds the space of a second disk. Throws `no_room_to_reinstall`. */
 function hold(tx: Tx, { serverId, discardFirst }: Reinstalling): Hold {
@@ -182,7 +183,8 @@ function unplan(tx: Tx, serverId: string, power: Power | null, reason: string | 
 }
 
 /** Undoing leads back to the old system, unless there is none or it was given up. */
-const comesBack = (out: Outputs) => out.hold.fate === 'kept' || (out.hold.fate === 'deleted_first' && !out['give-up'])
+const comesBack = ({ hold: { fate }, clear }: Outputs) =>
+  fate === 'kept' || (fate === 'deleted_first' && !clear?.length)
 
 /** Starts the old system if it ran; removes the definition where there is no old system. */
 const bringBack = ({ nodeId, serverId }: Installing, out: Outputs) => {
@@ -190,12 +192,27 @@ const bringBack = ({ nodeId, serverId }: Installing, out: Outputs) => {
   return isOn(out.look?.power) ? nodeCommand(nodeId, 'vm.start', { workload: serverId }) : undefined
 }
 
-const removeOldDisk = ({ nodeId }: Installing, { hold: { fate }, plan: { old } }: Outputs) =>
-  fate === 'deleted_first' && old ? nodeCommand(nodeId, 'volume.remove', old.volume) : undefined
+/**
+ * Without space for two disks the record of the old system goes in the transaction that starts the job which deletes
+ * its disk. That job is never undone, so the disk goes in any case, and this job waits for it.
+ */
+function giveUpOldSystem(
+  tx: Tx,
+  { serverId, nodeId }: Installing,
+  { hold: { fate }, plan: { old } }: Outputs,
+  now: number,
+) {
+  if (fate !== 'deleted_first' || !old) return []
+  leaveRescue(tx, serverId, now)
+  changeSpare(tx, serverId, -forgetSnapshots(tx, serverId))
+  updateServer(tx, serverId, firstLayer)
+  changeWorkload(tx, serverId, { diskGeneration: null })
+  return [oldDiskRemoval(tx, { serverId, nodeId, volume: old.volume, diskGb: 0 })]
+}
 
 const isOn = (power: Power | undefined) => power === 'running' || power === 'paused'
 
-export const reinstalling = saga<Reinstalling>('reinstall', {
+export const reinstalling = saga<Reinstalling, Later>('reinstall', {
   lane: 'build',
   cancelWith: 'servers:reinstall',
   retry: () => 'reinstall',
@@ -212,10 +229,8 @@ export const reinstalling = saga<Reinstalling>('reinstall', {
   .record('plan', 'Planning the installation', {
     do: (tx, { input, jobId }) => plan(tx, input, jobId),
     undo: (tx, { input, out, error, now, jobId }) => {
-      // Outputs of later steps are present in an undo.
-      const { look } = out as Partial<Outputs>
       const reason = error?.cause ?? null
-      if (out.plan) unplan(tx, input.serverId, look?.power ?? out.plan.power, reason)
+      if (out.plan) unplan(tx, input.serverId, out.look?.power ?? out.plan.power, reason)
       tellFailed(tx, { serverId: input.serverId, jobId, reason, now })
     },
     undoAtOnce: true,
@@ -237,25 +252,10 @@ export const reinstalling = saga<Reinstalling>('reinstall', {
           : undefined,
     undo: ({ input, out }) => (out.hold.fate === 'kept' ? undefined : bringBack(input, out)),
   })
-  // Sends nothing forwards. After the next step the old disk is in use no more, and every undo has to delete it.
-  .command('old-disk', 'Deleting the old disk', {
-    do: () => undefined,
-    undo: ({ input, out }) => (comesBack(out) ? undefined : removeOldDisk(input, out)),
-  })
   // Without space for two disks nothing leads back to the old system from here on.
-  .record('give-up', 'Giving up the old system', {
+  .jobs('clear', 'Deleting the old system', {
     losesData: true,
-    do: (tx, { input, out, now }) => {
-      if (out.hold.fate !== 'deleted_first') return undefined
-      leaveRescue(tx, input.serverId, now)
-      changeSpare(tx, input.serverId, -forgetSnapshots(tx, input.serverId))
-      updateServer(tx, input.serverId, firstLayer)
-      changeWorkload(tx, input.serverId, { diskGeneration: null })
-      return { givenUp: true }
-    },
-  })
-  .command('clear-disk', 'Deleting the old disk', {
-    do: ({ input, out }) => removeOldDisk(input, out),
+    start: (tx, { input, out, now }) => giveUpOldSystem(tx, input, out, now),
   })
   .command('disk', 'Making the new disk', makeDisk)
   // After the copy, which may take minutes in which the old system still runs.
@@ -277,8 +277,7 @@ export const reinstalling = saga<Reinstalling>('reinstall', {
   .command('start', ...startVm)
   .command('boot', ...awaitBoot)
   .command('unseed', ...removeSeed)
-  // The last step: nothing can fail after it, so it needs no undo.
-  .record('switch', 'Taking the new system into use', {
+  .pivot('switch', 'Taking the new system into use', {
     do: (tx, { input, out, now, log, jobId }) => {
       const { serverId, nodeId } = input
       if (out.boot.answered === 'off')

@@ -3,21 +3,27 @@ import { nodeCommand, type Volume } from '../../../../agent/protocol/wire.ts'
 import { changeSpare } from '../../../fleet/workloads/stays/stays.ts'
 import { system } from '../../../kernel/api/actor.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
-import { saga } from '../../../kernel/jobs/saga.ts'
+import { type ChildJob, childJob, forwardSaga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { load } from '../model.ts'
 
 type RemovingDisk = { serverId: string; nodeId: string; volume: Volume; diskGb: number }
 
+const about = (tx: Tx, { serverId, nodeId }: RemovingDisk) => ({
+  title: `Delete the old disk of ${load(tx, serverId).hostname}`,
+  nodeId,
+  subject: { type: 'server', id: serverId },
+})
+
 /** Starts the job that deletes the disk and gives the space back that was held for it. */
-export function removeDisk(tx: Tx, input: RemovingDisk, now: number) {
-  const { serverId, nodeId } = input
-  const title = `Delete the old disk of ${load(tx, serverId).hostname}`
-  startJob(tx, removingDisk, input, { by: system, title, nodeId, subject: { type: 'server', id: serverId }, now })
-}
+export const removeDisk = (tx: Tx, input: RemovingDisk, now: number) =>
+  void startJob(tx, removingDisk, input, { by: system, now, ...about(tx, input) })
+
+/** The same job as the child of another. */
+export const oldDiskRemoval = (tx: Tx, input: RemovingDisk): ChildJob => childJob(removingDisk, input, about(tx, input))
 
 /** Deletes a disk and gives its space back. */
-export const removingDisk = saga<RemovingDisk>('remove_disk', { neverGivesUp: true })
+export const removingDisk = forwardSaga<RemovingDisk>('remove_disk')
   .command('delete', 'Deleting the old disk', {
     do: ({ input }) => nodeCommand(input.nodeId, 'volume.remove', input.volume),
   })

@@ -3,7 +3,7 @@ import { nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
-import { saga } from '../../../kernel/jobs/saga.ts'
+import { forwardSaga } from '../../../kernel/jobs/saga.ts'
 import { cancelJobsHolding, startJob } from '../../../kernel/jobs/start.ts'
 import * as shared from '../../workloads/suspend.ts'
 import { rememberInstallation, resumeInstallation } from '../install/interrupted.ts'
@@ -54,7 +54,7 @@ export const { suspend: suspendServer, unsuspend: unsuspendServer } = shared.sus
   unsuspended: (tx, { id }) => void endTrafficSuspension(tx, id),
 })
 
-export const suspending = saga<{ serverId: string; nodeId: string }>('suspend', { neverGivesUp: true })
+export const suspending = forwardSaga<{ serverId: string; nodeId: string }>('suspend')
   .command('stop', 'Stopping it', {
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 60 }),
   })
@@ -63,7 +63,7 @@ export const suspending = saga<{ serverId: string; nodeId: string }>('suspend', 
     do: (tx, { input }) => changeWorkload(tx, input.serverId, { power: 'stopped' }),
   })
 
-export const unsuspending = saga<{ serverId: string; nodeId: string }>('unsuspend', { neverGivesUp: true })
+export const unsuspending = forwardSaga<{ serverId: string; nodeId: string }>('unsuspend')
   // Out of rescue: the password of the rescue system may be forgotten since, and a customer who pays wants the server.
   .record('plan', 'Finding its system', {
     do: (tx, { input }) => {

@@ -12,7 +12,7 @@ import { hour } from '../../../kernel/db/clock.ts'
 import { type Db, type Tx, write } from '../../../kernel/db/open.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
-import { saga } from '../../../kernel/jobs/saga.ts'
+import { forwardSaga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import type { MailContext } from '../../../kernel/mail/mail.ts'
 import { settingValue, switchSetting, wholeSetting } from '../../../kernel/setting.ts'
@@ -168,7 +168,7 @@ export function purgeDue(db: Db, app: MailContext) {
 type Input = { serverId: string; nodeId: string }
 
 /** Its definition, network rules, disk and addresses stay for as long as it can be brought back. */
-export const terminating = saga<Input>('terminate', { neverGivesUp: true })
+export const terminating = forwardSaga<Input>('terminate')
   .command('stop', 'Stopping it', {
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 60 }),
   })
@@ -180,7 +180,7 @@ export const terminating = saga<Input>('terminate', { neverGivesUp: true })
     },
   })
 
-export const purging = saga<Input>('purge', { neverGivesUp: true })
+export const purging = forwardSaga<Input>('purge')
   // Read when the job begins: a reinstallation may have replaced the disk after the termination was recorded.
   .record('plan', 'Finding its disks', {
     losesData: true,

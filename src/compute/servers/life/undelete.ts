@@ -13,7 +13,7 @@ import { ApiError } from '../../../kernel/api/errors.ts'
 import { operation } from '../../../kernel/api/operation.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
-import { saga } from '../../../kernel/jobs/saga.ts'
+import { forwardSaga } from '../../../kernel/jobs/saga.ts'
 import { cancelJobsHolding, startJob } from '../../../kernel/jobs/start.ts'
 import { settingValue } from '../../../kernel/setting.ts'
 import { mustBeFreeService } from '../../workloads/service-id.ts'
@@ -107,7 +107,7 @@ function mustHaveMemory(tx: Tx, { nodeId, memoryMb }: Server, namesNode: boolean
   )
 }
 
-export const undeleting = saga<{ serverId: string; nodeId: string }>('undelete', { neverGivesUp: true })
+export const undeleting = forwardSaga<{ serverId: string; nodeId: string }>('undelete')
   .command('start', 'Starting it', {
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }),
   })

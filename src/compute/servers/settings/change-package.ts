@@ -147,13 +147,12 @@ function plan(tx: Tx, { serverId, from, to }: Resizing): Plan {
   }
 }
 
-export const resizing = saga<Resizing>('resize')
+export const resizing = saga<Resizing>('resize', { neverStops: true })
   .record('hold', 'Holding the larger of both packages', {
     do: (tx, { input }) => plan(tx, input),
-    // The operation holds the amounts. A disk that has grown stays as it is.
-    undo: (tx, { input: { serverId, from, to }, out }) => {
-      const { vcpus, memoryMb } = from
-      const { diskGb } = (out as { grow?: unknown }).grow ? to : from
+    // The operation holds the amounts.
+    undo: (tx, { input: { serverId, from } }) => {
+      const { vcpus, memoryMb, diskGb } = from
       resize(tx, serverId, { vcpus, memoryMb, diskGb })
     },
   })
@@ -167,8 +166,8 @@ export const resizing = saga<Resizing>('resize')
     do: ({ input, out }) => setSpeed(input, out.hold.after.speed),
     undo: ({ input, out }) => setSpeed(input, out.hold.before.speed),
   })
-  // After everything that can fail: a disk cannot shrink, so nothing can undo it.
-  .command('grow', 'Enlarging its disk', {
+  // After everything that can fail: a disk cannot shrink.
+  .pivotCommand('grow', 'Enlarging its disk', {
     do: ({ input: { nodeId, from, to }, out }) =>
       to.diskGb > from.diskGb
         ? nodeCommand(nodeId, 'volume.grow', { volume: out.hold.volume, sizeBytes: to.diskGb * GIB })

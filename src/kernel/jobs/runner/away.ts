@@ -4,6 +4,7 @@ import { write } from '../../db/open.ts'
 import { CommandFailed, type Failure } from '../failures.ts'
 import type { Job } from '../tables.ts'
 import type { Execution, Going } from './execution.ts'
+import type { OpenJob } from './notes.ts'
 
 /** A job whose node is away waits this long, then fails with `node_unreachable`. */
 export const AWAY_MS = 15 * minute
@@ -14,7 +15,8 @@ export const RECONNECT_MS = 2 * minute
 type Beginning = {
   begin(job: Job, place: boolean, stop?: Failure): void
   isInterrupted(id: string): boolean
-  neverGivesUp(kind: string): boolean
+  /** Past its pivot, or in doubt about it. `noted`: how far each step is. */
+  mustGoForward(job: Job, noted: Going['noted']): boolean
 }
 
 export class Away {
@@ -38,7 +40,7 @@ export class Away {
     const waits: [since: number | null, id: string][] = []
     for (const job of this.execution.statements.open.all()) {
       const going = this.execution.going.get(job.id)
-      const nodeId = going ? going.inFlight?.nodeId : job.state === 'queued' ? job.nodeId : undefined
+      const nodeId = going ? going.inFlight?.nodeId : job.state === 'queued' ? this.awayNodeOf(job) : undefined
       const state = nodeId ? this.execution.nodes.state(nodeId) : 'connected'
       if (going) this.execution.place(going, state !== 'away')
       if (state !== 'away') {
@@ -67,16 +69,21 @@ export class Away {
         this.beginning.begin(this.execution.statements.job.get({ id })!, false)
   }
 
+  /** The node for which a queued job waits, or else one of its nodes. */
+  private awayNodeOf({ nodeId, otherNodeId }: OpenJob): string | null {
+    return otherNodeId !== null && this.execution.nodes.state(otherNodeId) === 'away' ? otherNodeId : nodeId
+  }
+
   /** A job that is being undone, or goes on for ever, keeps its error; only the one that may fail fails of this. */
   private giveUpOn(id: string, going: Going | undefined) {
     const job = going?.job ?? this.execution.statements.job.get({ id })!
     const error = unreachable()
     if (!going) {
-      if (this.beginning.neverGivesUp(job.kind)) return
+      if (this.beginning.mustGoForward(job, {})) return
       this.execution.lanes.drop(id)
       this.beginning.begin(job, false, error)
     } else if (going.inFlight) {
-      if (going.job.state !== 'undoing' && this.beginning.neverGivesUp(job.kind)) return
+      if (going.job.state !== 'undoing' && this.beginning.mustGoForward(job, going.noted)) return
       if (going.job.state !== 'undoing') going.stop ??= error
       this.execution.nodes.drop(going.inFlight.key, new CommandFailed(error.code, error.message))
     }

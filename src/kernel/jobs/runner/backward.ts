@@ -9,17 +9,25 @@ import { again, type Execution, type Going, isInterruption } from './execution.t
 export class Backward {
   constructor(private execution: Execution) {}
 
-  /** Answers the node for which the rest has to wait; undefined when all is undone. */
+  /**
+   * Answers the node for which the rest has to wait; undefined when all is undone. Behind an undo that waits for its
+   * node, only commands to other nodes are undone: a server that moved is brought back where it was, whatever has
+   * become of the node to which it went.
+   */
   async run(going: Going, saga: Saga, error: Failure | undefined): Promise<string | undefined> {
     const { job } = going
+    let waitsFor: string | undefined
     for (const step of saga.steps.toReversed()) {
       const at = going.noted[step.name]
       if (!at || at.state === 'undone') continue
+      if (waitsFor && step.kind !== 'command') continue
+      let isLeft = false
       for (let tries = 1; ; tries++) {
         this.execution.mustGoOn()
         try {
-          const waitsFor = await this.undoStep(going, step, at.output, tries, error)
-          if (waitsFor) return waitsFor
+          const awayNode = await this.undoStep(going, step, at.output, { tries, error, waitsFor })
+          isLeft = awayNode !== undefined
+          waitsFor ??= awayNode
           await this.execution.forgetTries(going, tries)
           break
         } catch (cause) {
@@ -29,19 +37,19 @@ export class Backward {
           await this.execution.tryLater(going, step, this.execution.errorFrom(cause, job, step), tries, 'back')
         }
       }
+      if (isLeft) continue
       going.noted[step.name] = { ...at, state: 'undone' }
       this.execution.failpoint(`${job.kind}/${step.name}:undone`)
     }
-    return undefined
+    return waitsFor
   }
 
-  /** Answers the node for which this undo has to wait. */
+  /** Answers the node for which this undo has to wait. `waitsFor`: the node for which a later step's undo waits. */
   private async undoStep(
     going: Going,
     step: Step,
     output: unknown,
-    tries: number,
-    error: Failure | undefined,
+    { tries, error, waitsFor }: { tries: number; error: Failure | undefined; waitsFor: string | undefined },
   ): Promise<string | undefined> {
     const { job } = going
     const ctx = { ...this.execution.ctx(job, going.noted), error: this.execution.explained(error) }
@@ -56,8 +64,12 @@ export class Backward {
       const nodeCommand = step.undo?.(ctx, this.execution.source)
       if (nodeCommand) {
         const { nodeId } = nodeCommand
+        if (nodeId === waitsFor) return nodeId
         const waitsNoLonger =
-          job.undoNodeId !== null || error?.code === 'cancelled' || error?.code === 'node_unreachable'
+          waitsFor !== undefined ||
+          job.undoNodeId !== null ||
+          error?.code === 'cancelled' ||
+          error?.code === 'node_unreachable'
         if (waitsNoLonger && this.execution.nodes.state(nodeId) === 'away') return nodeId
         this.sayUndo(job, step, tries)
         try {

@@ -33,13 +33,14 @@ export class Ending {
     this.execution.failpoint(`${job.kind}:ended`)
   }
 
-  /** A job never began: only its first undo, which may say that the whole has failed, has something to do. */
+  /** A job never began: `unbegun`, or its first undo, may say that the whole has failed. */
   endUnbegun(job: Job, saga: Saga, error: Failure) {
     this.execution.say(job.id, 'warning', error.message)
     this.execution.log.flush()
     const first = saga.steps[0]
     write(this.execution.db, (tx) => {
-      if (first?.kind === 'record') first.undo?.(tx, { ...this.execution.ctx(job, {}), error })
+      if (saga.options.unbegun) saga.options.unbegun(tx, job.input)
+      else if (first?.kind === 'record') first.undo?.(tx, { ...this.execution.ctx(job, {}), error })
       this.ended(tx, job, { state: 'failed', errorCode: error.code, errorMessage: error.message })
     })
     this.execution.lanes.unlock(job.holds, job.id)

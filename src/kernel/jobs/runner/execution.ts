@@ -263,6 +263,15 @@ export class Execution {
     this.mustGoOn()
   }
 
+  /** The failure of a job that somebody has asked to cancel, as its row says. */
+  cancelled(id: string): Failure {
+    const { cancelReason } = this.statements.job.get({ id })!
+    return {
+      code: 'cancelled',
+      message: `It was cancelled before its end${cancelReason ? `: ${cancelReason}` : ''}.`,
+    }
+  }
+
   hasOpenChildren = (id: string) => this.statements.openChildren.get(id) !== null
 
   park(job: Job): never {

@@ -2,8 +2,18 @@
 import type { NodeCommand } from '../../../../agent/protocol/wire.ts'
 import { ApiError } from '../../api/errors.ts'
 import { CommandFailed, ExternalFailed, type Failure } from '../failures.ts'
-import type { CommandStep, ExternalStep, JobsStep, RecordStep, Saga, Step } from '../saga.ts'
+import {
+  type CommandStep,
+  type ExternalStep,
+  isInDoubt,
+  isPastPivot,
+  type JobsStep,
+  type RecordStep,
+  type Saga,
+  type Step,
+} from '../saga.ts'
 import { startChild } from '../start.ts'
+import type { Job } from '../tables.ts'
 import { type At, again, type Execution, type Going, isInterruption } from './execution.ts'
 
 /** Ends a step's forward way without being its failure. */
@@ -14,6 +24,9 @@ class SendAgain extends Error {}
 /** How often a command with a remedy is sent in all. */
 const MOST_SENDS = 3
 
+/** `i`: the place of the step. `onlyForward`: the job is past its pivot. */
+type Try = { i: number; tries: number; onlyForward: boolean }
+
 export class Forward {
   constructor(private execution: Execution) {}
 
@@ -22,11 +35,13 @@ export class Forward {
     const { job } = going
     for (const [i, step] of saga.steps.entries()) {
       if (going.noted[step.name]?.state === 'done') continue
+      const onlyForward = isPastPivot(saga, going.noted)
+      const mustEnd = onlyForward && !!saga.options.neverStops
       for (let tries = 1; ; tries++) {
         this.execution.mustGoOn()
         try {
-          if (!saga.options.neverStops) this.mustNotStop(going)
-          await this.take(going, saga, step, i, tries)
+          if (!mustEnd && !isInDoubt(saga, going.noted)) this.mustNotStop(going)
+          await this.take(going, saga, step, { i, tries, onlyForward })
           await this.execution.forgetTries(going, tries)
           break
         } catch (cause) {
@@ -37,10 +52,10 @@ export class Forward {
           await this.execution.writeCarried(going)
           // Of a job that is stopped before anything of it began, the first undo says that it failed.
           const first = i === 0 && step.kind === 'record' ? step : undefined
-          if (going.stop && !saga.options.neverStops)
-            return { at: cause instanceof StopAsked ? first : step, error: going.stop }
+          const stop = cause instanceof StopAsked ? (going.stop ?? this.execution.cancelled(job.id)) : going.stop
+          if (stop && !mustEnd) return { at: cause instanceof StopAsked ? first : step, error: stop }
           const error = this.execution.errorFrom(cause, job, step)
-          if (!this.mayTryAgain(cause, saga, step, job.tries + tries)) return { at: step, error }
+          if (!onlyForward && !this.mayTryAgain(cause, step, job.tries + tries)) return { at: step, error }
           await this.execution.tryLater(going, step, error, tries, 'forward')
         }
       }
@@ -48,18 +63,17 @@ export class Forward {
     return undefined
   }
 
-  private mayTryAgain(cause: unknown, saga: Saga, step: Step, tries: number): boolean {
-    if (saga.options.neverGivesUp) return true
+  private mayTryAgain(cause: unknown, step: Step, tries: number): boolean {
     const permanent = cause instanceof ApiError || (cause instanceof ExternalFailed && cause.permanent)
     return step.kind === 'external' && !permanent && tries < step.tries
   }
 
-  private async take(going: Going, saga: Saga, step: Step, i: number, tries: number) {
+  private async take(going: Going, saga: Saga, step: Step, { i, tries, onlyForward }: Try) {
     const { job } = going
     const at = { stepN: i + 1, stepName: step.words, progress: Math.round((i / saga.steps.length) * 100) }
     this.execution.failpoint(`${job.kind}/${step.name}:before`)
     if (step.kind === 'record') await this.takeRecord(going, step, at, tries)
-    else if (step.kind === 'command') await this.takeCommand(going, saga, step, at, tries)
+    else if (step.kind === 'command') await this.takeCommand(going, step, at, tries, onlyForward)
     else if (step.kind === 'external') await this.takeExternal(going, step, at, tries)
     else await this.takeJobs(going, step, at, tries)
     this.execution.failpoint(`${job.kind}/${step.name}:noted`)
@@ -73,24 +87,26 @@ export class Forward {
       this.execution.notes.note(tx, job.id, step.name, 'done', made)
       this.execution.statements.at.run(at.stepN, at.stepName, at.progress, job.id)
       this.execution.statements.clear.run(job.id)
+      if (step.pivot) this.passPivot(job)
       return made
     })
     going.noted[step.name] = { state: 'done', output: asStored(output) }
   }
 
-  private async takeCommand(going: Going, saga: Saga, step: CommandStep, at: At, tries: number) {
+  private async takeCommand(going: Going, step: CommandStep, at: At, tries: number, onlyForward: boolean) {
     const { job } = going
     const nodeCommand = step.do(this.execution.ctx(job, going.noted), this.execution.source)
-    if (!nodeCommand) return this.carryDone(going, step, null, false)
+    if (!nodeCommand && !step.pivot) return this.carryDone(going, step, null, false)
     await this.noteStarted(going, step, at, tries)
+    if (!nodeCommand) return this.carryDone(going, step, null, false)
     // A key is answered once: trying again after a failure is a new command.
     const key = `${job.id}/${step.name}${again(job, tries)}`
     const output = await this.execution
-      .sendOrGone(going, key, nodeCommand, !!saga.options.neverGivesUp, step.abandonable)
+      .sendOrGone(going, key, nodeCommand, onlyForward, step.abandonable)
       .catch((cause) => this.putRight(cause, going, step, nodeCommand, tries))
     this.execution.failpoint(`${job.kind}/${step.name}:answered`)
     this.execution.mustGoOn()
-    this.carryDone(going, step, output, !!saga.options.neverGivesUp)
+    this.carryDone(going, step, output, onlyForward)
   }
 
   /** Throws `SendAgain` when the step's remedy worked, and otherwise why it did not or the refusal itself. */
@@ -151,6 +167,7 @@ export class Forward {
     const { job } = going
     if (tries === 1) this.execution.say(job.id, 'info', step.words)
     await this.execution.together(going, (tx) => {
+      if ('pivot' in step && step.pivot && !going.noted[step.name]) this.passPivot(job)
       this.execution.notes.note(tx, job.id, step.name, 'started', null)
       this.execution.statements.at.run(at.stepN, at.stepName, at.progress, job.id)
     })
@@ -174,6 +191,14 @@ export class Forward {
   private async noteDone(going: Going, step: Step, output: unknown) {
     this.carryDone(going, step, output, true)
     await this.execution.writeCarried(going)
+  }
+
+  /** In the transaction of the pivot's note. When a cancellation came first, the job is undone. */
+  private passPivot({ id, nodeId, otherNodeId }: Job) {
+    // Nothing brings back what a node took with it, so the job stays on this side.
+    if ([nodeId, otherNodeId].some((node) => node !== null && this.execution.nodes.state(node) === 'gone'))
+      throw new CommandFailed('node_removed', 'The node was removed from Berth.')
+    if (!this.execution.statements.pivot.run(this.execution.clock(), id).changes) throw new StopAsked()
   }
 
   private mustNotStop(going: Going) {

@@ -21,6 +21,7 @@ export type OpenJob = {
   id: string
   state: string
   nodeId: string | null
+  otherNodeId: string | null
   waitingSince: number | null
   createdAt: number
 }
@@ -29,11 +30,11 @@ export const prepareStatements = (db: Db) => ({
   // By rowid, not by id: ids sort by a clock, and clocks are set back. The index has only the jobs that wait, so
   // neither the thousands that have ended nor those that are known already are walked through after every commit.
   queuedSince: db.$client.prepare<Queued & { rowid: number }, [number]>(
-    `SELECT rowid, id, node_id AS nodeId, lane, holds FROM jobs INDEXED BY jobs_queued
+    `SELECT rowid, id, node_id AS nodeId, other_node_id AS otherNodeId, lane, holds FROM jobs INDEXED BY jobs_queued
      WHERE state = 'queued' AND held_at IS NULL AND rowid > ? ORDER BY rowid`,
   ),
   unfinished: db.$client.prepare<Queued & { rowid: number; state: string }, []>(
-    `SELECT rowid, id, node_id AS nodeId, lane, holds, state FROM jobs
+    `SELECT rowid, id, node_id AS nodeId, other_node_id AS otherNodeId, lane, holds, state FROM jobs
      WHERE state IN ('queued', 'running', 'undoing') AND held_at IS NULL ORDER BY rowid`,
   ),
   cancelled: db.$client.prepare<{ id: string }, []>(
@@ -41,7 +42,8 @@ export const prepareStatements = (db: Db) => ({
      WHERE cancel_requested_at IS NOT NULL AND state IN ('queued', 'running') ORDER BY rowid`,
   ),
   open: db.$client.prepare<OpenJob, []>(
-    `SELECT id, state, node_id AS nodeId, waiting_since AS waitingSince, created_at AS createdAt FROM jobs
+    `SELECT id, state, node_id AS nodeId, other_node_id AS otherNodeId, waiting_since AS waitingSince,
+       created_at AS createdAt FROM jobs
      WHERE state IN ('queued', 'running', 'undoing') AND (state <> 'queued' OR node_id IS NOT NULL)
        AND held_at IS NULL`,
   ),
@@ -70,6 +72,8 @@ export const prepareStatements = (db: Db) => ({
      ON CONFLICT (job_id, name) DO UPDATE SET state = excluded.state, output = excluded.output`,
   ),
   at: db.$client.prepare('UPDATE jobs SET step_n = ?, step_name = ?, progress = ? WHERE id = ?'),
+  /** Changes nothing when somebody has asked to cancel the job. */
+  pivot: db.$client.prepare('UPDATE jobs SET pivot_at = ? WHERE id = ? AND cancel_requested_at IS NULL'),
   begun: db.$client.prepare("UPDATE jobs SET state = 'running', started_at = ? WHERE id = ?"),
   // Jobs whose undo is not through, and children whose parent still asks for them, are not old.
   old: db.$client.prepare<{ id: string }, []>(

@@ -8,7 +8,10 @@
 //
 // Two things end a job from outside. A cancellation stands in the table: the job stops before its next step and is
 // undone. A node that stays away for 15 minutes: the job fails, and what must be undone there is kept in the table
-// until the node is back or is gone.
+// until the node is back or is gone. The undo on another node of the job does not wait for it.
+//
+// Past its pivot neither undoes a job: it waits for a node that is away however long that takes, and counts a command
+// to a node that is gone as done. The pivot is noted only while nobody has asked to cancel the job, in one statement.
 //
 // An error of the database, or of Berth itself outside the steps, interrupts a job where it stands: the tables still
 // say how far it is. It is begun again with growing pauses, and at once when the database can be written again.
@@ -16,7 +19,7 @@ import { asc, eq, inArray } from 'drizzle-orm'
 import { whenHealed } from '../../db/open.ts'
 import { CommandFailed, type Failure, InjectedCrash, type Interrupted, Parked, Stopped } from '../failures.ts'
 import type { JobLog } from '../log.ts'
-import type { Saga, Step } from '../saga.ts'
+import { isInDoubt, isPastPivot, type Saga, type Step } from '../saga.ts'
 import { type Job, jobs } from '../tables.ts'
 import { Away } from './away.ts'
 import { Backward } from './backward.ts'
@@ -49,7 +52,7 @@ export class Runner {
     this.away = new Away(this.execution, {
       begin: (job, place, stop) => this.begin(job, place, stop),
       isInterrupted: this.recovery.isInterrupted,
-      neverGivesUp: (kind) => !!this.sagas.get(kind)?.options.neverGivesUp,
+      mustGoForward: (job, noted) => this.mustGoForward(job, noted),
     })
     this.sagas = new Map(options.sagas.map((s) => [s.kind, s]))
     this.execution.notes.afterEachWrite(() => this.kick())
@@ -99,6 +102,11 @@ export class Runner {
       this.recovery.beginById(id, true)
   }
 
+  private mustGoForward({ kind }: Job, noted: Going['noted']): boolean {
+    const saga = this.sagas.get(kind)
+    return saga !== undefined && (isPastPivot(saga, noted) || isInDoubt(saga, noted))
+  }
+
   private cancel(id: string) {
     if (!this.execution.going.has(id) && this.recovery.isInterrupted(id)) return
     const going = this.execution.going.get(id)
@@ -106,7 +114,7 @@ export class Runner {
       const job = this.execution.statements.job.get({ id })!
       if (job.state === 'queued') this.execution.lanes.drop(id)
       this.begin(job)
-    } else if (!going.stop) this.stopBecause(going, cancelled(this.execution.statements.job.get({ id })!))
+    } else if (!going.stop) this.stopBecause(going, this.execution.cancelled(id))
   }
 
   /** A command at work on a node that is there is awaited, unless nothing depends on its end. */
@@ -115,7 +123,8 @@ export class Runner {
     going.wake?.()
     going.abort?.abort()
     const { inFlight } = going
-    if (this.sagas.get(going.job.kind)?.options.neverStops) return
+    const saga = this.sagas.get(going.job.kind)
+    if (saga && (isInDoubt(saga, going.noted) || (saga.options.neverStops && isPastPivot(saga, going.noted)))) return
     if (inFlight && (inFlight.abandonable || this.execution.nodes.state(inFlight.nodeId) === 'away'))
       this.execution.nodes.drop(inFlight.key, new CommandFailed(error.code, error.message))
   }
@@ -168,7 +177,7 @@ export class Runner {
     const going: Going = {
       job,
       place,
-      stop: stop ?? (job.cancelRequestedAt === null ? undefined : cancelled(job)),
+      stop: stop ?? (job.cancelRequestedAt === null ? undefined : this.execution.cancelled(job.id)),
       promise: Promise.resolve(),
       noted: {},
       carried: [],
@@ -232,7 +241,7 @@ export class Runner {
       if (!stopped) return await this.ending.end(going, 'succeeded')
       error = stopped.error
       // Nothing of it can be undone; what supersedes it brings the node to where it should be.
-      if (saga.options.neverGivesUp) return await this.ending.end(going, 'failed', error)
+      if (isPastPivot(saga, going.noted)) return await this.ending.end(going, 'failed', error)
       this.turnBack(going, stopped.at, error)
       this.execution.failpoint(`${job.kind}:failing`)
     }
@@ -254,7 +263,7 @@ export class Runner {
     this.execution.writeWith(going, (tx) => {
       if (isNew) this.execution.notes.note(tx, job.id, failed.name, 'started', null)
       tx.update(jobs)
-        .set({ state: 'undoing', errorCode: error.code, errorMessage: error.message, tries: 0 })
+        .set({ state: 'undoing', errorCode: error.code, errorMessage: error.message, tries: 0, pivotAt: null })
         .where(eq(jobs.id, job.id))
         .run()
     })
@@ -263,8 +272,3 @@ export class Runner {
     job.state = 'undoing'
   }
 }
-
-const cancelled = ({ cancelReason }: Job): Failure => ({
-  code: 'cancelled',
-  message: `It was cancelled before its end${cancelReason ? `: ${cancelReason}` : ''}.`,
-})
