@@ -1,5 +1,6 @@
 // The real host with its drivers.
 import { join } from 'node:path'
+import ipaddr from 'ipaddr.js'
 import { download } from '../controller-link/controller.ts'
 import type { Identity } from '../controller-link/identity.ts'
 import { HostAccess } from '../drivers/access/host-access.ts'
@@ -64,6 +65,10 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
   const httpNames = new CaddyHttpNames(caddyOfHost(dataDir))
   const workspaces = new Ext4Workspaces(storage.pools, undefined, storage.isHanging)
   const gpus = new NvidiaGpus({ dataDir, bootId: bootIdOfHost() })
+  const sources = {
+    controller: identity?.controller,
+    allowed: cidrsIn(process.env['PANEL_AGENT_LOCAL_SOURCES']),
+  }
   const containers = new PodmanContainers({
     dir: join(dataDir, 'containers'),
     runDir: '/run/berth/containers',
@@ -93,12 +98,8 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     backupRuns,
     backupFiles,
     metering,
-    images: new DownloadedImages(join(dataDir, 'images'), fromController(identity), {
-      controller: identity?.controller,
-    }),
-    isos: new DownloadedImages(makePassage(join(dataDir, 'isos')), fromController(identity), {
-      controller: identity?.controller,
-    }),
+    images: new DownloadedImages(join(dataDir, 'images'), fromController(identity), sources),
+    isos: new DownloadedImages(makePassage(join(dataDir, 'isos')), fromController(identity), sources),
     facts: async () => ({
       ...(await factsOfHost(virtualisation, identity?.controller)),
       ...(await gpuFacts({ access, containers, gpus, workspaces })),
@@ -132,6 +133,14 @@ function minimumFrom(setting: string | undefined) {
 
 /** The words of a list such as `registry.lan:5000,10.0.0.5:5000`. */
 const listIn = (text = '') => text.split(',').flatMap((word) => word.trim() || [])
+
+/** CIDRs from `PANEL_AGENT_LOCAL_SOURCES`, such as `10.0.5.0/24`; what is none is left out. */
+function cidrsIn(text: string | undefined): string[] {
+  const words = listIn(text)
+  for (const word of words.filter((one) => !ipaddr.isValidCIDR(one)))
+    log('warning', `PANEL_AGENT_LOCAL_SOURCES: ${word} is no CIDR and is left out`)
+  return words.filter((word) => ipaddr.isValidCIDR(word))
+}
 
 /** Ports from `PANEL_AGENT_HOST_PORTS`, such as `80,443`; what is no port is left out. */
 function hostPortsFrom(text = ''): number[] {

@@ -35,6 +35,8 @@ export const settings = {
   PANEL_LOCAL_SERVICES:
     'Comma-separated CIDRs of this machine or of a link, such as 127.0.0.1/32, where the mail server or the identity ' +
     'provider may be. Default none.',
+  PANEL_LOCAL_SOURCES:
+    'Comma-separated CIDRs of mirrors of images and ISOs of staff that are not public. Default none.',
   PANEL_REPLICA:
     'Where the database is copied to as it changes: a folder like /mnt/replica, sftp://HOST/FOLDER or ' +
     'https://S3-HOST/BUCKET/FOLDER. Default none.',
@@ -66,6 +68,7 @@ export type Config = {
   webhookCaFile: string | undefined
   localServices: readonly string[]
   localRegistries: readonly string[]
+  localSources: readonly string[]
   replica: ReplicaConfig | undefined
   standby: boolean
 }
@@ -114,6 +117,7 @@ export function configFrom(env: Readonly<Record<string, string | undefined>>): C
     webhookCaFile: set('PANEL_WEBHOOK_CA_FILE'),
     localServices: cidrsFrom('PANEL_LOCAL_SERVICES', set('PANEL_LOCAL_SERVICES')),
     localRegistries: registriesFrom(set('PANEL_LOCAL_REGISTRIES')),
+    localSources: cidrsFrom('PANEL_LOCAL_SOURCES', set('PANEL_LOCAL_SOURCES')),
     replica: replicaFrom(set),
     standby: flag('PANEL_STANDBY', set('PANEL_STANDBY')),
   }

@@ -42,6 +42,32 @@ test('staff add to the library for everybody, an account adds its own, and nobod
   expect((await p.call(p.customer, 'PUT', `/servers/${id}/iso`, { isoId: 'iso_none' })).status).toBe(422)
 })
 
+test('staff add one of a mirror that PANEL_LOCAL_SOURCES names, and a customer does not', async () => {
+  using p = await world({ distributions: answers(700_000_000), localSources: '10.7.0.0/24' })
+  const at = (host: string) => ({ url: `https://${host}/tools.iso` })
+  expect((await add(p, p.owner, at('10.7.0.5'))).status).toBe(201)
+  expect((await add(p, p.owner, at('10.7.1.5'))).body.error.code).toBe('validation_failed')
+  expect((await add(p, p.customer, at('10.7.0.5'))).body.error.code).toBe('validation_failed')
+})
+
+test('a node is told the addresses of all nodes with an image and an ISO: none is their source', async () => {
+  using p = await world({ distributions: answers(700_000_000) })
+  p.db.$client.run("UPDATE nodes SET facts = json_set(facts, '$.managementAddress', '10.0.0.4/24')")
+  const sent: { refused?: string[] }[] = []
+  for (const drivers of [p.node.agent.host.isos, p.node.agent.host.images]) {
+    const ensure = drivers.ensure.bind(drivers)
+    drivers.ensure = (source) => {
+      sent.push(source)
+      return ensure(source)
+    }
+  }
+  const id = await running(p)
+  const { body } = await add(p, p.owner)
+  expect((await p.call(p.owner, 'PUT', `/servers/${id}/iso`, { isoId: body.id })).status).toBe(202)
+  await p.settle()
+  expect(sent.map(({ refused }) => refused)).toEqual([['10.0.0.4'], ['10.0.0.4']])
+})
+
 test('what cannot be downloaded, is too large or beyond the limit is refused, and nothing is added', async () => {
   let bytes = 17e9
   using p = await world({ distributions: () => answers(bytes)() })

@@ -1,10 +1,10 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { DownloadedImages } from '../../agent/drivers/images/download.ts'
-import { isPublic, publicAddress } from '../../agent/drivers/images/public-only.ts'
+import { isPublic, type Platform, publicAddresses } from '../../agent/drivers/images/public-only.ts'
 import { Failure } from '../../agent/failure.ts'
 import { run } from '../../agent/host/exec.ts'
 import { parseQcow2, readQcow2 } from '../../agent/protocol/qcow2.ts'
@@ -144,8 +144,10 @@ describe('an image from the network', () => {
     process.env['PANEL_AGENT_INSECURE'] = '1'
     const root = temporary('images')
     const url = `http://127.0.0.1:${server.port}`
-    const images = new DownloadedImages(root, (path, signal) =>
-      fetch(url + path, { headers: { 'X-Berth-Node': 'nod_1' }, signal }),
+    const images = new DownloadedImages(
+      root,
+      (path, signal) => fetch(url + path, { headers: { 'X-Berth-Node': 'nod_1' }, signal }),
+      { allowed: ['127.0.0.0/8'] },
     )
     const source: ImageSource = { ...imageSource, url: `${url}/image.qcow2`, checksum: sum('sha256') }
     return { asked, root, images, source }
@@ -267,10 +269,12 @@ describe('S39: a download from an address that a customer chose', () => {
       (...addresses: string[]) =>
       async () =>
         addresses.map((address) => ({ address }))
-    expect(await publicAddress('mirror.example', { lookUp: resolving('93.184.216.34') })).toBe('93.184.216.34')
-    const both = publicAddress('mirror.example', { lookUp: resolving('93.184.216.34', '10.0.0.1') })
+    expect(await publicAddresses('mirror.example', { lookUp: resolving('93.184.216.34') })).toEqual(['93.184.216.34'])
+    const both = publicAddresses('mirror.example', { lookUp: resolving('93.184.216.34', '10.0.0.1') })
     expect(both).rejects.toMatchObject({ code: 'download_refused' })
-    expect(publicAddress('mirror.example', { lookUp: resolving() })).rejects.toMatchObject({ code: 'download_failed' })
+    expect(publicAddresses('mirror.example', { lookUp: resolving() })).rejects.toMatchObject({
+      code: 'download_failed',
+    })
   })
   test('is neither at an address of the node itself nor at one of its controller, under whatever name', async () => {
     const names: Record<string, string> = {
@@ -285,8 +289,11 @@ describe('S39: a download from an address that a customer chose', () => {
       ownAddresses: () => ['127.0.0.1', '10.0.0.4', '93.184.216.31'],
     }
     for (const host of ['panel.example', 'also-panel.example', 'node.example', '93.184.216.30', '93.184.216.31'])
-      expect([host, await publicAddress(host, platform).catch(({ code }) => code)]).toEqual([host, 'download_refused'])
-    expect(await publicAddress('mirror.example', platform)).toBe('93.184.216.34')
+      expect([host, await publicAddresses(host, platform).catch(({ code }) => code)]).toEqual([
+        host,
+        'download_refused',
+      ])
+    expect(await publicAddresses('mirror.example', platform)).toEqual(['93.184.216.34'])
   })
   test('is refused by the driver before anything is sent, also over HTTP in a lab', async () => {
     let calls = 0
@@ -301,5 +308,84 @@ describe('S39: a download from an address that a customer chose', () => {
     else process.env['PANEL_AGENT_INSECURE'] = before
     server.stop(true)
     expect(calls).toBe(0)
+  })
+})
+
+describe('a download of the catalogue or of an ISO of staff', () => {
+  /** A server on this machine, and a download that finds `answers` for every name, one after the other. */
+  function rig(answers: readonly (readonly string[])[], platform: Platform = {}) {
+    const sent: string[] = []
+    const server: Bun.Server<undefined> = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: ({ url }) => {
+        sent.push(new URL(url).pathname)
+        return url.endsWith('/away')
+          ? Response.redirect(`http://inner.example:${server.port}/x`)
+          : new Response('a disk')
+      },
+    })
+    let asked = 0
+    const images = new DownloadedImages(temporary('hostile'), () => fetch(''), {
+      ownAddresses: () => ['93.184.216.31'],
+      lookUp: async () => answers[Math.min(asked++, answers.length - 1)]!.map((address) => ({ address })),
+      ...platform,
+    })
+    const checksum = `sha256:${createHash('sha256').update('a disk').digest('hex')}`
+    return {
+      sent,
+      asked: () => asked,
+      async get(path = 'x', more: Partial<ImageSource> = {}) {
+        const url = `http://mirror.example:${server.port}/${path}`
+        return images.ensure({ ...imageSource, format: 'raw', checksum, url, ...more }).then(
+          () => 'stored',
+          ({ code }) => code as string,
+        )
+      },
+      [Symbol.dispose]: () => void server.stop(true),
+    }
+  }
+  const before = process.env['PANEL_AGENT_INSECURE']
+  beforeAll(() => {
+    process.env['PANEL_AGENT_INSECURE'] = '1'
+  })
+  afterAll(() => {
+    if (before === undefined) delete process.env['PANEL_AGENT_INSECURE']
+    else process.env['PANEL_AGENT_INSECURE'] = before
+  })
+
+  const inner = ['127.0.0.1', '10.0.0.1', '169.254.169.254', 'fd00:ec2::254', '::1', '93.184.216.31', '93.184.216.32']
+  for (const address of inner)
+    test(`sends nothing to ${address}, where a hostile answer of the name server leads`, async () => {
+      for (const answer of [[address], ['93.184.216.34', address]]) {
+        using r = rig([answer])
+        expect(await r.get('x', { refused: ['93.184.216.32'] })).toBe('download_refused')
+        expect(r.sent).toEqual([])
+      }
+    })
+  test('is not led inside by the controller’s name, nor by a redirect to another', async () => {
+    using r = rig([['93.184.216.30']], { controller: 'https://panel.example' })
+    expect(await r.get()).toBe('download_refused')
+    using away = rig([['127.0.0.2'], ['127.0.0.2'], ['10.0.0.1']], { allowed: ['127.0.0.2/32', '127.0.0.1/32'] })
+    expect(await away.get('away')).not.toBe('stored')
+    using led = rig([['127.0.0.1'], ['10.0.0.1']], { allowed: ['127.0.0.1/32'] })
+    expect([await led.get('away'), led.sent]).toEqual(['download_refused', ['/away']])
+  })
+  test('goes to the address that was checked: a second answer of the name server does not count', async () => {
+    using r = rig([['127.0.0.1'], ['10.0.0.1']], { allowed: ['127.0.0.1/32'] })
+    expect([await r.get(), r.asked(), r.sent]).toEqual(['stored', 1, ['/x']])
+  })
+  test('reaches a mirror of the lab that the node allows, which a customer’s download does not', async () => {
+    using r = rig([['127.0.0.1']], { allowed: ['127.0.0.0/30'] })
+    expect(await r.get()).toBe('stored')
+    const { code } = await publicAddresses('mirror.example', {
+      lookUp: async () => [{ address: '127.0.0.1' }],
+      allowed: [],
+    }).catch((error) => error)
+    expect(code).toBe('download_refused')
+  })
+  test('tries the next address where one takes no connection', async () => {
+    using r = rig([['127.0.0.3', '127.0.0.1']], { allowed: ['127.0.0.0/8'] })
+    expect([await r.get(), r.sent]).toEqual(['stored', ['/x']])
   })
 })

@@ -102,10 +102,6 @@ describe('the layout', () => {
       ['fleet/b', 'billing/c'],
     ])
   })
-  test('starts processes in one place of each program', () => {
-    const starting = [...sources].filter(([, text]) => /\bBun\.spawn|['"](node:)?child_process['"]/.test(text))
-    expect(starting.map(([path]) => path).toSorted()).toEqual(['agent/host/exec.ts', 'src/kernel/processes/exec.ts'])
-  })
   test('has no folder with more than 15 files', () => {
     const files = [...new Bun.Glob('{src,agent,backup-server,host,views,public,migrations,test}/**/*').scanSync('.')]
     const folders = Map.groupBy(

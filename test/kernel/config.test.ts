@@ -97,6 +97,7 @@ describe('the value of a setting', () => {
       ['10.0.0.0', '10.0.0.0/33', '10.0.0.0/8,x', 'proxy.example.com', '::/129', '10.0.0.0/-1'],
     ],
     PANEL_WEBHOOK_ALLOW_PRIVATE: ['PANEL_WEBHOOK_ALLOW_PRIVATE: ', ['10.0.0.0', 'all']],
+    PANEL_LOCAL_SOURCES: ['PANEL_LOCAL_SOURCES: ', ['127.0.0.1', 'mirror.lan']],
     PANEL_LOCAL_SERVICES: ['PANEL_LOCAL_SERVICES: ', ['127.0.0.1', 'localhost']],
     PANEL_AGENT_PINS: [
       'PANEL_AGENT_PINS',

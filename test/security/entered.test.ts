@@ -90,7 +90,7 @@ test('a name that leads to the panel or to a node is no source of a download eit
     'mirror.example': '93.184.216.34',
   }
   const lookUp = async (host: string) => [{ address: names[host]! }]
-  const policy = await downloadPolicy(p.db, p.config, lookUp)
+  const policy = await downloadPolicy(p.db, p.config, [], lookUp)
   for (const host of ['panel.test', 'also-panel.example', 'node.example'])
     await expect(addressFor(host, policy, lookUp)).rejects.toBeInstanceOf(ForbiddenAddress)
   expect(await addressFor('mirror.example', policy, lookUp)).toBe('93.184.216.34')

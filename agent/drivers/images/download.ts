@@ -109,12 +109,13 @@ export class DownloadedImages implements Images {
       throw new Failure('checksum_mismatch', `the download has ${kind} ${found}, expected ${wanted}`)
   }
 
-  private async ask({ url: from, publicOnly = false }: Source, signal: AbortSignal): Promise<Response> {
+  private async ask({ url: from, publicOnly = false, refused = [] }: Source, signal: AbortSignal): Promise<Response> {
     if (from.startsWith('/')) return this.fromController(from, signal)
+    const platform = { ...this.platform, refused, ...(publicOnly && { allowed: [] }) }
     let url = from
     for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
       mustBeSecure(url, publicOnly)
-      const response = publicOnly ? await getPublic(new URL(url), signal, this.platform) : await get(url, { signal })
+      const response = await getPublic(new URL(url), signal, platform)
       const location = response.headers.get('location')
       if (response.status < 300 || response.status >= 400 || !location) return answered(response, url)
       url = new URL(location, url).href
@@ -128,14 +129,6 @@ export class DownloadedImages implements Images {
   }
   private file = (id: string, format: string) => join(this.root, `${id}.${format}`)
   private note = (id: string) => join(this.root, `${id}.json`)
-}
-
-async function get(url: string, init: { signal: AbortSignal }): Promise<Response> {
-  try {
-    return await fetch(url, { ...init, redirect: 'manual', decompress: false } as RequestInit)
-  } catch (cause) {
-    throw new Failure('download_failed', `${url} cannot be reached`, { cause })
-  }
 }
 
 function answered(response: Response, url: string): Response {

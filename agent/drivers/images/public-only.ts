@@ -1,8 +1,8 @@
-// Downloads from an address that a customer chose. The name is resolved once, each address that it resolves to must be
-// public, and the connection goes to one of exactly these, so that no download reaches the network of the node. The
-// node itself and its controller are no sources either.
+// Downloads from an address that somebody chose, or to which a distribution's name leads. The name is resolved once,
+// each address that it has must be public, and the connection goes to one of exactly these, so that no download reaches
+// the network of the node. Nodes and their controller are no sources either.
 import { lookup } from 'node:dns/promises'
-import type { IncomingMessage } from 'node:http'
+import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -29,24 +29,49 @@ const bySystem: LookUp = (host) => lookup(host, { all: true })
 const addressesOfHost = (): string[] =>
   Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address))
 
-/** `controller`: its URL. `ownAddresses`: those of this host. Both are no source of a download. */
-export type Platform = { controller?: string | undefined; lookUp?: LookUp; ownAddresses?: () => string[] }
+type Send = (url: URL, address: string, signal: AbortSignal, headers: Headers) => Promise<Response>
+type Headers = Readonly<Record<string, string>>
 
-/** The address to connect to. Throws `download_refused`, and `download_failed` for a name without an address. */
-export async function publicAddress(
+/**
+ * `controller`: its URL. `ownAddresses`: those of this host. Neither is a source of a download, nor are `refused`, such
+ * as the management addresses of nodes. `allowed`: CIDRs that are a source all the same, as a lab's mirror may be.
+ */
+export type Platform = {
+  controller?: string | undefined
+  lookUp?: LookUp
+  ownAddresses?: () => string[]
+  refused?: readonly string[]
+  allowed?: readonly string[]
+  send?: Send
+}
+
+/**
+ * The addresses to connect to, in the order of the answer. Throws `download_refused` when one of them is no source, and
+ * `download_failed` for a name without an address.
+ */
+export async function publicAddresses(
   host: string,
-  { controller, lookUp = bySystem, ownAddresses = addressesOfHost }: Platform = {},
-): Promise<string> {
+  { controller, lookUp = bySystem, ownAddresses = addressesOfHost, refused = [], allowed = [] }: Platform = {},
+): Promise<string[]> {
   const found = await addressesOf(host, lookUp)
   if (!found.length) throw new Failure('download_failed', `there is no host called ${host}`)
-  for (const { address } of found)
-    if (!isPublic(address)) throw new Failure('download_refused', `${host} has an address that is not public`)
+  const others = found.filter(({ address }) => !isInside(address, allowed))
+  if (others.some(({ address }) => !isPublic(address)))
+    throw new Failure('download_refused', `${host} has an address that is not public`)
   const panel = controller === undefined ? [] : await addressesOf(hostOf(new URL(controller)), lookUp)
-  const refused = new Set([...ownAddresses(), ...panel.map(({ address }) => address)])
-  for (const { address } of found)
-    if (refused.has(address))
-      throw new Failure('download_refused', `${host} has an address of this node or of its controller`)
-  return found[0]!.address
+  const platform = new Set([...ownAddresses(), ...panel.map(({ address }) => address), ...refused])
+  if (others.some(({ address }) => platform.has(address)))
+    throw new Failure('download_refused', `${host} has an address of a node or of the controller`)
+  return found.map(({ address }) => address)
+}
+
+function isInside(address: string, cidrs: readonly string[]): boolean {
+  if (!isIP(address)) return false
+  const parsed = ipaddr.parse(address)
+  return cidrs.some((cidr) => {
+    const [network, bits] = ipaddr.parseCIDR(cidr)
+    return network.kind() === parsed.kind() && parsed.match(network, bits)
+  })
 }
 
 const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
@@ -56,29 +81,51 @@ const addressesOf = async (host: string, lookUp: LookUp) =>
 /** Headers of an answer that the agent reads. */
 const READ = ['content-length', 'content-type', 'location', 'www-authenticate']
 
-/** One GET over HTTPS, without redirects. node:https and not fetch, which would resolve the name again. */
+/** An address that takes no connection within this time is given up for the next one. */
+const CONNECT_LIMIT_MS = 10_000
+
+/**
+ * One GET without redirects, to the first of the addresses that answers. Throws `download_refused` and
+ * `download_failed`.
+ */
 export async function getPublic(
   url: URL,
   signal: AbortSignal,
-  platform?: Platform,
-  more: Readonly<Record<string, string>> = {},
+  platform: Platform = {},
+  more: Headers = {},
 ): Promise<Response> {
+  const { send = byNode } = platform
+  let failure: unknown
+  for (const address of await publicAddresses(hostOf(url), platform))
+    try {
+      return await send(url, address, signal, more)
+    } catch (error) {
+      if (signal.aborted) throw error
+      failure = error
+    }
+  throw failure
+}
+
+/** node:https and not fetch, which would resolve the name again. */
+const byNode: Send = async (url, address, signal, more) => {
   const host = hostOf(url)
-  const address = await publicAddress(host, platform)
+  const isSecure = url.protocol === 'https:'
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const request = https.request({
+  const request = (isSecure ? https : http).request({
     host: address,
-    port: url.port || 443,
+    port: url.port || (isSecure ? 443 : 80),
     path: url.pathname + url.search,
     agent: false,
     signal,
-    ...(!isIP(host) && { servername: host }),
+    ...(isSecure && !isIP(host) && { servername: host }),
     headers: { Host: url.host, Accept: '*/*', 'Accept-Encoding': 'identity', 'User-Agent': 'Berth/1.0', ...more },
   })
+  const timer = setTimeout(() => request.destroy(new Error('it took no connection')), CONNECT_LIMIT_MS)
+  request.on('socket', (socket) => socket.once('connect', () => clearTimeout(timer)))
   request.on('response', resolve)
   request.on('error', (cause) => reject(new Failure('download_failed', `${url.host} cannot be reached`, { cause })))
   request.end()
-  const message = await promise
+  const message = await promise.finally(() => clearTimeout(timer))
   const { statusCode = 502, headers } = message
   return new Response(Readable.toWeb(message) as unknown as ReadableStream, {
     status: statusCode,

@@ -1,6 +1,7 @@
 // Disks in the protocol, and the images and ISOs that they are made from.
 import { type Static, Type as t } from 'typebox'
 import { counter, workloadId } from '../bounds.ts'
+import { address } from './ports.ts'
 
 export const imageId = t.String({ pattern: '^img_[0-9a-z]{26}$' })
 export const isoId = t.String({ pattern: '^iso_[0-9a-z]{26}$' })
@@ -42,8 +43,10 @@ export const ImageSource = t.Object({
   url: t.String({ maxLength: 2048 }),
   format: t.Enum(['qcow2', 'raw']),
   checksum,
-  /** A customer chose the address: it is downloaded from public addresses alone. */
+  /** A customer chose the address: it is downloaded from public addresses alone, whatever the node allows others. */
   publicOnly: t.Optional(t.Boolean()),
+  /** Addresses that are no source, public or not: those by which nodes reach each other. */
+  refused: t.Optional(t.Array(address, { maxItems: 10_000 })),
 })
 export type ImageSource = Static<typeof ImageSource>
 

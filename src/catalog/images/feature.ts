@@ -82,7 +82,7 @@ export const imagesFeature = feature({
     checksum: 'sha256:…',
   },
   errors,
-  services: () => ({ distributions: distributionsOver() }),
+  services: ({ config }) => ({ distributions: distributionsOver(config.localSources) }),
   tables: [images, imageBuilds],
   operations: [
     addCatalogueImage,

@@ -1,6 +1,7 @@
 // The current build of an image: the controller asks its distribution again, by the clock, when somebody asks for it,
 // and when a node meets another file than the one that was checked. The image keeps its id.
 import type { ImageSource } from '../../../agent/protocol/wire.ts'
+import { withRefused } from '../../fleet/nodes/addresses/platform.ts'
 import { system } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
@@ -92,7 +93,7 @@ export async function renewImages({ db, app }: Context) {
 /** The source that a node fetches now: the current build, also where the job began with an earlier one. */
 export function sourceNow(db: Db, began: ImageSource): ImageSource {
   const found = imageById(db, began.id)
-  return found ? sourceOf(found) : began
+  return withRefused(db, found ? sourceOf(found) : began)
 }
 
 /**

@@ -53,9 +53,9 @@ export const addIso = operation({
     url: 'https://cdimage.debian.org/debian-13.1.0-amd64-netinst.iso',
     checksum: `sha256:${'0'.repeat(64)}`,
   },
-  async prepare({ body, db, config, distributions }) {
+  async prepare({ body, actor, db, config, distributions }) {
     const url = urlFrom(body.url)
-    const policy = await downloadPolicy(db, config)
+    const policy = await downloadPolicy(db, config, actor.kind === 'staff' ? config.localSources : [])
     const why = url ? disabledReason(url, policy) : 'must be an address.'
     if (!url || why) throw invalid({ field: 'url', message: why! })
     const found = await distributions.beginning(body.url, BEGINNING_BYTES, policy)

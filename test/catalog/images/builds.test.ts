@@ -37,10 +37,11 @@ const answer = ({ pathname }: URL, range: string | undefined) => {
 let p: World
 let nodeB: string
 let downloads: string[]
-const realFetch = globalThis.fetch
+let afterDownload: () => void
 beforeEach(async () => {
   publish(build(1))
   downloads = []
+  afterDownload = () => {}
   p = await world({
     distributions: async (url, { headers }) => {
       const response = answer(url, headers?.['Range'])
@@ -52,23 +53,24 @@ beforeEach(async () => {
     },
   })
   await p.admin('PATCH', `/admin/images/${p.image}`, { name: 'Imported' })
-  // The agents download by themselves.
-  globalThis.fetch = ((input: string, init: RequestInit) => {
-    const url = new URL(input)
-    if (url.host !== 'cloud.debian.org') return realFetch(input, init)
-    downloads.push(url.pathname)
-    return Promise.resolve(answer(url, undefined))
-  }) as typeof fetch
   nodeB = p.addNode(p.location, 'node-b').id
   p.attach(p.pool, nodeB)
   for (const [id, agent] of p.agents) agent.host.images = ownImages(id)
 })
 const ownImages = (id: string) => {
   mkdirSync(`${p.dir}/${id}/downloads`, { recursive: true })
-  return new DownloadedImages(`${p.dir}/${id}/downloads`, () => fetch(''))
+  // The agents download by themselves.
+  return new DownloadedImages(`${p.dir}/${id}/downloads`, () => fetch(''), {
+    lookUp: async () => [{ address: '93.184.216.34' }],
+    send: async (url) => {
+      downloads.push(url.pathname)
+      const response = answer(url, undefined)
+      afterDownload()
+      return response
+    },
+  })
 }
 afterEach(() => {
-  globalThis.fetch = realFetch
   p.close()
 })
 
@@ -192,12 +194,9 @@ describe('a distribution’s server', () => {
   test('that is away when the file has changed fails the job with both reasons', async () => {
     const image = await add()
     p.arm({ failpoints: (at) => void (at === 'install/image:before' && publish(build(9), build(1))) })
-    const fetched = globalThis.fetch
-    globalThis.fetch = (async (input: string, init: RequestInit) => {
-      const response = await fetched(input, init)
+    afterDownload = () => {
       published.away = true
-      return response
-    }) as typeof fetch
+    }
     const { job } = await order(image.id, nodeB)
     expect(job).toMatchObject({ state: 'failed', errorCode: 'checksum_mismatch' })
     expect(job.errorMessage).toMatch(/has changed, and its current build is not known: .*cloud\.debian\.org/)

@@ -166,7 +166,7 @@ describe('adding an image of the catalogue', () => {
   const serving = (image: (range: string | undefined) => RawResponse) => {
     const { app } = p.controller
     const usual = app.distributions
-    app.distributions = distributionsOver(async ({ pathname }, { headers }) =>
+    app.distributions = distributionsOver([], async ({ pathname }, { headers }) =>
       /SUMS$/i.test(pathname)
         ? { status: 200, headers: {}, body: Buffer.from(`${'a'.repeat(128)}  debian-13-genericcloud-amd64.qcow2\n`) }
         : image(headers?.['Range']),

@@ -26,6 +26,11 @@ describe.skipIf(noDebian !== undefined)('an installed Debian', () => {
   const inside = async (command: string) => (await sshWithKey(byKey.ipv4, lab.key.path, command)).out
   const ipv6Of = async ({ serverId }: OrderedServer) =>
     (await api('GET', `/servers/${serverId}`)).body.ipv6.replace(/\/\d+$/, '') as string
+  const power = async ({ serverId }: OrderedServer, action: string) => {
+    const { status, body } = await api('POST', `/servers/${serverId}/actions/power`, { action })
+    expect([status, body.error]).toEqual([202, undefined])
+    expect(await lab.ended(body.jobId)).toMatchObject({ state: 'succeeded', error: null })
+  }
   const pings = async (address: string) =>
     (await run(['ping', '-n', '-c', '2', '-W', '3', ...(address.includes(':') ? ['-6'] : []), address])).code === 0
   /** Every file of its owner's and of the system's settings but those of the network, with its checksum. */
@@ -35,6 +40,21 @@ describe.skipIf(noDebian !== undefined)('an installed Debian', () => {
         "! -path '/etc/network/*' ! -path '/etc/systemd/network/*' ! -path '/var/lib/cloud/instances/*/*' " +
         '-exec sha256sum {} + | sort -k 2; ls /var/lib/cloud/instances',
     )
+
+  test('by password says that the password opens it, and it does', async () => {
+    byPassword = await lab.order({ hostname: 'word01.example.com', access: { mode: 'password' } })
+    expect(await lab.ended(byPassword.jobId)).toMatchObject({ state: 'succeeded', error: null })
+    expect(await checkOf(byPassword)).toMatchObject({
+      hostname: 'word01',
+      ssh: true,
+      signIn: { password: true },
+      warnings: [],
+    })
+    const said = await sshWithPassword(byPassword.ipv4, byPassword.rootPassword!, 'hostname')
+    expect(said.out).toBe('word01')
+    expect((await sshWithPassword(byPassword.ipv4, 'not the password', 'hostname')).code).not.toBe(0)
+    await power(byPassword, 'off')
+  }, 900_000)
 
   test('by SSH key answers at both of its addresses, under its name, and says that the key opens it', async () => {
     byKey = await lab.order({ hostname: 'key01.example.com' })
@@ -58,20 +78,6 @@ describe.skipIf(noDebian !== undefined)('an installed Debian', () => {
     expect(await pings(await ipv6Of(byKey))).toBe(true)
   }, 900_000)
 
-  test('by password says that the password opens it, and it does', async () => {
-    byPassword = await lab.order({ hostname: 'word01.example.com', access: { mode: 'password' } })
-    expect(await lab.ended(byPassword.jobId)).toMatchObject({ state: 'succeeded', error: null })
-    expect(await checkOf(byPassword)).toMatchObject({
-      hostname: 'word01',
-      ssh: true,
-      signIn: { password: true },
-      warnings: [],
-    })
-    const said = await sshWithPassword(byPassword.ipv4, byPassword.rootPassword!, 'hostname')
-    expect(said.out).toBe('word01')
-    expect((await sshWithPassword(byPassword.ipv4, 'not the password', 'hostname')).code).not.toBe(0)
-  }, 900_000)
-
   test('takes an address that is added while it runs, and nothing else of it changes', async () => {
     await inside('cloud-init status --wait >/dev/null')
     // A first boot would take back all of this.
@@ -92,10 +98,7 @@ describe.skipIf(noDebian !== undefined)('an installed Debian', () => {
 
   test('has it after the next start too, and is still the system of its owner', async () => {
     const before = await files()
-    for (const action of ['stop', 'start']) {
-      const { body } = await api('POST', `/servers/${byKey.serverId}/actions/power`, { action })
-      expect(await lab.ended(body.jobId)).toMatchObject({ state: 'succeeded', error: null })
-    }
+    for (const action of ['shutdown', 'start']) await power(byKey, action)
     await lab.live.until('SSH by key', async () => (await inside('hostname')) === 'key01', 600)
     await inside('cloud-init status --wait >/dev/null')
     expect(await pings(extra)).toBe(true)

@@ -63,12 +63,14 @@ type Options = {
   agentDir?: string
   /** PANEL_LOCAL_SERVICES; loopback, where the tests' mail servers and identity providers are, if not given. */
   localServices?: string
+  /** PANEL_LOCAL_SOURCES. */
+  localSources?: string
   /** PANEL_LOCAL_REGISTRIES. */
   localRegistries?: string
   /** Every request is in the journal. */
   logRequests?: boolean
   /** The servers of distributions; without it none answers. */
-  distributions?: Parameters<typeof distributionsOver>[0]
+  distributions?: Parameters<typeof distributionsOver>[1]
   /** The addresses of names, for reverse DNS; without it none has any. */
   forwardLookUp?: ForwardLookUp
   /** How webhooks leave; without it no name resolves. */
@@ -100,7 +102,7 @@ export const calmHost: HostSource = {
 }
 
 /** The tests have no internet but the files of the examples of an own image and of an ISO. */
-const onlyExamples: Parameters<typeof distributionsOver>[0] = async ({ href }) => {
+const onlyExamples: Parameters<typeof distributionsOver>[1] = async ({ href }) => {
   if (href !== addOwnImage.example!.url && href !== addIso.example!.url)
     throw new NoAnswer('The tests have no internet.')
   const body = emptyQcow2()
@@ -151,6 +153,7 @@ export async function panel(options: Options = {}) {
     PANEL_AGENT_DIR: options.agentDir,
     PANEL_LOCAL_SERVICES: options.localServices ?? '127.0.0.0/8',
     PANEL_LOCAL_REGISTRIES: options.localRegistries,
+    PANEL_LOCAL_SOURCES: options.localSources,
     PANEL_LOG_REQUESTS: options.logRequests ? '1' : undefined,
     PANEL_WEBHOOK_ALLOW_PRIVATE: options.webhookAllowPrivate,
   })
@@ -177,7 +180,7 @@ export async function panel(options: Options = {}) {
       pauseMs: () => 1,
       services: {
         host: new HostFigures({ ...calmHost, ...options.host }, dir, certificateEndsAt),
-        distributions: distributionsOver(options.distributions ?? onlyExamples),
+        distributions: distributionsOver([], options.distributions ?? onlyExamples),
         forwardLookUp: options.forwardLookUp ?? (async () => []),
         webhookTransport: {
           silenceMs: 10_000,

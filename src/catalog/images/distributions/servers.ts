@@ -19,7 +19,7 @@ export type Distributions = {
   /** The small file behind a URL, such as a list or a signature. */
   read(url: string): Promise<Read>
   /**
-   * Undefined when the file cannot be read, is at an address that `policy` does not allow (`publicOnly` if not given),
+   * Undefined when the file cannot be read, is at an address that `policy` does not allow (a public one, if not given),
    * or its server does not say how long it is.
    */
   beginning(url: string, bytes: number, policy?: Policy): Promise<Beginning | undefined>
@@ -36,15 +36,18 @@ const guarded: Send = (url, request, policy) =>
     timeoutMs: TIMEOUT_MS,
   })
 
-/** `send`: through the egress guard, unless a test gives another. */
-export function distributionsOver(send: Send = guarded): Distributions {
+/**
+ * `allowed`: CIDRs of mirrors that are not public. `send`: through the egress guard, unless a test gives another.
+ */
+export function distributionsOver(allowed: readonly string[], send: Send = guarded): Distributions {
+  const usual = { ...publicOnly, allowed }
   return {
     async read(url) {
-      const response = await send(new URL(url), { mostBytes: MOST_LIST_BYTES }, publicOnly).catch(() => undefined)
+      const response = await send(new URL(url), { mostBytes: MOST_LIST_BYTES }, usual).catch(() => undefined)
       if (response?.status === 200) return { bytes: response.body }
       return { failure: response?.status === 404 || response?.status === 410 ? 'absent' : 'unreachable' }
     },
-    async beginning(url, bytes, policy = publicOnly) {
+    async beginning(url, bytes, policy = usual) {
       const headers = { Range: `bytes=0-${bytes - 1}` }
       const request = { mostBytes: bytes, onlyBeginning: true, headers }
       const response = await send(new URL(url), request, policy).catch(() => undefined)

@@ -1,11 +1,12 @@
 // Putting an ISO into the CD drive of a server, and taking it out. The node downloads it first, unless it has it.
 import { Type as t } from 'typebox'
 import { type IsoSource, nodeCommand } from '../../../../agent/protocol/wire.ts'
+import { withRefused } from '../../../fleet/nodes/addresses/platform.ts'
 import { everybody } from '../../../kernel/api/access.ts'
 import { invalid } from '../../../kernel/api/errors.ts'
 import { described, fields, nullable, operation, see } from '../../../kernel/api/operation.ts'
 import { CommandFailed } from '../../../kernel/jobs/failures.ts'
-import { saga } from '../../../kernel/jobs/saga.ts'
+import { type CommandSource, saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { iso, isoSource } from '../../isos/model.ts'
 import { isoById, noteCopy } from '../../isos/queries.ts'
@@ -65,7 +66,8 @@ export const settingIso = saga<Input>('iso', { lane: 'build', cancelWith: 'serve
   })
   .command('fetch', 'Fetching the ISO, unless the node has it', {
     abandonable: true,
-    do: ({ input }) => (input.source ? nodeCommand(input.nodeId, 'iso.ensure', input.source) : undefined),
+    do: ({ input: { source, nodeId } }, { db }: CommandSource) =>
+      source ? nodeCommand(nodeId, 'iso.ensure', withRefused(db, source)) : undefined,
   })
   .command('insert', 'Changing the CD drive', {
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.set-iso', { workload: input.serverId, iso: input.isoId }),

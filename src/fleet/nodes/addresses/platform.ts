@@ -17,17 +17,24 @@ export const platformAddresses = (tx: Db, { publicUrl }: Pick<AppConfig, 'public
   ...managementAddresses(tx),
 ]
 
+/** The node that downloads refuses the addresses of the others by itself: a name may lead elsewhere then than now. */
+export const withRefused = <Source extends object>(db: Db, source: Source): Source & { refused: string[] } => ({
+  ...source,
+  refused: managementAddresses(db),
+})
+
 type LookUp = (host: string) => Promise<readonly { address: string }[]>
 
 /**
- * For files at an address that somebody entered: from the Internet, and not from the platform. Behind address
- * translation the panel's public address is no address of its host, so its name is resolved too.
+ * For files at an address that somebody entered: from the Internet or from `allowed`, and not from the platform. Behind
+ * address translation the panel's public address is no address of its host, so its name is resolved too.
  */
 export async function downloadPolicy(
   tx: Db,
   config: Pick<AppConfig, 'publicUrl'>,
+  allowed: readonly string[] = [],
   lookUp: LookUp = (host) => lookup(host, { all: true }),
 ): Promise<Policy> {
   const panel = await lookUp(hostOf(new URL(config.publicUrl))).catch(() => [])
-  return { ...publicOnly, refused: [...platformAddresses(tx, config), ...panel.map(({ address }) => address)] }
+  return { ...publicOnly, allowed, refused: [...platformAddresses(tx, config), ...panel.map(({ address }) => address)] }
 }
