@@ -8,6 +8,7 @@ import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { type AddressLack, type AddressNeed, lackingAddresses } from '../../network/ip-pools/allocate.ts'
 import { awaitingReports, isReportNear } from '../../network/ip-pools/awaited.ts'
+import { lackingGiven } from '../../network/ip-pools/given.ts'
 import type { Location } from '../locations/model.ts'
 import { hasReported } from '../node-records/queries.ts'
 import type { PoolRoom } from '../storage-pools/queries.ts'
@@ -22,6 +23,8 @@ export type Need = {
   diskGb: number
   storageClass: string | null
   hardware?: Hardware | undefined
+  /** Addresses that it brings along, beside those that it needs. */
+  given?: readonly string[]
 } & AddressNeed
 export type Placed = { node: NodeCapacity; pool: PoolRoom; reason: string }
 
@@ -121,7 +124,8 @@ export function placeIn(
       'location_closed',
       `${location.name} is closed for new servers. Choose another location, or ask for it to be opened.`,
     )
-  const lackingAddress = lackingAddresses(tx, need)
+  const lackingNew = lackingAddresses(tx, need)
+  const lackingAddress: LackingAddress = (id) => (need.given && lackingGiven(tx, id, need.given)) ?? lackingNew(id)
   const judged = capacityIn(tx, location.id)
     .filter((node) => !wantedId || node.id === wantedId)
     .map((node) =>

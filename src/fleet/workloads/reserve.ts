@@ -2,17 +2,19 @@
 // accepts the order: two orders never get the same.
 import { randomBytes } from 'node:crypto'
 import type { Hardware, RestartPolicy } from '../../../agent/protocol/wire.ts'
-import { ApiError } from '../../kernel/api/errors.ts'
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import { type IdPrefix, newId } from '../../kernel/db/ids.ts'
 import { isUniqueViolation, type Tx } from '../../kernel/db/open.ts'
 import { takeIpv4, takeIpv6 } from '../../network/ip-pools/allocate.ts'
+import { takeGiven } from '../../network/ip-pools/given.ts'
 import type { Location } from '../locations/model.ts'
 import type { NodeCapacity } from '../placement/capacity.ts'
 import { type Placed, placeIn } from '../placement/placement.ts'
 import type { PoolRoom } from '../storage-pools/queries.ts'
 import type { WorkloadKind } from './kind.ts'
 import { insertWorkload, nextNumber } from './queries.ts'
+import { staysOf } from './stays/queries.ts'
 import { openHome } from './stays/stays.ts'
 import type { Lifecycle } from './tables.ts'
 
@@ -30,6 +32,12 @@ export type Held = {
   restartPolicy?: RestartPolicy
 }
 
+/**
+ * A MAC address and addresses that a workload keeps, as an import wants it; what is left out is invented. `addresses`:
+ * IPv4 addresses and IPv6 prefixes with their length, the primary one of each version first.
+ */
+export type Identity = { mac?: string; addresses?: readonly string[] }
+
 type Reservation = {
   kind: WorkloadKind
   owner: { id: string; resellerId: string | null }
@@ -44,6 +52,7 @@ type Reservation = {
   lifecycle: Extract<Lifecycle, 'pending_setup' | 'provisioning'>
   /** A node that staff asked for by name. */
   nodeId?: string | null | undefined
+  identity?: Identity
   /** May refusals name nodes and what each lacks? */
   namesNodes: boolean
 }
@@ -56,13 +65,17 @@ export type Reserved = {
   ipv4: string | null
 }
 
-/** Throws `location_closed`, `image_not_supported`, `restarting`, `no_capacity`, `no_addresses` or `hostname_taken`. */
+/**
+ * Throws `location_closed`, `image_not_supported`, `restarting`, `no_capacity`, `no_addresses` or `hostname_taken`; for
+ * an identity that is given also `validation_failed` and `address_in_use`.
+ */
 export function reserve(
   tx: Tx,
   { nodes, clock }: Pick<AppContext, 'nodes' | 'clock'>,
   { location, held, hardware, nodeId, namesNodes, ...order }: Reservation,
 ): Reserved {
-  const need = { ...held, storageClass: held.storageClass ?? null, hardware }
+  const given = order.identity?.addresses ?? []
+  const need = { ...held, ...invented(held, given), storageClass: held.storageClass ?? null, hardware, given }
   const placed = placeIn(tx, location, need, { nodes, wantedId: nodeId, namesNodes })
   return insertPlaced(tx, placed, { ...order, location, held }, clock())
 }
@@ -71,7 +84,7 @@ export function reserve(
 export function insertPlaced(
   tx: Tx,
   { node, pool, reason }: Placed,
-  { kind, owner, location, held, ...given }: Omit<Reservation, 'hardware' | 'nodeId' | 'namesNodes'>,
+  { kind, owner, location, held, identity = {}, ...given }: Omit<Reservation, 'hardware' | 'nodeId' | 'namesNodes'>,
   now: number,
 ): Reserved {
   const id = newId(kind.idPrefix as IdPrefix)
@@ -92,19 +105,47 @@ export function insertPlaced(
       name: given.name ?? hostname,
       ...size,
       gpus: held.gpus ?? 0,
-      mac: newMac(),
+      mac: identity.mac === undefined ? newMac() : checkedMac(identity.mac),
       placement: reason,
       ...(held.restartPolicy && { restartPolicy: held.restartPolicy }),
       lifecycle: given.lifecycle,
       createdAt: now,
     })
   } catch (error) {
+    if (identity.mac !== undefined && isUniqueViolation(error, 'workloads.mac'))
+      throw invalid({ field: 'mac', message: `${identity.mac} is the MAC address of another server.` })
     return refuseHostnameTaken(error)
   }
   openHome(tx, { id, nodeId: node.id, pool: pool.name, ...size })
-  const [ipv4 = null] = takeIpv4(tx, id, node.id, held.ipv4)
-  if (held.ipv6Prefix) takeIpv6(tx, id, node.id, held.ipv6Prefix)
-  return { id, number, hostname, node, pool, ipv4 }
+  const { addresses = [] } = identity
+  const need = invented(held, addresses)
+  if (addresses.length) {
+    const nodeIds = staysOf(tx, id).map(({ nodeId }) => nodeId)
+    takeGiven(tx, id, nodeIds, addresses)
+  }
+  const [first = null] = takeIpv4(tx, id, node.id, need.ipv4, !addresses.some(isIpv4))
+  if (need.ipv6Prefix) takeIpv6(tx, id, node.id, need.ipv6Prefix)
+  return { id, number, hostname, node, pool, ipv4: addresses.find(isIpv4) ?? first }
+}
+
+const isIpv4 = (address: string) => !address.includes(':')
+/** The addresses that are needed beside those that are given. */
+const invented = ({ ipv4, ipv6Prefix }: Held, given: readonly string[]) => ({
+  ipv4: Math.max(0, ipv4 - given.filter(isIpv4).length),
+  ipv6Prefix: given.every(isIpv4) ? ipv6Prefix : null,
+})
+
+/** In one spelling, so that the unique index finds it. Throws `validation_failed` where no card of a server has it. */
+function checkedMac(given: string): string {
+  const mac = given.toLowerCase().replaceAll('-', ':')
+  const isOne = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/.test(mac)
+  const isOfMany = (Number.parseInt(mac.slice(0, 2), 16) & 1) === 1
+  if (!isOne || isOfMany || mac === '00:00:00:00:00:00')
+    throw invalid({
+      field: 'mac',
+      message: `${given} is no MAC address of one network card, such as 52:54:00:ab:cd:ef.`,
+    })
+  return mac
 }
 
 export const hostnameTaken = () =>

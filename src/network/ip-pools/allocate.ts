@@ -155,19 +155,15 @@ function prefixesLeft(tx: Db, pool: PoolRange & Pick<Pool, 'id' | 'nextOffset'>,
 const max = (a: bigint, b: bigint) => (a > b ? a : b)
 const min = (a: bigint, b: bigint) => (a < b ? a : b)
 
-/**
- * Takes `count` IPv4 addresses from the pools attached to the node; the first is the primary one. Throws
- * `no_addresses`.
- */
-export function takeIpv4(tx: Tx, workloadId: string, nodeId: string, count: number): string[] {
-  return takeEachIpv4(tx, workloadId, nodeId, count, true)
-}
-
 /** Takes one IPv4 address beside the primary one. Throws `no_addresses`. */
 export const takeExtraIpv4 = (tx: Tx, workloadId: string, nodeId: string): string =>
-  takeEachIpv4(tx, workloadId, nodeId, 1, false)[0]!
+  takeIpv4(tx, workloadId, nodeId, 1, false)[0]!
 
-function takeEachIpv4(tx: Tx, workloadId: string, nodeId: string, count: number, hasPrimary: boolean): string[] {
+/**
+ * Takes `count` IPv4 addresses from the pools attached to the node; the first is the primary one, unless the workload
+ * has one. Throws `no_addresses`.
+ */
+export function takeIpv4(tx: Tx, workloadId: string, nodeId: string, count: number, hasPrimary = true): string[] {
   const { freeIpv4, take } = statements(tx)
   return Array.from({ length: count }, (_, i) => {
     const free = freeIpv4.get(nodeId)

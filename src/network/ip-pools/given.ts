@@ -1,0 +1,129 @@
+// Addresses that a workload brings along, as one from another panel does: each is looked for in the pools of the nodes
+// where the workload stays, and refused where anything else has it. A prefix that is not cut yet is cut early.
+import { ApiError } from '../../kernel/api/errors.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { inserting } from '../../kernel/db/rows.ts'
+import { type AddressLack, isFreePrefix, nextPlaceIn } from './allocate.ts'
+import { awaitingReports, isGiven, withholdsFor } from './awaited.ts'
+import { EarlyCuts } from './cut-early.ts'
+import { poolById } from './queries.ts'
+import { type Network, overlap, toNetwork, toNumber, toText } from './ranges.ts'
+import { type Address, addresses, type Pool } from './tables.ts'
+
+type Row = Pick<Address, 'id' | 'poolId' | 'prefixLength' | 'workloadId' | 'reservedFor' | 'holderId'>
+const columns = `a.id, a.pool_id AS poolId, a.prefix_length AS prefixLength, a.workload_id AS workloadId,
+  a.reserved_for AS reservedFor, a.holder_id AS holderId`
+const statements = prepared(({ $client }) => ({
+  routed: $client.prepare<Row & { isGiven: number }, [string, string]>(
+    `SELECT ${columns}, ${isGiven('a.pool_id')} AS isGiven
+     FROM addresses a JOIN pool_nodes pn ON pn.pool_id = a.pool_id AND pn.node_id = ? WHERE a.address = ?`,
+  ),
+  pools6: $client.prepare<{ id: string }, [string]>(
+    `SELECT p.id FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id
+     WHERE p.version = 6 AND pn.node_id = ? ORDER BY p.id`,
+  ),
+  prefixesOf: $client.prepare<{ prefix: string }, [string]>(
+    `SELECT address || '/' || prefix_length AS prefix FROM addresses WHERE pool_id = ? AND version = 6`,
+  ),
+  take: $client.prepare(
+    `UPDATE addresses SET workload_id = ?, is_primary = ? WHERE id = ? AND workload_id IS NULL
+     AND reserved_for IS NULL AND holder_id IS NULL`,
+  ),
+}))
+const insert = inserting(addresses)
+
+/** An address in one spelling: an IPv4 address, or an IPv6 prefix with its length. Undefined: it is neither. */
+export function spelled(given: string): { text: string; version: 4 | 6; prefix?: Network } | undefined {
+  const single = toNumber(given)
+  if (single?.version === 4) return { text: toText(4, single.n), version: 4 }
+  const prefix = toNetwork(given)
+  return prefix?.version === 6 ? { text: `${toText(6, prefix.first)}/${prefix.bits}`, version: 6, prefix } : undefined
+}
+
+/** `isTaken`: something else has the address; otherwise no pool of the node gives it. */
+type Lack = AddressLack & { isTaken: boolean }
+type Found = { row: Row } | { pool: Pool; prefix: Network } | Lack
+const lack = (words: string): Lack => ({ words, isAwaited: false, isTaken: false })
+const taken = (words: string): Lack => ({ words, isAwaited: false, isTaken: true })
+const awaited = (text: string): Lack => ({
+  words: `${text} not known to be free before other nodes have reported`,
+  isAwaited: true,
+  isTaken: false,
+})
+
+/** The row of the address in the pools that the node routes, or the pool that cuts the prefix; else the lack. */
+function find(tx: Db, nodeId: string, given: string): Found {
+  const address = spelled(given)
+  if (!address) return lack(`no pool with ${given}`)
+  const { text, version, prefix } = address
+  const row = statements(tx).routed.get(nodeId, text.split('/')[0]!)
+  if (row && (!prefix || row.prefixLength === prefix.bits)) {
+    if (!row.isGiven) return awaited(text)
+    if (row.workloadId !== null) return taken(`${text} in use by ${row.workloadId}`)
+    if (row.holderId !== null) return taken(`${text} in use as a floating address`)
+    return row.reservedFor === null ? { row } : taken(`${text} reserved (${row.reservedFor})`)
+  }
+  const pools = prefix ? statements(tx).pools6.all(nodeId) : []
+  const pool = pools.map(({ id }) => poolById(tx, id)!).find(({ network }) => overlap(toNetwork(network)!, prefix!))
+  if (!pool || !prefix) return lack(`no pool with ${text}`)
+  if (withholdsFor(tx, nodeId, version)) return awaited(text)
+  const cut = statements(tx).prefixesOf.all(pool.id)
+  const other = cut.find((one) => overlap(toNetwork(one.prefix)!, prefix))
+  if (other) return taken(`${text} beside ${other.prefix}, which is cut already`)
+  return isFreePrefix(tx, pool, prefix, new EarlyCuts(tx)) ? { pool, prefix } : lack(`no free prefix ${text}`)
+}
+
+/** The lack that keeps the node from giving these addresses, in words behind its name; undefined: there is none. */
+export function lackingGiven(tx: Db, nodeId: string, given: readonly string[]): AddressLack | undefined {
+  for (const address of given) {
+    const found = find(tx, nodeId, address)
+    if ('words' in found) return found
+  }
+  return undefined
+}
+
+/**
+ * Gives these addresses to a workload that stays on these nodes, the first of each version as its primary one where
+ * `isPrimary` says so. Throws `address_in_use` or `no_addresses` in words that name the address.
+ */
+export function takeGiven(tx: Tx, workloadId: string, nodeIds: readonly string[], given: readonly string[]) {
+  const seen = new Set<4 | 6>()
+  for (const address of given) {
+    const [first, ...others] = nodeIds.map((nodeId) => find(tx, nodeId, address))
+    const found = [first!, ...others].find((one) => 'words' in one) ?? first!
+    if ('words' in found) throw refusal(found, address)
+    const { version } = spelled(address)!
+    const isPrimary = !seen.has(version)
+    seen.add(version)
+    if ('row' in found) statements(tx).take.run(workloadId, isPrimary ? 1 : 0, found.row.id)
+    else cutEarlyFor(tx, workloadId, found, isPrimary)
+  }
+}
+
+function refusal({ words, isTaken, isAwaited }: Lack, address: string): ApiError {
+  if (isAwaited) return awaitingReports('The node of this server')
+  return isTaken
+    ? new ApiError('address_in_use', `${words}. Free it there, or choose another address.`)
+    : new ApiError('no_addresses', `${address} cannot be given: ${words}. Attach its pool to every node of the server.`)
+}
+
+function cutEarlyFor(
+  tx: Tx,
+  workloadId: string,
+  { pool, prefix }: { pool: Pool; prefix: Network },
+  isPrimary: boolean,
+) {
+  insert(tx, {
+    id: newId('ip'),
+    poolId: pool.id,
+    version: 6,
+    address: toText(6, prefix.first),
+    prefixLength: prefix.bits,
+    place: nextPlaceIn(tx, pool.id),
+    scope: pool.scope,
+    cutEarly: true,
+    isPrimary,
+    workloadId,
+  })
+}
