@@ -1,6 +1,7 @@
 // Deliveries a second to a receiver on loopback, with every row durable and logged, beside a bare loop that sends the
 // same requests over as many connections; both turn by turn. Also how long a dead receiver delays the others.
 import { createServer } from 'node:https'
+import { keepAliveAgent } from '../../agent/protocol/net/pinned-request.ts'
 import { configFrom } from '../../src/app/config.ts'
 import { createController } from '../../src/app/controller.ts'
 import { registry } from '../../src/app/features.ts'
@@ -9,7 +10,7 @@ import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
 import { openDb, write } from '../../src/kernel/db/open.ts'
 import { emit } from '../../src/kernel/jobs/outbox.ts'
 import { quieten } from '../../src/kernel/log.ts'
-import { exchange, keepAliveAgent } from '../../src/kernel/net/exchange.ts'
+import { exchange } from '../../src/kernel/net/exchange.ts'
 import { groupState } from '../../src/kernel/queue/queries.ts'
 import { selfSigned } from '../support/services/certificate.ts'
 import { start, tempDir } from './cleanup.ts'

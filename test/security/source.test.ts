@@ -72,19 +72,19 @@ describe('our own code', () => {
     // A duration is a difference of two readings.
     expect(having(/Date\.now\(\) - (?:began|opened|this)|(?:until|deadline|expires) = Date\.now/)).toEqual([])
   })
-  test('S12: the controller calls other hosts through the egress guard only', () => {
+  test('S12: the controller calls other hosts through the egress guard only, which has one HTTP client', () => {
     const rule = /(?<![.\w]|async )fetch\(|\bnew WebSocket\(|\bBun\.connect\(|from 'node:(?:http|https|net|tls|http2)'/
     expect('const list = await fetch(url)').toMatch(rule)
     const calling = files.filter(
-      ({ path, text }) => path.startsWith('src/') && rule.test(text.replace(/import \{ isIP \} from 'node:net'/g, '')),
+      ({ path, text }) =>
+        /^(src|agent\/protocol)\//.test(path) && rule.test(text.replace(/import \{ isIP \} from 'node:net'/g, '')),
     )
     expect(calling.map(({ path }) => path).toSorted()).toEqual([
+      'agent/protocol/net/pinned-request.ts', // the client, for addresses that its caller has allowed
       'src/app/commands/admin.ts', // its own controller, over the socket file
       'src/app/commands/data-dir.ts', // the same
       'src/app/commands/takeover.ts', // the standby of this host, over the socket file
       'src/kernel/net/authorities.ts', // calls nobody: it reads the authorities that TLS trusts
-      'src/kernel/net/egress.ts',
-      'src/kernel/net/exchange.ts',
       'src/network/reverse-dns/rfc2136.ts', // to an address that the guard has allowed
     ])
   })

@@ -1,29 +1,16 @@
 // Downloads from an address that somebody chose, or to which a distribution's name leads. The name is resolved once,
 // each address that it has must be public, and the connection goes to one of exactly these, so that no download reaches
 // the network of the node. Nodes and their controller are no sources either.
-import { lookup } from 'node:dns/promises'
-import http, { type IncomingMessage } from 'node:http'
-import https from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { Readable } from 'node:stream'
 import ipaddr from 'ipaddr.js'
 import { Failure } from '../../failure.ts'
-
-/** Clouds answer with credentials at these addresses, whose range is that of any other. */
-const metadata = new Set(['168.63.129.16', 'fd00:ec2::254'])
+import { addressesOf, hostOf, type LookUp, pinnedRequest, rangeOf } from '../../protocol/net/pinned-request.ts'
 
 /** Is it an address of the Internet? Mapped and translated addresses are not. */
-export function isPublic(address: string): boolean {
-  if (!isIP(address) || metadata.has(address)) return false
-  const parsed = ipaddr.parse(address)
-  if (parsed.range() !== 'unicast') return false
-  // ipaddr.js calls unassigned space outside 2000::/3 unicast too.
-  return !(parsed instanceof ipaddr.IPv6) || parsed.parts[0]! >> 13 === 1
-}
-
-type LookUp = (host: string) => Promise<readonly { address: string }[]>
-const bySystem: LookUp = (host) => lookup(host, { all: true })
+export const isPublic = (address: string): boolean => rangeOf(address) === 'unicast'
 
 /** The addresses of all interfaces of this host. */
 const addressesOfHost = (): string[] =>
@@ -51,18 +38,18 @@ export type Platform = {
  */
 export async function publicAddresses(
   host: string,
-  { controller, lookUp = bySystem, ownAddresses = addressesOfHost, refused = [], allowed = [] }: Platform = {},
+  { controller, lookUp, ownAddresses = addressesOfHost, refused = [], allowed = [] }: Platform = {},
 ): Promise<string[]> {
   const found = await addressesOf(host, lookUp)
   if (!found.length) throw new Failure('download_failed', `there is no host called ${host}`)
-  const others = found.filter(({ address }) => !isInside(address, allowed))
-  if (others.some(({ address }) => !isPublic(address)))
+  const others = found.filter((address) => !isInside(address, allowed))
+  if (others.some((address) => !isPublic(address)))
     throw new Failure('download_refused', `${host} has an address that is not public`)
   const panel = controller === undefined ? [] : await addressesOf(hostOf(new URL(controller)), lookUp)
-  const platform = new Set([...ownAddresses(), ...panel.map(({ address }) => address), ...refused])
-  if (others.some(({ address }) => platform.has(address)))
+  const platform = new Set([...ownAddresses(), ...panel, ...refused])
+  if (others.some((address) => platform.has(address)))
     throw new Failure('download_refused', `${host} has an address of a node or of the controller`)
-  return found.map(({ address }) => address)
+  return [...found]
 }
 
 function isInside(address: string, cidrs: readonly string[]): boolean {
@@ -73,10 +60,6 @@ function isInside(address: string, cidrs: readonly string[]): boolean {
     return network.kind() === parsed.kind() && parsed.match(network, bits)
   })
 }
-
-const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
-const addressesOf = async (host: string, lookUp: LookUp) =>
-  isIP(host) ? [{ address: host }] : await lookUp(host).catch(() => [])
 
 /** Headers of an answer that the agent reads. */
 const READ = ['content-length', 'content-type', 'location', 'www-authenticate']
@@ -106,20 +89,9 @@ export async function getPublic(
   throw failure
 }
 
-/** node:https and not fetch, which would resolve the name again. */
 const byNode: Send = async (url, address, signal, more) => {
-  const host = hostOf(url)
-  const isSecure = url.protocol === 'https:'
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const request = (isSecure ? https : http).request({
-    host: address,
-    port: url.port || (isSecure ? 443 : 80),
-    path: url.pathname + url.search,
-    agent: false,
-    signal,
-    ...(isSecure && !isIP(host) && { servername: host }),
-    headers: { Host: url.host, Accept: '*/*', 'Accept-Encoding': 'identity', 'User-Agent': 'Berth/1.0', ...more },
-  })
+  const request = pinnedRequest(url, address, { headers: more, signal })
   const timer = setTimeout(() => request.destroy(new Error('it took no connection')), CONNECT_LIMIT_MS)
   request.on('socket', (socket) => socket.once('connect', () => clearTimeout(timer)))
   request.on('response', resolve)

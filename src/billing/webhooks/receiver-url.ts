@@ -1,11 +1,12 @@
 // The addresses that webhooks may be sent to. What a name resolves to is checked again at each attempt.
 
 import { isIP } from 'node:net'
+import { hostOf } from '../../../agent/protocol/net/pinned-request.ts'
 import { managementAddresses } from '../../fleet/node-records/queries.ts'
 import { platformAddresses } from '../../fleet/nodes/addresses/platform.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { disabledReason, hostOf, type Policy, publicOnly } from '../../kernel/net/egress.ts'
+import { disabledReason, type Policy, publicOnly } from '../../kernel/net/egress.ts'
 import { urlFrom } from '../../kernel/net/typed-url.ts'
 import type { AppConfig } from '../../kernel/register.ts'
 import { PLATFORM } from './model.ts'

@@ -1,10 +1,14 @@
 // Requests to an address that a person chose. Its name is resolved once, each address it resolves to must be allowed,
 // and the connection goes to one of exactly these. Redirects are not followed; time and size are limited.
-import { lookup } from 'node:dns/promises'
-import http from 'node:http'
-import https from 'node:https'
 import { isIP } from 'node:net'
-import ipaddr from 'ipaddr.js'
+import {
+  addressesOf,
+  hostOf,
+  type LookUp,
+  pinnedRequest,
+  type ResponseHeaders,
+  rangeOf,
+} from '../../../agent/protocol/net/pinned-request.ts'
 import { second } from '../db/clock.ts'
 import { inside } from './cidr.ts'
 
@@ -40,18 +44,13 @@ export const publicOnly: Policy = { ranges: ['unicast'], loopback: false }
 /** `chosenByOperator`, and the local addresses that the settings of the installation allow. */
 export const forOperator = (local: readonly string[]): Policy => ({ ...chosenByOperator, local })
 
-/** Clouds answer with credentials at these addresses, whose range is that of any other. */
-const metadata: readonly string[] = ['168.63.129.16', 'fd00:ec2::254']
-
 /** The host could not be reached, or answered too late or too much. The message is for the person who configured it. */
 export class NoAnswer extends Error {}
 
 export const isLoopback = (url: URL): boolean => {
   const host = hostOf(url)
-  return host === 'localhost' || (isIP(host) !== 0 && ipaddr.parse(host).range() === 'loopback')
+  return host === 'localhost' || rangeOf(host) === 'loopback'
 }
-/** Without the brackets of an IPv6 address. */
-export const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
 
 /** `host`: the name or address that was chosen. */
 function isAllowed(address: string, policy: Policy, host: string): boolean {
@@ -60,13 +59,8 @@ function isAllowed(address: string, policy: Policy, host: string): boolean {
   if (isNamed && inside(address, policy.local ?? [])) return true
   if (inside(address, policy.allowed ?? [])) return true
   if (policy.refused?.includes(address)) return false
-  if (metadata.includes(address)) return false
-  const parsed = ipaddr.parse(address)
-  const range = parsed.range()
-  if (range === 'loopback') return policy.loopback && isNamed
-  // ipaddr.js calls unassigned space outside 2000::/3 unicast too.
-  const assigned = !(parsed instanceof ipaddr.IPv6) || range !== 'unicast' || parsed.parts[0]! >> 13 === 1
-  return assigned && policy.ranges.includes(range)
+  const range = rangeOf(address)
+  return range === 'loopback' ? policy.loopback && isNamed : policy.ranges.includes(range)
 }
 
 /** Why a URL may not be called, as far as its text tells; undefined when it may. The name is not resolved here. */
@@ -93,11 +87,11 @@ type EgressRequest = {
   onlyBeginning?: boolean
   timeoutMs?: number
   /** Resolves names; the system's resolver, unless a test gives another. */
-  lookUp?: (host: string) => Promise<readonly { address: string }[]>
+  lookUp?: LookUp
 }
 
 export type EgressResponse = { status: number; text: string; contentType: string }
-export type RawResponse = { status: number; headers: http.IncomingHttpHeaders; body: Buffer }
+export type RawResponse = { status: number; headers: ResponseHeaders; body: Buffer }
 
 /**
  * Sends one request. Any status is an answer; `contentType` is '' where the host gives none. `timeoutMs` covers
@@ -152,25 +146,23 @@ export async function rawEgress(url: URL, policy: Policy, request: EgressRequest
   }
 }
 
-const bySystem: NonNullable<EgressRequest['lookUp']> = (host) => lookup(host, { all: true })
-
 /** A name resolves to an address that the policy does not allow, or is such an address. */
 export class ForbiddenAddress extends NoAnswer {}
 
 /** The address to connect to for a host. Throws `ForbiddenAddress`, and `NoAnswer` for a name without an address. */
-export async function addressFor(host: string, policy: Policy, lookUp = bySystem): Promise<string> {
-  const found = isIP(host) ? [{ address: host }] : await lookUp(host).catch(() => [])
+export async function addressFor(host: string, policy: Policy, lookUp?: LookUp): Promise<string> {
+  const found = await addressesOf(host, lookUp)
   if (!found.length) throw new NoAnswer(`There is no host called ${host}.`)
   // The host's own file names it, not a stranger: one address of both versions is enough.
-  const own = host === 'localhost' ? found.find(({ address }) => isAllowed(address, policy, host)) : undefined
-  if (own) return own.address
-  for (const { address } of found)
+  const own = host === 'localhost' ? found.find((address) => isAllowed(address, policy, host)) : undefined
+  if (own) return own
+  for (const address of found)
     if (!isAllowed(address, policy, host))
       throw new ForbiddenAddress(`${host} has the address ${address}, which must not be called.`)
-  return found[0]!.address
+  return found[0]!
 }
 
-/** node:http and not fetch, which would resolve the name again and obey proxies from the environment. */
+/** The answer as a whole, up to `mostBytes`. */
 function send(
   url: URL,
   address: string,
@@ -179,46 +171,32 @@ function send(
 ) {
   signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<RawResponse>()
-  const tls = url.protocol === 'https:'
-  const request = (tls ? https : http).request(
-    {
-      host: address,
-      port: url.port || (tls ? 443 : 80),
-      path: url.pathname + url.search,
-      method,
-      agent: false,
-      ...(tls && !isIP(hostOf(url)) && { servername: hostOf(url) }),
-      ...(ca && { ca }),
-      headers: {
-        Host: url.host,
-        Accept: 'application/json',
-        'Accept-Encoding': 'identity',
-        'User-Agent': 'Berth/1.0',
-        ...headers,
-        ...(body !== undefined && { 'Content-Length': String(Buffer.byteLength(body)) }),
-      },
-    },
-    (response) => {
-      const chunks: Buffer[] = []
-      let bytes = 0
-      const arrived = () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          body: Buffer.concat(chunks).subarray(0, mostBytes),
-        })
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length
-        if (bytes <= mostBytes || onlyBeginning) chunks.push(chunk)
-        if (bytes <= mostBytes) return
-        if (onlyBeginning) arrived()
-        reject(new NoAnswer(`${url.host} answered more than ${mostBytes} bytes.`))
-        request.destroy()
+  const request = pinnedRequest(url, address, {
+    method,
+    headers: { Accept: 'application/json', ...headers },
+    ...(body !== undefined && { body }),
+    ca,
+  })
+  request.on('response', (response) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    const arrived = () =>
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        body: Buffer.concat(chunks).subarray(0, mostBytes),
       })
-      response.on('end', arrived)
-      response.on('error', reject)
-    },
-  )
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes <= mostBytes || onlyBeginning) chunks.push(chunk)
+      if (bytes <= mostBytes) return
+      if (onlyBeginning) arrived()
+      reject(new NoAnswer(`${url.host} answered more than ${mostBytes} bytes.`))
+      request.destroy()
+    })
+    response.on('end', arrived)
+    response.on('error', reject)
+  })
   request.on('error', (error) =>
     reject(new NoAnswer(`${url.host} could not be called: ${error.message}`, { cause: error })),
   )

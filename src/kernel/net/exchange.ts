@@ -1,25 +1,25 @@
 // One request to a receiver that a person chose, with everything that was answered, for a log. As `egress`: the name is
 // resolved once, each address it resolves to must be allowed, and the connection goes to one of these. Nothing of the
 // answer is trusted: its length, its pace and its encoding are limited, and it is never decompressed.
-import https from 'node:https'
-import { isIP } from 'node:net'
-import { addressFor, disabledReason, hostOf, NoAnswer, type Policy } from './egress.ts'
+import {
+  hostOf,
+  type KeepAliveAgent,
+  type LookUp,
+  type PinnedRequest,
+  pinnedRequest,
+} from '../../../agent/protocol/net/pinned-request.ts'
+import { addressFor, disabledReason, NoAnswer, type Policy } from './egress.ts'
 
 /** How requests leave: tests put names, sockets and times of their own in its place. */
 export type Transport = {
-  lookUp?: (host: string) => Promise<readonly { address: string }[]>
-  /** Where the socket for an allowed address goes: there. */
-  dial?: (address: string, port: number) => { host: string; port: number }
-  /** Certificates of the authorities that are trusted, as PEM; those that everybody trusts if not given. */
-  ca?: string | readonly string[]
+  lookUp?: LookUp
+  dial?: PinnedRequest['dial']
+  ca?: PinnedRequest['ca']
   /** A receiver that sends nothing for so long has failed, and one that has not finished after `totalMs`. */
   silenceMs: number
   totalMs: number
-  agent: https.Agent
+  agent: KeepAliveAgent
 }
-
-/** Keeps a connection for the next request to the same address and name, for some seconds. */
-export const keepAliveAgent = () => new https.Agent({ keepAlive: true, maxFreeSockets: 32, timeout: 5000 })
 
 type Answer = {
   status: number
@@ -101,26 +101,10 @@ function send(
   { url, headers, body, signal }: Sent,
   soFar: Exchange,
   began: number,
-  agent: https.Agent | false,
+  agent: KeepAliveAgent | false,
 ): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  const port = Number(url.port || 443)
-  const target = { host: soFar.address!, port }
-  const request = https.request({
-    ...(dial?.(target.host, port) ?? target),
-    path: url.pathname + url.search,
-    method: 'POST',
-    agent,
-    ...(ca && { ca: ca as string | string[] }),
-    ...(!isIP(hostOf(url)) && { servername: hostOf(url) }),
-    headers: {
-      Host: url.host,
-      Accept: '*/*',
-      'Accept-Encoding': 'identity',
-      'Content-Length': String(Buffer.byteLength(body)),
-      ...headers,
-    },
-  })
+  const request = pinnedRequest(url, soFar.address!, { method: 'POST', headers, body, ca, agent, dial })
   const fail = (error: Error) => {
     reject(error)
     request.destroy()

@@ -128,7 +128,7 @@ describe('S12 S13 a call to an address that somebody chose', () => {
     }
     expect([went.host, went.port, went.servername, (went.headers as any).Host]).toEqual([
       '9.9.9.9',
-      '8443',
+      8443,
       'id.test',
       'id.test:8443',
     ])

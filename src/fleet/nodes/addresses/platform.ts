@@ -1,8 +1,9 @@
 // The addresses of the platform itself. A stranger's URL leads to none of them: what listens there trusts its network.
 import { lookup } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
+import { hostOf } from '../../../../agent/protocol/net/pinned-request.ts'
 import type { Db } from '../../../kernel/db/open.ts'
-import { hostOf, type Policy, publicOnly } from '../../../kernel/net/egress.ts'
+import { type Policy, publicOnly } from '../../../kernel/net/egress.ts'
 import type { AppConfig } from '../../../kernel/register.ts'
 import { managementAddresses } from '../../node-records/queries.ts'
 

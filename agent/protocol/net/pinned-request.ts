@@ -1,0 +1,84 @@
+// HTTP to an address that a person chose, for controller and agent: the name is resolved once, the caller decides
+// whether the addresses may be called, and the connection goes to one of exactly these. node:http and not fetch, which
+// would resolve the name again and obey proxies from the environment. Redirects are not followed.
+import { lookup } from 'node:dns/promises'
+import http from 'node:http'
+import https from 'node:https'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+/** The addresses of a host name. It rejects where there is no such host. */
+export type LookUp = (host: string) => Promise<readonly { address: string }[]>
+const bySystem: LookUp = (host) => lookup(host, { all: true })
+
+/** The host of a URL without the brackets of an IPv6 address. */
+export const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
+
+/** All addresses of a host, which may be an address itself; empty where there is no such host. */
+export async function addressesOf(host: string, lookUp: LookUp = bySystem): Promise<readonly string[]> {
+  if (isIP(host)) return [host]
+  const found = await lookUp(host).catch(() => [])
+  return found.map(({ address }) => address)
+}
+
+/** Clouds answer with credentials at these addresses, whose range is that of any other. */
+const metadata: readonly string[] = ['168.63.129.16', 'fd00:ec2::254']
+
+/**
+ * The range of an address by ipaddr.js's names; an address that embeds another (mapped, NAT64, 6to4) has a range of its
+ * own. `unicast` is the Internet: ipaddr.js calls IPv6 space so that nobody has, which is `unassigned` here.
+ */
+export function rangeOf(address: string): string {
+  if (!isIP(address)) return 'none'
+  if (metadata.includes(address)) return 'metadata'
+  const parsed = ipaddr.parse(address)
+  const range = parsed.range()
+  const isUnassigned = parsed instanceof ipaddr.IPv6 && range === 'unicast' && parsed.parts[0]! >> 13 !== 1
+  return isUnassigned ? 'unassigned' : range
+}
+
+export type KeepAliveAgent = https.Agent
+
+export type PinnedRequest = {
+  method?: string
+  headers?: Readonly<Record<string, string>>
+  /** Sent when the caller ends the request with it: here only its length is read. */
+  body?: string | Buffer
+  /** Certificates of the authorities that are trusted, as PEM; those of the system if not given. */
+  ca?: string | readonly string[] | undefined
+  /** Keeps connections; false, and left out: one connection for this request. */
+  agent?: KeepAliveAgent | false
+  /** Where the socket for an allowed address goes in a test; left out: there. */
+  dial?: ((address: string, port: number) => { host: string; port: number }) | undefined
+  signal?: AbortSignal
+}
+
+/** Keeps a connection for the next request to the same address and name, for some seconds. */
+export const keepAliveAgent = () => new https.Agent({ keepAlive: true, maxFreeSockets: 32, timeout: 5000 })
+
+/** The headers of an answer, by their names in lower case. */
+export type ResponseHeaders = http.IncomingHttpHeaders
+
+/** A request over a connection to `address`, for the name in the URL. The caller ends it with the body. */
+export function pinnedRequest(url: URL, address: string, request: PinnedRequest): http.ClientRequest {
+  const { method = 'GET', headers, body, ca, agent = false, dial, signal } = request
+  const tls = url.protocol === 'https:'
+  const port = Number(url.port || (tls ? 443 : 80))
+  return (tls ? https : http).request({
+    ...(dial?.(address, port) ?? { host: address, port }),
+    path: url.pathname + url.search,
+    method,
+    agent,
+    ...(signal && { signal }),
+    ...(tls && !isIP(hostOf(url)) && { servername: hostOf(url) }),
+    ...(ca && { ca: ca as string | string[] }),
+    headers: {
+      Host: url.host,
+      Accept: '*/*',
+      'Accept-Encoding': 'identity',
+      'User-Agent': 'Berth/1.0',
+      ...(body !== undefined && { 'Content-Length': String(Buffer.byteLength(body)) }),
+      ...headers,
+    },
+  })
+}
