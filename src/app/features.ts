@@ -125,6 +125,7 @@ import { ownImagesFeature } from '../compute/own-images/feature.ts'
 import { scriptsFeature } from '../compute/scripts/feature.ts'
 import { consoleFeature } from '../compute/servers/console/feature.ts'
 import { serversFeature } from '../compute/servers/feature.ts'
+import { snapshotRecordsFeature } from '../compute/snapshot-records/feature.ts'
 import { snapshotsFeature } from '../compute/snapshots/feature.ts'
 import { volumesFeature } from '../compute/volumes/feature.ts'
 import { gpusFeature } from '../fleet/gpus/feature.ts'
@@ -157,9 +158,11 @@ import { mailFeature } from '../kernel/mail/feature.ts'
 import { deliveriesFeature } from '../kernel/queue/feature.ts'
 import { assemble } from '../kernel/registry.ts'
 import { webFeature } from '../kernel/web/feature.ts'
+import { firewallRecordsFeature } from '../network/firewall-records/feature.ts'
 import { firewallsFeature } from '../network/firewalls/feature.ts'
 import { floatingIpsFeature } from '../network/floating-ips/feature.ts'
 import { ipPoolsFeature } from '../network/ip-pools/feature.ts'
+import { privateNetworkRecordsFeature } from '../network/private-network-records/feature.ts'
 import { privateNetworksFeature } from '../network/private-networks/feature.ts'
 import { reverseDnsFeature } from '../network/reverse-dns/feature.ts'
 import { alertsFeature } from '../platform/alerts/feature.ts'
@@ -244,6 +247,7 @@ export const features: readonly Feature[] = [
   { ...brakeFeature, pages: [brakesPage] },
   { ...consoleFeature, pages: consolePages },
   { ...floatingIpsFeature, pages: floatingIpsPages },
+  snapshotRecordsFeature,
   { ...snapshotsFeature, pages: serverSnapshotsPages },
   { ...volumesFeature, pages: [...volumesPages, ...serverVolumesPages, ...volumeUsagePages] },
   { ...isosFeature, pages: isosPages },
@@ -257,7 +261,9 @@ export const features: readonly Feature[] = [
   alertsFeature,
   reverseDnsFeature,
   { ...ownImagesFeature, pages: [ownImagesPage] },
+  privateNetworkRecordsFeature,
   { ...privateNetworksFeature, pages: networksPages },
+  firewallRecordsFeature,
   { ...firewallsFeature, pages: [firewallsPage] },
   monitoringFeature,
   { ...timelineFeature, pages: timelinePages },

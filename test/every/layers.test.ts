@@ -202,7 +202,6 @@ const generated = /^public\/vendor\/|^test\/artefacts\/|^migrations\/[0-9]{4}_/
  */
 const circlesLeft: readonly string[][] = [
   ['identity/accounts', 'identity/auth', 'identity/resellers', 'identity/tokens'],
-  ['compute/isos', 'compute/servers', 'compute/snapshots', 'network/firewalls', 'network/private-networks'],
   ['compute/backup-targets', 'compute/backups'],
 ]
 

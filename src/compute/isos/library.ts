@@ -21,7 +21,7 @@ export const listIsos = operation({
   access: everybody('servers:read'),
   pages: { usual: 100, most: 200 },
   response: page(isoAnswer),
-  run: (call) => pageOfIsos(call, visibleTo(call.actor), (it) => showIso(call.tx, call.actor, it)),
+  run: (call) => pageOfIsos(call, visibleTo(call.actor), (it) => showIso(call, it)),
 })
 
 /** The first bytes tell whether it can be read, and how large it is. */
@@ -68,7 +68,8 @@ export const addIso = operation({
       throw invalid({ field: 'url', message: `is a file of more than ${traffic(MOST_ISO_BYTES / 1e9)}.` })
     return { sizeBytes: found.totalBytes }
   },
-  run({ tx, actor, body, prepared: { sizeBytes }, clock }) {
+  run(call) {
+    const { tx, actor, body, prepared, clock } = call
     const owner = actor.kind === 'staff' ? null : accountById(tx, actor.accountId)!
     if (owner) {
       mustNotBeLocked(owner)
@@ -76,7 +77,7 @@ export const addIso = operation({
         throw new ApiError('limit_reached', `An account has at most ${MOST_ISOS} ISOs. Remove one that is not used.`)
     }
     const [ownerId, resellerId] = [owner?.id ?? null, owner?.resellerId ?? null]
-    const row = { id: newId('iso'), ownerId, resellerId, sizeBytes, createdAt: clock(), ...body }
-    return showIso(tx, actor, insertIso(tx, row))
+    const row = { id: newId('iso'), ownerId, resellerId, ...prepared, createdAt: clock(), ...body }
+    return showIso(call, insertIso(tx, row))
   },
 })

@@ -4,10 +4,9 @@ import { Type as t } from 'typebox'
 import type { IsoSource } from '../../../agent/protocol/wire.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
-import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
+import { type AppContext, described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso as isoTime } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { serversWithIso } from '../servers/queries.ts'
 import { isoById } from './queries.ts'
 import { type Iso, isos } from './tables.ts'
 
@@ -78,7 +77,18 @@ export const isoAnswer = namedSchema('Iso', {
   servers: described(t.Integer(), 'In the drives of how many servers it is.'),
   createdAt: time,
 })
-export const showIso = (tx: Db, actor: Actor, it: Iso) => ({
+declare module '../../kernel/feature.ts' {
+  interface FeatureFields {
+    /** Counts this feature's drives with the ISO in them. */
+    drivesWithIso?(tx: Db, isoId: string): number
+  }
+}
+type IsoContext = Pick<AppContext, 'registry'> & { tx: Db; actor: Actor }
+/** How many drives the ISO is in. */
+export const drivesWith = ({ tx, registry }: Omit<IsoContext, 'actor'>, isoId: string): number =>
+  registry.features.reduce((n, { drivesWithIso }) => n + (drivesWithIso?.(tx, isoId) ?? 0), 0)
+
+export const showIso = ({ tx, actor, registry }: IsoContext, it: Iso) => ({
   id: it.id,
   name: it.name,
   owner: it.ownerId === null ? null : { id: it.ownerId, name: accountById(tx, it.ownerId)?.name ?? '' },
@@ -86,6 +96,6 @@ export const showIso = (tx: Db, actor: Actor, it: Iso) => ({
   url: actor.kind === 'staff' || isOwn(actor, it) ? it.url : null,
   checksum: it.checksum,
   sizeBytes: it.sizeBytes,
-  servers: it.ownerId === null && actor.kind !== 'staff' ? 0 : serversWithIso(tx, it.id),
+  servers: it.ownerId === null && actor.kind !== 'staff' ? 0 : drivesWith({ tx, registry }, it.id),
   createdAt: isoTime(it.createdAt),
 })

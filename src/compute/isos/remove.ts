@@ -4,8 +4,7 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { done, operation } from '../../kernel/api/operation.ts'
 import { forwardSaga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
-import { serversWithIso } from '../servers/queries.ts'
-import { ownIso } from './model.ts'
+import { drivesWith, ownIso } from './model.ts'
 import { forgetCopy, nodesWith, updateIso } from './queries.ts'
 
 export const removeIso = operation({
@@ -18,8 +17,8 @@ export const removeIso = operation({
   on: ownIso,
   response: done,
   refuses: ['in_use'],
-  run({ tx, target, clock }) {
-    const used = serversWithIso(tx, target.id)
+  run({ tx, target, clock, registry }) {
+    const used = drivesWith({ tx, registry }, target.id)
     if (used)
       throw new ApiError(
         'in_use',

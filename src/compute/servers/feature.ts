@@ -43,7 +43,14 @@ import { exportAllServers, exportServers, getServer, listAllServers, listServers
 import { load, serverData, serverKind } from './model.ts'
 import { serverNotices, tellBothOwners, tellOwner } from './notices.ts'
 import { powering, powerServer } from './power.ts'
-import { billingServiceFits, serversOfBuild, serversWithImage, serversWithPackage, serverTarget } from './queries.ts'
+import {
+  billingServiceFits,
+  serversOfBuild,
+  serversWithImage,
+  serversWithIso,
+  serversWithPackage,
+  serverTarget,
+} from './queries.ts'
 import { enteringRescue, rescueOptions, rescueServer } from './rescue/enter.ts'
 import { exitingRescue, exitRescue } from './rescue/exit.ts'
 import { setBillingService } from './settings/billing-service.ts'
@@ -333,6 +340,7 @@ export const serversFeature = feature({
       lost: (tx, workloadId, { by, now }) => void mayDestroy(tx, by, { kind: 'lose', workloadId, now }),
     },
   ],
+  drivesWithIso: serversWithIso,
   catalogueUse: { ofImage: serversWithImage, ofBuild: serversOfBuild, ofPackage: serversWithPackage },
   services: () => ({ guestWatch: new GuestWatch() }),
   tables: [

@@ -1,10 +1,9 @@
 import { feature } from '../../kernel/feature.ts'
+import { snapshotTarget } from '../snapshot-records/queries.ts'
 import { deletingSnapshot, removeSnapshot } from './delete.ts'
 import { changeSnapshotWords, listSnapshots } from './list.ts'
-import { snapshotTarget } from './queries.ts'
 import { droppingLayer, restoreSnapshot, restoringSnapshot } from './restore.ts'
 import { snapshotActions } from './states.ts'
-import { snapshots } from './tables.ts'
 import { takeSnapshot, takingSnapshot } from './take.ts'
 
 const errors = {
@@ -45,7 +44,6 @@ export const snapshotsFeature = feature({
   ids,
   errors,
   samples: { notRestorable: null, notDeletable: null, notTakeable: null },
-  tables: [snapshots],
   jobs: [takingSnapshot, restoringSnapshot, droppingLayer, deletingSnapshot],
   operations: [listSnapshots, takeSnapshot, changeSnapshotWords, restoreSnapshot, removeSnapshot],
   auditTargets: [snapshotTarget],

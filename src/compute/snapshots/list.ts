@@ -3,6 +3,7 @@ import { everybody } from '../../kernel/api/access.ts'
 import { named } from '../../kernel/api/named.ts'
 import { described, fields, nullable, operation } from '../../kernel/api/operation.ts'
 import { server } from '../servers/model.ts'
+import { describeSnapshot, pageOfSnapshots, snapshotsGb } from '../snapshot-records/queries.ts'
 import {
   commentField,
   limitOf,
@@ -13,7 +14,6 @@ import {
   snapshotAnswer,
   snapshotIn,
 } from './model.ts'
-import { describeSnapshot, pageOfSnapshots, snapshotsGb } from './queries.ts'
 
 export const listSnapshots = operation({
   id: 'snapshots.list',

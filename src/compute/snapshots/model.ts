@@ -11,9 +11,9 @@ import type { Db } from '../../kernel/db/open.ts'
 import { count, exactGb } from '../../kernel/words.ts'
 import { mustHaveUnreadDisk } from '../servers/disk-lock.ts'
 import type { Server } from '../servers/model.ts'
-import { snapshotById, snapshotsOf } from './queries.ts'
+import type { Snapshot } from '../snapshot-records/model.ts'
+import { snapshotById, snapshotsOf } from '../snapshot-records/queries.ts'
 import { snapshotActions } from './states.ts'
-import type { Snapshot } from './tables.ts'
 
 export const nameField = line(80)
 export const commentField = line(200, 0)

@@ -15,8 +15,8 @@ import { diskJob } from '../servers/disk-lock.ts'
 import { vmOf, volumeOf } from '../servers/install/plan.ts'
 import { load, type Server, server } from '../servers/model.ts'
 import { updateServer } from '../servers/queries.ts'
+import { changeSnapshot, deleteSnapshot, insertSnapshot, snapshotById } from '../snapshot-records/queries.ts'
 import { commentField, mustBeTakeable, nameField } from './model.ts'
-import { changeSnapshot, deleteSnapshot, insertSnapshot, snapshotById } from './queries.ts'
 import { snapshotActions } from './states.ts'
 
 export const takeSnapshot = operation({

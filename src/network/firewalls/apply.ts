@@ -7,8 +7,15 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { forwardSaga, saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
-import { policyOf } from './policy.ts'
-import { changeServerFirewall, keepReport, noteApplied, serversWith, sharedOn, takeShared } from './queries.ts'
+import { policyOf } from '../firewall-records/policy.ts'
+import {
+  changeServerFirewall,
+  keepReport,
+  noteApplied,
+  serversWith,
+  sharedOn,
+  takeShared,
+} from '../firewall-records/queries.ts'
 
 type Input = { serverId: string; nodeId: string }
 type Start = { by: Actor; now: number }

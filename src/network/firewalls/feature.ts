@@ -1,12 +1,12 @@
 import { second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
+import { firewallSettings } from '../firewall-records/policy.ts'
+import { firewallTarget } from '../firewall-records/queries.ts'
 import { applying, counting } from './apply.ts'
 import { countFirewall } from './counters.ts'
 import { followServer } from './follow.ts'
 import { followLimits } from './limits.ts'
 import { setSmtp } from './mail.ts'
-import { firewallSettings } from './policy.ts'
-import { firewallTarget } from './queries.ts'
 import {
   addFirewallRule,
   allowServices,
@@ -25,7 +25,6 @@ import {
   removeSharedRule,
 } from './shared.ts'
 import { firewallActions } from './states.ts'
-import { firewallLimits, firewallServers, firewalls, serverFirewalls } from './tables.ts'
 
 const errors = {
   firewall_not_found: { status: 404, when: 'There is no such firewall, or it is not yours.', remedy: 'Check the id.' },
@@ -62,7 +61,6 @@ export const firewallsFeature = feature({
   ids,
   errors,
   samples: { remote: '198.51.100.20', remotes: '192.0.2.0/24' },
-  tables: [firewalls, serverFirewalls, firewallServers, firewallLimits],
   settings: firewallSettings,
   jobs: [applying, counting],
   onEvent: followServer,

@@ -4,9 +4,9 @@ import { load } from '../../compute/servers/model.ts'
 import { idsWithPackage } from '../../compute/servers/queries.ts'
 import { system } from '../../kernel/api/actor.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
+import { limitsOf } from '../firewall-records/policy.ts'
+import { dueServers, isAnyDue, keepLimits, limitsTold, makeDue, noteSent } from '../firewall-records/queries.ts'
 import { send } from './apply.ts'
-import { limitsOf } from './policy.ts'
-import { dueServers, isAnyDue, keepLimits, limitsTold, makeDue, noteSent } from './queries.ts'
 
 /** Jobs that one turn starts: they share the runner with what people wait for. */
 const MOST_AT_ONCE = 200

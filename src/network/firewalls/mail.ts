@@ -1,9 +1,9 @@
 import { Type as t } from 'typebox'
 import { server } from '../../compute/servers/model.ts'
 import { described, fields, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
+import { isSmtpAllowed } from '../firewall-records/policy.ts'
+import { changeServerFirewall, serverFirewall } from '../firewall-records/queries.ts'
 import { send } from './apply.ts'
-import { isSmtpAllowed } from './policy.ts'
-import { changeServerFirewall, serverFirewall } from './queries.ts'
 import { firewallActions } from './states.ts'
 
 export const setSmtp = operation({

@@ -6,7 +6,7 @@ import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { isSmtpAllowed, rulesOn } from './policy.ts'
+import { isSmtpAllowed, isSshOpen } from '../firewall-records/policy.ts'
 import {
   firewallById,
   ownerOfFirewall,
@@ -15,8 +15,8 @@ import {
   serverFirewall,
   serversWith,
   sharedOn,
-} from './queries.ts'
-import { letsSshIn, RULES_EACH, ruleAnswer } from './rule.ts'
+} from '../firewall-records/queries.ts'
+import { RULES_EACH, ruleAnswer } from '../firewall-records/rule.ts'
 
 /** Shared firewalls of one account, and of one server. */
 export const FIREWALLS_PER_ACCOUNT = 50
@@ -118,11 +118,6 @@ export function mustKeepSsh(tx: Db, before: ServerFirewall, wasOpen: boolean, ac
     'Nobody could sign in by SSH any more: no rule accepts TCP port 22. Add one first, or confirm that you want this.',
   )
 }
-export function isSshOpen(tx: Db, serverId: string): boolean {
-  const firewall = serverFirewall(tx, serverId)
-  return !firewall.enabled || letsSshIn(rulesOn(tx, firewall), firewall.defaultIn)
-}
-
 /** Throws `validation_failed` for shared firewalls that are not the owner's. */
 export function mustBeOwners(tx: Db, ownerId: string, ids: readonly string[]) {
   if (ids.some((id) => ownerOfFirewall(tx, id) !== ownerId))

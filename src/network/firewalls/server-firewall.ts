@@ -4,17 +4,14 @@ import { everybody } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { type Call, described, fields, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { send } from './apply.ts'
+import { isSshOpen } from '../firewall-records/policy.ts'
 import {
-  isSshOpen,
-  mustBeFew,
-  mustBeOwners,
-  mustKeepSsh,
-  SHARED_PER_SERVER,
-  serverFirewallAnswer,
-  showServerFirewall,
-} from './model.ts'
-import { changeServerFirewall, putShared, type ServerFirewall, serverFirewall, sharedOn } from './queries.ts'
+  changeServerFirewall,
+  putShared,
+  type ServerFirewall,
+  serverFirewall,
+  sharedOn,
+} from '../firewall-records/queries.ts'
 import {
   hasService,
   type RuleBody,
@@ -25,7 +22,16 @@ import {
   type Service,
   serviceNames,
   services,
-} from './rule.ts'
+} from '../firewall-records/rule.ts'
+import { send } from './apply.ts'
+import {
+  mustBeFew,
+  mustBeOwners,
+  mustKeepSsh,
+  SHARED_PER_SERVER,
+  serverFirewallAnswer,
+  showServerFirewall,
+} from './model.ts'
 import { firewallActions } from './states.ts'
 
 const changes = {

@@ -9,8 +9,6 @@ import { named } from '../../kernel/api/named.ts'
 import { done, fields, line, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { count } from '../../kernel/words.ts'
-import { applyShared } from './apply.ts'
-import { FIREWALLS_PER_ACCOUNT, firewall, firewallAnswer, mustBeFew, showFirewall } from './model.ts'
 import {
   countFirewalls,
   deleteFirewall,
@@ -18,8 +16,10 @@ import {
   pageOfFirewalls,
   serversWith,
   updateFirewall,
-} from './queries.ts'
-import { ruleBody, ruleFrom, rulesBody } from './rule.ts'
+} from '../firewall-records/queries.ts'
+import { ruleBody, ruleFrom, rulesBody } from '../firewall-records/rule.ts'
+import { applyShared } from './apply.ts'
+import { FIREWALLS_PER_ACCOUNT, firewall, firewallAnswer, mustBeFew, showFirewall } from './model.ts'
 
 const web = {
   name: 'Web',

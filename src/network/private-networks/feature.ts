@@ -3,7 +3,6 @@ import { feature } from '../../kernel/feature.ts'
 import { attachServer, detachServer } from './members.ts'
 import { createNetwork, getNetwork, listNetworks, removeNetwork, renameNetwork } from './networks.ts'
 import { spreadAll, spreading } from './spread.ts'
-import { privateNetworkMembers, privateNetworkNodes, privateNetworks } from './tables.ts'
 
 const errors = {
   network_not_found: {
@@ -47,7 +46,6 @@ export const privateNetworksFeature = feature({
   name: 'private-networks',
   ids,
   errors,
-  tables: [privateNetworks, privateNetworkMembers, privateNetworkNodes],
   jobs: [spreading],
   operations: [createNetwork, listNetworks, getNetwork, renameNetwork, removeNetwork, attachServer, detachServer],
   schedule: [

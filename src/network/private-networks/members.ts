@@ -8,8 +8,9 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { described, fields, namedSchema, nullable, operation, type Resource, see } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { overlap, toNetwork, toText } from '../ip-pools/ranges.ts'
-import { MOST_MEMBERS, MOST_OF_SERVER, network, type PrivateNetworkRow } from './model.ts'
-import { deleteMember, insertMember, membershipsOf, networkById, takenIn } from './queries.ts'
+import type { PrivateNetworkRow } from '../private-network-records/model.ts'
+import { deleteMember, insertMember, membershipsOf, networkById, takenIn } from '../private-network-records/queries.ts'
+import { MOST_MEMBERS, MOST_OF_SERVER, network } from './model.ts'
 import { spread } from './spread.ts'
 
 const changed = namedSchema('PrivateNetworkChanged', {

@@ -1,28 +1,22 @@
 // A private network: its owner's, in one location. Its servers reach each other there under addresses that nobody else
 // reaches, on the same node and over nodes.
 
-import type { SQL } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { locationOf, locationReferred } from '../../fleet/locations/reference.ts'
-import { ownedResource, ownedVisibleTo } from '../../identity/accounts/owned.ts'
+import { ownedResource } from '../../identity/accounts/owned.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
-import type { Actor } from '../../kernel/api/actor.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { type Network, toNetwork, toText } from '../ip-pools/ranges.ts'
-import { membersOf, networkById, type Present } from './queries.ts'
-import { type PrivateNetworkRow, privateNetworks } from './tables.ts'
-
-export type { PrivateNetworkRow }
+import { macOf, type PrivateNetworkRow } from '../private-network-records/model.ts'
+import { membersOf, networkById, type Present } from '../private-network-records/queries.ts'
 
 export const MOST_NETWORKS = 10
 export const MOST_MEMBERS = 100
 /** Cards of one server: a machine has ten spare ports. */
 export const MOST_OF_SERVER = 8
-
-export const visibleTo = (actor: Actor): SQL | undefined => ownedVisibleTo(actor, privateNetworks)
 
 export const network = ownedResource({ name: 'private network', notFound: 'network_not_found' }, networkById)
 
@@ -49,9 +43,6 @@ export function ipv6Range(text: string): string {
   return `${toText(6, range.first)}/64`
 }
 
-/** The MAC address of a card; its first byte says that it was given locally. */
-export const macOf = (number: number) =>
-  `02:62:${[24, 16, 8, 0].map((shift) => ((number >>> shift) & 255).toString(16).padStart(2, '0')).join(':')}`
 export const tapOf = (number: number) => `btp${number}`
 /** The first numbers are left to networks that somebody sets up by hand. */
 export const vniOf = ({ number }: PrivateNetworkRow) => 4096 + number

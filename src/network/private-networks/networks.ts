@@ -11,7 +11,7 @@ import { described, done, fields, line, operation } from '../../kernel/api/opera
 import { idOf } from '../../kernel/api/query.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { count } from '../../kernel/words.ts'
-import { ipv4Range, ipv6Range, MOST_NETWORKS, network, networkAnswer, showNetwork, visibleTo } from './model.ts'
+import { visibleTo } from '../private-network-records/model.ts'
 import {
   countNetworks,
   deleteNetwork,
@@ -20,7 +20,8 @@ import {
   pageOfNetworks,
   takenIn,
   updateNetwork,
-} from './queries.ts'
+} from '../private-network-records/queries.ts'
+import { ipv4Range, ipv6Range, MOST_NETWORKS, network, networkAnswer, showNetwork } from './model.ts'
 
 export const createNetwork = operation({
   id: 'networks.create',

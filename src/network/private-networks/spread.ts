@@ -10,7 +10,7 @@ import { isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { forwardSaga } from '../../kernel/jobs/saga.ts'
 import { type NewJob, startJob } from '../../kernel/jobs/start.ts'
 import { toNetwork } from '../ip-pools/ranges.ts'
-import { macOf, tapOf, vniOf } from './model.ts'
+import { macOf } from '../private-network-records/model.ts'
 import {
   dropGone,
   everyMember,
@@ -22,7 +22,8 @@ import {
   noteWaiting,
   type Present,
   toldOf,
-} from './queries.ts'
+} from '../private-network-records/queries.ts'
+import { tapOf, vniOf } from './model.ts'
 
 type Input = { networkId: string; nodeId: string }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { PortPolicy } from '../../../agent/protocol/firewall.ts'
+import { letsSshIn, ruleFrom } from '../../../src/network/firewall-records/rule.ts'
 import { followLimits } from '../../../src/network/firewalls/limits.ts'
-import { letsSshIn, ruleFrom } from '../../../src/network/firewalls/rule.ts'
 import { type World, world } from '../../support/world/panel.ts'
 import { share } from '../../support/world/team.ts'
 

@@ -1,7 +1,7 @@
 // Private networks of servers on two nodes: each node is told what it has to know of each network, and no more.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { FakeHypervisor } from '../../../agent/drivers/hypervisor/fake.ts'
-import { leaveOutNetworkNumbersIn } from '../../../src/network/private-networks/queries.ts'
+import { leaveOutNetworkNumbersIn } from '../../../src/network/private-network-records/queries.ts'
 import { spreadAll } from '../../../src/network/private-networks/spread.ts'
 import { type World, world } from '../../support/world/panel.ts'
 

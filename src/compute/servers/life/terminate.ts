@@ -19,7 +19,7 @@ import { settingValue, switchSetting, wholeSetting } from '../../../kernel/setti
 import { addressesOf, isOwn, releaseAddresses } from '../../../network/ip-pools/allocate.ts'
 import { mayDestroy } from '../../brake/brake.ts'
 import { heldAs } from '../../brake/queries.ts'
-import { forgetSnapshots } from '../../snapshots/queries.ts'
+import { forgetSnapshots } from '../../snapshot-records/queries.ts'
 import { diskJob } from '../disk-lock.ts'
 import { volumeOf } from '../install/plan.ts'
 import { endedServer, inEvent, jobResponse, load, type Server, serverJob } from '../model.ts'

@@ -5,7 +5,7 @@ import { packageById } from '../../catalog/packages/queries.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { settingValue, switchSetting, wholeSetting } from '../../kernel/setting.ts'
 import { type ServerFirewall, serverFirewall, sharedOn } from './queries.ts'
-import { onNode, type StoredRule } from './rule.ts'
+import { letsSshIn, onNode, type StoredRule } from './rule.ts'
 
 const LATER =
   'A change reaches the servers by itself, a thousand of them within half a minute, and those of a node that is away ' +
@@ -51,6 +51,12 @@ export const rulesOn = (tx: Db, { id, rules }: Pick<ServerFirewall, 'id' | 'rule
   ...rules,
   ...sharedOn(tx, id).flatMap((shared) => shared.rules),
 ]
+
+/** Can anybody begin an SSH connection to the server? */
+export function isSshOpen(tx: Db, serverId: string): boolean {
+  const firewall = serverFirewall(tx, serverId)
+  return !firewall.enabled || letsSshIn(rulesOn(tx, firewall), firewall.defaultIn)
+}
 
 /** May the server connect to mail servers? */
 export const isSmtpAllowed = (tx: Db, { id, packageId }: { id: string; packageId: string }): boolean =>

@@ -1,12 +1,12 @@
 // The private cards of a server in the data for its boot, for guests without a guest agent.
-import type { ConfigDrive, Seed } from '../../../agent/protocol/wire.ts'
-import { netmask } from '../../compute/servers/install/config-drive.ts'
-import { withCards } from '../../compute/servers/install/network-config.ts'
-import { managementAddressOf } from '../../fleet/node-records/queries.ts'
-import type { Db } from '../../kernel/db/open.ts'
-import { toNetwork } from '../ip-pools/ranges.ts'
-import { macOf } from './model.ts'
-import { membershipsOf, networkById } from './queries.ts'
+import type { ConfigDrive, Seed } from '../../../../agent/protocol/wire.ts'
+import { managementAddressOf } from '../../../fleet/node-records/queries.ts'
+import type { Db } from '../../../kernel/db/open.ts'
+import { toNetwork } from '../../../network/ip-pools/ranges.ts'
+import { macOf } from '../../../network/private-network-records/model.ts'
+import { membershipsOf, networkById } from '../../../network/private-network-records/queries.ts'
+import { netmask } from './config-drive.ts'
+import { withCards } from './network-config.ts'
 
 /** The seed with the addresses of the server's private cards beside those that it has. */
 export function withPrivateCards<S extends Seed | ConfigDrive>(tx: Db, seed: S): S {

@@ -1,0 +1,1 @@
+export type { Snapshot } from './tables.ts'
