@@ -63,6 +63,7 @@ import volumeLosses from './0066_volume_losses.sql' with { type: 'text' }
 import addressUsage from './0068_address_usage.sql' with { type: 'text' }
 import addressScopes from './0075_address_scopes.sql' with { type: 'text' }
 import search from './0079_search.sql' with { type: 'text' }
+import totals from './0079_totals.sql' with { type: 'text' }
 import imageSignatures from './0080_image_signatures.sql' with { type: 'text' }
 import stays from './0090_stays.sql' with { type: 'text' }
 import trafficOfStays from './0091_traffic_of_stays.sql' with { type: 'text' }
@@ -132,6 +133,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0068_address_usage', sql: addressUsage },
   { name: '0075_address_scopes', sql: addressScopes },
   { name: '0079_search', sql: search },
+  { name: '0079_totals', sql: totals },
   { name: '0080_image_signatures', sql: imageSignatures },
   { name: '0090_stays', sql: stays },
   { name: '0091_traffic_of_stays', sql: trafficOfStays },

@@ -42,9 +42,8 @@ function listing(call: ReadContext, name: string) {
     // A reseller's billing system has identifiers of its own, which may be the same.
     if (actor.kind === 'staff' && !query['resellerId']) add('w.reseller_id IS NULL')
   }
-  if (query['q'])
-    filters.push(
-      foundWorkloads(tx, {
+  const found = query['q']
+    ? foundWorkloads(tx, {
         kind: 'gpu_instance',
         visible: visible(tx, actor),
         text: query['q'],
@@ -58,9 +57,11 @@ function listing(call: ReadContext, name: string) {
             values: [...owner.values, ...theirs.values, ...called.values],
           }
         },
-      }),
-    )
+      })
+    : undefined
+  if (found) filters.push(found)
   const filter = {
+    ...(found && { from: found.from, id: found.id }),
     where: filters.map(({ where }) => `(${where})`).join(' AND '),
     values: filters.flatMap(({ values }) => values),
   }

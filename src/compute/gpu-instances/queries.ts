@@ -1,6 +1,7 @@
 // The statements about GPU instances: rows of lists with the names beside them, and what needs attention.
 import { locationReference } from '../../fleet/locations/queries.ts'
 import { auditTargetOf, fromWorkloads, workloadReference } from '../../fleet/workloads/queries.ts'
+import type { SearchedFrom } from '../../fleet/workloads/search.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
 import { visible } from '../../identity/team/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
@@ -8,6 +9,7 @@ import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import { inserting, updating, type Where } from '../../kernel/db/rows.ts'
+import { onceAny } from '../../kernel/search/text.ts'
 import { instanceStatuses } from './model.ts'
 import { gpuInstances } from './tables.ts'
 
@@ -31,16 +33,18 @@ export const instanceSorts = {
 } satisfies Sorts
 
 type Key = { id: string }
-const from = ({ where }: Where) => `${fromWorkloads} JOIN gpu_instances g ON g.id = w.id WHERE ${where}`
+type InstanceFilter = Where & SearchedFrom
+const fromInstances = ({ from = fromWorkloads, where }: InstanceFilter) =>
+  `${from} JOIN gpu_instances g ON g.id = w.id WHERE ${where}`
 /** The instances of a slice that fit; `filter` is over `workloads w` and `gpu_instances g`. */
-export function instanceKeys(tx: Db, filter: Where, slice: Slice): Key[] {
-  const end = endOf(slice, 'w.id')
+export function instanceKeys(tx: Db, filter: InstanceFilter, slice: Slice): Key[] {
+  const end = endOf(slice, filter.id ?? 'w.id')
   return tx.$client
-    .query<Key, (string | number)[]>(`SELECT w.id${sortColumn(slice)} ${from(filter)}${end.sql}`)
+    .query<Key, (string | number)[]>(`SELECT w.id${sortColumn(slice)} ${fromInstances(filter)}${end.sql}`)
     .all(...filter.values, ...end.values)
 }
-export const countInstances = (tx: Db, filter: Where): number =>
-  tx.$client.query<{ n: number }, string[]>(`SELECT count(*) AS n ${from(filter)}`).get(...filter.values)!.n
+export const countInstances = (tx: Db, filter: InstanceFilter): number =>
+  tx.$client.query<{ n: number }, string[]>(`SELECT count(*) AS n ${fromInstances(filter)}`).get(...filter.values)!.n
 
 /** Does the actor see an instance that is not deleted? Others order none themselves, so it would be an empty list. */
 export const hasInstances = (tx: Db, actor: Actor): boolean => {
@@ -55,10 +59,8 @@ export const hasInstances = (tx: Db, actor: Actor): boolean => {
 }
 
 /** Over `workloads w`: the instance that a billing system calls so. For those only who may read that. */
-export const billingServiceFits = (billingServiceId: string): Where => ({
-  where: 'w.id IN (SELECT id FROM gpu_instances WHERE billing_service_id = +?)',
-  values: [billingServiceId],
-})
+export const billingServiceFits = (billingServiceId: string): Where =>
+  onceAny('FROM gpu_instances WHERE billing_service_id = +?', 'id', 'w.id', [billingServiceId])
 
 const uses = prepared(({ $client }) => {
   const having = (column: string) =>

@@ -65,7 +65,7 @@ import { createServerSignInLink } from './sign-in-link.ts'
 import { changeSpeed, changingSpeed, tellingSpeed } from './speed/change.ts'
 import { limitFields } from './speed/limits.ts'
 import { serverActions } from './state.ts'
-import { interruptedInstallations, servers } from './tables.ts'
+import { interruptedInstallations, serverCounts, servers } from './tables.ts'
 import { noteShares } from './traffic/allowance.ts'
 import { settleTraffic } from './traffic/limits.ts'
 import { trafficMarks, trafficSuspensions, trafficTopUps } from './traffic/tables.ts'
@@ -345,6 +345,7 @@ export const serversFeature = feature({
   services: () => ({ guestWatch: new GuestWatch() }),
   tables: [
     servers,
+    serverCounts,
     serverGuests,
     startupScripts,
     trafficTopUps,

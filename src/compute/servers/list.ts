@@ -84,16 +84,17 @@ function listing(call: ReadContext, name: string) {
     })
     filters.push([found.where, found.values])
   }
-  const isUnfiltered = (more: string[]) =>
-    where === '1' && Object.keys(query).every((name) => ['limit', 'cursor', 'sort', ...more].includes(name))
+  const onlyAsksFor = (...names: string[]) =>
+    Object.keys(query).every((name) => ['limit', 'cursor', 'sort', ...names].includes(name))
   const filter: ServerFilter = {
+    ...(found && { from: found.from, id: found.id }),
     where: filters.map(([sql]) => sql).join(' AND '),
     values: filters.flatMap(([, v]) => v),
     joined:
       query['packageId'] !== undefined ||
       query['billingServiceId'] !== undefined ||
       /^-?package$/.test(query['sort'] ?? ''),
-    isEverything: isUnfiltered([]),
+    isEverything: where === '1' && onlyAsksFor(),
   }
   const { tx } = call
   const readers = serverReaders(tx, call.actor)
@@ -104,7 +105,7 @@ function listing(call: ReadContext, name: string) {
     keys: (slice) => serverKeys(tx, filter, slice),
     readAs: readers.alike && `${readers.alike.key} ${call.nodes.contactVersion()}`,
     json: ([id, version]) => renderedServer(call, { id, version }, readers),
-    total: () => (found?.countListed && isUnfiltered(['q']) ? found.countListed() : countServers(tx, filter)),
+    total: () => (found?.countListed && onlyAsksFor('q') ? found.countListed() : countServers(tx, filter)),
   })
 }
 

@@ -1,4 +1,4 @@
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { BootFirst, Hardware, OsFamily } from '../../../agent/protocol/wire.ts'
 import type { NetworkConfigVersion } from '../../catalog/images/hardware.ts'
 
@@ -67,3 +67,15 @@ export const interruptedInstallations = sqliteTable('interrupted_installations',
   kind: text().notNull(),
   input: text({ mode: 'json' }).$type<object>().notNull(),
 })
+
+/** How many servers that are not terminated have which package and image, counted by triggers; `''` is no image. */
+export const serverCounts = sqliteTable(
+  'server_counts',
+  {
+    packageId: text('package_id').notNull(),
+    imageId: text('image_id').notNull(),
+    imageChecksum: text('image_checksum').notNull(),
+    servers: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.packageId, t.imageId, t.imageChecksum] })],
+)

@@ -4,7 +4,14 @@ import { locationsOfWorkloads, workloadById } from './queries.ts'
 import { checkStates } from './states/rows.ts'
 import { expiringPastStays, idElsewhere } from './stays/queries.ts'
 import { workloadPastStays, workloadStays, workloadStayVolumes } from './stays/tables.ts'
-import { workloadCounts, workloadCrashes, workloadSearch, workloadStates, workloads } from './tables.ts'
+import {
+  accountHoldings,
+  workloadCounts,
+  workloadCrashes,
+  workloadSearch,
+  workloadStates,
+  workloads,
+} from './tables.ts'
 
 const holder = (tx: Db, id: string) => {
   const workload = workloadById(tx, id)
@@ -17,6 +24,7 @@ export const workloadsFeature = feature({
   tables: [
     workloads,
     workloadSearch,
+    accountHoldings,
     workloadCounts,
     workloadStates,
     workloadCrashes,

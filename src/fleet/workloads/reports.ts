@@ -1,7 +1,7 @@
 // The queries of overviews, quotas and the audit log. A `Where` is over `workloads w`, such as `visible`.
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
-import { addressCount, heldAddressCount } from '../../network/ip-pools/queries.ts'
+import { heldAddressCount } from '../../network/ip-pools/queries.ts'
 import type { WorkloadKind } from './kind.ts'
 import { fromWorkloads, type Workload } from './queries.ts'
 import { statusIs, statusOf } from './status.ts'
@@ -10,17 +10,21 @@ import { statusIs, statusOf } from './status.ts'
 export const workloadIdsOf = `SELECT w.id ${fromWorkloads} WHERE w.owner_id = ? OR w.reseller_id = ?`
 
 type Held = { servers: number; vcpus: number; memoryMb: number; diskGb: number; gpus: number; ipv4: number }
-const held = prepared(({ $client }) =>
-  $client.prepare<Held, [string]>(
-    `SELECT coalesce(sum(w.kind = 'server'), 0) AS servers, coalesce(sum(w.vcpus), 0) AS vcpus,
-      coalesce(sum(w.memory_mb), 0) AS memoryMb, coalesce(sum(w.disk_gb), 0) AS diskGb,
-      coalesce(sum(w.gpus), 0) AS gpus,
-      coalesce(sum(${addressCount('w.id', 4)}), 0) + ${heldAddressCount('?1', 4)} AS ipv4
-     ${fromWorkloads} WHERE (w.reseller_id = ?1 OR w.owner_id = ?1) AND w.terminated_at IS NULL`,
+// Kept by triggers (0079_totals.sql): adding up 6,000 servers takes 40 ms, and each order of a reseller asks.
+const held = prepared(({ $client }) => ({
+  byWorkloads: $client.prepare<Held, [string]>(
+    `SELECT servers, vcpus, memory_mb AS memoryMb, disk_gb AS diskGb, gpus, ipv4
+     FROM account_holdings WHERE account_id = ?`,
   ),
-)
+  floating: $client.prepare<{ n: number }, [string]>(`SELECT ${heldAddressCount('?', 4)} AS n`),
+}))
+const nothing: Held = { servers: 0, vcpus: 0, memoryMb: 0, diskGb: 0, gpus: 0, ipv4: 0 }
 /** Resources that the workloads of a reseller and of its customers hold together, by the names of its quotas. */
-export const heldUnder = (tx: Db, resellerId: string): Held => held(tx).get(resellerId)!
+export function heldUnder(tx: Db, resellerId: string): Held {
+  const { byWorkloads, floating } = held(tx)
+  const ofWorkloads = byWorkloads.get(resellerId) ?? nothing
+  return { ...ofWorkloads, ipv4: ofWorkloads.ipv4 + floating.get(resellerId)!.n }
+}
 
 const owned = prepared(({ $client }) =>
   $client.prepare<{ n: number }, [string]>(

@@ -94,6 +94,17 @@ export const workloadSearch = sqliteTable(
   (t) => [primaryKey({ columns: [t.kind, t.id] })],
 )
 
+/** Sums of an account's workloads that are not terminated, with those of its customers. Triggers keep them. */
+export const accountHoldings = sqliteTable('account_holdings', {
+  accountId: text('account_id').primaryKey(),
+  servers: integer().notNull(),
+  vcpus: integer().notNull(),
+  memoryMb: integer('memory_mb').notNull(),
+  diskGb: integer('disk_gb').notNull(),
+  gpus: integer().notNull(),
+  ipv4: integer().notNull(),
+})
+
 /** Workloads that ended although they should run, as their nodes reported it. The audit log keeps them for longer. */
 export const workloadCrashes = sqliteTable(
   'workload_crashes',

@@ -7,7 +7,7 @@ import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { rowBy, type Where } from '../../kernel/db/rows.ts'
 import { canonicalAddress } from '../../kernel/mail/address.ts'
-import { everyWord, HAS, partOfGroups, wordsOf } from '../../kernel/search/text.ts'
+import { everyWord, HAS, onceAny, partOfGroups, wordsOf } from '../../kernel/search/text.ts'
 import { type Account, accounts, roles } from './tables.ts'
 
 export const accountReference = reference(accounts, ['kind', 'name', 'email', 'resellerId', 'roleId', 'disabledAt'])
@@ -115,14 +115,17 @@ const withPart = (last: keyof typeof searched, word: string) =>
  * few rows are asked about, and the texts of all accounts are not read for them.
  */
 export function accountContains(id: string, mayReadEmail: Where, word: string, { few }: { few: boolean }): Where {
-  const has = few
-    ? `EXISTS (SELECT 1 FROM account_search ac WHERE ac.id = ${id} AND ac.text ${HAS})`
-    : `${id} IN (SELECT ac.id FROM account_search ac WHERE ac.text ${HAS})`
-  const [name, email] = [partUpTo('name', word), partUpTo('email', word)]
-  if (mayReadEmail.where === '1') return { where: has, values: [email] }
+  const has = (last: 'name' | 'email'): Where => {
+    const part = partUpTo(last, word)
+    return few
+      ? { where: `EXISTS (SELECT 1 FROM account_search ac WHERE ac.id = ${id} AND ac.text ${HAS})`, values: [part] }
+      : onceAny(`FROM account_search ac WHERE ac.text ${HAS}`, 'ac.id', id, [part])
+  }
+  const [name, email] = [has('name'), has('email')]
+  if (mayReadEmail.where === '1') return email
   return {
-    where: `(${has} OR (${mayReadEmail.where} AND ${has}))`,
-    values: [name, ...mayReadEmail.values, email],
+    where: `(${name.where} OR (${mayReadEmail.where} AND ${email.where}))`,
+    values: [...name.values, ...mayReadEmail.values, ...email.values],
   }
 }
 /** The account's reseller, where the account is a customer; one parameter, its id. */

@@ -43,11 +43,19 @@ export const isIn = (columns: readonly string[], word: string): Where => ({
   where: `(${columns.map((column) => `${column} ${HAS}`).join(' OR ')})`,
   values: columns.map(() => partOf(word)),
 })
+/**
+ * Is `id` among the ids that `from`, a FROM clause, finds? Both are SQL. Where it finds none, that is asked once and
+ * not for each of many rows.
+ */
+export const onceAny = (from: string, column: string, id: string, values: string[]): Where => ({
+  where: `(EXISTS (SELECT 1 ${from}) AND ${id} IN (SELECT ${column} ${from}))`,
+  values: [...values, ...values],
+})
 /** Every word of the text is in one of the columns. */
 export const contain = (columns: readonly SQLiteColumn[], text: string): SQL | undefined =>
   and(...wordsOf(text).map((word) => or(...columns.map((column) => sql`${column} GLOB ${partOf(word)}`))))
 
-/** The letter without its accent, in small; search texts have it in place of the letter (0079_search.sql). */
+/** The letter without its accent, in small. Search texts have it in place of the letter (0079_search.sql). */
 const plain = (character: string) => unaccented[character] ?? character.normalize('NFD').charAt(0).toLowerCase()
 /** Letters that Unicode does not take apart. */
 const unaccented: Readonly<Record<string, string>> = {

@@ -60,10 +60,6 @@ export function prefixFits(workloadId: string, text: string): Where {
 /** An IPv4 address may be written as IPv6. */
 const wholeAddress = (text: string) => toNumber(text.replace(/^::ffff:(?=[0-9.]+$)/i, ''))
 
-/** How many addresses of this version belong to the workload itself. */
-export const addressCount = (workloadId: string, version: 4 | 6) =>
-  `(SELECT count(*) FROM addresses a
-    WHERE a.workload_id = ${workloadId} AND a.version = ${version} AND a.holder_id IS NULL)`
 /** How many addresses of this version count in a reseller's quota beside those of its workloads: floating ones. */
 export const heldAddressCount = (resellerId: string, version: 4 | 6) =>
   `(SELECT count(*) FROM addresses a WHERE a.holder_reseller_id = ${resellerId} AND a.version = ${version})`
@@ -145,10 +141,12 @@ const statements = prepared(({ $client }) => ({
      (SELECT pn.pool_id FROM json_each(?) node JOIN pool_nodes pn ON pn.node_id = node.value
       JOIN pools p ON p.id = pn.pool_id WHERE p.version = 4)`,
   ),
-  counts: $client.prepare<{ total: number; held: number; reserved: number }, [string]>(
-    `SELECT count(*) AS total, count(workload_id) AS held,
-       count(reserved_for) FILTER (WHERE workload_id IS NULL) AS reserved
-     FROM addresses WHERE pool_id = ?`,
+  // Each from an index alone: over rows, 60,000 addresses take 25 ms.
+  counts: $client.prepare<{ total: number; free: number; reserved: number }, [string]>(
+    `SELECT (SELECT count(*) FROM addresses WHERE pool_id = ?1) AS total,
+       (SELECT count(*) FROM addresses a WHERE a.pool_id = ?1 AND ${isFree('a')}) AS free,
+       (SELECT count(*) FROM addresses WHERE pool_id = ?1 AND reserved_for IS NOT NULL AND workload_id IS NULL)
+         AS reserved`,
   ),
   fill: $client.prepare<unknown, [string, string, string, number, number, string | null, string]>(
     `INSERT INTO addresses (id, pool_id, version, address, prefix_length, place, reserved_for, scope)
@@ -192,7 +190,10 @@ export const countFreeIpv4 = (tx: Db, nodeIds: readonly string[]): number =>
   statements(tx).freeIpv4.get(JSON.stringify(nodeIds))!.n
 
 /** How many addresses the pool has, how many of them workloads hold, and how many are reserved. */
-export const countAddresses = (tx: Db, poolId: string) => statements(tx).counts.get(poolId)!
+export function countAddresses(tx: Db, poolId: string) {
+  const { total, free, reserved } = statements(tx).counts.get(poolId)!
+  return { total, held: total - free - reserved, reserved }
+}
 /** IPv4 pools of which less than a twentieth is free, and how many addresses that is. */
 export const poolsNearlyUsedUp = (tx: Db) => statements(tx).nearlyUsedUp.all()
 
