@@ -13,6 +13,7 @@ const usage = `Berth ${VERSION}: virtual servers and GPU instances, for hosting 
   berth serve --standby       follow the replica of another controller, to take over from it
   berth takeover              make the standby of this host the controller
   berth backup-server …       an append-only place for backups of servers (berth backup-server --help)
+  berth host …                prepare this machine, and keep its services without systemd (berth host --help)
   berth secrets rotate        encrypt the secrets in the database with a new key
   berth version               print the version
   berth licences              print the licences of Berth and of all that it carries
@@ -47,6 +48,8 @@ async function run(args: readonly string[]): Promise<number> {
       return (await import('./app/commands/admin.ts')).admin(rest)
     case 'backup':
       return (await import('./app/commands/backup.ts')).backup(rest)
+    case 'host':
+      return (await import('../host/main.ts')).hostCommand(rest)
     case 'backup-server':
       return (await import('../backup-server/command.ts')).backupServerCommand(rest)
     case 'secrets':

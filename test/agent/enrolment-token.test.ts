@@ -84,19 +84,24 @@ test('an empty file, another text, or none is refused, and the controller is ask
 })
 
 test('S33: install.sh hands the token on without a command line', async () => {
-  const script = await Bun.file(join(import.meta.dir, '../../install.sh')).text()
-  // The function itself, with a program that enrolls as berth does.
-  const body = /^join\(\) \{\n[\s\S]*?^\}/m.exec(script)![0]
+  const script = join(import.meta.dir, '../../install.sh')
   const dir = dataDir()
-  writeFileSync(join(dir, 'agent.env'), '')
-  writeFileSync(join(dir, 'berth'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${ENTRY}' "$@"\n`, { mode: 0o755 })
-  const made = `settings='${dir}' program='${dir}/berth' token=$(cat)
-    ${/^read_token\(\) \{\n[\s\S]*?^\}/m.exec(script)![0]}
-    ${body}
-    join --controller http://127.0.0.1:${server.port} --token-file - --data-dir '${dir}/data' --fake`
+  // In place of the program: one that enrolls with what it is handed, as `berth host install` does.
+  const url = `http://127.0.0.1:${server.port}`
+  const enrolls = `enroll --controller ${url} --token-file - --data-dir '${dir}/data' --fake`
+  writeFileSync(
+    join(dir, 'berth'),
+    `#!/bin/sh\necho "$@" >'${dir}/args'\nexec '${process.execPath}' '${ENTRY}' ${enrolls}\n`,
+    { mode: 0o755 },
+  )
+  const made = `. <(sed '$d' '${script}'); log=/dev/null
+    read_flags --agent --controller https://panel.example.com --token-file - --name n1
+    collect_flags; run_program '${dir}/berth' install "--$mode" "\${collected[@]}"`
   ;[seen, got] = [[], []]
   const child = Bun.spawn(['bash', '-c', made], { stdin: Buffer.from(TOKEN), stdout: 'pipe', stderr: 'pipe' })
   expect(await child.exited).toBe(0)
   expect([got, showing()]).toEqual([[TOKEN], []])
-  expect(script).not.toMatch(/--token "?\$/)
+  expect(await Bun.file(join(dir, 'args')).text()).toMatch(
+    /^host install --agent --controller-url https:\/\/panel\.example\.com --name n1 --token-file - --source \S+ --log/,
+  )
 })

@@ -1,8 +1,9 @@
 // The program restarted under load, by a service manager that keeps its listening socket as systemd does: no connection
 // is refused or reset, and each change is done or was refused with 503. Without one, none is reset.
 import { expect, test } from 'bun:test'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { pathsIn } from '../host/supervised.ts'
 import { serviceManager } from '../support/services/service-manager.ts'
 import { installation } from '../support/world/processes.ts'
 import { program } from '../support/world/program.ts'
@@ -174,36 +175,21 @@ test.each([4, 30])(
   120_000,
 )
 
-test('the keeper on a machine without systemd holds the socket over a restart and lets go at a stop', async () => {
+test('the supervisor on a machine without systemd holds the socket over a restart and lets go at a stop', async () => {
   const live = await installation()
-  const files = { settings: `${live.dir}/settings`, library: `${live.dir}/library`, logs: `${live.dir}/logs` }
-  for (const dir of Object.values(files)) mkdirSync(dir)
-  writeFileSync(`${files.settings}/services`, 'berth\n')
+  const paths = pathsIn(live.dir)
+  for (const dir of [paths.settings, paths.logs]) mkdirSync(dir)
+  writeFileSync(`${paths.settings}/services`, 'berth\n')
   writeFileSync(
-    `${files.settings}/controller.env`,
-    Object.entries(live.env)
-      .map(([name, value]) => `${name}="${value}"\n`)
-      .join(''),
+    `${live.dir}/launches.json`,
+    JSON.stringify({
+      berth: { command: [...program, 'serve'], env: live.env, final: [2], listen: new URL(live.url).host },
+    }),
   )
-  const repository = new URL('../..', import.meta.url).pathname
-  writeFileSync(`${live.dir}/berth`, `#!/bin/sh\ncd ${repository}; exec ${program.join(' ')} "$@"\n`, { mode: 0o755 })
-  // The script as install.sh writes it, for directories of this test and without a user of its own.
-  const own = /^services_script\(\) \{\n.*?\nSCRIPT\n.*?\nSCRIPT\n\}/ms.exec(
-    readFileSync(`${repository}install.sh`, 'utf8'),
-  )
-  const services = `${files.library}/services`
-  const variables = `settings=${files.settings} library=${files.library} logs=${files.logs} program=${live.dir}/berth`
-  const written = Bun.spawnSync(['bash'], { stdin: new Blob([`${variables}\n${own![0]}\nservices_script\n`]) })
-  writeFileSync(
-    services,
-    written.stdout
-      .toString()
-      .replace('run=/run/berth', `run=${live.dir}/run`)
-      .replace(/exec setpriv \S+ \S+ \S+ \S+/, 'exec'),
-    { mode: 0o755 },
-  )
+  const entry = new URL('../host/supervised.ts', import.meta.url).pathname
   const call = async (...args: string[]) =>
-    Bun.spawn([services, ...args], { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' }).exited
+    Bun.spawn([process.execPath, entry, live.dir, ...args], { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
+      .exited
   const status = () =>
     fetch(`${live.url}/api/v1/status`, { keepalive: false, signal: AbortSignal.timeout(20_000) }).then(
       async (r) => ((await r.json()) as { startedAt: string }).startedAt,

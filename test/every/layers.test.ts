@@ -52,7 +52,7 @@ describe('the layout', () => {
         sources.has(to) && processOf(from) !== processOf(to) && [from, to].some((path) => own.test(path)),
     )
     const isShared = (to: string) =>
-      to.startsWith('agent/protocol/') || /^src\/kernel\/(log|words|command-line\/startup-errors|version)\.ts$/.test(to)
+      to.startsWith('agent/protocol/') || /^src\/kernel\/(log|words|version|command-line\/.+)\.ts$/.test(to)
     expect(described(crossing.filter(({ from, to }) => from !== 'src/main.ts' && !isShared(to)))).toEqual([])
   })
   test('has a kernel that imports no feature, not even a type', () => {

@@ -340,41 +340,6 @@ describe('what install.sh refuses', () => {
     expect(err).toContain(words)
   })
 
-  test.each([
-    ['', 'panel.example.com', 'admin@panel.example.com'],
-    ['me@example.com', 'panel.example.com', 'me@example.com'],
-    ['', '', 'admin@localhost.localdomain'],
-  ])('with --email "%s" and --domain "%s" the first staff sign-in is %s', async (email, domain, made) => {
-    // The functions of the script without its last line, which runs them; the program is a stand-in.
-    const { out } = await spawn([
-      'bash',
-      '-c',
-      `. <(sed '$d' ${join(checkout, 'install.sh')})
-       settings=$(mktemp -d) changed='' name='' email='${email}' domain='${domain}'
-       hostname() { echo machine; }
-       berth_admin() { cat >/dev/null; echo "$*"; }
-       create_staff; cat $settings/staff; rm -r $settings`,
-    ])
-    expect(out).toBe(`create-staff --email ${made} --name Administrator\n${made}\n`)
-  })
-
-  test.each([
-    ['all-in-one', '0.0.0.0:8080', 'PANEL_AGENT_HOST_PORTS="80,443,8080"'],
-    ['all-in-one', '[::]:9090', 'PANEL_AGENT_HOST_PORTS="80,443,9090"'],
-    ['agent', '', ''],
-  ])('in the mode %s with the listener "%s" guests reach the panel: %s', async (mode, listen, line) => {
-    const { out, err } = await spawn([
-      'bash',
-      '-c',
-      `. <(sed '$d' ${join(checkout, 'install.sh')})
-       mode=${mode} listen='${listen}' ca='' controller_ca=/no/such controller_url=http://127.0.0.1:8080
-       place() { cat; }
-       agent_settings`,
-    ])
-    expect(err).toBe('')
-    expect(out.split('\n').find((each) => each.startsWith('PANEL_AGENT_HOST_PORTS')) ?? '').toBe(line)
-  })
-
   test('--help names every flag', async () => {
     const { code, out } = await spawn([join(checkout, 'install.sh'), '--help'])
     expect(code).toBe(0)

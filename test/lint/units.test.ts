@@ -16,6 +16,7 @@ const decimal: Readonly<Record<string, string>> = {
   'src/platform/settings/branding.ts': 'a picture of 100,000 bytes',
   'views/platform/settings/brand-form.tsx': 'a picture of 100,000 bytes',
   'views/billing/usage/servers.tsx': 'traffic',
+  'host/deb.ts': 'a file of 131e6 bytes',
   'src/platform/alerts/kinds.ts': 'traffic',
   'agent/drivers/gpu/health.ts': 'throughput of memory',
   'agent/drivers/gpu/smi-xml.ts': 'the words of nvidia-smi',

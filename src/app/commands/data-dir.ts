@@ -1,5 +1,6 @@
 // The installation that a command on this host works on: its settings, its data directory, and whose that is.
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
+import { settingsIn } from '../../kernel/command-line/settings-file.ts'
 import { CannotStart, SettingError } from '../../kernel/command-line/startup-errors.ts'
 import { type Config, configFrom } from '../config.ts'
 import { createController } from '../controller.ts'
@@ -20,21 +21,17 @@ type Env = Readonly<Record<string, string | undefined>>
  */
 export function environment(env: Env = process.env, files: readonly string[] = installed): Env {
   if (env['PANEL_DATA_DIR']) return env
-  return Object.assign({}, ...files.map(settingsIn), env)
+  return Object.assign({}, ...files.map(controllerSettings), env)
 }
 
-/** `NAME="value"` a line, as systemd reads it. */
-function settingsIn(file: string): Record<string, string> {
-  let text = ''
+/** Those of the controller alone: a PATH that stands there is for the service. */
+function controllerSettings(file: string): Record<string, string> {
   try {
-    text = readFileSync(file, 'utf8')
+    return Object.fromEntries(Object.entries(settingsIn(file)).filter(([name]) => name.startsWith('PANEL_')))
   } catch (error) {
     const { code } = error as { code?: string }
-    if (code !== 'ENOENT' && code !== 'ENOTDIR')
-      throw new SettingError(`${file} cannot be read (${code}). Run this as root: sudo berth …; or set PANEL_DATA_DIR.`)
+    throw new SettingError(`${file} cannot be read (${code}). Run this as root: sudo berth …; or set PANEL_DATA_DIR.`)
   }
-  const found = text.matchAll(/^[ \t]*(PANEL_\w+)=(?:"([^"\n]*)"|'([^'\n]*)'|([^\n]*?))[ \t]*$/gm)
-  return Object.fromEntries([...found].map(([, name, double, single, bare]) => [name, double ?? single ?? bare ?? '']))
 }
 
 /** The file whose owner the controller runs as: the database, or the directory before there is a database. */

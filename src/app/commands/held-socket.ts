@@ -1,6 +1,7 @@
 // The port outlives the process. The supervisor of the controller keeps the listening socket while it is replaced, so
 // that connections wait in the kernel and none is refused: systemd in its store of file descriptors
-// (sd_notify(3), FDSTORE), the keeper of install.sh as descriptor 3. Both pass it as LISTEN_FDS (sd_listen_fds(3)).
+// (sd_notify(3), FDSTORE), the supervisor of `berth host` as descriptor 3. Both pass it as LISTEN_FDS
+// (sd_listen_fds(3)); the supervisor cannot know the number of the process before it starts and names its own.
 // Bun.serve can neither take a socket over nor stop accepting without closing, so libc does it. Where nobody keeps the
 // socket, what the kernel has accepted is still served: its listening socket ignores new connections before it closes.
 import { dlopen, ptr, FFIType as t } from 'bun:ffi'
@@ -84,9 +85,10 @@ export function listenHeld<S extends { port?: number; stop(force?: boolean): unk
 
 /** The descriptors that were passed to this process, taken out of its environment. */
 function passedIn(env: Record<string, string | undefined>): number[] {
-  const { LISTEN_FDS: count = '', LISTEN_PID: pid } = env
-  for (const name of ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_FDNAMES']) delete env[name]
-  if (!/^[1-9]$/.test(count) || pid !== String(process.pid)) return []
+  const { LISTEN_FDS: count = '', LISTEN_PID: pid, LISTEN_PPID: parent } = env
+  for (const name of ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_PPID', 'LISTEN_FDNAMES']) delete env[name]
+  const isForUs = pid === String(process.pid) || parent === String(process.ppid)
+  if (!/^[1-9]$/.test(count) || !isForUs) return []
   return Array.from({ length: Number(count) }, (_, i) => FIRST_PASSED + i)
 }
 

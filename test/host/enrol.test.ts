@@ -1,14 +1,14 @@
-// The command of "Renew credential" on a machine that is a node: install.sh enrolls it anew. No machine is set up: the
-// function of the script is called, with the agent of this checkout as its program.
+// The step "Enrolment" of an installation, also as "Renew credential" in the panel asks for it. No machine is set
+// up: the agent of this checkout is the program.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createPublicKey, verify } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { agentPaths, type EnrollRequest, successorText } from '../../agent/protocol/wire.ts'
 import { temporary } from '../agent/temporary.ts'
-import { checkout, spawn } from './clean-machine.ts'
+import { type Enrolled, pathsIn } from './enrolling.ts'
 
-// Each step starts a shell and an agent.
+// Each step starts an agent.
 setDefaultTimeout(60_000)
 
 const got: EnrollRequest[] = []
@@ -36,27 +36,23 @@ function isConsent(key: string, { token, publicKey, consent = '' }: EnrollReques
 }
 
 const dir = temporary('renewal')
-const [state, settings] = [join(dir, 'state'), join(dir, 'settings')]
+const paths = pathsIn(dir)
+const { agentState: state, settings } = paths
 mkdirSync(settings)
-const program = join(dir, 'berth')
-const entry = join(checkout, 'test/agent/berth-agent.ts')
-writeFileSync(program, `#!/bin/sh\nshift\nexec '${process.execPath}' '${entry}' "$@" --data-dir '${state}' --fake\n`)
-chmodSync(program, 0o755)
+const entry = join(import.meta.dir, '../agent/berth-agent.ts')
+/** The agent of this checkout; it notes its command line, which everybody can read. */
+writeFileSync(
+  paths.program,
+  `#!/bin/sh\necho "$@" >>'${dir}/command-lines'\nshift\n` +
+    `exec '${process.execPath}' '${entry}' "$@" --data-dir '${state}' --fake\n`,
+)
+chmodSync(paths.program, 0o755)
 
 const tokenOf = (character: string) => `enr_${character.repeat(43)}`
-/** Answers how the step ended, and whether the agent is started anew afterwards. */
-async function enroll(token: string, url = controller) {
-  const set = [
-    `mode=agent controller_url='${url}' token='${token}' bridge=berthbr0 settings='${settings}' program='${program}'`,
-    "name='' pin='' ca='' listen='' changed='' note=''",
-    `agent_state='${state}' used_token='${state}/used-token.sha256' controller_ca='${settings}/controller-ca.crt'`,
-    // The script's own needs a log and a terminal.
-    'fail() { echo "$*" >&2; exit 1; }',
-  ].join('; ')
-  const shown = 'echo "NOTE $note"; ! has_changed $used_token || echo ANEW'
-  const words = `source <(head -n -1 '${checkout}/install.sh'); ${set}; enroll; ${shown}`
-  const { code, out, err } = await spawn(['bash', '-c', words])
-  return { code, note: /^NOTE (.*)$/m.exec(out)?.[1] ?? '', isAnew: /^ANEW$/m.test(out), err }
+async function enroll(token: string, url = controller): Promise<Enrolled> {
+  const command = [process.execPath, join(import.meta.dir, 'enrolling.ts'), dir, url, token]
+  const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
+  return JSON.parse(await new Response(child.stdout).text())
 }
 const key = () => readFileSync(join(state, 'node.key'), 'utf8')
 
@@ -94,4 +90,35 @@ test('a token of another controller is refused', async () => {
   const { code, err } = await enroll(tokenOf('c'), 'https://other.example.com')
   expect([code, got.length]).toEqual([1, 2])
   expect(err).toContain(`This machine is a node of ${controller} already`)
+})
+
+test('no token stands on a command line', () => {
+  const lines = readFileSync(join(dir, 'command-lines'), 'utf8')
+  expect(lines).toContain('agent enroll --controller')
+  expect(lines).not.toContain('enr_')
+})
+
+test('the node of an all-in-one machine gets a new credential by the public address of its panel', async () => {
+  const publicUrl = 'https://panel.example.com'
+  const listen = new URL(controller).host
+  writeFileSync(
+    join(settings, 'controller.env'),
+    `PANEL_PUBLIC_URL="${publicUrl}"\nPANEL_LISTEN="${listen}"\nPANEL_DATA_DIR="/var/lib/berth"\n`,
+  )
+  const before = key()
+  const renewed = await enroll(tokenOf('d'), publicUrl)
+  expect(renewed).toMatchObject({ code: 0, isAnew: true, err: '' })
+  expect(renewed.note).toBe(`node n1, nod_1, of ${controller}, with a new credential`)
+  expect(key()).not.toBe(before)
+  // It goes on over the address that it had, and guests reach the panel as before.
+  expect(JSON.parse(readFileSync(join(state, 'agent.json'), 'utf8')).controller).toBe(controller)
+  expect(readFileSync(join(settings, 'agent.env'), 'utf8')).toContain(`PANEL_AGENT_HOST_PORTS="80,443,${server.port}"`)
+  // The line without a token changes nothing.
+  expect(await enroll('', publicUrl)).toMatchObject({
+    code: 0,
+    isAnew: false,
+    note: `node n1, nod_1, of ${controller}`,
+  })
+  // Another controller is another one here, too.
+  expect((await enroll(tokenOf('e'), 'https://other.example.com')).code).toBe(1)
 })

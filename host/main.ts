@@ -1,0 +1,71 @@
+// `berth host …`: prepares a machine for the controller or a node and keeps its services. install.sh calls it.
+import { readFileSync } from 'node:fs'
+import { makeDebianPackage } from './deb.ts'
+import { type Flags, flagsFrom } from './flags.ts'
+import { install } from './install.ts'
+import { type Machine, openMachine } from './machine/machine.ts'
+import { installed } from './machine/paths.ts'
+import { networkCommand } from './node/bridge.ts'
+import { services } from './services/command.ts'
+import { supervise } from './services/supervisor.ts'
+import { uninstall } from './uninstall.ts'
+
+const usage = `berth host: prepares this machine and keeps its services
+
+  berth host install …     install.sh calls it with its flags, when there is a program (./install.sh --help)
+  berth host uninstall     removes services and program; with --purge all data, with --force guests too
+  berth host deb …         makes the Debian package; install.sh --deb calls it
+  berth host network up    the guests' bridge and NAT; also down and is-up
+  berth host services …    without systemd: start, stop, restart or status, of all services or of those named;
+                           run starts all and stops them at SIGTERM, for the entry of a container`
+
+/** Runs `berth host ARGS`. Answers the exit code: 0 done, 1 failed with words on standard error, 2 wrong use. */
+export async function hostCommand(args: readonly string[]): Promise<number> {
+  const [verb, ...rest] = args
+  // Files for everybody to read, unless their mode is said.
+  process.umask(0o022)
+  switch (verb) {
+    case 'install':
+      return prepared(rest, (machine, flags) => install(machine, flags))
+    case 'uninstall':
+      return prepared(rest, (machine, flags) => uninstall(machine, flags))
+    case 'deb':
+      return prepared(rest, (machine, flags) =>
+        machine.report.step('Debian package', () => {
+          machine.report.write(`${makeDebianPackage(machine, flags.source)}\n`)
+        }),
+      )
+    case 'network':
+      return networkCommand(openMachine('/dev/null'), rest)
+    case 'services':
+      return services(openMachine('/dev/null'), rest)
+    case 'supervise':
+      await supervise(installed)
+      return 0
+    case '--help':
+    case '-h':
+    case 'help':
+      console.log(usage)
+      return 0
+    default:
+      console.error(usage)
+      return 2
+  }
+}
+
+async function prepared(args: readonly string[], work: (machine: Machine, flags: Flags) => Promise<unknown>) {
+  let flags: Flags
+  try {
+    flags = flagsFrom(args, (file) => readFileSync(file === '-' ? '/dev/stdin' : file, 'utf8').trim())
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${usage}`)
+    return 2
+  }
+  const machine = openMachine(flags.log)
+  try {
+    await work(machine, flags)
+    return 0
+  } catch (error) {
+    return machine.report.failed(error)
+  }
+}

@@ -1,0 +1,131 @@
+// `berth host services start|stop|restart|status|run [NAME…]`: what systemd does elsewhere.
+import { chmodSync, chownSync, existsSync, mkdirSync } from 'node:fs'
+import { startService } from '../machine/exec.ts'
+import type { Machine } from '../machine/machine.ts'
+import { makeDirectory, textOf } from '../machine/machine.ts'
+import { hostProgram, type Paths } from '../machine/paths.ts'
+import { isNetworkUp, networkUp } from '../node/bridge.ts'
+import { launches } from './launch.ts'
+import { socketOf, type Told, type Verb, verbs } from './supervisor.ts'
+
+const usage = 'services start|stop|restart|status [NAME…], or services run, which goes on until SIGTERM'
+
+/** Names in the order in which they start. */
+export const listedServices = ({ settings }: Paths) =>
+  (textOf(`${settings}/services`) ?? '').split('\n').filter((line) => line !== '')
+
+type Way = { supervisor?: readonly string[]; known?: readonly string[] }
+
+/**
+ * Answers the exit code: 0 done, or all of them run; 1 not; 2 wrong use. `supervisor` is the command line that starts
+ * one.
+ */
+export async function services(machine: Machine, args: readonly string[], way: Way = {}): Promise<number> {
+  const { paths } = machine
+  const [verb = '', ...given] = args
+  const known = [...(way.known ?? Object.keys(launches)), 'network']
+  if (verb === 'run' && given.length === 0) return run(machine, way)
+  const unknown = given.find((name) => !known.includes(name))
+  if (!verbs.some((each) => each === verb) || unknown !== undefined) {
+    console.error(unknown === undefined ? usage : `There is no service ${unknown}.\n${usage}`)
+    return 2
+  }
+  const names = given.length ? given : listedServices(paths)
+  let isDone = true
+  // A service needs those that started before it, so it stops before them.
+  for (const name of verb === 'stop' ? names.toReversed() : names) {
+    const told = await tellService(machine, name, verb as Verb, way)
+    if (told.words) (verb === 'status' ? console.log : console.error)(told.words)
+    isDone &&= told.isDone
+  }
+  return isDone ? 0 : 1
+}
+
+/** For the first process of a container, or its child: all services, until SIGTERM stops them in the opposite order. */
+async function run(machine: Machine, way: Way): Promise<number> {
+  const { promise: asked, resolve } = Promise.withResolvers<void>()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+  const staying = setInterval(() => {}, 60_000)
+  const started = await services(machine, ['start'], way)
+  await asked
+  clearInterval(staying)
+  const stopped = await services(machine, ['stop'], way)
+  return started || stopped
+}
+
+/** Tells one service, and starts the supervisor for it where that is needed. */
+export async function tellService(machine: Machine, name: string, verb: Verb, way: Way = {}): Promise<Told> {
+  const { paths } = machine
+  if (name === 'network') return tellNetwork(machine, verb)
+  const isStarting = verb === 'start' || verb === 'restart'
+  if (isStarting) prepare(machine, name)
+  let told = await ask(paths, verb, name)
+  if (!told && !isStarting) return { isDone: verb === 'stop', words: verb === 'stop' ? '' : `${name} does not run` }
+  if (!told) {
+    const command = way.supervisor ?? [hostProgram(paths), 'host', 'supervise']
+    // One that is just ending keeps the lock for a moment, and the next one gives way to it.
+    for (let i = 0; !told && i < 200; i++) {
+      if (i % 20 === 0) startSupervisor(paths, command)
+      await Bun.sleep(50)
+      told = await ask(paths, verb, name)
+    }
+  }
+  if (!told) return { isDone: false, words: `${name} does not start: ${paths.logs}/supervisor.log` }
+  if (name === 'libvirtd' && isStarting) await untilLibvirtAnswers(machine)
+  return told
+}
+
+/** Undefined where no supervisor runs. */
+async function ask(paths: Paths, verb: Verb, name: string): Promise<Told | undefined> {
+  if (!existsSync(socketOf(paths))) return undefined
+  return fetch(`http://localhost/${verb}/${name}`, { unix: socketOf(paths), proxy: '' } as RequestInit).then(
+    async (response) => (await response.json()) as Told,
+    () => undefined,
+  )
+}
+
+/** It outlives its caller, keeps nothing of the caller open, and says what goes wrong in a log of its own. */
+function startSupervisor(paths: Paths, command: readonly string[]) {
+  makeDirectory(paths.run)
+  mkdirSync(paths.logs, { recursive: true })
+  startService(command, {
+    cwd: '/',
+    env: { ...process.env } as Record<string, string>,
+    log: `${paths.logs}/supervisor.log`,
+  })
+}
+
+/** Guests need the network whatever else stops. */
+function tellNetwork(machine: Machine, verb: Verb): Told {
+  if (verb === 'start' || verb === 'restart') networkUp(machine)
+  const isUp = isNetworkUp(machine)
+  if (verb === 'status') return { isDone: isUp, words: `network ${isUp ? 'runs' : 'does not run'}` }
+  return { isDone: verb === 'stop' || isUp, words: '' }
+}
+
+function prepare({ exec, paths }: Machine, name: string) {
+  if (name === 'libvirtd') {
+    // QEMU's user must be able to open /dev/kvm, or libvirt asks QEMU for its abilities again and again: udev sees to
+    // that elsewhere.
+    const group = exec.ask('getent', ['group', 'kvm']).out.split(':')[2]
+    if (existsSync('/dev/kvm') && group) {
+      chownSync('/dev/kvm', 0, Number(group))
+      chmodSync('/dev/kvm', 0o660)
+    }
+    makeDirectory('/run/libvirt')
+  }
+  if (name === 'berth-http-proxy') {
+    const [, , uid, gid] = exec.ask('getent', ['passwd', 'caddy']).out.split(':')
+    for (const dir of ['/run/berth-http-proxy', '/var/lib/berth-http-proxy']) {
+      makeDirectory(dir)
+      chownSync(dir, Number(uid), Number(gid))
+    }
+    const file = '/run/berth-http-proxy/caddy.json'
+    exec.run('install', ['-o', 'caddy', '-m', '400', `${paths.agentState}/http-names/caddy.json`, file])
+  }
+}
+
+async function untilLibvirtAnswers({ exec }: Machine) {
+  for (let i = 0; i < 100 && exec.ask('virsh', ['-c', 'qemu:///system', 'version']).code !== 0; i++)
+    await Bun.sleep(100)
+}

@@ -1,0 +1,189 @@
+// One service under the supervisor: started, started again with growing pauses, stopped. Its processes outlive the
+// supervisor: one that is started anew finds them by number and start time, and watches them as its own.
+import { closeSync, copyFileSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { startService } from '../machine/exec.ts'
+import type { Launch } from './launch.ts'
+import { closeSocket, listenAt } from './listening.ts'
+
+/** Pauses before it is started again: the first, and the one that they do not exceed. */
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1000, 32_000]
+/** A process that ran for this long ends the growth. */
+const STEADY_MS = 60_000
+const STOP_MS = 30_000
+/** A process of an earlier supervisor is looked for this often. */
+const LOOK_MS = 200
+
+type Process = { pid: number; ended: Promise<number | undefined> }
+type Settings = { launch: () => Launch; dir: string; log: string; mostLogBytes: number }
+
+export class Service {
+  private process: Process | undefined
+  private wanted = false
+  private loop: Promise<void> | undefined
+  private wake = () => {}
+  private again = false
+  private socket: { fd: number; listen: string } | undefined
+
+  /** `dir`: where the numbers of processes are noted. `log`: its output, at most `mostLogBytes` and one older file. */
+  constructor(
+    readonly name: string,
+    private settings: Settings,
+  ) {}
+
+  /** True also in a pause between two tries. */
+  get isKept() {
+    return this.wanted
+  }
+
+  /** Starts it, unless it runs. Returns at once. */
+  start() {
+    if (this.wanted) return
+    this.wanted = true
+    // A loop that still waits for the end of the process before goes on by itself.
+    this.loop = (this.loop ?? Promise.resolve()).then(() => this.keep())
+  }
+
+  /** Goes on with the process of a supervisor that is gone, if it lives. */
+  adopt() {
+    const [pid = 0, startTime = ''] = (readOr(this.noted) ?? '').split(' ')
+    if (!startTime || startTimeOf(Number(pid)) !== startTime) return
+    this.process = { pid: Number(pid), ended: this.untilGone(Number(pid), startTime) }
+    this.start()
+  }
+
+  /** Resolves to whether it stopped within 30 s. */
+  async stop(): Promise<boolean> {
+    this.wanted = false
+    this.wake()
+    this.kill()
+    const stopped = await Promise.race([this.loop?.then(() => true) ?? true, Bun.sleep(STOP_MS).then(() => false)])
+    if (stopped) this.closeSocket()
+    return stopped
+  }
+
+  /** With its socket kept, unless the address has changed. Resolves to whether the process before is gone. */
+  async restart(): Promise<boolean> {
+    const { socket } = this
+    if (!this.wanted || !socket || socket.listen !== this.settings.launch().listen) {
+      const stopped = await this.stop()
+      if (stopped) this.start()
+      return stopped
+    }
+    const before = this.process
+    this.again = true
+    this.wake()
+    this.kill()
+    return Promise.race([before?.ended.then(() => true) ?? true, Bun.sleep(STOP_MS).then(() => false)])
+  }
+
+  /** The program appends, so its log can be emptied under it. */
+  capLog() {
+    const { log, mostLogBytes } = this.settings
+    if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) < mostLogBytes) return
+    copyFileSync(log, `${log}.1`)
+    truncateSync(log)
+  }
+
+  private get noted() {
+    return `${this.settings.dir}/${this.name}.pid`
+  }
+
+  private kill() {
+    if (this.process) signal(this.process.pid, 'SIGTERM')
+  }
+
+  private async keep() {
+    let pauseMs = FIRST_PAUSE_MS
+    while (this.wanted) {
+      const began = performance.now()
+      this.process ??= this.launch()
+      const { ended } = this.process
+      const code = await ended
+      this.process = undefined
+      rmSync(this.noted, { force: true })
+      if (!this.wanted) break
+      if (this.again) {
+        this.again = false
+        pauseMs = FIRST_PAUSE_MS
+        continue
+      }
+      if (code !== undefined && this.settings.launch().final.includes(code)) {
+        this.say(`${this.name} cannot work as it is set up; put that right and start it`)
+        this.wanted = false
+        this.closeSocket()
+        break
+      }
+      if (performance.now() - began >= STEADY_MS) pauseMs = FIRST_PAUSE_MS
+      const status = code === undefined ? '' : ` with status ${code}`
+      this.say(`${this.name} ended${status}; it is started again in ${pauseMs / 1000} s`)
+      await this.pause(pauseMs)
+      this.again = false
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+    }
+  }
+
+  private launch(): Process {
+    const { command, env, cwd, listen } = this.settings.launch()
+    if (listen !== this.socket?.listen) this.closeSocket()
+    if (listen !== undefined && !this.socket) {
+      const fd = listenAt(listen)
+      if (fd !== undefined) this.socket = { fd, listen }
+    }
+    const passed = this.socket && { LISTEN_FDS: '1', LISTEN_PPID: String(process.pid) }
+    try {
+      const { log } = this.settings
+      const child = startService(command, { cwd, env: { ...env, ...passed }, log, socket: this.socket?.fd })
+      writeFileSync(this.noted, `${child.pid} ${startTimeOf(child.pid) ?? ''}`)
+      return { pid: child.pid, ended: child.exited }
+    } catch (error) {
+      this.say(`${this.name} cannot be started: ${(error as Error).message}`)
+      return { pid: 0, ended: Promise.resolve(127) }
+    }
+  }
+
+  private async untilGone(pid: number, startTime: string): Promise<undefined> {
+    while (startTimeOf(pid) === startTime) await Bun.sleep(LOOK_MS)
+  }
+
+  private closeSocket() {
+    if (this.socket) closeSocket(this.socket.fd)
+    this.socket = undefined
+  }
+
+  /** Ends sooner when the service is stopped, or started anew. */
+  private async pause(ms: number) {
+    const woken = new Promise<void>((resolve) => (this.wake = resolve))
+    await Promise.race([Bun.sleep(ms), woken])
+    this.wake = () => {}
+  }
+
+  private say(words: string) {
+    const log = openSync(this.settings.log, 'a')
+    writeFileSync(log, `${new Date().toISOString()} ${words}\n`)
+    closeSync(log)
+  }
+}
+
+/** When a process was started, in ticks since the boot; undefined for one that is gone or only not collected yet. */
+function startTimeOf(pid: number): string | undefined {
+  const stat = readOr(`/proc/${pid}/stat`)
+  // The name in the second field may hold anything; the third is the state.
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields && fields[0] !== 'Z' ? fields[19] : undefined
+}
+
+function signal(pid: number, name: 'SIGTERM') {
+  try {
+    if (pid > 0) process.kill(pid, name)
+  } catch {
+    // It is gone.
+  }
+}
+
+function readOr(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}

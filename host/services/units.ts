@@ -1,0 +1,57 @@
+// The units of systemd. They are files in packaging/systemd, valid as they stand, and are fitted to the machine here.
+
+import controller from '../../packaging/systemd/berth.service' with { type: 'text' }
+import agent from '../../packaging/systemd/berth-agent.service' with { type: 'text' }
+import agentGpu from '../../packaging/systemd/berth-agent-gpu.conf' with { type: 'text' }
+import containers from '../../packaging/systemd/berth-containers.service' with { type: 'text' }
+import httpProxy from '../../packaging/systemd/berth-http-proxy.service' with { type: 'text' }
+import lowPort from '../../packaging/systemd/berth-low-port.conf' with { type: 'text' }
+import network from '../../packaging/systemd/berth-network.service' with { type: 'text' }
+import libvirtGuests from '../../packaging/systemd/libvirt-guests.conf' with { type: 'text' }
+
+export const units = {
+  berth: controller,
+  'berth-agent': agent,
+  'berth-containers': containers,
+  'berth-http-proxy': httpProxy,
+  'berth-network': network,
+}
+export type Unit = keyof typeof units
+
+/** Drop-in files, each with the unit that it changes. */
+export const dropIns = {
+  lowPort: { unit: 'berth', name: 'low-port.conf', text: lowPort },
+  gpu: { unit: 'berth-agent', name: 'gpu.conf', text: agentGpu },
+  libvirtGuests: { unit: 'libvirt-guests', name: 'berth.conf', text: libvirtGuests },
+} as const
+
+/** Where the files of packaging/ say that things are: as the Debian package has them. */
+export const packaged = {
+  program: '/usr/bin/berth',
+  docs: '/usr/share/doc/berth',
+  dataDir: '/var/lib/berth',
+}
+/** Systemd that knows RestartSteps. */
+const KNOWS_STEPS = 254
+
+export type Places = { program: string; docs: string; dataDir: string; systemdVersion: number }
+
+/** A unit for a program, documents and data that lie there. Throws when the file lacks a line that is to be changed. */
+export function renderUnit(unit: Unit, { program, docs, dataDir, systemdVersion }: Places): string {
+  let text = units[unit]
+  const replace = (before: string, after: string) => {
+    if (!text.includes(before)) throw new Error(`${unit}.service has no ${before}`)
+    text = text.replaceAll(before, after)
+  }
+  if (text.includes(`${packaged.docs}/`)) replace(`${packaged.docs}/`, `${docs}/`)
+  if (unit === 'berth' || unit === 'berth-agent') {
+    replace(`ExecStart=${packaged.program} `, `ExecStart=${program} `)
+    if (systemdVersion < KNOWS_STEPS)
+      replace(
+        /^# With growing pauses.*\n(?:Restart(?:Steps|MaxDelaySec)=.*\n)+/m.exec(text)?.[0] ?? 'growing pauses',
+        '',
+      )
+  }
+  if (unit === 'berth') replace(`ReadWritePaths=${packaged.dataDir}\n`, `ReadWritePaths=${dataDir}\n`)
+  return text
+}

@@ -1,0 +1,100 @@
+// The units of systemd: the files of packaging/ as they stand, and as they are fitted to a machine.
+import { describe, expect, test } from 'bun:test'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { dropIns, packaged, renderUnit, type Unit, units } from '../../host/services/units.ts'
+import { temporary } from '../agent/temporary.ts'
+
+const folder = new URL('../../packaging/systemd/', import.meta.url).pathname
+const names = Object.keys(units) as Unit[]
+const elsewhere = { program: '/bin/true', docs: '/opt/berth/docs', dataDir: '/srv/berth', systemdVersion: 257 }
+
+const systemdHere = Bun.which('systemd-analyze')
+  ? Number(/\d+/.exec(Bun.spawnSync(['systemd-analyze', '--version']).stdout.toString())?.[0])
+  : 0
+
+/** Complaints of systemd about a unit with these drop-in files, but for programs that this machine does not have. */
+function complaintsOf(unit: string, text: string, drops: readonly string[] = []): string[] {
+  const dir = temporary('unit')
+  writeFileSync(join(dir, `${unit}.service`), text)
+  if (drops.length) mkdirSync(join(dir, `${unit}.service.d`))
+  for (const [i, drop] of drops.entries()) writeFileSync(join(dir, `${unit}.service.d`, `${i}.conf`), drop)
+  const { stderr } = Bun.spawnSync(['systemd-analyze', 'verify', '--man=no', join(dir, `${unit}.service`)])
+  return stderr
+    .toString()
+    .split('\n')
+    .filter((line) => line.includes(unit) && !/is not executable|Failed to add dependency/.test(line))
+    .filter((line) => systemdHere >= 254 || !/Unknown key '(RestartSteps|RestartMaxDelaySec)'/.test(line))
+}
+
+describe('the files of packaging/systemd', () => {
+  test('are all in the program', () => {
+    const known = [...names.map((name) => `${name}.service`), 'berth-low-port.conf', 'berth-agent-gpu.conf']
+    expect(readdirSync(folder).toSorted()).toEqual([...known, 'libvirt-guests.conf'].toSorted())
+    for (const name of names) expect(units[name]).toBe(readFileSync(`${folder}${name}.service`, 'utf8'))
+  })
+  test.skipIf(!Bun.which('systemd-analyze')).each(names)('systemd has nothing to say about %s', (name) => {
+    expect(complaintsOf(name, units[name])).toEqual([])
+    expect(complaintsOf(name, renderUnit(name, elsewhere))).toEqual([])
+    expect(complaintsOf(name, renderUnit(name, { ...elsewhere, systemdVersion: 252 }))).toEqual([])
+  })
+  test.skipIf(!Bun.which('systemd-analyze'))('nor about the drop-in files', () => {
+    for (const { unit, text } of [dropIns.lowPort, dropIns.gpu])
+      expect(complaintsOf(unit, renderUnit(unit, elsewhere), [text])).toEqual([])
+    const { unit, text } = dropIns.libvirtGuests
+    expect(complaintsOf(unit, '[Service]\nType=oneshot\nExecStart=/bin/true\n', [text])).toEqual([])
+    // Complaints are seen at all.
+    expect(complaintsOf('berth', units.berth, ['[Service]\nProtectKernelLog=no\n'])).not.toEqual([])
+  })
+})
+
+describe.each(['berth', 'berth-agent'] as const)('%s.service', (name) => {
+  const lines = renderUnit(name, elsewhere).split('\n')
+  test('is watched, is given the time that its start takes, and is started again without end', () => {
+    for (const line of [
+      ...['Type=notify', 'NotifyAccess=main', 'TimeoutStartSec=infinity', 'WatchdogSec=30', 'WatchdogSignal=SIGKILL'],
+      ...['Restart=on-failure', 'RestartSec=2', 'StartLimitIntervalSec=0', 'RestartPreventExitStatus=2'],
+      ...['RestartSteps=8', 'Documentation=file:/opt/berth/docs/install.md'],
+    ])
+      expect(lines.filter((other) => other === line)).toEqual([line])
+    expect(lines.filter((line) => /^ExecStart=\/bin\/true (serve|agent run)$/.test(line))).toHaveLength(1)
+  })
+  test('has no growing pauses where systemd does not know them', () => {
+    const old = renderUnit(name, { ...elsewhere, systemdVersion: 252 })
+    expect(old).not.toMatch(/RestartSteps|RestartMaxDelaySec|growing/)
+    expect(lines.filter((line) => !old.split('\n').includes(line))).toHaveLength(3)
+  })
+})
+
+describe('a unit', () => {
+  test('of the controller writes to the data directory that it has', () => {
+    expect(renderUnit('berth', elsewhere)).toContain('ReadWritePaths=/srv/berth\n')
+    expect(renderUnit('berth', { ...packaged, systemdVersion: 257 })).toBe(units.berth)
+  })
+  test('of an agent with cards sees their errors and writes their list, by one drop-in file', () => {
+    expect(units['berth-agent']).toContain('ProtectKernelLogs=yes\n')
+    expect(units['berth-agent']).not.toMatch(/nvidia|cdi/)
+    expect(dropIns.gpu.text.split('\n').filter((line) => /^[A-Z]/.test(line))).toEqual([
+      'After=nvidia-persistenced.service',
+      'ExecStartPre=-+/usr/bin/nvidia-modprobe -c 0 -u',
+      'ReadWritePaths=-/etc/cdi',
+      'ProtectKernelLogs=no',
+      'CapabilityBoundingSet=CAP_SYSLOG',
+    ])
+  })
+  test('of the container engine lets instances outlive it', () => {
+    const engine = 'ExecStart=/usr/bin/podman system service --time=0 unix:///run/berth/podman.sock\n'
+    expect(units['berth-containers']).toContain(engine)
+    expect(units['berth-containers']).toContain('KillMode=process\n')
+  })
+  test('of the proxy of HTTP names needs no agent and reads its keys by systemd alone', () => {
+    for (const line of [
+      'User=caddy',
+      'LoadCredential=caddy.json:/var/lib/berth-agent/http-names/caddy.json',
+      'ExecStart=/usr/bin/caddy run --config %d/caddy.json',
+      'Restart=always',
+      'CapabilityBoundingSet=CAP_NET_BIND_SERVICE',
+    ])
+      expect(units['berth-http-proxy']).toContain(`\n${line}\n`)
+  })
+})
