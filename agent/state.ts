@@ -1,6 +1,7 @@
 // The facts a node needs to keep its vms running while the controller is away: the port rules of each vm, its port, its
 // extra volumes, whether it shall run, and its crashes. A stop is written before it is done and a start after it, so
 // that a crash between is safe.
+import type { Database } from 'bun:sqlite'
 import { openDatabase } from './database.ts'
 import type { PortPolicy } from './protocol/firewall.ts'
 import type { ContainerEnd } from './protocol/gpu.ts'
@@ -39,18 +40,27 @@ const SCHEMA = `
 
 export function openState(path: string) {
   const db = openDatabase(path, SCHEMA)
-  const parse = (row: { rules: string }) => JSON.parse(row.rules) as PortRules
+  return {
+    ...floatingState(db),
+    ...rulesState(db),
+    ...wantedState(db),
+    ...networkState(db),
+    ...crashState(db),
+    ...frozenState(db),
+    ...portState(db),
+    ...volumeState(db),
+    ...epochState(db),
+    close: () => db.close(),
+  }
+}
+
+/** Floating addresses, also of vms that have no rules yet. */
+function floatingState(db: Database) {
   const floating = (workload: string) =>
     db
       .query<{ address: string }, [string]>('select address from floating where workload = ? order by address')
       .all(workload)
       .map(({ address }) => address)
-  const epochRow = (node: string) =>
-    db
-      .query<{ epoch: number; refusedAt: number | null }, [string]>(
-        'select epoch, refused_at as refusedAt from controller_epochs where node = ?',
-      )
-      .get(node)
   return {
     /** The vm's floating addresses count also while it has no rules. */
     keepFloating: (workload: string, addresses: readonly string[]) =>
@@ -68,7 +78,13 @@ export function openState(path: string) {
       db
         .query<{ workload: string; address: string }, []>('select workload, address from floating order by address')
         .all(),
+  }
+}
 
+/** Port rules, policies that came before them, and the digest of the rules in force. */
+function rulesState(db: Database) {
+  const parse = (row: { rules: string }) => JSON.parse(row.rules) as PortRules
+  return {
     keepPortRules: (rules: PortRules) =>
       void db.run('insert or replace into port_rules values (?, ?)', [rules.workload, JSON.stringify(rules)]),
     forgetPortRules: (workload: string) => void db.run('delete from port_rules where workload = ?', [workload]),
@@ -95,7 +111,12 @@ export function openState(path: string) {
         db.run('delete from firewall_digest')
         db.run('insert into firewall_digest values (?)', [digest])
       })(),
+  }
+}
 
+/** The workloads that should run. */
+function wantedState(db: Database) {
+  return {
     keepRestartPolicy: (workload: string, restart: RestartPolicy) =>
       void db.run(
         'insert into guests (workload, restart) values (?1, ?2) on conflict (workload) do update set restart = ?2',
@@ -121,7 +142,12 @@ export function openState(path: string) {
     /** It stays off until a command starts it. */
     leaveOff: (workload: string) =>
       void db.run('update guests set left_off = 1, start_at = null where workload = ?', [workload]),
+  }
+}
 
+/** Private networks. */
+function networkState(db: Database) {
+  return {
     keepPrivateNetwork: (spec: PrivateNetwork) =>
       void db.run('insert or replace into private_networks values (?, ?)', [spec.network, JSON.stringify(spec)]),
     forgetPrivateNetwork: (network: string) => void db.run('delete from private_networks where network = ?', [network]),
@@ -130,7 +156,12 @@ export function openState(path: string) {
         .query<{ spec: string }, []>('select spec from private_networks order by network')
         .all()
         .map(({ spec }) => JSON.parse(spec) as PrivateNetwork),
+  }
+}
 
+/** Crashes, as long as they are told. */
+function crashState(db: Database) {
+  return {
     keepCrash: ({ workload, at, cause, detail, outcome, end }: Crash) =>
       db.transaction(() => {
         db.run('insert or replace into crashes values (?, ?, ?, ?, ?)', [workload, at, cause, detail, outcome])
@@ -156,7 +187,12 @@ export function openState(path: string) {
         db.run('delete from crashes where at < ?', [before])
         db.run('delete from container_ends where at < ?', [before])
       })(),
+  }
+}
 
+/** Guests whose file systems are frozen. */
+function frozenState(db: Database) {
+  return {
     /** Guests that were asked to freeze and did not say yet that they write again. */
     noteFrozen: (workload: string) => void db.run('insert or ignore into frozen values (?)', [workload]),
     noteThawed: (workload: string) => void db.run('delete from frozen where workload = ?', [workload]),
@@ -167,7 +203,12 @@ export function openState(path: string) {
         .query<{ workload: string }, []>('select workload from frozen order by workload')
         .all()
         .map(({ workload }) => workload),
+  }
+}
 
+/** Network ports and storage pools of vms. */
+function portState(db: Database) {
+  return {
     keepPort: (workload: string, port: Port) =>
       void db.run('insert or replace into ports values (?, ?, ?)', [workload, port.tap, JSON.stringify(port.speed)]),
     port(workload: string): Port | undefined {
@@ -196,9 +237,13 @@ export function openState(path: string) {
         )
         .all(workload)
         .map(({ pool }) => pool),
-
     forgetPort: (workload: string) => void db.run('delete from ports where workload = ?', [workload]),
+  }
+}
 
+/** Extra volumes and the vms that have them. */
+function volumeState(db: Database) {
+  return {
     /** A volume has one vm at most: it leaves the one that had it. */
     keepAttached: (workload: string, volume: Volume) =>
       void db.run('insert or replace into attached_volumes values (?, ?, ?)', [
@@ -217,7 +262,18 @@ export function openState(path: string) {
     holderOf: (volumeId: string) =>
       db.query<{ workload: string }, [string]>('select workload from attached_volumes where id = ?').get(volumeId)
         ?.workload,
+  }
+}
 
+/** The controllers that this node obeyed. */
+function epochState(db: Database) {
+  const epochRow = (node: string) =>
+    db
+      .query<{ epoch: number; refusedAt: number | null }, [string]>(
+        'select epoch, refused_at as refusedAt from controller_epochs where node = ?',
+      )
+      .get(node)
+  return {
     /** The highest epoch of the controllers that this node obeyed; 0: none has had one. */
     controllerEpoch: (node: string) => epochRow(node)?.epoch ?? 0,
     obeyEpoch: (node: string, epoch: number) =>
@@ -230,7 +286,5 @@ export function openState(path: string) {
       void db.run('update controller_epochs set refused_epoch = ?, refused_at = ? where node = ?', [epoch, at, node]),
     /** When a controller with a lower epoch was refused, in ms; undefined once another one was obeyed. */
     refusedEpochAt: (node: string) => epochRow(node)?.refusedAt ?? undefined,
-
-    close: () => db.close(),
   }
 }

@@ -72,6 +72,8 @@ export interface Feature extends FeatureFields {
   migrations?: readonly Migration[]
   /** Objects beside the database, made once with the controller; declare the names in `Services` too. */
   services?(parts: ServiceParts): Partial<Services>
+  /** Begins what goes on by itself when the controller starts, such as a word to the operator. */
+  starts?(context: ScheduleContext): void
   /** Routes that are neither operations nor pages. */
   routes?(parts: RouteParts): readonly Route[]
   /** WebSockets, each at a path of its own. */

@@ -75,6 +75,7 @@ export function assemble(features: readonly Feature[]) {
     events: merged('event', (one) => one.events),
     onEvent: features.flatMap(({ onEvent }) => onEvent ?? []),
     schedule: all((one) => one.schedule),
+    starts: features.flatMap(({ starts }) => starts ?? []),
     /** The services of every feature. */
     services: (parts: ServiceParts) => Object.assign({}, ...features.map((one) => one.services?.(parts))) as Services,
     routes: (parts: RouteParts): Route[] => all((one) => one.routes?.(parts)),

@@ -16,7 +16,7 @@ import {
 import { customerData } from './model.ts'
 import { changeEmail, changeOwnAccount, changePassword, confirmEmail, getOwnAccount } from './own-account.ts'
 import { accountById, accountTarget, searchAccounts } from './queries.ts'
-import { setUp } from './set-up.ts'
+import { inviteFirstStaff, setUp } from './set-up.ts'
 import { accountSearch, accounts, roles } from './tables.ts'
 
 const events = {
@@ -82,6 +82,7 @@ declare module '../../kernel/register.ts' {
 
 export const accountsFeature = feature({
   name: 'accounts',
+  starts: inviteFirstStaff,
   scopes,
   permissions,
   ids,

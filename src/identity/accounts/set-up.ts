@@ -3,8 +3,11 @@ import { Type as t } from 'typebox'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { fields, line, operation, secret } from '../../kernel/api/operation.ts'
 import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
-import { type Db, write } from '../../kernel/db/open.ts'
+import { DatabaseUnavailable } from '../../kernel/db/health.ts'
+import { type Db, whenHealed, write } from '../../kernel/db/open.ts'
 import { getSetting, putSetting, removeSetting } from '../../kernel/db/queries.ts'
+import type { ScheduleContext } from '../../kernel/feature.ts'
+import { log } from '../../kernel/log.ts'
 import { completeSignIn, signedIn } from '../auth/complete-sign-in.ts'
 import { hashPassword, mustBeGood } from '../auth/passwords/hash.ts'
 import { mailField } from './model.ts'
@@ -24,6 +27,27 @@ export function setUpToken(db: Db): string | undefined {
     putSetting(tx, SETTING, digest(token))
     return token
   })
+}
+
+/**
+ * Prints the link that makes the first staff account. A controller also starts on a full disk: it answers reads, and
+ * says this when there is space.
+ */
+export function inviteFirstStaff({ db, app }: ScheduleContext) {
+  let invited = false
+  const invite = () => {
+    if (invited) return
+    try {
+      const token = setUpToken(db)
+      invited = true
+      const url = `${app.config.publicUrl}/setup?token=${token}`
+      if (token) log.info(`No staff account yet. Make the first one here, once: ${url}`)
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable)) throw error
+    }
+  }
+  invite()
+  whenHealed(db, invite)
 }
 
 export const setUpLinkFits = (tx: Db, token: string) => !hasStaff(tx) && getSetting(tx, SETTING) === digest(token)

@@ -33,7 +33,10 @@ const isPausedSql = (lane: string) =>
 const groupSql = (lane: string) =>
   `(SELECT lane_group FROM deliveries WHERE kind = $kind AND state = 'waiting' AND lane = ${lane} LIMIT 1)`
 
-export const statements = prepared(({ $client }) => ({
+type Client = Db['$client']
+
+/** Puts deliveries into their lanes, and drops the oldest where those are full. */
+const queueing = ($client: Client) => ({
   insert: $client.prepare(
     `INSERT INTO deliveries (id, kind, key, lane, recipient, subject, encrypted_payload, state, attempts, max_attempts,
        next_at, until, created_at, lane_group, ordered_by, about)
@@ -65,7 +68,10 @@ export const statements = prepared(({ $client }) => ({
   countDropped: $client.prepare(
     'UPDATE delivery_lanes SET dropped = dropped + 1, dropped_at = $now WHERE kind = $kind AND lane = $lane',
   ),
+})
 
+/** Takes up what is due, and notes how it went. */
+const sending = ($client: Client) => ({
   /**
    * The lanes of the deliveries that are due the longest, those behind `after` first. `n` says how many were looked at.
    */
@@ -125,7 +131,10 @@ export const statements = prepared(({ $client }) => ({
        SELECT rowid FROM deliveries WHERE kind = $kind AND lane_group = $group ORDER BY rowid DESC
        LIMIT 1 OFFSET $logged - 1)`,
   ),
+})
 
+/** Pauses lanes, forgets what is old, and counts for alerts. */
+const keeping = ($client: Client) => ({
   setPaused: $client.prepare(
     `INSERT INTO delivery_lanes (kind, lane, paused) VALUES ($kind, $lane, $paused)
      ON CONFLICT (kind, lane) DO UPDATE SET paused = $paused`,
@@ -167,6 +176,12 @@ export const statements = prepared(({ $client }) => ({
   hasDelivered: $client.prepare<unknown, [string]>(
     "SELECT 1 FROM deliveries WHERE kind = ? AND state = 'delivered' LIMIT 1",
   ),
+})
+
+export const statements = prepared(({ $client }) => ({
+  ...queueing($client),
+  ...sending($client),
+  ...keeping($client),
 }))
 
 export type NewDelivery<P> = {
