@@ -7,9 +7,10 @@
 set -euo pipefail
 export PATH=$PATH:/usr/sbin:/sbin
 action=$1 machine=$2 root=$2/root
-cache=${XDG_CACHE_HOME:-/var/cache}/berth/systemd-trixie.tar
-packages=(systemd-sysv dbus ca-certificates curl jq iproute2 qemu-utils libvirt-daemon-system libvirt-clients nftables
+packages=(systemd-sysv dbus ca-certificates curl jq iproute2 gpgv qemu-utils libvirt-daemon-system libvirt-clients nftables
   kmod xorriso openssh-client swtpm swtpm-tools restic libnbd-bin fuse3 e2fsprogs qemu-system-x86 ovmf)
+# Another list of packages is another machine.
+cache=${XDG_CACHE_HOME:-/var/cache}/berth/systemd-trixie-$(cksum <<<"${packages[*]}" | cut -d ' ' -f 1).tar
 masked=(systemd-udevd.service systemd-udevd-kernel.socket systemd-udevd-control.socket systemd-udev-trigger.service
   systemd-sysctl.service systemd-modules-load.service systemd-networkd-wait-online.service)
 

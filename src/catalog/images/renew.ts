@@ -50,7 +50,7 @@ export function take(tx: Tx, id: string, { build, signature }: Current, now: num
   const row = imageById(tx, id)!
   if (signature && row.signedAt !== null && signature.signedAt < row.signedAt) return row
   if (build) return takeBuild(tx, row, build, now)
-  return signature?.signedAt === row.signedAt ? row : takeSignature(tx, row, signature)
+  return (signature?.signedAt ?? null) === row.signedAt ? row : takeSignature(tx, row, signature)
 }
 
 type Context = Pick<ScheduleContext, 'db'> & { app: Pick<AppContext, 'clock' | 'distributions'> }
