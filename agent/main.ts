@@ -17,6 +17,7 @@ import { startVms, watchFirewall } from './host/startup.ts'
 import { Supervision } from './host/supervision.ts'
 import { log } from './log.ts'
 import { fitted } from './protocol/bounds.ts'
+import { forbidCoreDumps } from './protocol/linux/core-dumps.ts'
 import { keepProgramPagesReleased } from './protocol/linux/program-memory.ts'
 import { hostTime, MonotonicClock, OBSERVED_EVERY_MS } from './protocol/monotonic-clock.ts'
 import { pinsFrom } from './protocol/pin.ts'
@@ -215,6 +216,7 @@ async function live(host: Host, journal: Journal, supervision: Supervision, conn
   // The event loop has to turn, and the state to be readable. Libvirt and storage may hang: that is no fault of ours.
   const manager = new ServiceManager((text, about) => log('warning', text, about))
   manager.ready(() => host.state.frozen())
+  forbidCoreDumps()
   keepProgramPagesReleased()
   await asked
   manager.stopping()

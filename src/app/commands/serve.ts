@@ -1,6 +1,7 @@
 // `berth serve`: the controller as a process.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { forbidCoreDumps } from '../../../agent/protocol/linux/core-dumps.ts'
 import { keepProgramPagesReleased } from '../../../agent/protocol/linux/program-memory.ts'
 import { ServiceManager } from '../../../agent/protocol/systemd.ts'
 import { CannotStart, SettingError, whoAmI } from '../../kernel/command-line/startup-errors.ts'
@@ -63,6 +64,7 @@ export async function serve({ asStandby = false } = {}): Promise<number> {
   // A controller that cannot even read its database helps nobody.
   const canRead = controller.db.$client.prepare('SELECT count(*) FROM sqlite_schema')
   manager.ready(() => canRead.get())
+  forbidCoreDumps()
   keepProgramPagesReleased()
   log.info('Berth is up', {
     version: VERSION,

@@ -56,6 +56,7 @@ export const jobFailures = {
   node_unreachable: 'The node stayed away for 15 minutes.',
   node_removed: 'The node was removed or declared lost.',
   child_failed: 'One of its child jobs failed.',
+  input_lost: 'Berth restarted while the job had an input that is never stored. Enter it again.',
 } as const
 
 /**
@@ -70,6 +71,7 @@ export const kernelFailures = {
   agent_outdated: 'The software on the host machine is too old for it.',
   bad_answer: 'The host machine sent an answer that Berth does not understand.',
   cancelled: true,
+  input_lost: true,
   child_failed: 'One of the jobs that it started failed.',
   internal_error: 'Berth itself has a fault.',
   invalid_command: 'The host machine refused the command.',

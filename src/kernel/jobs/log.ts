@@ -10,6 +10,7 @@ import { isDatabaseError } from '../db/health.ts'
 import { type Db, isInTransaction, prepared, savepoint, type Tx, writeUnflushed } from '../db/open.ts'
 import { log } from '../log.ts'
 import { Repeated } from '../repeated.ts'
+import { scrubbed } from './unstored.ts'
 
 /** Up to 600 lines a job. */
 export const MOST_LINES = 600
@@ -67,7 +68,7 @@ export class JobLog {
     const { lines } = this.of(jobId)
     // A flood from a node must not fill the memory: the middle goes here as well.
     if (lines.length >= MOST_LINES) lines.splice(KEPT_FROM_START, 1)
-    lines.push({ ...line, text: visible(line.text) })
+    lines.push({ ...line, text: visible(scrubbed(this.db, jobId, line.text)) })
   }
 
   /** Progress within a step, as the node reports it: `percent` of the step at hand. */

@@ -18,11 +18,15 @@ import type { Db, Tx } from '../db/open.ts'
 import type { Services } from '../register.ts'
 import type { ExplainedFailure } from './failures.ts'
 import type { Lane } from './tables.ts'
+import type { Stored } from './unstored.ts'
 
 /** The thing that a job works on. `type` is a word of the feature that starts it; the kernel knows no types. */
 export type Subject = { type: string; id: string }
 
-/** `I`: the job's input. `O`: what the steps before answered, by the name of the step. */
+/**
+ * `I`: the job's input; its field `unstored` is never stored, and lost at a restart. `O`: what the steps before
+ * answered, by the name of the step.
+ */
 export type Ctx<I, O> = {
   jobId: string
   input: I
@@ -141,6 +145,8 @@ type Undo<W extends Way, F> = W extends 'back' ? F : never
 type Answered<W extends Way, N extends string, T> = W extends 'back' ? Record<N, T> : Partial<Record<N, T>>
 /** The type that an output must have because an undo reads it. */
 type Promised<L, N extends string> = N extends keyof L ? L[N] : unknown
+/** Before the pivot a step reads all of its input; afterwards, and in an undo, what is stored. */
+type Read<W extends Way, I> = W extends 'back' ? I : Stored<I>
 type Made<O, N extends string, T, L> = O & Partial<Record<N, T>> & Partial<L>
 
 /** `I`: the input. `O`: the outputs of the steps so far. `L`: outputs of later steps that an undo reads. */
@@ -162,8 +168,8 @@ export class Saga<I = any, O = any, L = any, W extends Way = any> {
     name: N,
     words: string,
     step: {
-      do(tx: Tx, ctx: Ctx<I, O>): T
-      undo?: Undo<W, (tx: Tx, ctx: Ctx<I, Made<O, N, T, L>>) => void>
+      do(tx: Tx, ctx: Ctx<Read<W, I>, O>): T
+      undo?: Undo<W, (tx: Tx, ctx: Ctx<Stored<I>, Made<O, N, T, L>>) => void>
       undoAtOnce?: Undo<W, true>
       losesData?: true
     },
@@ -178,7 +184,7 @@ export class Saga<I = any, O = any, L = any, W extends Way = any> {
   pivot<N extends string, T>(
     name: N,
     words: string,
-    step: { do(tx: Tx, ctx: Ctx<I, O>): T; losesData?: true },
+    step: { do(tx: Tx, ctx: Ctx<Read<W, I>, O>): T; losesData?: true },
   ): W extends 'back' ? Saga<I, O & Record<N, T>, L, 'forward'> : never {
     return this.with({ kind: 'record', name, words, pivot: true, ...step }) as never
   }
@@ -190,7 +196,10 @@ export class Saga<I = any, O = any, L = any, W extends Way = any> {
   pivotCommand<N extends string, C extends CommandName>(
     name: N,
     words: string,
-    step: { do(ctx: Ctx<I, O>, source: CommandSource): NodeCommand<C> | undefined; remedy?: Remedy<CommandFailure<C>> },
+    step: {
+      do(ctx: Ctx<Read<W, I>, O>, source: CommandSource): NodeCommand<C> | undefined
+      remedy?: Remedy<CommandFailure<C>>
+    },
   ): W extends 'back' ? Saga<I, O & Record<N, Output<C>>, L, 'forward'> : never {
     return this.with({ kind: 'command', name, words, pivot: true, ...step } as Step) as never
   }
@@ -203,8 +212,8 @@ export class Saga<I = any, O = any, L = any, W extends Way = any> {
     name: N,
     words: string,
     step: {
-      do(ctx: Ctx<I, O>, source: CommandSource): NodeCommand<C> | undefined
-      undo?: Undo<W, (ctx: Ctx<I, Made<O, N, Output<C>, L>>, source: CommandSource) => NodeCommand | undefined>
+      do(ctx: Ctx<Read<W, I>, O>, source: CommandSource): NodeCommand<C> | undefined
+      undo?: Undo<W, (ctx: Ctx<Stored<I>, Made<O, N, Output<C>, L>>, source: CommandSource) => NodeCommand | undefined>
       remedy?: Remedy<CommandFailure<C>>
       abandonable?: true
     },
@@ -221,8 +230,8 @@ export class Saga<I = any, O = any, L = any, W extends Way = any> {
     name: N,
     words: string,
     step: {
-      do(ctx: Ctx<I, O>, call: ExternalCall): Promise<T>
-      undo?: Undo<W, (ctx: Ctx<I, Made<O, N, T, L>>, call: ExternalCall) => Promise<void>>
+      do(ctx: Ctx<Read<W, I>, O>, call: ExternalCall): Promise<T>
+      undo?: Undo<W, (ctx: Ctx<Stored<I>, Made<O, N, T, L>>, call: ExternalCall) => Promise<void>>
       tries?: Undo<W, number>
     },
   ): Saga<I, O & Record<N, T>, L, W> {
@@ -237,7 +246,7 @@ export class Saga<I = any, O = any, L = any, W extends Way = any> {
   jobs<N extends string>(
     name: N,
     words: string,
-    step: { start(tx: Tx, ctx: Ctx<I, O>): readonly ChildJob[]; losesData?: true },
+    step: { start(tx: Tx, ctx: Ctx<Read<W, I>, O>): readonly ChildJob[]; losesData?: true },
   ): Saga<I, O & Record<N, readonly string[]>, L, W> {
     return this.with({ kind: 'jobs', name, words, ...step })
   }

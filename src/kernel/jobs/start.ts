@@ -6,6 +6,7 @@ import { prepared, type Tx } from '../db/open.ts'
 import { inserting } from '../db/rows.ts'
 import type { ChildJob, Saga, Subject } from './saga.ts'
 import { type Job, jobs } from './tables.ts'
+import { withhold } from './unstored.ts'
 
 export type NewJob = {
   by: Actor
@@ -52,8 +53,9 @@ const statements = prepared(({ $client }) => ({
 }))
 
 /**
- * Queues a job in the caller's transaction: the change and its job are written together or not at all. Answers the
- * job's id. Throws `busy` when another open job has the lock, unless this one supersedes it.
+ * Queues a job in the caller's transaction: the change and its job are written together or not at all. The field
+ * `unstored` of its input is held in memory alone. Answers the job's id. Throws `busy` when another open job has the
+ * lock, unless this one supersedes it.
  */
 export function startJob<I>(
   tx: Tx,
@@ -95,7 +97,7 @@ function queue(
     id,
     kind: saga.kind,
     title,
-    input,
+    input: withhold(tx, id, input),
     state: 'queued',
     lane: saga.options.lane ?? 'interactive',
     parentId,

@@ -24,7 +24,7 @@ type Start = { holds?: string; input?: object; otherNodeId?: string; supersedes?
 
 let empty: Uint8Array | undefined
 /** A database of its own, whose file is gone at once. All migrations are applied once: they take longer than a test. */
-export function freshDb(): ReturnType<typeof openDb> {
+export function freshDb(from?: Uint8Array): ReturnType<typeof openDb> {
   if (!empty) {
     const db = openDb(':memory:')
     empty = db.$client.serialize()
@@ -32,7 +32,7 @@ export function freshDb(): ReturnType<typeof openDb> {
   }
   const dir = mkdtempSync(`${tmpdir()}/berth-engine-`)
   try {
-    writeFileSync(`${dir}/berth.db`, empty)
+    writeFileSync(`${dir}/berth.db`, from ?? empty)
     return openDb(`${dir}/berth.db`)
   } finally {
     rmSync(dir, { recursive: true })
@@ -42,6 +42,7 @@ export function freshDb(): ReturnType<typeof openDb> {
 export function engine(sagas: readonly Saga[], options: Options = {}) {
   const { db = freshDb(), pauseMs = () => 1, failpoints } = options
   const sent: Sent[] = []
+  const inputs: unknown[] = []
   const rejects = new Map<string, (error: Error) => void>()
   let answer: ((key: string) => unknown) | undefined
   let now = 1000
@@ -66,9 +67,10 @@ export function engine(sagas: readonly Saga[], options: Options = {}) {
       it.ended = true
       rejects.get(key)!(error)
     },
-    send: (key, { nodeId, name }) =>
+    send: (key, { nodeId, name, input }) =>
       new Promise((resolve, reject) => {
         if (stateOf(nodeId) === 'gone') return reject(new CommandFailed('node_removed', 'The node was removed.'))
+        inputs.push(input)
         rejects.set(key, reject)
         const it: Sent = {
           key,
@@ -102,7 +104,11 @@ export function engine(sagas: readonly Saga[], options: Options = {}) {
     db,
     runner,
     sent,
+    /** The inputs of the commands. */
+    inputs,
     described,
+    /** The database as another process finds it. */
+    reopened: () => freshDb(db.$client.serialize()),
     turnClock: (ms: number) => void (now += ms),
     /** The node goes away, comes back, or is removed; commands that wait for it are sent when it is back. */
     node(nodeId: string, state: NodeState) {

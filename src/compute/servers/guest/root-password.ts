@@ -1,13 +1,14 @@
-// A new root password, set in the running guest by its agent. Where none answers, a new seed has it: with another
-// instance-id the guest runs its first-boot work again at its next start, and files stay.
+// A new root password, set in the running guest by its agent: nothing of it is stored then. Where no agent answers, a
+// new seed has its hash: with another instance-id the guest runs its first-boot work again at its next start, and files
+// stay. Until that start the hash is in the record of the server, because the seed may have to be written anew.
 
 import { Type as t } from 'typebox'
-import { type ConfigDrive, nodeCommand, type Seed, type Vm } from '../../../../agent/protocol/wire.ts'
+import { nodeCommand, type Vm } from '../../../../agent/protocol/wire.ts'
 import { administratorOf } from '../../../catalog/images/hardware.ts'
 import { everybody } from '../../../kernel/api/access.ts'
 import { described, fields, namedSchema, operation } from '../../../kernel/api/operation.ts'
 import { newRootPassword, sha512Crypt } from '../../../kernel/crypto/sha512-crypt.ts'
-import type { Tx } from '../../../kernel/db/open.ts'
+import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { addressesOf } from '../../../network/ip-pools/allocate.ts'
@@ -56,7 +57,7 @@ export const resetPassword = operation({
       serverId: target.id,
       nodeId: target.nodeId,
       user,
-      passwordHash: passwordOn(tx, target.os, target, password),
+      unstored: { passwordHash: passwordOn(tx, target.os, target, password) },
     }
     const title = `Reset the ${user} password of ${target.hostname}`
     const about = serverJob(target, { by: actor, title, now: clock() })
@@ -72,65 +73,65 @@ export const resetPassword = operation({
   },
 })
 
-type Resetting = { serverId: string; nodeId: string; user?: string; passwordHash: string }
-/** `before`: the seed and the definition to which an undo leads; no seed where none was pending. */
-type AnySeed = Seed | ConfigDrive
-type Plan = {
-  seed: AnySeed
-  vm: Vm
-  before: { seed: AnySeed | null; vm: Vm }
-  isPending: boolean
-  withoutPassword: AnySeed
-}
+type Resetting = { serverId: string; nodeId: string; user?: string; unstored: { passwordHash: string } }
+/** `hadSeed`: a seed waits for the next start, and an undo leads back to it. `isPending`: it has a password. */
+type Plan = { before: Vm; after: Vm; hadSeed: boolean; isPending: boolean; isWindows: boolean }
 
-function plan(tx: Tx, { serverId, passwordHash }: Resetting, jobId: string): Plan {
+function plan(tx: Tx, serverId: string): Plan {
   const target = load(tx, serverId)
   const volume = volumeOf(target, target.diskGeneration!)
-  const held = addressesOf(tx, serverId)
-  const seed = withPrivateCards(tx, passwordSeedFor(target, held, passwordHash, jobId))
   return {
-    seed,
-    vm: vmOf(tx, target, volume, true),
-    before: {
-      seed: target.pendingSeed === null ? null : withPrivateCards(tx, networkSeed(target, held, `${jobId}-before`)),
-      vm: vmOf(tx, target, volume, false),
-    },
+    before: vmOf(tx, target, volume, false),
+    after: vmOf(tx, target, volume, true),
+    hadSeed: target.pendingSeed !== null,
     isPending: target.pendingPasswordHash !== null,
-    // Windows would make up a password of its own: there the seed has the new one.
-    withoutPassword:
-      target.os === 'windows'
-        ? seed
-        : withPrivateCards(tx, networkSeed({ ...target, pendingPasswordHash: null }, held, `${jobId}-without`)),
+    isWindows: target.os === 'windows',
   }
 }
 
+// Seeds are made when they are sent: the output of a step is stored, and they hold a hash.
+const seedWith = (db: Db, serverId: string, hash: string, instance: string) =>
+  withPrivateCards(db, passwordSeedFor(load(db, serverId), addressesOf(db, serverId), hash, instance))
+const seedBefore = (db: Db, serverId: string, instance: string) =>
+  withPrivateCards(db, networkSeed(load(db, serverId), addressesOf(db, serverId), instance))
+const seedWithout = (db: Db, serverId: string, instance: string) =>
+  withPrivateCards(
+    db,
+    networkSeed({ ...load(db, serverId), pendingPasswordHash: null }, addressesOf(db, serverId), instance),
+  )
+
 export const resettingPassword = saga<Resetting>('password', { cancelWith: 'servers:settings' })
-  .record('plan', 'Preparing the password', { do: (tx, { input, jobId }) => plan(tx, input, jobId) })
+  .record('plan', 'Preparing the password', { do: (tx, { input }) => plan(tx, input.serverId) })
   .command('now', 'Setting it by the guest agent', {
     do: ({ input }) =>
       nodeCommand(input.nodeId, 'guest.set-password', {
         workload: input.serverId,
         user: input.user ?? 'root',
-        hash: input.passwordHash,
+        hash: input.unstored.passwordHash,
       }),
   })
   .command('look', ...lookAtPower)
   .command('seed', 'Writing the data for its next start', {
-    do: ({ input, out }) => {
-      if (!out.now.set) return nodeCommand(input.nodeId, 'seed.write', out.plan.seed)
-      // The seed of an earlier reset would bring that password back.
-      return out.plan.isPending ? nodeCommand(input.nodeId, 'seed.write', out.plan.withoutPassword) : undefined
+    do: ({ input, out: { now, plan }, jobId }, { db }) => {
+      const { nodeId, serverId } = input
+      if (now.set && !plan.isPending) return undefined
+      // The seed of an earlier reset would bring that password back. Windows would make up one of its own.
+      const seed =
+        now.set && !plan.isWindows
+          ? seedWithout(db, serverId, `${jobId}-without`)
+          : seedWith(db, serverId, input.unstored.passwordHash, jobId)
+      return nodeCommand(nodeId, 'seed.write', seed)
     },
-    undo: ({ input, out }) => {
+    undo: ({ input, out, jobId }, { db }) => {
       if (out.now.set && !out.plan.isPending) return undefined
-      return out.plan.before.seed
-        ? nodeCommand(input.nodeId, 'seed.write', out.plan.before.seed)
+      return out.plan.hadSeed
+        ? nodeCommand(input.nodeId, 'seed.write', seedBefore(db, input.serverId, `${jobId}-before`))
         : nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId })
     },
   })
   .command('define', 'Attaching it', {
-    do: ({ input, out }) => (out.now.set ? undefined : nodeCommand(input.nodeId, 'vm.define', out.plan.vm)),
-    undo: ({ input, out }) => (out.now.set ? undefined : nodeCommand(input.nodeId, 'vm.define', out.plan.before.vm)),
+    do: ({ input, out }) => (out.now.set ? undefined : nodeCommand(input.nodeId, 'vm.define', out.plan.after)),
+    undo: ({ input, out }) => (out.now.set ? undefined : nodeCommand(input.nodeId, 'vm.define', out.plan.before)),
   })
   .record('note', 'Recording it', {
     do: (tx, { input, out, log }) => {
@@ -140,7 +141,7 @@ export const resettingPassword = saga<Resetting>('password', { cancelWith: 'serv
         input.serverId,
         out.now.set
           ? { pendingPasswordHash: null }
-          : { pendingSeed: isOff ? 'next_start' : 'next_stop', pendingPasswordHash: input.passwordHash },
+          : { pendingSeed: isOff ? 'next_start' : 'next_stop', pendingPasswordHash: input.unstored.passwordHash },
       )
       if (!out.now.set)
         log(

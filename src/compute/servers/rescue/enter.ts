@@ -1,14 +1,7 @@
 // Booting the rescue system. The record says that the server is in rescue when it is; until then every undo leads back
 // to its own system and power.
 import { Type as t } from 'typebox'
-import {
-  type ConfigDrive,
-  type ImageSource,
-  nodeCommand,
-  type Seed,
-  type Vm,
-  type Volume,
-} from '../../../../agent/protocol/wire.ts'
+import { type ImageSource, nodeCommand, type Vm, type Volume } from '../../../../agent/protocol/wire.ts'
 import { hardwareOf } from '../../../catalog/images/hardware.ts'
 import { sourceOf } from '../../../catalog/images/model.ts'
 import { rescueImage } from '../../../catalog/images/queries.ts'
@@ -19,7 +12,7 @@ import { changeSpare } from '../../../fleet/workloads/stays/stays.ts'
 import { everybody } from '../../../kernel/api/access.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, operation } from '../../../kernel/api/operation.ts'
-import type { Tx } from '../../../kernel/db/open.ts'
+import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { CommandFailed } from '../../../kernel/jobs/failures.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
@@ -91,7 +84,7 @@ export const rescueServer = operation({
       image: sourceOf(image),
       diskGb: image.minDiskGb,
       hardware,
-      passwordHash: password.hash,
+      unstored: { passwordHash: password.hash },
     }
     const title = `Boot the rescue system of ${target.hostname}`
     const jobId = startJob(tx, enteringRescue, input, diskJob(target, { by: actor, title, now: clock() }))
@@ -103,21 +96,20 @@ type Entering = {
   serverId: string
   nodeId: string
   image: ImageSource
-  passwordHash: string
+  unstored: { passwordHash: string }
 } & Omit<RescueSystem, 'generation'>
-/** `seedBefore`: the one that waits for the next start of its own system. */
+/** `hadSeed`: a seed waits for the next start of its own system. */
 type Plan = {
   rescue: RescueSystem
   volume: Volume
   before: Vm
   after: Vm
-  seed: Seed | ConfigDrive
-  seedBefore: Seed | ConfigDrive | null
+  hadSeed: boolean
   address: string | null
 }
 
 /** Holds the space of the rescue disk. The system on it is another one than that on the server's disk. */
-function plan(tx: Tx, { serverId, passwordHash, diskGb, hardware }: Entering, jobId: string): Plan {
+function plan(tx: Tx, { serverId, diskGb, hardware }: Entering): Plan {
   const target = load(tx, serverId)
   const own = volumeOf(target, target.diskGeneration!)
   const rescue = { generation: takeDiskGeneration(tx, serverId), diskGb, hardware }
@@ -128,15 +120,22 @@ function plan(tx: Tx, { serverId, passwordHash, diskGb, hardware }: Entering, jo
     volume: volumeOf(target, rescue.generation),
     before: vmOf(tx, target, own, false),
     after: vmOf(tx, { ...target, rescue }, own, true),
-    seed: seedFor({ ...target, ...hardware, hostname: 'rescue' }, held, { passwordHash, publicKeys: [] }, jobId),
-    seedBefore: target.pendingSeed === null ? null : networkSeed(target, held, `${jobId}-before`),
+    hadSeed: target.pendingSeed !== null,
     address: held.find((a) => a.version === 4)?.address ?? null,
   }
 }
 
+function rescueSeed(db: Db, { serverId, hardware, unstored: { passwordHash } }: Entering, instance: string) {
+  const target = load(db, serverId)
+  const access = { passwordHash, publicKeys: [] }
+  return seedFor({ ...target, ...hardware, hostname: 'rescue' }, addressesOf(db, serverId), access, instance)
+}
+const ownSeed = (db: Db, serverId: string, instance: string) =>
+  networkSeed(load(db, serverId), addressesOf(db, serverId), instance)
+
 export const enteringRescue = saga<Entering>('rescue', { cancelWith: 'servers:settings' })
   .record('plan', 'Holding space for its disk', {
-    do: (tx, { input, jobId }) => plan(tx, input, jobId),
+    do: (tx, { input }) => plan(tx, input),
     undo: (tx, { input, out }) => {
       if (out.plan) changeSpare(tx, input.serverId, -input.diskGb)
     },
@@ -157,10 +156,11 @@ export const enteringRescue = saga<Entering>('rescue', { cancelWith: 'servers:se
   })
   .command('stop', 'Shutting down its own system', shutDown(GRACE_SECONDS))
   .command('seed', 'Writing the data for its first boot', {
-    do: ({ input, out }) => nodeCommand(input.nodeId, 'seed.write', out.plan.seed),
-    undo: ({ input, out }) =>
-      out.plan.seedBefore
-        ? nodeCommand(input.nodeId, 'seed.write', out.plan.seedBefore)
+    // Made when they are sent: the output of a step is stored, and they hold a hash.
+    do: ({ input, jobId }, { db }) => nodeCommand(input.nodeId, 'seed.write', rescueSeed(db, input, jobId)),
+    undo: ({ input, out, jobId }, { db }) =>
+      out.plan.hadSeed
+        ? nodeCommand(input.nodeId, 'seed.write', ownSeed(db, input.serverId, `${jobId}-before`))
         : nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId }),
   })
   .command('define', 'Putting the rescue disk in front', defineAfter)

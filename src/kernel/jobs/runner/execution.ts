@@ -21,6 +21,7 @@ import {
 import { JobLog } from '../log.ts'
 import type { CommandSource, Ctx, Saga, Step } from '../saga.ts'
 import type { Job } from '../tables.ts'
+import { scrubbed, withUnstored } from '../unstored.ts'
 import { Lanes } from './lanes.ts'
 import { type Noted, Notes } from './notes.ts'
 
@@ -280,10 +281,15 @@ export class Execution {
   }
 
   errorFrom(cause: unknown, job: Job, step: Step): Failure {
-    if (cause instanceof CommandFailed) return { code: cause.failure, message: cause.message }
+    const wordsOf = ({ message }: Error) => scrubbed(this.db, job.id, message)
+    if (cause instanceof CommandFailed) return { code: cause.failure, message: wordsOf(cause) }
     if (cause instanceof ExternalFailed || cause instanceof ApiError)
-      return { code: cause.code, message: cause.message }
-    this.tell('error', 'a step of a job broke', { ...ofJob(job), step: step.name, error: cause })
+      return { code: cause.code, message: wordsOf(cause) }
+    this.tell('error', 'a step of a job broke', {
+      ...ofJob(job),
+      step: step.name,
+      error: this.withoutUnstored(job, cause),
+    })
     return {
       code: 'internal_error',
       message: `Something failed in Berth itself at "${step.words}". The journal has the cause, under ${job.id}.`,
@@ -292,6 +298,13 @@ export class Execution {
 
   explained = (error: Failure | undefined): ExplainedFailure | undefined =>
     error && { ...error, cause: plainCause(this.failures, error) }
+
+  /** The error for the journal; of a job with unstored input its text, without that input. */
+  private withoutUnstored({ id }: Job, cause: unknown): unknown {
+    const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+    const left = scrubbed(this.db, id, text)
+    return left === text ? cause : left
+  }
 
   mustGoOn() {
     if (this.stopping) throw new Stopped()
@@ -311,7 +324,7 @@ export class Execution {
     for (const name in noted) if (noted[name]!.output !== null) out[name] = noted[name]!.output
     return {
       jobId: job.id,
-      input: job.input,
+      input: withUnstored(this.db, job.id, job.input),
       out,
       now: this.clock(),
       log: (text, level = 'info') => this.say(job.id, level, text),

@@ -21,6 +21,7 @@ import { CommandFailed, type Failure, InjectedCrash, type Interrupted, Parked, S
 import type { JobLog } from '../log.ts'
 import { isInDoubt, isPastPivot, type Saga, type Step } from '../saga.ts'
 import { type Job, jobs } from '../tables.ts'
+import { forgetUnstored } from '../unstored.ts'
 import { Away } from './away.ts'
 import { Backward } from './backward.ts'
 import { Ending } from './ending.ts'
@@ -144,6 +145,7 @@ export class Runner {
    */
   sweep() {
     this.away.sweep()
+    forgetUnstored(this.execution.db)
     this.kick()
   }
 
@@ -206,6 +208,7 @@ export class Runner {
         this.execution.place(going, false)
         if (this.execution.stopping) return
         this.execution.quietly('beginning the next jobs', () => {
+          forgetUnstored(this.execution.db)
           this.resume(job.id)
           if (job.parentId) this.resume(job.parentId)
           this.kick()
