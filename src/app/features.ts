@@ -111,6 +111,7 @@ import { gpuImagesFeature } from '../catalog/gpu-images/feature.ts'
 import { gpuOffersFeature } from '../catalog/gpu-offers/feature.ts'
 import { imagesFeature } from '../catalog/images/feature.ts'
 import { packagesFeature } from '../catalog/packages/feature.ts'
+import { backupTargetRecordsFeature } from '../compute/backup-target-records/feature.ts'
 import { backupTargetsFeature } from '../compute/backup-targets/feature.ts'
 import { restoreDrillsFeature } from '../compute/backups/drills/feature.ts'
 import { backupsFeature } from '../compute/backups/feature.ts'
@@ -253,6 +254,7 @@ export const features: readonly Feature[] = [
   { ...isosFeature, pages: isosPages },
   { ...backupsFeature, pages: [...serverBackupsPages, ...allBackupsPages] },
   { ...backupFilesFeature, pages: backupFilesPages },
+  backupTargetRecordsFeature,
   { ...backupTargetsFeature, pages: [backupTargetsPage] },
   { ...backupPlansFeature, pages: [backupPlansPage] },
   backupUpkeepFeature,

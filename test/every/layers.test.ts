@@ -202,7 +202,6 @@ const generated = /^public\/vendor\/|^test\/artefacts\/|^migrations\/[0-9]{4}_/
  */
 const circlesLeft: readonly string[][] = [
   ['identity/accounts', 'identity/auth', 'identity/resellers', 'identity/tokens'],
-  ['compute/backup-targets', 'compute/backups'],
 ]
 
 /** The overview shows each part to who may call the operation behind it; activity tells how somebody came in. */

@@ -1,8 +1,8 @@
 import { mayCall } from '../../kernel/api/operation.ts'
 import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { isoOrNull } from '../../kernel/db/clock.ts'
-import { findingWords } from './model.ts'
-import { failingTargetRows } from './queries.ts'
+import { findingWords } from '../backup-target-records/model.ts'
+import { failingTargetRows } from '../backup-target-records/queries.ts'
 import { listBackupTargets } from './targets.ts'
 
 /** Backup targets whose last test went wrong. */

@@ -1,15 +1,14 @@
 import { type BackupTrouble, backupFailureCode } from '../../../agent/protocol/backup.ts'
 import { feature } from '../../kernel/feature.ts'
-import { failingTargets } from './attention.ts'
-import { removeNodeLogin, setNodeLogin } from './node-logins.ts'
 import {
   backupTargetOfAudit,
   deleteLoginsOf,
   encryptedLoginSecret,
   encryptedPassword,
   encryptedSecret,
-} from './queries.ts'
-import { backupTargetLogins, backupTargets } from './tables.ts'
+} from '../backup-target-records/queries.ts'
+import { failingTargets } from './attention.ts'
+import { removeNodeLogin, setNodeLogin } from './node-logins.ts'
 import {
   addLocalTarget,
   addRestTarget,
@@ -65,7 +64,6 @@ export const backupTargetsFeature = feature({
   failures,
   ids,
   errors,
-  tables: [backupTargets, backupTargetLogins],
   encrypted: [encryptedSecret, encryptedPassword, encryptedLoginSecret],
   jobs: [testingBackupTarget],
   operations: [

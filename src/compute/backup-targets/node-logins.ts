@@ -12,8 +12,8 @@ import {
   checkedReach,
   reachOf,
   showTarget,
-} from './model.ts'
-import { deleteLogin, encryptedLoginSecret, loginsAt, setLogin } from './queries.ts'
+} from '../backup-target-records/model.ts'
+import { deleteLogin, encryptedLoginSecret, loginsAt, setLogin } from '../backup-target-records/queries.ts'
 
 const nodeId = t.String({ minLength: 1, maxLength: 60 })
 const changing = {

@@ -12,18 +12,6 @@ import type { Db, Tx } from '../../kernel/db/open.ts'
 import type { AppConfig } from '../../kernel/register.ts'
 import type { Registry } from '../../kernel/registry.ts'
 import { count } from '../../kernel/words.ts'
-import { planUsingTarget } from '../backups/plans/queries.ts'
-import {
-  backupById,
-  backupsInTarget,
-  backupsOfTarget,
-  deleteBackup,
-  forgetBackupsOf,
-  isTargetRead,
-  nameOfBackup,
-} from '../backups/queries.ts'
-import { mayDestroy } from '../brake/brake.ts'
-import type { HeldDestruction } from '../brake/cases.ts'
 import {
   type BackupTarget,
   backupTarget,
@@ -33,7 +21,7 @@ import {
   type Reach,
   reachOf,
   showTarget,
-} from './model.ts'
+} from '../backup-target-records/model.ts'
 import {
   backupTargetById,
   backupTargetsHeld,
@@ -46,7 +34,19 @@ import {
   pageOfBackupTargets,
   setDefaultBackupTarget,
   updateBackupTarget,
-} from './queries.ts'
+} from '../backup-target-records/queries.ts'
+import { planUsingTarget } from '../backups/plans/queries.ts'
+import {
+  backupById,
+  backupsInTarget,
+  backupsOfTarget,
+  deleteBackup,
+  forgetBackupsOf,
+  isTargetRead,
+  nameOfBackup,
+} from '../backups/queries.ts'
+import { mayDestroy } from '../brake/brake.ts'
+import type { HeldDestruction } from '../brake/cases.ts'
 
 declare module '../../kernel/feature.ts' {
   interface FeatureFields {

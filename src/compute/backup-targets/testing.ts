@@ -7,11 +7,11 @@ import type { Secrets } from '../../kernel/crypto/secrets.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
+import type { BackupTarget } from '../backup-target-records/model.ts'
+import { backupTarget, targetOnWire } from '../backup-target-records/model.ts'
+import { backupTargetById, encryptedPassword, updateBackupTarget } from '../backup-target-records/queries.ts'
 import { openBackupKey } from '../backups/keys.ts'
 import { newestBackupsIn } from '../backups/queries.ts'
-import { backupTarget, targetOnWire } from './model.ts'
-import { backupTargetById, encryptedPassword, updateBackupTarget } from './queries.ts'
-import type { BackupTarget } from './tables.ts'
 
 export const testBackupTarget = operation({
   id: 'backup-targets.test',

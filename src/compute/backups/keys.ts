@@ -2,8 +2,8 @@
 import type { BackupTarget } from '../../../agent/protocol/backup.ts'
 import { randomToken, type Secrets } from '../../kernel/crypto/secrets.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
-import { targetOnWire } from '../backup-targets/model.ts'
-import { backupTargetById } from '../backup-targets/queries.ts'
+import { targetOnWire } from '../backup-target-records/model.ts'
+import { backupTargetById } from '../backup-target-records/queries.ts'
 import { backupKeyOf, encryptedKey, insertBackupKey } from './queries.ts'
 
 /** Makes the key of an account's backups, unless it has one. */

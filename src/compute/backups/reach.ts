@@ -2,7 +2,7 @@
 // of that node, which is gone with it.
 import { isGoneNode, liveNodesNear } from '../../fleet/node-records/queries.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { backupTargetById, nodesWithLogin } from '../backup-targets/queries.ts'
+import { backupTargetById, nodesWithLogin } from '../backup-target-records/queries.ts'
 import type { Backup } from './tables.ts'
 
 type Lying = Pick<Backup, 'targetId' | 'nodeId'>

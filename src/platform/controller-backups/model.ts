@@ -1,6 +1,6 @@
 // Backups of the controller's own database, each night, into targets that the panel knows.
 import { backupAddress } from '../../../agent/protocol/backup.ts'
-import { targetWithSecret } from '../../compute/backup-targets/model.ts'
+import { targetWithSecret } from '../../compute/backup-target-records/model.ts'
 import type { Secrets } from '../../kernel/crypto/secrets.ts'
 import { type Clock, hour } from '../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'

@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
-import { backupTarget } from '../../compute/backup-targets/model.ts'
-import { backupTargetById } from '../../compute/backup-targets/queries.ts'
+import { backupTarget } from '../../compute/backup-target-records/model.ts'
+import { backupTargetById } from '../../compute/backup-target-records/queries.ts'
 import { endWait, mustWait, type WeakeningKind } from '../../identity/weakenings/wait.ts'
 import { nameOf } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'

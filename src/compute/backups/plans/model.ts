@@ -5,7 +5,7 @@ import { described, namedSchema, nullable, type Resource, time } from '../../../
 import { iso, isoOrNull } from '../../../kernel/db/clock.ts'
 import type { Db } from '../../../kernel/db/open.ts'
 import { responseOf, valuesOf } from '../../../kernel/fields/field-list.ts'
-import { backupTargetById } from '../../backup-targets/queries.ts'
+import { backupTargetById } from '../../backup-target-records/queries.ts'
 import { planFields, planKeeps, planTimes } from './fields.ts'
 import { backupPlanById, serversOnBackupPlan } from './queries.ts'
 import type { BackupPlan } from './tables.ts'

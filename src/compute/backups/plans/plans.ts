@@ -9,7 +9,7 @@ import { newId } from '../../../kernel/db/ids.ts'
 import { bodyOf, changesOf } from '../../../kernel/fields/field-list.ts'
 import { timeZoneFrom } from '../../../kernel/time-zones.ts'
 import { count } from '../../../kernel/words.ts'
-import { backupTarget } from '../../backup-targets/model.ts'
+import { backupTarget } from '../../backup-target-records/model.ts'
 import { planFields, planKeeps, planTimes } from './fields.ts'
 import { type BackupPlan, backupPlan, backupPlanAnswer, showBackupPlan } from './model.ts'
 import {

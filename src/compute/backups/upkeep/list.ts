@@ -8,7 +8,7 @@ import { described, mayCall, namedSchema, nullable, operation, time } from '../.
 import { type Attention, MOST_SHOWN, type Source } from '../../../kernel/attention.ts'
 import { iso, isoOrNull } from '../../../kernel/db/clock.ts'
 import type { Db } from '../../../kernel/db/open.ts'
-import { backupTargetById } from '../../backup-targets/queries.ts'
+import { backupTargetById } from '../../backup-target-records/queries.ts'
 import { PARTS } from './check.ts'
 import { allRepositories, damagedRepositories, NEVER } from './queries.ts'
 import type { BackupRepository } from './tables.ts'
