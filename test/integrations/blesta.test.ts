@@ -1,6 +1,7 @@
 // The Blesta module under real PHP: what is Blesta's own. The promises of all modules are in modules.test.ts.
 import { describe, expect, test } from 'bun:test'
 import { type Berth, berth, isPhpThere, php } from './berth.ts'
+import { packaged } from './packaged.ts'
 
 type Field = { key: string; value: string; encrypted: number }
 type Said = { error: string | null; answer: any; log: string[] }
@@ -16,7 +17,7 @@ function blesta(p: Berth, { installation = 'abcd2345@billing.example.com', host 
     php(
       'test/integrations/platforms/blesta.php',
       { action, row, meta, client: cal, host, ...more },
-      { MODULE: `${process.cwd()}/integrations/blesta` },
+      { MODULE: packaged('blesta') },
     )
   return {
     row,

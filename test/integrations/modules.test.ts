@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { presets } from '../../src/identity/tokens/presets.ts'
 import { type Berth, berth, isPhpThere, php, refusal } from './berth.ts'
+import { packaged } from './packaged.ts'
 
 type Answer = { error: string | null; answer: unknown }
 /** `timeout`: how long the module bears a silence, in seconds. */
@@ -21,7 +22,7 @@ type Platform = {
   hasPassword: boolean
 }
 const folder = (name: string, timeout = 0) => ({
-  MODULE: `${process.cwd()}/integrations/${name}`,
+  MODULE: packaged(name),
   ...(timeout && { TIMEOUT: String(timeout) }),
 })
 const script = (name: string) => `test/integrations/platforms/${name}.php`

@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Berth, berth, isPhpThere, php } from './berth.ts'
+import { packaged } from './packaged.ts'
 
 const fossbilling = process.env['BERTH_FOSSBILLING'] ?? ''
 const paymenter = process.env['BERTH_PAYMENTER'] ?? ''
@@ -30,7 +31,7 @@ describe.skipIf(!isPhpThere || fossbilling === '')('in FOSSBilling itself', () =
   beforeAll(() => {
     library = join(scratch, 'library')
     cpSync(join(fossbilling, 'src/library/Server'), join(library, 'Server'), { recursive: true })
-    cpSync('integrations/fossbilling/library', library, { recursive: true })
+    cpSync(join(packaged('fossbilling'), 'library'), library, { recursive: true })
     writeFileSync(join(library, 'config.php'), '<?php return [];')
   })
   const client = (id: number, email: string, name = 'Cal') => ({
@@ -221,7 +222,7 @@ describe.skipIf(!isPhpThere || paymenter === '')('in Paymenter itself', () => {
   beforeAll(() => {
     library = join(scratch, 'paymenter')
     cpSync(join(paymenter, 'extensions/Servers'), join(library, 'extensions/Servers'), { recursive: true })
-    cpSync('integrations/paymenter/Berth', join(library, 'extensions/Servers/Berth'), { recursive: true })
+    cpSync(join(packaged('paymenter'), 'Berth'), join(library, 'extensions/Servers/Berth'), { recursive: true })
     mkdirSync(join(library, 'vendor/composer'), { recursive: true })
     writeFileSync(join(library, 'vendor/composer/autoload_classmap.php'), '<?php return [];')
   })

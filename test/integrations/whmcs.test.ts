@@ -7,6 +7,7 @@ import { signedHeaders } from '../../src/billing/webhooks/signature.ts'
 import { presets } from '../../src/identity/tokens/presets.ts'
 import { freePort } from '../support/world/program.ts'
 import { type Berth, berth, isPhpThere, php, refusal } from './berth.ts'
+import { packaged } from './packaged.ts'
 
 const SECRET = 'whsec_c2VjcmV0'
 const root = mkdtempSync(join(tmpdir(), 'berth-whmcs-'))
@@ -17,7 +18,7 @@ async function whmcs(p: Berth, { url = 'https://billing.example.com/', token = p
   const home = mkdtempSync(join(root, 'one-'))
   const folder = join(home, 'modules/servers/berth')
   mkdirSync(folder, { recursive: true })
-  cpSync('integrations/whmcs/berth', folder, { recursive: true })
+  cpSync(join(packaged('whmcs'), 'berth'), folder, { recursive: true })
   writeFileSync(
     join(home, 'init.php'),
     `<?php require '${process.cwd()}/test/integrations/platforms/whmcs-standin.php';`,

@@ -1,4 +1,5 @@
 import { php } from '../berth.ts'
+import { packaged } from '../packaged.ts'
 import type { Company } from './panel.ts'
 import { afterAction, clientsOf, type Service, type Shop } from './shop.ts'
 
@@ -9,11 +10,7 @@ export async function blestaShop(p: Company, n: number, clientCount: number): Pr
   const entered = { panel_name: 'Frankfurt', address: `http://127.0.0.1:${p.port}`, token: p.billing }
   const fields = new Map<Service, Field[]>()
   const called = (input: object) =>
-    php(
-      'test/integrations/platforms/blesta.php',
-      { host, ...input },
-      { MODULE: `${process.cwd()}/integrations/blesta` },
-    )
+    php('test/integrations/platforms/blesta.php', { host, ...input }, { MODULE: packaged('blesta') })
   const added = await called({ action: 'test', row: null, vars: { ...entered, installation: '' } })
   const row = Object.fromEntries(added.answer.map(({ key, value }: Field) => [key, value]))
   const stored = (service: Service) =>

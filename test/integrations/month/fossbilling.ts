@@ -1,4 +1,5 @@
 import { php } from '../berth.ts'
+import { packaged } from '../packaged.ts'
 import type { Company } from './panel.ts'
 import { afterAction, clientsOf, type Service, type Shop } from './shop.ts'
 
@@ -24,7 +25,7 @@ export async function fossbillingShop(p: Company, n: number, clientCount: number
     const said = await php(
       'test/integrations/platforms/fossbilling.php',
       { action, options, db, plan, order: id },
-      { MODULE: `${process.cwd()}/integrations/fossbilling` },
+      { MODULE: packaged('fossbilling') },
     )
     if (!dies) hosting.set(service, said.db.ServiceHosting[id])
     return said.error as string | null

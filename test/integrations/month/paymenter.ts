@@ -1,4 +1,5 @@
 import { php } from '../berth.ts'
+import { packaged } from '../packaged.ts'
 import type { Company } from './panel.ts'
 import { afterAction, clientsOf, type Service, type Shop } from './shop.ts'
 
@@ -19,7 +20,7 @@ export async function paymenterShop(p: Company, n: number, clientCount: number):
         service: service.id,
         user: service.client,
       },
-      { MODULE: `${process.cwd()}/integrations/paymenter` },
+      { MODULE: packaged('paymenter') },
     )
     if (!dies) properties.set(service, said.properties)
     if (!dies && action === 'create' && said.error === null) passwords.set(service, said.answer.password ?? '')

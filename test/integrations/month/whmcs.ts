@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { signedHeaders } from '../../../src/billing/webhooks/signature.ts'
 import { freePort } from '../../support/world/program.ts'
 import { php } from '../berth.ts'
+import { packaged } from '../packaged.ts'
 import type { Company, Product } from './panel.ts'
 import { products } from './panel.ts'
 import { clientsOf, type Service, type Shop, type State } from './shop.ts'
@@ -33,7 +34,7 @@ export async function whmcsShop(p: Company, n: number, clientCount: number): Pro
   const home = mkdtempSync(join(tmpdir(), 'berth-month-'))
   const folder = join(home, 'modules/servers/berth')
   mkdirSync(folder, { recursive: true })
-  cpSync('integrations/whmcs/berth', folder, { recursive: true })
+  cpSync(join(packaged('whmcs'), 'berth'), folder, { recursive: true })
   writeFileSync(
     join(home, 'init.php'),
     `<?php require '${process.cwd()}/test/integrations/platforms/whmcs-standin.php';`,
