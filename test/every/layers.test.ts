@@ -200,9 +200,7 @@ const generated = /^public\/vendor\/|^test\/artefacts\/|^migrations\/[0-9]{4}_/
  * Circles between features that are left, each as its features in order: this list only becomes shorter. A feature that
  * needs something of a higher one declares a field of `Feature`.
  */
-const circlesLeft: readonly string[][] = [
-  ['identity/accounts', 'identity/auth', 'identity/resellers', 'identity/tokens'],
-]
+const circlesLeft: readonly string[][] = [['identity/accounts', 'identity/auth', 'identity/tokens']]
 
 /** The overview shows each part to who may call the operation behind it; activity tells how somebody came in. */
 const aboutAll = ['src/platform/overview/', 'src/platform/audit/activity.ts', 'src/platform/search/']

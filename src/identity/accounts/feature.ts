@@ -1,7 +1,6 @@
 import { Type as t } from 'typebox'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
-import { setAllowance } from './allowance.ts'
 import { areas } from './areas.ts'
 import { lockedAccount } from './attention.ts'
 import {
@@ -112,7 +111,6 @@ export const accountsFeature = feature({
     changeCustomer,
     lockCustomer,
     unlockCustomer,
-    setAllowance,
   ],
   attention: [lockedAccount],
   auditTargets: [

@@ -33,7 +33,7 @@ export const customerData = namedSchema('EventCustomer', {
   externalId: nullable(t.String()),
 })
 
-export type { Account }
+export type { Account, Allowance }
 
 /** Staff see every customer and reseller; a reseller sees itself and its customers; a customer itself. */
 function canSee(actor: Actor, { id, kind, resellerId }: VisibilityRow): boolean {

@@ -2,6 +2,7 @@ import { Type as t } from 'typebox'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { hasCustomers } from '../accounts/queries.ts'
+import { setAllowance } from './allowance.ts'
 import { lockedCustomers, nearQuotas, suspendedReseller } from './attention.ts'
 import { quotaNotices, tellOfQuota } from './notices.ts'
 import { createResellerCustomer, exportResellerCustomers, getResellerAccount, listResellerCustomers } from './own.ts'
@@ -80,6 +81,7 @@ export const resellersFeature = feature({
   onEvent: tellOfQuota,
   notices: quotaNotices,
   operations: [
+    setAllowance,
     createReseller,
     listResellers,
     getReseller,

@@ -1,5 +1,5 @@
-import { setAllowance } from '../../../src/identity/accounts/allowance.ts'
 import type { getCustomer } from '../../../src/identity/accounts/customers.ts'
+import { setAllowance } from '../../../src/identity/resellers/allowance.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { Action } from '../../components/action.tsx'
 import { Field } from '../../components/field.tsx'

@@ -1,10 +1,9 @@
 // Resource packs that a customer bought beside its packages. Billing always sends the whole allowance.
 import { Type as t } from 'typebox'
 import { fields, operation } from '../../kernel/api/operation.ts'
-import { mustNotBeSuspended, resellerOf } from '../resellers/model.ts'
-import { allowanceAnswer, customer, noAllowance } from './model.ts'
-import { updateAccount } from './queries.ts'
-import type { Allowance } from './tables.ts'
+import { type Allowance, allowanceAnswer, customer, noAllowance } from '../accounts/model.ts'
+import { updateAccount } from '../accounts/queries.ts'
+import { mustNotBeSuspended, resellerOf } from './model.ts'
 
 /** Limits far above any host: a typing error of billing must not look like a purchase. */
 const amount = (maximum: number) => t.Optional(t.Integer({ minimum: 0, maximum }))
