@@ -94,6 +94,10 @@ const at = (node: 'fra-01' | 'fra-02') => ({
   onNodes: ['fra-01', 'fra-02'].map((name) => (name === node ? `${name} running 1 1` : `${name} none 0 0`)),
   held: [`${node} holds 1 1024 10`],
 })
+const onlyCounting = (node: 'fra-01' | 'fra-02') => ({
+  ...at(node),
+  onNodes: expect.arrayContaining([`${node} running 1 1`]),
+})
 crashMatrix({
   open,
   sagas: [moving, clearing],
@@ -109,6 +113,11 @@ crashMatrix({
       },
       succeeds: at('fra-02') as never,
       fails: at('fra-01') as never,
+      lost: {
+        // A node that is lost still has what it had, and counts no more.
+        nodeId: (isPast) => (isPast ? onlyCounting('fra-02') : {}) as never,
+        otherNodeId: (isPast) => (isPast ? {} : onlyCounting('fra-01')) as never,
+      },
     },
   ],
 })

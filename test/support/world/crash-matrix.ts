@@ -28,8 +28,17 @@ type Matrix = {
   measure?: (p: World, id: string) => Promise<object>
 }
 
+const lostWords = { nodeId: 'its node', otherNodeId: 'its other node' } as const
+const nodeColumns = { nodeId: 'node_id', otherNodeId: 'other_node_id' } as const
+
 /** The moments of a step between its begin and its note. */
 const within = { record: [], command: ['answered'], external: ['answered'], jobs: ['started', 'answered'] }
+
+const ends = ({ kind }: Scenario, step: string) => [
+  `${kind}/${step}:answered`,
+  `${kind}/${step}:noted`,
+  `${kind}:failing`,
+]
 
 const failed = ({ fails }: Scenario, end: object) => (typeof fails === 'function' ? fails(end) : fails!)
 
@@ -57,7 +66,11 @@ export function crashMatrix({ sagas, scenarios, sampled, open = world, measure =
           }
           const step = /\/([\w-]+):before$/.exec(at)?.[1]
           if (failure && step === failure.step && !isRecord(s, step))
-            p.node.agent.fault({ command: '*', mode: failure.mode === 'early' ? 'fail' : 'fail-late', times: 1 })
+            for (const agent of p.agents.values())
+              agent.fault({ command: '*', mode: failure.mode === 'early' ? 'fail' : 'fail-late', times: 1 })
+          // The nodes to which this step sent nothing must not fail a later one, nor its undo.
+          else if (failure && p.agents.size > 1 && ends(s, failure.step).includes(at))
+            for (const agent of p.agents.values()) agent.fault()
         },
         agentCrash: (when, command) => {
           commandOf.set(command.key, command.name as CommandName)
@@ -89,6 +102,35 @@ export function crashMatrix({ sagas, scenarios, sampled, open = world, measure =
         cut,
         log: () => p.db.$client.query('SELECT level, text FROM job_log WHERE job_id = ? ORDER BY n').all(jobId!),
       }
+    } finally {
+      p.close()
+    }
+  }
+
+  /** One of the two nodes of the job goes away at the moment, and is declared lost. */
+  async function lose(s: Scenario, which: 'nodeId' | 'otherNodeId', moment: string) {
+    const p = await open()
+    try {
+      const before = await s.before(p)
+      let lost: string | undefined
+      p.arm({
+        failpoints: (at) => {
+          if (lost || at !== moment) return
+          const found = p.db.$client
+            .query<{ id: string }, [string]>(`SELECT ${nodeColumns[which]} AS id FROM jobs WHERE kind = ?`)
+            .get(s.kind)!
+          lost = found.id
+          p.agents.get(lost)!.disconnect()
+        },
+      })
+      const { jobId, serverId } = await s.start(p, before)
+      for (let i = 0; i < 1000 && !lost; i++) await Bun.sleep(1)
+      const { name } = await p.admin('GET', `/admin/nodes/${lost}`)
+      await p.admin('POST', `/admin/nodes/${lost}/actions/declare-lost`, { name })
+      await p.settle()
+      expect(p.db.$client.query("SELECT kind FROM jobs WHERE state NOT IN ('succeeded', 'failed')").all()).toEqual([])
+      expect(ledgerFaults(p.db)).toEqual([])
+      return { job: p.job(jobId!), state: await measure(p, serverId) }
     } finally {
       p.close()
     }
@@ -135,6 +177,17 @@ export function crashMatrix({ sagas, scenarios, sampled, open = world, measure =
           expect(end.job.state).toBe('succeeded')
           expect(end.invariants).toMatchObject(s.succeeds)
         })
+
+      if (s.lost)
+        for (const which of ['nodeId', 'otherNodeId'] as const)
+          for (const moment of stepsOf(s).flatMap(({ name }) =>
+            ['before', 'noted'].map((at) => `${s.kind}/${name}:${at}`),
+          ))
+            test(`ends as it should, ${lostWords[which]} lost for good at ${moment}`, async () => {
+              const { job, state } = await lose(s, which, moment)
+              expect(job.state).toBe(job.pivotAt === null ? 'failed' : 'succeeded')
+              expect(state).toMatchObject(s.lost![which](job.pivotAt !== null))
+            })
 
       for (const { name } of stepsOf(s))
         for (const mode of ['early', 'late'] as const) {

@@ -28,6 +28,11 @@ export type Scenario = {
    * far it came.
    */
   fails?: Ending | ((end: any) => Ending)
+  /**
+   * Of a job of two nodes: the state after one of them was lost for good at some moment, from whether the job had
+   * passed its pivot by its end. With it, each of both is lost at each moment.
+   */
+  lost?: Readonly<Record<'nodeId' | 'otherNodeId', (isPast: boolean) => Ending>>
   /** Outside of the long run each tenth moment of a crash, and each failing step undisturbed, are enough. */
   sampled?: true
 }
