@@ -1,7 +1,7 @@
 // Rows whose time has come are deleted, however many they are: a stored response may hold a password. No read uses such
 // a row before that: each compares the times itself.
 import { getTableName, type SQL, sql } from 'drizzle-orm'
-import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type Clock, minute } from './clock.ts'
 import { type Db, type Tx, write } from './open.ts'
 
@@ -13,17 +13,30 @@ export type ExpiringRows = {
 }
 
 /** `expiring(links, (now) => lt(links.expiresAt, now))`: the condition that a row has ended. */
-export const expiring = (table: SQLiteTable, hasEnded: (now: number) => SQL | undefined): ExpiringRows => ({
-  table,
-  deleteExpired: (tx, now, most) =>
-    tx
-      .delete(table)
-      .where(
-        sql`rowid IN (SELECT rowid FROM ${sql.identifier(getTableName(table))} WHERE ${hasEnded(now)} LIMIT ${most})`,
+export function expiring(table: SQLiteTable, hasEnded: (now: number) => SQL | undefined): ExpiringRows {
+  const key = keyOf(table)
+  const name = sql.identifier(getTableName(table))
+  return {
+    table,
+    deleteExpired: (tx, now, most) =>
+      tx
+        .delete(table)
+        .where(sql`(${key}) IN (SELECT ${key} FROM ${name} WHERE ${hasEnded(now)} LIMIT ${most})`)
+        .returning({ one: sql`1` })
+        .all().length,
+  }
+}
+
+/** A key of several columns may be that of a table WITHOUT ROWID. */
+function keyOf(table: SQLiteTable): SQL {
+  const [key] = getTableConfig(table).primaryKeys
+  return key
+    ? sql.join(
+        key.columns.map(({ name }) => sql.identifier(name)),
+        sql`, `,
       )
-      .returning({ one: sql`1` })
-      .all().length,
-})
+    : sql`rowid`
+}
 
 export const EXPIRED_DELETED_EVERY_MS = minute
 /** A transaction of so many rows keeps others waiting for a few milliseconds. */
