@@ -6,10 +6,10 @@ import { Check, Field, TextArea } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
-import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { count, exactMb, units } from '../../components/words.ts'
 import { GpuTabs } from '../../fleet/gpus/tabs.tsx'
+import { ArchiveEntry, GoodsState } from '../goods.tsx'
 
 type Image = Answers<{ i: typeof listGpuImages }>['i']['data'][number]
 
@@ -62,16 +62,7 @@ const columns: readonly Column<Image>[] = [
     kind: 'state',
     width: 14,
     sort: 'archived',
-    cell: (i) =>
-      i.archived ? (
-        <State tone="idle" shape="hold">
-          Archived
-        </State>
-      ) : (
-        <State tone="ok" shape="dot">
-          On sale
-        </State>
-      ),
+    cell: (i) => <GoodsState of={i} />,
   },
   {
     title: 'Reached by',
@@ -102,25 +93,13 @@ const ImageMenu = ({ of: i }: { of: Image }) =>
   useAt().may(changeGpuImage) ? (
     <Menu label={`Actions for ${i.name}`} small>
       <EditEntry op={changeGpuImage} of={i} label="Edit" wide fields={<ImageFields scope={`edit-${i.id}`} of={i} />} />
-      <Action
+      <ArchiveEntry
         op={changeGpuImage}
-        params={{ id: i.id }}
-        label={i.archived ? 'Restore' : 'Archive'}
-        of={i.name}
-        inMenu
-        body={{ archived: !i.archived }}
-        done={i.archived ? `${i.name} is on sale` : `${i.name} is archived`}
-        {...(!i.archived && {
-          title: `Archive ${i.name}?`,
-          confirm: {
-            keep: 'Keep on sale',
-            consequences: [
-              'No new instance runs it.',
-              i.instances > 0 && `${count(i.instances, 'instance')} with it keep${i.instances === 1 ? 's' : ''} it.`,
-              'It can be restored.',
-            ],
-          },
-        })}
+        of={i}
+        consequences={[
+          'No new instance runs it.',
+          i.instances > 0 && `${count(i.instances, 'instance')} with it keep${i.instances === 1 ? 's' : ''} it.`,
+        ]}
       />
     </Menu>
   ) : null

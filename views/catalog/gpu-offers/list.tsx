@@ -11,10 +11,10 @@ import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
-import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { count, exactGb, list, smallSize } from '../../components/words.ts'
 import { GpuTabs } from '../../fleet/gpus/tabs.tsx'
+import { ArchiveEntry, GoodsState } from '../goods.tsx'
 
 const reads = { offers: listGpuOffers, images: allIfAllowed(listGpuImages) }
 type Data = Answers<typeof reads>
@@ -72,20 +72,7 @@ const columns = (choices: Choices): readonly Column<Offer>[] => [
     kind: 'state',
     width: 12,
     sort: 'archived',
-    cell: (o) =>
-      o.archived ? (
-        <State tone="idle" shape="hold">
-          Archived
-        </State>
-      ) : o.locations.some(({ available }) => available) ? (
-        <State tone="ok" shape="dot">
-          On sale
-        </State>
-      ) : (
-        <State tone="warn" shape="wait">
-          Out of stock
-        </State>
-      ),
+    cell: (o) => <GoodsState of={o} />,
   },
   {
     title: 'Cards',
@@ -150,26 +137,13 @@ const OfferMenu = ({ of: o, ...choices }: { of: Offer } & Choices) =>
         wide
         fields={<OfferFields scope={`edit-${o.id}`} of={o} {...choices} />}
       />
-      <Action
+      <ArchiveEntry
         op={changeGpuOffer}
-        params={{ id: o.id }}
-        label={o.archived ? 'Restore' : 'Archive'}
-        of={o.name}
-        inMenu
-        body={{ archived: !o.archived }}
-        done={o.archived ? `${o.name} is on sale` : `${o.name} is archived`}
-        {...(!o.archived && {
-          title: `Archive ${o.name}?`,
-          confirm: {
-            keep: 'Keep on sale',
-            consequences: [
-              'It can no longer be ordered.',
-              o.instances > 0 &&
-                `${count(o.instances, 'instance')} with it keep${o.instances === 1 ? 's' : ''} running.`,
-              'It can be restored.',
-            ],
-          },
-        })}
+        of={o}
+        consequences={[
+          'It can no longer be ordered.',
+          o.instances > 0 && `${count(o.instances, 'instance')} with it keep${o.instances === 1 ? 's' : ''} running.`,
+        ]}
       />
     </Menu>
   ) : null

@@ -8,9 +8,9 @@ import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
-import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { count, size, traffic } from '../../components/words.ts'
+import { ArchiveEntry, GoodsState } from '../goods.tsx'
 
 type Package = Answers<{ p: typeof listPackages }>['p']['data'][number]
 
@@ -60,16 +60,7 @@ const columns: readonly Column<Package>[] = [
     kind: 'state',
     width: 12,
     sort: 'archived',
-    cell: (p) =>
-      p.archived ? (
-        <State tone="idle" shape="hold">
-          Archived
-        </State>
-      ) : (
-        <State tone="ok" shape="dot">
-          On sale
-        </State>
-      ),
+    cell: (p) => <GoodsState of={p} />,
   },
   { title: 'Size', kind: 'addr', width: 24, sort: 'memoryMb', cell: (p) => <span title={size(p)}>{size(p)}</span> },
   {
@@ -125,39 +116,13 @@ const PackageMenu = ({ of: p }: { of: Package }) =>
         wide
         fields={<ListedFields list={packageFields} scope={`edit-${p.id}`} of={p} />}
       />
-      {p.archived ? <Restore of={p} /> : <Archive of={p} />}
+      <ArchiveEntry
+        op={changePackage}
+        of={p}
+        consequences={[
+          'It can no longer be ordered.',
+          p.servers > 0 && `${count(p.servers, 'existing server')} with it keep${p.servers === 1 ? 's' : ''} running.`,
+        ]}
+      />
     </Menu>
   ) : null
-
-const Restore = ({ of: p }: { of: Package }) => (
-  <Action
-    op={changePackage}
-    params={{ id: p.id }}
-    label="Restore"
-    of={p.name}
-    inMenu
-    body={{ archived: false }}
-    done={`${p.name} is on sale`}
-  />
-)
-
-const Archive = ({ of: p }: { of: Package }) => (
-  <Action
-    op={changePackage}
-    params={{ id: p.id }}
-    label="Archive"
-    of={p.name}
-    inMenu
-    body={{ archived: true }}
-    title={`Archive ${p.name}?`}
-    done={`${p.name} is archived`}
-    confirm={{
-      keep: 'Keep on sale',
-      consequences: [
-        'It can no longer be ordered.',
-        p.servers > 0 && `${count(p.servers, 'existing server')} with it keep${p.servers === 1 ? 's' : ''} running.`,
-        'It can be restored.',
-      ],
-    }}
-  />
-)

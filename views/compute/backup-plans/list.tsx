@@ -4,6 +4,7 @@ import { changeBackupPlan, createBackupPlan, listBackupPlans } from '../../../sr
 import { keepWords } from '../../../src/compute/backups/plans/retention.ts'
 import { type Answers, ifAllowed, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { ArchiveEntry, GoodsState } from '../../catalog/goods.tsx'
 import { Action, Menu } from '../../components/action.tsx'
 import { Select } from '../../components/field.tsx'
 import { ListedFields } from '../../components/forms/listed-fields.tsx'
@@ -11,7 +12,6 @@ import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
-import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { count } from '../../components/words.ts'
@@ -90,16 +90,7 @@ const columnsFor = (targets: Targets): readonly Column<Plan>[] => [
     title: 'State',
     kind: 'state',
     width: 10,
-    cell: (p) =>
-      p.archived ? (
-        <State tone="idle" shape="hold">
-          Archived
-        </State>
-      ) : (
-        <State tone="ok" shape="dot">
-          On sale
-        </State>
-      ),
+    cell: (p) => <GoodsState of={p} />,
   },
   {
     title: 'Times',
@@ -155,42 +146,18 @@ const PlanMenu = ({ of: p, targets }: { of: Plan; targets: Targets }) =>
         }}
         fields={<PlanFields scope={`edit-${p.id}`} of={p} targets={targets} />}
       />
-      {p.archived ? <Restore of={p} /> : <Archive of={p} />}
+      <ArchiveEntry
+        op={changeBackupPlan}
+        of={p}
+        keep="Keep it"
+        restored={`${p.name} can be chosen again`}
+        consequences={[
+          'It can no longer be assigned to servers.',
+          p.servers > 0 && `${count(p.servers, 'server')} on it ${p.servers === 1 ? 'is' : 'are'} backed up as before.`,
+        ]}
+      />
     </Menu>
   ) : null
-
-const Restore = ({ of: p }: { of: Plan }) => (
-  <Action
-    op={changeBackupPlan}
-    params={{ id: p.id }}
-    label="Restore"
-    of={p.name}
-    inMenu
-    body={{ archived: false }}
-    done={`${p.name} can be chosen again`}
-  />
-)
-
-const Archive = ({ of: p }: { of: Plan }) => (
-  <Action
-    op={changeBackupPlan}
-    params={{ id: p.id }}
-    label="Archive"
-    of={p.name}
-    inMenu
-    body={{ archived: true }}
-    title={`Archive ${p.name}?`}
-    done={`${p.name} is archived`}
-    confirm={{
-      keep: 'Keep it',
-      consequences: [
-        'It can no longer be assigned to servers.',
-        p.servers > 0 && `${count(p.servers, 'server')} on it ${p.servers === 1 ? 'is' : 'are'} backed up as before.`,
-        'It can be restored.',
-      ],
-    }}
-  />
-)
 
 type FieldsProps = { scope: string; of?: Plan; targets: Targets }
 const PlanFields = ({ scope, of: p, targets }: FieldsProps) => (
