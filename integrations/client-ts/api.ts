@@ -1337,16 +1337,16 @@ export type Image = {
   isDefault: boolean
   /** Rescue systems start from it; at most one image is. */
   isRescue: boolean
-  /** q35 is the newer one. */
-  machine: "q35" | "pc"
-  /** uefi_secure: UEFI with Secure Boot and the keys of Microsoft. */
-  firmware: "bios" | "uefi" | "uefi_secure"
-  /** It has a TPM 2.0. */
-  tpm: boolean
   /** windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator. */
   os: "linux" | "windows"
+  /** uefi_secure: UEFI with Secure Boot and the keys of Microsoft. */
+  firmware: "bios" | "uefi" | "uefi_secure"
+  /** q35 is the newer one. */
+  machine: "q35" | "pc"
   /** The version of cloud-init network-config that its system gets. v1 is for most systems. v2 is for netplan with cloud-init before 23.1, such as Debian 12, which loses gateways outside the network of an address in v1. Windows ignores it. */
   networkConfig: "v1" | "v2"
+  /** It has a TPM 2.0. */
+  tpm: boolean
   createdAt: string
   /** When its distribution was last asked for the current build. Null: not yet, or it comes from no distribution. */
   checkedAt: string | null
@@ -2645,16 +2645,16 @@ export type ServerFirewall = {
 }
 
 export type ServerHardware = {
-  /** q35 is the newer one. */
-  machine: "q35" | "pc"
-  /** uefi_secure: UEFI with Secure Boot and the keys of Microsoft. */
-  firmware: "bios" | "uefi" | "uefi_secure"
-  /** It has a TPM 2.0. */
-  tpm: boolean
   /** windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator. */
   os: "linux" | "windows"
+  /** uefi_secure: UEFI with Secure Boot and the keys of Microsoft. */
+  firmware: "bios" | "uefi" | "uefi_secure"
+  /** q35 is the newer one. */
+  machine: "q35" | "pc"
   /** The version of cloud-init network-config that its system gets. v1 is for most systems. v2 is for netplan with cloud-init before 23.1, such as Debian 12, which loses gateways outside the network of an address in v1. Windows ignores it. */
   networkConfig: "v1" | "v2"
+  /** It has a TPM 2.0. */
+  tpm: boolean
   /** The device that it tries first when it starts; the other follows. */
   bootFirst: "disk" | "cd"
   /** In its CD drive; null: it is empty. */
@@ -4467,16 +4467,16 @@ export interface Operations {
       format?: "qcow2" | "raw"
       minDiskGb?: number
       published?: boolean
-      /** q35 is the newer one. */
-      machine?: "q35" | "pc"
-      /** uefi_secure: UEFI with Secure Boot and the keys of Microsoft. */
-      firmware?: "bios" | "uefi" | "uefi_secure"
-      /** It has a TPM 2.0. */
-      tpm?: boolean
       /** windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator. */
       os?: "linux" | "windows"
+      /** uefi_secure: UEFI with Secure Boot and the keys of Microsoft. */
+      firmware?: "bios" | "uefi" | "uefi_secure"
+      /** q35 is the newer one. */
+      machine?: "q35" | "pc"
       /** The version of cloud-init network-config that its system gets. v1 is for most systems. v2 is for netplan with cloud-init before 23.1, such as Debian 12, which loses gateways outside the network of an address in v1. Windows ignores it. */
       networkConfig?: "v1" | "v2"
+      /** It has a TPM 2.0. */
+      tpm?: boolean
     }
     result: Image
   }
@@ -4519,16 +4519,16 @@ export interface Operations {
       published?: boolean
       isDefault?: boolean
       isRescue?: boolean
-      /** q35 is the newer one. */
-      machine?: "q35" | "pc"
-      /** uefi_secure: UEFI with Secure Boot and the keys of Microsoft. */
-      firmware?: "bios" | "uefi" | "uefi_secure"
-      /** It has a TPM 2.0. */
-      tpm?: boolean
       /** windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator. */
       os?: "linux" | "windows"
+      /** uefi_secure: UEFI with Secure Boot and the keys of Microsoft. */
+      firmware?: "bios" | "uefi" | "uefi_secure"
+      /** q35 is the newer one. */
+      machine?: "q35" | "pc"
       /** The version of cloud-init network-config that its system gets. v1 is for most systems. v2 is for netplan with cloud-init before 23.1, such as Debian 12, which loses gateways outside the network of an address in v1. Windows ignores it. */
       networkConfig?: "v1" | "v2"
+      /** It has a TPM 2.0. */
+      tpm?: boolean
       minDiskGb?: number
     }
     result: Image

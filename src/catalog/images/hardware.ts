@@ -2,49 +2,62 @@
 import { Type as t } from 'typebox'
 import { firmwares, type Hardware, machines, type OsFamily, osFamilies } from '../../../agent/protocol/wire.ts'
 import { invalid } from '../../kernel/api/errors.ts'
-import { described } from '../../kernel/api/operation.ts'
+import { choice, usually, valuesOf, yesOrNo } from '../../kernel/fields/field-list.ts'
+
+const osWords = { linux: 'Linux, or another with cloud-init', windows: 'Windows with cloudbase-init' }
+export const firmwareWords = { bios: 'BIOS', uefi: 'UEFI', uefi_secure: 'UEFI with Secure Boot' }
+const machineWords = { q35: 'q35, for every current system', pc: 'pc, for old systems with BIOS' }
+const networkConfigWords = {
+  v1: 'Version 1, for most systems',
+  v2: 'Version 2, for Debian 12 and systems with netplan',
+}
 
 /** The versions of cloud-init's network-config that a system can be given. */
 export const networkConfigVersions = ['v1', 'v2'] as const
 export type NetworkConfigVersion = (typeof networkConfigVersions)[number]
 
-/** The machine of a system, with the family of the system and the form in which it reads its network. */
+/** A field that bodies describe as responses do. */
+const described = (description: string) => ({ description, bodyDescription: description })
+
+/** The machine of a system, the family of the system and the form in which it reads its network. */
+export const hardware = {
+  os: usually('linux', choice(t.Enum(osFamilies), osWords), {
+    label: 'Operating system',
+    hint: 'Decides clock, devices and the form in which the system gets its name, addresses and password.',
+    ...described(
+      'windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator.',
+    ),
+  }),
+  firmware: usually('bios', choice(t.Enum(firmwares), firmwareWords), {
+    label: 'Firmware',
+    hint: 'A node needs the package ovmf for UEFI. Servers keep the firmware with which they were installed.',
+    ...described('uefi_secure: UEFI with Secure Boot and the keys of Microsoft.'),
+  }),
+  machine: usually('q35', choice(t.Enum(machines), machineWords), {
+    label: 'Machine',
+    ...described('q35 is the newer one.'),
+  }),
+  networkConfig: usually('v1', choice(t.Enum(networkConfigVersions), networkConfigWords), {
+    label: 'Network data',
+    hint: 'The version of cloud-init network-config. Matters where a gateway is outside the network.',
+    ...described(
+      'The version of cloud-init network-config that its system gets. v1 is for most systems. v2 is for netplan with ' +
+        'cloud-init before 23.1, such as Debian 12, which loses gateways outside the network of an address in v1. ' +
+        'Windows ignores it.',
+    ),
+  }),
+  tpm: usually(false, yesOrNo, {
+    label: 'TPM 2.0',
+    hint: 'Windows 11 needs it. A node needs swtpm.',
+    ...described('It has a TPM 2.0.'),
+  }),
+}
 export type SystemHardware = Required<Hardware> & { networkConfig: NetworkConfigVersion }
-export const hardwareOf = ({ machine, firmware, tpm, os, networkConfig }: SystemHardware): SystemHardware => ({
-  machine,
-  firmware,
-  tpm,
-  os,
-  networkConfig,
-})
+/** What a row has of it. */
+export const hardwareOf = (row: SystemHardware): SystemHardware => valuesOf(hardware, row)
 
 /** The user whose password an order sets. */
 export const administratorOf = (os: OsFamily) => (os === 'windows' ? 'Administrator' : 'root')
-
-/** The fields of an image in responses. */
-export const hardwareFields = {
-  machine: described(t.Enum(machines), 'q35 is the newer one.'),
-  firmware: described(t.Enum(firmwares), 'uefi_secure: UEFI with Secure Boot and the keys of Microsoft.'),
-  tpm: described(t.Boolean(), 'It has a TPM 2.0.'),
-  os: described(
-    t.Enum(osFamilies),
-    'windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator.',
-  ),
-  networkConfig: described(
-    t.Enum(networkConfigVersions),
-    'The version of cloud-init network-config that its system gets. v1 is for most systems. v2 is for netplan with ' +
-      'cloud-init before 23.1, such as Debian 12, which loses gateways outside the network of an address in v1. ' +
-      'Windows ignores it.',
-  ),
-}
-/** The same in bodies. */
-export const hardwareBody = {
-  machine: t.Optional(hardwareFields.machine),
-  firmware: t.Optional(hardwareFields.firmware),
-  tpm: t.Optional(hardwareFields.tpm),
-  os: t.Optional(hardwareFields.os),
-  networkConfig: t.Optional(hardwareFields.networkConfig),
-}
 
 /** Throws `validation_failed` for a machine that does not exist: UEFI needs q35. */
 export function mustExist({ machine, firmware }: Pick<Hardware, 'machine' | 'firmware'>) {

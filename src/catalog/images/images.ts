@@ -9,9 +9,10 @@ import { described, done, fields, line, namedSchema, operation, time } from '../
 import { iso } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
+import { bodyOf, changesOf } from '../../kernel/fields/field-list.ts'
 import { type UseContext, useOfBuild } from '../in-use.ts'
 import { catalogue, entryOf } from './distributions/catalogue.ts'
-import { administratorOf, hardwareBody, hardwareFields, mustExist, mustRescue } from './hardware.ts'
+import { administratorOf, hardware, mustExist, mustRescue } from './hardware.ts'
 import { inspect, leastDiskOf, mustHoldImage, nameOnDisk } from './inspect.ts'
 import { image, imageAnswer, imagePath, showImage, showVerification, verification } from './model.ts'
 import { inspected, publishedFile } from './published.ts'
@@ -55,7 +56,7 @@ export const importImage = operation({
     format: t.Optional(t.Enum(['qcow2', 'raw'])),
     minDiskGb: t.Optional(t.Integer({ minimum: 1, maximum: 65_536 })),
     published: t.Optional(t.Boolean()),
-    ...hardwareBody,
+    ...bodyOf(hardware),
   }),
   response: imageAnswer,
   status: 201,
@@ -163,7 +164,7 @@ export const changeImage = operation({
     published: t.Optional(t.Boolean()),
     isDefault: t.Optional(t.Boolean()),
     isRescue: t.Optional(t.Boolean()),
-    ...hardwareBody,
+    ...changesOf(hardware),
     minDiskGb: t.Optional(t.Integer({ minimum: 1, maximum: 65_536 })),
   }),
   response: imageAnswer,
@@ -208,7 +209,7 @@ const offered = namedSchema('OfferedImage', {
   minDiskGb: t.Integer(),
   sizeBytes: t.Integer(),
   user: t.String(),
-  os: hardwareFields.os,
+  os: hardware.os.response,
   isDefault: t.Boolean(),
   own: described(t.Boolean(), 'An image of your account, which others do not see.'),
 })

@@ -3,10 +3,11 @@ import type { ImageSource } from '../../../agent/protocol/wire.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
+import { responseOf } from '../../kernel/fields/field-list.ts'
 import { type UseContext, useOfImage } from '../in-use.ts'
 import { entryOf } from './distributions/catalogue.ts'
 import { signingKeys } from './distributions/signing-keys.ts'
-import { hardwareFields, hardwareOf } from './hardware.ts'
+import { hardware, hardwareOf } from './hardware.ts'
 import { imageById } from './queries.ts'
 import type { Image } from './tables.ts'
 
@@ -79,7 +80,7 @@ export const imageAnswer = namedSchema('Image', {
   published: described(t.Boolean(), 'It can be ordered.'),
   isDefault: described(t.Boolean(), 'An order form chooses it first; at most one image is.'),
   isRescue: described(t.Boolean(), 'Rescue systems start from it; at most one image is.'),
-  ...hardwareFields,
+  ...responseOf(hardware),
   createdAt: time,
   checkedAt: described(
     nullable(time),

@@ -1,7 +1,7 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { Hardware, OsFamily } from '../../../agent/protocol/wire.ts'
 import type { Code } from '../../kernel/api/errors.ts'
-import type { NetworkConfigVersion } from './hardware.ts'
+import { columnsOf } from '../../kernel/fields/field-list.ts'
+import { hardware } from './hardware.ts'
 
 export const images = sqliteTable('images', {
   id: text().primaryKey(),
@@ -21,11 +21,7 @@ export const images = sqliteTable('images', {
   /** An order form chooses it first; at most one image is. */
   isDefault: integer('is_default', { mode: 'boolean' }).notNull().default(false),
   /** The machine that its system needs. */
-  machine: text().$type<Hardware['machine']>().notNull().default('q35'),
-  firmware: text().$type<Hardware['firmware']>().notNull().default('bios'),
-  tpm: integer({ mode: 'boolean' }).notNull().default(false),
-  os: text().$type<OsFamily>().notNull().default('linux'),
-  networkConfig: text('network_config').$type<NetworkConfigVersion>().notNull().default('v1'),
+  ...columnsOf(hardware),
   /** Rescue systems start from it; at most one image is. */
   isRescue: integer('is_rescue', { mode: 'boolean' }).notNull().default(false),
   /** The account that chose it, which alone sees it; null: staff offer it to everybody. */

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { hardwareFields } from '../../catalog/images/hardware.ts'
+import { hardware } from '../../catalog/images/hardware.ts'
 import type { Image } from '../../catalog/images/model.ts'
 import { imageById } from '../../catalog/images/queries.ts'
 import type { UseContext } from '../../catalog/in-use.ts'
@@ -41,8 +41,8 @@ export const ownImageAnswer = namedSchema('OwnImage', {
   checksum: t.String(),
   sizeBytes: t.Integer(),
   minDiskGb: described(t.Integer(), 'The smallest disk that it fits on.'),
-  os: hardwareFields.os,
-  networkConfig: hardwareFields.networkConfig,
+  os: hardware.os.response,
+  networkConfig: hardware.networkConfig.response,
   createdAt: time,
   servers: described(t.Integer(), 'How many servers were installed with it.'),
 })

@@ -2,7 +2,7 @@
 // the egress guard; a node that installs it downloads it from public addresses alone and compares the checksum.
 
 import { Type as t } from 'typebox'
-import { administratorOf, hardwareFields } from '../../catalog/images/hardware.ts'
+import { administratorOf, hardware } from '../../catalog/images/hardware.ts'
 import { inspectRemote } from '../../catalog/images/inspect.ts'
 import { countOwnImages, insertImage, pageOfOwnImages, updateImage } from '../../catalog/images/queries.ts'
 import { downloadPolicy } from '../../fleet/nodes/addresses/platform.ts'
@@ -13,6 +13,7 @@ import { page } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
 import { described, done, fields, line, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
+import { bodyOf } from '../../kernel/fields/field-list.ts'
 import { disabledReason } from '../../kernel/net/egress.ts'
 import { urlFrom } from '../../kernel/net/typed-url.ts'
 import { settingValue } from '../../kernel/setting.ts'
@@ -33,8 +34,7 @@ export const addOwnImage = operation({
       t.String({ maxLength: 135, pattern: '^sha(256|512):[0-9a-f]+$', title: 'sha256: or sha512: and the digest' }),
       'Of the file, as its publisher gives it.',
     ),
-    os: t.Optional(hardwareFields.os),
-    networkConfig: t.Optional(hardwareFields.networkConfig),
+    ...bodyOf({ os: hardware.os, networkConfig: hardware.networkConfig }),
   }),
   response: ownImageAnswer,
   status: 201,

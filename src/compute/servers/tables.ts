@@ -1,6 +1,7 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { BootFirst, Hardware, OsFamily } from '../../../agent/protocol/wire.ts'
-import type { NetworkConfigVersion } from '../../catalog/images/hardware.ts'
+import type { BootFirst, Hardware } from '../../../agent/protocol/wire.ts'
+import { hardware } from '../../catalog/images/hardware.ts'
+import { columnsOf } from '../../kernel/fields/field-list.ts'
 
 /**
  * A rescue system: the generation of its disk, the space in GiB that the server holds for it beside its own disk, and
@@ -44,14 +45,8 @@ export const servers = sqliteTable('servers', {
   /** The crypt(3) hash of the root password in that seed; of Windows the password, encrypted for the node. */
   pendingPasswordHash: text('pending_password_hash'),
   protected: integer({ mode: 'boolean' }).notNull().default(false),
-  /** The machine on which it was installed. */
-  machine: text().$type<Hardware['machine']>().notNull().default('q35'),
-  firmware: text().$type<Hardware['firmware']>().notNull().default('bios'),
-  tpm: integer({ mode: 'boolean' }).notNull().default(false),
-  /** The family of the system on its disk. */
-  os: text().$type<OsFamily>().notNull().default('linux'),
-  /** The form in which that system reads its network. */
-  networkConfig: text('network_config').$type<NetworkConfigVersion>().notNull().default('v1'),
+  /** The machine on which the system on its disk was installed. */
+  ...columnsOf(hardware),
   bootFirst: text('boot_first').$type<BootFirst>().notNull().default('disk'),
   /** The ISO in its CD drive. */
   isoId: text('iso_id'),

@@ -1,4 +1,4 @@
-import type { SystemHardware } from '../../../src/catalog/images/hardware.ts'
+import { firmwareWords, hardware, type SystemHardware } from '../../../src/catalog/images/hardware.ts'
 import {
   addCatalogueImage,
   changeImage,
@@ -10,7 +10,8 @@ import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, EditEntry, Menu, RemoveEntry } from '../../components/action.tsx'
 import { Radios } from '../../components/choices.tsx'
-import { Check, Field, Select } from '../../components/field.tsx'
+import { Check, Field } from '../../components/field.tsx'
+import { ListedFields } from '../../components/forms/listed-fields.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { List } from '../../components/list.tsx'
@@ -19,7 +20,6 @@ import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { bytes, count, gb, units } from '../../components/words.ts'
-import { NetworkConfigField } from './network-config.tsx'
 import { LookForBuild } from './show.tsx'
 
 const reads = { images: listImages }
@@ -151,71 +151,24 @@ const Import = () => (
           options={['qcow2', 'raw'].map((value) => ({ value, label: value }))}
         />
         <MinimumDisk scope="import" value={10} hint="Packages with a smaller disk cannot use it." />
-        <HardwareFields
-          scope="import"
-          value={{ firmware: 'bios', machine: 'q35', tpm: false, os: 'linux', networkConfig: 'v1' }}
-        />
+        <ListedFields list={hardware} scope="import" />
         <Check scope="import" name="published" label="Publish it" checked hint="It can be ordered immediately." />
       </>
     }
   />
 )
 
-const firmwareOptions = [
-  { value: 'bios', label: 'BIOS' },
-  { value: 'uefi', label: 'UEFI' },
-  { value: 'uefi_secure', label: 'UEFI with Secure Boot' },
-]
-const machineOptions = [
-  { value: 'q35', label: 'q35, for every current system' },
-  { value: 'pc', label: 'pc, for old systems with BIOS' },
-]
-const osOptions = [
-  { value: 'linux', label: 'Linux, or another with cloud-init' },
-  { value: 'windows', label: 'Windows with cloudbase-init' },
-]
 /** The unusual parts of the machine that it needs. */
 const machineWords = ({ machine, firmware, tpm, os }: SystemHardware) =>
   [
     os === 'windows' && 'Windows',
-    firmware !== 'bios' && firmwareOptions.find((o) => o.value === firmware)?.label,
+    firmware !== 'bios' && firmwareWords[firmware],
     tpm && 'TPM',
     machine === 'pc' && machine,
   ]
     .filter(Boolean)
     .map((word) => ` · ${word}`)
     .join('')
-
-/** The machine on which servers of the image run. */
-const HardwareFields = ({ scope, value }: { scope: string; value: SystemHardware }) => (
-  <>
-    <Select
-      scope={scope}
-      name="os"
-      label="Operating system"
-      value={value.os}
-      options={osOptions}
-      hint="Decides clock, devices and the form in which the system gets its name, addresses and password."
-    />
-    <Select
-      scope={scope}
-      name="firmware"
-      label="Firmware"
-      value={value.firmware}
-      options={firmwareOptions}
-      hint="A node needs the package ovmf for UEFI. Servers keep the firmware with which they were installed."
-    />
-    <Select scope={scope} name="machine" label="Machine" value={value.machine} options={machineOptions} />
-    <NetworkConfigField scope={scope} value={value.networkConfig} />
-    <Check
-      scope={scope}
-      name="tpm"
-      label="TPM 2.0"
-      checked={value.tpm}
-      hint="Windows 11 needs it. A node needs swtpm."
-    />
-  </>
-)
 
 type MinimumDiskProps = { scope: string; value: number; required?: boolean; hint?: string }
 const MinimumDisk = (props: MinimumDiskProps) => (
@@ -244,7 +197,7 @@ const ImageMenu = ({ of: i }: { of: Image }) =>
           <>
             <Field scope={`edit-${i.id}`} name="name" label="Name" required value={i.name} />
             <MinimumDisk scope={`edit-${i.id}`} required value={i.minDiskGb} />
-            <HardwareFields scope={`edit-${i.id}`} value={i} />
+            <ListedFields list={hardware} scope={`edit-${i.id}`} of={i} />
           </>
         }
       />

@@ -1,4 +1,6 @@
 // The images that an account brings along.
+
+import { hardware } from '../../../src/catalog/images/hardware.ts'
 import {
   addOwnImage,
   listOwnImages,
@@ -6,9 +8,9 @@ import {
   renameOwnImage,
 } from '../../../src/compute/own-images/own-images.ts'
 import { type Answers, page, reading } from '../../../src/kernel/web/page.ts'
-import { NetworkConfigField } from '../../catalog/images/network-config.tsx'
 import { Action, Menu, RemoveEntry, RenameEntry } from '../../components/action.tsx'
-import { Field, Select } from '../../components/field.tsx'
+import { Field } from '../../components/field.tsx'
+import { ListedFields } from '../../components/forms/listed-fields.tsx'
 import { ListPage } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { type Column, Count } from '../../components/table.tsx'
@@ -88,17 +90,7 @@ const AddImage = ({ ownerId }: { ownerId: string }) => (
           placeholder="sha256:"
           hint="sha256: or sha512: followed by the digest that the publisher gives."
         />
-        <Select
-          scope="image"
-          name="os"
-          label="Operating system"
-          value="linux"
-          options={[
-            { value: 'linux', label: 'Linux, or another with cloud-init' },
-            { value: 'windows', label: 'Windows with cloudbase-init' },
-          ]}
-        />
-        <NetworkConfigField scope="image" value="v1" />
+        <ListedFields list={{ os: hardware.os, networkConfig: hardware.networkConfig }} scope="image" />
       </>
     }
   />

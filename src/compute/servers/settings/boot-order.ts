@@ -1,10 +1,11 @@
 // The machine of a server: the one on which it was installed, its CD drive, and the device that it tries first.
 import { Type as t } from 'typebox'
 import { type BootFirst, bootFirsts, nodeCommand, type Vm } from '../../../../agent/protocol/wire.ts'
-import { hardwareFields, hardwareOf } from '../../../catalog/images/hardware.ts'
+import { hardware, hardwareOf } from '../../../catalog/images/hardware.ts'
 import { everybody } from '../../../kernel/api/access.ts'
 import { described, fields, namedSchema, nullable, operation } from '../../../kernel/api/operation.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
+import { responseOf } from '../../../kernel/fields/field-list.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { isoById } from '../../isos/queries.ts'
@@ -23,7 +24,7 @@ export const getHardware = operation({
   access: everybody('servers:read'),
   on: server,
   response: namedSchema('ServerHardware', {
-    ...hardwareFields,
+    ...responseOf(hardware),
     bootFirst,
     iso: described(nullable(t.Object({ id: t.String(), name: t.String() })), 'In its CD drive; null: it is empty.'),
   }),
