@@ -11,7 +11,7 @@ const changes = document.split(/^## (?=\d)/m).slice(1)
 
 /** Make `file`, or In `file`, before, after or before the last `text`, and a block of code; or a block of commands. */
 const BLOCK =
-  /(?:(?<verb>Make|In) `(?<file>[^`]+)`(?:, (?<where>before the last|before|after) `(?<anchor>[^`]+)`)?[^`]*?:\n\n)?```(?<language>\w+)\n(?<code>.*?)^```$/gms
+  /(?:(?<verb>Make|In)\s`(?<file>[^`]+)`(?:,\s(?<where>before the last|before|after)\s`(?<anchor>[^`]+)`)?[^`]*?:\n\n)?```(?<language>\w+)\n(?<code>.*?)^```$/gms
 
 let copy: string
 beforeAll(() => {
