@@ -10,8 +10,10 @@ const document = readFileSync(`${root}/docs/first-changes.md`, 'utf8')
 const changes = document.split(/^## (?=\d)/m).slice(1)
 
 /** Make `file`, or In `file`, before, after or before the last `text`, and a block of code; or a block of commands. */
-const BLOCK =
-  /(?:(?<verb>Make|In)\s`(?<file>[^`]+)`(?:,\s(?<where>before the last|before|after)\s`(?<anchor>[^`]+)`)?[^`]*?:\n\n)?```(?<language>\w+)\n(?<code>.*?)^```$/gms
+const EDIT =
+  /(?<verb>Make|In)\s`(?<file>[^`]+)`(?:,\s(?<where>before the last|before|after)\s`(?<anchor>[^`]+)`)?[^`]*?:/
+const CODE = /```(?<language>\w+)\n(?<code>.*?)^```$/
+const BLOCK = new RegExp(`(?:${EDIT.source}\n\n)?${CODE.source}`, 'gms')
 
 let copy: string
 beforeAll(() => {

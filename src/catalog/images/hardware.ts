@@ -53,7 +53,7 @@ export const hardware = {
   }),
 }
 export type SystemHardware = Required<Hardware> & { networkConfig: NetworkConfigVersion }
-/** What a row has of it. */
+/** The fields of the list in a row. */
 export const hardwareOf = (row: SystemHardware): SystemHardware => valuesOf(hardware, row)
 
 /** The user whose password an order sets. */
