@@ -67,6 +67,7 @@ import totals from './0079_totals.sql' with { type: 'text' }
 import imageSignatures from './0080_image_signatures.sql' with { type: 'text' }
 import stays from './0090_stays.sql' with { type: 'text' }
 import trafficOfStays from './0091_traffic_of_stays.sql' with { type: 'text' }
+import rulesOfStays from './0092_rules_of_stays.sql' with { type: 'text' }
 import pivots from './0095_pivots.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -137,5 +138,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0080_image_signatures', sql: imageSignatures },
   { name: '0090_stays', sql: stays },
   { name: '0091_traffic_of_stays', sql: trafficOfStays },
+  { name: '0092_rules_of_stays', sql: rulesOfStays },
   { name: '0095_pivots', sql: pivots },
 ]

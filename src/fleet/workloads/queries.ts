@@ -119,11 +119,12 @@ export type SeenWorkload = Deciding & WorkloadFacts & { version: number }
 export const seenRow = (tx: Db, id: string): (SeenWorkload & Pick<Workload, 'kind'>) | null =>
   statements(tx).seen.get(id)
 
-/** Does one of the workloads that `where` (over `workloads w`) finds stand on this node? */
+/** Does one of the workloads that `where` (over `workloads w`) finds stay on this node? */
 export const isAnyOn = (tx: Db, nodeId: string, { where, values }: Where): boolean =>
   tx.$client
     .query<unknown, (string | number)[]>(
-      `SELECT 1 ${fromWorkloads} WHERE ${where} AND w.node_id = +? AND w.terminated_at IS NULL LIMIT 1`,
+      `SELECT 1 ${fromWorkloads} WHERE ${where} AND w.terminated_at IS NULL
+         AND EXISTS (SELECT 1 FROM workload_stays s WHERE s.workload_id = w.id AND s.node_id = ?) LIMIT 1`,
     )
     .get(...values, nodeId) !== null
 

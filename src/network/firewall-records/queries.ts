@@ -1,4 +1,5 @@
 import { and, asc, count, eq, inArray } from 'drizzle-orm'
+import { homeOf } from '../../fleet/workloads/stays/queries.ts'
 import { newest } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
@@ -30,7 +31,6 @@ const statements = prepared(({ $client }) => ({
   keepLimits: $client.prepare(
     'INSERT INTO firewall_limits VALUES (?1, ?2) ON CONFLICT (package_id) DO UPDATE SET limits = ?2',
   ),
-  applied: $client.prepare('UPDATE server_firewalls SET applied_revision = max(applied_revision, ?) WHERE id = ?'),
 }))
 /** The account that a firewall belongs to, which decides who sees it; undefined when there is none. */
 export const ownerOfFirewall = (tx: Db, id: string): string | undefined => statements(tx).owner.get(id)?.ownerId
@@ -92,7 +92,6 @@ export const serverFirewall = (tx: Db, id: string): ServerFirewall =>
     rules: [],
     smtpAllowed: null,
     revision: 0,
-    appliedRevision: 0,
     due: false,
     report: null,
     reportedAt: null,
@@ -106,8 +105,9 @@ export function changeServerFirewall(tx: Tx, id: string, given: Partial<ServerFi
     .onConflictDoUpdate({ target: serverFirewalls.id, set })
     .run()
 }
-/** The node has this revision. */
-export const noteApplied = (tx: Tx, id: string, revision: number) => void statements(tx).applied.run(revision, id)
+/** Is the newest revision in force at the home of the server? One that was given back has none. */
+export const isInForce = (tx: Db, { id, revision }: Pick<ServerFirewall, 'id' | 'revision'>): boolean =>
+  (homeOf(tx, id)?.rules ?? revision) >= revision
 /** Keeps what the node counted; it is no change of the firewall. */
 export const keepReport = (tx: Tx, id: string, report: ServerFirewall['report'], reportedAt: number) =>
   void tx

@@ -19,9 +19,8 @@ export const serverFirewalls = sqliteTable('server_firewalls', {
   rules: text({ mode: 'json' }).$type<StoredRule[]>().notNull().default([]),
   /** Null: as the package says. */
   smtpAllowed: integer('smtp_allowed', { mode: 'boolean' }),
-  /** Counts the changes, and the last one that its node has. */
+  /** Counts the changes. */
   revision: integer().notNull().default(0),
-  appliedRevision: integer('applied_revision').notNull().default(0),
   /** Its limits have changed, and no job brings them to its node yet. */
   due: integer({ mode: 'boolean' }).notNull().default(false),
   report: text({ mode: 'json' }).$type<FirewallReport>(),

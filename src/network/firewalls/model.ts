@@ -9,6 +9,7 @@ import type { Db } from '../../kernel/db/open.ts'
 import { isSmtpAllowed, isSshOpen } from '../firewall-records/policy.ts'
 import {
   firewallById,
+  isInForce,
   ownerOfFirewall,
   type ServerFirewall,
   type SharedFirewall,
@@ -82,10 +83,8 @@ export const serverFirewallAnswer = namedSchema('ServerFirewall', {
 })
 
 export function showServerFirewall(tx: Db, server: Server) {
-  const { report, reportedAt, enabled, defaultIn, defaultOut, rules, revision, appliedRevision } = serverFirewall(
-    tx,
-    server.id,
-  )
+  const firewall = serverFirewall(tx, server.id)
+  const { report, reportedAt, enabled, defaultIn, defaultOut, rules } = firewall
   return {
     serverId: server.id,
     enabled,
@@ -98,7 +97,7 @@ export function showServerFirewall(tx: Db, server: Server) {
       rules: shared.rules,
       otherServers: serversWith(tx, shared.id).length - 1,
     })),
-    inForce: appliedRevision >= revision,
+    inForce: isInForce(tx, firewall),
     smtpAllowed: isSmtpAllowed(tx, server),
     counters: report && { at: iso(reportedAt!), ...report },
   }

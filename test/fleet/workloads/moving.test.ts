@@ -1,6 +1,9 @@
 // A workload on two nodes: what it holds counts on each once, and both may report of it.
 import { describe, expect, test } from 'bun:test'
+import { closeStay, openArriving, switchHome } from '../../../src/fleet/workloads/stays/stays.ts'
+import { write } from '../../../src/kernel/db/open.ts'
 import { stayFaults } from '../../support/nodes/stays.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 import { crashMatrix } from '../../support/world/crash-matrix.ts'
 import { type World, world } from '../../support/world/panel.ts'
 import { boxesFeature } from './box-feature.ts'
@@ -12,6 +15,7 @@ async function open() {
   await p.admin('PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [p.node.id, other.id] })
   return p
 }
+const firewall = { enabled: true, acceptClosedSsh: true }
 const otherOf = (p: World) => [...p.agents.keys()].find((id) => id !== p.node.id)!
 async function order(p: World): Promise<string> {
   const body = { ownerId: p.customer.id, nodeGroupId: p.location, imageId: p.image, memoryMb: 1024 }
@@ -86,6 +90,87 @@ describe('a box that moves', () => {
     await p.admin('DELETE', `/boxes/${id}`)
     await p.settle()
     expect(await where(p, id)).toMatchObject({ stays: [], held: [] })
+  })
+})
+
+describe('a server that arrives on a second node', () => {
+  async function arriving() {
+    const p = await open()
+    const { serverId } = await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    const to = otherOf(p)
+    write(p.db, (tx) => openArriving(tx, serverId, { nodeId: to, pool: 'local' }))
+    return Object.assign(p, { id: serverId as string, to })
+  }
+  test('has its firewall on both nodes, and it is in force where its home is', async () => {
+    using p = await arriving()
+    const inForce = async (): Promise<boolean> => (await p.admin('GET', `/servers/${p.id}/firewall`)).inForce
+    const early = () => p.agents.get(p.to)!.host.state.earlyPolicy(p.id)?.firewall
+    p.agents.get(p.to)!.disconnect()
+    await p.admin('PATCH', `/servers/${p.id}/firewall`, firewall)
+    await eventually(inForce)
+    expect(await inForce()).toBe(true)
+    write(p.db, (tx) => switchHome(tx, p.id, { nodeId: p.to, locationId: p.location }))
+    expect(await inForce()).toBe(false)
+    p.agents.get(p.to)!.connect()
+    await eventually(inForce)
+    expect(early()).toBeDefined()
+  })
+  test('loses nothing with that node, which gives back what it held', async () => {
+    using p = await arriving()
+    p.agents.get(p.to)!.disconnect()
+    const refused = await p.call(p.owner, 'DELETE', `/admin/nodes/${p.to}`)
+    expect([refused.status, refused.body.error.message]).toEqual([
+      409,
+      'fra-02 holds 1 server. Move or terminate them first.',
+    ])
+    const lost = await p.admin('POST', `/admin/nodes/${p.to}/actions/declare-lost`, { name: 'fra-02' })
+    expect(lost).toEqual({ workloads: [], count: 0 })
+    expect(p.server(p.id).status).toBe('running')
+    expect(await where(p, p.id)).toMatchObject({ stays: ['home on fra-01'], held: ['fra-01 holds 1 2048 20'] })
+  })
+  test('fails with its home, and is gone from the second node when that is removed', async () => {
+    using p = await arriving()
+    p.agents.get(p.node.id)!.disconnect()
+    const lost = await p.admin('POST', `/admin/nodes/${p.node.id}/actions/declare-lost`, { name: 'fra-01' })
+    expect(lost.count).toBe(1)
+    expect(p.server(p.id).status).toBe('failed')
+    const removed = await p.admin('POST', `/admin/nodes/${p.to}/actions/remove-with-workloads`, { name: 'fra-02' })
+    expect(removed).toMatchObject({ count: 0, removed: true })
+    expect(await where(p, p.id)).toMatchObject({ stays: ['home on fra-01'] })
+  })
+  test('is told to its owner where either node is maintained', async () => {
+    using p = await arriving()
+    const body = { audience: 'customers', text: 'Work tonight.', nodeId: p.to }
+    await p.admin('POST', '/admin/announcements', body)
+    const seen = async () => (await p.call(p.customer, 'GET', '/announcements')).body.data.length
+    expect(await seen()).toBe(1)
+    write(p.db, (tx) => closeStay(tx, p.id, p.to, p.now()))
+    expect(await seen()).toBe(0)
+  })
+  test('crashed on its former home as that tells later; one where it arrives changes nothing', async () => {
+    using p = await arriving()
+    const crash = (nodeId: string, at: number) =>
+      p.controller.reports.take(nodeId, {
+        type: 'crash',
+        workload: p.id,
+        at,
+        cause: 'ended',
+        detail: 'it broke',
+        outcome: 'restarts',
+      } as never)
+    const kept = () => p.db.$client.query('SELECT count(*) AS n FROM workload_crashes').get()
+    crash(p.to, p.now() - 1000)
+    await Bun.sleep(100)
+    expect(kept()).toEqual({ n: 0 })
+    write(p.db, (tx) => {
+      switchHome(tx, p.id, { nodeId: p.to, locationId: p.location })
+      closeStay(tx, p.id, p.node.id, p.now())
+    })
+    crash(p.node.id, p.now() - 2000)
+    await Bun.sleep(100)
+    expect(kept()).toEqual({ n: 1 })
+    for (const id of [p.to, p.node.id]) expect((await p.admin('GET', `/admin/nodes/${id}`)).misconduct).toEqual([])
   })
 })
 

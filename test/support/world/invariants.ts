@@ -9,7 +9,7 @@ import { limitsOf } from '../../../src/compute/servers/speed/limits.ts'
 import { workloadById } from '../../../src/fleet/workloads/queries.ts'
 import { statusOf } from '../../../src/fleet/workloads/status.ts'
 import { homeOf } from '../../../src/fleet/workloads/stays/queries.ts'
-import { serverFirewall } from '../../../src/network/firewall-records/queries.ts'
+import { isInForce, serverFirewall } from '../../../src/network/firewall-records/queries.ts'
 import { addressLedgerFaults } from '../ledger.ts'
 import { stayFaults } from '../nodes/stays.ts'
 import type { World } from './panel.ts'
@@ -105,7 +105,7 @@ export async function invariants(p: World, id: string): Promise<Invariants> {
     restart: `${workload.restartPolicy} ${host.state.wantedOne(id)?.restart}`,
     speed: `${speedInPanel(p, id)} ${speedOnNode(host.state.port(id)?.speed)}`,
     networks: `${host.state.privateNetworks().length}, ${(host.hypervisor as FakeHypervisor).nics(id).length}`,
-    firewall: `${isInForce(p, id) ? 'in force' : 'on its way'}, ${firewallOnNode(p, id)}`,
+    firewall: `${isInForce(p.db, serverFirewall(p.db, id)) ? 'in force' : 'on its way'}, ${firewallOnNode(p, id)}`,
     seeds: (await host.seeds.path(id)) ? 1 : 0,
     rules: host.state.portRules().length,
     allowed: host.state.portRules().flatMap(({ ipv4 }) => ipv4).length,
@@ -177,10 +177,6 @@ function backupTestIn(p: World): string {
   return p.db.$client.query<{ finding: string | null }, []>(sql).get()?.finding ?? 'none'
 }
 
-function isInForce(p: World, id: string) {
-  const { revision, appliedRevision } = serverFirewall(p.db, id)
-  return appliedRevision >= revision
-}
 function firewallOnNode({ node }: World, id: string) {
   const rules = node.agent.host.state.portRules().find(({ workload }) => workload === id)
   return rules?.policy?.firewall ? 'on' : 'off'

@@ -14,9 +14,9 @@ import {
 import type { SystemHardware } from '../../../catalog/images/hardware.ts'
 import { bridgeOf } from '../../../fleet/node-records/queries.ts'
 import { takeDiskGeneration } from '../../../fleet/workloads/queries.ts'
+import { noteRules } from '../../../fleet/workloads/stays/stays.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import { policyOf } from '../../../network/firewall-records/policy.ts'
-import { noteApplied } from '../../../network/firewall-records/queries.ts'
 import { addressesOf, type HeldAddress, isOwn } from '../../../network/ip-pools/allocate.ts'
 import type { Server } from '../model.ts'
 import { speedOf } from '../speed/limits.ts'
@@ -142,7 +142,7 @@ export const startupScriptIn = ({ firstBoot }: Installing, jobId: string, now: n
 
 function policyInstalled(tx: Tx, server: Server) {
   const policy = policyOf(tx, server)
-  noteApplied(tx, server.id, policy.revision)
+  noteRules(tx, server.id, server.nodeId, policy.revision)
   return policy
 }
 

@@ -8,7 +8,7 @@ import { type Workload, workloads } from '../tables.ts'
 import { type Stay, type StayRole, workloadPastStays, workloadStays, workloadStayVolumes } from './tables.ts'
 
 const columns = `workload_id AS workloadId, node_id AS nodeId, role, pool, vcpus, memory_mb AS memoryMb,
-  disk_gb AS diskGb, spare_disk_gb AS spareDiskGb`
+  disk_gb AS diskGb, spare_disk_gb AS spareDiskGb, rules`
 const { version: _, pool: _pool, ...ofWorkload } = getTableColumns(workloads)
 type OnNode = Workload & Pick<Stay, 'role' | 'spareDiskGb'>
 const decode = decoding<OnNode>(ofWorkload)
@@ -45,6 +45,9 @@ const statements = prepared(({ $client }) => ({
   hold: $client.prepare(
     `UPDATE workload_stays SET vcpus = ?, memory_mb = ?, disk_gb = ?, spare_disk_gb = ?
      WHERE workload_id = ? AND node_id = ?`,
+  ),
+  noteRules: $client.prepare(
+    'UPDATE workload_stays SET rules = ?1 WHERE workload_id = ?2 AND node_id = ?3 AND rules < ?1',
   ),
   drop: $client.prepare('DELETE FROM workload_stays WHERE workload_id = ? AND node_id = ?'),
   remember: $client.prepare(
@@ -103,6 +106,8 @@ export const setRole = (tx: Tx, workloadId: string, nodeId: string, role: StayRo
   void statements(tx).setRole.run(role, workloadId, nodeId)
 export const setHeld = (tx: Tx, { workloadId, nodeId, vcpus, memoryMb, diskGb, spareDiskGb }: Stay) =>
   void statements(tx).hold.run(vcpus, memoryMb, diskGb, spareDiskGb, workloadId, nodeId)
+export const setRules = (tx: Tx, workloadId: string, nodeId: string, revision: number) =>
+  void statements(tx).noteRules.run(revision, workloadId, nodeId)
 export const deleteStay = (tx: Tx, workloadId: string, nodeId: string) =>
   void statements(tx).drop.run(workloadId, nodeId)
 export const rememberStay = (tx: Tx, workloadId: string, nodeId: string, now: number) =>

@@ -16,6 +16,7 @@ import {
   rememberStay,
   setHeld,
   setRole,
+  setRules,
   stayOn,
 } from './queries.ts'
 import type { Stay } from './tables.ts'
@@ -109,6 +110,9 @@ export function takeMemoryAgain(tx: Tx, { id, memoryMb }: Pick<Workload, 'id' | 
   const home = homeOf(tx, id)
   if (home) setHeld(tx, { ...home, memoryMb })
 }
+
+/** This revision of the firewall is in force on a node. No stay there, or a newer one: nothing happens. */
+export const noteRules = (tx: Tx, id: string, nodeId: string, revision: number) => setRules(tx, id, nodeId, revision)
 
 function mustHaveHome(tx: Tx, id: string): Stay {
   const home = homeOf(tx, id)

@@ -25,6 +25,8 @@ export const workloadStays = sqliteTable(
     diskGb: integer('disk_gb').notNull(),
     /** Disk space in addition, while a second disk exists beside the first, and for snapshots. */
     spareDiskGb: integer('spare_disk_gb').notNull().default(0),
+    /** The revision of the firewall that is in force there. */
+    rules: integer().notNull().default(0),
   },
   (t) => [primaryKey({ columns: [t.workloadId, t.nodeId] })],
 )
