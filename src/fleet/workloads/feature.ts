@@ -1,8 +1,8 @@
 import type { Db } from '../../kernel/db/open.ts'
 import { feature } from '../../kernel/feature.ts'
-import { locationsOfWorkloads, workloadById } from './queries.ts'
+import { workloadById } from './queries.ts'
 import { checkStates } from './states/rows.ts'
-import { expiringPastStays, idElsewhere } from './stays/queries.ts'
+import { expiringPastStays, idOn } from './stays/queries.ts'
 import { workloadPastStays, workloadStays, workloadStayVolumes } from './stays/tables.ts'
 import {
   accountHoldings,
@@ -35,10 +35,9 @@ export const workloadsFeature = feature({
   expiring: [expiringPastStays],
   poolUsers: {
     holder,
-    holderElsewhere(tx, ids, nodeIds) {
-      const id = idElsewhere(tx, ids, nodeIds)
+    holderOn(tx, nodeIds, holds) {
+      const id = idOn(tx, nodeIds, holds)
       return id === undefined ? undefined : holder(tx, id)
     },
-    locations: locationsOfWorkloads,
   },
 })

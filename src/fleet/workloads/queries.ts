@@ -61,9 +61,6 @@ const statements = prepared(({ $client }) => ({
   hostnameHolder: $client.prepare<{ id: string }, [string, string, string]>(
     'SELECT id FROM workloads WHERE owner_id = ? AND hostname = ? AND id <> ? AND terminated_at IS NULL',
   ),
-  locations: $client.prepare<{ id: string }, [string]>(
-    'SELECT DISTINCT location_id AS id FROM workloads WHERE id IN (SELECT value FROM json_each(?))',
-  ),
   listedOn: $client.prepare<{ n: number }, [string]>(
     'SELECT count(*) AS n FROM workloads WHERE node_id = +? AND terminated_at IS NULL',
   ),
@@ -104,12 +101,6 @@ export const workloadOfService = (
   billingServiceId: string,
   except = '',
 ): ServiceHolder | undefined => statements(tx).ofService.get(billingServiceId, resellerId, except) ?? undefined
-/** The locations of these workloads, each once. */
-export const locationsOfWorkloads = (tx: Db, ids: readonly string[]): string[] =>
-  statements(tx)
-    .locations.all(JSON.stringify(ids))
-    .map(({ id }) => id)
-
 /** The few columns that decide who sees a workload. */
 export type Deciding = Pick<Workload, 'id' | 'ownerId' | 'resellerId' | 'terminatedAt' | 'purgeAt'>
 export const decidingRow = (tx: Db, id: string): (Deciding & Pick<Workload, 'kind'>) | null =>

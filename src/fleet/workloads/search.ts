@@ -2,7 +2,7 @@
 // 10 ms a word, their columns with classes of letters took 490.
 import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
-import { everyWord, HAS, partOfGroups } from '../../kernel/search/text.ts'
+import { everyWord, isInGroups } from '../../kernel/search/text.ts'
 import { addressesText, prefixFits, storedAddress } from '../../network/ip-pools/queries.ts'
 import type { WorkloadKind } from './kind.ts'
 import { fromWorkloads } from './queries.ts'
@@ -36,11 +36,11 @@ function wordFits(word: string, text: string): Where {
   }
   const parts =
     mac === word && address === word
-      ? [partOfGroups(word, ALL)]
-      : [partOfGroups(word, NAMES), partOfGroups(mac, MAC), partOfGroups(address, ADDRESSES)]
+      ? [isInGroups(text, word, ALL)]
+      : [isInGroups(text, word, NAMES), isInGroups(text, mac, MAC), isInGroups(text, address, ADDRESSES)]
   return {
-    where: `${parts.map(() => `${text} ${HAS}`).join(' OR ')} OR ${whole.where}`,
-    values: [...parts, ...whole.values],
+    where: `${parts.map(({ where }) => where).join(' OR ')} OR ${whole.where}`,
+    values: [...parts.flatMap(({ values }) => values), ...whole.values],
   }
 }
 const isEverything = ({ visible }: WorkloadSearch) => visible.where === '1'

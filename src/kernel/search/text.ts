@@ -14,15 +14,29 @@ export const partOf = (text: string) => `*${lettersOf(text).map(classOf).join(''
 
 /** The values of a search text stand in groups with this between them; no word of a search contains it. */
 const BETWEEN_GROUPS = '\r'
-/**
- * As `partOf`, for a search text, whose Latin letters are small and have no accents. `first` and `last`: the groups in
- * which the text may be, of `groups`.
- */
-export function partOfGroups(text: string, { first, last, groups }: { first: number; last: number; groups: number }) {
+/** A text may be in the groups from `first` to `last`, of `groups`. */
+export type Groups = { first: number; last: number; groups: number }
+/** As `partOf`, for a search text, whose Latin letters are small and have no accents. */
+export function partOfGroups(text: string, { first, last, groups }: Groups) {
   const part = lettersOf(text)
     .map((character) => (classes.has(plain(character)) ? plain(character) : classOf(character)))
     .join('')
   return `${`*${BETWEEN_GROUPS}`.repeat(first)}*${part}*${`${BETWEEN_GROUPS}*`.repeat(groups - 1 - last)}`
+}
+/**
+ * Has the search text in this column the text in these groups? A part that begins with a choice of letters is looked
+ * for at every place of a text, 1 µs each; LIKE rules most texts out in a tenth of that.
+ */
+export function isInGroups(column: string, text: string, where: Groups): Where {
+  const part = partOfGroups(text, where)
+  const choice = /^(?:\*\r)*\*\[(.+?)\]/.exec(part)?.[1]
+  const has = `${column} ${HAS}`
+  if (choice === undefined) return { where: has, values: [part] }
+  const letters = [...choice]
+  return {
+    where: `((${letters.map(() => `${column} LIKE ?`).join(' OR ')}) AND ${has})`,
+    values: [...letters.map((letter) => `%${letter}%`), part],
+  }
 }
 const lettersOf = (text: string) => [...text.normalize('NFC').slice(0, MOST_LETTERS)]
 

@@ -17,9 +17,10 @@ import {
   countPools,
   deletePool,
   fillPool,
+  hasAddressOf,
   hasFloating,
-  holdersOf,
   insertPool,
+  nodeIdsOf,
   poolById,
   poolSorts,
   poolsByName,
@@ -29,7 +30,7 @@ import {
 import { type Network, toNetwork, toNumber, toText } from './ranges.ts'
 import { canMeet, isPrivateRange, scopeFor } from './scope.ts'
 import { type Address, EVERYWHERE, type Pool } from './tables.ts'
-import { holderElsewhere, holderOf, locationName, type PoolContext } from './users.ts'
+import { holderOf, holderOn, locationName, type PoolContext } from './users.ts'
 
 /** Every IPv4 address of a pool is a row from the start; a /16 is 65,536 rows. */
 const SMALLEST_IPV4_PREFIX = 16
@@ -289,7 +290,9 @@ export const attachPool = operation({
   run(call) {
     const { tx, target, body } = call
     mustBeNodes(call, body.nodeIds)
-    const left = holderElsewhere(call, holdersOf(tx, target.id), body.nodeIds)
+    const given = new Set(body.nodeIds)
+    const leaving = nodeIdsOf(tx, target.id).filter((id) => !given.has(id))
+    const left = leaving.length ? holderOn(call, leaving, hasAddressOf(target.id)) : undefined
     if (left)
       throw new ApiError(
         'in_use',

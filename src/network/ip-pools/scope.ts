@@ -1,7 +1,7 @@
 // Where the addresses of a pool are unique. A public range is in one pool alone. A private range means something else
 // at each location, so each can have a pool of it; no two pools that may meet at one location share an address.
 
-import { holdersOf } from './queries.ts'
+import { floatingOf } from './queries.ts'
 import { type Network, toNetwork } from './ranges.ts'
 import { EVERYWHERE, type Pool } from './tables.ts'
 import { locationsOf, type PoolContext } from './users.ts'
@@ -15,12 +15,12 @@ export const isPrivateRange = ({ version, first, last }: Network): boolean =>
 
 /**
  * The scope of a pool that these nodes are about to route: `EVERYWHERE` for a public range and for a private one of
- * several locations, else the id of its location. Holders of its addresses count with the nodes: their location may be
- * one that the pool leaves. Without any, the scope stays.
+ * several locations, else the id of its location. Floating addresses count with the nodes: their location may be one
+ * that the pool leaves; its workloads stand on its nodes. Without any, the scope stays.
  */
 export function scopeFor(call: PoolContext, pool: Pick<Pool, 'id' | 'network' | 'scope'>, nodeIds: readonly string[]) {
   if (!isPrivateRange(toNetwork(pool.network)!)) return EVERYWHERE
-  const locations = locationsOf(call, [...nodeIds, ...holdersOf(call.tx, pool.id)])
+  const locations = locationsOf(call, [...nodeIds, ...floatingOf(call.tx, pool.id)])
   const [only, ...more] = locations
   return only === undefined ? pool.scope : more.length ? EVERYWHERE : only
 }

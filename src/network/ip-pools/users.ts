@@ -2,6 +2,7 @@
 // declare here what pools have to know of them.
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
+import type { Where } from '../../kernel/db/rows.ts'
 
 export type Holder = { id: string; kind: string; hostname: string }
 export type PoolUsers = {
@@ -13,8 +14,11 @@ export type PoolUsers = {
   locationName?(tx: Db, locationId: string): string | undefined
   /** The holder with this id; undefined where it is none of this feature's. */
   holder?(tx: Db, id: string): Holder | undefined
-  /** One of these holders that stands on none of these nodes; undefined where there is none. */
-  holderElsewhere?(tx: Db, holderIds: readonly string[], nodeIds: readonly string[]): Holder | undefined
+  /**
+   * A holder that stands on one of these nodes; undefined where there is none. `holds`: the condition, as SQL, that the
+   * SQL expression `id` is a holder.
+   */
+  holderOn?(tx: Db, nodeIds: readonly string[], holds: (id: string) => Where): Holder | undefined
 }
 
 declare module '../../kernel/feature.ts' {
@@ -42,5 +46,5 @@ export const locationsOf = ({ registry, tx }: PoolContext, ids: readonly string[
 ]
 export const locationName = (call: PoolContext, id: string) => asked(call, (users) => users.locationName?.(call.tx, id))
 export const holderOf = (call: PoolContext, id: string) => asked(call, (users) => users.holder?.(call.tx, id))
-export const holderElsewhere = (call: PoolContext, holderIds: readonly string[], nodeIds: readonly string[]) =>
-  asked(call, (users) => users.holderElsewhere?.(call.tx, holderIds, nodeIds))
+export const holderOn = (call: PoolContext, nodeIds: readonly string[], holds: (id: string) => Where) =>
+  asked(call, (users) => users.holderOn?.(call.tx, nodeIds, holds))

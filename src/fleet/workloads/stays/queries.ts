@@ -3,7 +3,7 @@ import { getTableColumns, lt } from 'drizzle-orm'
 import { day } from '../../../kernel/db/clock.ts'
 import { expiring } from '../../../kernel/db/expiring.ts'
 import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
-import { columnList, decoding, inserting } from '../../../kernel/db/rows.ts'
+import { columnList, decoding, inserting, type Where } from '../../../kernel/db/rows.ts'
 import { type Workload, workloads } from '../tables.ts'
 import { type Stay, type StayRole, workloadPastStays, workloadStays, workloadStayVolumes } from './tables.ts'
 
@@ -36,10 +36,6 @@ const statements = prepared(({ $client }) => ({
   ),
   passing: $client.prepare<Stay, [string]>(
     `SELECT ${columns} FROM workload_stays WHERE node_id = ? AND role <> 'home' ORDER BY workload_id`,
-  ),
-  elsewhere: $client.prepare<{ id: string }, [string, string]>(
-    `SELECT workload_id AS id FROM workload_stays
-     WHERE workload_id IN (SELECT value FROM json_each(?)) AND node_id NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
   ),
   setRole: $client.prepare('UPDATE workload_stays SET role = ? WHERE workload_id = ? AND node_id = ?'),
   hold: $client.prepare(
@@ -80,9 +76,16 @@ export const stayVolumesOn = (tx: Db, nodeId: string): string[] =>
     .map(({ id }) => id)
 /** The stays on a node that are no home. */
 export const passingOn = (tx: Db, nodeId: string): Stay[] => statements(tx).passing.all(nodeId)
-/** One of these workloads that stays on a node beside these; undefined where there is none. */
-export const idElsewhere = (tx: Db, ids: readonly string[], nodeIds: readonly string[]): string | undefined =>
-  statements(tx).elsewhere.get(JSON.stringify(ids), JSON.stringify(nodeIds))?.id
+/** A workload that stays on one of these nodes and fits; undefined where there is none. */
+export function idOn(tx: Db, nodeIds: readonly string[], fits: (id: string) => Where): string | undefined {
+  const { where, values } = fits('s.workload_id')
+  return tx.$client
+    .query<{ id: string }, string[]>(
+      `SELECT s.workload_id AS id FROM json_each(+?) n CROSS JOIN workload_stays s ON s.node_id = n.value
+       WHERE ${where} LIMIT 1`,
+    )
+    .get(JSON.stringify(nodeIds), ...values)?.id
+}
 
 /**
  * The role of a workload on a node; `past` where it was before, undefined where it never was. A home that was given
