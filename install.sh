@@ -288,6 +288,7 @@ find_program() {
   elif [ -e "$here/src/main.ts" ]; then build; from=$here/dist/berth
   elif [ "$mode" = agent ] && ! is_enrolled; then from=$library/fetched; step "Program from $controller_url" fetch_program "$from"
   elif [ -x $program ]; then from=$program
+  elif [ -x $library/berth-host ]; then from=$library/berth-host # an uninstallation left it
   fi
   [ -n "$from" ] || fail "There is no program beside $here/${0##*/}." 'Put the one of the release there, or run this from a checkout.'
 }

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# The part of install.sh that makes dist/berth from a checkout: it fetches Bun through npm, checks it, and compiles. It uses
-# step, fail, packages and last_lines of install.sh.
+# The part of install.sh that makes dist/berth from a checkout: it fetches Bun through npm, checks it, and compiles. It
+# uses step, fail, packages and last_lines of install.sh.
 
-# What the builds are made with. The integrity values are the registry's own, pinned here.
+# The tool of the builds. The integrity values are the registry's own, pinned here.
 BUN_VERSION=1.4.5
 declare -A BUN_INTEGRITY=(
   [x64]=sha512-IWX9BELoGHAUtMonkeSaNaZwXzRk+oDw6Mk+HBFXd3KHYIBNBsIGRupMZPcgNoDbJpLu6gAJjIoIVPZtt1aJ1g==
@@ -28,7 +28,8 @@ compile() {
     cd "$here"
     # cpu-features is a native add-on that ssh2 does without.
     "$bun" build --compile --minify --bytecode --format=esm --splitting --sourcemap=none \
-      --no-compile-autoload-bunfig --no-compile-autoload-dotenv --external cpu-features ./src/main.ts --outfile dist/berth.new
+      --no-compile-autoload-bunfig --no-compile-autoload-dotenv --external cpu-features \
+      ./src/main.ts --outfile dist/berth.new
     ./dist/berth.new version
     ./dist/berth.new licences >dist/NOTICE
     mv dist/berth.new dist/berth
@@ -40,12 +41,18 @@ compile() {
 source_fingerprint() {
   (
     cd "$here"
-    { echo $BUN_VERSION; { find src agent backup-server host packaging views public migrations package.json bun.lock install.sh LICENSE -type f 2>/dev/null || true; } | sort | xargs sha256sum; } |
-      sha256sum | cut -d' ' -f1
+    {
+      echo $BUN_VERSION
+      {
+        find src agent backup-server host packaging views public migrations package.json bun.lock install.sh LICENSE \
+          -type f 2>/dev/null || true
+      } | sort | xargs sha256sum
+    } | sha256sum | cut -d' ' -f1
   )
 }
 
-# Bun comes as a package through npm, so that an operator's own registry settings apply; nothing of it runs before it is checked.
+# Bun comes as a package through npm, so that an operator's own registry settings apply; nothing of it runs before it is
+# checked.
 get_bun() {
   local arch archive integrity
   bun=$here/.tools/bun
@@ -54,9 +61,14 @@ get_bun() {
   integrity=${BUN_INTEGRITY[$arch]-}
   [ -n "$integrity" ] || fail "There is no build of Bun for $(uname -m)."
   mkdir -p "$here/.tools"
-  archive=$here/.tools/$(cd "$here/.tools" && npm pack --loglevel=error --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=2000 \
+  archive=$here/.tools/$(cd "$here/.tools" &&
+    npm pack --loglevel=error --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=2000 \
     "@oven/bun-linux-$arch@$BUN_VERSION" | tail -1) || registry_failed npm
-  [ "sha512-$(sha_of 512 "$archive")" = "$integrity" ] || { rm -f "$archive"; fail "The Bun that npm brought is not the one this script expects (sha512 differs)." 'Check the npm registry that this machine uses.'; }
+  [ "sha512-$(sha_of 512 "$archive")" = "$integrity" ] || {
+    rm -f "$archive"
+    fail "The Bun that npm brought is not the one this script expects (sha512 differs)." \
+      'Check the npm registry that this machine uses.'
+  }
   tar -xzf "$archive" -C "$here/.tools" --strip-components=2 --no-same-owner package/bin/bun
   rm "$archive"
   note='integrity verified'
@@ -97,7 +109,7 @@ operator_npm_settings() {
   [ ! -r "$home/.npmrc" ] || export NPM_CONFIG_USERCONFIG=$home/.npmrc
 }
 
-# What is there already is only looked at, which takes milliseconds and no network.
+# Libraries that are there already are only looked at, which takes milliseconds and no network.
 get_modules() {
   if command -v npm >/dev/null; then npm_settings_for_bun; fi
   (cd "$here" && "$bun" install --frozen-lockfile --ignore-scripts --production) || registry_failed Bun

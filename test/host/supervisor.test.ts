@@ -93,9 +93,9 @@ describe('the supervisor', () => {
   })
 
   test('starts a killed service again, with pauses that grow, and leaves the others alone', async () => {
-    const { services, pidOf, log } = machineWith({ steady: sleeping, killed: sleeping })
+    const { services, pidOf, log } = machineWith({ other: sleeping, killed: sleeping })
     await services('start')
-    const other = pidOf('steady')
+    const other = pidOf('other')
     for (const pause of [1, 2]) {
       const before = pidOf('killed')
       process.kill(before, 'SIGKILL')
@@ -103,8 +103,8 @@ describe('the supervisor', () => {
       expect(log('killed')).toContain(`killed ended with status 137; it is started again in ${pause} s\n`)
       expect(isAlive(pidOf('killed'))).toBe(true)
     }
-    expect(pidOf('steady')).toBe(other)
-    expect(log('steady')).toBe('')
+    expect(pidOf('other')).toBe(other)
+    expect(log('other')).toBe('')
   })
 
   test('does not try again what has said that its settings cannot work', async () => {
