@@ -59,6 +59,8 @@ export async function debianLab({ bridge: name, ipv4, ipv6, diskGb }: Lab) {
         await run(['virsh', '-c', 'qemu:///system', 'destroy', serverId])
         await run(['virsh', '-c', 'qemu:///system', 'undefine', '--nvram', serverId])
       }
+      // Podman mounts its layers here as soon as an agent asks for its version.
+      await run(['umount', '--lazy', `${live.dir}/real-01/containers/storage/overlay`])
       await live.close()
       await lan.remove()
       await removeRules()
