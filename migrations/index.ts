@@ -65,6 +65,7 @@ import addressScopes from './0075_address_scopes.sql' with { type: 'text' }
 import search from './0079_search.sql' with { type: 'text' }
 import totals from './0079_totals.sql' with { type: 'text' }
 import imageSignatures from './0080_image_signatures.sql' with { type: 'text' }
+import servicesOfWorkloads from './0085_workload_services.sql' with { type: 'text' }
 import stays from './0090_stays.sql' with { type: 'text' }
 import trafficOfStays from './0091_traffic_of_stays.sql' with { type: 'text' }
 import rulesOfStays from './0092_rules_of_stays.sql' with { type: 'text' }
@@ -136,6 +137,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0079_search', sql: search },
   { name: '0079_totals', sql: totals },
   { name: '0080_image_signatures', sql: imageSignatures },
+  { name: '0085_workload_services', sql: servicesOfWorkloads },
   { name: '0090_stays', sql: stays },
   { name: '0091_traffic_of_stays', sql: trafficOfStays },
   { name: '0092_rules_of_stays', sql: rulesOfStays },

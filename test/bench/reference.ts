@@ -31,7 +31,7 @@ const status = `CASE WHEN w.lifecycle = 'terminated' THEN 'terminated' WHEN w.su
   WHEN w.lifecycle <> 'active' THEN w.lifecycle
   WHEN w.power IN ('running', 'paused') THEN 'running' ELSE 'stopped' END`
 const select = `SELECT w.*, s.package_id, s.image_id, s.image_checksum, s.traffic_gb, s.port_mbps,
-    s.billing_service_id, s.protected,
+    s.protected,
     s.pending_password_hash, s.os, s.rescue, g.os_id, g.os_name, g.os_version, g.kernel, g.detected_at,
     s.speed_in_mbps, s.speed_out_mbps, s.speed_cpu_percent, s.throttle_mbps,
     s.disk_read_iops, s.disk_write_iops, s.disk_read_mb_per_second, s.disk_write_mb_per_second,
@@ -93,12 +93,12 @@ const find = {
 const put = {
   workload:
     row(`INSERT INTO workloads (id, kind, number, owner_id, node_id, location_id, hostname, name, lifecycle, vcpus,
-      memory_mb, disk_gb, mac, placement, created_at, pool)
-    VALUES (?, 'server', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
+      memory_mb, disk_gb, mac, placement, created_at, pool, billing_service_id)
+    VALUES (?, 'server', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
   stay: row("INSERT INTO workload_stays VALUES (?, ?, 'home', ?, ?, ?, ?, 0, 0)"),
   server: row(
-    'INSERT INTO servers (id, package_id, image_id, traffic_gb, port_mbps, format, billing_service_id) VALUES ' +
-      "(?, ?, ?, ?, ?, 'qcow2', ?)",
+    'INSERT INTO servers (id, package_id, image_id, traffic_gb, port_mbps, format) VALUES ' +
+      "(?, ?, ?, ?, ?, 'qcow2')",
   ),
   take: row('UPDATE addresses SET workload_id = ?, is_primary = 1 WHERE id = ?'),
   prefix: row(
@@ -372,6 +372,7 @@ const order = db.transaction((by: Row, body: Row) => {
   const number = find.number.get()!.n
   const host = body['hostname'] ?? `server${number}`
   const mac = `02:${randomBytes(5).toString('hex').match(/../g)!.join(':')}`
+  const service = body['billingServiceId'] ?? null
   put.workload.run(
     id,
     number,
@@ -388,10 +389,10 @@ const order = db.transaction((by: Row, body: Row) => {
     `${node.name}: most free memory`,
     now,
     node.pool,
+    service,
   )
   put.stay.run(id, node.id, node.pool, what['vcpus'], what['memory_mb'], what['disk_gb'])
-  const service = body['billingServiceId'] ?? null
-  put.server.run(id, body['packageId'], image?.['id'] ?? null, what['traffic_gb'], what['port_mbps'], service)
+  put.server.run(id, body['packageId'], image?.['id'] ?? null, what['traffic_gb'], what['port_mbps'])
   node.free -= what['memory_mb']
   const ipv4 = find.ipv4.get(node.id)!
   put.take.run(id, ipv4['id'])

@@ -21,7 +21,7 @@ type Answer = { error: string | null; answer: any }
 const orders = (call: { method: string; path: string }) => call.method === 'POST' && call.path === '/admin/servers'
 const serversOf = (p: Berth) =>
   p.db.$client
-    .query('SELECT w.id, s.billing_service_id AS name, w.owner_id AS owner FROM workloads w JOIN servers s USING (id)')
+    .query('SELECT w.id, w.billing_service_id AS name, w.owner_id AS owner FROM workloads w JOIN servers s USING (id)')
     .all() as { id: string; name: string; owner: string }[]
 
 const ipOf = async (p: Berth, id: string) => (await p.admin('GET', `/servers/${id}`)).ipv4 as string

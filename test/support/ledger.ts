@@ -19,7 +19,7 @@ export function ledgerFaults(db: Pick<Db, '$client'>): string[] {
          i.state <> iif(w.suspended_at IS NULL, w.lifecycle, 'suspended') OR i.owner_id <> w.owner_id
          OR i.reseller_id IS NOT w.reseller_id OR i.hostname <> w.hostname
          OR i.product_id IS NOT coalesce(s.package_id, g.offer_id) OR i.product_name IS NOT coalesce(p.name, o.name)
-         OR i.billing_service_id IS NOT coalesce(s.billing_service_id, g.billing_service_id)
+         OR i.billing_service_id IS NOT w.billing_service_id
          OR i.billing_product_id IS NOT coalesce(p.billing_product_id, o.billing_product_id)
          OR i.power IS NOT iif(g.id IS NULL OR w.suspended_at IS NOT NULL, NULL, coalesce(g.spell, 'stopped'))))`,
     ),
@@ -52,11 +52,11 @@ export function addressLedgerFaults(db: Pick<Db, '$client'>): string[] {
   const faults = faultsIn(db)
   // The address of a terminated server is kept, and nobody's usage.
   const there = `SELECT a.id, 'extra' AS kind, w.id AS holder, w.owner_id AS owner, w.reseller_id AS reseller,
-      w.id AS server, (SELECT billing_service_id FROM servers WHERE id = w.id) AS service
+      w.id AS server, w.billing_service_id AS service
     FROM addresses a JOIN workloads w ON w.id = a.workload_id
     WHERE a.holder_id IS NULL AND NOT a.is_primary AND w.lifecycle <> 'terminated'
     UNION ALL SELECT a.id, 'floating', a.holder_id, f.owner_id, f.reseller_id, w.id,
-      (SELECT billing_service_id FROM servers WHERE id = w.id)
+      w.billing_service_id
     FROM addresses a JOIN floating_ips f ON f.id = a.holder_id
       LEFT JOIN workloads w ON w.id = a.workload_id AND w.lifecycle <> 'terminated'
     WHERE a.holder_id IS NOT NULL`

@@ -124,7 +124,6 @@ export const restoreToNewServer = operation({
       ...takenOver(what, pool),
       imageId: target.imageId,
       imageChecksum: target.imageChecksum,
-      billingServiceId: null,
     })
     const { concerning, data } = inEvent(tx, load(tx, id))
     emit(tx, clock(), 'server.created', concerning, { ...data, image: target.imageId })

@@ -4,6 +4,7 @@ import { Type as t } from 'typebox'
 import { gpuOffer, imagesOf, needOf } from '../../catalog/gpu-offers/model.ts'
 import { reserveInstance } from '../../fleet/gpus/hold.ts'
 import { location } from '../../fleet/locations/model.ts'
+import { changeWorkload } from '../../fleet/workloads/queries.ts'
 import { mustNotBeLocked } from '../../identity/accounts/model.ts'
 import { sendWelcome } from '../../identity/auth/passwords/change.ts'
 import { mustAllowInstance, resellerOf } from '../../identity/resellers/model.ts'
@@ -96,10 +97,10 @@ export const createInstance = operation({
       id,
       offerId: offer.id,
       imageId: image.id,
-      billingServiceId: body.billingServiceId || null,
       jupyterToken: newJupyterToken(secrets, { id }),
       sshKeys,
     })
+    if (body.billingServiceId) changeWorkload(tx, id, { billingServiceId: body.billingServiceId })
     tell(tx, now, 'gpu_instance.created', id, {})
     // An account that was made without an invitation: this is the first that its holder hears of it.
     if (owner.passwordHash === null && owner.welcomedAt === null) sendWelcome(tx, { secrets, clock, brandFor }, owner)

@@ -1,3 +1,4 @@
+import { billingServiceFits } from '../../fleet/workloads/queries.ts'
 import { foundWorkloads } from '../../fleet/workloads/search.ts'
 import { accountContains } from '../../identity/accounts/queries.ts'
 import { own, visible } from '../../identity/team/access.ts'
@@ -6,7 +7,7 @@ import { page, paginate, sortParameter } from '../../kernel/api/list.ts'
 import { operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../../kernel/api/query.ts'
 import { endedInstance, type InstanceStatus, instanceStatuses, load } from './model.ts'
-import { billingServiceFits, countInstances, instanceKeys, instanceSorts } from './queries.ts'
+import { countInstances, instanceKeys, instanceSorts } from './queries.ts'
 import { instanceResponse } from './record.ts'
 import { showInstance } from './show.ts'
 

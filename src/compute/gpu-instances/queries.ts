@@ -9,7 +9,6 @@ import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import { inserting, updating, type Where } from '../../kernel/db/rows.ts'
-import { onceAny } from '../../kernel/search/text.ts'
 import { instanceStatuses } from './model.ts'
 import { gpuInstances } from './tables.ts'
 
@@ -57,10 +56,6 @@ export const hasInstances = (tx: Db, actor: Actor): boolean => {
       .get(...values) !== null
   )
 }
-
-/** Over `workloads w`: the instance that a billing system calls so. For those only who may read that. */
-export const billingServiceFits = (billingServiceId: string): Where =>
-  onceAny('FROM gpu_instances WHERE billing_service_id = +?', 'id', 'w.id', [billingServiceId])
 
 const uses = prepared(({ $client }) => {
   const having = (column: string) =>

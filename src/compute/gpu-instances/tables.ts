@@ -11,8 +11,6 @@ export const gpuInstances = sqliteTable('gpu_instances', {
   id: text().primaryKey(),
   offerId: text('offer_id').notNull(),
   imageId: text('image_id').notNull(),
-  /** The billing system's own identifier of it. */
-  billingServiceId: text('billing_service_id'),
   /** JSON of texts `NAME=value`, encrypted; null: none. */
   environment: text(),
   /** Null: the image's own. */

@@ -6,6 +6,7 @@ import { sourceOf } from '../../catalog/images/model.ts'
 import { packageOnSale } from '../../catalog/packages/model.ts'
 import { location } from '../../fleet/locations/model.ts'
 import { isNodeIn } from '../../fleet/node-records/queries.ts'
+import { changeWorkload } from '../../fleet/workloads/queries.ts'
 import { reserve } from '../../fleet/workloads/reserve.ts'
 import { areas } from '../../identity/accounts/areas.ts'
 import { type Account, mustNotBeLocked } from '../../identity/accounts/model.ts'
@@ -177,8 +178,8 @@ function accept(
     id,
     ...takenOver(what, pool),
     imageId: first?.image.id ?? null,
-    billingServiceId: body.billingServiceId || null,
   })
+  if (body.billingServiceId) changeWorkload(tx, id, { billingServiceId: body.billingServiceId })
   const { concerning, data } = inEvent(tx, load(tx, id))
   emit(tx, clock(), 'server.created', concerning, { ...data, image: first?.image.id ?? null })
   const mails = { secrets, clock, config, brandFor }

@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { billingServiceFits } from '../../fleet/workloads/queries.ts'
 import { everyWorkload, firstToSetUp, isAnySetUp } from '../../fleet/workloads/reports.ts'
 import { searchWorkloads } from '../../fleet/workloads/search.ts'
 import { areas } from '../../identity/accounts/areas.ts'
@@ -43,14 +44,7 @@ import { exportAllServers, exportServers, getServer, listAllServers, listServers
 import { load, serverData, serverKind } from './model.ts'
 import { serverNotices, tellBothOwners, tellOwner } from './notices.ts'
 import { powering, powerServer } from './power.ts'
-import {
-  billingServiceFits,
-  serversOfBuild,
-  serversWithImage,
-  serversWithIso,
-  serversWithPackage,
-  serverTarget,
-} from './queries.ts'
+import { serversOfBuild, serversWithImage, serversWithIso, serversWithPackage, serverTarget } from './queries.ts'
 import { enteringRescue, rescueOptions, rescueServer } from './rescue/enter.ts'
 import { exitingRescue, exitRescue } from './rescue/exit.ts'
 import { setBillingService } from './settings/billing-service.ts'

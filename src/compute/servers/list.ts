@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { labelFits } from '../../fleet/labels/queries.ts'
+import { billingServiceFits } from '../../fleet/workloads/queries.ts'
 import { type FoundWorkloads, foundWorkloads } from '../../fleet/workloads/search.ts'
 import { type Status, statuses, statusIs } from '../../fleet/workloads/status.ts'
 import { accountContains, customerWithExternalId } from '../../identity/accounts/queries.ts'
@@ -10,7 +11,7 @@ import { operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../../kernel/api/query.ts'
 import { csvOf } from '../../kernel/csv.ts'
 import { seenServer } from './model.ts'
-import { billingServiceFits, countServers, type ServerFilter, serverKeys, serverSorts } from './queries.ts'
+import { countServers, type ServerFilter, serverKeys, serverSorts } from './queries.ts'
 import { renderedServer, serverReaders, serverResponse } from './show.ts'
 
 export const getServer = operation({
@@ -49,7 +50,7 @@ function listing(call: ReadContext, name: string) {
     filters.push([where, values])
   }
   if (query['billingServiceId']) {
-    filters.push(['s.billing_service_id = +?', [query['billingServiceId']]])
+    filters.push(['w.billing_service_id = +?', [query['billingServiceId']]])
     // A reseller's billing system has identifiers of its own, which may be the same.
     if (call.actor.kind === 'staff' && !query['resellerId']) filters.push(['w.reseller_id IS NULL', []])
   }
@@ -90,10 +91,7 @@ function listing(call: ReadContext, name: string) {
     ...(found && { from: found.from, id: found.id }),
     where: filters.map(([sql]) => sql).join(' AND '),
     values: filters.flatMap(([, v]) => v),
-    joined:
-      query['packageId'] !== undefined ||
-      query['billingServiceId'] !== undefined ||
-      /^-?package$/.test(query['sort'] ?? ''),
+    joined: query['packageId'] !== undefined || /^-?package$/.test(query['sort'] ?? ''),
     isEverything: where === '1' && onlyAsksFor(),
   }
   const { tx } = call

@@ -23,7 +23,6 @@ import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting, rowBy, updating, type Where } from '../../kernel/db/rows.ts'
 import { openJobJson } from '../../kernel/jobs/queries.ts'
-import { onceAny } from '../../kernel/search/text.ts'
 import { addressesJson } from '../../network/ip-pools/queries.ts'
 import { interruptedInstallations, servers } from './tables.ts'
 
@@ -112,10 +111,6 @@ export const untoldSpeeds = (tx: Db, most: number): string[] =>
     .untold.all(most)
     .map(({ id }) => id)
 
-/** Over `workloads w`: the server that a billing system calls so. For those only who may read that. */
-export const billingServiceFits = (billingServiceId: string): Where =>
-  onceAny('FROM servers WHERE billing_service_id = +?', 'id', 'w.id', [billingServiceId])
-
 // ---------------------------------------------------------------- rows of lists
 export type ServerRow = {
   id: string
@@ -192,7 +187,7 @@ const selectServers = `SELECT ${workloadColumns}, s.traffic_gb AS trafficGb, s.p
   s.throttle_mbps AS throttleMbps, ${classOfWorkload} AS storageClass, s.disk_read_iops AS diskReadIops,
   s.disk_write_iops AS diskWriteIops, s.disk_read_mb_per_second AS diskReadMbPerSecond,
   s.disk_write_mb_per_second AS diskWriteMbPerSecond,
-  s.billing_service_id AS billingServiceId,  s.package_id AS packageId, s.image_id AS imageId,
+  w.billing_service_id AS billingServiceId,  s.package_id AS packageId, s.image_id AS imageId,
   s.image_checksum AS imageChecksum,
   ${nodeReference.columns('n', { nodeName: 'name', nodeLostAt: 'lostAt' })},
   ${accountReference.columns('o', { ownerName: 'name', ownerEmail: 'email' })},

@@ -38,8 +38,6 @@ export const servers = sqliteTable('servers', {
   diskLayer: integer('disk_layer').notNull().default(0),
   diskParent: integer('disk_parent'),
   lastDiskLayer: integer('last_disk_layer').notNull().default(0),
-  /** The billing system's own identifier of it. */
-  billingServiceId: text('billing_service_id'),
   /** A seed for the next start is attached: `next_stop` while it still runs, `next_start` once it was off. */
   pendingSeed: text('pending_seed').$type<'next_stop' | 'next_start'>(),
   /** The crypt(3) hash of the root password in that seed; of Windows the password, encrypted for the node. */

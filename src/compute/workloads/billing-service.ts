@@ -1,7 +1,6 @@
 import type { TSchema } from 'typebox'
-import type { Workload } from '../../fleet/workloads/queries.ts'
+import { changeWorkload, type Workload } from '../../fleet/workloads/queries.ts'
 import { fields, nullable, operation, type Resource } from '../../kernel/api/operation.ts'
-import type { Tx } from '../../kernel/db/open.ts'
 import type { ActingKind, Answer } from './acting.ts'
 import { billingServiceId, mustBeFreeService, mustNameOwnService } from './service-id.ts'
 
@@ -11,7 +10,6 @@ export const settingBillingService = <Row extends Workload, A extends TSchema>(
   own: {
     /** Those that can be brought back too, where the kind has some. */
     on: Resource<Row>
-    change(tx: Tx, id: string, billingServiceId: string | null): void
     answer: Answer<A>
   },
 ) =>
@@ -30,7 +28,7 @@ export const settingBillingService = <Row extends Workload, A extends TSchema>(
       const { tx, actor, target, body } = call
       mustNameOwnService(actor, target.ownerId, body.billingServiceId)
       if (target.terminatedAt === null) mustBeFreeService(tx, actor, target, body.billingServiceId)
-      own.change(tx, target.id, body.billingServiceId || null)
+      changeWorkload(tx, target.id, { billingServiceId: body.billingServiceId || null })
       return own.answer.of(call, target.id)
     },
   })

@@ -8,6 +8,7 @@ import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { getSetting, putSettingIn, settingIn } from '../../kernel/db/queries.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { columnList, columnSql, decoding, inserting, rowBy, updating, type Where } from '../../kernel/db/rows.ts'
+import { onceAny } from '../../kernel/search/text.ts'
 import type { WorkloadKind } from './kind.ts'
 import { type Status, statusIs } from './status.ts'
 import { type Lifecycle, type Workload, type workloadCrashes, workloads } from './tables.ts'
@@ -70,8 +71,8 @@ const statements = prepared(({ $client }) => ({
   ),
   ofService: $client.prepare<ServiceHolder, [string, string | null, string]>(
     `SELECT id, kind, hostname, owner_id AS ownerId, reseller_id AS resellerId, terminated_at AS terminatedAt,
-       purge_at AS purgeAt FROM workload_services
-     WHERE billing_service_id = +? AND reseller_id IS ? AND id <> ? LIMIT 1`,
+       purge_at AS purgeAt FROM workloads
+     WHERE billing_service_id = +? AND reseller_id IS ? AND id <> ? AND terminated_at IS NULL LIMIT 1`,
   ),
   facts: $client.prepare<WorkloadFacts, [string]>(
     'SELECT id, node_id AS nodeId, owner_id AS ownerId, reseller_id AS resellerId FROM workloads WHERE id = ?',
@@ -226,6 +227,10 @@ export type WorkloadKey = Pick<Workload, 'id'> & { version: number }
 export type WorkloadFacts = Pick<Workload, 'id' | 'nodeId' | 'ownerId' | 'resellerId'>
 /** The columns that decide the visibility of a workload that exists, and its node. All of them change the version. */
 export const workloadFacts = (tx: Db, id: string): WorkloadFacts => statements(tx).facts.get(id)!
+
+/** Over any table `w` with ids of workloads: those that a billing system calls so. For those only who may read it. */
+export const billingServiceFits = (billingServiceId: string): Where =>
+  onceAny('FROM workloads WHERE billing_service_id = +?', 'id', 'w.id', [billingServiceId])
 
 /** Crashes that are kept of a workload in a day; a node that starts one again three times reports far fewer. */
 const MOST_CRASHES = 50

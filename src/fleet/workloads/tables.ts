@@ -23,6 +23,8 @@ export const workloads = sqliteTable('workloads', {
   pool: text().notNull(),
   hostname: text().notNull(),
   name: text().notNull(),
+  /** The billing system's own identifier of it. */
+  billingServiceId: text('billing_service_id'),
   vcpus: integer().notNull(),
   memoryMb: integer('memory_mb').notNull(),
   diskGb: integer('disk_gb').notNull(),

@@ -189,7 +189,7 @@ describe('the usage of one instance', () => {
       () => ["UPDATE workloads SET lifecycle = 'failed' WHERE id = ?"],
       () => ["UPDATE workloads SET lifecycle = 'active' WHERE id = ?"],
       () => ['UPDATE workloads SET hostname = ? WHERE id = ?', `h${Math.floor(next() * 1e6)}`],
-      () => ['UPDATE gpu_instances SET billing_service_id = ? WHERE id = ?', `s${Math.floor(next() * 3)}`],
+      () => ['UPDATE workloads SET billing_service_id = ? WHERE id = ?', `s${Math.floor(next() * 3)}`],
     ]
     for (let i = 0; i < 200; i++) {
       p.turnClock(Math.floor(next() * (next() < 0.2 ? 3 : 60_000)))

@@ -88,7 +88,7 @@ describe('the ledger of usage', () => {
       `UPDATE workloads SET owner_id = '${other.id}' WHERE id = ?`,
       `UPDATE servers SET package_id = '${pack}' WHERE id = ?`,
       `UPDATE workloads SET hostname = 'renamed' WHERE id = ?`,
-      `UPDATE servers SET billing_service_id = 'service-1' WHERE id = ?`,
+      `UPDATE workloads SET billing_service_id = 'service-1' WHERE id = ?`,
     ]) {
       p.turnClock(1000)
       write(p.db, (tx) => void tx.$client.query(sql).run(id))

@@ -35,7 +35,7 @@ export async function hostingCompany(servers: number) {
     living: () =>
       p.db.$client
         .query(
-          `SELECT w.id, w.owner_id AS ownerId, a.external_id AS client, s.billing_service_id AS service, p.name AS pack
+          `SELECT w.id, w.owner_id AS ownerId, a.external_id AS client, w.billing_service_id AS service, p.name AS pack
            FROM workloads w JOIN servers s ON s.id = w.id JOIN accounts a ON a.id = w.owner_id
            JOIN packages p ON p.id = s.package_id WHERE w.terminated_at IS NULL ORDER BY w.id`,
         )

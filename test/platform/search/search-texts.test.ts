@@ -268,7 +268,7 @@ describe('what is searched is found by its new value at once, and by its old one
       value: 'q@q.test',
     },
     'the identifier of a billing system': {
-      ...{ table: 'servers', column: 'billing_service_id', where: () => `id = '${serverId}'`, value: 'shop:4711' },
+      ...{ table: 'workloads', column: 'billing_service_id', where: () => `id = '${serverId}'`, value: 'shop:4711' },
     },
   }
   for (const [name, { table, column, where, value }] of Object.entries(searched))

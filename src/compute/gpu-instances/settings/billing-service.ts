@@ -1,12 +1,10 @@
 import { settingBillingService } from '../../workloads/billing-service.ts'
 import { gpuInstance, load } from '../model.ts'
-import { updateInstance } from '../queries.ts'
 import { instanceResponse } from '../record.ts'
 import { showInstance } from '../show.ts'
 import { actingInstance } from '../state.ts'
 
 export const setInstanceBillingService = settingBillingService(actingInstance, {
   on: gpuInstance,
-  change: (tx, id, billingServiceId) => updateInstance(tx, id, { billingServiceId }),
   answer: { schema: instanceResponse, of: (call, id) => showInstance(call, load(call.tx, id)) },
 })

@@ -14,7 +14,7 @@ import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
 import { list } from '../../../kernel/words.ts'
 import { mustHaveUnreadDisk } from '../disk-lock.ts'
 import { heldResources, inEvent, load, server } from '../model.ts'
-import { takeInterrupted, updateServer } from '../queries.ts'
+import { takeInterrupted } from '../queries.ts'
 import { mustAllow, refusalsOf } from '../state.ts'
 
 declare module '../../../kernel/feature.ts' {
@@ -77,7 +77,7 @@ export const changeServerOwner = operation({
     // Its installation would carry the keys of the former owner.
     takeInterrupted(tx, target.id)
     // The identifier is of the former provider's billing system; what a reseller has itself is the house's.
-    if (owner.resellerId !== target.resellerId) updateServer(tx, target.id, { billingServiceId: null })
+    if (owner.resellerId !== target.resellerId) changeWorkload(tx, target.id, { billingServiceId: null })
     const { concerning, data } = inEvent(tx, load(tx, target.id))
     emit(tx, clock(), 'server.owner_changed', concerning, { ...data, previousOwner: customerInEvent(before) })
     return {}
