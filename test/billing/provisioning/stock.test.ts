@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { keepPools } from '../../../src/fleet/storage-pools/queries.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { shop } from '../../identity/resellers/shop.ts'
+import { threadMs } from '../../support/load/event-loop.ts'
 import { quickCount } from '../../support/quick.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 
@@ -231,9 +232,9 @@ test('fifty packages over two hundred nodes that share pools in part are counted
   await pool(p, 'b', '10.2.0.0/20', ids.slice(100))
   for (let i = 0; i < 50; i++)
     await p.admin('POST', '/admin/packages', { name: `p${i}`, vcpus: 1, memoryMb: 1024, diskGb: 5, ipv4: 1 })
-  const began = performance.now()
+  const began = threadMs()
   const stock = await stockOf(p)
   // 0.08 s; placed with a look at every node for each order it took 3.7 s, in which nobody else was served.
-  expect(performance.now() - began).toBeLessThan(1500)
+  expect(threadMs() - began).toBeLessThan(1500)
   expect(stock.map(({ available }) => available)).toEqual(Array(51).fill(1020))
 }, 30_000)

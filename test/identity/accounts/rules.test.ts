@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { mailAddress } from '../../../src/identity/accounts/model.ts'
 import { hashPassword, mustBeGood, passwordFits } from '../../../src/identity/auth/passwords/hash.ts'
 import type { ApiError, FieldError } from '../../../src/kernel/api/errors.ts'
+import { threadMs } from '../../support/load/event-loop.ts'
 
 const refused = async (work: () => unknown): Promise<string> => {
   try {
@@ -112,9 +113,9 @@ describe('a password', () => {
       // The best of three: the first one may load the library, and others may want the processor.
       const times: number[] = []
       for (let i = 0; i < 3; i++) {
-        const began = performance.now()
+        const began = threadMs()
         await good(password)
-        times.push(performance.now() - began)
+        times.push(threadMs() - began)
       }
       expect(Math.min(...times)).toBeLessThan(250)
     }
@@ -230,7 +231,7 @@ describe('a mail address', () => {
       { numRuns: 2000 },
     ))
   test('S9: is judged in no time, also when it was made to be slow', async () => {
-    const began = performance.now()
+    const began = threadMs()
     for (const text of [
       `${'a'.repeat(200)}@`,
       `a@${'a-'.repeat(120)}`,
@@ -239,6 +240,6 @@ describe('a mail address', () => {
       'a'.repeat(254),
     ])
       await refused(() => mailAddress(text))
-    expect(performance.now() - began).toBeLessThan(500)
+    expect(threadMs() - began).toBeLessThan(500)
   })
 })

@@ -1,6 +1,7 @@
 // Text that comes from pages in Hebrew or Arabic carries marks of direction at its ends: they are taken off.
 import { expect, test } from 'bun:test'
 import { withoutMarks } from '../../../agent/protocol/text.ts'
+import { threadMs } from '../../support/load/event-loop.ts'
 import { world } from '../../support/world/panel.ts'
 
 test('a name loses invisible marks at its ends, and none may stand inside', async () => {
@@ -19,7 +20,7 @@ test('a name loses invisible marks at its ends, and none may stand inside', asyn
     expect([given, (await p.call(p.customer, 'PATCH', '/account', { name: given })).status]).toEqual([given, 422])
 })
 test('a text of a megabyte of marks is read in no time', () => {
-  const began = performance.now()
+  const began = threadMs()
   for (const text of [
     '\u200f'.repeat(1e6),
     `${'\u200f '.repeat(5e5)}x`,
@@ -27,7 +28,7 @@ test('a text of a megabyte of marks is read in no time', () => {
     'a\u200f'.repeat(5e5),
   ])
     withoutMarks(text)
-  expect(performance.now() - began).toBeLessThan(1500)
+  expect(threadMs() - began).toBeLessThan(1500)
 })
 test('a time zone by its old name is stored by its present one', async () => {
   using p = await world()
