@@ -158,6 +158,7 @@ import { jobRunnerFeature } from '../kernel/jobs/feature.ts'
 import { mailFeature } from '../kernel/mail/feature.ts'
 import { deliveriesFeature } from '../kernel/queue/feature.ts'
 import { assemble } from '../kernel/registry.ts'
+import { searchTextsFeature } from '../kernel/search/feature.ts'
 import { webFeature } from '../kernel/web/feature.ts'
 import { firewallRecordsFeature } from '../network/firewall-records/feature.ts'
 import { firewallsFeature } from '../network/firewalls/feature.ts'
@@ -182,6 +183,7 @@ import { timelineFeature } from '../platform/timeline/feature.ts'
 
 export const features: readonly Feature[] = [
   apiFeature,
+  searchTextsFeature,
   auditLogFeature,
   settingsStoreFeature,
   jobRunnerFeature,
