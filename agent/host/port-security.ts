@@ -3,15 +3,15 @@ import type { Firewall } from '../drivers/firewall/firewall.ts'
 import { Failure } from '../failure.ts'
 import type { FirewallReport, PortPolicy } from '../protocol/firewall.ts'
 import type { PortRules } from '../protocol/wire.ts'
+import { serialQueue } from '../serial-queue.ts'
 import type { State } from '../state.ts'
-import { turns } from '../turns.ts'
 
 /**
  * The port rules of all vms, in the firewall and, for the next boot, in the state. Changes happen one after the other.
  * A rule is stored only after the kernel accepted it, so that a refused one cannot block the others at the next boot.
  */
 export class PortSecurity {
-  private readonly inTurn = turns()
+  private readonly inTurn = serialQueue()
   /** False until the rules were found or loaded once: before, there may be no table to change. */
   private isReady = false
 

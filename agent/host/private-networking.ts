@@ -5,16 +5,16 @@ import { bridgeOf, mtuOf, type PrivateNetworks } from '../drivers/private-networ
 import { wordsOf } from '../failure.ts'
 import { log } from '../log.ts'
 import type { PrivateNetwork } from '../protocol/wire.ts'
+import { serialQueue } from '../serial-queue.ts'
 import { sleep } from '../sleep.ts'
 import type { State } from '../state.ts'
-import { turns } from '../turns.ts'
 
 /** A guest that starts, or restarts by itself, is given its addresses after this long at most. */
 const EVERY_MS = 20_000
 const DEVICE = /^[A-Za-z0-9_.:-]{1,15}$/
 
 export class PrivateNetworking {
-  private readonly inTurn = turns()
+  private readonly inTurn = serialQueue()
 
   constructor(
     private driver: PrivateNetworks,

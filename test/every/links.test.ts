@@ -6,7 +6,7 @@ import { registry as product } from '../../src/app/features.ts'
 import { areas, homeOf } from '../../src/identity/accounts/areas.ts'
 import { accountKinds } from '../../src/identity/accounts/kinds.ts'
 import { rendered } from '../../src/kernel/web/html.ts'
-import { KeptMarkup } from '../../src/kernel/web/kept-markup.ts'
+import { MarkupCache } from '../../src/kernel/web/markup-cache.ts'
 import type { At } from '../../src/kernel/web/page.ts'
 import { inContext } from '../../src/kernel/web/page-context.ts'
 import { addresses } from '../../views/addresses.ts'
@@ -113,7 +113,7 @@ test('a link to a refusal is not drawn: a button goes, the words of a link stay'
   const drawn = (href: string, look: string, ...words: any[]) =>
     rendered(
       inContext(
-        { at, asset: (name) => name, keptMarkup: new KeptMarkup(1) },
+        { at, asset: (name) => name, markupCache: new MarkupCache(1) },
         h(Link, { href, class: look, title: 'Why', children: words }),
       ),
     )

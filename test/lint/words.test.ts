@@ -1,7 +1,7 @@
 // Names, comments and lines that a stranger can read.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { findingsIn, MOST_COLUMNS, type Rule, rules } from './words.ts'
+import { findingsIn, isVague, MOST_COLUMNS, type Rule, rules } from './words.ts'
 
 const trees = ['src', 'agent', 'backup-server', 'host', 'views', 'test'] as const
 
@@ -24,8 +24,19 @@ for (const tree of trees)
       expect(ofRule(tree, rule).map(({ path, line, words }) => `${path}:${line}: ${words}`)).toEqual([])
     })
 
+test('every file is named after what it holds', () => {
+  const paths = trees.flatMap((tree) => [...new Bun.Glob(`${tree}/**/*.{ts,tsx}`).scanSync('.')])
+  expect(paths.filter(isVague)).toEqual([])
+})
+
 describe('a rule', () => {
   const rulesIn = (text: string) => findingsIn(text).map(({ rule, line }) => `${line} ${rule}`)
+  test('finds a vague name of a file, and none in a longer one', () =>
+    expect(['src/a/turn.ts', 'test/kept.test.ts', 'src/return.ts', 'src/recovery-sheet.ts'].map(isVague)).toEqual([
+      ...[true, true, false, false],
+    ]))
+  test('finds the name of a schema that is no response', () =>
+    expect(rulesIn("const keyAnswer = namedSchema('Key', {})\nconst mustAnswer = 1")).toEqual(['1 name']))
   test('finds a name', () =>
     expect(rulesIn("const x = 1\nimport { Surroundings } from './bring-up.ts'")).toEqual(['2 name', '2 name']))
   test('finds no name in a longer word', () => expect(rulesIn('const newsletter = concealed')).toEqual([]))

@@ -30,6 +30,7 @@ const names: Readonly<Record<string, string>> = {
   Seams: 'Failpoints',
   powerCut: 'crash injection',
   slate: 'invariants',
+  PoolRoom: 'PoolSpace',
 }
 const paths: Readonly<Record<string, string>> = {
   'finish-sign-in': 'complete-sign-in',
@@ -38,6 +39,15 @@ const paths: Readonly<Record<string, string>> = {
   'bring-up': 'startup',
   'as-typed': 'shell-quote',
 }
+/** Names of files that tell a stranger nothing, or too much at once. */
+const fileNames =
+  'asked|declared|helpers?|kept|misc|places|repeated|room|sheet|spells|spread|together|turns?|upkeep|utils?'
+const saysNothing = new RegExp(`(?:^|/)(?:${fileNames})(?:\\.test)?\\.tsx?$`)
+/** A name of a file or folder that says nothing. */
+export const isVague = (path: string): boolean => saysNothing.test(path)
+/** A schema of what an operation answers is a response. */
+const schemaName = /\b\w+Answer(?= = (?:namedSchema|described)\()/g
+
 const named = new RegExp(`(?<![A-Za-z])(?:${[...Object.keys(names), ...Object.keys(paths)].join('|')})(?![a-z])`, 'g')
 
 /** Words for parts of the code, in comments. */
@@ -64,6 +74,9 @@ export function findingsIn(text: string): Finding[] {
     if (!isComment.test(line))
       return [
         ...long,
+        ...[...line.matchAll(schemaName)].map(([name]) =>
+          found('name', `${name}: say ${name.replace('Answer', 'Response')}`),
+        ),
         ...[...line.matchAll(named)].map(([name]) => found('name', `${name}: say ${names[name] ?? paths[name]}`)),
       ]
     return [

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { placeOf } from '../../src/kernel/api/list.ts'
 import { markup } from '../../src/kernel/web/html.ts'
-import { useKept } from '../../src/kernel/web/kept.ts'
+import { useMarkupPerRights } from '../../src/kernel/web/markup-per-rights.ts'
 import type { At } from '../../src/kernel/web/page.ts'
 import { useAt } from '../../src/kernel/web/page-context.ts'
 import { Icon } from './icon.tsx'
@@ -40,8 +40,8 @@ type TableProps<Row> = {
   sortable?: boolean | undefined
 }
 /**
- * Keeps the markup of rows (src/kernel/web/kept.ts). `name`: the table and its columns. `records`: the JSON of each
- * row; undefined for a row that shows a time, which is rendered for each reader.
+ * Keeps the markup of rows (src/kernel/web/markup-per-rights.ts). `name`: the table and its columns. `records`: the
+ * JSON of each row; undefined for one that shows a time, which is rendered for each reader.
  */
 export type Keep = { name: string; records: readonly (string | undefined)[] }
 
@@ -129,7 +129,7 @@ const Row = <R,>({ row, columns, id }: RowProps<R>) => (
 
 type KeptRowsProps<Row> = Pick<TableProps<Row>, 'rows' | 'columns'> & { idOf: (row: Row) => string; keep: Keep }
 function KeptRows<R>({ rows, columns, idOf, keep }: KeptRowsProps<R>) {
-  const kept = useKept()
+  const kept = useMarkupPerRights()
   return rows.map((row, i) => {
     const id = idOf(row)
     const record = keep.records[i]

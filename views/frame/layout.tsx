@@ -6,7 +6,7 @@ import { closeSupport } from '../../src/identity/auth/support-session.ts'
 import { listNotices } from '../../src/identity/notices/notices.ts'
 import { iso } from '../../src/kernel/db/clock.ts'
 import type { Html } from '../../src/kernel/web/html.ts'
-import { Kept } from '../../src/kernel/web/kept.ts'
+import { PerRights } from '../../src/kernel/web/markup-per-rights.ts'
 import { actionsOf } from '../../src/kernel/web/navigation.ts'
 import { type Answers, ifAllowed } from '../../src/kernel/web/page.ts'
 import { useAt, usePageContext } from '../../src/kernel/web/page-context.ts'
@@ -235,7 +235,7 @@ function Banners() {
 const Dialogs = () => (
   <>
     <SecretOnce />
-    {useAt().path !== '/search' && <Kept name="palette" render={() => <ActionsPalette />} />}
+    {useAt().path !== '/search' && <PerRights name="palette" render={() => <ActionsPalette />} />}
     <dialog id="confirm" aria-labelledby="confirm-t" />
     <dialog id="again" aria-labelledby="again-t">
       <div class="stack">

@@ -1,6 +1,6 @@
 // The navigation of each kind of account, and the account's own menu, both from what features declare.
 import { signOut } from '../../src/identity/auth/sign-in.ts'
-import { Kept } from '../../src/kernel/web/kept.ts'
+import { PerRights } from '../../src/kernel/web/markup-per-rights.ts'
 import { type NavEntry, navGroups } from '../../src/kernel/web/navigation.ts'
 import { useAt } from '../../src/kernel/web/page-context.ts'
 import { Action } from '../components/action.tsx'
@@ -12,7 +12,9 @@ export function Navigation({ current }: { current: string | undefined }) {
     ([title, entries]) => [title, entries.filter((e) => !e.menu && at.isInNav(e))] as const,
   )
   const names = groups.flatMap(([, entries]) => entries.map(({ name }) => name))
-  return <Kept name={`navigation ${current} of ${names}`} render={() => <Groups of={groups} current={current} />} />
+  return (
+    <PerRights name={`navigation ${current} of ${names}`} render={() => <Groups of={groups} current={current} />} />
+  )
 }
 
 type GroupsProps = { of: readonly (readonly [title: string, entries: NavEntry[]])[]; current: string | undefined }

@@ -16,7 +16,7 @@ import { Failure, wordsOf } from '../../failure.ts'
 import { makePassage, replaceFile } from '../../host/directories.ts'
 import { run } from '../../host/exec.ts'
 import type { Container } from '../../protocol/gpu.ts'
-import { turns } from '../../turns.ts'
+import { serialQueue } from '../../serial-queue.ts'
 import { uidBase } from '../container/ids.ts'
 import { greetsAsSsh } from '../network/bridge.ts'
 import type { Access, Fittings, RunInside } from './access.ts'
@@ -39,7 +39,7 @@ type Kept = InstanceRules & { workload: string; kit: string }
 
 export class HostAccess implements Access {
   private networks = new InstanceNetworks()
-  private readonly inTurn = turns()
+  private readonly inTurn = serialQueue()
   private kits: string
   private instances: string
 

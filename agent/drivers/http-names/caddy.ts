@@ -6,7 +6,7 @@ import { Failure, wordsOf } from '../../failure.ts'
 import { makePassage, replaceFile } from '../../host/directories.ts'
 import { find, run } from '../../host/exec.ts'
 import type { HttpNamesOfHost, HttpScheme } from '../../protocol/gpu.ts'
-import { turns } from '../../turns.ts'
+import { serialQueue } from '../../serial-queue.ts'
 import { type ProxySettings, proxyConfig, type Tls } from './config.ts'
 import type { HttpNames } from './http-names.ts'
 
@@ -48,7 +48,7 @@ function tlsOfHost(env = process.env): Tls {
 }
 
 export class CaddyHttpNames implements HttpNames {
-  private readonly inTurn = turns()
+  private readonly inTurn = serialQueue()
 
   constructor(private options: CaddyOptions) {
     if (this.find()?.domain) makePassage(options.runningDir)

@@ -40,7 +40,7 @@ export function openSocket() {
   const { symbols } = libc
   const socket = symbols.socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)
   if (socket < 0) throw new Failure('announce_failed', 'no packet socket can be opened; is the agent root?')
-  const room = Buffer.alloc(2048)
+  const buffer = Buffer.alloc(2048)
   // struct sockaddr_ll: family, protocol, index, then 12 bytes that a frame with its own header does not need.
   const place = (port: string, protocol: number) => {
     const index = symbols.if_nametoindex(ptr(Buffer.from(`${port}\0`)))
@@ -59,8 +59,8 @@ export function openSocket() {
     },
     /** The next frame that has come in; undefined: there is none now. */
     receive(): Uint8Array | undefined {
-      const length = Number(symbols.recv(socket, ptr(room), room.length, MSG_DONTWAIT))
-      return length > 0 ? Uint8Array.from(room.subarray(0, length)) : undefined
+      const length = Number(symbols.recv(socket, ptr(buffer), buffer.length, MSG_DONTWAIT))
+      return length > 0 ? Uint8Array.from(buffer.subarray(0, length)) : undefined
     },
     /** A port that is gone meanwhile, or is down, is passed over. */
     send(port: string, frame: Uint8Array) {

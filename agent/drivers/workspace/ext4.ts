@@ -18,7 +18,7 @@ import {
 import { join } from 'node:path'
 import { Failure, wordsOf } from '../../failure.ts'
 import { find, type Program, run } from '../../host/exec.ts'
-import { turns } from '../../turns.ts'
+import { serialQueue } from '../../serial-queue.ts'
 import { mustBeAlone, uidBase } from '../container/ids.ts'
 import { deleted, toDisk } from '../storage/file.ts'
 import type { Pool } from '../storage/storage.ts'
@@ -39,7 +39,7 @@ const REPAIRED = 2
 const tools: readonly Program[] = ['mke2fs', 'e2fsck', 'resize2fs', 'fallocate', 'losetup']
 
 export class Ext4Workspaces implements Workspaces {
-  private readonly inTurn = turns()
+  private readonly inTurn = serialQueue()
 
   /** They lie in the first of these pools that is one of files. */
   constructor(

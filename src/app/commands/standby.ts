@@ -48,7 +48,7 @@ async function isController(store: ObjectStore, secrets: Secrets, { dataDir }: C
   return isThere && !(await higherClaim(store, secrets, held))
 }
 
-export type TakeoverAnswer = { done: true; seconds: number; upTo: string } | { done: false; why: string }
+export type TakeoverResponse = { done: true; seconds: number; upTo: string } | { done: false; why: string }
 
 class Standby {
   #copy: Copy
@@ -146,7 +146,7 @@ class Standby {
     return server
   }
 
-  async #takeOver(isForced: boolean): Promise<TakeoverAnswer> {
+  async #takeOver(isForced: boolean): Promise<TakeoverResponse> {
     const began = hostTime.monotonic()
     try {
       if (!this.#copy.state || (await this.#copy.isOutdated())) await this.#copy.begin()
@@ -193,4 +193,4 @@ class Standby {
   }
 }
 
-const refused = (why: string): TakeoverAnswer => ({ done: false, why })
+const refused = (why: string): TakeoverResponse => ({ done: false, why })

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { CannotStart } from '../../kernel/command-line/startup-errors.ts'
 import { databaseOf, installation, isNobodyThere, socketOf } from './data-dir.ts'
-import type { TakeoverAnswer } from './standby.ts'
+import type { TakeoverResponse } from './standby.ts'
 
 const usage = `berth takeover                  makes the standby of this host (berth serve --standby) the controller
 berth takeover --even-if-alive  also while the controller still ships: it notices within seconds and stops`
@@ -24,13 +24,13 @@ export async function takeover(args: readonly string[]): Promise<number> {
   return 0
 }
 
-async function ask(dataDir: string, isForced: boolean): Promise<TakeoverAnswer> {
+async function ask(dataDir: string, isForced: boolean): Promise<TakeoverResponse> {
   try {
     const response = await fetch(`http://localhost/takeover${isForced ? '?force=1' : ''}`, {
       method: 'POST',
       unix: socketOf(dataDir),
     } as RequestInit)
-    if (response.ok) return (await response.json()) as TakeoverAnswer
+    if (response.ok) return (await response.json()) as TakeoverResponse
     return { done: false, why: 'A controller runs on this host already.' }
   } catch (error) {
     if (!isNobodyThere(error)) throw error

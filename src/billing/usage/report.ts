@@ -10,7 +10,6 @@ import { day as DAY_MS } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 import { trafficByOwner } from '../traffic/queries.ts'
-import { asked, reportAccess, reportQuery } from './asked.ts'
 import {
   ownerColumns,
   showAccount,
@@ -43,6 +42,7 @@ import {
   totalsOf,
   workloadsOf,
 } from './queries.ts'
+import { asked, reportAccess, reportQuery } from './report-query.ts'
 
 /** The lines of these keys, in their order. */
 function linesOf({ tx, actor }: ReadContext, keys: readonly LineKey[], where: Where, period: Period) {

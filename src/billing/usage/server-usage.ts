@@ -5,7 +5,6 @@ import { decidingResource } from '../../identity/team/access.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { described, namedSchema, operation, type Resource } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import { periodFrom, periodQuery } from './asked.ts'
 import {
   addedUp,
   secondsByState,
@@ -19,6 +18,7 @@ import {
 } from './model.ts'
 import { daysOf, secondsOf } from './period.ts'
 import { intervalsOf } from './queries.ts'
+import { periodFrom, periodQuery } from './report-query.ts'
 
 const server: Resource<Deciding> = {
   name: 'server',

@@ -61,8 +61,8 @@ function byOwner(tx: Tx, workload: ReportedDay['workload'], day: number, grown: 
   const times: { ownerId: string; seconds: number }[] = []
   let left = grown.measuredSeconds
   for (const { ownerId, ms } of owners) {
-    const room = Math.ceil(ms / 1000) - measuredFor(tx, workload.id, day, ownerId)
-    const seconds = Math.max(0, Math.min(left, room))
+    const unmeasured = Math.ceil(ms / 1000) - measuredFor(tx, workload.id, day, ownerId)
+    const seconds = Math.max(0, Math.min(left, unmeasured))
     left -= seconds
     if (seconds || !times.length) times.push({ ownerId, seconds })
     if (!left) break

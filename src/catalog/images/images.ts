@@ -14,7 +14,7 @@ import { type UseContext, useOfBuild } from '../in-use.ts'
 import { catalogue, entryOf } from './distributions/catalogue.ts'
 import { administratorOf, hardware, mustExist, mustRescue } from './hardware.ts'
 import { inspect, leastDiskOf, mustHoldImage, nameOnDisk } from './inspect.ts'
-import { image, imageAnswer, imagePath, showImage, showVerification, verification } from './model.ts'
+import { image, imagePath, imageResponse, showImage, showVerification, verification } from './model.ts'
 import { inspected, publishedFile } from './published.ts'
 import {
   buildsOf,
@@ -58,7 +58,7 @@ export const importImage = operation({
     published: t.Optional(t.Boolean()),
     ...bodyOf(hardware),
   }),
-  response: imageAnswer,
+  response: imageResponse,
   status: 201,
   refuses: ['name_taken'],
   example: { file: 'debian-13.qcow2', name: 'Debian 13', format: 'qcow2', minDiskGb: 3, published: true },
@@ -113,7 +113,7 @@ export const addCatalogueImage = operation({
   access: { staff: ['images:write'] },
   powers: ['runs_code'],
   body: fields({ catalogueId: t.Enum(catalogue.map((c) => c.id)), published: t.Optional(t.Boolean()) }),
-  response: imageAnswer,
+  response: imageResponse,
   status: 201,
   refuses: ['name_taken', 'source_unreachable', 'signature_refused'],
   example: { catalogueId: 'debian-13', published: true },
@@ -167,7 +167,7 @@ export const changeImage = operation({
     ...changesOf(hardware),
     minDiskGb: t.Optional(t.Integer({ minimum: 1, maximum: 65_536 })),
   }),
-  response: imageAnswer,
+  response: imageResponse,
   refuses: ['name_taken'],
   example: { published: true },
   async prepare({ target, body, config }) {
@@ -251,7 +251,7 @@ export const listImages = operation({
   access: { staff: ['servers:read', 'servers:create', 'images:write'] },
   pages: { usual: 100, most: 200 },
   response: t.Object({
-    ...page(imageAnswer).properties,
+    ...page(imageResponse).properties,
     catalogue: t.Array(t.Object({ id: t.String(), name: t.String(), added: t.Boolean() })),
   }),
   run(call) {
@@ -270,7 +270,7 @@ export const listImageBuilds = operation({
   access: { staff: ['servers:read', 'servers:create', 'images:write'] },
   on: image,
   response: namedSchema('ImageBuilds', {
-    image: imageAnswer,
+    image: imageResponse,
     builds: t.Array(
       t.Object({
         checksum: t.String(),

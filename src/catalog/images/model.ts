@@ -67,7 +67,7 @@ export function showVerification({ origin, catalogueId }: Image, { signedBy, sig
   return { by: 'https' as const, ...shown, words: `Checksum over HTTPS only: ${why}.` }
 }
 
-export const imageAnswer = namedSchema('Image', {
+export const imageResponse = namedSchema('Image', {
   id: t.String(),
   name: t.String(),
   origin: t.Enum(['catalogue', 'imported']),

@@ -1,6 +1,6 @@
 import { ApiError } from '../../kernel/api/errors.ts'
 import { operation } from '../../kernel/api/operation.ts'
-import { image, imageAnswer, showImage } from './model.ts'
+import { image, imageResponse, showImage } from './model.ts'
 import { currentBuild, take } from './renew.ts'
 
 export const refreshImage = operation({
@@ -12,7 +12,7 @@ export const refreshImage = operation({
     'finds that the file has changed; the image keeps its id',
   access: { staff: ['images:write'] },
   on: image,
-  response: imageAnswer,
+  response: imageResponse,
   refuses: ['source_unreachable', 'signature_refused', 'not_from_catalogue'],
   async prepare({ target, db, distributions }) {
     if (target.catalogueId === null)

@@ -18,7 +18,7 @@ export const packageOnSale: Resource<Package> = {
   find: (tx, actor, id) => (actor.kind === 'customer' ? undefined : packageById(tx, id)),
 }
 
-export const packageAnswer = namedSchema('Package', {
+export const packageResponse = namedSchema('Package', {
   id: t.String(),
   ...responseOf(packageFields),
   archived,

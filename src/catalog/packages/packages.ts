@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { listedLocations, locationAnswer } from '../../fleet/locations/model.ts'
+import { listedLocations, locationResponse } from '../../fleet/locations/model.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { paginate, sortParameter } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
@@ -7,7 +7,7 @@ import { fields, nullable, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { bodyOf, changesOf } from '../../kernel/fields/field-list.ts'
 import { packageFields } from './fields.ts'
-import { packageAnswer, packageOnSale, showPackage } from './model.ts'
+import { packageOnSale, packageResponse, showPackage } from './model.ts'
 import { countPackages, insertPackage, packageSorts, packagesByName, updatePackage } from './queries.ts'
 import type { Package } from './tables.ts'
 
@@ -35,7 +35,7 @@ export const createPackage = operation({
   summary: 'Add a package that servers can be ordered with',
   access: { staff: ['packages:write'] },
   body: fields(bodyOf(packageFields)),
-  response: packageAnswer,
+  response: packageResponse,
   status: 201,
   refuses: ['name_taken'],
   example,
@@ -55,7 +55,7 @@ export const changePackage = operation({
   access: { staff: ['packages:write'] },
   on: packageOnSale,
   body: fields({ ...changesOf(packageFields), archived: t.Optional(t.Boolean()) }),
-  response: packageAnswer,
+  response: packageResponse,
   refuses: ['name_taken'],
   example: { trafficGb: 4000 },
   run(call) {
@@ -77,10 +77,10 @@ export const listPackages = operation({
   query: { sort: sortParameter(packageSorts, 'by name') },
   pages: { usual: 100, most: 200 },
   response: t.Object({
-    data: t.Array(packageAnswer),
+    data: t.Array(packageResponse),
     nextCursor: nullable(t.String()),
     total: t.Integer(),
-    locations: t.Array(locationAnswer),
+    locations: t.Array(locationResponse),
   }),
   run(call) {
     const { tx } = call

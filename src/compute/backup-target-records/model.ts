@@ -53,7 +53,7 @@ export const findingWords: Readonly<Record<Finding, string>> = {
   not_tested: 'The test could not be made.',
 }
 
-export const backupTargetAnswer = namedSchema('BackupTarget', {
+export const backupTargetResponse = namedSchema('BackupTarget', {
   id: t.String(),
   name: t.String(),
   kind: t.Enum(['local', 'sftp', 's3', 'rest']),

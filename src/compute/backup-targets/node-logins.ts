@@ -7,7 +7,7 @@ import type { Db } from '../../kernel/db/open.ts'
 import {
   type BackupTarget,
   backupTarget,
-  backupTargetAnswer,
+  backupTargetResponse,
   canSeparate,
   checkedReach,
   reachOf,
@@ -21,7 +21,7 @@ const changing = {
   access: { staff: ['settings:write'] },
   requiresRecentAuth: true,
   on: backupTarget,
-  response: backupTargetAnswer,
+  response: backupTargetResponse,
   /** The state that the audit log compares: no secret, also no encrypted one. */
   auditSnapshot: ({ tx, target }: { tx: Db; target: BackupTarget }) => ({
     logins: loginsAt(tx, target.id).map(({ nodeId: id, login }) => `${id} ${login}`),

@@ -15,7 +15,7 @@ import { count } from '../../kernel/words.ts'
 import {
   type BackupTarget,
   backupTarget,
-  backupTargetAnswer,
+  backupTargetResponse,
   canSeparate,
   checkedReach,
   type Reach,
@@ -70,7 +70,7 @@ export const listBackupTargets = operation({
   summary: 'The places for backups of servers, each with its last test, without secrets',
   access,
   pages: { usual: 100, most: 200 },
-  response: page(backupTargetAnswer),
+  response: page(backupTargetResponse),
   run: (call) => pageOfBackupTargets(call, (row) => showTarget(call.tx, row)),
 })
 
@@ -79,7 +79,7 @@ const adding = {
   method: 'POST',
   access,
   requiresRecentAuth: true,
-  response: backupTargetAnswer,
+  response: backupTargetResponse,
   status: 201,
   refuses: ['name_taken'],
 } as const
@@ -228,7 +228,7 @@ export const changeBackupTarget = operation({
       described(t.Boolean(), 'Its backups lie at the new address already, which is needed while it has some.'),
     ),
   }),
-  response: backupTargetAnswer,
+  response: backupTargetResponse,
   refuses: ['name_taken', 'in_use'],
   example: { name: 'Backups in Bergen' },
   auditSnapshot: snapshot,
@@ -311,7 +311,7 @@ export const makeDefaultTarget = operation({
   access,
   powers: ['moves_secrets'],
   on: backupTarget,
-  response: backupTargetAnswer,
+  response: backupTargetResponse,
   auditSnapshot: snapshot,
   run: ({ tx, target }) => showTarget(tx, setDefaultBackupTarget(tx, target)),
 })

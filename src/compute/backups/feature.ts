@@ -11,9 +11,9 @@ import { backingUp, droppingLeftOver, makeBackup } from './make.ts'
 import { backupActions, keptAfterTermination, mostManual } from './model.ts'
 import { backupNotices, tellOfFailure } from './notices.ts'
 import { backupOfAudit, encryptedKey, hasLeftBackups } from './queries.ts'
+import { showRecoverySheet } from './recovery-sheet.ts'
 import { restoreBackup, restoringBackup } from './restore.ts'
 import { restoreToNewServer, restoringToNew } from './restore-new.ts'
-import { showRecoverySheet } from './sheet.ts'
 import { backupKeys, backupKinds, backups } from './tables.ts'
 
 const errors = {

@@ -5,7 +5,7 @@ import { oneOf } from '../../kernel/api/query.ts'
 import { endedServer } from '../servers/model.ts'
 import { snapshotsOf } from '../snapshot-records/queries.ts'
 import { refusalOf } from '../snapshots/model.ts'
-import { backup, backupAnswer, backupRecord, mustBeBackupable, reading, showBackup, showRecord } from './model.ts'
+import { backup, backupRecord, backupResponse, mustBeBackupable, reading, showBackup, showRecord } from './model.ts'
 import { backupsOf, pageOfAllBackups, pageOfBackups } from './queries.ts'
 
 export const listBackups = operation({
@@ -17,7 +17,7 @@ export const listBackups = operation({
   on: endedServer,
   pages: { usual: 50, most: 200 },
   response: t.Object({
-    data: t.Array(backupAnswer),
+    data: t.Array(backupResponse),
     nextCursor: nullable(t.String()),
     total: t.Integer(),
     lastFailure: described(

@@ -103,7 +103,7 @@ const fieldsOfBackup = {
 /** A backup wherever it is listed. */
 export const backupRecord = namedSchema('BackupRecord', fieldsOfBackup)
 /** A backup of a server that is there. */
-export const backupAnswer = namedSchema('Backup', {
+export const backupResponse = namedSchema('Backup', {
   ...fieldsOfBackup,
   notRestorable: why('restored in place'),
   notDeletable: why('deleted'),
@@ -150,7 +150,7 @@ export const showRecord = (tx: Db, it: Backup): Static<typeof backupRecord> => (
   proof: it.proof,
   drillError: it.drillError,
 })
-export const showBackup = (tx: Db, actor: Actor, target: Server, it: Backup): Static<typeof backupAnswer> => ({
+export const showBackup = (tx: Db, actor: Actor, target: Server, it: Backup): Static<typeof backupResponse> => ({
   ...showRecord(tx, it),
   notRestorable: refusalOf(() => mustBeRestorable(tx, actor, target, it)),
   notDeletable: refusalOf(() => mustBeDeletable(tx, actor, target, it)),

@@ -46,7 +46,7 @@ export const brakeCase: Resource<BrakeCase> = {
   find: (tx, actor, id) => (actor.kind === 'staff' ? caseById(tx, id) : undefined),
 }
 
-const caseAnswer = namedSchema('Brake', {
+const caseResponse = namedSchema('Brake', {
   id: t.String(),
   actor: described(t.Object({ id: t.String(), name: t.String() }), 'The account that asked for the destruction.'),
   openedAt: time,
@@ -75,7 +75,7 @@ const caseAnswer = namedSchema('Brake', {
 })
 
 type Reader = { tx: Db; actor: Parameters<typeof idOf>[0] }
-function show({ tx, actor }: Reader, one: BrakeCase): Static<typeof caseAnswer> {
+function show({ tx, actor }: Reader, one: BrakeCase): Static<typeof caseResponse> {
   return {
     id: one.id,
     actor: { id: one.actorId, name: one.actorName },
@@ -103,7 +103,7 @@ export const listBrakes = operation({
   path: '/admin/brakes',
   summary: 'Destructions that wait for a second person, by the account that asked for them, newest first',
   access,
-  response: page(caseAnswer),
+  response: page(caseResponse),
   run: (call) => pageOfCases(call, (one) => show(call, one)),
 })
 

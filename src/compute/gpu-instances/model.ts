@@ -27,7 +27,7 @@ export const jobResponse = namedSchema('InstanceJobStarted', {
 
 /** The response of changes that are done at once. */
 export const changeResponse = namedSchema('InstanceChanged', { instanceId: t.String() })
-export const jobAnswer = {
+export const jobDetailResponse = {
   schema: jobResponse,
   of: (instanceId: string, jobId: string | null) => ({ jobId, instanceId }),
 }

@@ -10,7 +10,7 @@ import { newId } from '../../kernel/db/ids.ts'
 import { disabledReason } from '../../kernel/net/egress.ts'
 import { urlFrom } from '../../kernel/net/typed-url.ts'
 import { traffic } from '../../kernel/words.ts'
-import { isoAnswer, MOST_ISO_BYTES, MOST_ISOS, showIso, visibleTo } from './model.ts'
+import { isoResponse, MOST_ISO_BYTES, MOST_ISOS, showIso, visibleTo } from './model.ts'
 import { countIsos, insertIso, pageOfIsos } from './queries.ts'
 
 export const listIsos = operation({
@@ -20,7 +20,7 @@ export const listIsos = operation({
   summary: 'ISOs that can be put into servers, newest first: the library of the provider, and your own',
   access: everybody('servers:read'),
   pages: { usual: 100, most: 200 },
-  response: page(isoAnswer),
+  response: page(isoResponse),
   run: (call) => pageOfIsos(call, visibleTo(call.actor), (it) => showIso(call, it)),
 })
 
@@ -44,7 +44,7 @@ export const addIso = operation({
       title: 'sha256: or sha512: and the checksum in small hexadecimal digits',
     }),
   }),
-  response: isoAnswer,
+  response: isoResponse,
   status: 201,
   idempotent: true,
   refuses: ['account_locked', 'limit_reached', 'source_unreachable'],

@@ -64,7 +64,7 @@ export const isoSource = ({ id, url, checksum, ownerId }: Iso): IsoSource => ({
   publicOnly: ownerId !== null,
 })
 
-export const isoAnswer = namedSchema('Iso', {
+export const isoResponse = namedSchema('Iso', {
   id: t.String(),
   name: t.String(),
   owner: described(

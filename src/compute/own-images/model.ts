@@ -33,7 +33,7 @@ export const ownImage = accountResource(
   present,
 )
 
-export const ownImageAnswer = namedSchema('OwnImage', {
+export const ownImageResponse = namedSchema('OwnImage', {
   id: t.String(),
   ownerId: t.String(),
   name: t.String(),

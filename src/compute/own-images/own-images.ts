@@ -18,7 +18,7 @@ import { disabledReason } from '../../kernel/net/egress.ts'
 import { urlFrom } from '../../kernel/net/typed-url.ts'
 import { settingValue } from '../../kernel/setting.ts'
 import { exactGb } from '../../kernel/words.ts'
-import { IMAGES_PER_ACCOUNT, ownImage, ownImageAnswer, ownImageGib, showOwnImage } from './model.ts'
+import { IMAGES_PER_ACCOUNT, ownImage, ownImageGib, ownImageResponse, showOwnImage } from './model.ts'
 
 export const addOwnImage = operation({
   id: 'own-images.create',
@@ -36,7 +36,7 @@ export const addOwnImage = operation({
     ),
     ...bodyOf({ os: hardware.os, networkConfig: hardware.networkConfig }),
   }),
-  response: ownImageAnswer,
+  response: ownImageResponse,
   status: 201,
   refuses: ['limit_reached', 'name_taken', 'source_unreachable'],
   example: {
@@ -101,7 +101,7 @@ export const listOwnImages = operation({
   access: readsLibrary,
   on: customer,
   pages: { usual: 20, most: 20 },
-  response: page(ownImageAnswer),
+  response: page(ownImageResponse),
   run: (call) => pageOfOwnImages(call, call.target.id, (it) => showOwnImage(call, it)),
 })
 
@@ -113,7 +113,7 @@ export const renameOwnImage = operation({
   access: changesLibrary,
   on: ownImage,
   body: fields({ name: line(80) }),
-  response: ownImageAnswer,
+  response: ownImageResponse,
   refuses: ['name_taken'],
   example: { name: 'My system' },
   run: (call) =>

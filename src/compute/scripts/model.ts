@@ -36,7 +36,7 @@ const shared = {
   createdAt: time,
   changedAt: time,
 }
-export const scriptAnswer = namedSchema('Script', shared)
+export const scriptResponse = namedSchema('Script', shared)
 export const wholeScript = namedSchema('ScriptWithContent', { ...shared, content: t.String() })
 
 export const showScript = ({ id, ownerId, name, content, createdAt, changedAt }: Script) => ({

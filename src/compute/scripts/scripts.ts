@@ -11,7 +11,7 @@ import {
   readContent,
   SCRIPTS_PER_ACCOUNT,
   script,
-  scriptAnswer,
+  scriptResponse,
   showScript,
   showWhole,
   wholeScript,
@@ -53,7 +53,7 @@ export const listScripts = operation({
   access: readsLibrary,
   on: customer,
   pages: { usual: 50, most: 50 },
-  response: page(scriptAnswer),
+  response: page(scriptResponse),
   run: (call) => pageOfScripts(call, call.target.id, showScript),
 })
 

@@ -20,7 +20,7 @@ export const jobResponse = namedSchema('JobStarted', {
   jobId: described(nullable(t.String()), 'The job that was started; null where there is no work for a node.'),
   serverId: t.String(),
 })
-export const jobAnswer = {
+export const jobDetailResponse = {
   schema: jobResponse,
   of: (serverId: string, jobId: string | null) => ({ jobId, serverId }),
 }

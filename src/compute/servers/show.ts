@@ -243,7 +243,7 @@ export const showServer = (call: ShowContext, s: ServerRow) =>
   serverRecord(s, serverReaders(call.tx, call.actor).of(s), contactWith(call.nodes, s.nodeId))
 
 /** Operations that answer the record of a server. */
-export const recordAnswer = {
+export const recordResponse = {
   schema: serverResponse,
   of: (call: ShowContext, id: string) => showServer(call, serverRow(call.tx, id)),
 }

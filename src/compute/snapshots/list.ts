@@ -11,8 +11,8 @@ import {
   nameField,
   refusalOf,
   showSnapshot,
-  snapshotAnswer,
   snapshotIn,
+  snapshotResponse,
 } from './model.ts'
 
 export const listSnapshots = operation({
@@ -24,7 +24,7 @@ export const listSnapshots = operation({
   on: server,
   pages: { usual: 50, most: 50 },
   response: t.Object({
-    data: t.Array(snapshotAnswer),
+    data: t.Array(snapshotResponse),
     nextCursor: nullable(t.String()),
     total: t.Integer(),
     limit: described(t.Integer(), 'As its package says; 0: none.'),
@@ -50,7 +50,7 @@ export const changeSnapshotWords = operation({
   access: everybody('servers:settings'),
   on: server,
   body: fields({ name: t.Optional(nameField), comment: t.Optional(commentField) }),
-  response: snapshotAnswer,
+  response: snapshotResponse,
   refuses: ['snapshot_not_found', 'name_taken'],
   example: { comment: 'PHP 8.4, before the update' },
   run({ tx, actor, target, params, body }) {

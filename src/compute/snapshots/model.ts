@@ -19,7 +19,7 @@ export const nameField = line(80)
 export const commentField = line(200, 0)
 
 const why = (what: string) => described(nullable(t.String()), `Why it cannot be ${what} now, in words; null: it can.`)
-export const snapshotAnswer = namedSchema('Snapshot', {
+export const snapshotResponse = namedSchema('Snapshot', {
   id: t.String(),
   serverId: t.String(),
   name: t.String(),
@@ -40,7 +40,7 @@ export const snapshotAnswer = namedSchema('Snapshot', {
   notDeletable: why('deleted'),
 })
 
-export const showSnapshot = (tx: Db, actor: Actor, target: Server, it: Snapshot): Static<typeof snapshotAnswer> => ({
+export const showSnapshot = (tx: Db, actor: Actor, target: Server, it: Snapshot): Static<typeof snapshotResponse> => ({
   id: it.id,
   serverId: it.serverId,
   name: it.name,

@@ -2,7 +2,7 @@
 
 import { Type as t } from 'typebox'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
-import { formatIn, poolRoomOf } from '../../fleet/storage-pools/queries.ts'
+import { formatIn, poolSpaceOf } from '../../fleet/storage-pools/queries.ts'
 import { changeVolume, deleteVolumeRow, insertVolume, noteVolumeUse, volumeById } from '../../fleet/volumes/queries.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
@@ -97,7 +97,7 @@ export const creatingVolume = saga<Creating>('create_volume', { cancelWith: 'ser
         throw new ApiError('server_terminated', 'The server was terminated meanwhile.')
       changeVolume(tx, volumeId, { state: 'ready', serverId, jobId: null })
       const made = volumeById(tx, volumeId)!
-      noteVolumeUse(tx, volumeId, poolRoomOf(tx, made)?.class ?? null, now)
+      noteVolumeUse(tx, volumeId, poolSpaceOf(tx, made)?.class ?? null, now)
       tell(tx, now, 'volume.created', made)
     },
   })

@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
-import { poolRoomOf } from '../../fleet/storage-pools/queries.ts'
+import { poolSpaceOf } from '../../fleet/storage-pools/queries.ts'
 import { changeVolume, noteVolumeUse, volumeById } from '../../fleet/volumes/queries.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { invalid } from '../../kernel/api/errors.ts'
@@ -84,6 +84,6 @@ function grown(tx: Tx, { volumeId, sizeGb }: Growing, now: number) {
   const it = volumeById(tx, volumeId)
   // Its record is deleted at once where its node is gone.
   if (!it) return
-  noteVolumeUse(tx, volumeId, poolRoomOf(tx, it)?.class ?? null, now)
+  noteVolumeUse(tx, volumeId, poolSpaceOf(tx, it)?.class ?? null, now)
   tell(tx, now, 'volume.resized', it)
 }

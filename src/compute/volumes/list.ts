@@ -16,7 +16,7 @@ import {
   showVolume,
   visibleTo,
   volume,
-  volumeAnswer,
+  volumeResponse,
 } from './model.ts'
 
 export const listVolumes = operation({
@@ -31,7 +31,7 @@ export const listVolumes = operation({
     nodeId: idOf('nod', 'Only those on this node.'),
     q: text('Part of a name, or an id.'),
   },
-  response: page(volumeAnswer),
+  response: page(volumeResponse),
   run(call) {
     const { tx, actor, query } = call
     const { ownerId, resellerId, nodeId, q } = query
@@ -49,7 +49,7 @@ export const listServerVolumes = operation({
   on: server,
   pages: { usual: 50, most: 50 },
   response: t.Object({
-    data: t.Array(volumeAnswer),
+    data: t.Array(volumeResponse),
     nextCursor: nullable(t.String()),
     total: t.Integer(),
     limitGb: described(t.Integer(), 'What comes with all servers of the owner, by their packages.'),
@@ -75,7 +75,7 @@ export const getVolume = operation({
   summary: 'One extra volume',
   access: everybody('servers:read'),
   on: volume,
-  response: volumeAnswer,
+  response: volumeResponse,
   run: ({ tx, actor, target }) => showVolume(tx, actor, target),
 })
 
@@ -87,7 +87,7 @@ export const renameVolume = operation({
   access: everybody('servers:settings'),
   on: volume,
   body: fields({ name: nameField }),
-  response: volumeAnswer,
+  response: volumeResponse,
   refuses: ['name_taken', 'account_locked'],
   example: { name: 'Archive' },
   run({ tx, actor, target, body }) {

@@ -6,7 +6,7 @@ import { serialOf, type Volume } from '../../../agent/protocol/wire.ts'
 import { packageById } from '../../catalog/packages/queries.ts'
 import { locationOf, locationReferred } from '../../fleet/locations/reference.ts'
 import { isGoneNode } from '../../fleet/node-records/queries.ts'
-import { type PoolRoom, poolRoomOf, poolRoomsOn } from '../../fleet/storage-pools/queries.ts'
+import { type PoolSpace, poolSpaceOf, poolSpacesOn } from '../../fleet/storage-pools/queries.ts'
 import { mustHaveSpace, silent } from '../../fleet/storage-pools/space.ts'
 import {
   searchVolumes,
@@ -47,7 +47,7 @@ export const visibleTo = (actor: Actor): SQL | undefined => ownedVisibleTo(actor
 export const volume = ownedResource({ name: 'volume', notFound: 'volume_not_found' }, volumeById)
 
 const aServer = t.Object({ id: t.String(), hostname: t.String() })
-export const volumeAnswer = namedSchema('Volume', {
+export const volumeResponse = namedSchema('Volume', {
   id: t.String(),
   name: t.String(),
   sizeGb: t.Integer(),
@@ -81,7 +81,7 @@ export function showVolume(tx: Db, actor: Actor, it: VolumeRow) {
     sizeGb,
     state: isLost ? 'lost' : it.state === 'ready' ? (serverId === null ? 'detached' : 'attached') : it.state,
     serial: serialOf(id),
-    storageClass: poolRoomOf(tx, it)?.class ?? null,
+    storageClass: poolSpaceOf(tx, it)?.class ?? null,
     location: locationOf(tx, it),
     owner: { id: ownerId, name: accountById(tx, ownerId)?.name ?? '' },
     server: serverId === null ? null : shown(load(tx, serverId)),
@@ -180,10 +180,10 @@ export function mustFitAllowance(tx: Db, ownerId: string, moreGb: number) {
 }
 
 /** The pool for a new volume of the server: its own where that fits, else the one with the most space. */
-export function poolFor(tx: Db, target: Server, sizeGb: number): PoolRoom {
-  const own = poolRoomOf(tx, target)
+export function poolFor(tx: Db, target: Server, sizeGb: number): PoolSpace {
+  const own = poolSpaceOf(tx, target)
   const wanted = packageById(tx, target.packageId)?.volumeClass ?? own?.class ?? null
-  const ofClass = poolRoomsOn(tx, [target.nodeId]).filter((pool) => pool.open && pool.class === wanted)
+  const ofClass = poolSpacesOn(tx, [target.nodeId]).filter((pool) => pool.open && pool.class === wanted)
   const [best] = ofClass
     .filter((pool) => pool.freeDiskGb >= sizeGb)
     .sort((a, b) => Number(b.name === target.pool) - Number(a.name === target.pool) || b.freeDiskGb - a.freeDiskGb)

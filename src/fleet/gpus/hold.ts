@@ -12,7 +12,15 @@ import { reportsSoon } from '../placement/placement.ts'
 import type { WorkloadKind } from '../workloads/kind.ts'
 import { insertPlaced } from '../workloads/reserve.ts'
 import { startCheck } from './check.ts'
-import { addressNeed, byFit, type GpuNeed, type HostRoom, hostRoomsIn, judgeHosts, refusalOf } from './placement.ts'
+import {
+  addressNeed,
+  byFit,
+  type GpuNeed,
+  type HostCapacity,
+  hostCapacitiesIn,
+  judgeHosts,
+  refusalOf,
+} from './placement.ts'
 import { cardsOf, endHold, endHoldOfCards, gpuHostOf, holdOn, portsOf } from './queries.ts'
 
 export type { GpuNeed } from './placement.ts'
@@ -85,13 +93,13 @@ function placeInstance(
   location: Location,
   need: GpuNeed,
   { nodes, namesNodes }: PlacingOptions,
-): { host: HostRoom; reason: string } {
+): { host: HostCapacity; reason: string } {
   if (!location.open)
     throw new ApiError(
       'location_closed',
       `${location.name} is closed for new orders. Choose another location, or ask for it to be opened.`,
     )
-  const judged = judgeHosts(tx, hostRoomsIn(tx, location.id), need, nodes)
+  const judged = judgeHosts(tx, hostCapacitiesIn(tx, location.id), need, nodes)
   const fitting = judged.filter(({ lack }) => lack === undefined).map(({ host }) => host)
   const others = judged.flatMap(({ host, lack }) => (lack === undefined ? [] : [`${host.row.name} ${lack.words}`]))
   if (!fitting.length) {

@@ -9,7 +9,7 @@ import { waitsForNearReport } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
 import { capacityOf, type NodeCapacity } from '../placement/capacity.ts'
 import { isSilent, type Nodes, reportsSoon } from '../placement/placement.ts'
-import type { PoolRoom } from '../storage-pools/queries.ts'
+import type { PoolSpace } from '../storage-pools/queries.ts'
 import { gpuHostsIn, type HostRow, modelsOn } from './queries.ts'
 
 /** An instance's needs: whole cards of one model, and what goes with them. */
@@ -26,7 +26,7 @@ export type GpuNeed = {
 export const addressNeed = ({ ownIpv4 }: Pick<GpuNeed, 'ownIpv4'>) => ({ ipv4: ownIpv4 ? 1 : 0, ipv6Prefix: null })
 
 /** A host with what is left on it. Counting the stock takes from a copy. */
-export type HostRoom = {
+export type HostCapacity = {
   row: HostRow
   node: NodeCapacity
   /** Free cards, by model. */
@@ -35,11 +35,11 @@ export type HostRoom = {
   freeMemoryMb: number
   freePorts: number
   /** Where workspaces stand: the first pool of files. */
-  pool: PoolRoom | undefined
+  pool: PoolSpace | undefined
 }
 
 /** The hosts of a location that are not lost, by name. */
-export function hostRoomsIn(tx: Db, locationId: string): HostRoom[] {
+export function hostCapacitiesIn(tx: Db, locationId: string): HostCapacity[] {
   const rows = gpuHostsIn(tx, locationId)
   const models = Map.groupBy(
     modelsOn(
@@ -63,7 +63,7 @@ export function hostRoomsIn(tx: Db, locationId: string): HostRoom[] {
 }
 
 /** Workspaces are files of file systems of their own; `fake` is the pool of a simulated host. */
-const workspacePool = ({ pools }: NodeCapacity): PoolRoom | undefined =>
+const workspacePool = ({ pools }: NodeCapacity): PoolSpace | undefined =>
   pools.find(({ kind, diskGb }) => (kind === 'file' || kind === 'fake') && diskGb > 0)
 
 /** The limits that refuse an order, those first that say most about a location whose hosts differ. */
@@ -84,7 +84,10 @@ export type GpuStockLimit = (typeof gpuStockLimits)[number]
 type Lack = { limit: GpuStockLimit; words: string; isAwaited?: boolean }
 
 /** Why a host cannot take the instance, addresses and the connection apart; undefined: it can. */
-function lackOf({ row, free, freeVcpus, freeMemoryMb, freePorts, pool }: HostRoom, need: GpuNeed): Lack | undefined {
+function lackOf(
+  { row, free, freeVcpus, freeMemoryMb, freePorts, pool }: HostCapacity,
+  need: GpuNeed,
+): Lack | undefined {
   if (!row.open) return { limit: 'closed', words: 'is closed' }
   if (row.engine === null || row.engineProblems !== '[]') return { limit: 'no_node', words: 'cannot run containers' }
   const cards = free.get(need.model) ?? 0
@@ -97,7 +100,7 @@ function lackOf({ row, free, freeVcpus, freeMemoryMb, freePorts, pool }: HostRoo
   return undefined
 }
 
-function connectionLack({ row: { nodeId } }: HostRoom, nodes: Nodes): Lack | undefined {
+function connectionLack({ row: { nodeId } }: HostCapacity, nodes: Nodes): Lack | undefined {
   if (isSilent(nodes, nodeId, 'containers'))
     return { limit: 'disconnected', words: 'has a container engine that does not answer' }
   if (nodes.connected(nodeId)) return undefined
@@ -109,11 +112,11 @@ function connectionLack({ row: { nodeId } }: HostRoom, nodes: Nodes): Lack | und
 /** The order in which hosts that fit are taken: the fewest free cards first, then the least free memory. */
 export const byFit =
   ({ model }: Pick<GpuNeed, 'model'>) =>
-  (a: HostRoom, b: HostRoom): number =>
+  (a: HostCapacity, b: HostCapacity): number =>
     a.free.get(model)! - b.free.get(model)! || a.freeMemoryMb - b.freeMemoryMb || (a.row.name < b.row.name ? -1 : 1)
 
 /** Takes an instance from what is left of a host, in memory alone. */
-function take(host: HostRoom, need: GpuNeed) {
+function take(host: HostCapacity, need: GpuNeed) {
   host.free.set(need.model, host.free.get(need.model)! - need.cards)
   host.freeVcpus -= need.vcpus
   host.freeMemoryMb -= need.memoryMb
@@ -122,10 +125,10 @@ function take(host: HostRoom, need: GpuNeed) {
 }
 
 /** A host that an order was tried on; with a lack it cannot take it. */
-export type Judged = { host: HostRoom; lack: Lack | undefined }
+export type Judged = { host: HostCapacity; lack: Lack | undefined }
 /** The addresses that a host lacks; undefined: it lacks none. */
-type LackingAddress = (host: HostRoom) => AddressLack | undefined
-function judged(rooms: readonly HostRoom[], need: GpuNeed, nodes: Nodes, lackingAddress: LackingAddress): Judged[] {
+type LackingAddress = (host: HostCapacity) => AddressLack | undefined
+function judged(rooms: readonly HostCapacity[], need: GpuNeed, nodes: Nodes, lackingAddress: LackingAddress): Judged[] {
   return rooms.map((host) => {
     const connection = connectionLack(host, nodes)
     const lack = lackOf(host, need) ?? (connection?.limit === 'disconnected' ? connection : undefined)
@@ -135,7 +138,7 @@ function judged(rooms: readonly HostRoom[], need: GpuNeed, nodes: Nodes, lacking
 }
 
 /** Tries an order on these hosts, as they are in the database. */
-export function judgeHosts(tx: Db, rooms: readonly HostRoom[], need: GpuNeed, nodes: Nodes): Judged[] {
+export function judgeHosts(tx: Db, rooms: readonly HostCapacity[], need: GpuNeed, nodes: Nodes): Judged[] {
   const lackingAddress = lackingAddresses(tx, addressNeed(need))
   return judged(rooms, need, nodes, ({ row }) => {
     const lacking = lackingAddress(row.nodeId)
@@ -161,17 +164,17 @@ export type GpuStock = { available: number; orMore: boolean; limit: GpuStockLimi
  * one. What is read for one need counts for the next.
  */
 export function gpuStockCounter(tx: Db, nodes: Nodes): (location: Location, need: GpuNeed) => GpuStock {
-  const known = new Map<string, HostRoom[]>()
+  const known = new Map<string, HostCapacity[]>()
   let supply: PoolSupply | undefined
   return (location, need) => {
     if (!location.open) return { available: 0, orMore: false, limit: 'closed', code: 'location_closed' }
-    const rooms = known.get(location.id) ?? hostRoomsIn(tx, location.id)
+    const rooms = known.get(location.id) ?? hostCapacitiesIn(tx, location.id)
     known.set(location.id, rooms)
     const left = rooms.map((host) => ({ ...host, free: new Map(host.free) }))
     const addresses = new Map((need.ownIpv4 ? (supply ??= supplyOf(tx, addressNeed(need))) : undefined)?.free)
-    const poolsOf = ({ row }: HostRoom) => supply?.attached.get(row.nodeId)?.v4 ?? []
-    const poolWithAddress = (host: HostRoom) => poolsOf(host).find((id) => addresses.get(id)! > 0)
-    const lackingAddress = (host: HostRoom) =>
+    const poolsOf = ({ row }: HostCapacity) => supply?.attached.get(row.nodeId)?.v4 ?? []
+    const poolWithAddress = (host: HostCapacity) => poolsOf(host).find((id) => addresses.get(id)! > 0)
+    const lackingAddress = (host: HostCapacity) =>
       poolWithAddress(host) === undefined ? { words: 'has no free address', isAwaited: false } : undefined
     const order = byFit(need)
     for (let available = 0; ; available++) {

@@ -3,7 +3,7 @@ import { page, paginateAll } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
 import { fields, line, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
-import { location, locationAnswer, showLocation } from './model.ts'
+import { location, locationResponse, showLocation } from './model.ts'
 import { allLocations, insertLocation, updateLocation } from './queries.ts'
 import { placements } from './tables.ts'
 
@@ -16,7 +16,7 @@ export const createLocation = operation({
   summary: 'Add a location: a group of nodes with a placement rule',
   access: { staff: ['nodes:write'] },
   body: fields({ name: line(60), placement: t.Optional(placement), open: t.Optional(t.Boolean()) }),
-  response: locationAnswer,
+  response: locationResponse,
   status: 201,
   refuses: ['name_taken'],
   example: { name: 'Frankfurt', placement: 'spread', open: true },
@@ -43,7 +43,7 @@ export const changeLocation = operation({
   access: { staff: ['nodes:write'] },
   on: location,
   body: fields({ name: t.Optional(line(60)), placement: t.Optional(placement), open: t.Optional(t.Boolean()) }),
-  response: locationAnswer,
+  response: locationResponse,
   refuses: ['name_taken'],
   example: { open: false },
   run(call) {
@@ -61,7 +61,7 @@ export const listLocations = operation({
   path: '/admin/node-groups',
   summary: 'Locations, with what their nodes have and hold',
   access: { staff: ['nodes:read', 'servers:create'] },
-  response: page(locationAnswer),
+  response: page(locationResponse),
   run: (call) =>
     paginateAll({
       call,

@@ -17,7 +17,7 @@ export const location: Resource<Location> = {
   find: (tx, actor, id) => (actor.kind === 'customer' ? undefined : locationById(tx, id)),
 }
 
-export const locationAnswer = namedSchema('Location', {
+export const locationResponse = namedSchema('Location', {
   id: t.String(),
   name: t.String(),
   placement: described(
@@ -37,8 +37,8 @@ export const locationAnswer = namedSchema('Location', {
   freeIpv4: t.Integer(),
 })
 
-/** The sums over the nodes of a location, as `locationAnswer` has them. */
-export type LocationFigures = Omit<Static<typeof locationAnswer>, 'id' | 'name' | 'placement' | 'open'>
+/** The sums over the nodes of a location, as `locationResponse` has them. */
+export type LocationFigures = Omit<Static<typeof locationResponse>, 'id' | 'name' | 'placement' | 'open'>
 type LocationContext = Pick<AppContext, 'nodes' | 'registry'> & { tx: Db; actor: Actor }
 
 declare module '../../kernel/feature.ts' {

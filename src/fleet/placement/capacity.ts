@@ -1,12 +1,12 @@
 // The capacity of nodes: their memory, and the disk space of their storage pools.
 import type { Db } from '../../kernel/db/open.ts'
 import { type CapacityRow, capacityRowOf, capacityRowsIn } from '../node-records/queries.ts'
-import { type PoolRoom, poolRoomsOn } from '../storage-pools/queries.ts'
+import { type PoolSpace, poolSpacesOn } from '../storage-pools/queries.ts'
 
 export type NodeCapacity = Omit<CapacityRow, 'open'> & {
   open: boolean
   /** By name. */
-  pools: PoolRoom[]
+  pools: PoolSpace[]
   /** Of all its pools together. */
   diskGb: number
   /** Left for orders in the pools that are open: what one disk can take may be less. */
@@ -15,7 +15,7 @@ export type NodeCapacity = Omit<CapacityRow, 'open'> & {
 
 function capacitiesOf(tx: Db, rows: readonly CapacityRow[]): NodeCapacity[] {
   const pools = Map.groupBy(
-    poolRoomsOn(
+    poolSpacesOn(
       tx,
       rows.map(({ id }) => id),
     ),
@@ -23,7 +23,7 @@ function capacitiesOf(tx: Db, rows: readonly CapacityRow[]): NodeCapacity[] {
   )
   return rows.map((row) => {
     const own = pools.get(row.id) ?? []
-    const sum = (of: (pool: PoolRoom) => number) => own.reduce((all, pool) => all + of(pool), 0)
+    const sum = (of: (pool: PoolSpace) => number) => own.reduce((all, pool) => all + of(pool), 0)
     return {
       ...row,
       open: !!row.open,

@@ -11,7 +11,7 @@ import { awaitingReports, isReportNear } from '../../network/ip-pools/awaited.ts
 import { lackingGiven } from '../../network/ip-pools/given.ts'
 import type { Location } from '../locations/model.ts'
 import { hasReported } from '../node-records/queries.ts'
-import type { PoolRoom } from '../storage-pools/queries.ts'
+import type { PoolSpace } from '../storage-pools/queries.ts'
 import { capacityIn, type NodeCapacity } from './capacity.ts'
 import { refuseImage, runsOn } from './hardware.ts'
 
@@ -26,7 +26,7 @@ export type Need = {
   /** Addresses that it brings along, beside those that it needs. */
   given?: readonly string[]
 } & AddressNeed
-export type Placed = { node: NodeCapacity; pool: PoolRoom; reason: string }
+export type Placed = { node: NodeCapacity; pool: PoolSpace; reason: string }
 
 const RECONNECTING = 'is reconnecting'
 const WRONG_HARDWARE = 'cannot run this image'
@@ -35,7 +35,7 @@ type LackingAddress = (nodeId: string) => AddressLack | undefined
 type Judged = { node: NodeCapacity; disabledReason: string | undefined; addressLack?: AddressLack }
 
 /** The reasons why a node cannot take a workload, addresses apart, with their words in a refusal. */
-export const roomReasons = {
+export const shortageReasons = {
   closed: 'closed',
   disconnected: 'not connected',
   hypervisor_silent: 'libvirt does not answer',
@@ -44,27 +44,27 @@ export const roomReasons = {
   disk: 'no disk left',
   storage_silent: 'storage does not answer',
 } as const
-export type RoomReason = keyof typeof roomReasons
+export type ShortageReason = keyof typeof shortageReasons
 
 /** `disabledReason`: why the node cannot take it, as a text; undefined when it can. */
 function judge(node: NodeCapacity, need: Need, nodes: Nodes, lackingAddress: LackingAddress): Judged {
-  const lacksRoom = withoutRoom(node, need, nodes)
-  if (lacksRoom !== undefined) return { node, disabledReason: inWords(lacksRoom, need) }
+  const shortage = shortageOn(node, need, nodes)
+  if (shortage !== undefined) return { node, disabledReason: inWords(shortage, need) }
   const lacking = lackingAddress(node.id)
   if (lacking) return { node, disabledReason: lacking.words, addressLack: lacking }
   return { node, disabledReason: nodes.connected(node.id) ? undefined : RECONNECTING }
 }
 
-function inWords(reason: RoomReason, { storageClass }: Need): string {
-  if (storageClass === null) return roomReasons[reason]
+function inWords(reason: ShortageReason, { storageClass }: Need): string {
+  if (storageClass === null) return shortageReasons[reason]
   if (reason === 'storage_class') return `no ${storageClass} storage`
-  return reason === 'disk' ? `no ${storageClass} disk left` : roomReasons[reason]
+  return reason === 'disk' ? `no ${storageClass} disk left` : shortageReasons[reason]
 }
 
-type RoomNeed = Pick<Need, 'memoryMb' | 'diskGb' | 'storageClass'>
+type NeededSpace = Pick<Need, 'memoryMb' | 'diskGb' | 'storageClass'>
 
 /** Undefined: the node has capacity, and is connected or will be in a moment. */
-export function withoutRoom(node: NodeCapacity, need: RoomNeed, nodes: Nodes): RoomReason | undefined {
+export function shortageOn(node: NodeCapacity, need: NeededSpace, nodes: Nodes): ShortageReason | undefined {
   if (!node.open) return 'closed'
   if (!nodes.connected(node.id) && !nodes.isReconnecting(node.id)) return 'disconnected'
   if (isSilent(nodes, node.id, 'hypervisor')) return 'hypervisor_silent'
@@ -77,11 +77,11 @@ export function withoutRoom(node: NodeCapacity, need: RoomNeed, nodes: Nodes): R
 }
 
 /** The pools of a node that may take the disk of a new workload, full ones too. */
-export const poolsFor = ({ pools }: NodeCapacity, { storageClass }: Pick<Need, 'storageClass'>): PoolRoom[] =>
+export const poolsFor = ({ pools }: NodeCapacity, { storageClass }: Pick<Need, 'storageClass'>): PoolSpace[] =>
   pools.filter((pool) => pool.open && (storageClass === null || pool.class === storageClass))
 
 /** The pool of a node that takes the disk: `spread` the one with the most space, `fill` the one with the least. */
-function poolOf({ placement }: Pick<Location, 'placement'>, node: NodeCapacity, need: RoomNeed): PoolRoom {
+function poolOf({ placement }: Pick<Location, 'placement'>, node: NodeCapacity, need: NeededSpace): PoolSpace {
   const sign = placement === 'spread' ? -1 : 1
   return poolsFor(node, need)
     .filter((pool) => pool.freeDiskGb >= need.diskGb)

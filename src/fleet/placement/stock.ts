@@ -5,9 +5,9 @@ import type { Db } from '../../kernel/db/open.ts'
 import { type AttachedPools, supplyOf } from '../../network/ip-pools/allocate.ts'
 import { waitsForNearReport } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
-import type { PoolRoom } from '../storage-pools/queries.ts'
+import type { PoolSpace } from '../storage-pools/queries.ts'
 import { capacityIn, type NodeCapacity } from './capacity.ts'
-import { byRuleOf, type Need, type Nodes, poolsFor, type RoomReason, reportsSoon, withoutRoom } from './placement.ts'
+import { byRuleOf, type Need, type Nodes, poolsFor, reportsSoon, type ShortageReason, shortageOn } from './placement.ts'
 
 /** The limit that refuses the order behind the last one. */
 export const stockLimits = [
@@ -102,7 +102,7 @@ function partsOf(nodes: readonly NodeCapacity[], { attached }: Supply): NodeCapa
 type PartStock = {
   available: number
   orMore: boolean
-  reasons: RoomReason[]
+  reasons: ShortageReason[]
   lacksAddress: boolean
   reconnects: boolean
 }
@@ -115,14 +115,14 @@ function partStock(location: Location, part: NodeCapacity[], need: Need, supply:
   const placed = alike
     ? placedAtOnce(left, need, addressesFor(need, pools(left[0]!), supply), nodes)
     : placedOneByOne(location, left, need, supply, nodes)
-  const withRoom = left.filter((node) => withoutRoom(node, need, nodes) === undefined)
+  const fitting = left.filter((node) => shortageOn(node, need, nodes) === undefined)
   const lacks = (node: NodeCapacity) => placed.addressesLeft(node) < 1
   return {
     available: placed.available,
     orMore: placed.orMore,
-    reasons: left.flatMap((node) => withoutRoom(node, need, nodes) ?? []),
-    lacksAddress: withRoom.some(lacks),
-    reconnects: withRoom.some((node) => !lacks(node) && !nodes.connected(node.id)),
+    reasons: left.flatMap((node) => shortageOn(node, need, nodes) ?? []),
+    lacksAddress: fitting.some(lacks),
+    reconnects: fitting.some((node) => !lacks(node) && !nodes.connected(node.id)),
   }
 }
 
@@ -132,7 +132,7 @@ type Placed = { available: number; orMore: boolean; addressesLeft(node: NodeCapa
 function placedAtOnce(left: NodeCapacity[], need: Need, addresses: number, nodes: Nodes): Placed {
   let free = addresses
   for (const node of left) {
-    if (withoutRoom(node, need, nodes) !== undefined || !nodes.connected(node.id)) continue
+    if (shortageOn(node, need, nodes) !== undefined || !nodes.connected(node.id)) continue
     const fits = Math.min(
       Math.floor((node.memoryMb - node.heldMemoryMb) / need.memoryMb),
       poolsFor(node, need).reduce((sum, pool) => sum + disksIn(pool, need), 0),
@@ -155,7 +155,7 @@ function placedOneByOne(
   const supply = { attached, free: new Map(free) }
   const addressesLeft = (node: NodeCapacity) => addressesFor(need, attached.get(node.id) ?? none, supply)
   const fits = (node: NodeCapacity) =>
-    withoutRoom(node, need, nodes) === undefined && nodes.connected(node.id) && addressesLeft(node) > 0
+    shortageOn(node, need, nodes) === undefined && nodes.connected(node.id) && addressesLeft(node) > 0
   // The node that the rule takes is the last. A node that does not fit once fits never again: nothing is given back.
   const order = byRuleOf(location)
   const waiting = left.filter(fits).sort((a, b) => order(b, a))
@@ -189,7 +189,7 @@ function placeIn(nodes: readonly NodeCapacity[], isBehind: (node: NodeCapacity) 
   return low
 }
 
-const disksIn = ({ freeDiskGb }: PoolRoom, { diskGb }: Need) => Math.floor(freeDiskGb / diskGb)
+const disksIn = ({ freeDiskGb }: PoolSpace, { diskGb }: Need) => Math.floor(freeDiskGb / diskGb)
 /** Which pool takes a disk changes nothing of how many there are: a disk is never divided. */
 function take(node: NodeCapacity, need: Need, times: number) {
   node.heldMemoryMb += need.memoryMb * times

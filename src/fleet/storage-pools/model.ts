@@ -4,7 +4,7 @@ import { isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { node } from '../node-records/model.ts'
 import { FULL_PERCENT, metadataPercent, usedPercent } from './full.ts'
-import { poolRoomOf, storagePoolById } from './queries.ts'
+import { poolSpaceOf, storagePoolById } from './queries.ts'
 import type { StoragePool } from './tables.ts'
 
 export type { StoragePool }
@@ -48,7 +48,7 @@ export const storagePoolResponse = namedSchema('NodeStoragePool', {
 })
 
 export function showStoragePool(tx: Db, it: StoragePool) {
-  const room = poolRoomOf(tx, { nodeId: it.nodeId, pool: it.name })!
+  const room = poolSpaceOf(tx, { nodeId: it.nodeId, pool: it.name })!
   const used = usedPercent(it)
   const metadata = metadataPercent(it)
   const isFull = Math.max(used ?? 0, metadata ?? 0) >= FULL_PERCENT

@@ -18,7 +18,7 @@ export const updateStoragePool = (tx: Tx, row: StoragePool, given: Partial<Stora
 export const classOfWorkload = '(SELECT class FROM storage_pools WHERE node_id = w.node_id AND name = w.pool)'
 
 /** A pool as placement counts with it, in whole GiB. */
-export type PoolRoom = {
+export type PoolSpace = {
   id: string
   nodeId: string
   name: string
@@ -39,7 +39,7 @@ export type PoolRoom = {
    */
   freeDiskGb: number
 }
-type RoomRow = Omit<PoolRoom, 'open' | 'isSilent'> & { open: number; isSilent: number }
+type PoolSpaceRow = Omit<PoolSpace, 'open' | 'isSilent'> & { open: number; isSilent: number }
 
 const GIB = '1073741824'
 const rooms = `SELECT p.id, p.node_id AS nodeId, p.name, p.kind, p.class, p.open,
@@ -60,10 +60,10 @@ const columns = `p.id, p.node_id AS nodeId, p.name, p.kind, p.class, p.path, p.t
   p.silent_since AS silentSince`
 
 const statements = prepared(({ $client }) => ({
-  rooms: $client.prepare<RoomRow, [string]>(
+  rooms: $client.prepare<PoolSpaceRow, [string]>(
     `${rooms} WHERE p.node_id IN (SELECT value FROM json_each(?)) AND ${isShown} ORDER BY p.name`,
   ),
-  room: $client.prepare<RoomRow, [string, string]>(`${rooms} WHERE p.node_id = ? AND p.name = ?`),
+  room: $client.prepare<PoolSpaceRow, [string, string]>(`${rooms} WHERE p.node_id = ? AND p.name = ?`),
   shown: $client.prepare<{ id: string }, [string]>(
     `SELECT p.id FROM storage_pools p LEFT JOIN storage_held h ON h.node_id = p.node_id AND h.pool = p.name
      WHERE p.node_id = ? AND ${isShown} ORDER BY p.name`,
@@ -100,21 +100,21 @@ export type PoolHealth = Omit<StoragePool, 'open' | 'overcommitPercent' | 'creat
 }
 
 /** The format of new disks in a pool of this kind: a file can be either, and a block device is raw. */
-export const formatIn = ({ kind }: Pick<PoolRoom, 'kind'>): Volume['format'] =>
+export const formatIn = ({ kind }: Pick<PoolSpace, 'kind'>): Volume['format'] =>
   kind === 'lvm-thin' || kind === 'zfs' || kind === 'rbd' ? 'raw' : 'qcow2'
 
-const room = (row: RoomRow): PoolRoom => ({ ...row, open: !!row.open, isSilent: !!row.isSilent })
+const room = (row: PoolSpaceRow): PoolSpace => ({ ...row, open: !!row.open, isSilent: !!row.isSilent })
 /** The pools of these nodes with their space, by name; one that is missing only while something stands in it. */
-export const poolRoomsOn = (tx: Db, nodeIds: readonly string[]): PoolRoom[] =>
+export const poolSpacesOn = (tx: Db, nodeIds: readonly string[]): PoolSpace[] =>
   statements(tx).rooms.all(JSON.stringify(nodeIds)).map(room)
 /** Undefined: the node has never reported a pool of this name. */
-export function poolRoomOf(tx: Db, { nodeId, pool }: { nodeId: string; pool: string }): PoolRoom | undefined {
+export function poolSpaceOf(tx: Db, { nodeId, pool }: { nodeId: string; pool: string }): PoolSpace | undefined {
   const row = statements(tx).room.get(nodeId, pool)
   return row ? room(row) : undefined
 }
 /** The space in GiB that the pool of a workload has for another disk, or for more of one. */
 export const freeDiskGbFor = (tx: Db, workload: { nodeId: string; pool: string }): number =>
-  poolRoomOf(tx, workload)?.freeDiskGb ?? 0
+  poolSpaceOf(tx, workload)?.freeDiskGb ?? 0
 
 /** The pools of a node by name, missing ones only while something stands in them. */
 export const poolsOn = (tx: Db, nodeId: string): StoragePool[] =>

@@ -1,14 +1,14 @@
 // The refusal of a change that needs space in the pool of a disk.
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { poolRoomOf } from './queries.ts'
+import { poolSpaceOf } from './queries.ts'
 
 /** A server or volume whose disk is in the pool; `name` is its name for people. */
 type Standing = { nodeId: string; pool: string; name: string }
 
 /** Throws `no_capacity`, in the words of `lacks` or because the storage does not answer. */
 export function mustHaveSpace(tx: Db, { name, ...at }: Standing, gb: number, lacks: string) {
-  const room = poolRoomOf(tx, at)
+  const room = poolSpaceOf(tx, at)
   if (room?.isSilent) throw silent(name)
   if ((room?.freeDiskGb ?? 0) < gb) throw new ApiError('no_capacity', lacks)
 }

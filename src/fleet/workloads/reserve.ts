@@ -11,7 +11,7 @@ import { takeGiven } from '../../network/ip-pools/given.ts'
 import type { Location } from '../locations/model.ts'
 import type { NodeCapacity } from '../placement/capacity.ts'
 import { type Placed, placeIn } from '../placement/placement.ts'
-import type { PoolRoom } from '../storage-pools/queries.ts'
+import type { PoolSpace } from '../storage-pools/queries.ts'
 import type { WorkloadKind } from './kind.ts'
 import { insertWorkload, nextNumber } from './queries.ts'
 import { staysOf } from './stays/queries.ts'
@@ -61,7 +61,7 @@ export type Reserved = {
   number: number
   hostname: string
   node: NodeCapacity
-  pool: PoolRoom
+  pool: PoolSpace
   ipv4: string | null
 }
 

@@ -78,7 +78,7 @@ const withItself: ReadonlySet<Scope> = new Set(['account:read', 'account:write',
 const withItsCustomers: ReadonlySet<Scope> = new Set(['reseller:read', 'reseller:customers', 'reseller:servers'])
 
 /** Resources bought beside the packages. */
-export const allowanceAnswer = namedSchema('Allowance', {
+export const allowanceResponse = namedSchema('Allowance', {
   vcpus: t.Integer(),
   memoryMb: t.Integer(),
   diskGb: t.Integer(),
@@ -103,7 +103,7 @@ export const customerResponse = namedSchema('Customer', {
   lockReason: described(nullable(t.String()), 'Nothing new can be ordered for a locked account.'),
   createdAt: time,
   servers: described(t.Integer(), 'How many it has.'),
-  allowance: allowanceAnswer,
+  allowance: allowanceResponse,
 })
 
 /** The reseller of an account or of a thing. Answers to a customer do not hold the id of its provider's account. */

@@ -30,7 +30,7 @@ import { accountByEmail, updateAccount } from './queries.ts'
 import type { Account } from './tables.ts'
 import { uiPreferences, uiPreferencesOf } from './ui-preferences.ts'
 
-const ownAnswer = namedSchema('OwnAccount', {
+const ownResponse = namedSchema('OwnAccount', {
   id: t.String(),
   kind: t.String(),
   email: t.String(),
@@ -64,7 +64,7 @@ export const getOwnAccount = operation({
   summary: 'The own account',
   access: everybody('account:read'),
   withoutSecondFactor: true,
-  response: ownAnswer,
+  response: ownResponse,
   run: ({ tx, actor }) => show(ownAccount(tx, actor)),
 })
 
@@ -81,7 +81,7 @@ export const changeOwnAccount = operation({
     density: t.Optional(t.Enum(uiPreferences.density)),
     timeZone: t.Optional(nullable(t.String({ maxLength: 64 }))),
   }),
-  response: ownAnswer,
+  response: ownResponse,
   example: { name: 'Ada Lovelace', theme: 'dark', timeZone: 'Europe/Berlin' },
   auditSnapshot: ({ tx, actor }) => ownAccount(tx, actor),
   run({ tx, actor, body: { name, organization, ...chosen } }) {

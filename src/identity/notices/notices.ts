@@ -17,7 +17,7 @@ import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Registry } from '../../kernel/registry.ts'
 import { kindsWithoutMail, markRead, pageOfNotices, type StoredNotice, setWithoutMail } from './queries.ts'
 
-const noticeAnswer = namedSchema('Notice', {
+const noticeResponse = namedSchema('Notice', {
   id: t.String(),
   kind: t.String(),
   subject: t.String(),
@@ -44,7 +44,7 @@ export const listNotices = operation({
   ...forPeople,
   query: { unread: oneOf(['true'], 'Only those that were not read yet.') },
   pages: { usual: 25, most: 100 },
-  response: page(noticeAnswer),
+  response: page(noticeResponse),
   run: (call) => pageOfNotices(call, call.query['unread'] === 'true', show),
 })
 
@@ -67,7 +67,7 @@ const choice = namedSchema('NoticeChoice', {
   mail: t.Boolean(),
   mayTurnOff: described(t.Boolean(), 'False where whoever misses its mail loses something.'),
 })
-const mailsAnswer = t.Object({ kinds: t.Array(choice) })
+const mailsResponse = t.Object({ kinds: t.Array(choice) })
 
 /** The kinds of notices that an account of this kind can get, by name. */
 const declaredFor = (registry: Registry, kind: string) =>
@@ -76,7 +76,7 @@ const declaredFor = (registry: Registry, kind: string) =>
   )
 
 type Holder = Pick<ReadContext, 'tx' | 'actor' | 'registry'>
-function mailsOf({ tx, actor, registry }: Holder): Static<typeof mailsAnswer> {
+function mailsOf({ tx, actor, registry }: Holder): Static<typeof mailsResponse> {
   const off = kindsWithoutMail(tx, actor.accountId)
   return {
     kinds: declaredFor(registry, actor.kind).map(([kind, { when, mail }]) => ({
@@ -94,7 +94,7 @@ export const getNoticeMails = operation({
   path: '/account/notice-mails',
   summary: 'Which notices the own account also gets by mail',
   access: everybody('account:read'),
-  response: mailsAnswer,
+  response: mailsResponse,
   run: mailsOf,
 })
 
@@ -105,7 +105,7 @@ export const setNoticeMails = operation({
   summary: 'Choose which notices the own account also gets by mail; those that cannot be turned off always come',
   access: everybody('account:write'),
   body: fields({ kinds: t.Array(t.String({ maxLength: 64 }), { maxItems: 100 }) }),
-  response: mailsAnswer,
+  response: mailsResponse,
   example: { kinds: ['server_ready'] },
   run(call) {
     const { tx, actor, registry, body } = call

@@ -1,7 +1,7 @@
 // Resource packs that a customer bought beside its packages. Billing always sends the whole allowance.
 import { Type as t } from 'typebox'
 import { fields, operation } from '../../kernel/api/operation.ts'
-import { type Allowance, allowanceAnswer, customer, noAllowance } from '../accounts/model.ts'
+import { type Allowance, allowanceResponse, customer, noAllowance } from '../accounts/model.ts'
 import { updateAccount } from '../accounts/queries.ts'
 import { mustNotBeSuspended, resellerOf } from './model.ts'
 
@@ -23,7 +23,7 @@ export const setAllowance = operation({
   access: { staff: ['customers:write'], reseller: ['reseller:customers'] },
   on: customer,
   body,
-  response: allowanceAnswer,
+  response: allowanceResponse,
   refuses: ['reseller_suspended'],
   example: { vcpus: 2, memoryMb: 4096, diskGb: 40, trafficGb: 1000, ipv4: 1 },
   run({ tx, target, body }) {

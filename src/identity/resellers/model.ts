@@ -1,6 +1,6 @@
 // A reseller, its terms, and what they mean for the orders of its customers.
 import { Type as t } from 'typebox'
-import { type Package, packageAnswer } from '../../catalog/packages/model.ts'
+import { type Package, packageResponse } from '../../catalog/packages/model.ts'
 import { packageById } from '../../catalog/packages/queries.ts'
 import type { GpuNeed } from '../../fleet/gpus/placement.ts'
 import type { Location } from '../../fleet/locations/model.ts'
@@ -14,7 +14,7 @@ import type { Db, Tx } from '../../kernel/db/open.ts'
 import { type Account, addAccount, customerResponse, showCustomer } from '../accounts/model.ts'
 import { accountById } from '../accounts/queries.ts'
 import { locationIdsOf, mayPlaceIn, maySell, packageIdsOf, termsById } from './queries.ts'
-import { type Amounts, amountsAnswer, quotasAnswer, takeFromQuota, timesWithin, usedBy, whole } from './quota.ts'
+import { type Amounts, amountsResponse, quotasResponse, takeFromQuota, timesWithin, usedBy, whole } from './quota.ts'
 import type { Terms } from './tables.ts'
 
 export type Reseller = Account & { terms: Terms }
@@ -180,15 +180,15 @@ export function mustAllowCustomer(tx: Tx, now: number, it: Reseller) {
 const holder = ({ id, name, terms: { quotas } }: Reseller) => ({ id, name, quotas })
 
 // ---------------------------------------------------------------- form in the API
-const { servers: _servers, ...packageProperties } = packageAnswer.properties
+const { servers: _servers, ...packageProperties } = packageResponse.properties
 const packageSold = namedSchema('PackageSold', packageProperties)
 const { resellerId: _, resellerName: __, ...accountProperties } = customerResponse.properties
-export const resellerAnswer = namedSchema('Reseller', {
+export const resellerResponse = namedSchema('Reseller', {
   ...accountProperties,
   suspendedAt: nullable(time),
   suspendReason: nullable(t.String()),
-  quotas: described(quotasAnswer, 'Null: not limited.'),
-  used: described(amountsAnswer, 'By itself and its customers together.'),
+  quotas: described(quotasResponse, 'Null: not limited.'),
+  used: described(amountsResponse, 'By itself and its customers together.'),
   packages: t.Array(packageSold),
   locations: t.Array(t.Object({ id: t.String(), name: t.String(), open: t.Boolean() })),
 })

@@ -15,7 +15,7 @@ import {
 } from '../accounts/model.ts'
 import { accountById, pageOfAccounts } from '../accounts/queries.ts'
 import { sendWelcome } from '../auth/passwords/change.ts'
-import { mustAllowCustomer, resellerAnswer, showReseller, withTerms } from './model.ts'
+import { mustAllowCustomer, resellerResponse, showReseller, withTerms } from './model.ts'
 
 const itself = (tx: Db, actor: Actor) => withTerms(tx, accountById(tx, actor.accountId)!)
 
@@ -25,7 +25,7 @@ export const getResellerAccount = operation({
   path: '/reseller/account',
   summary: 'The packages and locations that you may sell, with their identifiers, and your quotas',
   access: { reseller: ['reseller:read'] },
-  response: resellerAnswer,
+  response: resellerResponse,
   run: ({ tx, actor }) => showReseller(tx, itself(tx, actor), { onSale: true }),
 })
 

@@ -30,13 +30,13 @@ export type Amounts = Record<QuotaResource, number>
 const each = <T>(make: (resource: QuotaResource) => T) =>
   Object.fromEntries(quotaResources.map((resource) => [resource, make(resource)])) as Record<QuotaResource, T>
 const limit = () => nullable(t.Integer({ minimum: 0, maximum: 1_000_000_000 }))
-export const quotasAnswer = namedSchema('Quotas', each(limit))
+export const quotasResponse = namedSchema('Quotas', each(limit))
 /** Named quotas are set, null removes one, the others stay. */
 export const quotasGiven = t.Object(
   each(() => t.Optional(limit())),
   { additionalProperties: false },
 )
-export const amountsAnswer = namedSchema(
+export const amountsResponse = namedSchema(
   'Amounts',
   each(() => t.Integer()),
 )

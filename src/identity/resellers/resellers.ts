@@ -18,7 +18,7 @@ import {
 import { tellOldAddress } from '../accounts/new-address.ts'
 import { pageOfAccounts } from '../accounts/queries.ts'
 import { sendWelcome } from '../auth/passwords/change.ts'
-import { type Reseller, reseller, resellerAnswer, showReseller, withTerms } from './model.ts'
+import { type Reseller, reseller, resellerResponse, showReseller, withTerms } from './model.ts'
 import { setLocations, setPackages, updateTerms } from './queries.ts'
 import { type Quotas, quotasGiven, tellOfLowered } from './quota.ts'
 
@@ -43,7 +43,7 @@ export const createReseller = operation({
   summary: 'Add a reseller: what it may sell and where; what has no quota is not limited',
   access: managed,
   body: fields({ ...newAccountFields, ...terms }),
-  response: resellerAnswer,
+  response: resellerResponse,
   status: 201,
   idempotent: true,
   refuses: ['email_taken', 'external_id_taken'],
@@ -64,7 +64,7 @@ export const listResellers = operation({
   summary: 'Resellers, newest first, with what they hold of their quotas',
   access: read,
   query: accountQuery,
-  response: page(resellerAnswer),
+  response: page(resellerResponse),
   run: (call) =>
     pageOfAccounts(call, {
       name: 'resellers',
@@ -80,7 +80,7 @@ export const getReseller = operation({
   summary: 'One reseller: its quotas, and what it may sell where',
   access: read,
   on: reseller,
-  response: resellerAnswer,
+  response: resellerResponse,
   run: ({ tx, target }) => showReseller(tx, target),
 })
 
@@ -93,7 +93,7 @@ export const changeReseller = operation({
   requiresRecentAuth: ['email'],
   on: reseller,
   body: fields({ ...accountChanges, ...terms }),
-  response: resellerAnswer,
+  response: resellerResponse,
   refuses: ['email_taken', 'external_id_taken'],
   example: { quotas: { servers: 300, gpus: null } },
   auditSnapshot({ tx, target }) {
@@ -134,7 +134,7 @@ export const suspendReseller = operation({
   access: managed,
   on: reseller,
   body: fields({ reason: line(500) }),
-  response: resellerAnswer,
+  response: resellerResponse,
   refuses: ['already_suspended'],
   example: { reason: 'Invoice 2041 is overdue' },
   run({ tx, target, body, clock }) {
@@ -152,7 +152,7 @@ export const unsuspendReseller = operation({
   summary: 'Unsuspend a reseller: it may order and add customers again',
   access: managed,
   on: reseller,
-  response: resellerAnswer,
+  response: resellerResponse,
   refuses: ['not_suspended'],
   run({ tx, target }) {
     if (target.terms.suspendedAt === null) throw new ApiError('not_suspended', `${target.name} is not suspended.`)

@@ -99,7 +99,7 @@ function rsaBits(blob: Buffer) {
 
 export const sshKey = accountResource({ name: 'SSH key', notFound: 'ssh_key_not_found' }, ownerOfSshKey, sshKeyById)
 
-export const keyAnswer = namedSchema('SshKey', {
+export const keyResponse = namedSchema('SshKey', {
   id: t.String(),
   ownerId: t.String(),
   name: t.String(),

@@ -6,7 +6,7 @@ import { newId } from '../../kernel/db/ids.ts'
 import { isUniqueViolation } from '../../kernel/db/open.ts'
 import { customer } from '../accounts/model.ts'
 import { changesLibrary, readsLibrary } from '../accounts/owned.ts'
-import { KEYS_PER_ACCOUNT, keyAnswer, readPublicKey, showKey, sshKey } from './model.ts'
+import { KEYS_PER_ACCOUNT, keyResponse, readPublicKey, showKey, sshKey } from './model.ts'
 import { countSshKeys, deleteSshKey, insertSshKey, pageOfSshKeys, updateSshKey } from './queries.ts'
 
 export const addSshKey = operation({
@@ -17,7 +17,7 @@ export const addSshKey = operation({
   access: changesLibrary,
   on: customer,
   body: fields({ name: t.Optional(line(100, 0)), publicKey: t.String({ maxLength: 12_000 }) }),
-  response: keyAnswer,
+  response: keyResponse,
   status: 201,
   refuses: ['limit_reached', 'already_done'],
   example: { name: 'laptop', publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI… ada@laptop' },
@@ -55,7 +55,7 @@ export const listSshKeys = operation({
   access: readsLibrary,
   on: customer,
   pages: { usual: 100, most: 100 },
-  response: page(keyAnswer),
+  response: page(keyResponse),
   run: (call) => pageOfSshKeys(call, call.target.id, showKey),
 })
 
@@ -67,7 +67,7 @@ export const renameSshKey = operation({
   access: changesLibrary,
   on: sshKey,
   body: fields({ name: line(100) }),
-  response: keyAnswer,
+  response: keyResponse,
   example: { name: 'laptop' },
   run: ({ tx, target, body }) => showKey(updateSshKey(tx, target, body)),
 })

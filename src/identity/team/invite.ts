@@ -12,7 +12,7 @@ import {
   changes,
   grantsRole,
   member,
-  memberAnswer,
+  memberResponse,
   mustHold,
   newLink,
   ownWorkload,
@@ -35,7 +35,7 @@ export const inviteMember = operation({
     role,
     serverId: t.Optional(nullable(t.String({ minLength: 1, maxLength: 40 }))),
   }),
-  response: memberAnswer,
+  response: memberResponse,
   status: 201,
   ...grantsRole,
   refuses: ['scope_not_allowed', 'limit_reached', 'already_done', 'rate_limited'],
@@ -81,7 +81,7 @@ export const resendInvitation = operation({
   summary: 'Send an invitation again, with a new link for another seven days; the old link ends',
   ...changes,
   on: member,
-  response: memberAnswer,
+  response: memberResponse,
   refuses: ['scope_not_allowed', 'already_done', 'rate_limited'],
   run(call) {
     const { tx, target, clock } = call

@@ -1,6 +1,6 @@
 import { page } from '../../kernel/api/list.ts'
 import { done, fields, operation } from '../../kernel/api/operation.ts'
-import { changes, grantsRole, member, memberAnswer, reads, showMember } from './model.ts'
+import { changes, grantsRole, member, memberResponse, reads, showMember } from './model.ts'
 import { deleteMember, pageOfTeam, updateMember } from './queries.ts'
 import { role } from './role.ts'
 
@@ -10,7 +10,7 @@ export const listTeam = operation({
   path: '/team',
   summary: 'Who has access to your servers, and who is invited, newest first',
   ...reads,
-  response: page(memberAnswer),
+  response: page(memberResponse),
   run(call) {
     const now = call.clock()
     return pageOfTeam(call, call.actor.accountId, (it) => showMember(call.tx, it, now))
@@ -26,7 +26,7 @@ export const changeMember = operation({
   on: member,
   body: fields({ role }),
   ...grantsRole,
-  response: memberAnswer,
+  response: memberResponse,
   refuses: ['scope_not_allowed'],
   example: { role: 'view' },
   run({ tx, target, body, clock }) {

@@ -15,7 +15,7 @@ const membership: Resource<TeamMember> = {
   find: ownMembership,
 }
 
-export const membershipAnswer = namedSchema('Membership', {
+export const membershipResponse = namedSchema('Membership', {
   id: t.String(),
   owner: described(t.Object({ id: t.String(), name: t.String() }), 'Whose servers these are.'),
   role,
@@ -29,7 +29,7 @@ export const listMemberships = operation({
   path: '/team/memberships',
   summary: 'What others share with you, newest first',
   ...reads,
-  response: page(membershipAnswer),
+  response: page(membershipResponse),
   run(call) {
     const { tx, actor } = call
     return pageOfMemberships(call, actor.accountId, (it) => ({

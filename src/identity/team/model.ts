@@ -58,7 +58,7 @@ export const grantsRole = {
 }
 
 const state = t.Enum(['invited', 'expired', 'member'])
-export const memberAnswer = namedSchema('TeamMember', {
+export const memberResponse = namedSchema('TeamMember', {
   id: t.String(),
   email: t.String(),
   name: described(nullable(t.String()), 'Once they have accepted.'),

@@ -8,8 +8,8 @@ import type { LogLevel } from '../../../agent/protocol/wire.ts'
 import { minute, second } from '../db/clock.ts'
 import { isDatabaseError } from '../db/health.ts'
 import { type Db, isInTransaction, prepared, savepoint, type Tx, writeUnflushed } from '../db/open.ts'
+import { Repeated } from '../event-counter.ts'
 import { log } from '../log.ts'
-import { Repeated } from '../repeated.ts'
 import { scrubbed } from './unstored.ts'
 
 /** Up to 600 lines a job. */

@@ -4,8 +4,8 @@ import { visitor } from '../api/actor.ts'
 import { auditLine } from '../audit/audit.ts'
 import { type Clock, day, hour, minute } from '../db/clock.ts'
 import { type Db, write } from '../db/open.ts'
+import { Repeated } from '../event-counter.ts'
 import { log } from '../log.ts'
-import { Repeated } from '../repeated.ts'
 import { type Misconduct, type Offence, offences } from './offences.ts'
 
 /** Name of the audit lines: no operation is called for them. */

@@ -172,7 +172,8 @@ export class DeliveryQueue {
     const active = this.active.get(kind.kind)!
     const now = clock()
     let begun = 0
-    const mayBegin = ({ lane, group }: DueLane) => active.size < kind.inFlight.total && active.hasRoom(db, lane, group)
+    const mayBegin = ({ lane, group }: DueLane) =>
+      active.size < kind.inFlight.total && active.hasFreePlace(db, lane, group)
     type Turn = { due: DueLane; free: Iterator<Claimed> }
     const beginOne = ({ due, free }: Turn): boolean => {
       const { value: next } = free.next()

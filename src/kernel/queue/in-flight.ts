@@ -23,7 +23,7 @@ export class InFlight {
   all = (): Promise<void>[] => [...this.byId.values()].map(({ done }) => done)
   inLane = (lane: string): number => this.lanes.get(lane)?.size ?? 0
 
-  hasRoom(db: Db, lane: string, group: string | null): boolean {
+  hasFreePlace(db: Db, lane: string, group: string | null): boolean {
     if (group !== null && this.kind.groups)
       if ((this.groups.get(group) ?? 0) >= this.kind.groups(group).inFlight) return false
     return this.inLane(lane) < this.mostInLane(db, group)

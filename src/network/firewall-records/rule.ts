@@ -45,7 +45,7 @@ export const ruleBody = t.Object(ruleFields, { additionalProperties: false, titl
 export type RuleBody = Static<typeof ruleBody>
 export const rulesBody = t.Array(ruleBody, { maxItems: RULES_EACH })
 
-export const ruleAnswer = namedSchema('FirewallRule', {
+export const ruleResponse = namedSchema('FirewallRule', {
   id: t.String(),
   name: t.String(),
   direction: t.Enum([...directions]),
@@ -54,7 +54,7 @@ export const ruleAnswer = namedSchema('FirewallRule', {
   ports: t.Array(t.String()),
   remotes: t.Array(t.String()),
 })
-export type StoredRule = Static<typeof ruleAnswer>
+export type StoredRule = Static<typeof ruleResponse>
 
 /** The rule with a new id. Throws `validation_failed` for ports or addresses that make no sense. */
 export function ruleFrom({ name = '', protocol = 'any', ports = [], remotes = [], ...given }: RuleBody): StoredRule {

@@ -17,7 +17,7 @@ import {
   serversWith,
   sharedOn,
 } from '../firewall-records/queries.ts'
-import { RULES_EACH, ruleAnswer } from '../firewall-records/rule.ts'
+import { RULES_EACH, ruleResponse } from '../firewall-records/rule.ts'
 
 /** Shared firewalls of one account, and of one server. */
 export const FIREWALLS_PER_ACCOUNT = 50
@@ -29,11 +29,11 @@ export const firewall = accountResource(
   firewallById,
 )
 
-export const firewallAnswer = namedSchema('Firewall', {
+export const firewallResponse = namedSchema('Firewall', {
   id: t.String(),
   ownerId: t.String(),
   name: t.String(),
-  rules: t.Array(ruleAnswer),
+  rules: t.Array(ruleResponse),
   serverIds: described(t.Array(t.String()), 'The servers that have it.'),
   createdAt: time,
 })
@@ -44,17 +44,20 @@ export const showFirewall = (tx: Db, { createdAt, ...row }: SharedFirewall) => (
 })
 
 const count = t.Integer()
-export const serverFirewallAnswer = namedSchema('ServerFirewall', {
+export const serverFirewallResponse = namedSchema('ServerFirewall', {
   serverId: t.String(),
   enabled: t.Boolean(),
   defaultIn: t.Enum(['accept', 'drop']),
   defaultOut: t.Enum(['accept', 'drop']),
-  rules: described(t.Array(ruleAnswer), 'The first rule that fits decides; those of the shared firewalls come after.'),
+  rules: described(
+    t.Array(ruleResponse),
+    'The first rule that fits decides; those of the shared firewalls come after.',
+  ),
   shared: t.Array(
     namedSchema('SharedFirewall', {
       id: t.String(),
       name: t.String(),
-      rules: t.Array(ruleAnswer),
+      rules: t.Array(ruleResponse),
       otherServers: described(t.Integer(), 'How many other servers have it.'),
     }),
   ),

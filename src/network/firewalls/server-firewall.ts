@@ -29,7 +29,7 @@ import {
   mustBeOwners,
   mustKeepSsh,
   SHARED_PER_SERVER,
-  serverFirewallAnswer,
+  serverFirewallResponse,
   showServerFirewall,
 } from './model.ts'
 import { firewallActions } from './states.ts'
@@ -41,7 +41,7 @@ const changes = {
 } as const
 const changed = namedSchema('FirewallChanged', {
   jobId: described(nullable(t.String()), 'The job that brings it to the node; null: nothing is installed.'),
-  firewall: serverFirewallAnswer,
+  firewall: serverFirewallResponse,
 })
 const acceptClosedSsh = t.Optional(
   described(t.Boolean(), 'True: the change is made although nobody can begin an SSH connection afterwards.'),
@@ -62,7 +62,7 @@ export const getServerFirewall = operation({
   summary: 'The firewall of a server: its rules, those of shared firewalls, and what they counted',
   access: everybody('servers:read'),
   on: server,
-  response: serverFirewallAnswer,
+  response: serverFirewallResponse,
   run: ({ tx, target }) => showServerFirewall(tx, target),
 })
 

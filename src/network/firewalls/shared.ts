@@ -19,7 +19,7 @@ import {
 } from '../firewall-records/queries.ts'
 import { ruleBody, ruleFrom, rulesBody } from '../firewall-records/rule.ts'
 import { applyShared } from './apply.ts'
-import { FIREWALLS_PER_ACCOUNT, firewall, firewallAnswer, mustBeFew, showFirewall } from './model.ts'
+import { FIREWALLS_PER_ACCOUNT, firewall, firewallResponse, mustBeFew, showFirewall } from './model.ts'
 
 const web = {
   name: 'Web',
@@ -37,7 +37,7 @@ export const createFirewall = operation({
   access: changesLibrary,
   on: customer,
   body: fields({ name: line(60), rules: t.Optional(rulesBody) }),
-  response: firewallAnswer,
+  response: firewallResponse,
   status: 201,
   refuses: ['limit_reached', 'name_taken'],
   example: { name: 'web-public', rules: [web] },
@@ -62,7 +62,7 @@ export const listFirewalls = operation({
   summary: 'The firewalls that servers of a customer can share',
   access: readsLibrary,
   on: customer,
-  response: page(firewallAnswer),
+  response: page(firewallResponse),
   run: (call) => pageOfFirewalls(call, call.target.id, (row) => showFirewall(call.tx, row)),
 })
 
@@ -73,7 +73,7 @@ export const getFirewall = operation({
   summary: 'A firewall that servers share, with its rules and the servers that have it',
   access: readsLibrary,
   on: firewall,
-  response: firewallAnswer,
+  response: firewallResponse,
   run: ({ tx, target }) => showFirewall(tx, target),
 })
 
@@ -85,7 +85,7 @@ export const changeSharedFirewall = operation({
   access: changesLibrary,
   on: firewall,
   body: fields({ name: t.Optional(line(60)), rules: t.Optional(rulesBody) }),
-  response: firewallAnswer,
+  response: firewallResponse,
   refuses: ['name_taken'],
   example: { rules: [web] },
   run({ tx, actor, target, body: { rules, ...given }, clock }) {
@@ -104,7 +104,7 @@ export const addSharedRule = operation({
   access: changesLibrary,
   on: firewall,
   body: ruleBody,
-  response: firewallAnswer,
+  response: firewallResponse,
   refuses: ['limit_reached'],
   example: web,
   run({ tx, actor, target, body, clock }) {
@@ -124,7 +124,7 @@ export const removeSharedRule = operation({
   summary: 'Remove a rule from a shared firewall, on every server that has it',
   access: changesLibrary,
   on: firewall,
-  response: firewallAnswer,
+  response: firewallResponse,
   refuses: ['rule_not_found'],
   run({ tx, actor, target, params, clock }) {
     const rules = target.rules.filter(({ id }) => id !== params['ruleId'])

@@ -3,7 +3,7 @@ import { everybody } from '../../kernel/api/access.ts'
 import { page } from '../../kernel/api/list.ts'
 import { fields, line, operation } from '../../kernel/api/operation.ts'
 import { idOf } from '../../kernel/api/query.ts'
-import { floatingAnswer, floatingIp, showFloating, visibleTo } from './model.ts'
+import { floatingIp, floatingResponse, showFloating, visibleTo } from './model.ts'
 import { ofOwner, pageOfFloating, updateFloating } from './queries.ts'
 
 export const listFloatingIps = operation({
@@ -16,7 +16,7 @@ export const listFloatingIps = operation({
     ownerId: idOf('usr', 'Only those of this account.'),
     resellerId: idOf('usr', 'Only those of the customers of this reseller.'),
   },
-  response: page(floatingAnswer),
+  response: page(floatingResponse),
   run(call) {
     const { tx, actor, query } = call
     const where = and(visibleTo(actor), ofOwner(query['ownerId'], query['resellerId']))
@@ -31,7 +31,7 @@ export const getFloatingIp = operation({
   summary: 'One floating address',
   access: everybody('servers:read'),
   on: floatingIp,
-  response: floatingAnswer,
+  response: floatingResponse,
   run: ({ tx, target }) => showFloating(tx, target),
 })
 
@@ -43,7 +43,7 @@ export const renameFloatingIp = operation({
   access: everybody('servers:settings'),
   on: floatingIp,
   body: fields({ name: line(64) }),
-  response: floatingAnswer,
+  response: floatingResponse,
   example: { name: 'Shop' },
   run: ({ tx, target, body }) => showFloating(tx, updateFloating(tx, target, body)),
 })

@@ -26,7 +26,7 @@ export const visibleTo = (actor: Actor): SQL | undefined => ownedVisibleTo(actor
 
 export const floatingIp = ownedResource({ name: 'floating address', notFound: 'floating_ip_not_found' }, floatingById)
 
-export const floatingAnswer = namedSchema('FloatingIp', {
+export const floatingResponse = namedSchema('FloatingIp', {
   id: t.String(),
   name: t.String(),
   address: t.String(),

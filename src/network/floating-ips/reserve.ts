@@ -10,7 +10,7 @@ import { fields, line, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { takeFloating } from '../ip-pools/floating.ts'
 import { addressById } from '../ip-pools/queries.ts'
-import { floatingAnswer, MOST_FLOATING, showFloating, tell } from './model.ts'
+import { floatingResponse, MOST_FLOATING, showFloating, tell } from './model.ts'
 import { countFloating, insertFloating } from './queries.ts'
 
 export const reserveFloatingIp = operation({
@@ -25,7 +25,7 @@ export const reserveFloatingIp = operation({
     version: t.Optional(t.Enum([4, 6])),
     name: t.Optional(line(64, 0)),
   }),
-  response: floatingAnswer,
+  response: floatingResponse,
   status: 201,
   idempotent: true,
   refuses: ['account_locked', 'limit_reached', 'no_addresses', 'reseller_suspended', 'quota_exceeded'],

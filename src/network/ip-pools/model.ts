@@ -24,7 +24,7 @@ export const poolAddress: Resource<Address> = {
   find: staffOnly(addressById),
 }
 
-export const poolAnswer = namedSchema('AddressPool', {
+export const poolResponse = namedSchema('AddressPool', {
   id: t.String(),
   name: t.String(),
   version: t.Enum([4, 6]),

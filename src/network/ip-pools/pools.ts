@@ -7,7 +7,7 @@ import { described, done, fields, line, namedSchema, nullable, operation } from 
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { holdClaimed, overruleClaims } from './claims.ts'
-import { mustBeNodes, pool, poolAddress, poolAnswer, showPool } from './model.ts'
+import { mustBeNodes, pool, poolAddress, poolResponse, showPool } from './model.ts'
 import {
   addressById,
   addressesInOrder,
@@ -52,7 +52,7 @@ export const createPool = operation({
     resolvers: t.Optional(t.Array(addressText, { maxItems: 6 })),
     nodeIds: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 40 }), { maxItems: 500 })),
   }),
-  response: poolAnswer,
+  response: poolResponse,
   status: 201,
   refuses: ['name_taken', 'pool_overlaps'],
   example: {
@@ -200,7 +200,7 @@ export const listPools = operation({
   summary: 'Address pools and how full they are',
   access: { staff: ['nodes:read', 'network:write'] },
   query: { sort: sortParameter(poolSorts, 'by name') },
-  response: page(poolAnswer),
+  response: page(poolResponse),
   run(call) {
     const { tx } = call
     return paginate({
@@ -222,11 +222,11 @@ export const getPool = operation({
   summary: 'One address pool',
   access: { staff: ['nodes:read', 'network:write'] },
   on: pool,
-  response: poolAnswer,
+  response: poolResponse,
   run: (call) => showPool(call, call.target),
 })
 
-const addressAnswer = namedSchema('PoolAddress', {
+const addressResponse = namedSchema('PoolAddress', {
   id: t.String(),
   address: t.String(),
   prefixLength: t.Integer(),
@@ -249,7 +249,7 @@ export const listPoolAddresses = operation({
   access: { staff: ['nodes:read', 'network:write'] },
   on: pool,
   pages: { usual: 64, most: 256 },
-  response: page(addressAnswer),
+  response: page(addressResponse),
   run(call) {
     const { tx, target } = call
     return paginate({
@@ -278,7 +278,7 @@ export const attachPool = operation({
   access: { staff: ['network:write'] },
   on: pool,
   body: fields({ nodeIds: t.Array(t.String({ minLength: 1, maxLength: 40 }), { maxItems: 500 }) }),
-  response: poolAnswer,
+  response: poolResponse,
   refuses: ['in_use', 'pool_overlaps'],
   example: { nodeIds: ['<node_id>'] },
   auditSnapshot: (call) => ({

@@ -2,7 +2,7 @@ import { minute } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { attachServer, detachServer } from './members.ts'
 import { createNetwork, getNetwork, listNetworks, removeNetwork, renameNetwork } from './networks.ts'
-import { spreadAll, spreading } from './spread.ts'
+import { spreadAll, spreading } from './reconcile.ts'
 
 const errors = {
   network_not_found: {

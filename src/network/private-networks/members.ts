@@ -11,7 +11,7 @@ import { overlap, toNetwork, toText } from '../ip-pools/ranges.ts'
 import type { PrivateNetworkRow } from '../private-network-records/model.ts'
 import { deleteMember, insertMember, membershipsOf, networkById, takenIn } from '../private-network-records/queries.ts'
 import { MOST_MEMBERS, MOST_OF_SERVER, network } from './model.ts'
-import { spread } from './spread.ts'
+import { spread } from './reconcile.ts'
 
 const changed = namedSchema('PrivateNetworkChanged', {
   jobId: described(nullable(t.String()), "The job on the server's node. A node that is away follows when it is back."),

@@ -47,7 +47,7 @@ export const tapOf = (number: number) => `btp${number}`
 /** The first numbers are left to networks that somebody sets up by hand. */
 export const vniOf = ({ number }: PrivateNetworkRow) => 4096 + number
 
-export const memberAnswer = namedSchema('PrivateNetworkMember', {
+export const memberResponse = namedSchema('PrivateNetworkMember', {
   server: t.Object({ id: t.String(), hostname: t.String() }),
   ipv4: t.String(),
   ipv6: nullable(t.String()),
@@ -62,14 +62,14 @@ const showMember = ({ workloadId, hostname, ipv4, ipv6, number, waits }: Present
   atNextStart: !!waits,
 })
 
-export const networkAnswer = namedSchema('PrivateNetwork', {
+export const networkResponse = namedSchema('PrivateNetwork', {
   id: t.String(),
   name: t.String(),
   ipv4: t.String(),
   ipv6: nullable(t.String()),
   location: locationReferred,
   owner: t.Object({ id: t.String(), name: t.String() }),
-  members: t.Array(memberAnswer),
+  members: t.Array(memberResponse),
   createdAt: time,
 })
 export const showNetwork = (tx: Db, it: PrivateNetworkRow) => ({

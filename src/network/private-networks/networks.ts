@@ -21,7 +21,7 @@ import {
   takenIn,
   updateNetwork,
 } from '../private-network-records/queries.ts'
-import { ipv4Range, ipv6Range, MOST_NETWORKS, network, networkAnswer, showNetwork } from './model.ts'
+import { ipv4Range, ipv6Range, MOST_NETWORKS, network, networkResponse, showNetwork } from './model.ts'
 
 export const createNetwork = operation({
   id: 'networks.create',
@@ -36,7 +36,7 @@ export const createNetwork = operation({
     ipv4: described(t.String({ minLength: 9, maxLength: 18 }), 'A private range from /16 to /29.'),
     ipv6: t.Optional(described(t.String({ minLength: 6, maxLength: 43 }), 'A unique local prefix of 64 bits.')),
   }),
-  response: networkAnswer,
+  response: networkResponse,
   status: 201,
   idempotent: true,
   refuses: ['account_locked', 'limit_reached', 'name_taken'],
@@ -74,7 +74,7 @@ export const listNetworks = operation({
   summary: 'Private networks, newest first, with the servers in each',
   access: everybody('servers:read'),
   query: { ownerId: idOf('usr', 'Only those of this account.') },
-  response: page(networkAnswer),
+  response: page(networkResponse),
   run(call) {
     const { tx, actor, query } = call
     return pageOfNetworks(call, and(visibleTo(actor), ofOwner(query['ownerId'])), (it) => showNetwork(tx, it))
@@ -88,7 +88,7 @@ export const getNetwork = operation({
   summary: 'One private network',
   access: everybody('servers:read'),
   on: network,
-  response: networkAnswer,
+  response: networkResponse,
   run: ({ tx, target }) => showNetwork(tx, target),
 })
 
@@ -100,7 +100,7 @@ export const renameNetwork = operation({
   access: everybody('servers:settings'),
   on: network,
   body: fields({ name: line(64) }),
-  response: networkAnswer,
+  response: networkResponse,
   refuses: ['name_taken'],
   example: { name: 'backend' },
   run: ({ tx, target, body }) =>

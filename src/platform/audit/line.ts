@@ -9,7 +9,7 @@ import { accountKinds } from '../../identity/accounts/kinds.ts'
 import { described, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
 import { moment, text } from '../../kernel/api/query.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import { declaredName } from '../../kernel/declared.ts'
+import { declaredName } from '../../kernel/declared-names.ts'
 import { MISCONDUCT } from '../../kernel/nodes/misconduct.ts'
 import type { LineRow } from './queries.ts'
 

@@ -5,7 +5,7 @@ import { listAllServers } from '../../compute/servers/list.ts'
 import { listGpus } from '../../fleet/gpus/hosts.ts'
 import { type CardState, cardStates, cardsByState } from '../../fleet/gpus/model.ts'
 import { listLocations } from '../../fleet/locations/locations.ts'
-import { listedLocations, locationAnswer } from '../../fleet/locations/model.ts'
+import { listedLocations, locationResponse } from '../../fleet/locations/model.ts'
 import { agentVersions } from '../../fleet/node-records/queries.ts'
 import { listNodes } from '../../fleet/nodes/nodes.ts'
 import {
@@ -22,7 +22,7 @@ import { day, iso } from '../../kernel/db/clock.ts'
 import { listJobs } from '../jobs/jobs.ts'
 import { countsSince, visibleJobs } from '../jobs/queries.ts'
 import { checklistFor } from './checklist.ts'
-import { serversByState, unreachableAnswer, unreachableServers } from './own-overview.ts'
+import { serversByState, unreachableResponse, unreachableServers } from './own-overview.ts'
 
 export const getOverview = operation({
   id: 'overview.get',
@@ -37,7 +37,7 @@ export const getOverview = operation({
     attention: t.Array(attention),
     checklist: t.Array(step),
     servers: nullable(t.Record(t.String(), t.Integer())),
-    unreachable: nullable(unreachableAnswer),
+    unreachable: nullable(unreachableResponse),
     jobs: nullable(t.Object({ running: t.Integer(), failed24h: t.Integer(), done24h: t.Integer() })),
     nodes: nullable(
       t.Object({ total: t.Integer(), connected: t.Integer(), versions: t.Record(t.String(), t.Integer()) }),
@@ -48,7 +48,7 @@ export const getOverview = operation({
         'GPU cards by their state.',
       ),
     ),
-    locations: nullable(t.Array(locationAnswer)),
+    locations: nullable(t.Array(locationResponse)),
   }),
   run(call) {
     const { actor, clock } = call

@@ -10,7 +10,7 @@ import { attention, needsAttention, step } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { checklistFor } from './checklist.ts'
 
-export const unreachableAnswer = described(
+export const unreachableResponse = described(
   t.Record(t.String(), t.Integer()),
   'Those of `servers` whose node is not connected, by the state in which they were last seen.',
 )
@@ -26,7 +26,7 @@ export const getOwnOverview = operation({
     attention: t.Array(attention),
     checklist: t.Array(step),
     servers: t.Record(t.String(), t.Integer()),
-    unreachable: unreachableAnswer,
+    unreachable: unreachableResponse,
   }),
   run: (call) => ({
     checkedAt: iso(call.clock()),

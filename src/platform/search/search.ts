@@ -4,7 +4,7 @@
 import { Type as t } from 'typebox'
 import { everybody } from '../../kernel/api/access.ts'
 import { nullable, operation, type ReadContext } from '../../kernel/api/operation.ts'
-import { declaredName } from '../../kernel/declared.ts'
+import { declaredName } from '../../kernel/declared-names.ts'
 import { wordsOf } from '../../kernel/search/text.ts'
 
 /** Results per search. */

@@ -23,7 +23,7 @@ import { urlFrom } from '../../kernel/net/typed-url.ts'
 import { contrastWithWhite, LEAST_CONTRAST, logoUrl } from './brand-style.ts'
 import { type BrandOwner, brandingOf, isSenderOfAnother, saveBranding } from './queries.ts'
 
-const brandAnswer = namedSchema('Branding', {
+const brandResponse = namedSchema('Branding', {
   name: nullable(t.String()),
   accent: nullable(t.String()),
   senderName: nullable(t.String()),
@@ -42,7 +42,7 @@ const brandBody = fields({
   supportLink: t.Optional(nullable(line(254))),
 })
 
-function show(tx: Db, owner: BrandOwner): Static<typeof brandAnswer> {
+function show(tx: Db, owner: BrandOwner): Static<typeof brandResponse> {
   const { logoHash, ...row } = brandingOf(tx, owner)
   return { ...row, logo: logoHash && logoUrl(logoHash) }
 }
@@ -128,7 +128,7 @@ function brandingFor({ id, path, whose, may, owner }: For) {
       path,
       summary: `Name, logo, colour, support link and mail sender of ${whose}; null is inherited`,
       access: may,
-      response: brandAnswer,
+      response: brandResponse,
       run: ({ tx, actor }) => show(tx, owner(actor)),
     }),
     change: operation({
@@ -138,7 +138,7 @@ function brandingFor({ id, path, whose, may, owner }: For) {
       summary: `Set name, colour, support link and mail sender of ${whose}; what is null or left out is inherited`,
       access: may,
       body: brandBody,
-      response: brandAnswer,
+      response: brandResponse,
       example: {
         name: 'Example Hosting',
         accent: '#1d4ed8',
@@ -179,7 +179,7 @@ function brandingFor({ id, path, whose, may, owner }: For) {
           }),
         ),
       }),
-      response: brandAnswer,
+      response: brandResponse,
       example: { image: 'iVBORw0KGgo=' },
       auditSnapshot,
       run({ tx, actor, body }) {

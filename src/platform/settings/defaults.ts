@@ -14,7 +14,7 @@ import { isWeaker, type Setting, settingInWords, settingValue } from '../../kern
 
 const access = { staff: ['settings:write'] } as const
 const value = nullable(t.Union([t.Integer({ minimum: 0, maximum: 1_000_000_000 }), t.Boolean()]))
-const settingAnswer = namedSchema('Setting', {
+const settingResponse = namedSchema('Setting', {
   name: t.String(),
   title: t.String(),
   words: t.String(),
@@ -72,7 +72,7 @@ export const listSettings = operation({
   path: '/admin/settings/values',
   summary: 'The settings of the installation, each with its default',
   access,
-  response: namedSchema('Settings', { settings: t.Array(settingAnswer) }),
+  response: namedSchema('Settings', { settings: t.Array(settingResponse) }),
   run: ({ tx, registry }) => ({ settings: settingsOf(registry).map((setting) => show(tx, setting)) }),
 })
 
@@ -87,7 +87,7 @@ export const changeSetting = operation({
   powers: ['lifts_protection'],
   requiresRecentAuth: true,
   body: fields({ name: line(100), value }),
-  response: settingAnswer,
+  response: settingResponse,
   refuses: ['token_not_allowed'],
   example: { name: 'servers.undelete_hours', value: 24 },
   auditSnapshot: ({ tx, registry }) =>

@@ -1,7 +1,7 @@
 // Random histories of GPU instances, and a second computation that knows nothing of intervals: it asks for every
 // stretch between two events what the instance was then.
 import { expect, test } from 'bun:test'
-import { type Spell, spellStates, spellSums, spellsOf } from '../../../src/billing/usage/gpu/spells.ts'
+import { type Spell, spellStates, spellSums, spellsOf } from '../../../src/billing/usage/gpu/state-periods.ts'
 import type { UsageInterval } from '../../../src/billing/usage/tables.ts'
 import { quickCount } from '../../support/quick.ts'
 import { seeded } from '../../support/random/seeded.ts'

@@ -1,6 +1,6 @@
 // The usage of GPU instances through everything that happens to them: written with each change, to the millisecond.
 import { describe, expect, test } from 'bun:test'
-import { noteStarted, noteStopped } from '../../../src/compute/gpu-instances/run/spells.ts'
+import { noteStarted, noteStopped } from '../../../src/compute/gpu-instances/run/state-changes.ts'
 import { type Tx, write } from '../../../src/kernel/db/open.ts'
 import { ledgerFaults } from '../../support/ledger.ts'
 import { ends, type GpuWorld, gpuWorld, orderInstance, power } from '../../support/nodes/instances.ts'

@@ -1,7 +1,7 @@
 // Backups whose node is gone: what lies elsewhere is read and deleted by another node, what lay on it is forgotten.
 import { describe, expect, test } from 'bun:test'
 import { forgetDue } from '../../../src/compute/backups/delete.ts'
-import { turnRepositories } from '../../../src/compute/backups/upkeep/turn.ts'
+import { startDueMaintenance } from '../../../src/compute/backups/maintenance/scheduler.ts'
 import { day } from '../../../src/kernel/db/clock.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
@@ -87,7 +87,7 @@ describe('a backup in a place that all nodes reach', () => {
     using p = await world()
     const s = await begin(p, 's3', 'is lost')
     p.turnClock(day)
-    turnRepositories(p.db, p.controller.app)
+    startDueMaintenance(p.db, p.controller.app)
     await p.settle()
     expect(s.nodesOf('check_backups')).toEqual([{ nodeId: s.other.id, state: 'succeeded' }])
     expect(await s.repositories()).toMatchObject([{ node: null, finding: 'works', partsRead: 1 }])
@@ -117,7 +117,7 @@ describe('a backup in a folder of a node', () => {
     // One at a time: the folder may be one that both nodes have mounted.
     for (let n = 0; n < 2; n++) {
       p.turnClock(day)
-      turnRepositories(p.db, p.controller.app)
+      startDueMaintenance(p.db, p.controller.app)
       await p.settle()
     }
     const verified = p.db.$client.query('SELECT id FROM backups WHERE verified_at IS NOT NULL').all()

@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { FakeLayers } from '../../../agent/drivers/storage/fake-layers.ts'
 import { forgetDue } from '../../../src/compute/backups/delete.ts'
-import { turnPlans } from '../../../src/compute/backups/plans/turn.ts'
+import { startDueBackups } from '../../../src/compute/backups/plans/scheduler.ts'
 import { day } from '../../../src/kernel/db/clock.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import { htmlOf } from '../../support/world/pages.ts'
@@ -74,7 +74,7 @@ test('a plan that ends under the next owner leaves the backups of the owner befo
   const put = (chosen: string | null) => p.admin('PUT', `${s.at}/plan`, { planId: chosen })
   const turn = async () => {
     p.turnClock(day)
-    turnPlans(p.db, p.controller.app)
+    startDueBackups(p.db, p.controller.app)
     await p.settle()
   }
   await put(planId)

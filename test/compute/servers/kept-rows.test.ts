@@ -1,7 +1,7 @@
 // Lists keep the markup of their rows. A row shows what its server is now, and nobody gets what another reader was
 // shown.
 import { expect, test } from 'bun:test'
-import { KeptMarkup } from '../../../src/kernel/web/kept-markup.ts'
+import { MarkupCache } from '../../../src/kernel/web/markup-cache.ts'
 import { world } from '../../support/world/panel.ts'
 
 type World = Awaited<ReturnType<typeof world>>
@@ -51,7 +51,7 @@ test('a list names the nodes that are away to staff, once each, and not to the o
 })
 
 test('kept markup is rendered again when its record changes, and the oldest makes room', () => {
-  const kept = new KeptMarkup(2)
+  const kept = new MarkupCache(2)
   let rendered = 0
   const text = (key: string, record: string) =>
     kept.text(key, record, () => {

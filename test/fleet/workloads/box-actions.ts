@@ -1,9 +1,9 @@
 // A box has the actions of every kind of workload: states, settings, suspension, billing identifier, list and usage.
 import { Type as t } from 'typebox'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
-import { periodFrom, periodQuery } from '../../../src/billing/usage/asked.ts'
 import { addedUp, showStates, visibleUsageOf, within } from '../../../src/billing/usage/model.ts'
 import { intervalsOf } from '../../../src/billing/usage/queries.ts'
+import { periodFrom, periodQuery } from '../../../src/billing/usage/report-query.ts'
 import { displayName } from '../../../src/compute/workloads/acting.ts'
 import { attentionOf } from '../../../src/compute/workloads/attention.ts'
 import { settingBillingService } from '../../../src/compute/workloads/billing-service.ts'
@@ -98,7 +98,7 @@ const show = ({ id, name, status, restartPolicy, suspendReason, billingServiceId
 })
 const answer = { schema: record, of: ({ tx }: { tx: Db }, id: string) => show(withStatus(tx, id)!) }
 const job = t.Object({ jobId: t.Union([t.String(), t.Null()]), boxId: t.String() })
-const jobAnswer = { schema: job, of: (boxId: string, jobId: string | null) => ({ jobId, boxId }) }
+const jobDetailResponse = { schema: job, of: (boxId: string, jobId: string | null) => ({ jobId, boxId }) }
 
 type Input = { boxId: string; nodeId: string }
 const powering = (name: string, words: string, power: 'running' | 'stopped') =>
@@ -127,7 +127,7 @@ const suspension = suspensionOf<Box>(acting, {
 const both = suspending(acting, suspension, {
   path: (verb) => `/boxes/{id}/${verb}`,
   summaries: { suspend: 'Suspend a box', unsuspend: 'Unsuspend a box' },
-  answer: jobAnswer,
+  answer: jobDetailResponse,
 })
 
 export const listBoxes = operation({

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { FakeHypervisor } from '../../../agent/drivers/hypervisor/fake.ts'
 import { leaveOutNetworkNumbersIn } from '../../../src/network/private-network-records/queries.ts'
-import { spreadAll } from '../../../src/network/private-networks/spread.ts'
+import { spreadAll } from '../../../src/network/private-networks/reconcile.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
 let p: World

@@ -42,8 +42,8 @@ import type { ForwardLookUp } from '../../../src/network/reverse-dns/forward.ts'
 import { HostFigures, type HostSource } from '../../../src/platform/host/figures.ts'
 import { emptyQcow2 } from '../guest.ts'
 import { closedAtEnd } from '../opened.ts'
-import { declarationsOf, eventsHeldTo } from './declared.ts'
 import { type FakeAgent, fakeAgent } from './fake-agent.ts'
+import { declarationsOf, eventsHeldTo } from './response-check.ts'
 import { type Size, seed } from './seed.ts'
 
 /** Every node of a test proves itself by it. */

@@ -2,7 +2,7 @@
 // success and after failure. A saga without a scenario fails the test of the matrix.
 
 import { expect } from 'bun:test'
-import { turnRepositories } from '../../../src/compute/backups/upkeep/turn.ts'
+import { startDueMaintenance } from '../../../src/compute/backups/maintenance/scheduler.ts'
 import { removeReadSeeds } from '../../../src/compute/servers/guest/pending-seed.ts'
 import { purgeDue } from '../../../src/compute/servers/life/terminate.ts'
 import { startCheck } from '../../../src/fleet/gpus/check.ts'
@@ -185,10 +185,10 @@ async function withTarget(p: World) {
 }
 /** The upkeep of the only repository that is due by this column, and nothing else. */
 async function lookedAfter(p: World, serverId: string, due: 'check_due_at' | 'prune_due_at') {
-  turnRepositories(p.db, p.controller.app)
+  startDueMaintenance(p.db, p.controller.app)
   p.db.$client.run(`UPDATE backup_repositories SET check_due_at = 9e15, prune_due_at = 9e15`)
   p.db.$client.run(`UPDATE backup_repositories SET ${due} = 0`)
-  turnRepositories(p.db, p.controller.app)
+  startDueMaintenance(p.db, p.controller.app)
   const { jobId } = p.db.$client.query('SELECT job_id AS jobId FROM backup_repositories').get() as { jobId: string }
   return { jobId, serverId }
 }

@@ -11,7 +11,7 @@ import {
 } from '../../../src/compute/backup-targets/targets.ts'
 import { testBackupTarget } from '../../../src/compute/backup-targets/testing.ts'
 import { getDrills } from '../../../src/compute/backups/drills/night.ts'
-import { listRepositories } from '../../../src/compute/backups/upkeep/list.ts'
+import { listRepositories } from '../../../src/compute/backups/maintenance/list.ts'
 import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import { type Answers, ifAllowed, page, reading } from '../../../src/kernel/web/page.ts'
 import { Action, EditEntry, Menu, RemoveEntry } from '../../components/action.tsx'
@@ -51,9 +51,10 @@ export const backupTargetsPage = page({
         actions={kinds.map((kind) => <Add kind={kind} />)}
         sub={
           <span>
-            Places for backups of servers. Backups that no plan makes go to the default one. A good one is append-only
-            and at another site: then neither a stolen node nor a stolen panel can erase a backup. At a REST server,
-            SFTP and S3 each node can have a login of its own; a folder lies on each node’s own disk and has none.
+            BackupSlots for backups of servers. Backups that no plan makes go to the default one. A good one is
+            append-only and at another site: then neither a stolen node nor a stolen panel can erase a backup. At a REST
+            server, SFTP and S3 each node can have a login of its own; a folder lies on each node’s own disk and has
+            none.
           </span>
         }
       />

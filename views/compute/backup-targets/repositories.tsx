@@ -1,5 +1,5 @@
 // The repositories of accounts, with what the daily check found in them.
-import type { listRepositories } from '../../../src/compute/backups/upkeep/list.ts'
+import type { listRepositories } from '../../../src/compute/backups/maintenance/list.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { Link } from '../../components/link.tsx'
 import { Section } from '../../components/section.tsx'

@@ -31,7 +31,7 @@ export const LostFactor = ({ op, id, name, label, inMenu }: LostFactorProps) => 
         name="reason"
         label="Reason"
         required
-        hint="Kept in the audit log. Include how you verified the caller."
+        hint="PerRights in the audit log. Include how you verified the caller."
       />
     }
   />

@@ -13,9 +13,9 @@ import {
 } from '../../../kernel/api/operation.ts'
 import { type CsvColumns, csvPages } from '../../../kernel/csv.ts'
 import { iso } from '../../../kernel/db/clock.ts'
-import { asked, reportAccess, reportQuery } from '../asked.ts'
 import { ownerColumns, showAccount, usageAccount } from '../model.ts'
 import { daysOf, monthOf, type Period, secondsOf } from '../period.ts'
+import { asked, reportAccess, reportQuery } from '../report-query.ts'
 import {
   type AddressUse,
   addressUse,

@@ -7,7 +7,6 @@ import { page, paginate } from '../../../kernel/api/list.ts'
 import { operation, type Resource } from '../../../kernel/api/operation.ts'
 import { idOf } from '../../../kernel/api/query.ts'
 import type { Where } from '../../../kernel/db/rows.ts'
-import { every, periodFrom, periodQuery } from '../asked.ts'
 import { visibleUsage, visibleUsageOf } from '../model.ts'
 import {
   countLines,
@@ -19,6 +18,7 @@ import {
   ofGpuInstances,
   ofThoseThereSince,
 } from '../queries.ts'
+import { every, periodFrom, periodQuery } from '../report-query.ts'
 import { gpuUsage, READABLE_MS, showUsage, usageOf } from './model.ts'
 
 const instance: Resource<Deciding> = {

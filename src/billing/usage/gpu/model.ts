@@ -9,7 +9,7 @@ import { showAccount, usageAccount } from '../model.ts'
 import { type Period, secondsOf } from '../period.ts'
 import { goesOn, intervalsOf, keyTextOf, type LineKey } from '../queries.ts'
 import type { UsageInterval } from '../tables.ts'
-import { spellStates, spellSums, spellsOf } from './spells.ts'
+import { spellStates, spellSums, spellsOf } from './state-periods.ts'
 
 /** Staff read the usage of a deleted instance for so long. */
 export const READABLE_MS = 400 * day

@@ -3,10 +3,10 @@ import type { Static } from 'typebox'
 import { page, paginate } from '../../../kernel/api/list.ts'
 import { operation, type ReadContext, stream } from '../../../kernel/api/operation.ts'
 import { type CsvColumns, csvPages } from '../../../kernel/csv.ts'
-import { asked, reportAccess, reportQuery } from '../asked.ts'
 import { ownerColumns } from '../model.ts'
 import { monthOf } from '../period.ts'
 import { countLines, everyLineKey, keyFrom, keyTextOf, lineKeys, ofGpuInstances } from '../queries.ts'
+import { asked, reportAccess, reportQuery } from '../report-query.ts'
 import { gpuUsage, usageOf } from './model.ts'
 
 type Line = Static<typeof gpuUsage>

@@ -19,8 +19,8 @@ import { repositoryIn } from '../keys.ts'
 import { type Backup, backup, mustBeReady } from '../model.ts'
 import { noteDrillOfPlan } from '../plans/queries.ts'
 import { backupById, changeBackup } from '../queries.ts'
+import { type DrillNode, memoryMbFor, nodeForDrill } from './placement.ts'
 import { drillsAtWork, forgetDrillFailure, keepDrillFailure, noteNight } from './queries.ts'
-import { memoryMbFor, type Room, roomFor } from './room.ts'
 
 /** Emulated systems take several minutes. */
 const LIMIT_SECONDS = 600
@@ -39,9 +39,9 @@ export const drillBackup = operation({
   run({ tx, actor, target, clock, nodes }) {
     mustBeReady(target)
     if (drillsAtWork(tx).length) throw running()
-    const room = roomFor(tx, nodes, target)
-    if ('words' in room) throw new ApiError('no_capacity', `${room.words} Try again when there is room.`)
-    return { jobId: startDrill(tx, target, room, { by: actor, now: clock() }) }
+    const node = nodeForDrill(tx, nodes, target)
+    if ('words' in node) throw new ApiError('no_capacity', `${node.words} Try again when there is node.`)
+    return { jobId: startDrill(tx, target, node, { by: actor, now: clock() }) }
   },
 })
 
@@ -50,15 +50,15 @@ const running = () => new ApiError('drill_running', 'A restore drill is under wa
 type Drilling = { backupId: string; nodeId: string; drillId: string; pool: string; format: Volume['format'] }
 
 /** Starts the drill of a backup and answers the job's id. Throws `drill_running`: one at a time on all nodes. */
-export function startDrill(tx: Tx, it: Backup, room: Room, { by, now }: { by: Actor; now: number }): string {
+export function startDrill(tx: Tx, it: Backup, node: DrillNode, { by, now }: { by: Actor; now: number }): string {
   const jobId = startJob(
     tx,
     drilling,
-    { backupId: it.id, drillId: newId('drl'), ...room },
+    { backupId: it.id, drillId: newId('drl'), ...node },
     {
       by,
       title: `Prove a backup of ${it.serverName} by a restore`,
-      nodeId: room.nodeId,
+      nodeId: node.nodeId,
       subject: subjectOfOwner(tx, it.serverId, it.ownerId),
       holds: 'restore drill',
       busy: running,

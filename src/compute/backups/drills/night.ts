@@ -7,11 +7,11 @@ import { MOST_SHOWN, type Source } from '../../../kernel/attention.ts'
 import { hour, iso, isoOrNull } from '../../../kernel/db/clock.ts'
 import { type Db, write } from '../../../kernel/db/open.ts'
 import { settingValue, switchSetting, wholeSetting } from '../../../kernel/setting.ts'
-import { Places } from '../plans/places.ts'
+import { BackupSlots } from '../plans/concurrency.ts'
 import { backupById } from '../queries.ts'
 import { startDrill } from './drill.ts'
+import { nodeForDrill } from './placement.ts'
 import { drillCandidates, drillsAtWork, failedDrills, failuresOfDeleted, lastNight, noteNight } from './queries.ts'
-import { roomFor } from './room.ts'
 
 export const drillsOn = switchSetting({
   name: 'backups.drill',
@@ -41,23 +41,23 @@ export function drillAtNight(db: Db, { clock, nodes }: Pick<AppContext, 'clock' 
   if (!settingValue(db, drillsOn)) return
   if ((24 + new Date(now).getUTCHours() - settingValue(db, drillHour)) % 24 >= NIGHT_HOURS) return
   if (now - (lastNight(db)?.begunAt ?? 0) < ONCE_A_NIGHT_MS || drillsAtWork(db).length) return
-  const places = new Places(db)
+  const places = new BackupSlots(db)
   let skipped: string | undefined
   for (const it of drillCandidates(db)) {
-    const room = roomFor(db, nodes, it)
-    if ('words' in room) {
-      skipped ??= room.words
+    const node = nodeForDrill(db, nodes, it)
+    if ('words' in node) {
+      skipped ??= node.words
       continue
     }
     // Restic locks a repository that is tidied, and a node that makes backups reads disks enough.
-    if (!places.isFree({ ...it, nodeId: room.nodeId })) {
+    if (!places.isFree({ ...it, nodeId: node.nodeId })) {
       skipped ??= 'Other work on backups was under way.'
       continue
     }
     const begun = write(db, (tx) => {
       const still = backupById(tx, it.id)
       if (still?.state !== 'ready') return false
-      startDrill(tx, still, room, { by: system, now })
+      startDrill(tx, still, node, { by: system, now })
       noteNight(tx, { begunAt: now, skippedAt: null, skippedWords: null })
       return true
     })

@@ -2,12 +2,12 @@ import { second } from '../../../kernel/db/clock.ts'
 import { feature } from '../../../kernel/feature.ts'
 import { getServerBackupPlan, keptWithoutPlan, setServerBackupPlan } from './assign.ts'
 import { getBackupCalendar } from './calendar.ts'
-import { perNode, perTarget } from './places.ts'
+import { perNode, perTarget } from './concurrency.ts'
 import { changeBackupPlan, createBackupPlan, listBackupPlans, planWeakening } from './plans.ts'
 import { backupPlanTarget } from './queries.ts'
+import { startDueBackups } from './scheduler.ts'
 import { planActions } from './states.ts'
 import { backupPlans, serverBackupPlans } from './tables.ts'
-import { turnPlans } from './turn.ts'
 
 const errors = {
   backup_plan_not_found: { status: 404, when: 'There is no such backup plan.', remedy: 'Check the id.' },
@@ -29,7 +29,7 @@ export const backupPlansFeature = feature({
   samples: { every: 'day', startsAt: '01:00', windowMinutes: 240 },
   settings: [perNode, perTarget, keptWithoutPlan],
   schedule: [
-    { everyMs: 15 * second, words: 'starting the backups of plans', work: ({ db, app }) => turnPlans(db, app) },
+    { everyMs: 15 * second, words: 'starting the backups of plans', work: ({ db, app }) => startDueBackups(db, app) },
   ],
   tables: [backupPlans, serverBackupPlans],
   weakenings: [planWeakening],

@@ -22,7 +22,7 @@ export const backupPlan: Resource<BackupPlan> = {
 const times = responseOf(planTimes)
 const keeps = responseOf(planKeeps)
 
-export const backupPlanAnswer = namedSchema('BackupPlan', {
+export const backupPlanResponse = namedSchema('BackupPlan', {
   id: t.String(),
   name: t.String(),
   target: described(
@@ -38,7 +38,7 @@ export const backupPlanAnswer = namedSchema('BackupPlan', {
   provenAt: described(nullable(time), 'When one of its backups was last proven by a restore drill.'),
 })
 
-export const showBackupPlan = (tx: Db, now: number, plan: BackupPlan): Static<typeof backupPlanAnswer> => ({
+export const showBackupPlan = (tx: Db, now: number, plan: BackupPlan): Static<typeof backupPlanResponse> => ({
   id: plan.id,
   name: plan.name,
   target: { id: plan.targetId, name: backupTargetById(tx, plan.targetId)?.name ?? '' },

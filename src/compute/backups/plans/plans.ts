@@ -11,7 +11,7 @@ import { timeZoneFrom } from '../../../kernel/time-zones.ts'
 import { count } from '../../../kernel/words.ts'
 import { backupTarget } from '../../backup-target-records/model.ts'
 import { planFields, planKeeps, planTimes } from './fields.ts'
-import { type BackupPlan, backupPlan, backupPlanAnswer, showBackupPlan } from './model.ts'
+import { type BackupPlan, backupPlan, backupPlanResponse, showBackupPlan } from './model.ts'
 import {
   backupPlanById,
   backupPlansByName,
@@ -58,7 +58,7 @@ export const createBackupPlan = operation({
   summary: 'Add a backup plan that servers can be put on',
   access: { staff: ['packages:write'] },
   body: fields(bodyOf(planFields)),
-  response: backupPlanAnswer,
+  response: backupPlanResponse,
   status: 201,
   refuses: ['name_taken'],
   example,
@@ -85,7 +85,7 @@ export const changeBackupPlan = operation({
   powers: ['lifts_protection'],
   on: backupPlan,
   body: fields({ ...changesOf(planFields), archived: t.Optional(t.Boolean()) }),
-  response: backupPlanAnswer,
+  response: backupPlanResponse,
   refuses: ['name_taken', 'token_not_allowed'],
   example: { keepDaily: 14 },
   run(call) {
@@ -135,7 +135,7 @@ export const listBackupPlans = operation({
   summary: 'Backup plans by name, with their identifiers: what servers can be put on',
   access: { staff: ['servers:read', 'servers:resize', 'packages:write'] },
   pages: { usual: 100, most: 200 },
-  response: page(backupPlanAnswer),
+  response: page(backupPlanResponse),
   run(call) {
     const { tx, clock } = call
     const now = clock()

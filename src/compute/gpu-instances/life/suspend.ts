@@ -5,9 +5,9 @@ import type { Tx } from '../../../kernel/db/open.ts'
 import { forwardSaga } from '../../../kernel/jobs/saga.ts'
 import { cancelJobsHolding, type NewJob, startJob } from '../../../kernel/jobs/start.ts'
 import { suspending, suspensionOf } from '../../workloads/suspend.ts'
-import { type GpuInstance, instanceJob, jobAnswer, tell } from '../model.ts'
+import { type GpuInstance, instanceJob, jobDetailResponse, tell } from '../model.ts'
 import { runningInstance, unsuspendingInstance } from '../run/run.ts'
-import { noteEnded } from '../run/spells.ts'
+import { noteEnded } from '../run/state-changes.ts'
 import { actingInstance } from '../state.ts'
 
 const SUSPEND_GRACE_SECONDS = 60
@@ -34,7 +34,7 @@ export const { suspend: suspendInstance, unsuspend: unsuspendInstance } = suspen
     suspend: 'Suspend a GPU instance: it is stopped and its owner kept out until it is unsuspended; it keeps its cards',
     unsuspend: 'Unsuspend a GPU instance: it runs again if it ran before',
   },
-  answer: jobAnswer,
+  answer: jobDetailResponse,
 })
 
 type Deed = Pick<NewJob, 'by' | 'title' | 'now'>

@@ -9,7 +9,7 @@ import { type NewJob, startJob } from '../../../kernel/jobs/start.ts'
 import { type GpuInstance, gpuInstance, instanceJob, jobResponse, load } from '../model.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
 import { GRACE_SECONDS, runningInstance } from './run.ts'
-import { noteStopped } from './spells.ts'
+import { noteStopped } from './state-changes.ts'
 
 const verbs = { start: 'Start', stop: 'Stop', restart: 'Restart' } as const
 export type PowerAction = keyof typeof verbs

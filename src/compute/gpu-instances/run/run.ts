@@ -14,7 +14,7 @@ import { list } from '../../../kernel/words.ts'
 import { load, tell } from '../model.ts'
 import { updateInstance } from '../queries.ts'
 import { cardsOf, containerOf, imageFor } from './container.ts'
-import { type FailedAction, noteFailed, noteStarted } from './spells.ts'
+import { type FailedAction, noteFailed, noteStarted } from './state-changes.ts'
 
 const GIB = 1024 ** 3
 /** The command of a container has this long to end by itself. */

@@ -43,7 +43,7 @@ export const addServerAddress = operation({
   example: { version: 4 as const },
   run({ tx, actor, target, body: { version }, clock }) {
     mustAllowFor(tx, actor, target, 'addresses')
-    mustHaveRoom(tx, target)
+    mustBeBelowLimit(tx, target)
     const reseller = resellerOf(tx, accountById(tx, target.ownerId)!)
     if (reseller) mustAllowAddress(tx, clock(), reseller, version)
     const text =
@@ -57,7 +57,7 @@ export const addServerAddress = operation({
 })
 
 /** Throws `limit_reached`. */
-function mustHaveRoom(tx: Tx, target: Server) {
+function mustBeBelowLimit(tx: Tx, target: Server) {
   const { ipv4 = 0, ipv6Prefix = null } = packageById(tx, target.packageId) ?? {}
   const included = ipv4 + (ipv6Prefix === null ? 0 : 1)
   if (addressesOf(tx, target.id).filter(isOwn).length >= included + MOST_EXTRA)

@@ -24,7 +24,7 @@ export class Consoles {
 
   /** Answers the ticket's value, which is stored nowhere. Throws `limit_reached`. */
   issue(serverId: string, kind: ConsoleKind, actor: Actor): { ticket: string; expiresAt: number } {
-    this.mustHaveRoom({ serverId, accountId: actor.accountId })
+    this.mustBeBelowLimit({ serverId, accountId: actor.accountId })
     const now = this.clock()
     for (const [hash, { expiresAt }] of this.tickets) if (expiresAt <= now) this.tickets.delete(hash)
     const own = [...this.tickets].filter(
@@ -52,12 +52,12 @@ export class Consoles {
 
   /** Counts a console until the returned function is called. Throws `limit_reached`. */
   count(counted: Counted): () => void {
-    this.mustHaveRoom(counted)
+    this.mustBeBelowLimit(counted)
     this.open.add(counted)
     return () => void this.open.delete(counted)
   }
 
-  private mustHaveRoom({ serverId, accountId }: Counted) {
+  private mustBeBelowLimit({ serverId, accountId }: Counted) {
     const [ofServer, ofAccount] = [[...this.open].filter((o) => o.serverId === serverId), this.ofAccount(accountId)]
     if (ofServer.length >= mostConsoles.perServer)
       throw new ApiError(

@@ -48,7 +48,7 @@ function fateOfOldSystem(tx: Db, target: Server): Fate {
   return freeDiskGbFor(tx, target) >= target.diskGb ? 'kept' : 'deleted_first'
 }
 
-const noRoom = (target: Server) =>
+const noSpace = (target: Server) =>
   new ApiError(
     'no_room_to_reinstall',
     `There is no space for a second disk of ${exactGb(target.diskGb)} beside the one of ${target.hostname}, so its ` +
@@ -125,7 +125,7 @@ export const reinstallServer = operation({
     mustAllowFor(tx, actor, target, 'reinstall')
     if (!isHostnameFree(tx, target, input.hostname)) throw hostnameTaken()
     mustAnswer(tx, { ...target, name: target.hostname })
-    if (fateOfOldSystem(tx, target) === 'deleted_first' && !input.discardFirst) throw noRoom(target)
+    if (fateOfOldSystem(tx, target) === 'deleted_first' && !input.discardFirst) throw noSpace(target)
     const about = diskJob(target, { by: actor, title: `Reinstall ${input.hostname}`, now: clock() })
     const jobId = startDestroying(tx, reinstalling, input, 'reinstall', about)
     return { jobId, serverId: target.id, ...(password ? { rootPassword: password.tell } : {}) }
@@ -151,7 +151,7 @@ type Outputs = { hold: Hold; plan: ReinstallPlan } & Partial<Later>
 function hold(tx: Tx, { serverId, discardFirst }: Reinstalling): Hold {
   const target = load(tx, serverId)
   const fate = fateOfOldSystem(tx, target)
-  if (fate === 'deleted_first' && !discardFirst) throw noRoom(target)
+  if (fate === 'deleted_first' && !discardFirst) throw noSpace(target)
   if (fate === 'kept') changeSpare(tx, serverId, target.diskGb)
   return { fate, diskGb: target.diskGb }
 }

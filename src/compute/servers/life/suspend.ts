@@ -7,7 +7,7 @@ import { forwardSaga } from '../../../kernel/jobs/saga.ts'
 import { cancelJobsHolding, startJob } from '../../../kernel/jobs/start.ts'
 import * as shared from '../../workloads/suspend.ts'
 import { rememberInstallation, resumeInstallation } from '../install/interrupted.ts'
-import { inEvent, jobAnswer, load, type Server, serverJob } from '../model.ts'
+import { inEvent, jobDetailResponse, load, type Server, serverJob } from '../model.ts'
 import { leaveRescue, ownSystem } from '../rescue/model.ts'
 import { actingServer } from '../state.ts'
 import { endTrafficSuspension } from '../traffic/queries.ts'
@@ -43,7 +43,7 @@ export const { suspend: suspendServer, unsuspend: unsuspendServer } = shared.sus
     suspend: 'Suspend a server: it is stopped and its owner kept out until it is unsuspended',
     unsuspend: 'Unsuspend a server: its owner has it back as it was',
   },
-  answer: jobAnswer,
+  answer: jobDetailResponse,
   // It is stopped already; from now on no end of a month and no top-up starts it again.
   takeOver(tx, target, { reason, now }) {
     if (target.status !== 'suspended' || !endTrafficSuspension(tx, target.id)) return false

@@ -6,7 +6,7 @@ import { nodeCommand, type Vm, type Volume } from '../../../../agent/protocol/wi
 import { packageOnSale } from '../../../catalog/packages/model.ts'
 import { packageById } from '../../../catalog/packages/queries.ts'
 import { capacityOf } from '../../../fleet/placement/capacity.ts'
-import { poolRoomOf } from '../../../fleet/storage-pools/queries.ts'
+import { poolSpaceOf } from '../../../fleet/storage-pools/queries.ts'
 import { mustHaveSpace } from '../../../fleet/storage-pools/space.ts'
 import { resize } from '../../../fleet/workloads/stays/stays.ts'
 import { accountById } from '../../../identity/accounts/queries.ts'
@@ -112,7 +112,7 @@ const larger = (a: Sizes, b: Sizes) => ({
 
 /** Throws `validation_failed`: the disk stays in its pool. */
 function mustBeOfClass(tx: Tx, target: Server, wanted: string | null) {
-  const has = poolRoomOf(tx, target)?.class ?? null
+  const has = poolSpaceOf(tx, target)?.class ?? null
   if (wanted === null || wanted === has) return
   throw invalid({
     field: 'packageId',

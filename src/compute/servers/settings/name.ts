@@ -1,10 +1,10 @@
 import { renaming } from '../../workloads/rename.ts'
-import { recordAnswer } from '../show.ts'
+import { recordResponse } from '../show.ts'
 import { actingServer } from '../state.ts'
 
 export const renameServer = renaming(actingServer, {
   path: '/name',
   summary: 'Rename a server; its hostname stays',
   example: 'Shop',
-  answer: recordAnswer,
+  answer: recordResponse,
 })

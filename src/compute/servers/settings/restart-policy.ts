@@ -5,12 +5,12 @@ import { restartPolicyWords } from '../../../fleet/workloads/restart-policy.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { settingRestartPolicyOf } from '../../workloads/restart-policy.ts'
-import { jobAnswer, serverJob } from '../model.ts'
+import { jobDetailResponse, serverJob } from '../model.ts'
 import { actingServer } from '../state.ts'
 
 export const setRestartPolicy = settingRestartPolicyOf(actingServer, {
   summary: 'Choose what happens when a server stops by itself: it is started again always, after a crash, or never',
-  answer: jobAnswer,
+  answer: jobDetailResponse,
   refuses: ['server_busy'],
   tell({ tx, actor, target, body: { restartPolicy }, clock }) {
     // Nothing is installed: the installation tells the node.

@@ -2,7 +2,7 @@
 // package then allows.
 import { Type as t } from 'typebox'
 import type { Speed } from '../../../../agent/protocol/wire.ts'
-import { formatIn, type PoolRoom } from '../../../fleet/storage-pools/queries.ts'
+import { formatIn, type PoolSpace } from '../../../fleet/storage-pools/queries.ts'
 import { described, nullable } from '../../../kernel/api/operation.ts'
 import type { Server } from '../model.ts'
 
@@ -60,7 +60,7 @@ export type DiskLimits = Pick<Server, 'diskReadIops' | 'diskWriteIops' | 'diskRe
 /** The columns that a new server takes over from its package and from the pool of its disk. */
 export const takenOver = (
   of: Pick<Server, 'trafficGb' | 'portMbps'> & { id: string } & DiskLimits,
-  pool: Pick<PoolRoom, 'kind'>,
+  pool: Pick<PoolSpace, 'kind'>,
 ) => ({
   packageId: of.id,
   trafficGb: of.trafficGb,

@@ -110,7 +110,7 @@ export function mustNotBeLastOwner(tx: Db, account: Account) {
 // ---------------------------------------------------------------- operations
 export const role: Resource<Role> = { name: 'role', notFound: 'role_not_found', find: (tx, _, id) => roleById(tx, id) }
 
-export const roleAnswer = namedSchema('Role', {
+export const roleResponse = namedSchema('Role', {
   id: t.String(),
   name: t.String(),
   permissions: t.Array(t.String()),

@@ -6,11 +6,11 @@ import { page, paginateAll } from '../../../kernel/api/list.ts'
 import { named } from '../../../kernel/api/named.ts'
 import { done, fields, line, operation } from '../../../kernel/api/operation.ts'
 import { newId } from '../../../kernel/db/ids.ts'
-import { declaredName } from '../../../kernel/declared.ts'
+import { declaredName } from '../../../kernel/declared-names.ts'
 import { endWait, mustWait, type WeakeningKind } from '../../weakenings/wait.ts'
 import { tellOfOwner } from './owner-changes.ts'
 import { allRoles, deleteRole, insertRole, roleById, updateRole } from './queries.ts'
-import { mustHold, mustReach, role, roleAnswer, showRole } from './role.ts'
+import { mustHold, mustReach, role, roleResponse, showRole } from './role.ts'
 
 const held = t.Array(
   declaredName<Permission>((features) => features.flatMap(({ permissions = {} }) => Object.keys(permissions))),
@@ -24,7 +24,7 @@ export const listRoles = operation({
   path: '/admin/roles',
   summary: 'The roles of staff, each with what it may do and how many have it',
   access: who,
-  response: page(roleAnswer),
+  response: page(roleResponse),
   run: (call) =>
     paginateAll({
       call,
@@ -43,7 +43,7 @@ export const getRole = operation({
   summary: 'One role of staff, with what it may do',
   access: who,
   on: role,
-  response: roleAnswer,
+  response: roleResponse,
   run: ({ tx, target, registry }) => showRole(tx, registry, target),
 })
 
@@ -56,7 +56,7 @@ export const createRole = operation({
   requiresSession: true,
   requiresRecentAuth: true,
   body: fields({ name: line(60), permissions: held, secondFactor: t.Optional(t.Boolean()) }),
-  response: roleAnswer,
+  response: roleResponse,
   status: 201,
   refuses: ['name_taken'],
   example: { name: 'Support', permissions: ['servers.see_all', 'servers.power', 'customers.read'], secondFactor: true },
@@ -93,7 +93,7 @@ export const changeRole = operation({
   requiresRecentAuth: true,
   on: role,
   body: fields({ name: t.Optional(line(60)), permissions: t.Optional(held), secondFactor: t.Optional(t.Boolean()) }),
-  response: roleAnswer,
+  response: roleResponse,
   refuses: ['name_taken', 'in_use'],
   example: { permissions: ['servers.see_all', 'servers.power'] },
   run(call) {

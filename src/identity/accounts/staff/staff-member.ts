@@ -55,7 +55,7 @@ export const staffMember: Resource<Account> = {
   },
 }
 
-export const staffAnswer = namedSchema('StaffMember', {
+export const staffResponse = namedSchema('StaffMember', {
   id: t.String(),
   email: t.String(),
   name: t.String(),

@@ -15,7 +15,7 @@ import { pageOfAccounts, updateAccount } from '../queries.ts'
 import type { Account } from '../tables.ts'
 import { tellOfOwner } from './owner-changes.ts'
 import { mustNotBeLastOwner, mustOutrank, mustReach, roleOf } from './role.ts'
-import { addStaff, mustBeRole, showStaff, staffAnswer, staffMember } from './staff-member.ts'
+import { addStaff, mustBeRole, showStaff, staffMember, staffResponse } from './staff-member.ts'
 
 const who = { staff: ['staff.write'] } as const
 
@@ -25,7 +25,7 @@ export const listStaff = operation({
   path: '/admin/staff',
   summary: 'Everybody who runs this installation',
   access: who,
-  response: page(staffAnswer),
+  response: page(staffResponse),
   run: (call) =>
     pageOfAccounts(call, { name: 'staff', group: { kind: 'staff' }, show: (it) => showStaff(call.tx, it) }),
 })
@@ -44,7 +44,7 @@ export const createStaff = operation({
     role: t.Optional(line(60)),
     password: t.Optional(secret(t.String({ maxLength: 1000 }))),
   }),
-  response: staffAnswer,
+  response: staffResponse,
   status: 201,
   refuses: ['email_taken'],
   example: { email: 'bo@example.com', name: 'Bo', role: 'Owner', password: 'correct horse battery staple' },
@@ -79,7 +79,7 @@ export const changeStaff = operation({
     email: t.Optional(mailField),
     role: t.Optional(line(60)),
   }),
-  response: staffAnswer,
+  response: staffResponse,
   refuses: ['email_taken', 'last_owner'],
   example: { role: 'Support' },
   run(call) {
@@ -134,7 +134,7 @@ export const disableStaff = operation({
   requiresSession: true,
   requiresRecentAuth: true,
   on: staffMember,
-  response: staffAnswer,
+  response: staffResponse,
   refuses: ['already_done', 'last_owner'],
   run({ tx, actor, registry, target, clock }) {
     mustOutrank(tx, { actor, registry }, target)
@@ -158,7 +158,7 @@ export const enableStaff = operation({
   requiresSession: true,
   requiresRecentAuth: true,
   on: staffMember,
-  response: staffAnswer,
+  response: staffResponse,
   refuses: ['already_done'],
   run(call) {
     const { tx, target } = call

@@ -1,7 +1,7 @@
 // Backup plans: what staff define, which servers are on one, and the backups that they make by themselves.
 import { describe, expect, test } from 'bun:test'
 import { forgetDue } from '../../../../src/compute/backups/delete.ts'
-import { turnPlans } from '../../../../src/compute/backups/plans/turn.ts'
+import { startDueBackups } from '../../../../src/compute/backups/plans/scheduler.ts'
 import { type World, world } from '../../../support/world/panel.ts'
 
 const hour = 3_600_000
@@ -37,7 +37,7 @@ const nextAt = async (p: World, id: string) => Date.parse((await p.admin('GET', 
 /** Time goes to this moment, and the clock turns. */
 async function turnAt(p: World, at: number) {
   if (at > p.now()) p.turnClock(at - p.now())
-  turnPlans(p.db, p.controller.app)
+  startDueBackups(p.db, p.controller.app)
   await p.settle()
 }
 type Row = { id: string; state: string; started_at: number; error_code: string; error_words: string }
@@ -129,9 +129,9 @@ describe('the clock', () => {
     const { id, due } = await planned(p)
     p.node.agent.fault({ command: 'backup.make', mode: 'slow', times: 1, ms: 300 })
     p.turnClock(due + 1000 - p.now())
-    turnPlans(p.db, p.controller.app)
+    startDueBackups(p.db, p.controller.app)
     await p.crash()
-    turnPlans(p.db, p.controller.app)
+    startDueBackups(p.db, p.controller.app)
     await p.settle()
     expect(backups(p, id)).toMatchObject([{ state: 'ready' }])
   })
@@ -212,8 +212,8 @@ describe('the clock', () => {
     const due = await nextAt(p, ids[0]!)
     p.node.agent.fault({ command: 'backup.make', mode: 'slow', times: 3, ms: 200 })
     p.turnClock(due + 1000 - p.now())
-    turnPlans(p.db, p.controller.app)
-    turnPlans(p.db, p.controller.app)
+    startDueBackups(p.db, p.controller.app)
+    startDueBackups(p.db, p.controller.app)
     const made = () => ids.flatMap((id) => backups(p, id))
     expect(made()).toHaveLength(2)
     await p.settle()

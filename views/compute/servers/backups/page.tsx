@@ -7,8 +7,8 @@ import { makeBackup } from '../../../../src/compute/backups/make.ts'
 import { getServerBackupPlan } from '../../../../src/compute/backups/plans/assign.ts'
 import { getBackupCalendar } from '../../../../src/compute/backups/plans/calendar.ts'
 import { listBackupPlans } from '../../../../src/compute/backups/plans/plans.ts'
+import { showRecoverySheet } from '../../../../src/compute/backups/recovery-sheet.ts'
 import { restoreBackup } from '../../../../src/compute/backups/restore.ts'
-import { showRecoverySheet } from '../../../../src/compute/backups/sheet.ts'
 import { getServer } from '../../../../src/compute/servers/list.ts'
 import { getResellerAccount } from '../../../../src/identity/resellers/own.ts'
 import { listMemberships } from '../../../../src/identity/team/memberships.ts'
@@ -216,7 +216,7 @@ const Row = ({ server, backups, of: it, area, ...offers }: InArea & { of: Backup
       <Proof of={it} />
       {it.keepUntil && (
         <small>
-          Kept until <Exact iso={it.keepUntil} />
+          PerRights until <Exact iso={it.keepUntil} />
         </small>
       )}
     </div>

@@ -8,16 +8,17 @@ import { inContext, usePageContext } from './page-context.ts'
  * `record` (the data that it shows; a change renders it again) and `render`. Inside, a component that asks for the
  * time, the address, the reader's name or choices throws, because they differ between readers with the same rights.
  */
-export function useKept(): (key: string, record: string, render: () => Html) => string {
+export function useMarkupPerRights(): (key: string, record: string, render: () => Html) => string {
   const context = usePageContext()
   const reader = new Bun.CryptoHasher('sha256').update(rightsKey(context.at.actor)).digest('base64')
   const within = { ...context, at: rightsOnly(context.at) }
   return (key, record, render) =>
-    context.keptMarkup.text(`${key} ${reader}`, record, () => rendered(inContext(within, render())))
+    context.markupCache.text(`${key} ${reader}`, record, () => rendered(inContext(within, render())))
 }
 
 /** A part of every page that is the same for readers with the same rights. */
-export const Kept = ({ name, render }: { name: string; render: () => Html }) => markup(useKept()(name, '', render))
+export const PerRights = ({ name, render }: { name: string; render: () => Html }) =>
+  markup(useMarkupPerRights()(name, '', render))
 
 const rightsOnly = ({ may, leads, registry, actor }: At): At => {
   const { kind, scopes, permissions, isOwner, lacksSecondFactor, via } = actor

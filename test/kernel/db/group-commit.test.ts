@@ -1,7 +1,7 @@
 // Changes of one turn of the event loop share a transaction, and nothing else.
 import { afterAll, expect, test } from 'bun:test'
+import { writeTogether } from '../../../src/kernel/db/group-commit.ts'
 import { afterWrite, openDb, type Tx, write, writeUnflushed } from '../../../src/kernel/db/open.ts'
-import { writeTogether } from '../../../src/kernel/db/together.ts'
 
 const db = openDb(':memory:')
 afterAll(() => db.$client.close())

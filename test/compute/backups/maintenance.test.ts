@@ -1,6 +1,6 @@
 // The repositories of backups: what is read back of them, what is tidied, and what is said of one that is damaged.
 import { describe, expect, test } from 'bun:test'
-import { turnRepositories } from '../../../src/compute/backups/upkeep/turn.ts'
+import { startDueMaintenance } from '../../../src/compute/backups/maintenance/scheduler.ts'
 import { htmlOf } from '../../support/world/pages.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
@@ -18,7 +18,7 @@ async function backedUp(p: World, kind = 'rest', address = 'https://backups.exam
   turn(p)
   return { targetId, serverId }
 }
-const turn = (p: World) => turnRepositories(p.db, p.controller.app)
+const turn = (p: World) => startDueMaintenance(p.db, p.controller.app)
 async function turnAfter(p: World, ms: number) {
   p.turnClock(ms)
   turn(p)

@@ -14,7 +14,7 @@ import { startForgetting } from '../delete.ts'
 import { startBackup } from '../make.ts'
 import { recordMissed } from '../missed.ts'
 import { backupActions } from '../model.ts'
-import { Places } from './places.ts'
+import { BackupSlots } from './concurrency.ts'
 import {
   backupPlanById,
   dueServers,
@@ -39,7 +39,7 @@ const LEAST_PERIOD_MS = 4 * hour
 const TRIED_FOR_MS = hour
 
 /** One turn of the clock. */
-export function turnPlans(db: Db, app: Clocked) {
+export function startDueBackups(db: Db, app: Clocked) {
   const now = app.clock()
   retime(db, now)
   startDue(db, app, now)
@@ -59,7 +59,7 @@ function retime(db: Db, now: number) {
 function startDue(db: Db, app: Clocked, now: number) {
   const due = dueServers(db, now)
   if (!due.length) return
-  const places = new Places(db)
+  const places = new BackupSlots(db)
   let started = 0
   for (const one of due) {
     const isFree = places.isFree(one)
@@ -161,7 +161,7 @@ const ASKED_AGAIN_MS = 7 * 24 * hour
 function retainDue(db: Db, now: number) {
   const changed = serversToRetain(db)
   if (!changed.length) return
-  const places = new Places(db)
+  const places = new BackupSlots(db)
   for (const { serverId, lastBackupId, ...repository } of changed) {
     if (!places.isIdle(repository)) continue
     write(db, (tx) => {

@@ -1,8 +1,8 @@
-// Places for backups: how many may go at once on a node, and into a target.
+// BackupSlots for backups: how many may go at once on a node, and into a target.
 import type { Db } from '../../../kernel/db/open.ts'
 import { settingValue, wholeSetting } from '../../../kernel/setting.ts'
 import { drillsAtWork } from '../drills/queries.ts'
-import { repositoriesAtWork } from '../upkeep/queries.ts'
+import { repositoriesAtWork } from '../maintenance/queries.ts'
 import { backupsAtWork } from './queries.ts'
 
 export const perNode = wholeSetting({
@@ -31,7 +31,7 @@ export type Place = { nodeId: string; targetId: string; ownerId: string }
 const repositoryOf = ({ ownerId, targetId }: Pick<Place, 'ownerId' | 'targetId'>) => `${ownerId} ${targetId}`
 
 /** The places that are taken now. */
-export class Places {
+export class BackupSlots {
   private nodes = new Map<string, number>()
   private targets = new Map<string, number>()
   private reading = new Set<string>()

@@ -9,7 +9,7 @@ import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import type { BackupTarget } from '../../backup-target-records/model.ts'
 import { backupTargetById, nodesWithLogin } from '../../backup-target-records/queries.ts'
-import { Places } from '../plans/places.ts'
+import { BackupSlots } from '../plans/concurrency.ts'
 import { checkingRepository } from './check.ts'
 import { pruningRepository } from './prune.ts'
 import {
@@ -32,11 +32,11 @@ const MOST_PER_TARGET = 2
 type Clocked = Pick<AppContext, 'clock' | 'nodes'>
 
 /** One turn of the clock. */
-export function turnRepositories(db: Db, app: Clocked) {
+export function startDueMaintenance(db: Db, app: Clocked) {
   const now = app.clock()
   const due = dueRepositories(db, now)
   if (!due.length) return
-  const places = new Places(db)
+  const places = new BackupSlots(db)
   const perTarget = new Map<string, number>()
   const count = (targetId: string) => perTarget.set(targetId, (perTarget.get(targetId) ?? 0) + 1)
   for (const { targetId } of repositoriesAtWork(db)) count(targetId)

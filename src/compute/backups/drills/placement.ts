@@ -15,13 +15,13 @@ const LINUX_MB = 1024
 const WINDOWS_MB = 4096
 export const memoryMbFor = ({ os }: Pick<Hardware, 'os'>) => (os === 'windows' ? WINDOWS_MB : LINUX_MB)
 
-export type Room = { nodeId: string; pool: string; format: 'qcow2' | 'raw' }
+export type DrillNode = { nodeId: string; pool: string; format: 'qcow2' | 'raw' }
 
 /** So many nodes are asked for space: each takes a few statements. */
 const MOST_ASKED = 100
 
 /** The node that made the backup, or another one that reaches it, near ones first; words where none has the space. */
-export function roomFor(tx: Db, nodes: Nodes, it: Backup): Room | { words: string } {
+export function nodeForDrill(tx: Db, nodes: Nodes, it: Backup): DrillNode | { words: string } {
   const hardware = hardwareOf(it)
   const live = nodesReaching(tx, it)
     .filter((id) => nodes.connected(id))
