@@ -188,7 +188,9 @@ export const addLocalTarget = operation({
 
 /** Two targets of one place would not know of each other's work there, and restic locks each repository. */
 function mustBeAlone(tx: Db, kind: BackupTargetKind, address: string, ownId?: string) {
-  const other = backupTargetsOf(tx, kind).find((it) => it.id !== ownId && isSamePlace(kind, it.address, address))
+  const other = backupTargetsOf(tx, kind).find(
+    (target) => target.id !== ownId && isSamePlace(kind, target.address, address),
+  )
   if (other) throw invalid({ field: 'address', message: `is that of the backup target ${other.name} already.` })
 }
 
@@ -353,9 +355,9 @@ export const removeBackupTarget = operation({
     if (target.removalHeld && n)
       throw new ApiError('in_use', `The removal of ${target.name} waits for a second person.`)
     const now = clock()
-    const held = backupsOfTarget(tx, target.id).filter((it) => {
-      const disk = { id: it.id, name: nameOfBackup(it), ownerId: it.ownerId }
-      return mayDestroy(tx, actor, { kind: 'forget_backup', workloadId: it.serverId, disk, now }).held
+    const held = backupsOfTarget(tx, target.id).filter((backup) => {
+      const disk = { id: backup.id, name: nameOfBackup(backup), ownerId: backup.ownerId }
+      return mayDestroy(tx, actor, { kind: 'forget_backup', workloadId: backup.serverId, disk, now }).held
     })
     forgetBackupsOf(tx, target.id, held)
     if (held.length) updateBackupTarget(tx, target, { removalHeld: true })

@@ -39,9 +39,9 @@ export const removeBackup = operation({
   idempotent: true,
   refuses: [...backupActions.refusalsOf('delete_backup'), 'backup_not_found', 'backup_not_ready'],
   run({ tx, actor, target, params, clock }) {
-    const it = backupIn(tx, target, params['backupId'])
-    mustBeDeletable(tx, actor, target, it)
-    return { jobId: startForgetting(tx, [it], { by: actor, now: clock() }), serverId: target.id }
+    const backup = backupIn(tx, target, params['backupId'])
+    mustBeDeletable(tx, actor, target, backup)
+    return { jobId: startForgetting(tx, [backup], { by: actor, now: clock() }), serverId: target.id }
   },
 })
 
@@ -61,9 +61,9 @@ export const deleteBackupById = operation({
   status: 202,
   idempotent: true,
   refuses: [...backupActions.refusalsOf('delete_backup'), 'backup_not_ready'],
-  run({ tx, actor, target: it, clock }) {
-    mustBeDeletableByOwner(tx, actor, it)
-    return { jobId: startForgetting(tx, [it], { by: actor, now: clock() }), backupId: it.id }
+  run({ tx, actor, target: backup, clock }) {
+    mustBeDeletableByOwner(tx, actor, backup)
+    return { jobId: startForgetting(tx, [backup], { by: actor, now: clock() }), backupId: backup.id }
   },
 })
 
@@ -80,7 +80,7 @@ export function startForgetting(
   { by, now }: { by: Actor; now: number },
 ): string | null {
   const [made = [], gone = []] = [true, false].map((isThere) =>
-    them.filter((it) => isThere === (it.snapshot !== null && !isGoneWithNode(tx, it))),
+    them.filter((backup) => isThere === (backup.snapshot !== null && !isGoneWithNode(tx, backup))),
   )
   for (const { id } of gone) deleteBackup(tx, id)
   const [first] = made
@@ -120,9 +120,9 @@ export const forgetting = saga<Forgetting>('delete_backup', { lane: 'bulk', neve
     do(tx, { input, out: { forget }, now, log }) {
       const kept = new Set(forget.kept)
       for (const id of input.backupIds) {
-        const it = backupById(tx, id)
-        if (!it) continue
-        if (it.snapshot !== null && kept.has(it.snapshot)) changeBackup(tx, id, { state: 'ready', keptAt: now })
+        const backup = backupById(tx, id)
+        if (!backup) continue
+        if (backup.snapshot !== null && kept.has(backup.snapshot)) changeBackup(tx, id, { state: 'ready', keptAt: now })
         else deleteBackup(tx, id)
       }
       if (kept.size)
@@ -151,8 +151,8 @@ export function forgetDue(db: Db, now: number) {
     write(db, (tx) => {
       // Between the two reads somebody may have begun to delete one.
       const still = them.flatMap(({ id }) => {
-        const it = backupById(tx, id)
-        return it && (it.state === 'ready' || it.state === 'failed') ? [it] : []
+        const backup = backupById(tx, id)
+        return backup && (backup.state === 'ready' || backup.state === 'failed') ? [backup] : []
       })
       startForgetting(tx, still, { by: system, now })
     })

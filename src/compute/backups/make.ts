@@ -124,15 +124,15 @@ const isLeftAtWork = (code: string) => code === 'cancelled' || code === 'node_un
 
 /** An end that somebody asked for is no failure that others have to hear of. */
 function noteFailure(tx: Tx, backupId: string, error: ExplainedFailure | undefined, now: number) {
-  const it = backupById(tx, backupId)
-  if (it?.state !== 'running') return
+  const backup = backupById(tx, backupId)
+  if (backup?.state !== 'running') return
   const code = error?.code ?? 'cancelled'
   const message = error?.cause ?? ''
   changeBackup(tx, backupId, { state: 'failed', errorCode: code, errorWords: message, endedAt: now })
-  if (isLeftAtWork(code)) dropLeftOver(tx, it, now)
+  if (isLeftAtWork(code)) dropLeftOver(tx, backup, now)
   if (code === 'cancelled') return
-  const { concerning, data } = inEvent(tx, load(tx, it.serverId))
-  emit(tx, now, 'backup.failed', concerning, { ...data, backup: { id: it.id, kind: it.kind, error: message } })
+  const { concerning, data } = inEvent(tx, load(tx, backup.serverId))
+  emit(tx, now, 'backup.failed', concerning, { ...data, backup: { id: backup.id, kind: backup.kind, error: message } })
 }
 
 type Dropping = { backupId: string; nodeId: string; targetId: string; ownerId: string }

@@ -110,50 +110,50 @@ export const backupResponse = namedSchema('Backup', {
 })
 
 /** When it is deleted by itself, in ms: when its time has come, or its server is gone for so long and stays so. */
-function goesAt(tx: Db, it: Backup): number | null {
-  const { terminatedAt, purgeAt } = load(tx, it.serverId)
-  if (terminatedAt === null) return it.keepUntil
+function goesAt(tx: Db, backup: Backup): number | null {
+  const { terminatedAt, purgeAt } = load(tx, backup.serverId)
+  if (terminatedAt === null) return backup.keepUntil
   const end = Math.max(terminatedAt + settingValue(tx, keptAfterTermination) * day, purgeAt ?? 0)
-  return Math.min(end, it.keepUntil ?? end)
+  return Math.min(end, backup.keepUntil ?? end)
 }
 
 /** Its server is terminated, or belongs to another account now. The same rule as in `pageOfAllBackups`. */
-function isLeft(tx: Db, it: Backup): boolean {
-  const { terminatedAt, ownerId } = load(tx, it.serverId)
-  return terminatedAt !== null || ownerId !== it.ownerId
+function isLeft(tx: Db, backup: Backup): boolean {
+  const { terminatedAt, ownerId } = load(tx, backup.serverId)
+  return terminatedAt !== null || ownerId !== backup.ownerId
 }
 
-export const showRecord = (tx: Db, it: Backup): Static<typeof backupRecord> => ({
-  id: it.id,
-  serverId: it.serverId,
-  serverName: it.serverName,
-  ownerId: it.ownerId,
-  ownerName: accountById(tx, it.ownerId)?.name ?? '',
-  left: isLeft(tx, it),
-  kind: it.kind,
-  planId: it.planId,
-  state: it.state,
-  targetName: backupTargetById(tx, it.targetId)?.name ?? '',
-  jobId: it.jobId || null,
-  diskGb: it.diskGb,
-  diskBytes: it.diskBytes,
-  addedBytes: it.addedBytes,
-  consistent: it.consistent,
-  seconds: it.seconds,
-  error: it.errorCode === null ? null : { code: it.errorCode, message: it.errorWords ?? '' },
-  startedAt: iso(it.startedAt),
-  endedAt: isoOrNull(it.endedAt),
-  keepUntil: isoOrNull(goesAt(tx, it)),
-  keptAt: isoOrNull(it.keptAt),
-  verifiedAt: isoOrNull(it.verifiedAt),
-  provenAt: isoOrNull(it.provenAt),
-  proof: it.proof,
-  drillError: it.drillError,
+export const showRecord = (tx: Db, backup: Backup): Static<typeof backupRecord> => ({
+  id: backup.id,
+  serverId: backup.serverId,
+  serverName: backup.serverName,
+  ownerId: backup.ownerId,
+  ownerName: accountById(tx, backup.ownerId)?.name ?? '',
+  left: isLeft(tx, backup),
+  kind: backup.kind,
+  planId: backup.planId,
+  state: backup.state,
+  targetName: backupTargetById(tx, backup.targetId)?.name ?? '',
+  jobId: backup.jobId || null,
+  diskGb: backup.diskGb,
+  diskBytes: backup.diskBytes,
+  addedBytes: backup.addedBytes,
+  consistent: backup.consistent,
+  seconds: backup.seconds,
+  error: backup.errorCode === null ? null : { code: backup.errorCode, message: backup.errorWords ?? '' },
+  startedAt: iso(backup.startedAt),
+  endedAt: isoOrNull(backup.endedAt),
+  keepUntil: isoOrNull(goesAt(tx, backup)),
+  keptAt: isoOrNull(backup.keptAt),
+  verifiedAt: isoOrNull(backup.verifiedAt),
+  provenAt: isoOrNull(backup.provenAt),
+  proof: backup.proof,
+  drillError: backup.drillError,
 })
-export const showBackup = (tx: Db, actor: Actor, target: Server, it: Backup): Static<typeof backupResponse> => ({
-  ...showRecord(tx, it),
-  notRestorable: refusalOf(() => mustBeRestorable(tx, actor, target, it)),
-  notDeletable: refusalOf(() => mustBeDeletable(tx, actor, target, it)),
+export const showBackup = (tx: Db, actor: Actor, target: Server, backup: Backup): Static<typeof backupResponse> => ({
+  ...showRecord(tx, backup),
+  notRestorable: refusalOf(() => mustBeRestorable(tx, actor, target, backup)),
+  notDeletable: refusalOf(() => mustBeDeletable(tx, actor, target, backup)),
 })
 
 /** The same rule as `seenBy` in queries.ts. */
@@ -215,49 +215,50 @@ export function mustBeBackupable(tx: Db, actor: Actor, target: Server) {
   )
 }
 
-export function mustBeRestorable(tx: Db, actor: Actor, target: Server, it: Backup) {
+export function mustBeRestorable(tx: Db, actor: Actor, target: Server, backup: Backup) {
   backupActions.mustAllowFor(tx, actor, target, 'restore_backup')
   mustHaveUnreadDisk(tx, target)
-  mustBeReady(it)
-  mustReach(tx, it, target.nodeId)
-  if (it.diskGb > target.diskGb)
+  mustBeReady(backup)
+  mustReach(tx, backup, target.nodeId)
+  if (backup.diskGb > target.diskGb)
     throw new ApiError(
       'disk_too_small',
-      `The backup has a disk of ${exactGb(it.diskGb)}; ${target.hostname} has ${exactGb(target.diskGb)}. ` +
+      `The backup has a disk of ${exactGb(backup.diskGb)}; ${target.hostname} has ${exactGb(target.diskGb)}. ` +
         'Choose a bigger package first.',
     )
 }
 
 /** Throws `backup_elsewhere`: a folder of another node cannot be read from this one. */
-function mustReach(tx: Db, it: Backup, fromNodeId: string) {
-  if (isOnNodeOnly(tx, it) && it.nodeId !== fromNodeId)
+function mustReach(tx: Db, backup: Backup, fromNodeId: string) {
+  if (isOnNodeOnly(tx, backup) && backup.nodeId !== fromNodeId)
     throw new ApiError(
       'backup_elsewhere',
       'This backup lies in a folder of another node, from which it cannot be restored here. Ask your provider.',
     )
 }
 
-export function mustBeDeletable(tx: Db, actor: Actor, target: Server, it: Backup) {
+export function mustBeDeletable(tx: Db, actor: Actor, target: Server, backup: Backup) {
   backupActions.mustAllowFor(tx, actor, target, 'delete_backup')
-  mustBeEnded(it)
+  mustBeEnded(backup)
 }
 
 /** The same for one whose server may be terminated or another's: then nothing of the server protects it. */
-export function mustBeDeletableByOwner(tx: Db, actor: Actor, it: Backup) {
-  const { ownerId, serverName } = it
-  if (!isLeft(tx, it)) backupActions.mustAllowFor(tx, actor, load(tx, it.serverId), 'delete_backup')
+export function mustBeDeletableByOwner(tx: Db, actor: Actor, backup: Backup) {
+  const { ownerId, serverName } = backup
+  if (!isLeft(tx, backup)) backupActions.mustAllowFor(tx, actor, load(tx, backup.serverId), 'delete_backup')
   else if (isLockedFor(tx, actor, { ownerId, resellerId: accountById(tx, ownerId)?.resellerId ?? null }))
     throw new ApiError(
       'account_locked',
       `The account is locked, so this backup of ${serverName} cannot be deleted. Ask your provider.`,
     )
-  mustBeEnded(it)
+  mustBeEnded(backup)
 }
 
 /** Throws `backup_not_ready`. */
-export function mustBeReady(it: Backup) {
-  if (it.state === 'failed') throw new ApiError('backup_not_ready', 'This backup failed, so there is nothing in it.')
-  mustBeEnded(it)
+export function mustBeReady(backup: Backup) {
+  if (backup.state === 'failed')
+    throw new ApiError('backup_not_ready', 'This backup failed, so there is nothing in it.')
+  mustBeEnded(backup)
 }
 function mustBeEnded({ state }: Backup) {
   if (state === 'running')

@@ -22,9 +22,9 @@ export function tellOfFailure(tx: Tx, app: AppContext, { type, subjectId, custom
   if (type !== 'backup.failed' || !customerId) return
   const { server, backup } = data as Data
   const owner = accountById(tx, customerId)
-  const it = backupById(tx, backup.id)
-  if (!owner || owner.kind === 'staff' || !it || hasFailedBefore(tx, it)) return
-  const next = it.planId
+  const row = backupById(tx, backup.id)
+  if (!owner || owner.kind === 'staff' || !row || hasFailedBefore(tx, row)) return
+  const next = row.planId
     ? 'It is tried again when its plan is due. You are not told again before a backup of this plan has worked.'
     : 'Try it again on the page Backups.'
   notify(tx, app, owner, 'backup_failed', {

@@ -15,10 +15,11 @@ export const isOnNodeOnly = (tx: Db, { targetId }: Pick<Backup, 'targetId'>): bo
  * The node that made it before all others. None: it lay in a folder of a node that is gone, there is no node, or none
  * has the login that it needs.
  */
-export function nodesReaching(tx: Db, it: Lying): string[] {
-  if (isOnNodeOnly(tx, it)) return isGoneNode(tx, it.nodeId) ? [] : [it.nodeId]
-  return nodesWithLogin(tx, it.targetId, liveNodesNear(tx, it.nodeId))
+export function nodesReaching(tx: Db, backup: Lying): string[] {
+  if (isOnNodeOnly(tx, backup)) return isGoneNode(tx, backup.nodeId) ? [] : [backup.nodeId]
+  return nodesWithLogin(tx, backup.targetId, liveNodesNear(tx, backup.nodeId))
 }
 
 /** Did it lie in a folder of a node that is gone? Then there is nothing left of it. */
-export const isGoneWithNode = (tx: Db, it: Lying): boolean => isOnNodeOnly(tx, it) && isGoneNode(tx, it.nodeId)
+export const isGoneWithNode = (tx: Db, backup: Lying): boolean =>
+  isOnNodeOnly(tx, backup) && isGoneNode(tx, backup.nodeId)

@@ -138,7 +138,7 @@ export const restoreToNewServer = operation({
 type Restoring = { serverId: string; nodeId: string; backupId: string; identity?: 'new' | 'keep' }
 
 /** Without a seed where the system cannot read one: its network is then set at its console. */
-function plan(tx: Tx, { serverId, identity = 'keep' }: Restoring, it: Backup, jobId: string) {
+function plan(tx: Tx, { serverId, identity = 'keep' }: Restoring, backup: Backup, jobId: string) {
   changeWorkload(tx, serverId, { lifecycle: 'provisioning', failure: null })
   const target = load(tx, serverId)
   const planned = planInstallation(tx, target, { access: { passwordHash: null, publicKeys: [] } }, jobId)
@@ -148,7 +148,7 @@ function plan(tx: Tx, { serverId, identity = 'keep' }: Restoring, it: Backup, jo
     ...planned,
     vm: { ...planned.vm, seeded },
     seed: seeded ? withPrivateCards(tx, seedOf(target, addressesOf(tx, serverId), jobId)) : null,
-    snapshot: it.snapshot!,
+    snapshot: backup.snapshot!,
     ...(planned.look && { look: { ...planned.look, names: identity === 'new' ? planned.look.names : [] } }),
   }
 }

@@ -49,11 +49,12 @@ export const restoreBackup = operation({
     'no_capacity',
   ],
   run({ tx, actor, target, params, clock }) {
-    const it = backupIn(tx, target, params['backupId'])
-    mustBeRestorable(tx, actor, target, it)
+    const backup = backupIn(tx, target, params['backupId'])
+    mustBeRestorable(tx, actor, target, backup)
     mustHaveSpaceBeside(tx, target)
-    if (!runsOn(tx, target.nodeId, hardwareOf(it))) refuseImage(`The node of ${target.hostname} cannot`, hardwareOf(it))
-    const input = { serverId: target.id, nodeId: target.nodeId, backupId: it.id }
+    if (!runsOn(tx, target.nodeId, hardwareOf(backup)))
+      refuseImage(`The node of ${target.hostname} cannot`, hardwareOf(backup))
+    const input = { serverId: target.id, nodeId: target.nodeId, backupId: backup.id }
     const title = `Restore ${target.hostname} from a backup`
     const job = diskJob(target, { by: actor, title, now: clock() })
     return { jobId: startDestroying(tx, restoringBackup, input, 'restore', job), serverId: target.id }
@@ -83,19 +84,19 @@ type Plan = {
 
 function plan(tx: Tx, { serverId, backupId }: Restoring): Plan {
   const target = load(tx, serverId)
-  const it = backupById(tx, backupId)!
+  const backup = backupById(tx, backupId)!
   const old = volumeOf(target, target.diskGeneration!)
   const volume = volumeOf(target, takeDiskGeneration(tx, serverId))
-  const hardware = hardwareOf(it)
+  const hardware = hardwareOf(backup)
   return {
     before: vmOf(tx, target, old, false),
     after: vmOf(tx, { ...target, ...hardware, bootFirst: 'disk' }, volume, false),
     old,
     sizeBytes: target.diskGb * GIB,
     hardware,
-    snapshot: it.snapshot!,
-    imageId: it.imageId,
-    imageChecksum: it.imageChecksum,
+    snapshot: backup.snapshot!,
+    imageId: backup.imageId,
+    imageChecksum: backup.imageChecksum,
   }
 }
 

@@ -106,23 +106,24 @@ export function tell<N extends Extract<EventName, `gpu_instance.${string}`>>(
   id: string,
   more: Omit<EventData<N>, 'gpuInstance' | 'customer'>,
 ) {
-  const it = load(tx, id)
+  const instance = load(tx, id)
   const data = {
     gpuInstance: {
-      id: it.id,
-      name: it.name,
+      id: instance.id,
+      name: instance.name,
       // For billing a deletion is done when it is told, also while its /workspace waits for the brake.
-      status: type === 'gpu_instance.deleted' ? 'deleted' : it.status,
-      offerId: it.offerId,
-      billingProductId: gpuOfferById(tx, it.offerId)?.billingProductId ?? null,
-      location: locationOf(tx, it),
-      address: addressOf(tx, it),
-      createdAt: iso(it.createdAt),
-      billingServiceId: it.billingServiceId,
+      status: type === 'gpu_instance.deleted' ? 'deleted' : instance.status,
+      offerId: instance.offerId,
+      billingProductId: gpuOfferById(tx, instance.offerId)?.billingProductId ?? null,
+      location: locationOf(tx, instance),
+      address: addressOf(tx, instance),
+      createdAt: iso(instance.createdAt),
+      billingServiceId: instance.billingServiceId,
     },
-    customer: customerInEvent(accountById(tx, it.ownerId)!),
+    customer: customerInEvent(accountById(tx, instance.ownerId)!),
     ...more,
   }
+  const { ownerId: customerId, resellerId } = instance
   const subject = { type: gpuInstanceKind.kind, id }
-  emit(tx, now, type, { subject, customerId: it.ownerId, resellerId: it.resellerId }, data as unknown as EventData<N>)
+  emit(tx, now, type, { subject, customerId, resellerId }, data as unknown as EventData<N>)
 }

@@ -22,31 +22,31 @@ import { instanceActions } from './state.ts'
 
 type ShowContext = Pick<AppContext, 'nodes' | 'secrets'> & { tx: Db; actor: Actor }
 /** The record of one instance, as the actor reads it. */
-export function showInstance({ tx, actor, nodes, secrets }: ShowContext, it: GpuInstance) {
-  const access = accessLevel(tx, actor, it)!
+export function showInstance({ tx, actor, nodes, secrets }: ShowContext, instance: GpuInstance) {
+  const access = accessLevel(tx, actor, instance)!
   const rights = rightsWith(access)
-  const { status } = it
-  const owner = accountById(tx, it.ownerId)!
-  const offer = gpuOfferById(tx, it.offerId)
-  const image = gpuImageById(tx, it.imageId)!
-  const held = heldOf(tx, it)
-  const ownIpv4 = primaryIpv4(tx, it.id)
+  const { status } = instance
+  const owner = accountById(tx, instance.ownerId)!
+  const offer = gpuOfferById(tx, instance.offerId)
+  const image = gpuImageById(tx, instance.imageId)!
+  const held = heldOf(tx, instance)
+  const ownIpv4 = primaryIpv4(tx, instance.id)
   const address = ownIpv4 ?? held.hostAddress
-  const ports = ownIpv4 === null ? mappedPorts(tx, it, image) : []
+  const ports = ownIpv4 === null ? mappedPorts(tx, instance, image) : []
   /** The port of the address that leads to a port of the container; undefined: none does. */
   const reached = (container: number) =>
     ownIpv4 === null ? ports.find((port) => port.container === container)?.host : container
   const [sshPort, jupyterPort] = [reached(SSH_PORT), reached(JUPYTER_PORT)]
   const isStaff = actor.kind === 'staff'
   const mayEnter = access === 'own' || access === 'operate' || access === 'manage'
-  const token = image.jupyter && mayEnter ? openJupyterToken(secrets, it) : null
-  const names = httpLinksOf(tx, it, image)
+  const token = image.jupyter && mayEnter ? openJupyterToken(secrets, instance) : null
+  const names = httpLinksOf(tx, instance, image)
   const jupyter =
     names.httpPorts.find(({ port }) => port === JUPYTER_PORT)?.url ??
     (address === null || jupyterPort === undefined ? undefined : `http://${address}:${jupyterPort}/`)
-  const locked = isLockedFor(tx, actor, it)
-  const circumstances = { status, locked, nodeLost: isGoneNode(tx, it.nodeId) }
-  const nodeSeenAt = nodes.lastSeen(it.nodeId)
+  const locked = isLockedFor(tx, actor, instance)
+  const circumstances = { status, locked, nodeLost: isGoneNode(tx, instance.nodeId) }
+  const nodeSeenAt = nodes.lastSeen(instance.nodeId)
   const mayDo = (action: (typeof instanceActions.actions)[number]) => {
     const operation = actionOf(action, actor)
     // Only owners delete their own.
@@ -54,32 +54,32 @@ export function showInstance({ tx, actor, nodes, secrets }: ShowContext, it: Gpu
     return mayCall(operation, actor) && (!rights || mayCallOn(operation, actor, rights))
   }
   return {
-    id: it.id,
-    number: it.number,
-    name: it.name,
-    hostname: it.hostname,
+    id: instance.id,
+    number: instance.number,
+    name: instance.name,
+    hostname: instance.hostname,
     status,
-    failure: it.failure,
-    suspendReason: access === 'own' ? it.suspendReason : null,
+    failure: instance.failure,
+    suspendReason: access === 'own' ? instance.suspendReason : null,
     lastEnd:
-      it.endedAt === null
+      instance.endedAt === null
         ? null
         : {
-            at: iso(it.endedAt),
-            reason: it.endReason!,
-            exitCode: it.exitCode,
-            oomKilled: it.oomKilled,
-            detail: it.endDetail,
+            at: iso(instance.endedAt),
+            reason: instance.endReason!,
+            exitCode: instance.exitCode,
+            oomKilled: instance.oomKilled,
+            detail: instance.endDetail,
           },
     access,
-    owner: { id: it.ownerId, name: owner.name, email: access === 'own' ? owner.email : null },
-    offerId: it.offerId,
-    offer: { id: it.offerId, name: offer?.name ?? '' },
+    owner: { id: instance.ownerId, name: owner.name, email: access === 'own' ? owner.email : null },
+    offerId: instance.offerId,
+    offer: { id: instance.offerId, name: offer?.name ?? '' },
     billingProductId: offer?.billingProductId ?? null,
-    billingServiceId: access === 'own' ? it.billingServiceId : null,
-    location: locationOf(tx, it),
-    node: isStaff ? { id: it.nodeId, name: nodeById(tx, it.nodeId)?.name ?? '' } : null,
-    placement: isStaff ? it.placement : null,
+    billingServiceId: access === 'own' ? instance.billingServiceId : null,
+    location: locationOf(tx, instance),
+    node: isStaff ? { id: instance.nodeId, name: nodeById(tx, instance.nodeId)?.name ?? '' } : null,
+    placement: isStaff ? instance.placement : null,
     address,
     ownAddress: ownIpv4 !== null,
     ports,
@@ -92,23 +92,23 @@ export function showInstance({ tx, actor, nodes, secrets }: ShowContext, it: Gpu
     ...names,
     jupyterUrl: token === null || jupyter === undefined ? null : `${jupyter}?token=${token}`,
     image: { id: image.id, name: image.name },
-    images: imagesOf(tx, it.offerId).map(({ id, name }) => ({ id, name })),
+    images: imagesOf(tx, instance.offerId).map(({ id, name }) => ({ id, name })),
     cards: held.cards.map(({ uuid, model, memoryMb }) => ({ model, memoryMb, uuid: isStaff ? uuid : null })),
-    vcpus: it.vcpus,
-    memoryMb: it.memoryMb,
-    workspaceGb: it.diskGb,
-    environment: access === 'own' || access === 'manage' ? openEnvironment(secrets, it) : null,
-    command: it.command,
-    sshKeys: it.sshKeys.map(({ id, name, fingerprint }) => ({ id, name, fingerprint })),
-    restartPolicy: it.restartPolicy,
-    job: openJobOf(tx, it.id),
+    vcpus: instance.vcpus,
+    memoryMb: instance.memoryMb,
+    workspaceGb: instance.diskGb,
+    environment: access === 'own' || access === 'manage' ? openEnvironment(secrets, instance) : null,
+    command: instance.command,
+    sshKeys: instance.sshKeys.map(({ id, name, fingerprint }) => ({ id, name, fingerprint })),
+    restartPolicy: instance.restartPolicy,
+    job: openJobOf(tx, instance.id),
     locked,
     nodeConnected: nodeSeenAt === undefined,
     nodeSeenAt: isoOrNull(nodeSeenAt ?? null),
     allowed: instanceActions.actions.filter(
       (action) => !instanceActions.disabledReason(circumstances, action) && mayDo(action),
     ),
-    createdAt: iso(it.createdAt),
-    terminatedAt: isoOrNull(it.terminatedAt),
+    createdAt: iso(instance.createdAt),
+    terminatedAt: isoOrNull(instance.terminatedAt),
   }
 }

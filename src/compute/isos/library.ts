@@ -21,7 +21,7 @@ export const listIsos = operation({
   access: everybody('servers:read'),
   pages: { usual: 100, most: 200 },
   response: page(isoResponse),
-  run: (call) => pageOfIsos(call, visibleTo(call.actor), (it) => showIso(call, it)),
+  run: (call) => pageOfIsos(call, visibleTo(call.actor), (iso) => showIso(call, iso)),
 })
 
 /** The first bytes tell whether it can be read, and how large it is. */

@@ -18,7 +18,7 @@ export const MOST_ISOS = 10
 export const MOST_ISO_BYTES = 16e9
 
 /** Staff see those of customers with the right to see all servers, resellers those of theirs. */
-const isVisible = (actor: Actor, it: Iso): boolean => it.ownerId === null || seesAll(actor) || isOwn(actor, it)
+const isVisible = (actor: Actor, iso: Iso): boolean => iso.ownerId === null || seesAll(actor) || isOwn(actor, iso)
 const isOwn = (actor: Actor, { ownerId, resellerId }: Iso): boolean =>
   ownerId === actor.accountId || (actor.kind === 'reseller' && resellerId === actor.accountId)
 const seesAll = (actor: Actor) => actor.kind === 'staff' && actor.permissions.has('servers.see_all')
@@ -88,14 +88,14 @@ type IsoContext = Pick<AppContext, 'registry'> & { tx: Db; actor: Actor }
 export const drivesWith = ({ tx, registry }: Omit<IsoContext, 'actor'>, isoId: string): number =>
   registry.features.reduce((n, { drivesWithIso }) => n + (drivesWithIso?.(tx, isoId) ?? 0), 0)
 
-export const showIso = ({ tx, actor, registry }: IsoContext, it: Iso) => ({
-  id: it.id,
-  name: it.name,
-  owner: it.ownerId === null ? null : { id: it.ownerId, name: accountById(tx, it.ownerId)?.name ?? '' },
+export const showIso = ({ tx, actor, registry }: IsoContext, iso: Iso) => ({
+  id: iso.id,
+  name: iso.name,
+  owner: iso.ownerId === null ? null : { id: iso.ownerId, name: accountById(tx, iso.ownerId)?.name ?? '' },
   // An address may have a secret in it.
-  url: actor.kind === 'staff' || isOwn(actor, it) ? it.url : null,
-  checksum: it.checksum,
-  sizeBytes: it.sizeBytes,
-  servers: it.ownerId === null && actor.kind !== 'staff' ? 0 : drivesWith({ tx, registry }, it.id),
-  createdAt: isoTime(it.createdAt),
+  url: actor.kind === 'staff' || isOwn(actor, iso) ? iso.url : null,
+  checksum: iso.checksum,
+  sizeBytes: iso.sizeBytes,
+  servers: iso.ownerId === null && actor.kind !== 'staff' ? 0 : drivesWith({ tx, registry }, iso.id),
+  createdAt: isoTime(iso.createdAt),
 })

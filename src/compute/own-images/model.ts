@@ -46,16 +46,16 @@ export const ownImageResponse = namedSchema('OwnImage', {
   createdAt: time,
   servers: described(t.Integer(), 'How many servers were installed with it.'),
 })
-export const showOwnImage = (call: UseContext, it: Image) => ({
-  id: it.id,
-  ownerId: it.ownerId!,
-  name: it.name,
-  url: it.url,
-  checksum: it.checksum,
-  sizeBytes: it.sizeBytes,
-  minDiskGb: it.minDiskGb,
-  os: it.os,
-  networkConfig: it.networkConfig,
-  createdAt: iso(it.createdAt),
-  servers: useOfImage(call, it.id),
+export const showOwnImage = (call: UseContext, image: Image) => ({
+  id: image.id,
+  ownerId: image.ownerId!,
+  name: image.name,
+  url: image.url,
+  checksum: image.checksum,
+  sizeBytes: image.sizeBytes,
+  minDiskGb: image.minDiskGb,
+  os: image.os,
+  networkConfig: image.networkConfig,
+  createdAt: iso(image.createdAt),
+  servers: useOfImage(call, image.id),
 })

@@ -102,7 +102,7 @@ export const listOwnImages = operation({
   on: customer,
   pages: { usual: 20, most: 20 },
   response: page(ownImageResponse),
-  run: (call) => pageOfOwnImages(call, call.target.id, (it) => showOwnImage(call, it)),
+  run: (call) => pageOfOwnImages(call, call.target.id, (image) => showOwnImage(call, image)),
 })
 
 export const renameOwnImage = operation({

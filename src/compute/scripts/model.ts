@@ -47,7 +47,7 @@ export const showScript = ({ id, ownerId, name, content, createdAt, changedAt }:
   createdAt: iso(createdAt),
   changedAt: iso(changedAt),
 })
-export const showWhole = (it: Script) => ({ ...showScript(it), content: it.content })
+export const showWhole = (script: Script) => ({ ...showScript(script), content: script.content })
 
 /** The script of one of these accounts as it is now. Throws `validation_failed` for another's. */
 export function scriptOf(tx: Db, whose: readonly string[], id: string): Pick<Script, 'name' | 'content'> {

@@ -88,24 +88,24 @@ export const heldResources = (tx: Db, { id, vcpus, memoryMb, diskGb, gpus }: Ser
 })
 
 /** Server and customer as every server event carries them, and the accounts it concerns. */
-export function inEvent(tx: Db, it: Server) {
-  const owner = accountById(tx, it.ownerId)!
-  const ipv4 = primaryIpv4(tx, it.id)
+export function inEvent(tx: Db, server: Server) {
+  const owner = accountById(tx, server.ownerId)!
+  const ipv4 = primaryIpv4(tx, server.id)
   return {
     concerning: {
-      subject: { type: serverKind.kind, id: it.id },
-      customerId: it.ownerId,
-      resellerId: it.resellerId,
+      subject: { type: serverKind.kind, id: server.id },
+      customerId: server.ownerId,
+      resellerId: server.resellerId,
     },
     data: {
       server: {
-        id: it.id,
-        hostname: it.hostname,
-        status: it.status,
-        package: packageById(tx, it.packageId)?.name ?? '',
-        location: locationOf(tx, it),
+        id: server.id,
+        hostname: server.hostname,
+        status: server.status,
+        package: packageById(tx, server.packageId)?.name ?? '',
+        location: locationOf(tx, server),
         ipv4,
-        billingServiceId: it.billingServiceId,
+        billingServiceId: server.billingServiceId,
       },
       customer: customerInEvent(owner),
     },

@@ -30,10 +30,10 @@ export const removeSnapshot = operation({
   idempotent: true,
   refuses: [...snapshotActions.refusalsOf('delete_snapshot'), 'server_busy', 'snapshot_not_found', 'snapshot_in_use'],
   run({ tx, actor, target, params, clock }) {
-    const it = snapshotIn(tx, target, params['snapshotId'])
-    mustBeDeletable(tx, actor, target, it)
-    const input = { serverId: target.id, nodeId: target.nodeId, snapshotId: it.id }
-    const title = `Delete the snapshot ${it.name} of ${target.hostname}`
+    const snapshot = snapshotIn(tx, target, params['snapshotId'])
+    mustBeDeletable(tx, actor, target, snapshot)
+    const input = { serverId: target.id, nodeId: target.nodeId, snapshotId: snapshot.id }
+    const title = `Delete the snapshot ${snapshot.name} of ${target.hostname}`
     return {
       jobId: startJob(tx, deletingSnapshot, input, diskJob(target, { by: actor, title, now: clock() })),
       serverId: target.id,
@@ -47,9 +47,9 @@ type Plan = { vm: Vm; layer: number; parent: number | null; above: { layer: numb
 
 function plan(tx: Tx, { serverId, snapshotId }: Deleting): Plan {
   const target = load(tx, serverId)
-  const it = snapshotById(tx, snapshotId)!
-  const layer = it.layer!
-  const [one] = standingOn(tx, target, it)
+  const snapshot = snapshotById(tx, snapshotId)!
+  const layer = snapshot.layer!
+  const [one] = standingOn(tx, target, snapshot)
   const above =
     one === undefined
       ? null
@@ -57,7 +57,7 @@ function plan(tx: Tx, { serverId, snapshotId }: Deleting): Plan {
         ? { layer: target.diskLayer, isDisk: true }
         : { layer: one.layer!, isDisk: false }
   const { after: vm } = atLayers(tx, target, above?.isDisk ? layer : target.diskLayer)
-  return { vm, layer, parent: it.parent, above }
+  return { vm, layer, parent: snapshot.parent, above }
 }
 
 /** A merge has no way back, and a node that has merged must be recorded as it is: it comes to its end in any case. */
@@ -77,11 +77,11 @@ export const deletingSnapshot = forwardSaga<Deleting>('delete_snapshot', { never
   })
   .record('note', 'Releasing its space', {
     do: (tx, { input: { serverId, snapshotId }, out }) => {
-      const it = snapshotById(tx, snapshotId)
-      if (!it) return
+      const snapshot = snapshotById(tx, snapshotId)
+      if (!snapshot) return
       const { layer, parent, above } = out.plan
       deleteSnapshot(tx, snapshotId)
-      changeSpare(tx, serverId, -it.diskGb)
+      changeSpare(tx, serverId, -snapshot.diskGb)
       if (!above) return
       const { diskParent } = load(tx, serverId)
       // Layers that stood on the one above stand on this one now, which has its content.

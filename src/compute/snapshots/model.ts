@@ -40,19 +40,24 @@ export const snapshotResponse = namedSchema('Snapshot', {
   notDeletable: why('deleted'),
 })
 
-export const showSnapshot = (tx: Db, actor: Actor, target: Server, it: Snapshot): Static<typeof snapshotResponse> => ({
-  id: it.id,
-  serverId: it.serverId,
-  name: it.name,
-  comment: it.comment,
-  state: it.layer === null ? 'taking' : 'ready',
-  diskGb: it.diskGb,
-  usedBytes: it.usedBytes,
-  consistent: it.consistent,
-  takenBy: it.takenBy && notedNameFor(tx, actor, target, it.takenBy),
-  createdAt: iso(it.createdAt),
-  notRestorable: refusalOf(() => mustBeRestorable(tx, actor, target, it)),
-  notDeletable: refusalOf(() => mustBeDeletable(tx, actor, target, it)),
+export const showSnapshot = (
+  tx: Db,
+  actor: Actor,
+  target: Server,
+  snapshot: Snapshot,
+): Static<typeof snapshotResponse> => ({
+  id: snapshot.id,
+  serverId: snapshot.serverId,
+  name: snapshot.name,
+  comment: snapshot.comment,
+  state: snapshot.layer === null ? 'taking' : 'ready',
+  diskGb: snapshot.diskGb,
+  usedBytes: snapshot.usedBytes,
+  consistent: snapshot.consistent,
+  takenBy: snapshot.takenBy && notedNameFor(tx, actor, target, snapshot.takenBy),
+  createdAt: iso(snapshot.createdAt),
+  notRestorable: refusalOf(() => mustBeRestorable(tx, actor, target, snapshot)),
+  notDeletable: refusalOf(() => mustBeDeletable(tx, actor, target, snapshot)),
 })
 
 /** The words with which a check refuses; null when it does not. */
@@ -98,23 +103,23 @@ export function mustBeTakeable(tx: Db, actor: Actor, target: Server) {
   )
 }
 
-export function mustBeRestorable(tx: Db, actor: Actor, target: Server, it: Snapshot) {
+export function mustBeRestorable(tx: Db, actor: Actor, target: Server, snapshot: Snapshot) {
   snapshotActions.mustAllowFor(tx, actor, target, 'restore_snapshot')
   mustHaveUnreadDisk(tx, target)
-  mustBeTaken(it)
+  mustBeTaken(snapshot)
 }
 
-export function mustBeDeletable(tx: Db, actor: Actor, target: Server, it: Snapshot) {
+export function mustBeDeletable(tx: Db, actor: Actor, target: Server, snapshot: Snapshot) {
   snapshotActions.mustAllowFor(tx, actor, target, 'delete_snapshot')
   mustHaveUnreadDisk(tx, target)
-  mustBeTaken(it)
-  const above = standingOn(tx, target, it)
+  mustBeTaken(snapshot)
+  const above = standingOn(tx, target, snapshot)
   // Written into the only layer above it, a snapshot is gone; two cannot share what is left.
   if (above.length < 2) return
   const names = above.flatMap((one) => (one === 'disk' ? [] : [`“${one.name}”`]))
   throw new ApiError(
     'snapshot_in_use',
-    `${above.includes('disk') ? 'The disk and ' : ''}${names.join(' and ')} build on “${it.name}”. ` +
+    `${above.includes('disk') ? 'The disk and ' : ''}${names.join(' and ')} build on “${snapshot.name}”. ` +
       `Delete ${names.join(' or ')} first.`,
   )
 }
@@ -126,6 +131,6 @@ const mustBeTaken = ({ layer, name }: Snapshot) => {
 /** The snapshots and the disk that stand directly on the layer of a snapshot. */
 export function standingOn(tx: Db, target: Server, { layer }: Snapshot): (Snapshot | 'disk')[] {
   if (layer === null) return []
-  const above: (Snapshot | 'disk')[] = snapshotsOf(tx, target.id).filter((it) => it.parent === layer)
+  const above: (Snapshot | 'disk')[] = snapshotsOf(tx, target.id).filter((snapshot) => snapshot.parent === layer)
   return target.diskParent === layer ? [...above, 'disk'] : above
 }

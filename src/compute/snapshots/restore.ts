@@ -36,10 +36,10 @@ export const restoreSnapshot = operation({
   idempotent: true,
   refuses: [...snapshotActions.refusalsOf('restore_snapshot'), 'server_busy', 'snapshot_not_found'],
   run({ tx, actor, target, params, clock }) {
-    const it = snapshotIn(tx, target, params['snapshotId'])
-    mustBeRestorable(tx, actor, target, it)
-    const input = { serverId: target.id, nodeId: target.nodeId, snapshotId: it.id }
-    const title = `Restore ${target.hostname} to the snapshot ${it.name}`
+    const snapshot = snapshotIn(tx, target, params['snapshotId'])
+    mustBeRestorable(tx, actor, target, snapshot)
+    const input = { serverId: target.id, nodeId: target.nodeId, snapshotId: snapshot.id }
+    const title = `Restore ${target.hostname} to the snapshot ${snapshot.name}`
     const job = diskJob(target, { by: actor, title, now: clock() })
     return { jobId: startDestroying(tx, restoringSnapshot, input, 'restore', job), serverId: target.id }
   },

@@ -61,7 +61,7 @@ export function takeLayer(tx: Tx, { id, lastDiskLayer }: Server): number {
 
 /** The definition of the server as it is, and with another layer of its disk. */
 export function atLayers(tx: Tx, target: Server, diskLayer: number): { before: Vm; after: Vm } {
-  const of = (it: Server) => vmOf(tx, it, volumeOf(it, it.diskGeneration!), false)
+  const of = (server: Server) => vmOf(tx, server, volumeOf(server, server.diskGeneration!), false)
   return { before: of(target), after: of({ ...target, diskLayer }) }
 }
 

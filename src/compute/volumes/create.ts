@@ -75,8 +75,8 @@ type Creating = { volumeId: string; serverId: string; nodeId: string }
 export const creatingVolume = saga<Creating>('create_volume', { cancelWith: 'servers:settings' })
   .record('plan', 'Holding space for it', {
     do: (tx, { input }) => {
-      const it = volumeById(tx, input.volumeId)!
-      return { volume: onNode(it), sizeBytes: it.sizeGb * GIB }
+      const volume = volumeById(tx, input.volumeId)!
+      return { volume: onNode(volume), sizeBytes: volume.sizeGb * GIB }
     },
     undo: (tx, { input }) => deleteVolumeRow(tx, input.volumeId),
   })

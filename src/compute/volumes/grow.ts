@@ -81,9 +81,9 @@ export const growingVolume = saga<Growing>('grow_volume', { cancelWith: 'servers
 
 function grown(tx: Tx, { volumeId, sizeGb }: Growing, now: number) {
   changeVolume(tx, volumeId, { sizeGb, heldGb: sizeGb, jobId: null })
-  const it = volumeById(tx, volumeId)
+  const volume = volumeById(tx, volumeId)
   // Its record is deleted at once where its node is gone.
-  if (!it) return
-  noteVolumeUse(tx, volumeId, poolSpaceOf(tx, it)?.class ?? null, now)
-  tell(tx, now, 'volume.resized', it)
+  if (!volume) return
+  noteVolumeUse(tx, volumeId, poolSpaceOf(tx, volume)?.class ?? null, now)
+  tell(tx, now, 'volume.resized', volume)
 }

@@ -36,7 +36,7 @@ export const listVolumes = operation({
     const { tx, actor, query } = call
     const { ownerId, resellerId, nodeId, q } = query
     const where = and(visibleTo(actor), volumesThatFit({ ownerId, resellerId, nodeId, text: q }))
-    return pageOfVolumes(call, { name: 'volumes', where }, (it) => showVolume(tx, actor, it))
+    return pageOfVolumes(call, { name: 'volumes', where }, (volume) => showVolume(tx, actor, volume))
   },
 })
 
@@ -60,7 +60,7 @@ export const listServerVolumes = operation({
     const { tx, actor, target } = call
     const list = { name: `volumes ${target.id}`, where: volumesThatFit({ serverId: target.id }) }
     return {
-      ...pageOfVolumes(call, list, (it) => showVolume(tx, actor, it)),
+      ...pageOfVolumes(call, list, (volume) => showVolume(tx, actor, volume)),
       limitGb: allowanceGb(tx, target.ownerId),
       usedGb: volumesGbOf(tx, target.ownerId),
       notMakeable: refusalOf(() => mustBeMakeable(tx, actor, target)),

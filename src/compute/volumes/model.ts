@@ -71,18 +71,18 @@ export const volumeResponse = namedSchema('Volume', {
 /** So many servers are offered for one volume. */
 const MOST_OFFERED = 50
 
-export function showVolume(tx: Db, actor: Actor, it: VolumeRow) {
-  const { id, name, sizeGb, nodeId, ownerId, resellerId, serverId, jobId } = it
+export function showVolume(tx: Db, actor: Actor, volume: VolumeRow) {
+  const { id, name, sizeGb, nodeId, ownerId, resellerId, serverId, jobId } = volume
   const shown = (server: { id: string; hostname: string }) => ({ id: server.id, hostname: server.hostname })
   const isLost = isGoneNode(tx, nodeId)
   return {
     id,
     name,
     sizeGb,
-    state: isLost ? 'lost' : it.state === 'ready' ? (serverId === null ? 'detached' : 'attached') : it.state,
+    state: isLost ? 'lost' : volume.state === 'ready' ? (serverId === null ? 'detached' : 'attached') : volume.state,
     serial: serialOf(id),
-    storageClass: poolSpaceOf(tx, it)?.class ?? null,
-    location: locationOf(tx, it),
+    storageClass: poolSpaceOf(tx, volume)?.class ?? null,
+    location: locationOf(tx, volume),
     owner: { id: ownerId, name: accountById(tx, ownerId)?.name ?? '' },
     server: serverId === null ? null : shown(load(tx, serverId)),
     attachableTo: isLost
@@ -92,7 +92,7 @@ export function showVolume(tx: Db, actor: Actor, it: VolumeRow) {
           .filter((server) => server.id !== serverId && accessLevel(tx, actor, { id: server.id, ownerId, resellerId }))
           .map(shown),
     jobId,
-    createdAt: iso(it.createdAt),
+    createdAt: iso(volume.createdAt),
   } as const
 }
 
@@ -103,36 +103,39 @@ export const lost = ({ name }: VolumeRow) =>
   new ApiError('volume_lost', `The machine of the volume ${name} was lost, and the volume with it. Delete it.`)
 
 /** Throws `account_locked`, `volume_lost`, and `volume_busy` while a job changes it. */
-export function mustBeChangeable(tx: Db, actor: Actor, it: VolumeRow) {
-  mustNotBeLockedFor(tx, actor, it)
-  if (isGoneNode(tx, it.nodeId)) throw lost(it)
-  mustRest(it)
+export function mustBeChangeable(tx: Db, actor: Actor, volume: VolumeRow) {
+  mustNotBeLockedFor(tx, actor, volume)
+  if (isGoneNode(tx, volume.nodeId)) throw lost(volume)
+  mustRest(volume)
 }
 
-export function mustNotBeLockedFor(tx: Db, actor: Actor, it: VolumeRow) {
-  if (isLockedFor(tx, actor, it))
-    throw new ApiError('account_locked', `The account is locked, so ${it.name} cannot be changed. Ask your provider.`)
+export function mustNotBeLockedFor(tx: Db, actor: Actor, volume: VolumeRow) {
+  if (isLockedFor(tx, actor, volume))
+    throw new ApiError(
+      'account_locked',
+      `The account is locked, so ${volume.name} cannot be changed. Ask your provider.`,
+    )
 }
 
 const busy = ({ name }: VolumeRow) =>
   new ApiError('volume_busy', `A job is changing the volume ${name}. Wait until it has ended.`)
 /** Throws `volume_busy`. */
-export function mustRest(it: VolumeRow) {
-  if (it.jobId !== null) throw busy(it)
+export function mustRest(volume: VolumeRow) {
+  if (volume.jobId !== null) throw busy(volume)
 }
 
 /**
  * Fields of a job about a volume that takes the lock of the volume alone: its node keeps which volumes a vm has,
  * whatever else happens to the server.
  */
-export const volumeJob = (tx: Db, it: VolumeRow, about: Pick<NewJob, 'by' | 'title' | 'now'>) =>
+export const volumeJob = (tx: Db, volume: VolumeRow, about: Pick<NewJob, 'by' | 'title' | 'now'>) =>
   ({
     ...about,
-    holds: it.id,
-    busy: () => busy(it),
-    nodeId: it.nodeId,
+    holds: volume.id,
+    busy: () => busy(volume),
+    nodeId: volume.nodeId,
     // At the server that has the volume or had it last.
-    subject: subjectOfOwner(tx, it.serverId ?? it.lastServerId, it.ownerId),
+    subject: subjectOfOwner(tx, volume.serverId ?? volume.lastServerId, volume.ownerId),
   }) satisfies NewJob
 
 /** Throws `limit_reached` when the server has as many volumes as its machine can take. */
@@ -194,8 +197,8 @@ export function poolFor(tx: Db, target: Server, sizeGb: number): PoolSpace {
 }
 
 /** Throws `no_capacity`. */
-export const mustHaveSpaceToGrow = (tx: Db, it: VolumeRow, moreGb: number) =>
-  mustHaveSpace(tx, it, moreGb, noSpaceWords(it.name, moreGb))
+export const mustHaveSpaceToGrow = (tx: Db, volume: VolumeRow, moreGb: number) =>
+  mustHaveSpace(tx, volume, moreGb, noSpaceWords(volume.name, moreGb))
 const noSpaceWords = (where: string, gb: number) =>
   `There is no space for ${exactGb(gb)} more where ${where} stands. Ask your provider.`
 
@@ -220,12 +223,17 @@ export const volumeData = t.Object({
   volume: t.Object({ id: t.String(), name: t.String(), sizeGb: t.Integer(), location: locationReferred }),
   customer: customerData,
 })
-export function tell(tx: Tx, now: number, type: 'volume.created' | 'volume.resized' | 'volume.deleted', it: VolumeRow) {
-  const concerning = { subject: { type: 'volume', id: it.id }, customerId: it.ownerId, resellerId: it.resellerId }
-  const { id, name, sizeGb } = it
+export function tell(
+  tx: Tx,
+  now: number,
+  type: 'volume.created' | 'volume.resized' | 'volume.deleted',
+  volume: VolumeRow,
+) {
+  const { id, name, sizeGb, ownerId, resellerId } = volume
+  const concerning = { subject: { type: 'volume', id }, customerId: ownerId, resellerId }
   emit(tx, now, type, concerning, {
-    volume: { id, name, sizeGb, location: locationOf(tx, it) },
-    customer: customerInEvent(accountById(tx, it.ownerId)!),
+    volume: { id, name, sizeGb, location: locationOf(tx, volume) },
+    customer: customerInEvent(accountById(tx, ownerId)!),
   })
 }
 

@@ -20,7 +20,7 @@ export const listFloatingIps = operation({
   run(call) {
     const { tx, actor, query } = call
     const where = and(visibleTo(actor), ofOwner(query['ownerId'], query['resellerId']))
-    return pageOfFloating(call, where, (it) => showFloating(tx, it))
+    return pageOfFloating(call, where, (floatingIp) => showFloating(tx, floatingIp))
   },
 })
 

@@ -41,37 +41,46 @@ export const floatingResponse = namedSchema('FloatingIp', {
   createdAt: time,
 })
 
-export function showFloating(tx: Db, it: FloatingIp) {
-  const held = addressById(tx, it.addressId)!
+export function showFloating(tx: Db, floatingIp: FloatingIp) {
+  const held = addressById(tx, floatingIp.addressId)!
   const server = held.workloadId === null ? null : load(tx, held.workloadId)
   return {
-    id: it.id,
-    name: it.name,
+    id: floatingIp.id,
+    name: floatingIp.name,
     address: held.address,
     version: held.version,
-    location: locationOf(tx, it),
-    owner: { id: it.ownerId, name: accountById(tx, it.ownerId)?.name ?? '' },
+    location: locationOf(tx, floatingIp),
+    owner: { id: floatingIp.ownerId, name: accountById(tx, floatingIp.ownerId)?.name ?? '' },
     server: server && { id: server.id, hostname: server.hostname },
-    jobId: it.jobId,
-    createdAt: iso(it.createdAt),
+    jobId: floatingIp.jobId,
+    createdAt: iso(floatingIp.createdAt),
   }
 }
 
 /** Its row among the addresses, with its pool. */
-export function addressOf(tx: Db, it: FloatingIp) {
-  const held = addressById(tx, it.addressId)!
+export function addressOf(tx: Db, floatingIp: FloatingIp) {
+  const held = addressById(tx, floatingIp.addressId)!
   return { ...held, pool: poolById(tx, held.poolId)! }
 }
 
 /** Throws `floating_ip_busy` while a job moves it. */
-export function mustRest(tx: Db, it: FloatingIp) {
-  if (it.jobId !== null)
-    throw new ApiError('floating_ip_busy', `${addressOf(tx, it).address} is being moved. Wait until its job has ended.`)
+export function mustRest(tx: Db, floatingIp: FloatingIp) {
+  if (floatingIp.jobId !== null)
+    throw new ApiError(
+      'floating_ip_busy',
+      `${addressOf(tx, floatingIp).address} is being moved. Wait until its job has ended.`,
+    )
 }
 
-export function tell(tx: Tx, now: number, type: 'floating_ip.created' | 'floating_ip.released', it: FloatingIp) {
-  const { id, address, location } = showFloating(tx, it)
-  const concerning = { subject: { type: 'floating_ip', id }, customerId: it.ownerId, resellerId: it.resellerId }
-  const customer = customerInEvent(accountById(tx, it.ownerId)!)
+export function tell(
+  tx: Tx,
+  now: number,
+  type: 'floating_ip.created' | 'floating_ip.released',
+  floatingIp: FloatingIp,
+) {
+  const { id, address, location } = showFloating(tx, floatingIp)
+  const { ownerId, resellerId } = floatingIp
+  const concerning = { subject: { type: 'floating_ip', id }, customerId: ownerId, resellerId }
+  const customer = customerInEvent(accountById(tx, ownerId)!)
   emit(tx, now, type, concerning, { floatingIp: { id, address, location }, customer })
 }

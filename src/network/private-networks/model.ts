@@ -72,13 +72,13 @@ export const networkResponse = namedSchema('PrivateNetwork', {
   members: t.Array(memberResponse),
   createdAt: time,
 })
-export const showNetwork = (tx: Db, it: PrivateNetworkRow) => ({
-  id: it.id,
-  name: it.name,
-  ipv4: it.ipv4,
-  ipv6: it.ipv6,
-  location: locationOf(tx, it),
-  owner: { id: it.ownerId, name: accountById(tx, it.ownerId)?.name ?? '' },
-  members: membersOf(tx, it.id).map(showMember),
-  createdAt: iso(it.createdAt),
+export const showNetwork = (tx: Db, network: PrivateNetworkRow) => ({
+  id: network.id,
+  name: network.name,
+  ipv4: network.ipv4,
+  ipv6: network.ipv6,
+  location: locationOf(tx, network),
+  owner: { id: network.ownerId, name: accountById(tx, network.ownerId)?.name ?? '' },
+  members: membersOf(tx, network.id).map(showMember),
+  createdAt: iso(network.createdAt),
 })

@@ -77,7 +77,7 @@ export const listNetworks = operation({
   response: page(networkResponse),
   run(call) {
     const { tx, actor, query } = call
-    return pageOfNetworks(call, and(visibleTo(actor), ofOwner(query['ownerId'])), (it) => showNetwork(tx, it))
+    return pageOfNetworks(call, and(visibleTo(actor), ofOwner(query['ownerId'])), (network) => showNetwork(tx, network))
   },
 })
 

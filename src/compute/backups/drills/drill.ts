@@ -50,22 +50,22 @@ const running = () => new ApiError('drill_running', 'A restore drill is under wa
 type Drilling = { backupId: string; nodeId: string; drillId: string; pool: string; format: Volume['format'] }
 
 /** Starts the drill of a backup and answers the job's id. Throws `drill_running`: one at a time on all nodes. */
-export function startDrill(tx: Tx, it: Backup, node: DrillNode, { by, now }: { by: Actor; now: number }): string {
+export function startDrill(tx: Tx, backup: Backup, node: DrillNode, { by, now }: { by: Actor; now: number }): string {
   const jobId = startJob(
     tx,
     drilling,
-    { backupId: it.id, drillId: newId('drl'), ...node },
+    { backupId: backup.id, drillId: newId('drl'), ...node },
     {
       by,
-      title: `Prove a backup of ${it.serverName} by a restore`,
+      title: `Prove a backup of ${backup.serverName} by a restore`,
       nodeId: node.nodeId,
-      subject: subjectOfOwner(tx, it.serverId, it.ownerId),
+      subject: subjectOfOwner(tx, backup.serverId, backup.ownerId),
       holds: 'restore drill',
       busy: running,
       now,
     },
   )
-  changeBackup(tx, it.id, { drillJobId: jobId })
+  changeBackup(tx, backup.id, { drillJobId: jobId })
   return jobId
 }
 
@@ -79,14 +79,14 @@ type Plan = {
 }
 
 function plan(tx: Tx, { backupId, drillId, pool, format }: Drilling, now: number): Plan {
-  const it = backupById(tx, backupId)
-  if (it?.state !== 'ready') throw new ApiError('backup_not_ready', 'The backup is being deleted.')
+  const backup = backupById(tx, backupId)
+  if (backup?.state !== 'ready') throw new ApiError('backup_not_ready', 'The backup is being deleted.')
   return {
     volume: { workload: drillId, generation: 1, pool, format },
-    sizeBytes: it.diskGb * GIB,
-    memoryMb: memoryMbFor(it),
-    hardware: hardwareOf(it),
-    snapshot: it.snapshot!,
+    sizeBytes: backup.diskGb * GIB,
+    memoryMb: memoryMbFor(backup),
+    hardware: hardwareOf(backup),
+    snapshot: backup.snapshot!,
     at: now,
   }
 }
@@ -103,21 +103,21 @@ const ofOthers = new Set([
 ])
 
 function noteFailure(tx: Tx, backupId: string, error: ExplainedFailure | undefined, now: number) {
-  const it = backupById(tx, backupId)
-  if (!it || !error || ofOthers.has(error.code)) return
+  const backup = backupById(tx, backupId)
+  if (!backup || !error || ofOthers.has(error.code)) return
   const words = error.cause
   changeBackup(tx, backupId, { drilledAt: now, drillError: words })
-  const { serverId, serverName, ownerId, drillJobId } = it
+  const { serverId, serverName, ownerId, drillJobId } = backup
   keepDrillFailure(tx, { serverId, serverName, ownerId, backupId, jobId: drillJobId!, words, failedAt: now })
-  if (it.planId) noteDrillOfPlan(tx, it.planId, { drilledAt: now })
+  if (backup.planId) noteDrillOfPlan(tx, backup.planId, { drilledAt: now })
 }
 
 function noteProof(tx: Tx, backupId: string, { proof, at, now }: { proof: DrillProof; at: number; now: number }) {
-  const it = backupById(tx, backupId)
-  if (!it) return
+  const backup = backupById(tx, backupId)
+  if (!backup) return
   const seconds = (now - at) / 1000
   changeBackup(tx, backupId, { drilledAt: now, drillError: null, provenAt: now, proof, proofSeconds: seconds })
-  const { serverId, serverName, planId } = it
+  const { serverId, serverName, planId } = backup
   forgetDrillFailure(tx, serverId)
   noteNight(tx, { proven: { backupId, serverId, serverName, at: now, seconds } })
   if (planId) noteDrillOfPlan(tx, planId, { drilledAt: now, provenAt: now })

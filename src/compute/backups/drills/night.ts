@@ -43,19 +43,19 @@ export function drillAtNight(db: Db, { clock, nodes }: Pick<AppContext, 'clock' 
   if (now - (lastNight(db)?.begunAt ?? 0) < ONCE_A_NIGHT_MS || drillsAtWork(db).length) return
   const places = new BackupSlots(db)
   let skipped: string | undefined
-  for (const it of drillCandidates(db)) {
-    const node = nodeForDrill(db, nodes, it)
+  for (const backup of drillCandidates(db)) {
+    const node = nodeForDrill(db, nodes, backup)
     if ('words' in node) {
       skipped ??= node.words
       continue
     }
     // Restic locks a repository that is tidied, and a node that makes backups reads disks enough.
-    if (!places.isFree({ ...it, nodeId: node.nodeId })) {
+    if (!places.isFree({ ...backup, nodeId: node.nodeId })) {
       skipped ??= 'Other work on backups was under way.'
       continue
     }
     const begun = write(db, (tx) => {
-      const still = backupById(tx, it.id)
+      const still = backupById(tx, backup.id)
       if (still?.state !== 'ready') return false
       startDrill(tx, still, node, { by: system, now })
       noteNight(tx, { begunAt: now, skippedAt: null, skippedWords: null })
@@ -115,21 +115,21 @@ export const failedDrillsShown: Source = ({ tx, actor }) => {
   if (!mayCall(getDrills, actor)) return []
   const night = lastNight(tx)
   return [
-    ...failedDrills(tx, MOST_SHOWN).map((it) => ({
+    ...failedDrills(tx, MOST_SHOWN).map((backup) => ({
       level: 'bad' as const,
-      what: `A backup of ${it.serverName} did not work when it was restored.`,
-      effect: it.drillError!,
-      since: isoOrNull(it.drilledAt),
+      what: `A backup of ${backup.serverName} did not work when it was restored.`,
+      effect: backup.drillError!,
+      since: isoOrNull(backup.drilledAt),
       action: 'Open the job',
-      href: `/admin/jobs/${it.drillJobId}`,
+      href: `/admin/jobs/${backup.drillJobId}`,
     })),
-    ...failuresOfDeleted(tx, MOST_SHOWN).map((it) => ({
+    ...failuresOfDeleted(tx, MOST_SHOWN).map((failure) => ({
       level: 'bad' as const,
-      what: `A backup of ${it.serverName} did not work when it was restored.`,
-      effect: `${it.words} It is deleted since, and no other one of ${it.serverName} was proven.`,
-      since: iso(it.failedAt),
+      what: `A backup of ${failure.serverName} did not work when it was restored.`,
+      effect: `${failure.words} It is deleted since, and no other one of ${failure.serverName} was proven.`,
+      since: iso(failure.failedAt),
       action: 'Open the job',
-      href: `/admin/jobs/${it.jobId}`,
+      href: `/admin/jobs/${failure.jobId}`,
     })),
     ...(night?.skippedAt && settingValue(tx, drillsOn)
       ? [

@@ -21,22 +21,26 @@ export type DrillNode = { nodeId: string; pool: string; format: 'qcow2' | 'raw' 
 const MOST_ASKED = 100
 
 /** The node that made the backup, or another one that reaches it, near ones first; words where none has the space. */
-export function nodeForDrill(tx: Db, nodes: Nodes, it: Backup): DrillNode | { words: string } {
-  const hardware = hardwareOf(it)
-  const live = nodesReaching(tx, it)
+export function nodeForDrill(tx: Db, nodes: Nodes, backup: Backup): DrillNode | { words: string } {
+  const hardware = hardwareOf(backup)
+  const live = nodesReaching(tx, backup)
     .filter((id) => nodes.connected(id))
     .slice(0, MOST_ASKED)
     .filter((id) => runsOn(tx, id, hardware))
   if (!live.length) return { words: 'No node that reaches the backup is connected and can run its system.' }
   for (const nodeId of live) {
-    const pool = poolIn(capacityOf(tx, nodeId), it)
+    const pool = poolIn(capacityOf(tx, nodeId), backup)
     if (pool) return { nodeId, pool: pool.name, format: formatIn(pool) }
   }
-  const memory = exactGb(memoryMbFor(it) / 1024)
-  return { words: `No node that reaches the backup has ${memory} of memory and ${exactGb(it.diskGb)} of disk free.` }
+  const memory = exactGb(memoryMbFor(backup) / 1024)
+  return {
+    words: `No node that reaches the backup has ${memory} of memory and ${exactGb(backup.diskGb)} of disk free.`,
+  }
 }
 
-function poolIn({ memoryMb, heldMemoryMb, pools }: NodeCapacity, it: Backup) {
-  if (memoryMb - heldMemoryMb < memoryMbFor(it)) return undefined
-  return pools.filter(({ freeDiskGb }) => freeDiskGb >= it.diskGb).toSorted((a, b) => b.freeDiskGb - a.freeDiskGb)[0]
+function poolIn({ memoryMb, heldMemoryMb, pools }: NodeCapacity, backup: Backup) {
+  if (memoryMb - heldMemoryMb < memoryMbFor(backup)) return undefined
+  return pools
+    .filter(({ freeDiskGb }) => freeDiskGb >= backup.diskGb)
+    .toSorted((a, b) => b.freeDiskGb - a.freeDiskGb)[0]
 }

@@ -34,19 +34,19 @@ type Wanted = { partition?: number; path: string } & ({ type: 'list'; skip: numb
 
 /** Throws `support_session`, and what `refusals` names. */
 export async function askFor(call: PrepareContext<Backup>, { path, ...wanted }: Wanted): Promise<Answer> {
-  const { db, actor, target: it, secrets, nodes, fileQuestions } = call
+  const { db, actor, target: backup, secrets, nodes, fileQuestions } = call
   if (actor.via.type === 'support')
     throw new ApiError('support_session', `A support session may not see the files of ${actor.name}.`)
-  mustNotBeWithheld(db, actor, it)
-  mustBeReady(it)
-  if (!backupTargetById(db, it.targetId)) throw unavailable('The place for backups was removed.')
-  const nodeId = nodeFor(db, nodes, it)
+  mustNotBeWithheld(db, actor, backup)
+  mustBeReady(backup)
+  if (!backupTargetById(db, backup.targetId)) throw unavailable('The place for backups was removed.')
+  const nodeId = nodeFor(db, nodes, backup)
   const names = namesIn(path)
   const request: FilesRequest = {
     ...wanted,
     path: names,
-    target: repositoryIn(db, secrets, nodeId, it),
-    snapshot: it.snapshot!,
+    target: repositoryIn(db, secrets, nodeId, backup),
+    snapshot: backup.snapshot!,
   }
   try {
     return await fileQuestions.ask(nodes, { nodeId, accountId: actor.accountId, request })
@@ -77,8 +77,8 @@ export function namesIn(path: string): string[] {
 }
 
 /** The node that made it, or another one. Throws `backup_files_unavailable`. */
-function nodeFor(tx: Db, nodes: PrepareContext['nodes'], it: Backup): string {
-  const found = nodesReaching(tx, it).find((id) => nodes.connected(id))
+function nodeFor(tx: Db, nodes: PrepareContext['nodes'], backup: Backup): string {
+  const found = nodesReaching(tx, backup).find((id) => nodes.connected(id))
   if (found === undefined) throw unavailable('No host machine that reaches it is connected.')
   return found
 }

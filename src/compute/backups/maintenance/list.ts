@@ -35,20 +35,20 @@ const repository = namedSchema('BackupRepository', {
   freedBytes: nullable(t.Integer()),
 })
 
-const show = (tx: Db, it: BackupRepository): Static<typeof repository> => ({
-  target: { id: it.targetId, name: backupTargetById(tx, it.targetId)?.name ?? '' },
-  owner: { id: it.ownerId, name: accountById(tx, it.ownerId)?.name ?? '' },
-  node: it.folderNodeId ? { id: it.folderNodeId, name: nodeById(tx, it.folderNodeId)?.name ?? '' } : null,
-  jobId: it.jobId,
-  checkedAt: isoOrNull(it.checkedAt),
-  finding: it.finding,
-  detail: it.detail || null,
-  damagedAt: isoOrNull(it.damagedAt),
-  partsRead: it.nextPart - 1,
+const show = (tx: Db, row: BackupRepository): Static<typeof repository> => ({
+  target: { id: row.targetId, name: backupTargetById(tx, row.targetId)?.name ?? '' },
+  owner: { id: row.ownerId, name: accountById(tx, row.ownerId)?.name ?? '' },
+  node: row.folderNodeId ? { id: row.folderNodeId, name: nodeById(tx, row.folderNodeId)?.name ?? '' } : null,
+  jobId: row.jobId,
+  checkedAt: isoOrNull(row.checkedAt),
+  finding: row.finding,
+  detail: row.detail || null,
+  damagedAt: isoOrNull(row.damagedAt),
+  partsRead: row.nextPart - 1,
   parts: PARTS,
-  prunedAt: isoOrNull(it.prunedAt),
-  prunedHere: it.pruneDueAt !== NEVER && backupTargetById(tx, it.targetId)?.appendOnly !== 'yes',
-  freedBytes: it.freedBytes,
+  prunedAt: isoOrNull(row.prunedAt),
+  prunedHere: row.pruneDueAt !== NEVER && backupTargetById(tx, row.targetId)?.appendOnly !== 'yes',
+  freedBytes: row.freedBytes,
 })
 
 export const listRepositories = operation({
@@ -69,21 +69,21 @@ export const listRepositories = operation({
       keyOf: ({ damagedAt, targetId, ownerId, folderNodeId }) =>
         `${damagedAt === null ? 1 : 0} ${targetId} ${ownerId} ${folderNodeId}`,
       order: 'names',
-      show: (it) => show(call.tx, it),
+      show: (row) => show(call.tx, row),
     }),
 })
 
 /** Repositories in which damage was found: what they hold may not be restorable. */
 export const damaged: Source = ({ tx, actor }): Attention[] =>
   mayCall(listRepositories, actor)
-    ? damagedRepositories(tx, MOST_SHOWN).map((it) => ({
+    ? damagedRepositories(tx, MOST_SHOWN).map((row) => ({
         level: 'bad',
         what:
-          `The backups of ${accountById(tx, it.ownerId)?.name ?? 'an account'} in ` +
-          `${backupTargetById(tx, it.targetId)?.name ?? 'a backup target'}` +
-          `${it.folderNodeId ? ` on ${nodeById(tx, it.folderNodeId)?.name ?? 'a node'}` : ''} are damaged.`,
-        effect: `Some of them cannot be restored. ${it.detail ?? ''}`.trim(),
-        since: iso(it.damagedAt!),
+          `The backups of ${accountById(tx, row.ownerId)?.name ?? 'an account'} in ` +
+          `${backupTargetById(tx, row.targetId)?.name ?? 'a backup target'}` +
+          `${row.folderNodeId ? ` on ${nodeById(tx, row.folderNodeId)?.name ?? 'a node'}` : ''} are damaged.`,
+        effect: `Some of them cannot be restored. ${row.detail ?? ''}`.trim(),
+        since: iso(row.damagedAt!),
         action: 'Open backup targets',
         href: '/admin/backup-targets',
       }))

@@ -23,8 +23,12 @@ const AGAIN_MS = 5 * minute
 export function namesOfHost(tx: Db, nodeId: string): HttpNamesOfHost {
   const domain = gpuHostOf(tx, nodeId)?.httpDomain ?? null
   const instances = domain === null ? [] : instancesOnNode(tx, nodeId).map((id) => load(tx, id))
-  const names = instances.flatMap((it) =>
-    httpPortsOf(it, gpuImageById(tx, it.imageId)!).map((port) => ({ workload: it.id, number: it.number, port })),
+  const names = instances.flatMap((instance) =>
+    httpPortsOf(instance, gpuImageById(tx, instance.imageId)!).map((port) => ({
+      workload: instance.id,
+      number: instance.number,
+      port,
+    })),
   )
   return { domain, names }
 }

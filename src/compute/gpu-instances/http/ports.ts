@@ -23,14 +23,14 @@ export const httpPortsOf = ({ httpPorts }: Ports, image: PortsOfImage): number[]
 /** The domain of its names and the links of these ports; none where its host serves no names. */
 export function httpLinksOf(
   tx: Db,
-  it: Pick<GpuInstance, 'id' | 'nodeId' | 'httpPorts' | 'lifecycle'>,
+  instance: Pick<GpuInstance, 'id' | 'nodeId' | 'httpPorts' | 'lifecycle'>,
   image: PortsOfImage,
 ): { httpDomain: string | null; httpPorts: { port: number; url: string }[] } {
-  const { httpDomain = null, httpScheme = null } = gpuHostOf(tx, it.nodeId) ?? {}
-  if (httpDomain === null || httpScheme === null || it.lifecycle === 'terminated')
+  const { httpDomain = null, httpScheme = null } = gpuHostOf(tx, instance.nodeId) ?? {}
+  if (httpDomain === null || httpScheme === null || instance.lifecycle === 'terminated')
     return { httpDomain: null, httpPorts: [] }
-  const urlOf = (port: number) => `${httpScheme}://${httpLabel(port, it.id)}.${httpDomain}/`
-  return { httpDomain, httpPorts: httpPortsOf(it, image).map((port) => ({ port, url: urlOf(port) })) }
+  const urlOf = (port: number) => `${httpScheme}://${httpLabel(port, instance.id)}.${httpDomain}/`
+  return { httpDomain, httpPorts: httpPortsOf(instance, image).map((port) => ({ port, url: urlOf(port) })) }
 }
 
 export const setInstanceHttpPorts = operation({

@@ -36,18 +36,18 @@ export const openEnvironment = (secrets: Secrets, row: Pick<GpuInstance, 'id' | 
 /** Ports of the container, and of the host that lead to them. With an address of its own it needs none. */
 export const mappedPorts = (
   tx: Db,
-  it: Pick<GpuInstance, 'id' | 'nodeId'>,
+  instance: Pick<GpuInstance, 'id' | 'nodeId'>,
   image: GpuImage,
 ): { container: number; host: number }[] => {
-  const { ports } = heldOf(tx, it)
+  const { ports } = heldOf(tx, instance)
   return containerPortsOf(image).flatMap((container, n) =>
     ports[n] === undefined ? [] : [{ container, host: ports[n] }],
   )
 }
 
 /** UUIDs of the cards that it holds. */
-export const cardsOf = (tx: Db, it: Pick<GpuInstance, 'id' | 'nodeId'>): string[] =>
-  heldOf(tx, it).cards.map(({ uuid }) => uuid)
+export const cardsOf = (tx: Db, instance: Pick<GpuInstance, 'id' | 'nodeId'>): string[] =>
+  heldOf(tx, instance).cards.map(({ uuid }) => uuid)
 
 /** The image with its login, encrypted for the node of the instance. */
 export const imageFor = ({ db, secrets }: CommandSource, nodeId: string, imageId: string): ContainerImage =>
@@ -55,31 +55,31 @@ export const imageFor = ({ db, secrets }: CommandSource, nodeId: string, imageId
 
 /** The container of an instance from this image. What the owner set in its environment replaces what the image sets. */
 export function containerOf({ db, secrets }: CommandSource, id: string, imageId: string): Container {
-  const it = load(db, id)
+  const instance = load(db, id)
   const image = gpuImageById(db, imageId)!
-  const own = environmentPairs(openEnvironment(secrets, it))
+  const own = environmentPairs(openEnvironment(secrets, instance))
   const named = new Set(own.map(({ name }) => name))
-  const command = it.command ?? image.command
-  const token = openJupyterToken(secrets, it)
+  const command = instance.command ?? image.command
+  const token = openJupyterToken(secrets, instance)
   return {
     workload: id,
-    number: it.number,
-    hostname: it.hostname,
+    number: instance.number,
+    hostname: instance.hostname,
     image: imageId,
-    cards: cardsOf(db, it),
-    vcpus: it.vcpus,
-    memoryMb: it.memoryMb,
+    cards: cardsOf(db, instance),
+    vcpus: instance.vcpus,
+    memoryMb: instance.memoryMb,
     ...(command && { command: [...command] }),
     environment: [...environmentPairs(image.environment).filter(({ name }) => !named.has(name)), ...own].slice(
       -MOST_VARIABLES,
     ),
     address: primaryIpv4(db, id),
-    ports: mappedPorts(db, it, image),
-    authorizedKeys: it.sshKeys.map(({ publicKey }) => publicKey),
+    ports: mappedPorts(db, instance, image),
+    authorizedKeys: instance.sshKeys.map(({ publicKey }) => publicKey),
     ...(image.jupyter &&
       token !== null && {
-        jupyterToken: encryptFor(nodeById(db, it.nodeId)!.publicKey, jupyterPurpose(id), token),
+        jupyterToken: encryptFor(nodeById(db, instance.nodeId)!.publicKey, jupyterPurpose(id), token),
       }),
-    restartPolicy: it.restartPolicy,
+    restartPolicy: instance.restartPolicy,
   }
 }

@@ -31,15 +31,15 @@ export type Running = { instanceId: string; nodeId: string; action: RunAction; i
 type Planned = { isNew: boolean; isRunning: boolean; imageId: string }
 
 function plan(tx: Tx, { instanceId, action, imageId }: Running): Planned {
-  const it = load(tx, instanceId)
+  const instance = load(tx, instanceId)
   changeWorkload(tx, instanceId, {
     wantedPower: 'running',
     ...(action === 'create' && { lifecycle: 'provisioning' as const, failure: null }),
   })
   return {
-    isNew: it.spell === null,
-    isRunning: it.lifecycle === 'active' && it.power === 'running',
-    imageId: imageId ?? it.imageId,
+    isNew: instance.spell === null,
+    isRunning: instance.lifecycle === 'active' && instance.power === 'running',
+    imageId: imageId ?? instance.imageId,
   }
 }
 
@@ -48,12 +48,15 @@ type Mended = { broken: string[]; taken: string[]; lacking: number }
 
 /** Records the check of its cards. Broken ones are given back, and free ones of its host take their place. */
 function noteAndMend(tx: Tx, { instanceId, nodeId }: Running, checked: readonly CardCheck[], now: number): Mended {
-  const it = load(tx, instanceId)
+  const instance = load(tx, instanceId)
   noteCheck(tx, nodeId, [...checked], now)
   const broken = checked.flatMap(({ uuid, sellable, problems }) =>
     sellable ? [] : [`${uuid} (${problems.join(' ')})`],
   )
-  return { broken, ...changeBroken(tx, it, { model: gpuOfferById(tx, it.offerId)!.model, wanted: it.gpus }) }
+  return {
+    broken,
+    ...changeBroken(tx, instance, { model: gpuOfferById(tx, instance.offerId)!.model, wanted: instance.gpus }),
+  }
 }
 
 /** Throws `card_broken` where cards failed their check and its host has no others for it. */
@@ -77,9 +80,9 @@ export const runningInstance = saga<Running, { begin: true }>('gpu_instance', {
     do: (tx, { input }) => plan(tx, input),
     // Its holdings stay: it can be started again, or deleted, which gives it back.
     undo: (tx, { input: { instanceId, action }, out, error, now, jobId }) => {
-      const it = load(tx, instanceId)
+      const instance = load(tx, instanceId)
       // Another job, such as that of a suspension, decides what becomes of it.
-      if (it.lifecycle === 'terminated') return
+      if (instance.lifecycle === 'terminated') return
       if (error?.code === 'cancelled' && isAnotherWaiting(tx, jobId, instanceId)) return
       const began = out.begin === true
       const stays = out.plan?.isRunning === true && !began

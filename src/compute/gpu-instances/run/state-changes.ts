@@ -14,10 +14,10 @@ import type { EndReason } from '../tables.ts'
 
 /** Notes that it runs from now on, and emits the event: `ready` the first time, then `started`. */
 export function noteStarted(tx: Tx, id: string, now: number, reason: 'requested' | 'unsuspended' | 'crashed') {
-  const it = load(tx, id)
+  const instance = load(tx, id)
   updateInstance(tx, id, { spell: 'running', spellAt: now })
-  if (it.spell === null) tell(tx, now, 'gpu_instance.ready', id, {})
-  else tell(tx, now, 'gpu_instance.started', id, { reason, ...(reason === 'crashed' && crashIn(it)) })
+  if (instance.spell === null) tell(tx, now, 'gpu_instance.ready', id, {})
+  else tell(tx, now, 'gpu_instance.started', id, { reason, ...(reason === 'crashed' && crashIn(instance)) })
 }
 
 type Ending = { now: number; at?: number; reason: EndReason; end?: ContainerEnd | undefined }
@@ -63,8 +63,8 @@ export function noteFailed(
 ) {
   const cause = error?.cause ?? 'It was stopped before it had begun.'
   if (!stays) {
-    const it = load(tx, id)
-    if (it.spell === 'running') noteEnded(tx, it, { now, reason: 'requested' })
+    const instance = load(tx, id)
+    if (instance.spell === 'running') noteEnded(tx, instance, { now, reason: 'requested' })
     changeWorkload(tx, id, { lifecycle: 'failed', failure: cause, power: 'stopped' })
   }
   tell(tx, now, 'gpu_instance.failed', id, { action, error: cause })
@@ -76,13 +76,13 @@ const isQuiet = ({ lifecycle, suspendedAt }: GpuInstance, busy: boolean) =>
 
 /** A node reports that an instance ended although nobody had asked for it. */
 export function takeCrash(tx: Tx, id: string, { at, outcome, end }: Crash, { busy, now }: ObservedPower) {
-  const it = load(tx, id)
-  if (!isQuiet(it, busy)) return
-  if (it.spell === 'running') noteStopped(tx, id, { now, at, reason: 'crashed', end })
+  const instance = load(tx, id)
+  if (!isQuiet(instance, busy)) return
+  if (instance.spell === 'running') noteStopped(tx, id, { now, at, reason: 'crashed', end })
   // The stop was told when its power changed; now the node knows more.
-  else if (it.endReason === 'crashed' && end)
+  else if (instance.endReason === 'crashed' && end)
     updateInstance(tx, id, { exitCode: end.exitCode, oomKilled: end.oomKilled, endDetail: end.detail })
-  if (outcome === 'left_off' && it.power !== 'stopped') changeWorkload(tx, id, { power: 'stopped' })
+  if (outcome === 'left_off' && instance.power !== 'stopped') changeWorkload(tx, id, { power: 'stopped' })
 }
 
 /** The power of an instance, as it is stored now. `end`: how it ended, where its node says so. */
@@ -93,18 +93,18 @@ export function takePower(
   end: ContainerEnd | undefined,
   { busy, now }: ObservedPower,
 ) {
-  const it = load(tx, id)
-  if (!isQuiet(it, busy) || power === null) return
-  if (power === 'running' && it.spell === 'stopped') noteStarted(tx, id, now, 'crashed')
-  else if (power !== 'running' && it.spell === 'running') noteStopped(tx, id, { now, reason: 'crashed', end })
+  const instance = load(tx, id)
+  if (!isQuiet(instance, busy) || power === null) return
+  if (power === 'running' && instance.spell === 'stopped') noteStarted(tx, id, now, 'crashed')
+  else if (power !== 'running' && instance.spell === 'running') noteStopped(tx, id, { now, reason: 'crashed', end })
 }
 
 /** Its host was lost for good: it ran until the host was heard of last. */
 export function takeLoss(tx: Tx, id: string, { at, now, by }: { at: number; now: number; by: Actor }) {
   mayDestroy(tx, by, { kind: 'lose', workloadId: id, now })
-  const it = load(tx, id)
-  const detail = it.failure!
-  if (it.spell === 'running' && it.suspendedAt === null)
+  const instance = load(tx, id)
+  const detail = instance.failure!
+  if (instance.spell === 'running' && instance.suspendedAt === null)
     noteStopped(tx, id, { now, at, reason: 'crashed', end: { exitCode: null, oomKilled: false, detail } })
   tell(tx, now, 'gpu_instance.failed', id, { action: 'lost', error: detail })
 }

@@ -18,34 +18,34 @@ export function netmask(version: 4 | 6, bits: number): string {
  * each. `access.passwordHash` is the encrypted password.
  */
 export const configDriveFor = (
-  it: Server,
+  server: Server,
   held: readonly HeldAddress[],
   access: { passwordHash: string | null; publicKeys: readonly string[] },
   instance: string,
   userData?: string,
 ): ConfigDrive => ({
   form: 'config-drive',
-  workload: it.id,
+  workload: server.id,
   metaData: {
     uuid: instance,
-    hostname: it.hostname,
-    name: it.hostname,
+    hostname: server.hostname,
+    name: server.hostname,
     meta: { admin_username: administratorOf('windows') },
     ...(access.publicKeys.length && {
       public_keys: Object.fromEntries(access.publicKeys.map((key, i) => [`key${i}`, key])),
     }),
   },
-  networkData: networkDataFor(it, held),
+  networkData: networkDataFor(server, held),
   ...(userData !== undefined && { userData }),
   ...(access.passwordHash !== null && { adminPassword: access.passwordHash }),
 })
 
 /** One address of each version: of several cloudbase-init leaves only the last in place. */
-function networkDataFor(it: Server, held: readonly HeldAddress[]) {
+function networkDataFor(server: Server, held: readonly HeldAddress[]) {
   const own = held.filter(isOwn)
   const first = ([4, 6] as const).flatMap((version) => own.find((a) => a.version === version) ?? [])
   return {
-    links: [{ id: 'eth0', type: 'phy', ethernet_mac_address: it.mac }],
+    links: [{ id: 'eth0', type: 'phy', ethernet_mac_address: server.mac }],
     networks: first.map((a) => networkOf(a, 'eth0')),
     services: [...new Set(held.flatMap((a) => a.pool.resolvers))].map((address) => ({ type: 'dns', address })),
   }

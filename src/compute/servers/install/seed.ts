@@ -16,18 +16,18 @@ export type FirstBoot = { script?: { name: string; content: string }; userData?:
 
 /** `instance` changes with every installation, so that the guest runs its first-boot work again. */
 export function seedFor(
-  it: Server,
+  server: Server,
   addresses: readonly HeldAddress[],
   access: Access,
   instance: string,
   firstBoot: FirstBoot = {},
 ): Seed | ConfigDrive {
-  if (it.os === 'windows') return configDriveFor(it, addresses, access, instance, firstBoot.userData)
-  return linuxSeed(it, addresses, access, instance, firstBoot)
+  if (server.os === 'windows') return configDriveFor(server, addresses, access, instance, firstBoot.userData)
+  return linuxSeed(server, addresses, access, instance, firstBoot)
 }
 
 function linuxSeed(
-  it: Server,
+  server: Server,
   addresses: readonly HeldAddress[],
   access: Access,
   instance: string,
@@ -35,17 +35,17 @@ function linuxSeed(
 ): Seed {
   const files = [...(access.passwordHash ? [sshdFile] : []), ...(firstBoot.script ? [fileOf(firstBoot.script)] : [])]
   return {
-    workload: it.id,
-    metaData: { 'instance-id': instance, 'local-hostname': it.hostname },
+    workload: server.id,
+    metaData: { 'instance-id': instance, 'local-hostname': server.hostname },
     userData: {
-      ...nameOf(it.hostname),
+      ...nameOf(server.hostname),
       manage_etc_hosts: true,
       disable_root: false,
       ...signInOf(access),
       ...(files.length ? { write_files: files } : {}),
       ...(firstBoot.script ? { runcmd: [STARTUP_COMMAND] } : {}),
     },
-    networkConfig: networkFor(it, addresses),
+    networkConfig: networkFor(server, addresses),
     ...(firstBoot.userData !== undefined && { ownUserData: firstBoot.userData }),
   }
 }
@@ -95,10 +95,10 @@ const onlyModules = (init: readonly string[], config: readonly string[] = []) =>
  * that boot, and changes nothing else. It has an instance of its own, because guests read the network only with a new
  * one: an existing instance reads it again only where its first seed asked for that.
  */
-export const networkSeed = (it: Server, held: readonly HeldAddress[], instance: string): Seed | ConfigDrive =>
-  it.pendingPasswordHash === null
-    ? networkAlone(it, held, instance)
-    : passwordSeedFor(it, held, it.pendingPasswordHash, instance)
+export const networkSeed = (server: Server, held: readonly HeldAddress[], instance: string): Seed | ConfigDrive =>
+  server.pendingPasswordHash === null
+    ? networkAlone(server, held, instance)
+    : passwordSeedFor(server, held, server.pendingPasswordHash, instance)
 
 /**
  * Does a change of its network take effect by a seed? On Windows the guest agent makes it for good; a seed there has a
@@ -107,24 +107,24 @@ export const networkSeed = (it: Server, held: readonly HeldAddress[], instance: 
 export const hasNetworkSeed = ({ os, pendingPasswordHash }: Pick<Server, 'os' | 'pendingPasswordHash'>) =>
   os === 'linux' || pendingPasswordHash !== null
 
-const networkAlone = (it: Server, held: readonly HeldAddress[], instance: string): Seed => ({
-  workload: it.id,
+const networkAlone = (server: Server, held: readonly HeldAddress[], instance: string): Seed => ({
+  workload: server.id,
   // Without a name: cloud-init sets one that the medium has before it reads what it is to preserve.
   metaData: { 'instance-id': instance },
   userData: onlyModules([]),
-  networkConfig: networkFor(it, held),
+  networkConfig: networkFor(server, held),
 })
 
 /**
  * The data for the first boot of a copied system that becomes a server of its own: beside the network its name, new
  * keys of its SSH server, and a new machine id. Users, passwords and package sources stay.
  */
-export const identitySeed = (it: Server, held: readonly HeldAddress[], instance: string): Seed => ({
-  workload: it.id,
-  metaData: { 'instance-id': instance, 'local-hostname': it.hostname },
+export const identitySeed = (server: Server, held: readonly HeldAddress[], instance: string): Seed => ({
+  workload: server.id,
+  metaData: { 'instance-id': instance, 'local-hostname': server.hostname },
   userData: {
     ...onlyModules(['bootcmd', 'set-hostname', 'update-etc-hosts', 'ssh']),
-    ...nameOf(it.hostname),
+    ...nameOf(server.hostname),
     preserve_hostname: false,
     // Its line alone: the rest of the file is the owner's.
     manage_etc_hosts: 'localhost',
@@ -135,7 +135,7 @@ export const identitySeed = (it: Server, held: readonly HeldAddress[], instance:
     // A line for the guest's own shell, once.
     bootcmd: [`cloud-init-per instance machine-id sh -c '${NEW_MACHINE_ID}'`],
   },
-  networkConfig: networkFor(it, held),
+  networkConfig: networkFor(server, held),
 })
 
 /** The copy that D-Bus has is a file of its own on some systems. A system without a machine id gets none. */
@@ -157,22 +157,22 @@ export function guestCidr(a: Pick<HeldAddress, 'address' | 'prefixLength' | 'ver
 
 /** The seed of a password reset. Its `instance` is new; beside the network it changes root and how root signs in. */
 export function passwordSeedFor(
-  it: Server,
+  server: Server,
   addresses: readonly HeldAddress[],
   hash: string,
   instance: string,
 ): Seed | ConfigDrive {
   const access = { passwordHash: hash, publicKeys: [] }
-  if (it.os === 'windows') return configDriveFor(it, addresses, access, instance)
+  if (server.os === 'windows') return configDriveFor(server, addresses, access, instance)
   return {
-    workload: it.id,
+    workload: server.id,
     metaData: { 'instance-id': instance },
     userData: {
       ...onlyModules(['write-files', 'users-groups'], ['set-passwords']),
       ...signInOf(access),
       write_files: [sshdFile],
     },
-    networkConfig: networkFor(it, addresses),
+    networkConfig: networkFor(server, addresses),
   }
 }
 
