@@ -66,7 +66,7 @@ function exampleOf({ examples }: Registry, op: Operation, ids: readonly string[]
 
 /** A schema in a few words: `whole number 1 to 64` · `one of "a", "b"` · `list of text` · `{ mode, password }`. */
 function kindOf(schema: Schema): string {
-  if (schema.enum) return `one of ${schema.enum.map((it) => JSON.stringify(it)).join(', ')}`
+  if (schema.enum) return `one of ${schema.enum.map((value) => JSON.stringify(value)).join(', ')}`
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.anyOf) return [...new Set(schema.anyOf.map(kindOf))].join(' or ')
   switch (schema.type) {
@@ -85,7 +85,7 @@ function kindOf(schema: Schema): string {
     case 'object':
       return schema.properties
         ? `{ ${Object.entries(schema.properties)
-            .map(([name, it]) => `${name}: ${kindOf(it)}`)
+            .map(([name, property]) => `${name}: ${kindOf(property)}`)
             .join('; ')} }`
         : 'object'
     default:

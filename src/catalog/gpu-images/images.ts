@@ -205,7 +205,7 @@ export const listGpuImages = operation({
       sorts: gpuImageSorts,
       rows: (slice) => gpuImagesByName(call.tx, slice),
       keyOf: ({ name }) => name,
-      show: (it) => showGpuImage(call, it),
+      show: (image) => showGpuImage(call, image),
       total: () => countGpuImages(call.tx),
     }),
 })

@@ -53,18 +53,18 @@ const MIB = 1024 * 1024
  * The image as this node gets it, with the login of its registry encrypted for the node. `publicKey`: the node's. For
  * commands only: no job may hold it.
  */
-export const imageOnWire = (it: GpuImage, publicKey: string, secrets: Secrets): ContainerImage => ({
-  id: it.id,
-  reference: it.reference,
-  mostBytes: it.mostMb * MIB,
-  ...(it.registryUsername !== null &&
-    it.encryptedRegistryPassword !== null && {
+export const imageOnWire = (image: GpuImage, publicKey: string, secrets: Secrets): ContainerImage => ({
+  id: image.id,
+  reference: image.reference,
+  mostBytes: image.mostMb * MIB,
+  ...(image.registryUsername !== null &&
+    image.encryptedRegistryPassword !== null && {
       credentials: encryptFor(
         publicKey,
-        registryPurpose(it.id),
+        registryPurpose(image.id),
         JSON.stringify({
-          username: it.registryUsername,
-          password: secrets.open(registryPassword.about(it), it.encryptedRegistryPassword),
+          username: image.registryUsername,
+          password: secrets.open(registryPassword.about(image), image.encryptedRegistryPassword),
         }),
       ),
     }),
@@ -83,16 +83,16 @@ export const gpuImageResponse = namedSchema('GpuImage', {
   archived: described(t.Boolean(), 'No new instance runs it.'),
   instances: described(t.Integer(), 'That run it.'),
 })
-export const showGpuImage = (call: UseContext, it: GpuImage): Static<typeof gpuImageResponse> => ({
-  id: it.id,
-  name: it.name,
-  reference: it.reference,
-  mostMb: it.mostMb,
-  jupyter: it.jupyter,
-  command: it.command,
-  environment: it.environment,
-  ports: it.ports,
-  registryUsername: it.registryUsername,
-  archived: it.archived,
-  instances: useOfGpuImage(call, it.id),
+export const showGpuImage = (call: UseContext, image: GpuImage): Static<typeof gpuImageResponse> => ({
+  id: image.id,
+  name: image.name,
+  reference: image.reference,
+  mostMb: image.mostMb,
+  jupyter: image.jupyter,
+  command: image.command,
+  environment: image.environment,
+  ports: image.ports,
+  registryUsername: image.registryUsername,
+  archived: image.archived,
+  instances: useOfGpuImage(call, image.id),
 })

@@ -26,12 +26,12 @@ export const cardStates = ['free', 'held', 'checking', 'closed', 'broken', 'miss
 export type CardState = (typeof cardStates)[number]
 
 /** The first that is true: a card that is held and broken is broken. */
-export function stateOf(it: GpuCard): CardState {
-  if (it.missingSince !== null) return 'missing'
-  if (problemsOf(it).length) return 'broken'
-  if (it.workloadId !== null) return 'held'
-  if (!it.open) return 'closed'
-  return it.health === 'passed' ? 'free' : 'checking'
+export function stateOf(card: GpuCard): CardState {
+  if (card.missingSince !== null) return 'missing'
+  if (problemsOf(card).length) return 'broken'
+  if (card.workloadId !== null) return 'held'
+  if (!card.open) return 'closed'
+  return card.health === 'passed' ? 'free' : 'checking'
 }
 /** How many cards of every node are in which state. */
 export function cardsByState(tx: Db): Record<CardState, number> {
@@ -82,26 +82,26 @@ export const gpuCardResponse = namedSchema('GpuCard', {
 
 export const showCard = (
   { scopes }: Pick<Actor, 'scopes'>,
-  it: GpuCard,
+  card: GpuCard,
   holder: CardHolder | undefined,
 ): Static<typeof gpuCardResponse> => ({
-  id: it.id,
-  nodeId: it.nodeId,
-  uuid: it.uuid,
-  model: it.model,
-  memoryMb: it.memoryMb,
-  bus: it.bus,
-  driver: it.driver,
-  serial: it.serial,
-  nvlinks: it.nvlinks,
-  mig: it.mig,
-  open: it.open,
-  state: stateOf(it),
-  problems: problemsOf(it),
-  since: isoOrNull(it.missingSince ?? it.problemsSince),
-  checkedAt: isoOrNull(it.checkedAt),
-  clearedMb: it.clearedMb,
-  memoryGbPerSecond: it.memoryGbPerSecond,
+  id: card.id,
+  nodeId: card.nodeId,
+  uuid: card.uuid,
+  model: card.model,
+  memoryMb: card.memoryMb,
+  bus: card.bus,
+  driver: card.driver,
+  serial: card.serial,
+  nvlinks: card.nvlinks,
+  mig: card.mig,
+  open: card.open,
+  state: stateOf(card),
+  problems: problemsOf(card),
+  since: isoOrNull(card.missingSince ?? card.problemsSince),
+  checkedAt: isoOrNull(card.checkedAt),
+  clearedMb: card.clearedMb,
+  memoryGbPerSecond: card.memoryGbPerSecond,
   heldBy:
     holder && scopes.has('servers:read')
       ? { id: holder.workloadId, name: holder.name, hostname: holder.hostname, ownerId: holder.ownerId }

@@ -68,7 +68,7 @@ export const listLocations = operation({
       name: 'locations',
       all: allLocations(call.tx),
       order: 'names',
-      keyOf: (it) => it.name,
-      show: (it) => showLocation(call, it),
+      keyOf: ({ name }) => name,
+      show: (location) => showLocation(call, location),
     }),
 })

@@ -101,33 +101,33 @@ export const nodeResponse = namedSchema('Node', {
   ),
 })
 
-export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }, it: Node) {
-  const capacity = capacityOf(tx, it.id)
-  const connected = nodes.connected(it.id)
-  const beat = connected ? nodes.heartbeat(it.id) : undefined
-  const { facts } = it
+export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }, node: Node) {
+  const capacity = capacityOf(tx, node.id)
+  const connected = nodes.connected(node.id)
+  const beat = connected ? nodes.heartbeat(node.id) : undefined
+  const { facts } = node
   return {
-    id: it.id,
-    name: it.name,
-    location: locationOf(tx, it),
+    id: node.id,
+    name: node.name,
+    location: locationOf(tx, node),
     connected,
-    reconnecting: nodes.isReconnecting(it.id),
-    connectedAt: isoOrNull(it.connectedAt),
-    seenAt: iso(beat?.at ?? it.seenAt),
-    skewMs: it.skewMs,
+    reconnecting: nodes.isReconnecting(node.id),
+    connectedAt: isoOrNull(node.connectedAt),
+    seenAt: iso(beat?.at ?? node.seenAt),
+    skewMs: node.skewMs,
     silent: (beat?.silent ?? []).map((silence) => ({ ...silence, since: iso(silence.since) })),
-    open: it.open,
-    lostAt: isoOrNull(it.lostAt),
-    credentialRevokedAt: isoOrNull(it.credentialRevokedAt),
-    bridge: it.bridge,
+    open: node.open,
+    lostAt: isoOrNull(node.lostAt),
+    credentialRevokedAt: isoOrNull(node.credentialRevokedAt),
+    bridge: node.bridge,
     agentVersion: facts.agentVersion,
     agentOutdated: facts.agentVersion !== VERSION,
     fake: facts.fake,
     virtualisation: facts.virtualisation,
-    servers: listedOn(tx, it.id),
-    threads: it.threads,
-    memoryMb: it.memoryMb,
-    reservedMemoryMb: it.reservedMemoryMb,
+    servers: listedOn(tx, node.id),
+    threads: node.threads,
+    memoryMb: node.memoryMb,
+    reservedMemoryMb: node.reservedMemoryMb,
     heldMemoryMb: capacity.heldMemoryMb,
     diskGb: capacity.diskGb,
     heldDiskGb: capacity.heldDiskGb,
@@ -139,8 +139,8 @@ export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; ac
       open: pool.open,
       freeDiskGb: pool.freeDiskGb,
     })),
-    differences: it.differences.length + claimedPlaces(tx, it.id),
-    awaited: isAwaited(tx, it.id),
+    differences: node.differences.length + claimedPlaces(tx, node.id),
+    awaited: isAwaited(tx, node.id),
     load: beat
       ? {
           at: iso(beat.at),

@@ -23,7 +23,7 @@ export class Programs {
 
   /** `berth-aarch64`, or for this machine's own kind of processor `berth`. */
   private fileFor(kind: string): string | undefined {
-    if (!kinds.some((it) => it === kind)) return undefined
+    if (!kinds.some((known) => known === kind)) return undefined
     return [`berth-${kind}`, ...(kind === ownKind ? ['berth'] : [])]
       .map((name) => `${this.dir}/${name}`)
       .find((path) => existsSync(path))

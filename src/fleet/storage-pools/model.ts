@@ -47,31 +47,31 @@ export const storagePoolResponse = namedSchema('NodeStoragePool', {
   warnings: described(t.Array(t.String()), 'What the node says is wrong with it.'),
 })
 
-export function showStoragePool(tx: Db, it: StoragePool) {
-  const room = poolSpaceOf(tx, { nodeId: it.nodeId, pool: it.name })!
-  const used = usedPercent(it)
-  const metadata = metadataPercent(it)
+export function showStoragePool(tx: Db, pool: StoragePool) {
+  const room = poolSpaceOf(tx, { nodeId: pool.nodeId, pool: pool.name })!
+  const used = usedPercent(pool)
+  const metadata = metadataPercent(pool)
   const isFull = Math.max(used ?? 0, metadata ?? 0) >= FULL_PERCENT
   return {
-    id: it.id,
-    nodeId: it.nodeId,
-    name: it.name,
-    kind: it.kind,
-    class: it.class,
-    path: it.path,
-    totalBytes: it.totalBytes,
-    freeBytes: it.freeBytes,
+    id: pool.id,
+    nodeId: pool.nodeId,
+    name: pool.name,
+    kind: pool.kind,
+    class: pool.class,
+    path: pool.path,
+    totalBytes: pool.totalBytes,
+    freeBytes: pool.freeBytes,
     usedPercent: rounded(used),
     metadataPercent: rounded(metadata),
     heldDiskGb: room.heldDiskGb,
     limitGb: room.limitGb,
     freeDiskGb: room.freeDiskGb,
-    overcommitPercent: it.overcommitPercent,
-    open: it.open,
-    state: stateOf(it, isFull),
-    missingSince: isoOrNull(it.missingSince),
-    silentSince: isoOrNull(it.silentSince),
-    warnings: it.warnings,
+    overcommitPercent: pool.overcommitPercent,
+    open: pool.open,
+    state: stateOf(pool, isFull),
+    missingSince: isoOrNull(pool.missingSince),
+    silentSince: isoOrNull(pool.silentSince),
+    warnings: pool.warnings,
   } as const
 }
 

@@ -44,10 +44,10 @@ export const createCustomer = operation({
   example,
   run(call) {
     const { tx, body, clock } = call
-    const it = addAccount(tx, body, { kind: 'customer', now: clock() })
-    tellCreated(tx, clock(), it)
-    if (body.invite) sendWelcome(tx, call, it)
-    return showCustomer(tx, it)
+    const customer = addAccount(tx, body, { kind: 'customer', now: clock() })
+    tellCreated(tx, clock(), customer)
+    if (body.invite) sendWelcome(tx, call, customer)
+    return showCustomer(tx, customer)
   },
 })
 
@@ -70,7 +70,7 @@ export const listCustomers = operation({
     pageOfAccounts(call, {
       name: 'customers',
       group: { kind: 'customers and resellers', ...among(call.query) },
-      show: (it) => showCustomer(call.tx, it),
+      show: (account) => showCustomer(call.tx, account),
     }),
 })
 

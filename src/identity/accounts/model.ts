@@ -61,19 +61,19 @@ export const customer: Resource<Account> = {
    * A reseller has other rights on its own account than on its customers. Staff who may change customers may not change
    * resellers by that right, and no scope of a token is for resellers.
    */
-  rights: (_, actor, it) =>
+  rights: (_, actor, account) =>
     actor.kind === 'reseller'
-      ? it.id === actor.accountId
+      ? account.id === actor.accountId
         ? withItself
         : withItsCustomers
-      : actor.kind === 'staff' && !mayChange(actor, it)
+      : actor.kind === 'staff' && !mayChange(actor, account)
         ? new Set<Right>([...actor.scopes, ...actor.permissions]).difference(toChange)
         : undefined,
 }
 const toChange: ReadonlySet<Right> = new Set<Right>(['customers:write', 'customers.write'])
 /** Staff change resellers only with the permission for resellers. */
-export const mayChange = (actor: Actor, it: Pick<Account, 'kind'>): boolean =>
-  it.kind !== 'reseller' || actor.kind !== 'staff' || actor.permissions.has('resellers.write')
+export const mayChange = (actor: Actor, account: Pick<Account, 'kind'>): boolean =>
+  account.kind !== 'reseller' || actor.kind !== 'staff' || actor.permissions.has('resellers.write')
 const withItself: ReadonlySet<Scope> = new Set(['account:read', 'account:write', 'reseller:read'])
 const withItsCustomers: ReadonlySet<Scope> = new Set(['reseller:read', 'reseller:customers', 'reseller:servers'])
 
@@ -110,23 +110,23 @@ export const customerResponse = namedSchema('Customer', {
 export const resellerIdFor = ({ kind }: Pick<Actor, 'kind'>, resellerId: string | null): string | null =>
   kind === 'customer' ? null : resellerId
 
-export const showCustomer = (tx: Db, it: Account) => ({
-  id: it.id,
-  kind: it.kind,
-  email: it.email,
-  name: it.name,
-  organization: it.organization,
-  externalId: it.externalId,
-  resellerId: it.resellerId,
-  resellerName: it.resellerId && accountById(tx, it.resellerId)!.name,
-  hasPassword: it.passwordHash !== null,
-  secondFactor: factorsOf(tx, it.id).length > 0,
-  seenAt: isoOrNull(lastSeenAt(tx, it.id)),
-  lockedAt: isoOrNull(it.lockedAt),
-  lockReason: it.lockReason,
-  createdAt: iso(it.createdAt),
-  servers: serversOfOwner(tx, it.id),
-  allowance: it.allowance ?? noAllowance,
+export const showCustomer = (tx: Db, account: Account) => ({
+  id: account.id,
+  kind: account.kind,
+  email: account.email,
+  name: account.name,
+  organization: account.organization,
+  externalId: account.externalId,
+  resellerId: account.resellerId,
+  resellerName: account.resellerId && accountById(tx, account.resellerId)!.name,
+  hasPassword: account.passwordHash !== null,
+  secondFactor: factorsOf(tx, account.id).length > 0,
+  seenAt: isoOrNull(lastSeenAt(tx, account.id)),
+  lockedAt: isoOrNull(account.lockedAt),
+  lockReason: account.lockReason,
+  createdAt: iso(account.createdAt),
+  servers: serversOfOwner(tx, account.id),
+  allowance: account.allowance ?? noAllowance,
 })
 
 type ListedCustomer = ReturnType<typeof showCustomer>
@@ -221,17 +221,17 @@ export function addAccount(
 /** Throws `email_taken` or `external_id_taken`. `by`: a reseller does not learn which addresses are taken elsewhere. */
 export function changeAccount(
   tx: Tx,
-  it: Account,
+  account: Account,
   { name, email, organization, externalId }: Partial<Given>,
   by: Pick<Actor, 'kind'>,
 ): Account {
-  const address = email === undefined ? it.email : mailAddress(email)
+  const address = email === undefined ? account.email : mailAddress(email)
   const emailPending =
-    address === it.email ? it.emailPending : by.kind === 'reseller' && isTakenElsewhere(tx, address, it)
+    address === account.email ? account.emailPending : by.kind === 'reseller' && isTakenElsewhere(tx, address, account)
   try {
-    return updateAccount(tx, it, {
+    return updateAccount(tx, account, {
       ...(name !== undefined && { name }),
-      ...(address !== it.email && { email: address, emailPending, ...(emailPending && { welcomedAt: null }) }),
+      ...(address !== account.email && { email: address, emailPending, ...(emailPending && { welcomedAt: null }) }),
       ...(organization !== undefined && { organization: organization || null }),
       ...(externalId !== undefined && { externalId }),
     })
@@ -241,17 +241,17 @@ export function changeAccount(
 }
 
 /** Stores the password hash and returns the account. */
-export const withPassword = (tx: Tx, it: Account, passwordHash: string): Account =>
-  updateAccount(tx, it, { passwordHash })
+export const withPassword = (tx: Tx, account: Account, passwordHash: string): Account =>
+  updateAccount(tx, account, { passwordHash })
 
 /** Tells billing of a new customer. */
-export const tellCreated = (tx: Tx, now: number, it: Account) =>
+export const tellCreated = (tx: Tx, now: number, account: Account) =>
   emit(
     tx,
     now,
     'customer.created',
-    { subject: { type: 'customer', id: it.id }, customerId: it.id, resellerId: it.resellerId },
-    { customer: customerInEvent(it) },
+    { subject: { type: 'customer', id: account.id }, customerId: account.id, resellerId: account.resellerId },
+    { customer: customerInEvent(account) },
   )
 
 /** The query parameters of lists of accounts. */
@@ -263,7 +263,7 @@ export const accountQuery = {
   sort: sortParameter(accountSorts),
 }
 /** Throws `account_locked`: a locked customer gets nothing new. */
-export function mustNotBeLocked(it: Account) {
-  if (it.lockedAt !== null)
-    throw new ApiError('account_locked', `The account of ${it.name} is locked. Unlock it before ordering for it.`)
+export function mustNotBeLocked(account: Account) {
+  if (account.lockedAt !== null)
+    throw new ApiError('account_locked', `The account of ${account.name} is locked. Unlock it before ordering for it.`)
 }

@@ -44,17 +44,17 @@ const ownResponse = namedSchema('OwnAccount', {
   lockReason: nullable(t.String()),
   createdAt: time,
 })
-const show = (it: Account) => ({
-  id: it.id,
-  kind: it.kind,
-  email: it.email,
-  name: it.name,
-  organization: it.organization,
-  hasPassword: it.passwordHash !== null,
-  ...uiPreferencesOf(it),
-  lockedAt: isoOrNull(it.lockedAt),
-  lockReason: it.lockReason,
-  createdAt: iso(it.createdAt),
+const show = (account: Account) => ({
+  id: account.id,
+  kind: account.kind,
+  email: account.email,
+  name: account.name,
+  organization: account.organization,
+  hasPassword: account.passwordHash !== null,
+  ...uiPreferencesOf(account),
+  lockedAt: isoOrNull(account.lockedAt),
+  lockReason: account.lockReason,
+  createdAt: iso(account.createdAt),
 })
 
 export const getOwnAccount = operation({
@@ -85,16 +85,16 @@ export const changeOwnAccount = operation({
   example: { name: 'Ada Lovelace', theme: 'dark', timeZone: 'Europe/Berlin' },
   auditSnapshot: ({ tx, actor }) => ownAccount(tx, actor),
   run({ tx, actor, body: { name, organization, ...chosen } }) {
-    const it = ownAccount(tx, actor)
+    const account = ownAccount(tx, actor)
     const timeZone = chosen.timeZone && timeZoneFrom(chosen.timeZone)
     if (timeZone === undefined && chosen.timeZone)
       throw invalid({
         field: 'timeZone',
         message: 'is not a known time zone. Take a name like Europe/Berlin, or null for the browser’s.',
       })
-    const preferences: UiPreferences = { ...uiPreferencesOf(it), ...chosen, ...(timeZone && { timeZone }) }
+    const preferences: UiPreferences = { ...uiPreferencesOf(account), ...chosen, ...(timeZone && { timeZone }) }
     return show(
-      updateAccount(tx, it, {
+      updateAccount(tx, account, {
         ...(name !== undefined && { name }),
         ...(organization !== undefined && { organization: organization || null }),
         preferences,
@@ -112,12 +112,12 @@ async function mustBeTheirs(
   password: string,
   field: string,
 ): Promise<Account> {
-  const it = ownAccount(call.db, call.actor)
-  const fits = await throttled(call, sessionThrottleKey(ownSessionId(call.actor)), it, () =>
-    passwordFits(password, it.passwordHash, true),
+  const account = ownAccount(call.db, call.actor)
+  const fits = await throttled(call, sessionThrottleKey(ownSessionId(call.actor)), account, () =>
+    passwordFits(password, account.passwordHash, true),
   )
-  if (!fits) throw isNotTheirs(field).of(it)
-  return it
+  if (!fits) throw isNotTheirs(field).of(account)
+  return account
 }
 function mustStillBe(tx: Tx, actor: Actor, looked: Account, field: string): Account {
   mustStillBeOpen(tx, actor)
@@ -152,9 +152,9 @@ export const changePassword = operation({
   },
   run(call) {
     const { tx, actor, prepared } = call
-    const it = mustStillBe(tx, actor, prepared.looked, 'current')
+    const account = mustStillBe(tx, actor, prepared.looked, 'current')
     const but = sessionOf(actor)?.sessionId
-    storePassword(tx, call, it, prepared.passwordHash, { tell: true, ...(but && { but }) })
+    storePassword(tx, call, account, prepared.passwordHash, { tell: true, ...(but && { but }) })
     return {}
   },
 })
@@ -179,10 +179,10 @@ export const changeEmail = operation({
   /** The response does not tell whether another account has the address; only a mail to that address does. */
   run(call) {
     const { tx, actor, body, clock, prepared } = call
-    const it = mustStillBe(tx, actor, prepared, 'password')
+    const account = mustStillBe(tx, actor, prepared, 'password')
     const email = mailAddress(body.email)
-    if (email === it.email) throw invalid({ field: 'email', message: 'is already your address.' })
-    mailTo(tx, call, it, {
+    if (email === account.email) throw invalid({ field: 'email', message: 'is already your address.' })
+    mailTo(tx, call, account, {
       subject: 'Your e-mail address is about to change',
       paragraphs: [
         'Somebody who is signed in as you asked for another e-mail address for your account. It changes once ' +
@@ -193,11 +193,11 @@ export const changeEmail = operation({
         'it ends every session, and this change too.',
     })
     if (accountByEmail(tx, email)) return {}
-    const link = makeLink(tx, { purpose: 'email', account: it, data: email, now: clock() })
+    const link = makeLink(tx, { purpose: 'email', account, data: email, now: clock() })
     mailTo(
       tx,
       call,
-      { ...it, email },
+      { ...account, email },
       {
         subject: 'Confirm your e-mail address',
         paragraphs: [`From now on you sign in with ${email}, once you have confirmed it.`],

@@ -26,8 +26,8 @@ export const reseller: Resource<Reseller> = {
   name: 'reseller',
   notFound: 'reseller_not_found',
   find: (tx, actor, id) => {
-    const it = actor.kind === 'staff' ? accountById(tx, id) : undefined
-    return it?.kind === 'reseller' ? withTerms(tx, it) : undefined
+    const account = actor.kind === 'staff' ? accountById(tx, id) : undefined
+    return account?.kind === 'reseller' ? withTerms(tx, account) : undefined
   },
 }
 
@@ -51,15 +51,16 @@ export function mustNotBeSuspended({ name, terms }: Reseller) {
  * Checks an order for a reseller or one of its customers against its terms.
  * Throws `reseller_suspended`, `package_not_allowed`, `location_not_allowed` or `quota_exceeded`.
  */
-export function mustAllowOrder(tx: Tx, now: number, it: Reseller, what: Package, where: Location) {
-  mustNotBeSuspended(it)
-  if (!maySell(tx, it.id, what.id))
+export function mustAllowOrder(tx: Tx, now: number, reseller: Reseller, what: Package, where: Location) {
+  mustNotBeSuspended(reseller)
+  if (!maySell(tx, reseller.id, what.id))
     throw new ApiError(
       'package_not_allowed',
-      `${it.name} may not sell the package ${what.name}. Choose another, or have it added to what ${it.name} may sell.`,
+      `${reseller.name} may not sell the package ${what.name}. Choose another, or have it added to what ` +
+        `${reseller.name} may sell.`,
     )
-  mustPlaceIn(tx, it, where)
-  takeFromQuota(tx, now, holder(it), takenBy(what))
+  mustPlaceIn(tx, reseller, where)
+  takeFromQuota(tx, now, holder(reseller), takenBy(what))
 }
 
 function mustPlaceIn(tx: Tx, { id, name }: Reseller, where: Location) {
@@ -89,19 +90,19 @@ export function rehearsedCustomer(
  * Checks a server that comes back to a reseller or to one of its customers, with the amounts that it holds.
  * Throws `reseller_suspended` or `quota_exceeded`.
  */
-export function mustAllowReturn(tx: Tx, now: number, it: Reseller, held: Partial<Amounts>) {
-  mustNotBeSuspended(it)
-  takeFromQuota(tx, now, holder(it), { servers: 1, ...held })
+export function mustAllowReturn(tx: Tx, now: number, reseller: Reseller, held: Partial<Amounts>) {
+  mustNotBeSuspended(reseller)
+  takeFromQuota(tx, now, holder(reseller), { servers: 1, ...held })
 }
 
 /**
  * Checks the order of a GPU instance for a reseller or one of its customers. Throws `reseller_suspended`,
  * `location_not_allowed` or `quota_exceeded`.
  */
-export function mustAllowInstance(tx: Tx, now: number, it: Reseller, where: Location, need: GpuNeed) {
-  mustNotBeSuspended(it)
-  mustPlaceIn(tx, it, where)
-  takeFromQuota(tx, now, holder(it), takenByInstance(need))
+export function mustAllowInstance(tx: Tx, now: number, reseller: Reseller, where: Location, need: GpuNeed) {
+  mustNotBeSuspended(reseller)
+  mustPlaceIn(tx, reseller, where)
+  takeFromQuota(tx, now, holder(reseller), takenByInstance(need))
 }
 
 const takenByInstance = ({ cards, vcpus, memoryMb, workspaceGb, ownIpv4 }: GpuNeed): Partial<Amounts> => ({
@@ -124,58 +125,59 @@ const takenBy = ({ vcpus, memoryMb, diskGb, ipv4 }: Package): Partial<Amounts> =
 /** How many such orders `mustAllowOrder` accepts one after another; `Infinity` without a quota that binds. */
 export function ordersWithin(
   tx: Db,
-  it: Reseller,
+  reseller: Reseller,
   what: Package,
   where: Location,
 ): number | 'not_allowed' | 'suspended' {
-  if (!maySell(tx, it.id, what.id) || !mayPlaceIn(tx, it.id, where.id)) return 'not_allowed'
-  if (it.terms.suspendedAt !== null) return 'suspended'
-  return timesWithin(tx, holder(it), takenBy(what))
+  if (!maySell(tx, reseller.id, what.id) || !mayPlaceIn(tx, reseller.id, where.id)) return 'not_allowed'
+  if (reseller.terms.suspendedAt !== null) return 'suspended'
+  return timesWithin(tx, holder(reseller), takenBy(what))
 }
 
 /** How many such instances `mustAllowInstance` accepts one after another; `Infinity` without a quota that binds. */
 export function instancesWithin(
   tx: Db,
-  it: Reseller,
+  reseller: Reseller,
   need: GpuNeed,
   where: Location,
 ): number | 'not_allowed' | 'suspended' {
-  if (!mayPlaceIn(tx, it.id, where.id)) return 'not_allowed'
-  if (it.terms.suspendedAt !== null) return 'suspended'
-  return timesWithin(tx, holder(it), takenByInstance(need))
+  if (!mayPlaceIn(tx, reseller.id, where.id)) return 'not_allowed'
+  if (reseller.terms.suspendedAt !== null) return 'suspended'
+  return timesWithin(tx, holder(reseller), takenByInstance(need))
 }
 
 /**
  * Checks the change of a package for a reseller or one of its customers against its terms; an amount that
  * shrinks needs no quota. Throws `reseller_suspended`, `package_not_allowed` or `quota_exceeded`.
  */
-export function mustAllowChange(tx: Tx, now: number, it: Reseller, from: Partial<Amounts>, to: Package) {
-  mustNotBeSuspended(it)
-  if (!maySell(tx, it.id, to.id))
+export function mustAllowChange(tx: Tx, now: number, reseller: Reseller, from: Partial<Amounts>, to: Package) {
+  mustNotBeSuspended(reseller)
+  if (!maySell(tx, reseller.id, to.id))
     throw new ApiError(
       'package_not_allowed',
-      `${it.name} may not sell the package ${to.name}. Choose another, or have it added to what ${it.name} may sell.`,
+      `${reseller.name} may not sell the package ${to.name}. Choose another, or have it added to what ` +
+        `${reseller.name} may sell.`,
     )
   const more = (name: 'vcpus' | 'memoryMb' | 'diskGb') => Math.max(0, to[name] - (from[name] ?? 0))
-  takeFromQuota(tx, now, holder(it), { vcpus: more('vcpus'), memoryMb: more('memoryMb'), diskGb: more('diskGb') })
+  takeFromQuota(tx, now, holder(reseller), { vcpus: more('vcpus'), memoryMb: more('memoryMb'), diskGb: more('diskGb') })
 }
 
 /** For an address beside those of an order. Throws `reseller_suspended` or `quota_exceeded`. */
-export function mustAllowAddress(tx: Tx, now: number, it: Reseller, version: 4 | 6) {
-  mustNotBeSuspended(it)
-  if (version === 4) takeFromQuota(tx, now, holder(it), { ipv4: 1 })
+export function mustAllowAddress(tx: Tx, now: number, reseller: Reseller, version: 4 | 6) {
+  mustNotBeSuspended(reseller)
+  if (version === 4) takeFromQuota(tx, now, holder(reseller), { ipv4: 1 })
 }
 
 /** For disk space beside that of an order. Throws `reseller_suspended` or `quota_exceeded`. */
-export function mustAllowDisk(tx: Tx, now: number, it: Reseller, diskGb: number) {
-  mustNotBeSuspended(it)
-  takeFromQuota(tx, now, holder(it), { diskGb })
+export function mustAllowDisk(tx: Tx, now: number, reseller: Reseller, diskGb: number) {
+  mustNotBeSuspended(reseller)
+  takeFromQuota(tx, now, holder(reseller), { diskGb })
 }
 
 /** Throws `reseller_suspended` or `quota_exceeded`. */
-export function mustAllowCustomer(tx: Tx, now: number, it: Reseller) {
-  mustNotBeSuspended(it)
-  takeFromQuota(tx, now, holder(it), { customers: 1 })
+export function mustAllowCustomer(tx: Tx, now: number, reseller: Reseller) {
+  mustNotBeSuspended(reseller)
+  takeFromQuota(tx, now, holder(reseller), { customers: 1 })
 }
 const holder = ({ id, name, terms: { quotas } }: Reseller) => ({ id, name, quotas })
 
@@ -194,20 +196,20 @@ export const resellerResponse = namedSchema('Reseller', {
 })
 
 /** `onSale` leaves out archived packages, which nobody can order. */
-export function showReseller(tx: Db, it: Reseller, { onSale = false } = {}) {
-  const { resellerId: _, resellerName: __, ...account } = showCustomer(tx, it)
+export function showReseller(tx: Db, reseller: Reseller, { onSale = false } = {}) {
+  const { resellerId: _, resellerName: __, ...account } = showCustomer(tx, reseller)
   return {
     ...account,
-    suspendedAt: isoOrNull(it.terms.suspendedAt),
-    suspendReason: it.terms.suspendReason,
-    quotas: whole(it.terms.quotas),
-    used: usedBy(tx, it.id),
-    packages: packageIdsOf(tx, it.id)
+    suspendedAt: isoOrNull(reseller.terms.suspendedAt),
+    suspendReason: reseller.terms.suspendReason,
+    quotas: whole(reseller.terms.quotas),
+    used: usedBy(tx, reseller.id),
+    packages: packageIdsOf(tx, reseller.id)
       .map((id) => packageById(tx, id)!)
       .filter((p) => !(onSale && p.archived))
       .map(({ createdAt: _, ...p }) => p)
       .sort(byName),
-    locations: locationIdsOf(tx, it.id)
+    locations: locationIdsOf(tx, reseller.id)
       .map((id) => locationById(tx, id)!)
       .map(({ id, name, open }) => ({ id, name, open }))
       .sort(byName),

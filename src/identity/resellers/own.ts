@@ -50,15 +50,15 @@ export const createResellerCustomer = operation({
     const { tx, actor, clock } = call
     const body = { ...call.body, email: mailAddress(call.body.email) } // before what is only wrong now
     mustAllowCustomer(tx, clock(), itself(tx, actor))
-    const it = addAccount(tx, body, {
+    const customer = addAccount(tx, body, {
       kind: 'customer',
       resellerId: actor.accountId,
       byReseller: true,
       now: clock(),
     })
-    tellCreated(tx, clock(), it)
-    if (body.invite) sendWelcome(tx, call, it)
-    return showCustomer(tx, it)
+    tellCreated(tx, clock(), customer)
+    if (body.invite) sendWelcome(tx, call, customer)
+    return showCustomer(tx, customer)
   },
 })
 
@@ -74,7 +74,7 @@ export const listResellerCustomers = operation({
     pageOfAccounts(call, {
       name: 'own customers',
       group: { kind: 'customers and resellers', resellerId: call.actor.accountId },
-      show: (it) => showCustomer(call.tx, it),
+      show: (customer) => showCustomer(call.tx, customer),
     }),
 })
 

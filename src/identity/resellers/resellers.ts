@@ -69,7 +69,7 @@ export const listResellers = operation({
     pageOfAccounts(call, {
       name: 'resellers',
       group: { kind: 'reseller' },
-      show: (it) => showReseller(call.tx, withTerms(call.tx, it)),
+      show: (account) => showReseller(call.tx, withTerms(call.tx, account)),
     }),
 })
 
@@ -110,8 +110,14 @@ export const changeReseller = operation({
 
 type Agreed = { quotas?: Partial<Quotas>; packageIds?: string[]; locationIds?: string[] }
 /** Stores the given parts of its terms. Throws `validation_failed` for an unknown package or location. */
-function agree(tx: Tx, now: number, actor: Actor, it: Reseller, { quotas, packageIds, locationIds }: Agreed): Reseller {
-  const resellerId = it.id
+function agree(
+  tx: Tx,
+  now: number,
+  actor: Actor,
+  reseller: Reseller,
+  { quotas, packageIds, locationIds }: Agreed,
+): Reseller {
+  const resellerId = reseller.id
   if (packageIds) {
     const named = new Set(packageIds.map((id) => see(tx, actor, packageOnSale, id, 'packageIds').id))
     setPackages(tx, resellerId, named)
@@ -120,10 +126,10 @@ function agree(tx: Tx, now: number, actor: Actor, it: Reseller, { quotas, packag
     const named = new Set(locationIds.map((id) => see(tx, actor, location, id, 'locationIds').id))
     setLocations(tx, resellerId, named)
   }
-  if (!quotas) return it
-  const changed = { ...it.terms.quotas, ...quotas }
-  tellOfLowered(tx, now, resellerId, it.terms.quotas, changed)
-  return { ...it, terms: updateTerms(tx, it.terms, { quotas: changed }) }
+  if (!quotas) return reseller
+  const changed = { ...reseller.terms.quotas, ...quotas }
+  tellOfLowered(tx, now, resellerId, reseller.terms.quotas, changed)
+  return { ...reseller, terms: updateTerms(tx, reseller.terms, { quotas: changed }) }
 }
 
 export const suspendReseller = operation({

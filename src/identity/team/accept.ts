@@ -36,22 +36,22 @@ export const getInvitation = operation({
   }),
   refuses: ['invitation_not_valid'],
   run({ tx, actor, query, clock }) {
-    const { it, owner } = invitationBy(tx, query['token'] ?? '', clock())
-    const server = workloadNamed(tx, it.workloadId)
+    const { member, owner } = invitationBy(tx, query['token'] ?? '', clock())
+    const server = workloadNamed(tx, member.workloadId)
     const asks = accountById(tx, actor.accountId)
     const next = asks
-      ? asks.kind !== 'staff' && asks.email.toLowerCase() === it.email
+      ? asks.kind !== 'staff' && asks.email.toLowerCase() === member.email
         ? ('accept' as const)
         : ('other_account' as const)
-      : accountByEmail(tx, it.email)
+      : accountByEmail(tx, member.email)
         ? ('sign_in' as const)
         : ('make_account' as const)
     return {
       owner: { name: owner.name },
-      email: it.email,
-      role: it.role,
+      email: member.email,
+      role: member.role,
       server: server && { name: server.name },
-      expiresAt: iso(it.expiresAt),
+      expiresAt: iso(member.expiresAt),
       next,
     }
   },
@@ -70,22 +70,22 @@ export const acceptInvitation = operation({
   example: { token: '<token>' },
   run({ tx, actor, body, clock }) {
     const now = clock()
-    const { it } = invitationBy(tx, body.token, now)
+    const { member } = invitationBy(tx, body.token, now)
     const account = accountById(tx, actor.accountId)!
-    if (account.email.toLowerCase() !== it.email)
+    if (account.email.toLowerCase() !== member.email)
       throw new ApiError(
         'forbidden',
         'This invitation was sent to another address. Sign in with the account that has it, or ask to be invited ' +
           'under yours.',
       )
-    if (account.id === it.ownerId) throw new ApiError('already_done', 'These servers are your own.')
+    if (account.id === member.ownerId) throw new ApiError('already_done', 'These servers are your own.')
     try {
-      becomeMember(tx, it, account.id, now)
+      becomeMember(tx, member, account.id, now)
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
       throw new ApiError('already_done', 'This is already shared with you, by an earlier invitation.')
     }
-    return { id: it.id, home: homeOf(account.kind) }
+    return { id: member.id, home: homeOf(account.kind) }
   },
 })
 
@@ -104,7 +104,7 @@ export const joinTeam = operation({
   async prepare({ db, body, clock }) {
     const invitation = invitationBy(db, body.token, clock())
     mustBeNew(db, invitation)
-    await mustBeGood(body.password, 'password', { name: body.name, email: invitation.it.email })
+    await mustBeGood(body.password, 'password', { name: body.name, email: invitation.member.email })
     return hashPassword(body.password)
   },
   run(call) {
@@ -113,14 +113,14 @@ export const joinTeam = operation({
     const invitation = invitationBy(tx, body.token, now)
     mustBeNew(tx, invitation)
     const account = makeAccount(tx, invitation, { name: body.name, passwordHash, now })
-    becomeMember(tx, invitation.it, account.id, now)
+    becomeMember(tx, invitation.member, account.id, now)
     return completeSignIn(call, account)
   },
 })
 
 /** Throws `email_taken`. Only a reader of this address's mail has the link, so the refusal discloses nothing. */
-function mustBeNew(tx: Db, { it }: Invitation) {
-  if (accountByEmail(tx, it.email))
+function mustBeNew(tx: Db, { member }: Invitation) {
+  if (accountByEmail(tx, member.email))
     throw new ApiError(
       'email_taken',
       'There is an account with this address already. Sign in with it and accept the invitation.',
@@ -133,7 +133,7 @@ function mustBeNew(tx: Db, { it }: Invitation) {
  */
 function makeAccount(
   tx: Tx,
-  { it, owner }: Invitation,
+  { member, owner }: Invitation,
   { name, passwordHash, now }: { name: string; passwordHash: string; now: number },
 ): Account {
   const reseller = resellerOf(tx, owner)
@@ -146,7 +146,11 @@ function makeAccount(
       'The provider of whoever invited you accepts no new accounts now. Tell them, and try again with the same link.',
     )
   }
-  const account = addAccount(tx, { name, email: it.email }, { kind: 'customer', resellerId: reseller?.id ?? null, now })
+  const account = addAccount(
+    tx,
+    { name, email: member.email },
+    { kind: 'customer', resellerId: reseller?.id ?? null, now },
+  )
   tellCreated(tx, now, account)
   return withPassword(tx, account, passwordHash)
 }

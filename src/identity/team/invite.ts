@@ -111,24 +111,24 @@ function mustHaveSpace(tx: Tx, ownerId: string, email: string) {
 function send(
   call: MailContext & Pick<Call, 'invitations'> & { tx: Tx },
   owner: Account,
-  it: TeamMember,
+  member: TeamMember,
   token: string,
 ) {
   call.invitations.take(owner.id)
-  const on = workloadNamed(call.tx, it.workloadId)
+  const on = workloadNamed(call.tx, member.workloadId)
   mailTo(
     call.tx,
     call,
-    { id: owner.id, email: it.email, name: '' },
+    { id: owner.id, email: member.email, name: '' },
     {
       subject: `${owner.name} invites you to ${on ? `the server ${on.name}` : 'their servers'}`,
       greeting: 'Hello,',
       paragraphs: [
         `${owner.name} would like to share ${on ? `the server ${on.name}` : 'all their servers'} with you. What ` +
           'you could do there:',
-        roles[it.role].words,
+        roles[member.role].words,
       ],
-      button: { words: 'Open the invitation', path: `/join?token=${token}`, expiresAt: it.expiresAt },
+      button: { words: 'Open the invitation', path: `/join?token=${token}`, expiresAt: member.expiresAt },
       closing: 'The link can be used once, within seven days. If you do not know who sent this, ignore this mail.',
     },
   )

@@ -13,7 +13,7 @@ export const listTeam = operation({
   response: page(memberResponse),
   run(call) {
     const now = call.clock()
-    return pageOfTeam(call, call.actor.accountId, (it) => showMember(call.tx, it, now))
+    return pageOfTeam(call, call.actor.accountId, (member) => showMember(call.tx, member, now))
   },
 })
 

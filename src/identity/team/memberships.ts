@@ -32,12 +32,12 @@ export const listMemberships = operation({
   response: page(membershipResponse),
   run(call) {
     const { tx, actor } = call
-    return pageOfMemberships(call, actor.accountId, (it) => ({
-      id: it.id,
-      owner: { id: it.ownerId, name: accountById(tx, it.ownerId)!.name },
-      role: it.role,
-      server: workloadNamed(tx, it.workloadId),
-      since: iso(it.acceptedAt!),
+    return pageOfMemberships(call, actor.accountId, (membership) => ({
+      id: membership.id,
+      owner: { id: membership.ownerId, name: accountById(tx, membership.ownerId)!.name },
+      role: membership.role,
+      server: workloadNamed(tx, membership.workloadId),
+      since: iso(membership.acceptedAt!),
     }))
   },
 })

@@ -71,19 +71,19 @@ export const memberResponse = namedSchema('TeamMember', {
   acceptedAt: nullable(time),
 })
 
-export function showMember(tx: Db, it: TeamMember, now: number) {
-  const waits = it.acceptedAt === null
+export function showMember(tx: Db, member: TeamMember, now: number) {
+  const waits = member.acceptedAt === null
   return {
-    id: it.id,
-    email: it.email,
-    name: it.memberId && (accountById(tx, it.memberId)?.name ?? null),
-    state: !waits ? ('member' as const) : it.expiresAt > now ? ('invited' as const) : ('expired' as const),
-    role: it.role,
-    server: workloadNamed(tx, it.workloadId),
-    invitedBy: it.invitedBy,
-    createdAt: iso(it.createdAt),
-    expiresAt: waits ? iso(it.expiresAt) : null,
-    acceptedAt: isoOrNull(it.acceptedAt),
+    id: member.id,
+    email: member.email,
+    name: member.memberId && (accountById(tx, member.memberId)?.name ?? null),
+    state: !waits ? ('member' as const) : member.expiresAt > now ? ('invited' as const) : ('expired' as const),
+    role: member.role,
+    server: workloadNamed(tx, member.workloadId),
+    invitedBy: member.invitedBy,
+    createdAt: iso(member.createdAt),
+    expiresAt: waits ? iso(member.expiresAt) : null,
+    acceptedAt: isoOrNull(member.acceptedAt),
   }
 }
 
@@ -100,23 +100,23 @@ export function newLink(now: number) {
   return { token, stored: { tokenHash: digest(token), expiresAt: now + INVITATION_MS } }
 }
 
-export type Invitation = { it: TeamMember; owner: Account }
+export type Invitation = { member: TeamMember; owner: Account }
 
 /**
  * Throws `invitation_not_valid`, with one text for an invitation that was used, withdrawn, expired or never existed.
  */
 export function invitationBy(tx: Db, token: string, now: number): Invitation {
-  const it = memberByTokenHash(tx, digest(token))
-  const owner = it && accountById(tx, it.ownerId)
-  if (!it || !owner || it.expiresAt <= now)
+  const member = memberByTokenHash(tx, digest(token))
+  const owner = member && accountById(tx, member.ownerId)
+  if (!member || !owner || member.expiresAt <= now)
     throw new ApiError(
       'invitation_not_valid',
       'This invitation is no longer valid: it was used, withdrawn, or its seven days are over. Ask whoever ' +
         'sent it for a new one.',
     )
-  return { it, owner }
+  return { member, owner }
 }
 
 /** Makes the account a member; the link is invalid from then on. */
-export const becomeMember = (tx: Tx, it: TeamMember, memberId: string, now: number) =>
-  void updateMember(tx, it, { memberId, acceptedAt: now, tokenHash: null })
+export const becomeMember = (tx: Tx, member: TeamMember, memberId: string, now: number) =>
+  void updateMember(tx, member, { memberId, acceptedAt: now, tokenHash: null })

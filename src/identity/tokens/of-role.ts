@@ -28,15 +28,15 @@ export const listRoleTokens = operation({
     }),
   ),
   run: (call) =>
-    pageOfRoleTokens(call, call.target.id, ({ id, name, ending, accountId, scopes, usedFrom, ...it }) => ({
-      id,
-      name,
-      ending,
-      owner: { id: accountId, name: accountById(call.tx, accountId)!.name },
-      scopes,
-      createdAt: iso(it.createdAt),
-      expiresAt: isoOrNull(it.expiresAt),
-      usedAt: isoOrNull(it.usedAt),
-      usedFrom,
+    pageOfRoleTokens(call, call.target.id, (token) => ({
+      id: token.id,
+      name: token.name,
+      ending: token.ending,
+      owner: { id: token.accountId, name: accountById(call.tx, token.accountId)!.name },
+      scopes: token.scopes,
+      createdAt: iso(token.createdAt),
+      expiresAt: isoOrNull(token.expiresAt),
+      usedAt: isoOrNull(token.usedAt),
+      usedFrom: token.usedFrom,
     })),
 })

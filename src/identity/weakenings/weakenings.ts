@@ -28,15 +28,15 @@ const answer = namedSchema('Weakening', {
   own: described(t.Boolean(), 'You asked for it yourself: another owner confirms it.'),
 })
 type Reader = { actor: Parameters<typeof idOf>[0] }
-const show = ({ actor }: Reader, it: Weakening) => ({
-  id: it.id,
-  title: it.title,
-  from: it.fromWords,
-  to: it.toWords,
-  askedBy: { id: it.askedBy, name: it.askedByName },
-  askedAt: iso(it.askedAt),
-  takesEffectAt: iso(it.takesEffectAt),
-  own: it.askedBy === idOf(actor),
+const show = ({ actor }: Reader, weakening: Weakening) => ({
+  id: weakening.id,
+  title: weakening.title,
+  from: weakening.fromWords,
+  to: weakening.toWords,
+  askedBy: { id: weakening.askedBy, name: weakening.askedByName },
+  askedAt: iso(weakening.askedAt),
+  takesEffectAt: iso(weakening.takesEffectAt),
+  own: weakening.askedBy === idOf(actor),
 })
 
 export const listWeakenings = operation({
@@ -46,7 +46,8 @@ export const listWeakenings = operation({
   summary: 'The changes that weaken a protection and wait, the newest first',
   access,
   response: page(answer),
-  run: (call) => newest({ call, name: 'weakenings', table: weakenings, where: waits, show: (it) => show(call, it) }),
+  run: (call) =>
+    newest({ call, name: 'weakenings', table: weakenings, where: waits, show: (weakening) => show(call, weakening) }),
 })
 
 function mustWaitStill({ decidedAt }: Weakening) {

@@ -202,8 +202,8 @@ export function secretsFromFile(path: string, needed: readonly string[] = []): S
   // A new file has another inode. Looking costs 2 µs, the transaction that a text is encrypted in a thousand times
   // that.
   const mark = () => {
-    const it = statSync(path, { throwIfNoEntry: false })
-    return it && `${it.ino} ${it.mtimeMs} ${it.size}`
+    const file = statSync(path, { throwIfNoEntry: false })
+    return file && `${file.ino} ${file.mtimeMs} ${file.size}`
   }
   return secretsIn({
     name: path,

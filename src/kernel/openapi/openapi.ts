@@ -192,7 +192,7 @@ function componentName({ type, title, pattern, description, minLength = 0, maxLe
   return `${title.replace(/(?:^|[ -])(\w)/g, (_, initial: string) => initial.toUpperCase())}${minLength}To${maxLength}`
 }
 
-const isWords = (values: unknown) => Array.isArray(values) && values.every((it) => typeof it === 'string')
+const isWords = (values: unknown) => Array.isArray(values) && values.every((value) => typeof value === 'string')
 
 /** The job that continues after the response. */
 const afterwards = ({ response }: Operation): string =>

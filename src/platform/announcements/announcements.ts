@@ -62,12 +62,12 @@ const response = namedSchema('Announcement', {
   untilConnected: described(t.Boolean(), 'It ends when the node is connected again.'),
   createdAt: time,
 })
-const show = (tx: Db, { nodeId, ...it }: Announcement) => ({
-  ...it,
+const show = (tx: Db, { nodeId, ...announcement }: Announcement) => ({
+  ...announcement,
   node: nodeId === null ? null : { id: nodeId, name: nodeNameOf(tx, nodeId) },
-  startsAt: iso(it.startsAt),
-  endsAt: isoOrNull(it.endsAt),
-  createdAt: iso(it.createdAt),
+  startsAt: iso(announcement.startsAt),
+  endsAt: isoOrNull(announcement.endsAt),
+  createdAt: iso(announcement.createdAt),
 })
 
 /** For actors who may read nodes. */
@@ -186,7 +186,7 @@ export const listAllAnnouncements = operation({
   summary: 'Every announcement, past and to come, newest first',
   access,
   response: page(response),
-  run: (call) => pageOfAnnouncements(call, (it) => show(call.tx, it)),
+  run: (call) => pageOfAnnouncements(call, (announcement) => show(call.tx, announcement)),
 })
 
 const audienceOf: Record<AccountKind, Audience> = { customer: 'customers', reseller: 'resellers', staff: 'staff' }
@@ -202,7 +202,8 @@ export function endWithOutage({ db, hub, now }: { db: Db; hub: Pick<Hub, 'connec
   const over = untilConnected(db, now).filter(({ nodeId }) => hub.connected(nodeId!))
   if (over.length)
     write(db, (tx) => {
-      for (const it of over) updateAnnouncement(tx, it, { endsAt: Math.max(now, it.startsAt + 1) })
+      for (const announcement of over)
+        updateAnnouncement(tx, announcement, { endsAt: Math.max(now, announcement.startsAt + 1) })
     })
 }
 
@@ -223,12 +224,12 @@ export const listAnnouncements = operation({
       all: rows,
       order: 'newest',
       keyOf: ({ startsAt, id }) => `${iso(startsAt)} ${id}`,
-      show: ({ id, text, level, ...it }) => ({
+      show: ({ id, text, level, startsAt, endsAt }) => ({
         id,
         text,
         level,
-        startsAt: iso(it.startsAt),
-        endsAt: isoOrNull(it.endsAt),
+        startsAt: iso(startsAt),
+        endsAt: isoOrNull(endsAt),
       }),
     })
   },

@@ -82,7 +82,7 @@ export const jobDetails = namedSchema('JobDetails', {
 })
 
 /** Undoing is part of running: a job has failed when all that it did is undone. */
-export const stateOf = (it: Job) => (it.state === 'undoing' ? 'running' : it.state)
+export const stateOf = ({ state }: Job) => (state === 'undoing' ? 'running' : state)
 
 type JobActor = {
   type: 'person' | 'token' | 'system'
@@ -101,28 +101,28 @@ function asSeenBy(actor: Actor, { ownerId, providerId }: JobRow, { type, id, nam
   return type === 'token' ? { ...whole, id: '', name: account.name ?? '' } : whole
 }
 
-const startedBy = (actor: Actor, it: JobRow) =>
-  asSeenBy(actor, it, {
-    type: it.startedByType,
-    id: it.startedById,
-    name: it.startedByName,
-    account: { id: it.actorId, kind: it.actorKind, name: it.actorName, resellerId: it.actorResellerId },
+const startedBy = (actor: Actor, row: JobRow) =>
+  asSeenBy(actor, row, {
+    type: row.startedByType,
+    id: row.startedById,
+    name: row.startedByName,
+    account: { id: row.actorId, kind: row.actorKind, name: row.actorName, resellerId: row.actorResellerId },
   })
 
-const cancelledBy = (actor: Actor, it: JobRow) =>
-  it.cancelRequestedAt === null
+const cancelledBy = (actor: Actor, row: JobRow) =>
+  row.cancelRequestedAt === null
     ? null
     : {
-        at: iso(it.cancelRequestedAt),
-        by: asSeenBy(actor, it, {
-          type: it.cancelByType!,
-          id: it.cancelById!,
-          name: it.cancelByName!,
+        at: iso(row.cancelRequestedAt),
+        by: asSeenBy(actor, row, {
+          type: row.cancelByType!,
+          id: row.cancelById!,
+          name: row.cancelByName!,
           account: {
-            id: it.cancellerId,
-            kind: it.cancellerKind,
-            name: it.cancellerName,
-            resellerId: it.cancellerResellerId,
+            id: row.cancellerId,
+            kind: row.cancellerKind,
+            name: row.cancellerName,
+            resellerId: row.cancellerResellerId,
           },
         }),
       }
@@ -130,58 +130,58 @@ const cancelledBy = (actor: Actor, it: JobRow) =>
 const isOpen = ({ state }: JobRow) => state !== 'succeeded' && state !== 'failed'
 
 /** Why the job cannot be cancelled now; undefined when it can be. */
-export function notCancellable(it: JobRow): ApiError | undefined {
-  if (!isOpen(it)) return new ApiError('job_ended', `${it.title} has ended.`)
-  if (it.cancelScope === null || it.pivotAt !== null)
-    return new ApiError('job_not_cancellable', `${it.title} cannot be undone, so it comes to its end by itself.`)
+export function notCancellable(row: JobRow): ApiError | undefined {
+  if (!isOpen(row)) return new ApiError('job_ended', `${row.title} has ended.`)
+  if (row.cancelScope === null || row.pivotAt !== null)
+    return new ApiError('job_not_cancellable', `${row.title} cannot be undone, so it comes to its end by itself.`)
   return undefined
 }
 
 /** Does this actor have the right with which such a job is cancelled, on what the job works on? */
-export function mayCancel(tx: Db, actor: Actor, it: JobRow): boolean {
-  const rights = job.rights?.(tx, actor, it)
-  return it.cancelScope !== null && actor.scopes.has(it.cancelScope) && (!rights || rights.has(it.cancelScope))
+export function mayCancel(tx: Db, actor: Actor, row: JobRow): boolean {
+  const rights = job.rights?.(tx, actor, row)
+  return row.cancelScope !== null && actor.scopes.has(row.cancelScope) && (!rights || rights.has(row.cancelScope))
 }
 
 const failureOf = ({ errorCode, errorMessage }: JobRow): Failure | null =>
   errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' }
 
 /** `saga`: the one of its kind, undefined where this version has none. */
-export function showJobDetails(tx: Db, actor: Actor, it: JobRow, saga: Saga | undefined, words: FailureWords) {
-  const failure = failureOf(it)
-  const pointOfNoReturn = it.pivotAt !== null ? ('passed' as const) : saga?.hasPivot ? ('ahead' as const) : null
+export function showJobDetails(tx: Db, actor: Actor, row: JobRow, saga: Saga | undefined, words: FailureWords) {
+  const failure = failureOf(row)
+  const pointOfNoReturn = row.pivotAt !== null ? ('passed' as const) : saga?.hasPivot ? ('ahead' as const) : null
   return {
-    ...showJob(tx, actor, it, words),
+    ...showJob(tx, actor, row, words),
     cause: failure && plainCause(words, failure),
-    pointOfNoReturn: isOpen(it) && it.state !== 'undoing' ? pointOfNoReturn : null,
-    waitingSince: isoOrNull(it.waitingSince),
-    ...outcomeOf(tx, it, saga),
+    pointOfNoReturn: isOpen(row) && row.state !== 'undoing' ? pointOfNoReturn : null,
+    waitingSince: isoOrNull(row.waitingSince),
+    ...outcomeOf(tx, row, saga),
   }
 }
 
-export function showJob(tx: Db, actor: Actor, it: JobRow, words: FailureWords) {
+export function showJob(tx: Db, actor: Actor, row: JobRow, words: FailureWords) {
   const staff = actor.kind === 'staff'
-  const failure = failureOf(it)
+  const failure = failureOf(row)
   return {
-    id: it.id,
-    kind: it.kind,
-    title: it.title,
-    state: stateOf(it),
-    progress: it.progress,
-    step: { n: it.stepN, of: it.stepOf, name: it.stepName },
-    startedBy: startedBy(actor, it),
-    nodeId: staff ? it.nodeId : null,
-    nodeName: staff ? it.nodeName : null,
-    otherNodeId: staff ? it.otherNodeId : null,
-    otherNodeName: staff ? it.otherNodeName : null,
-    ...subjectFields(it),
-    createdAt: iso(it.createdAt),
-    startedAt: isoOrNull(it.startedAt),
-    finishedAt: isoOrNull(it.finishedAt),
+    id: row.id,
+    kind: row.kind,
+    title: row.title,
+    state: stateOf(row),
+    progress: row.progress,
+    step: { n: row.stepN, of: row.stepOf, name: row.stepName },
+    startedBy: startedBy(actor, row),
+    nodeId: staff ? row.nodeId : null,
+    nodeName: staff ? row.nodeName : null,
+    otherNodeId: staff ? row.otherNodeId : null,
+    otherNodeName: staff ? row.otherNodeName : null,
+    ...subjectFields(row),
+    createdAt: iso(row.createdAt),
+    startedAt: isoOrNull(row.startedAt),
+    finishedAt: isoOrNull(row.finishedAt),
     error: failure && { ...failure, message: staff ? failure.message : plainCause(words, failure) },
-    undoing: it.state === 'undoing',
-    undoPending: it.undoNodeId !== null,
-    cancellable: it.cancelRequestedAt === null && !notCancellable(it) && mayCancel(tx, actor, it),
-    cancelled: cancelledBy(actor, it),
+    undoing: row.state === 'undoing',
+    undoPending: row.undoNodeId !== null,
+    cancellable: row.cancelRequestedAt === null && !notCancellable(row) && mayCancel(tx, actor, row),
+    cancelled: cancelledBy(actor, row),
   }
 }

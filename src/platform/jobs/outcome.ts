@@ -14,9 +14,9 @@ type Outcome = {
 }
 
 /** `saga`: undefined for a kind of job that this version does not have; nothing is known of its steps then. */
-export function outcomeOf(tx: Db, it: JobRow, saga: Saga | undefined): Outcome {
+export function outcomeOf(tx: Db, row: JobRow, saga: Saga | undefined): Outcome {
   if (!saga) return { steps: [], dataLost: null, retry: null }
-  const { notes, input } = stepNotes(tx, it.id)
+  const { notes, input } = stepNotes(tx, row.id)
   const noteOf = new Map<string, StepNote>(notes.map((note) => [note.name, note]))
   const steps = saga.steps.map(({ name, words }) => ({
     name: words,
@@ -25,7 +25,7 @@ export function outcomeOf(tx: Db, it: JobRow, saga: Saga | undefined): Outcome {
   const dataLost = saga.losingSteps.some(({ name }) => noteOf.get(name)?.answered === 1)
   return {
     steps,
-    dataLost: it.state === 'failed' ? dataLost : null,
-    retry: it.state === 'failed' ? (saga.options.retry?.(input) ?? null) : null,
+    dataLost: row.state === 'failed' ? dataLost : null,
+    retry: row.state === 'failed' ? (saga.options.retry?.(input) ?? null) : null,
   }
 }

@@ -81,10 +81,10 @@ function mustBeItsOwn(tx: Db, { secrets }: AppContext, owner: string, address: s
   if ((holder && holder.id !== owner) || isSenderOfAnother(tx, owner, address))
     throw invalid({ field: 'senderAddress', message: 'belongs to another account here. Use an address of your own.' })
   const theirs = [mailServer(tx, secrets)?.from, brandingOf(tx, null).senderAddress]
-    .filter((it) => it != null)
+    .filter((sender) => sender != null)
     .map(domainOf)
   const domain = domainOf(address)
-  if (theirs.some((it) => domain === it || domain.endsWith(`.${it}`)))
+  if (theirs.some((theirDomain) => domain === theirDomain || domain.endsWith(`.${theirDomain}`)))
     throw invalid({
       field: 'senderAddress',
       message: "is in your provider's own domain. Take an address in a domain of yours.",

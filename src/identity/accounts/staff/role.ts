@@ -118,8 +118,8 @@ export const roleResponse = namedSchema('Role', {
   secondFactor: t.Boolean(),
   staff: t.Integer(),
 })
-export const showRole = (tx: Db, rights: Rights, it: Role) => ({
-  ...it,
-  permissions: [...permissionsOf(rights, it)],
-  staff: countStaffWith(tx, it.id),
+export const showRole = (tx: Db, rights: Rights, role: Role) => ({
+  ...role,
+  permissions: [...permissionsOf(rights, role)],
+  staff: countStaffWith(tx, role.id),
 })

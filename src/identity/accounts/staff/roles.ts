@@ -31,8 +31,8 @@ export const listRoles = operation({
       name: 'roles',
       all: allRoles(call.tx),
       order: 'names',
-      keyOf: (it) => it.name,
-      show: (it) => showRole(call.tx, call.registry, it),
+      keyOf: ({ name }) => name,
+      show: (role) => showRole(call.tx, call.registry, role),
     }),
 })
 

@@ -50,8 +50,8 @@ export const staffMember: Resource<Account> = {
   name: 'member of staff',
   notFound: 'staff_not_found',
   find: (tx, _, id) => {
-    const it = accountById(tx, id)
-    return it?.kind === 'staff' ? it : undefined
+    const account = accountById(tx, id)
+    return account?.kind === 'staff' ? account : undefined
   },
 }
 

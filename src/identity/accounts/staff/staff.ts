@@ -27,7 +27,7 @@ export const listStaff = operation({
   access: who,
   response: page(staffResponse),
   run: (call) =>
-    pageOfAccounts(call, { name: 'staff', group: { kind: 'staff' }, show: (it) => showStaff(call.tx, it) }),
+    pageOfAccounts(call, { name: 'staff', group: { kind: 'staff' }, show: (member) => showStaff(call.tx, member) }),
 })
 
 export const createStaff = operation({
@@ -59,9 +59,9 @@ export const createStaff = operation({
     const role = mustBeRole(tx, body.role ?? 'Owner')
     mustReach(call, role)
     if (role.isOwner) tellOfOwner(call, `${body.name} (${body.email}) was added as an owner.`)
-    const it = addStaff(tx, { ...body, role: role.name, passwordHash, now: clock() })
-    if (passwordHash === null) sendWelcome(tx, call, it)
-    return showStaff(tx, it)
+    const member = addStaff(tx, { ...body, role: role.name, passwordHash, now: clock() })
+    if (passwordHash === null) sendWelcome(tx, call, member)
+    return showStaff(tx, member)
   },
 })
 
