@@ -235,7 +235,7 @@ async function backups(): Promise<Finding> {
 }
 
 async function bridges(settings: Settings | undefined): Promise<Finding> {
-  const there = (await addressesOfHost()).bridges.map((it) => it.name)
+  const there = (await addressesOfHost()).bridges.map(({ name }) => name)
   if (settings?.bridge && !there.includes(settings.bridge))
     return fail(
       `${settings.bridge} is missing; there is ${there.join(', ') || 'none'}`,
@@ -256,8 +256,8 @@ function poolChecks(dataDir: string): Check[] {
 }
 
 async function poolFinding(pool: Pool): Promise<Finding> {
-  const [it] = await new Storage([pool], POOL_LIMIT_MS).capacities()
-  const { kind, path, totalBytes, freeBytes, warnings = [] } = it!
+  const [capacity] = await new Storage([pool], POOL_LIMIT_MS).capacities()
+  const { kind, path, totalBytes, freeBytes, warnings = [] } = capacity!
   const problems = (await pool.problems?.()) ?? []
   const remedy = 'docs/storage.md says how such a pool is made'
   if (!totalBytes || problems.length) return fail(`${kind} ${path}: ${[...problems, ...warnings].join(' ')}`, remedy)

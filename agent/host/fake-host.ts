@@ -217,19 +217,19 @@ const countersOf = ({ threads, memoryMb }: FakeSettings, ms: number): HostCounte
   }
 }
 
-const factsOf = (it: FakeSettings, bootedAt: number): Facts => ({
-  hostname: it.hostname,
+const factsOf = (settings: FakeSettings, bootedAt: number): Facts => ({
+  hostname: settings.hostname,
   agentVersion: VERSION,
   fake: true,
   os: 'Fake host',
   kernel: 'none',
   bootedAt,
-  cpu: { model: 'Fake CPU', threads: it.threads },
-  memoryMb: it.memoryMb,
+  cpu: { model: 'Fake CPU', threads: settings.threads },
+  memoryMb: settings.memoryMb,
   virtualisation: { kind: 'none', reason: 'a fake host runs no vms' },
-  hardware: { firmware: it.firmware, tpm: it.tpm },
+  hardware: { firmware: settings.firmware, tpm: settings.tpm },
   versions: { berth: VERSION, bun: Bun.version },
-  bridges: [{ name: it.bridge, addresses: it.addresses }],
-  addresses: it.addresses,
-  ...(it.addresses[0] && { managementAddress: it.addresses[0].split('/')[0]! }),
+  bridges: [{ name: settings.bridge, addresses: settings.addresses }],
+  addresses: settings.addresses,
+  ...(settings.addresses[0] && { managementAddress: settings.addresses[0].split('/')[0]! }),
 })

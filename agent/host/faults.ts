@@ -28,7 +28,8 @@ const HANG_POLL_MS = 20
 
 /** Resolves when this part does not hang. Throws `tool_timeout` after the milliseconds of the entry. */
 export async function whileHanging(dataDir: string, part: Hang['hangs'], pool?: string) {
-  const isIt = (it: Entry) => 'hangs' in it && it.hangs === part && (it.hangs !== 'pool' || it.pool === pool)
+  const isIt = (entry: Entry) =>
+    'hangs' in entry && entry.hangs === part && (entry.hangs !== 'pool' || entry.pool === pool)
   const began = performance.now()
   for (let found = entriesIn(dataDir).find(isIt); found; found = entriesIn(dataDir).find(isIt)) {
     if (found.ms !== undefined && performance.now() - began >= found.ms)
@@ -57,8 +58,8 @@ export function hanging<T extends object>(of: T, names: readonly (keyof T)[], wa
 export function openFaults(dataDir: string, db: Database) {
   db.run('create table if not exists strikes (fault text primary key, times integer not null) strict')
   return async (name: CommandName, workload: string | undefined, work: () => Promise<unknown>) => {
-    const faults = entriesIn(dataDir).filter((it) => 'command' in it)
-    const fault = faults.find((it) => matches(it, name, workload) && strikes(db, it))
+    const faults = entriesIn(dataDir).filter((entry) => 'command' in entry)
+    const fault = faults.find((entry) => matches(entry, name, workload) && strikes(db, entry))
     return fault ? suffer(fault, name, work) : work()
   }
 }

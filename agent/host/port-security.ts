@@ -67,7 +67,7 @@ export class PortSecurity {
         throw new Failure('no_port_rules', `${workload} has no firewall rules on this node yet`)
       for (const rules of state.portRules()) {
         const floating = state.floating(rules.workload)
-        const rest = floating.filter((it) => !addresses.includes(it))
+        const rest = floating.filter((address) => !addresses.includes(address))
         const loses = rest.length < floating.length && on === (rules.workload !== workload)
         if (!loses) continue
         await this.change(withFloating(rules, floating), withFloating(rules, rest))
@@ -141,7 +141,7 @@ export class PortSecurity {
       await this.firewall.change(old, next)
     } catch (error) {
       const { workload } = (next ?? old)!
-      const others = this.state.portRules().filter((it) => it.workload !== workload)
+      const others = this.state.portRules().filter((rules) => rules.workload !== workload)
       await this.firewall.load([...others.map(this.inForce), ...(next ? [next] : [])]).catch(() => {
         throw error
       })
@@ -173,6 +173,11 @@ function newest(old: PortPolicy | undefined, given: PortPolicy | undefined): Pic
 /** The rules of a vm with its floating addresses among those that it may use. */
 const withFloating = (rules: PortRules, floating: readonly string[]): PortRules => ({
   ...rules,
-  ipv4: [...new Set([...rules.ipv4, ...floating.filter((it) => isIP(it) === 4)])],
-  ipv6: [...new Set([...rules.ipv6, ...floating.filter((it) => isIP(it) === 6).map((it) => `${it}/128`)])],
+  ipv4: [...new Set([...rules.ipv4, ...floating.filter((address) => isIP(address) === 4)])],
+  ipv6: [
+    ...new Set([
+      ...rules.ipv6,
+      ...floating.filter((address) => isIP(address) === 6).map((address) => `${address}/128`),
+    ]),
+  ],
 })

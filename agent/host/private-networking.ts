@@ -78,7 +78,7 @@ export class PrivateNetworking {
   private async configure({ workload, mac, addresses }: PrivateNetwork['ports'][number], mtu: number) {
     const { hypervisor, guestAgent } = this.vms ?? {}
     if (!hypervisor || !guestAgent || (await hypervisor.power(workload)) !== 'running') return
-    const card = (await guestAgent.interfaces(workload)).find((it) => it.mac.toLowerCase() === mac)
+    const card = (await guestAgent.interfaces(workload)).find((guestCard) => guestCard.mac.toLowerCase() === mac)
     if (!card || !DEVICE.test(card.name)) return
     const lacking = addresses.filter((cidr) => !card.addresses.includes(cidr))
     if (!lacking.length) return

@@ -14,11 +14,11 @@ afterEach(async () => {
 
 /** A controller and a running agent of a fake node. */
 async function node(env: Record<string, string> = {}) {
-  const it = controller()
-  closing.push(it.close)
+  const fakeController = controller()
+  closing.push(fakeController.close)
   const dir = dataDir()
   const enrolled = await berthAgent(
-    ['enroll', '--controller', it.url, '--token-file', '-', '--name', 'n1', '--data-dir', dir, '--fake'],
+    ['enroll', '--controller', fakeController.url, '--token-file', '-', '--name', 'n1', '--data-dir', dir, '--fake'],
     {},
     'good',
   )
@@ -28,11 +28,11 @@ async function node(env: Record<string, string> = {}) {
     closing.push(() => agent.stop('SIGKILL'))
     return agent
   }
-  return { it, dir, run, agent: run(env) }
+  return { fakeController, dir, run, agent: run(env) }
 }
 
 /** Sends every command of an installation, for the workload `n`. */
-async function install(it: Awaited<ReturnType<typeof node>>['it'], n = 1) {
+async function install(fakeController: Awaited<ReturnType<typeof node>>['fakeController'], n = 1) {
   const steps: { [N in CommandName]?: Input<N> } = {
     'image.ensure': imageSource,
     'volume.create': { volume: volumeOf(n), image: imageSource.id, sizeBytes: 10 * 1024 ** 3 },
@@ -44,29 +44,29 @@ async function install(it: Awaited<ReturnType<typeof node>>['it'], n = 1) {
   }
   const answers = []
   for (const [name, input] of Object.entries(steps))
-    answers.push(await it.command(`job_${n}/${name}`, name as CommandName, input as never))
+    answers.push(await fakeController.command(`job_${n}/${name}`, name as CommandName, input as never))
   return answers
 }
 
 describe('enrolling', () => {
   test('makes a key that only root can read and remembers the controller', async () => {
-    const { dir, it } = await node()
+    const { dir, fakeController } = await node()
     expect(statSync(join(dir, 'node.key')).mode & 0o777).toBe(0o600)
     expect(statSync(join(dir, 'agent.json')).mode & 0o777).toBe(0o600)
     expect(JSON.parse(await Bun.file(join(dir, 'agent.json')).text())).toEqual({
-      controller: it.url,
+      controller: fakeController.url,
       nodeId: NODE_ID,
       name: 'n1',
       fake: true,
     })
-    expect(it.enrolled()?.facts).toMatchObject({ fake: true, hostname: 'n1', memoryMb: 131_072 })
+    expect(fakeController.enrolled()?.facts).toMatchObject({ fake: true, hostname: 'n1', memoryMb: 131_072 })
   })
   test('with an unknown token is refused with the controller’s code, and nothing is stored', async () => {
-    const it = controller()
-    closing.push(it.close)
+    const fakeController = controller()
+    closing.push(fakeController.close)
     const dir = dataDir()
     const { code, err } = await berthAgent(
-      ['enroll', '--controller', it.url, '--token-file', '-', '--data-dir', dir, '--fake'],
+      ['enroll', '--controller', fakeController.url, '--token-file', '-', '--data-dir', dir, '--fake'],
       {},
       'bad',
     )
@@ -92,63 +92,67 @@ describe('enrolling', () => {
 
 describe('a connected agent', () => {
   test('reports facts, load and inventory', async () => {
-    const { it } = await node()
-    expect((await it.frame('facts')).facts).toMatchObject({
+    const { fakeController } = await node()
+    expect((await fakeController.frame('facts')).facts).toMatchObject({
       hostname: 'n1',
       fake: true,
       cpu: { threads: 32 },
       bridges: [{ name: 'br0' }],
     })
-    expect((await it.frame('heartbeat')).pools).toMatchObject([{ name: 'local', totalBytes: 2e12 }])
-    expect(await it.frame('inventory')).toMatchObject({ vms: [], volumes: [], foreign: [] })
+    expect((await fakeController.frame('heartbeat')).pools).toMatchObject([{ name: 'local', totalBytes: 2e12 }])
+    expect(await fakeController.frame('inventory')).toMatchObject({ vms: [], volumes: [], foreign: [] })
   })
   test('installs a vm whose guest answers', async () => {
-    const { it } = await node()
-    await it.waitConnected()
-    const answers = await install(it)
+    const { fakeController } = await node()
+    await fakeController.waitConnected()
+    const answers = await install(fakeController)
     expect(answers.map(({ type }) => type)).toEqual(Array(7).fill('done'))
     expect(answers.at(-1)).toMatchObject({ output: { answered: 'agent' } })
     // Between definition and start it may be reported as stopped.
-    expect(await it.frame('power', ({ power }) => power === 'running')).toMatchObject({ workload: workloadId(1) })
+    expect(await fakeController.frame('power', ({ power }) => power === 'running')).toMatchObject({
+      workload: workloadId(1),
+    })
   })
   test('says with its facts which commands it knows', async () => {
-    const { it } = await node()
-    expect((await it.frame('facts')).capabilities).toEqual(Object.keys(commands))
+    const { fakeController } = await node()
+    expect((await fakeController.frame('facts')).capabilities).toEqual(Object.keys(commands))
   })
   test('refuses unknown commands and invalid inputs', async () => {
-    const { it } = await node()
-    await it.waitConnected()
-    it.send('k1', 'vm.explode', {})
-    expect(await it.answer('k1')).toMatchObject({ type: 'failed', error: { code: 'invalid_command' } })
-    it.send('k2', 'vm.look', { workload: '../../etc/passwd' })
-    expect(await it.answer('k2')).toMatchObject({ type: 'failed', error: { code: 'invalid_command' } })
+    const { fakeController } = await node()
+    await fakeController.waitConnected()
+    fakeController.send('k1', 'vm.explode', {})
+    expect(await fakeController.answer('k1')).toMatchObject({ type: 'failed', error: { code: 'invalid_command' } })
+    fakeController.send('k2', 'vm.look', { workload: '../../etc/passwd' })
+    expect(await fakeController.answer('k2')).toMatchObject({ type: 'failed', error: { code: 'invalid_command' } })
   })
   test('does not start a vm without port rules', async () => {
-    const { it } = await node()
-    await it.waitConnected()
-    expect(await it.command('k', 'vm.start', { workload: workloadId(1) })).toMatchObject({
+    const { fakeController } = await node()
+    await fakeController.waitConnected()
+    expect(await fakeController.command('k', 'vm.start', { workload: workloadId(1) })).toMatchObject({
       error: { code: 'no_port_rules' },
     })
   })
   test('reconnects after a lost connection and answers repeated commands from its journal', async () => {
-    const { it } = await node()
-    await it.waitConnected()
-    await install(it)
-    it.dropConnection()
+    const { fakeController } = await node()
+    await fakeController.waitConnected()
+    await install(fakeController)
+    fakeController.dropConnection()
     await Bun.sleep(20)
-    await it.waitConnected()
-    it.frames.length = 0
+    await fakeController.waitConnected()
+    fakeController.frames.length = 0
     // Without port rules this vm could not be started: the answer is that of the command before.
-    expect(await it.command('job_1/vm.start', 'vm.start', { workload: workloadId(2) })).toMatchObject({ output: {} })
+    expect(await fakeController.command('job_1/vm.start', 'vm.start', { workload: workloadId(2) })).toMatchObject({
+      output: {},
+    })
   })
   test('leaves its vms running when it is killed, and exits with 0 on SIGTERM', async () => {
-    const { it, agent, run } = await node()
-    await it.waitConnected()
-    await install(it)
+    const { fakeController, agent, run } = await node()
+    await fakeController.waitConnected()
+    await install(fakeController)
     await agent.stop('SIGKILL')
     const again = run()
-    it.frames.length = 0
-    expect((await it.frame('inventory')).vms).toEqual([{ workload: workloadId(1), power: 'running' }])
+    fakeController.frames.length = 0
+    expect((await fakeController.frame('inventory')).vms).toEqual([{ workload: workloadId(1), power: 'running' }])
     expect(await again.stop()).toBe(0)
   })
 })
@@ -161,11 +165,11 @@ describe('the connection', () => {
   ] as const
   for (const [where, status, words] of refusals) {
     test(`${status} to ${where} is logged in words, once a minute`, async () => {
-      const { it, dir, agent } = await node()
-      await it.waitConnected()
+      const { fakeController, dir, agent } = await node()
+      await fakeController.waitConnected()
       await agent.stop()
-      if (where === 'the upgrade') it.answerUpgradesWith(status)
-      else it.answerChallengesWith(status)
+      if (where === 'the upgrade') fakeController.answerUpgradesWith(status)
+      else fakeController.answerChallengesWith(status)
       const refused = agentProcess(dir, {}, 'pipe')
       let said = ''
       const reading = (async () => {
@@ -181,88 +185,88 @@ describe('the connection', () => {
     })
   }
   test('whose challenge the controller forgot is asked for anew at once, and nobody hears of a removal', async () => {
-    const { it, dir, agent } = await node()
-    await it.waitConnected()
+    const { fakeController, dir, agent } = await node()
+    await fakeController.waitConnected()
     await agent.stop()
-    it.forgetChallenges(3)
+    fakeController.forgetChallenges(3)
     const began = performance.now()
     const again = agentProcess(dir, {}, 'pipe')
-    await it.waitConnected()
+    await fakeController.waitConnected()
     const tookMs = performance.now() - began
     expect(await again.stop()).toBe(0)
     const said = await new Response(again.child.stderr as ReadableStream).text()
     expect(said).not.toContain('removed')
-    expect(it.requests.filter((path) => path === agentPaths.connect)).toHaveLength(1 + 4)
+    expect(fakeController.requests.filter((path) => path === agentPaths.connect)).toHaveLength(1 + 4)
     expect(tookMs).toBeLessThan(15_000)
   })
   for (const code of [closeCodes.tooMuch, closeCodes.replaced])
     test(`closed with ${code} is not opened again for half a minute, and the agent still stops at once`, async () => {
-      const { it, agent } = await node()
-      await it.waitConnected()
-      it.closeConnection(code)
+      const { fakeController, agent } = await node()
+      await fakeController.waitConnected()
+      fakeController.closeConnection(code)
       await Bun.sleep(1500)
-      expect(it.connected()).toBe(false)
+      expect(fakeController.connected()).toBe(false)
       expect(await agent.stop()).toBe(0)
     })
   test('closed because the controller restarts is opened again soon', async () => {
-    const { it } = await node()
-    await it.waitConnected()
-    it.closeConnection(closeCodes.restarting)
+    const { fakeController } = await node()
+    await fakeController.waitConnected()
+    fakeController.closeConnection(closeCodes.restarting)
     await Bun.sleep(20)
-    await it.waitConnected(3000)
+    await fakeController.waitConnected(3000)
   })
   test('is retried while the controller is away', async () => {
-    const { it } = await node()
-    await it.waitConnected()
-    it.answerChallengesWith(503)
-    it.dropConnection()
+    const { fakeController } = await node()
+    await fakeController.waitConnected()
+    fakeController.answerChallengesWith(503)
+    fakeController.dropConnection()
     await Bun.sleep(800)
-    expect(it.connected()).toBe(false)
-    it.answerChallengesWith(200)
-    await it.waitConnected(10_000)
+    expect(fakeController.connected()).toBe(false)
+    fakeController.answerChallengesWith(200)
+    await fakeController.waitConnected(10_000)
   })
   test('stays open on SIGTERM until running commands are answered', async () => {
-    const { it, dir, agent } = await node()
-    await it.waitConnected()
+    const { fakeController, dir, agent } = await node()
+    await fakeController.waitConnected()
     await Bun.write(join(dir, 'faults.json'), JSON.stringify([{ command: 'vm.look', mode: 'slow', ms: 500 }]))
-    it.send('slow', 'vm.look', { workload: workloadId(1) })
+    fakeController.send('slow', 'vm.look', { workload: workloadId(1) })
     await Bun.sleep(100)
     expect(await agent.stop()).toBe(0)
-    expect(await it.answer('slow')).toMatchObject({ output: { power: 'absent' } })
+    expect(await fakeController.answer('slow')).toMatchObject({ output: { power: 'absent' } })
   })
   test('carries a command’s log lines and progress while it runs', async () => {
-    const { it } = await node()
-    await it.waitConnected()
-    await it.command('job/image', 'image.ensure', imageSource)
-    expect(await it.frame('log')).toMatchObject({ key: 'job/image', level: 'info' })
-    expect(await it.frame('progress', ({ percent }) => percent === 100)).toMatchObject({ key: 'job/image' })
+    const { fakeController } = await node()
+    await fakeController.waitConnected()
+    await fakeController.command('job/image', 'image.ensure', imageSource)
+    expect(await fakeController.frame('log')).toMatchObject({ key: 'job/image', level: 'info' })
+    expect(await fakeController.frame('progress', ({ percent }) => percent === 100)).toMatchObject({ key: 'job/image' })
   })
   test('carries a report on request', async () => {
-    const { it } = await node()
-    await it.waitConnected()
-    await it.frame('inventory')
-    it.frames.length = 0
-    it.ask({ type: 'report' })
-    await it.frame('facts')
-    await it.frame('heartbeat')
-    await it.frame('inventory')
+    const { fakeController } = await node()
+    await fakeController.waitConnected()
+    await fakeController.frame('inventory')
+    fakeController.frames.length = 0
+    fakeController.ask({ type: 'report' })
+    await fakeController.frame('facts')
+    await fakeController.frame('heartbeat')
+    await fakeController.frame('inventory')
   })
 })
 
 describe('a crash', () => {
   for (const moment of ['before', 'after'] as const) {
     test(`${moment} a command lets the command run again, once`, async () => {
-      const { it, agent, run } = await node({ BERTH_CRASH_AT: `vm.start:${moment}` })
-      await it.waitConnected()
-      install(it).catch(() => {})
+      const { fakeController, agent, run } = await node({ BERTH_CRASH_AT: `vm.start:${moment}` })
+      await fakeController.waitConnected()
+      install(fakeController).catch(() => {})
       expect(await agent.child.exited).not.toBe(0)
       run({ BERTH_CRASH_AT: `vm.start:${moment}` })
       await Bun.sleep(100)
-      await it.waitConnected()
-      expect(await it.command('job_1/vm.start', 'vm.start', { workload: workloadId(1) })).toMatchObject({
+      await fakeController.waitConnected()
+      expect(await fakeController.command('job_1/vm.start', 'vm.start', { workload: workloadId(1) })).toMatchObject({
         type: 'done',
       })
-      expect(await it.command('look', 'vm.look', { workload: workloadId(1) })).toMatchObject({
+      expect(await fakeController.command('look', 'vm.look', { workload: workloadId(1) })).toMatchObject({
         output: { power: 'running' },
       })
     })
@@ -271,20 +275,20 @@ describe('a crash', () => {
 
 describe('a reboot of the host', () => {
   test('starts the vms that ran, without the controller', async () => {
-    const { it, dir, agent, run } = await node()
-    await it.waitConnected()
-    await install(it, 1)
-    await install(it, 2)
-    await it.command('stop', 'vm.stop', { workload: workloadId(2), graceSeconds: 0 })
+    const { fakeController, dir, agent, run } = await node()
+    await fakeController.waitConnected()
+    await install(fakeController, 1)
+    await install(fakeController, 2)
+    await fakeController.command('stop', 'vm.stop', { workload: workloadId(2), graceSeconds: 0 })
     await agent.stop()
     await Bun.write(join(dir, 'fake.json'), JSON.stringify({ bootId: 'second-boot' }))
     run()
     await Bun.sleep(200)
-    await it.waitConnected()
-    expect(await it.command('l1', 'vm.look', { workload: workloadId(1) })).toMatchObject({
+    await fakeController.waitConnected()
+    expect(await fakeController.command('l1', 'vm.look', { workload: workloadId(1) })).toMatchObject({
       output: { power: 'running' },
     })
-    expect(await it.command('l2', 'vm.look', { workload: workloadId(2) })).toMatchObject({
+    expect(await fakeController.command('l2', 'vm.look', { workload: workloadId(2) })).toMatchObject({
       output: { power: 'stopped' },
     })
   })
@@ -292,22 +296,30 @@ describe('a reboot of the host', () => {
 
 describe('injected faults', () => {
   test('strike as often as configured, also across a kill', async () => {
-    const { it, dir, agent, run } = await node()
-    await it.waitConnected()
+    const { fakeController, dir, agent, run } = await node()
+    await fakeController.waitConnected()
     await Bun.write(join(dir, 'faults.json'), JSON.stringify([{ command: 'vm.look', mode: 'fail', times: 2 }]))
-    expect(await it.command('a', 'vm.look', { workload: workloadId(1) })).toMatchObject({ error: { code: 'fault' } })
+    expect(await fakeController.command('a', 'vm.look', { workload: workloadId(1) })).toMatchObject({
+      error: { code: 'fault' },
+    })
     await agent.stop('SIGKILL')
     run()
     await Bun.sleep(50)
-    await it.waitConnected()
-    expect(await it.command('b', 'vm.look', { workload: workloadId(1) })).toMatchObject({ error: { code: 'fault' } })
-    expect(await it.command('c', 'vm.look', { workload: workloadId(1) })).toMatchObject({ output: { power: 'absent' } })
+    await fakeController.waitConnected()
+    expect(await fakeController.command('b', 'vm.look', { workload: workloadId(1) })).toMatchObject({
+      error: { code: 'fault' },
+    })
+    expect(await fakeController.command('c', 'vm.look', { workload: workloadId(1) })).toMatchObject({
+      output: { power: 'absent' },
+    })
   })
   test('of mode lie answer and do nothing', async () => {
-    const { it, dir } = await node()
-    await it.waitConnected()
+    const { fakeController, dir } = await node()
+    await fakeController.waitConnected()
     await Bun.write(join(dir, 'faults.json'), JSON.stringify([{ command: 'vm.start', mode: 'lie' }]))
-    expect(await it.command('a', 'vm.start', { workload: workloadId(1) })).toMatchObject({ type: 'done' })
-    expect(await it.command('b', 'vm.look', { workload: workloadId(1) })).toMatchObject({ output: { power: 'absent' } })
+    expect(await fakeController.command('a', 'vm.start', { workload: workloadId(1) })).toMatchObject({ type: 'done' })
+    expect(await fakeController.command('b', 'vm.look', { workload: workloadId(1) })).toMatchObject({
+      output: { power: 'absent' },
+    })
   })
 })

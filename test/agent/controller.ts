@@ -124,7 +124,7 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
     })
   }
 
-  const it = {
+  const fakeController = {
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${server.port}`,
     port: server.port!,
     /** The paths of the requests that arrived. */
@@ -133,8 +133,8 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
       pins = them
     },
     /** `then`: a frame that follows the welcome at once. */
-    welcomeWithEpoch: (it: number, then?: ToAgent) => {
-      epoch = it
+    welcomeWithEpoch: (nextEpoch: number, then?: ToAgent) => {
+      epoch = nextEpoch
       greeting = then
     },
     /** Forgets the challenges of the next `n` signed requests. */
@@ -180,8 +180,8 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
       socket?.send(JSON.stringify({ type: 'command', key, name, input })),
     /** Sends a command and answers what the agent answered. */
     async command<N extends CommandName>(key: string, name: N, input: Input<N>, limitMs?: number) {
-      it.send(key, name, input)
-      return it.answer(key, limitMs)
+      fakeController.send(key, name, input)
+      return fakeController.answer(key, limitMs)
     },
     answer: (key: string, limitMs = 5000) =>
       waitFor(
@@ -191,5 +191,5 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
       ),
     close: () => server.stop(true),
   }
-  return it
+  return fakeController
 }

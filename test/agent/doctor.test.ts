@@ -5,11 +5,15 @@ import { berthAgent, dataDir } from './run.ts'
 const LINE = /^(ok {4}|warn {2}|fail {2})[a-z][a-z -]+ — \S.*$/
 
 test('a fake host requires only a controller', async () => {
-  const it = controller()
+  const fakeController = controller()
   const dir = dataDir()
-  await berthAgent(['enroll', '--controller', it.url, '--token-file', '-', '--data-dir', dir, '--fake'], {}, 'good')
+  await berthAgent(
+    ['enroll', '--controller', fakeController.url, '--token-file', '-', '--data-dir', dir, '--fake'],
+    {},
+    'good',
+  )
   const { code, out } = await berthAgent(['doctor', '--data-dir', dir])
-  it.close()
+  fakeController.close()
   const [, ...lines] = out.trim().split('\n')
   expect(code).toBe(0)
   expect(lines).toHaveLength(2)
@@ -24,10 +28,14 @@ test('a real host gets one line per requirement, with a remedy where one is miss
   expect(code).toBe(lines.some((line) => line.startsWith('fail')) ? 1 : 0)
 })
 test('a controller that does not answer fails the check', async () => {
-  const it = controller()
+  const fakeController = controller()
   const dir = dataDir()
-  await berthAgent(['enroll', '--controller', it.url, '--token-file', '-', '--data-dir', dir, '--fake'], {}, 'good')
-  it.close()
+  await berthAgent(
+    ['enroll', '--controller', fakeController.url, '--token-file', '-', '--data-dir', dir, '--fake'],
+    {},
+    'good',
+  )
+  fakeController.close()
   const { code, out } = await berthAgent(['doctor', '--data-dir', dir])
   expect(code).toBe(1)
   expect(out).toContain('cannot be reached')

@@ -19,8 +19,8 @@ const processesWith = (ending: string) =>
   })
 async function until<T>(found: () => T | undefined): Promise<T> {
   for (const end = performance.now() + 5000; performance.now() < end; await Bun.sleep(10)) {
-    const it = found()
-    if (it !== undefined) return it
+    const seen = found()
+    if (seen !== undefined) return seen
   }
   throw new Error('it was not seen')
 }
@@ -133,7 +133,7 @@ test('S4: a displayed command line can be pasted into a shell, whatever its word
   await fc.assert(
     fc.asyncProperty(
       fc.array(
-        fc.string({ minLength: 1 }).filter((it) => !it.includes('\0')),
+        fc.string({ minLength: 1 }).filter((word) => !word.includes('\0')),
         { maxLength: 4 },
       ),
       async (words) => {

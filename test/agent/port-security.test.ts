@@ -15,7 +15,7 @@ import { dataDir } from './run.ts'
 /** A kernel that refuses the rules of one vm. */
 class Picky extends FakeFirewall {
   override async load(rules: readonly PortRules[]) {
-    if (rules.some((it) => it.workload === workloadId(13))) throw new Error('the kernel does not take it')
+    if (rules.some(({ workload }) => workload === workloadId(13))) throw new Error('the kernel does not take it')
     await super.load(rules)
   }
   override async change(old: PortRules | undefined, next: PortRules | undefined) {

@@ -45,45 +45,49 @@ async function serverIn(root: string, limits: Partial<Limits> = {}) {
 type Served = Awaited<ReturnType<typeof serverIn>>
 const newFolder = () => mkdtempSync('/tmp/berth-backups-')
 
-let it: Served
+let sharedServer: Served
 beforeAll(async () => {
-  it = await serverIn(newFolder())
-  for (const path of ['/web/', '/web/customer-1/']) await it.ask('POST', `${path}?create=true`)
-  await it.ask('POST', '/other/?create=true', undefined, { Authorization: it.as('other') })
+  sharedServer = await serverIn(newFolder())
+  for (const path of ['/web/', '/web/customer-1/']) await sharedServer.ask('POST', `${path}?create=true`)
+  await sharedServer.ask('POST', '/other/?create=true', undefined, { Authorization: sharedServer.as('other') })
 })
-afterAll(() => it[Symbol.asyncDispose]())
+afterAll(() => sharedServer[Symbol.asyncDispose]())
 
 const put = (kind: string, bytes: string, headers = {}) =>
-  it.ask('POST', `/web/${kind}/${sha256(bytes)}`, bytes, headers)
+  sharedServer.ask('POST', `/web/${kind}/${sha256(bytes)}`, bytes, headers)
 const pathOf = (kind: string, bytes: string) => `/web/${kind}/${sha256(bytes)}`
 
 /** Every file of both repositories with its bytes. */
 const everything = () =>
-  [...new Bun.Glob('{web,other}/**/*').scanSync({ cwd: it.root, dot: true })]
+  [...new Bun.Glob('{web,other}/**/*').scanSync({ cwd: sharedServer.root, dot: true })]
     .toSorted()
-    .map((path) => `${path} ${readFileSync(`${it.root}/${path}`, 'utf8')}`)
+    .map((path) => `${path} ${readFileSync(`${sharedServer.root}/${path}`, 'utf8')}`)
 
 describe('a client', () => {
   test.each(['data', 'index', 'snapshots', 'locks', 'keys'])('adds a file of %s and reads it', async (kind) => {
     const bytes = `bytes of ${kind}`
     expect((await put(kind, bytes)).status).toBe(200)
-    expect((await it.ask('GET', pathOf(kind, bytes))).text).toBe(bytes)
-    const head = await it.ask('HEAD', pathOf(kind, bytes))
+    expect((await sharedServer.ask('GET', pathOf(kind, bytes))).text).toBe(bytes)
+    const head = await sharedServer.ask('HEAD', pathOf(kind, bytes))
     expect([head.status, head.headers.get('Content-Length')]).toEqual([200, String(bytes.length)])
-    expect(JSON.parse((await it.ask('GET', `/web/${kind}/`)).text)).toEqual([sha256(bytes)])
-    const second = await it.ask('GET', `/web/${kind}/`, undefined, { Accept: 'application/vnd.x.restic.rest.v2' })
+    expect(JSON.parse((await sharedServer.ask('GET', `/web/${kind}/`)).text)).toEqual([sha256(bytes)])
+    const second = await sharedServer.ask('GET', `/web/${kind}/`, undefined, {
+      Accept: 'application/vnd.x.restic.rest.v2',
+    })
     expect(second.headers.get('Content-Type')).toBe('application/vnd.x.restic.rest.v2')
     expect(JSON.parse(second.text)).toEqual([{ name: sha256(bytes), size: bytes.length }])
   })
   test('finds packs where restic itself looks for them on a disk', async () => {
     await put('data', 'a pack')
     const name = sha256('a pack')
-    expect(existsSync(`${it.root}/web/data/${name.slice(0, 2)}/${name}`)).toBe(true)
+    expect(existsSync(`${sharedServer.root}/web/data/${name.slice(0, 2)}/${name}`)).toBe(true)
   })
   test('reads a part of a file', async () => {
     await put('data', '0123456789')
     const part = async (range: string) => {
-      const { status, text, headers } = await it.ask('GET', pathOf('data', '0123456789'), undefined, { Range: range })
+      const { status, text, headers } = await sharedServer.ask('GET', pathOf('data', '0123456789'), undefined, {
+        Range: range,
+      })
       return [status, text.trim(), headers.get('Content-Range')]
     }
     expect(await part('bytes=2-4')).toEqual([206, '234', 'bytes 2-4/10'])
@@ -95,28 +99,28 @@ describe('a client', () => {
   })
   test('removes its lock, and no lock twice', async () => {
     await put('locks', 'a lock')
-    expect((await it.ask('DELETE', pathOf('locks', 'a lock'))).status).toBe(200)
-    expect((await it.ask('DELETE', pathOf('locks', 'a lock'))).status).toBe(404)
+    expect((await sharedServer.ask('DELETE', pathOf('locks', 'a lock'))).status).toBe(200)
+    expect((await sharedServer.ask('DELETE', pathOf('locks', 'a lock'))).status).toBe(404)
   })
   test('starts a set-up anew that was broken off', async () => {
     const key = 'key of a broken set-up'
     const at = '/web/half/'
-    await it.ask('POST', `${at}?create=true`)
-    await it.ask('POST', `${at}keys/${sha256(key)}`, key)
-    expect((await it.ask('POST', `${at}?create=true`)).status).toBe(200)
-    expect((await it.ask('GET', `${at}keys/`)).text).toBe('[]')
+    await sharedServer.ask('POST', `${at}?create=true`)
+    await sharedServer.ask('POST', `${at}keys/${sha256(key)}`, key)
+    expect((await sharedServer.ask('POST', `${at}?create=true`)).status).toBe(200)
+    expect((await sharedServer.ask('GET', `${at}keys/`)).text).toBe('[]')
     // With a backup in it, a lost config does not make its keys removable.
-    await it.ask('POST', `${at}keys/${sha256(key)}`, key)
-    await it.ask('POST', `${at}snapshots/${sha256('s')}`, 's')
-    await it.ask('POST', `${at}?create=true`)
-    expect((await it.ask('GET', `${at}keys/`)).text).toBe(`["${sha256(key)}"]`)
+    await sharedServer.ask('POST', `${at}keys/${sha256(key)}`, key)
+    await sharedServer.ask('POST', `${at}snapshots/${sha256('s')}`, 's')
+    await sharedServer.ask('POST', `${at}?create=true`)
+    expect((await sharedServer.ask('GET', `${at}keys/`)).text).toBe(`["${sha256(key)}"]`)
   })
   test('of an unknown repository is told so', async () => {
-    const missing = await it.ask('POST', `/web/nowhere/locks/${sha256('x')}`, 'x')
+    const missing = await sharedServer.ask('POST', `/web/nowhere/locks/${sha256('x')}`, 'x')
     expect(missing.status).toBe(404)
-    expect((await it.ask('GET', '/web/nowhere/config')).status).toBe(404)
-    expect((await it.ask('GET', '/web/nowhere/data/')).text).toBe('[]')
-    expect(it.incoming()).toEqual([])
+    expect((await sharedServer.ask('GET', '/web/nowhere/config')).status).toBe(404)
+    expect((await sharedServer.ask('GET', '/web/nowhere/data/')).text).toBe('[]')
+    expect(sharedServer.incoming()).toEqual([])
   })
 })
 
@@ -124,15 +128,15 @@ describe('what is there stays', () => {
   const kinds = ['data', 'index', 'snapshots', 'keys', 'locks']
   beforeAll(async () => {
     for (const kind of kinds) await put(kind, 'kept')
-    expect((await it.ask('POST', '/web/config', 'the config')).status).toBe(200)
+    expect((await sharedServer.ask('POST', '/web/config', 'the config')).status).toBe(200)
   })
   const refused: Record<string, () => Promise<number[]>> = {
-    'another config': async () => [(await it.ask('POST', '/web/config', 'mine')).status],
+    'another config': async () => [(await sharedServer.ask('POST', '/web/config', 'mine')).status],
     'a file again': async () => await Promise.all(kinds.map(async (kind) => (await put(kind, 'kept')).status)),
     'removal of what is no lock': async () =>
       await Promise.all(
         [...kinds.filter((kind) => kind !== 'locks').map((kind) => pathOf(kind, 'kept')), '/web/config', '/web/'].map(
-          async (path) => (await it.ask('DELETE', path)).status,
+          async (path) => (await sharedServer.ask('DELETE', path)).status,
         ),
       ),
     'a new key after set-up': async () => [(await put('keys', 'key of a thief')).status],
@@ -145,7 +149,7 @@ describe('what is there stays', () => {
           ['POST', '/other/?create=true'],
           ['POST', `/other/locks/${sha256('x')}`, 'x'],
           ['DELETE', `/other/locks/${sha256('x')}`],
-        ].map(async ([method, path, body]) => (await it.ask(method!, path!, body)).status),
+        ].map(async ([method, path, body]) => (await sharedServer.ask(method!, path!, body)).status),
       ),
   }
   test.each(Object.keys(refused))('refused: %s', async (name) => {
@@ -153,30 +157,33 @@ describe('what is there stays', () => {
     const found = await refused[name]!()
     expect(new Set(found)).toEqual(new Set([403]))
     expect(everything()).toEqual(before)
-    expect(it.incoming()).toEqual([])
+    expect(sharedServer.incoming()).toEqual([])
   })
   test('when two uploads of one name end at once, one of them is stored', async () => {
     const bytes = new Uint8Array(randomBytes(200_000))
     const all = await Promise.all(
-      Array.from({ length: 6 }, async () => (await it.ask('POST', `/web/data/${sha256(bytes)}`, bytes)).status),
+      Array.from(
+        { length: 6 },
+        async () => (await sharedServer.ask('POST', `/web/data/${sha256(bytes)}`, bytes)).status,
+      ),
     )
     expect(all.toSorted()).toEqual([200, 403, 403, 403, 403, 403])
-    expect(sha256(readFileSync(`${it.root}/web/data/${sha256(bytes).slice(0, 2)}/${sha256(bytes)}`))).toBe(
+    expect(sha256(readFileSync(`${sharedServer.root}/web/data/${sha256(bytes).slice(0, 2)}/${sha256(bytes)}`))).toBe(
       sha256(bytes),
     )
   })
   test('refused: bytes that are not those of the name', async () => {
     const before = everything()
-    expect((await it.ask('POST', `/web/data/${sha256('right')}`, 'wrong')).status).toBe(400)
-    expect((await it.ask('POST', `/web/data/${sha256('right')}`)).status).toBe(400)
+    expect((await sharedServer.ask('POST', `/web/data/${sha256('right')}`, 'wrong')).status).toBe(400)
+    expect((await sharedServer.ask('POST', `/web/data/${sha256('right')}`)).status).toBe(400)
     expect(everything()).toEqual(before)
-    expect(it.incoming()).toEqual([])
+    expect(sharedServer.incoming()).toEqual([])
   })
 })
 
 describe('credentials', () => {
   const statusWith = async (Authorization: string) =>
-    (await it.ask('GET', '/web/config', undefined, { Authorization })).status
+    (await sharedServer.ask('GET', '/web/config', undefined, { Authorization })).status
   test('are needed for everything', async () => {
     for (const wrong of [
       '',
@@ -188,41 +195,41 @@ describe('credentials', () => {
       basic('nobody', 'x'),
     ])
       expect([wrong, await statusWith(wrong)]).toEqual([wrong, 401])
-    expect((await it.ask('POST', '/web/?create=true', undefined, { Authorization: '' })).status).toBe(401)
+    expect((await sharedServer.ask('POST', '/web/?create=true', undefined, { Authorization: '' })).status).toBe(401)
   })
   test('never name a file outside of the logins', async () => {
     for (const name of ['../web', '.', '..', '../.server.lock', 'web/../web', 'web\0', '.web.1'])
       expect([name, await statusWith(basic(name, 'x'))]).toEqual([name, 401])
   })
   test('are not on the disk', async () => {
-    const password = addLogin(it.root, 'seen')!
-    const files = [...new Bun.Glob('**/*').scanSync({ cwd: it.root, dot: true })]
+    const password = addLogin(sharedServer.root, 'seen')!
+    const files = [...new Bun.Glob('**/*').scanSync({ cwd: sharedServer.root, dot: true })]
     expect(files).toContain('.logins/seen')
-    for (const path of files) expect(readFileSync(`${it.root}/${path}`, 'latin1')).not.toContain(password)
+    for (const path of files) expect(readFileSync(`${sharedServer.root}/${path}`, 'latin1')).not.toContain(password)
   })
   test('of a login that shares a folder open that one alone, and end alone', async () => {
-    const password = addLogin(it.root, 'node-2', 'web')!
+    const password = addLogin(sharedServer.root, 'node-2', 'web')!
     const as = { Authorization: basic('node-2', password) }
-    expect((await it.ask('HEAD', '/web/config', undefined, as)).status).toBe(
-      (await it.ask('HEAD', '/web/config')).status,
+    expect((await sharedServer.ask('HEAD', '/web/config', undefined, as)).status).toBe(
+      (await sharedServer.ask('HEAD', '/web/config')).status,
     )
     for (const path of ['/other/config', '/node-2/config'])
-      expect((await it.ask('GET', path, undefined, as)).status).toBe(403)
-    expect(logins(it.root)).toContainEqual(expect.objectContaining({ name: 'node-2', folder: 'web' }))
-    expect(removeLogin(it.root, 'node-2')).toBe(true)
-    expect((await it.ask('GET', '/web/config', undefined, as)).status).toBe(401)
-    expect((await it.ask('GET', '/other/config')).status).toBe(403)
-    expect((await it.ask('HEAD', '/web/config')).status).not.toBe(401)
+      expect((await sharedServer.ask('GET', path, undefined, as)).status).toBe(403)
+    expect(logins(sharedServer.root)).toContainEqual(expect.objectContaining({ name: 'node-2', folder: 'web' }))
+    expect(removeLogin(sharedServer.root, 'node-2')).toBe(true)
+    expect((await sharedServer.ask('GET', '/web/config', undefined, as)).status).toBe(401)
+    expect((await sharedServer.ask('GET', '/other/config')).status).toBe(403)
+    expect((await sharedServer.ask('HEAD', '/web/config')).status).not.toBe(401)
   })
   test('end at once when the login is removed, and its name comes back with another password', async () => {
-    const password = addLogin(it.root, 'brief')!
+    const password = addLogin(sharedServer.root, 'brief')!
     const status = async (secret: string) =>
-      (await it.ask('GET', '/brief/config', undefined, { Authorization: basic('brief', secret) })).status
+      (await sharedServer.ask('GET', '/brief/config', undefined, { Authorization: basic('brief', secret) })).status
     expect(await status(password)).toBe(404)
-    expect(addLogin(it.root, 'brief')).toBeUndefined()
-    expect(removeLogin(it.root, 'brief')).toBe(true)
+    expect(addLogin(sharedServer.root, 'brief')).toBeUndefined()
+    expect(removeLogin(sharedServer.root, 'brief')).toBe(true)
     expect(await status(password)).toBe(401)
-    const next = addLogin(it.root, 'brief')!
+    const next = addLogin(sharedServer.root, 'brief')!
     expect([await status(password), await status(next)]).toEqual([401, 404])
   })
 })
@@ -260,16 +267,18 @@ describe('paths', () => {
   })
   test('have no other method', async () => {
     for (const method of ['PUT', 'PATCH', 'OPTIONS', 'MKCOL'])
-      expect([method, (await it.ask(method, '/web/config')).status]).toEqual([method, 405])
-    expect((await it.ask('POST', '/web/')).status).toBe(400)
-    expect((await it.ask('POST', '/web/?create=false')).status).toBe(400)
+      expect([method, (await sharedServer.ask(method, '/web/config')).status]).toEqual([method, 405])
+    expect((await sharedServer.ask('POST', '/web/')).status).toBe(400)
+    expect((await sharedServer.ask('POST', '/web/?create=false')).status).toBe(400)
   })
 })
 
 /** As it stands: `fetch` would tidy the path first. */
 async function rawStatus(line: string): Promise<number> {
-  const socket = await opened(it.port)
-  socket.write(`${line}\r\nHost: x\r\nAuthorization: ${it.as('web')}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`)
+  const socket = await opened(sharedServer.port)
+  socket.write(
+    `${line}\r\nHost: x\r\nAuthorization: ${sharedServer.as('web')}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+  )
   return await statusOf(socket)
 }
 
@@ -306,16 +315,16 @@ describe('a hostile client', () => {
   const aFile = (kind = 'data') => `/web/${kind}/${sha256(randomBytes(8))}`
 
   test('cannot send more than a file can have, said or unsaid', async () => {
-    const said = await begin(it, aFile(), 1e12)
+    const said = await begin(sharedServer, aFile(), 1e12)
     expect(await statusOf(said)).toBe(413)
     said.destroy()
-    const unsaid = await begin(it, aFile('locks'), 'chunked')
+    const unsaid = await begin(sharedServer, aFile('locks'), 'chunked')
     const status = statusOf(unsaid)
     const chunk = `${(65_536).toString(16)}\r\n${'x'.repeat(65_536)}\r\n`
     for (let i = 0; i < 64 && !unsaid.destroyed; i++) unsaid.write(chunk)
     expect(await status).toBe(413)
     unsaid.destroy()
-    await until(() => it.incoming().length === 0)
+    await until(() => sharedServer.incoming().length === 0)
   })
   test('that drips is given up', async () => {
     await using server = await serverIn(newFolder(), { uploadSeconds: 0.2 })
@@ -353,7 +362,7 @@ describe('a hostile client', () => {
     expect((await server.ask('POST', `/web/locks/${sha256('x')}`, 'x')).status).toBe(200)
   })
   test('with 500 connections keeps nobody out', async () => {
-    const idle = await Promise.all(Array.from({ length: 500 }, () => opened(it.port)))
+    const idle = await Promise.all(Array.from({ length: 500 }, () => opened(sharedServer.port)))
     for (const socket of idle) socket.write('GET /web/config HTTP/1.1\r\nHost: x\r\n')
     expect((await put('data', `beside them ${Math.random()}`)).status).toBe(200)
     for (const socket of idle) socket.destroy()

@@ -36,14 +36,19 @@ export async function startAgents(controller: string, nodes: readonly SeededNode
     stdout: 'pipe',
     stderr: Bun.file(`${tempDir}/agents.log`),
   })
-  const it = { process: child, pulse: undefined as Pulse | undefined, lagMs: [] as number[], stop: () => end(child) }
+  const simulator = {
+    process: child,
+    pulse: undefined as Pulse | undefined,
+    lagMs: [] as number[],
+    stop: () => end(child),
+  }
   void (async () => {
     for await (const line of linesOf(child.stdout as ReadableStream<Uint8Array>)) {
-      it.pulse = JSON.parse(line) as Pulse
-      it.lagMs.push(...it.pulse.lagMs)
+      simulator.pulse = JSON.parse(line) as Pulse
+      simulator.lagMs.push(...simulator.pulse.lagMs)
     }
   })()
-  return it
+  return simulator
 }
 /** The journals of all agents. */
 export const agentsLog = () => Bun.file(`${tempDir}/agents.log`).text()

@@ -41,18 +41,18 @@ type Measure = {
   changesPerSecond?: number
 }
 
-function measures(it: Seeded): Measure[] {
+function measures(seeded: Seeded): Measure[] {
   const order = (n: number, more: object) => ({
     path: '/api/v1/admin/servers',
     body: JSON.stringify({
-      ownerId: it.customers[n]!.id,
-      packageId: it.packageId,
-      nodeGroupId: it.locationId,
+      ownerId: seeded.customers[n]!.id,
+      packageId: seeded.packageId,
+      nodeGroupId: seeded.locationId,
       ...more,
     }),
   })
   const withImage = (access: (n: number) => object) =>
-    it.customers.map((_, n) => order(n, { imageId: it.imageId, hostname: 'bench#', access: access(n) }))
+    seeded.customers.map((_, n) => order(n, { imageId: seeded.imageId, hostname: 'bench#', access: access(n) }))
   const orders = (r: Result, ratio: number) =>
     `${goal(r.perSecond >= 300, '300/s')}, ${goal(ratio >= 0.5, 'ratio 0.5')}, ${goal(r.p99Ms <= 60, '60 ms')}`
   const list = (r: Result, ratio: number) =>
@@ -62,7 +62,7 @@ function measures(it: Seeded): Measure[] {
       name: 'GET /servers/{id}',
       method: 'GET',
       connections,
-      targets: it.servers.filter((_, i) => i % 5 === 0).map((id) => ({ path: `/api/v1/servers/${id}` })),
+      targets: seeded.servers.filter((_, i) => i % 5 === 0).map((id) => ({ path: `/api/v1/servers/${id}` })),
       met: (r, ratio) => `${goal(ratio >= 0.8, 'ratio 0.8')}, ${goal(r.p99Ms <= 25, '25 ms')}`,
     },
     {
@@ -85,14 +85,14 @@ function measures(it: Seeded): Measure[] {
       method: 'GET',
       connections,
       changesPerSecond: 20,
-      targets: it.nodes.map(({ id }) => ({ path: `/api/v1/admin/servers?limit=50&nodeId=${id}` })),
+      targets: seeded.nodes.map(({ id }) => ({ path: `/api/v1/admin/servers?limit=50&nodeId=${id}` })),
       met: list,
     },
     {
       name: 'POST order, no image',
       method: 'POST',
       connections: Math.min(connections, 16),
-      targets: it.customers.map((_, n) => order(n, {})),
+      targets: seeded.customers.map((_, n) => order(n, {})),
       met: orders,
     },
     {
@@ -101,7 +101,7 @@ function measures(it: Seeded): Measure[] {
       connections: Math.min(connections, 16),
       leavesJobs: true,
       met: orders,
-      targets: withImage((n) => ({ mode: 'ssh_keys', sshKeyIds: [it.customers[n]!.sshKeyId] })),
+      targets: withImage((n) => ({ mode: 'ssh_keys', sshKeyIds: [seeded.customers[n]!.sshKeyId] })),
     },
   ]
 }

@@ -47,4 +47,4 @@ export async function firstAnswer(url: string, child: Bun.Subprocess) {
   throw new Error(`${url} did not answer within a minute`)
 }
 
-export const stopController = (it: Running) => end(it.process)
+export const stopController = (running: Running) => end(running.process)

@@ -98,9 +98,9 @@ async function startEmpty(i: number): Promise<number> {
 }
 
 async function startOnce(data: string): Promise<number> {
-  const it = await startController(data, freePort())
-  await stopController(it)
-  return it.startedMs
+  const controller = await startController(data, freePort())
+  await stopController(controller)
+  return controller.startedMs
 }
 
 type Memory = { mb: number; ownMb: number }
@@ -117,10 +117,10 @@ async function idleHello(): Promise<Memory> {
 }
 
 async function idleController(data: string): Promise<Memory> {
-  const it = await startController(data, freePort())
+  const controller = await startController(data, freePort())
   await Bun.sleep(idle * 1000)
-  const memory = memoryOf(it.process.pid)
-  await stopController(it)
+  const memory = memoryOf(controller.process.pid)
+  await stopController(controller)
   return memory
 }
 

@@ -97,7 +97,7 @@ const idsThere = everyId(p)
 for (const op of operations)
   for (const kind of accountKinds) {
     if (!op.on || op.access === 'anyone' || !op.access[kind] || kind === 'staff') continue
-    const [id] = targetsOf(p, op, idsThere).filter((it) => !op.on!.find(p.db, actor(p, kind), it))
+    const [id] = targetsOf(p, op, idsThere).filter((target) => !op.on!.find(p.db, actor(p, kind), target))
     if (!id) {
       skipped.push(`${op.id} as ${kind}`)
       continue

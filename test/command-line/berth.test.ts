@@ -18,11 +18,11 @@ import type { Subprocess } from 'bun'
 import { type Installation, installation } from '../support/world/processes.ts'
 import { berth, berthAs, freePort } from '../support/world/program.ts'
 
-let it: Installation
+let live: Installation
 let controller: Subprocess
-beforeAll(async () => void (it = await installation()))
-afterAll(() => it.close())
-const run = (args: string, stdin = '', env = {}) => berth(args ? args.split(' ') : [], { ...it.env, ...env }, stdin)
+beforeAll(async () => void (live = await installation()))
+afterAll(() => live.close())
+const run = (args: string, stdin = '', env = {}) => berth(args ? args.split(' ') : [], { ...live.env, ...env }, stdin)
 
 describe('help', () => {
   for (const [args, words] of [
@@ -198,11 +198,11 @@ describe('without a running controller', () => {
   test('a password that is typed at a terminal is asked for and not shown', async () => {
     let shown = ''
     const args = ['admin', 'create-staff', '--email', 'typed@example.com', '--name', 'Typed']
-    const child = Bun.spawn([...it.program, ...args], {
-      env: { PATH: process.env['PATH']!, ...it.env },
+    const child = Bun.spawn([...live.program, ...args], {
+      env: { PATH: process.env['PATH']!, ...live.env },
       terminal: { cols: 80, rows: 24, data: (_, bytes) => void (shown += Buffer.from(bytes).toString()) },
     })
-    await it.until('the question', async () => shown.includes('Password: '))
+    await live.until('the question', async () => shown.includes('Password: '))
     await Bun.sleep(300) // until the terminal has stopped to show
     child.terminal!.write('seven green bicyclops')
     child.terminal!.write('\u007f\u007f\u007fes\n')
@@ -216,7 +216,7 @@ describe('without a running controller', () => {
         out.slice(-4),
       )
     const [dated, endless] = [await token(' --expires 30'), await token('')]
-    const db = new Database(`${it.dir}/berth.db`, { readonly: true })
+    const db = new Database(`${live.dir}/berth.db`, { readonly: true })
     const endOf = (ending: string) =>
       db
         .query<{ days: number | null }, [string]>(
@@ -250,15 +250,15 @@ test(
   'a backup is made while it runs, is refused over another, is put back only when it stands, and brings back ' +
     'what was there',
   async () => {
-    const child = await it.serve()
+    const child = await live.serve()
     const token = (
       await run('admin create-token --account ada@example.com --name Live --scopes customers:read,customers:write')
     ).out
-    const emails = async () => (await it.api(token, 'GET', '/admin/customers')).body.data.map((c: any) => c.email)
-    expect(statSync(`${it.dir}/secret.key`).mode & 0o777).toBe(0o600)
-    expect(statSync(`${it.dir}/admin.sock`).mode & 0o777).toBe(0o600)
+    const emails = async () => (await live.api(token, 'GET', '/admin/customers')).body.data.map((c: any) => c.email)
+    expect(statSync(`${live.dir}/secret.key`).mode & 0o777).toBe(0o600)
+    expect(statSync(`${live.dir}/admin.sock`).mode & 0o777).toBe(0o600)
 
-    const file = `${it.dir}/copy.db`
+    const file = `${live.dir}/copy.db`
     const made = await run(`backup create ${file}`)
     expect([made.code, made.error]).toEqual([0, ''])
     expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -267,9 +267,9 @@ test(
       1,
       `backup_failed: ${file} exists already; a backup never overwrites one.`,
     ])
-    expect((await it.api(token, 'POST', '/admin/customers', { name: 'Late', email: 'late@example.com' })).status).toBe(
-      201,
-    )
+    expect(
+      (await live.api(token, 'POST', '/admin/customers', { name: 'Late', email: 'late@example.com' })).status,
+    ).toBe(201)
     const refused = await run(`backup restore ${file}`)
     expect([refused.code, refused.error]).toEqual([
       1,
@@ -279,27 +279,27 @@ test(
 
     child.kill('SIGTERM')
     expect(await child.exited).toBe(0)
-    writeFileSync(`${it.dir}/broken.db`, 'SQLite format 3\u0000 and nothing more')
-    writeFileSync(`${it.dir}/text.db`, 'not a database')
+    writeFileSync(`${live.dir}/broken.db`, 'SQLite format 3\u0000 and nothing more')
+    writeFileSync(`${live.dir}/text.db`, 'not a database')
     for (const bad of ['broken.db', 'text.db', 'absent.db']) {
-      const { code, error } = await run(`backup restore ${it.dir}/${bad}`)
+      const { code, error } = await run(`backup restore ${live.dir}/${bad}`)
       expect([bad, code]).toEqual([bad, 1])
       expect(error).toStartWith('backup_failed: ')
       expect(error).not.toMatch(/at .*\.ts:\d+/)
     }
-    const kept = () => readdirSync(it.dir).filter((name) => name.startsWith('berth.db.before-restore-')).length
+    const kept = () => readdirSync(live.dir).filter((name) => name.startsWith('berth.db.before-restore-')).length
     const older = await run(`backup restore ${file}`)
     expect([older.code, older.error]).toEqual([
       1,
       expect.stringMatching(/^backup_failed: The database that is here is newer: .*Nothing was changed/),
     ])
-    expect([kept(), existsSync(`${it.dir}/berth.db.restoring`)]).toEqual([0, false])
+    expect([kept(), existsSync(`${live.dir}/berth.db.restoring`)]).toEqual([0, false])
     const restored = await run(`backup restore ${file} --discard-newer`)
     expect([restored.code, restored.error, kept()]).toEqual([0, '', 1])
-    controller = await it.serve()
+    controller = await live.serve()
     expect(await emails()).toEqual(['cal@example.com'])
-    expect(JSON.stringify(await it.admin('overview.get'))).toContain('The database was restored as it was at')
-    expect(existsSync(`${it.dir}/berth.db.restoring`)).toBe(false)
+    expect(JSON.stringify(await live.admin('overview.get'))).toContain('The database was restored as it was at')
+    expect(existsSync(`${live.dir}/berth.db.restoring`)).toBe(false)
   },
 )
 
@@ -313,21 +313,21 @@ describe('a directory that is not there, or has no database', () => {
     ['backup create FILE', 'empty'],
   ] as const)
     test(`${args} makes no second installation in one that is ${dir === 'typo' ? 'mistyped' : dir}`, async () => {
-      if (dir === 'empty') mkdirSync(`${it.dir}/empty`, { recursive: true })
-      const { code, out, error } = await run(args.replace('FILE', `${it.dir}/never.db`), '', {
-        PANEL_DATA_DIR: `${it.dir}/${dir}`,
+      if (dir === 'empty') mkdirSync(`${live.dir}/empty`, { recursive: true })
+      const { code, out, error } = await run(args.replace('FILE', `${live.dir}/never.db`), '', {
+        PANEL_DATA_DIR: `${live.dir}/${dir}`,
       })
-      expect(existsSync(`${it.dir}/never.db`)).toBe(false)
+      expect(existsSync(`${live.dir}/never.db`)).toBe(false)
       expect([code, out]).toEqual([1, ''])
-      expect(error).toStartWith(`no_database: There is no database at ${it.dir}/${dir}/berth.db. Set PANEL_DATA_DIR`)
-      if (dir === 'typo') expect(existsSync(`${it.dir}/typo`)).toBe(false)
-      else expect(readdirSync(`${it.dir}/empty`)).toEqual([])
+      expect(error).toStartWith(`no_database: There is no database at ${live.dir}/${dir}/berth.db. Set PANEL_DATA_DIR`)
+      if (dir === 'typo') expect(existsSync(`${live.dir}/typo`)).toBe(false)
+      else expect(readdirSync(`${live.dir}/empty`)).toEqual([])
     })
 })
 
 describe('a start that cannot be', () => {
   const start = (env: Record<string, string>) =>
-    run('serve', '', { PANEL_DATA_DIR: `${it.dir}/other`, PANEL_LISTEN: '127.0.0.1:0', ...env })
+    run('serve', '', { PANEL_DATA_DIR: `${live.dir}/other`, PANEL_LISTEN: '127.0.0.1:0', ...env })
   const ended = async (start: Promise<{ code: number; out: string; error: string }>) => {
     const { code, out, error } = await start
     expect(out).toBe('')
@@ -346,25 +346,25 @@ describe('a start that cannot be', () => {
       '-subj',
       '/CN=panel.test',
     ]
-    await Bun.spawn(['openssl', ...args, '-keyout', `${it.dir}/${name}.key`, '-out', `${it.dir}/${name}.crt`], {
+    await Bun.spawn(['openssl', ...args, '-keyout', `${live.dir}/${name}.key`, '-out', `${live.dir}/${name}.crt`], {
       stderr: 'ignore',
     }).exited
   }
 
   test('beside one that runs on the same data is refused', async () => {
-    expect(await ended(start({ PANEL_DATA_DIR: it.dir }))).toEqual({
+    expect(await ended(start({ PANEL_DATA_DIR: live.dir }))).toEqual({
       code: 1,
       words:
-        `already_running: A controller (process ${controller.pid}) is running on ${it.dir} already. Stop it, ` +
+        `already_running: A controller (process ${controller.pid}) is running on ${live.dir} already. Stop it, ` +
         'or set PANEL_DATA_DIR.',
     })
-    expect((await fetch(`${it.url}/api/v1/status`)).status).toBe(200)
+    expect((await fetch(`${live.url}/api/v1/status`)).status).toBe(200)
   })
   test('names the port that is taken, and how to learn by whom', async () => {
-    const { code, words } = await ended(start({ PANEL_LISTEN: new URL(it.url).host }))
+    const { code, words } = await ended(start({ PANEL_LISTEN: new URL(live.url).host }))
     expect([code, words]).toEqual([
       1,
-      expect.stringContaining(`port_taken: Another program listens on ${new URL(it.url).host} already; ss -ltnp`),
+      expect.stringContaining(`port_taken: Another program listens on ${new URL(live.url).host} already; ss -ltnp`),
     ])
   })
   test('is a wrong setting where the directory of the agents’ programs does not exist', async () => {
@@ -383,19 +383,19 @@ describe('a start that cannot be', () => {
   })
   test('is a wrong setting where certificate or key are missing, nonsense, or not of each other', async () => {
     await Promise.all([pem('one'), pem('two')])
-    writeFileSync(`${it.dir}/nonsense.crt`, 'nonsense')
+    writeFileSync(`${live.dir}/nonsense.crt`, 'nonsense')
     for (const [cert, key, expected] of [
-      ['absent.crt', 'one.key', `PANEL_TLS_CERT: there is no file ${it.dir}/absent.crt.`],
-      ['one.crt', 'absent.key', `PANEL_TLS_KEY: there is no file ${it.dir}/absent.key.`],
+      ['absent.crt', 'one.key', `PANEL_TLS_CERT: there is no file ${live.dir}/absent.crt.`],
+      ['one.crt', 'absent.key', `PANEL_TLS_KEY: there is no file ${live.dir}/absent.key.`],
       ['nonsense.crt', 'one.key', 'PANEL_TLS_CERT and PANEL_TLS_KEY must be a certificate and its key'],
       [
         'one.crt',
         'two.key',
-        `PANEL_TLS_KEY: ${it.dir}/two.key is not the key of the certificate in ${it.dir}/one.crt.`,
+        `PANEL_TLS_KEY: ${live.dir}/two.key is not the key of the certificate in ${live.dir}/one.crt.`,
       ],
     ] as const) {
       const { code, words } = await ended(
-        start({ PANEL_TLS_CERT: `${it.dir}/${cert}`, PANEL_TLS_KEY: `${it.dir}/${key}` }),
+        start({ PANEL_TLS_CERT: `${live.dir}/${cert}`, PANEL_TLS_KEY: `${live.dir}/${key}` }),
       )
       expect([cert, code, words]).toEqual([cert, 2, expect.stringContaining(expected)])
     }
@@ -404,7 +404,7 @@ describe('a start that cannot be', () => {
     'on what is no database, or on a newer one, says so and changes nothing; a backup of a newer one is not put ' +
       'in place',
     async () => {
-      const dir = `${it.dir}/kept`
+      const dir = `${live.dir}/kept`
       mkdirSync(dir)
       writeFileSync(`${dir}/berth.db`, 'not a database, and long enough to be looked at as one')
       const damaged = await ended(start({ PANEL_DATA_DIR: dir }))
@@ -420,7 +420,7 @@ describe('a start that cannot be', () => {
       db.run("INSERT INTO migrations VALUES ('9999_future', 'x', 1)")
       db.run('PRAGMA wal_checkpoint(TRUNCATE)')
       db.close()
-      copyFileSync(`${dir}/berth.db`, `${it.dir}/newer.db`)
+      copyFileSync(`${dir}/berth.db`, `${live.dir}/newer.db`)
       const newer = await ended(start({ PANEL_DATA_DIR: dir }))
       expect([newer.code, newer.words]).toEqual([
         1,
@@ -428,9 +428,9 @@ describe('a start that cannot be', () => {
           /^database_not_ours: This database was written by a newer Berth .*berth backup restore FILE\.$/,
         ),
       ])
-      const other = `${it.dir}/restored`
+      const other = `${live.dir}/restored`
       mkdirSync(other)
-      const restored = await run(`backup restore ${it.dir}/newer.db`, '', { PANEL_DATA_DIR: other })
+      const restored = await run(`backup restore ${live.dir}/newer.db`, '', { PANEL_DATA_DIR: other })
       expect([restored.code, restored.error]).toEqual([1, newer.words!])
       expect(readdirSync(other)).toEqual([])
     },
@@ -438,7 +438,7 @@ describe('a start that cannot be', () => {
 })
 
 test('several that find a new directory at once make one database, and each does what it was told', async () => {
-  const dir = `${it.dir}/at-once`
+  const dir = `${live.dir}/at-once`
   const make = (n: number) =>
     run(`admin create-staff --email a${n}@example.com --name A${n}`, 'seven green bicycles\n', { PANEL_DATA_DIR: dir })
   const made = await Promise.all([1, 2, 3, 4].map(make))
@@ -449,7 +449,7 @@ test('several that find a new directory at once make one database, and each does
 // As on an installed controller: the data belongs to a user of its own, and the operator is root, or somebody else.
 describe.skipIf(process.getuid?.() !== 0)('where the data directory is another user’s', () => {
   const [own, stranger] = [65_534, 65_533]
-  const dir = () => `${it.dir}/theirs`
+  const dir = () => `${live.dir}/theirs`
   const env = () => ({ PANEL_DATA_DIR: dir(), PANEL_LISTEN: `127.0.0.1:${freePort()}` })
   const as = (uid: number, args: string) => berthAs(uid, args.split(' '), env())
   const owners = () => Object.fromEntries(readdirSync(dir()).map((name) => [name, statSync(`${dir()}/${name}`).uid]))
@@ -457,22 +457,22 @@ describe.skipIf(process.getuid?.() !== 0)('where the data directory is another u
   test(
     'what root does there is theirs, from the first start to a restore, and a link laid there leads root ' + 'nowhere',
     async () => {
-      chmodSync(it.dir, 0o711)
+      chmodSync(live.dir, 0o711)
       mkdirSync(dir(), { mode: 0o700 })
       chownSync(dir(), own, own)
       expect(
         (await run('admin create-staff --email ada@example.com --name Ada', 'seven green bicycles\n', env())).error,
       ).toBe('')
       expect((await run('secrets rotate', '', env())).error).toBe('')
-      mkdirSync(`${it.dir}/backups`, { mode: 0o700 })
-      const file = `${it.dir}/backups/copy.db`
+      mkdirSync(`${live.dir}/backups`, { mode: 0o700 })
+      const file = `${live.dir}/backups/copy.db`
       expect((await run(`backup create ${file}`, '', env())).error).toBe('')
       expect([statSync(file).uid, statSync(file).mode & 0o777]).toEqual([0, 0o600])
-      writeFileSync(`${it.dir}/victim`, 'of root')
-      symlinkSync(`${it.dir}/victim`, `${dir()}/berth.db.restoring`)
+      writeFileSync(`${live.dir}/victim`, 'of root')
+      symlinkSync(`${live.dir}/victim`, `${dir()}/berth.db.restoring`)
       const restored = await run(`backup restore ${file}`, '', env())
       expect([restored.code, restored.error]).toEqual([0, ''])
-      expect(readFileSync(`${it.dir}/victim`, 'utf8')).toBe('of root')
+      expect(readFileSync(`${live.dir}/victim`, 'utf8')).toBe('of root')
       expect(new Set(Object.values(owners()))).toEqual(new Set([own]))
       expect(Object.keys(owners()).filter((name) => name.startsWith('berth.db.before-restore-'))).toHaveLength(1)
       expect(statSync(`${dir()}/berth.db`).mode & 0o777).toBe(0o600)
@@ -488,7 +488,7 @@ describe.skipIf(process.getuid?.() !== 0)('where the data directory is another u
       for (const name of ['berth.db', 'secret.key']) chownSync(`${dir()}/${name}`, 0, 0)
       expect(JSON.parse((await run('admin staff.list', '', env())).out).total).toBe(1)
       expect(owners()['berth.db']).toBe(0)
-      expect((await run(`backup restore ${it.dir}/backups/copy.db`, '', env())).error).toBe('')
+      expect((await run(`backup restore ${live.dir}/backups/copy.db`, '', env())).error).toBe('')
       expect(owners()['berth.db']).toBe(own)
       chownSync(`${dir()}/secret.key`, own, own)
     },
@@ -498,7 +498,7 @@ describe.skipIf(process.getuid?.() !== 0)('where the data directory is another u
     for (const args of [
       'admin staff.list',
       'secrets rotate',
-      `backup create ${it.dir}/stranger.db`,
+      `backup create ${live.dir}/stranger.db`,
       `backup restore /etc/hostname`,
       'serve',
     ]) {

@@ -55,7 +55,7 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
       'ssh',
       '-i',
       join(dir, 'key'),
-      ...options.flatMap((it) => ['-o', it]),
+      ...options.flatMap((option) => ['-o', option]),
       `root@${subnet}.11`,
       command,
     ])
@@ -202,7 +202,7 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
     const network = { network: `net_${String(n).padStart(26, '0')}`, vni: 10_000 + n, local: '127.0.0.1', peers: [] }
     const inGuest = async () => {
       const found = (await host.guestAgent.interfaces(id)).find(({ mac: its }) => its === card.mac)
-      return found && { addresses: found.addresses.filter((it) => !it.startsWith('fe80')), name: found.name }
+      return found && { addresses: found.addresses.filter((address) => !address.startsWith('fe80')), name: found.name }
     }
     const until = async (is: (found: Awaited<ReturnType<typeof inGuest>>) => boolean) => {
       for (let i = 0; i < 50 && !is(await inGuest()); i++) {

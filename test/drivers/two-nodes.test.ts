@@ -70,20 +70,28 @@ describe.skipIf(note(reason, 'real guests on two nodes'))('real guests on two no
     await Promise.all(
       names.map(async (name) => {
         const dir = temporary(`node-${name}`)
-        const it = new NodeProcess(withLibvirt(spaces, name, join(dir, 'libvirt')), join(dir, 'data'), guestImage)
-        nodes.set(name, it)
+        const nodeProcess = new NodeProcess(
+          withLibvirt(spaces, name, join(dir, 'libvirt')),
+          join(dir, 'data'),
+          guestImage,
+        )
+        nodes.set(name, nodeProcess)
         const n = numberOf[name]
         const seed = seedOf(n)
         seed.userData = { hostname: `web${n}`, disable_root: false, ssh_authorized_keys: [key.publicKey] }
         const eth0 = { match: { macaddress: macOf(n) }, 'set-name': 'eth0' }
         const addresses = [`${publicOf(name)}/24`, `${FLOATING}/32`]
         seed.networkConfig = { version: 2, ethernets: { eth0: { ...eth0, addresses } } }
-        await it.obey('image.ensure', { ...imageSource, url: 'http://127.0.0.1:8000/guest.qcow2', checksum })
-        await it.obey('volume.create', { volume: volumeOf(n), image: imageSource.id, sizeBytes: 512 * 2 ** 20 })
-        await it.obey('seed.write', seed)
-        await it.obey('firewall.allow', { ...portRulesOf(n), ipv6: [] })
-        await it.obey('vm.define', vmOf(n, { memoryMb: 128 }))
-        await it.obey('vm.start', { workload: workloadId(n) })
+        await nodeProcess.obey('image.ensure', { ...imageSource, url: 'http://127.0.0.1:8000/guest.qcow2', checksum })
+        await nodeProcess.obey('volume.create', {
+          volume: volumeOf(n),
+          image: imageSource.id,
+          sizeBytes: 512 * 2 ** 20,
+        })
+        await nodeProcess.obey('seed.write', seed)
+        await nodeProcess.obey('firewall.allow', { ...portRulesOf(n), ipv6: [] })
+        await nodeProcess.obey('vm.define', vmOf(n, { memoryMb: 128 }))
+        await nodeProcess.obey('vm.start', { workload: workloadId(n) })
       }),
     )
     await Promise.all(
@@ -92,7 +100,7 @@ describe.skipIf(note(reason, 'real guests on two nodes'))('real guests on two no
   }, 300_000)
   afterAll(async () => {
     key?.remove()
-    for (const it of nodes.values()) await it.end()
+    for (const nodeProcess of nodes.values()) await nodeProcess.end()
     await spaces.remove()
   }, 30_000)
 
@@ -112,7 +120,8 @@ describe.skipIf(note(reason, 'real guests on two nodes'))('real guests on two no
       packetsPerSecond: null,
       firewall,
     })
-    const set = (it: PortPolicy) => node('b').obey('firewall.set-policy', { workload: workloadId(2), policy: it })
+    const set = (portPolicy: PortPolicy) =>
+      node('b').obey('firewall.set-policy', { workload: workloadId(2), policy: portPolicy })
     expect(await reaches('a', publicOf('b'))).toBe(true)
     await set(policy(1, { in: 'drop', out: 'accept', rules: [rule] }))
     expect(await reaches('a', publicOf('b'))).toBe(false)

@@ -53,7 +53,7 @@ describe.skipIf(note(reason, 'GPU instances from order to deletion'))('a GPU ins
     if (answer.status >= 400) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`)
     return answer.body
   }
-  const show = (it: Ordered) => api('GET', `/gpu-instances/${it.instanceId}`)
+  const show = (instance: Ordered) => api('GET', `/gpu-instances/${instance.instanceId}`)
   const ended = async (jobId: string) => {
     const job = await live.until(`the end of ${jobId}`, async () => {
       const found = await api('GET', `/jobs/${jobId}`)
@@ -62,29 +62,34 @@ describe.skipIf(note(reason, 'GPU instances from order to deletion'))('a GPU ins
     return job
   }
   const done = async (jobId: string) => expect(await ended(jobId)).toMatchObject({ state: 'succeeded', error: null })
-  const act = async (it: Ordered, path: string, body?: unknown) =>
+  const act = async (instance: Ordered, path: string, body?: unknown) =>
     await done(
-      (await api('POST', `${path.startsWith('/') ? path : `/gpu-instances/${it.instanceId}/actions/${path}`}`, body))
-        .jobId,
+      (
+        await api(
+          'POST',
+          `${path.startsWith('/') ? path : `/gpu-instances/${instance.instanceId}/actions/${path}`}`,
+          body,
+        )
+      ).jobId,
     )
-  const ssh = async (it: Ordered, command: string, key = keys[0]!) => {
-    const { ports } = await show(it)
+  const ssh = async (instance: Ordered, command: string, key = keys[0]!) => {
+    const { ports } = await show(instance)
     const port = ports.find(({ container }: { container: number }) => container === 22).host
     const how = ['-o', 'BatchMode=yes', '-i', key.path, '-p', String(port)]
     return await run(['ssh', ...sshOptions, ...how, `root@${HOST}`, command])
   }
-  const counted = (it: Ordered, state: string) =>
+  const counted = (instance: Ordered, state: string) =>
     live.until(`usage as ${state}`, async () => {
-      const { intervals } = await api('GET', `/gpu-instances/${it.instanceId}/usage`)
+      const { intervals } = await api('GET', `/gpu-instances/${instance.instanceId}/usage`)
       return intervals.at(-1).state === state
     })
   /** The events about it, oldest first. */
-  const events = async (it: Ordered) =>
+  const events = async (instance: Ordered) =>
     (await live.admin('events.list', { limit: 200 })).data
-      .filter(({ data }: any) => data.gpuInstance?.id === it.instanceId)
+      .filter(({ data }: any) => data.gpuInstance?.id === instance.instanceId)
       .map(({ type, data }: any) => ({ type, ...data }))
-  const lastEvent = async (it: Ordered, type: string) =>
-    (await events(it)).findLast((event: any) => event.type === type)
+  const lastEvent = async (instance: Ordered, type: string) =>
+    (await events(instance)).findLast((event: any) => event.type === type)
   const startAgent = (more: Record<string, string> = {}) =>
     Bun.spawn([...host.seesDriver, ...live.program, 'agent', 'run', '--data-dir', home], {
       env: {
@@ -230,7 +235,8 @@ describe.skipIf(note(reason, 'GPU instances from order to deletion'))('a GPU ins
     await host.boot(home)
     await host.startEngine(join(home, 'containers'))
     agent = startAgent()
-    for (const it of [first, second]) await live.until('SSH', async () => (await ssh(it, 'true')).code === 0, 20)
+    for (const instance of [first, second])
+      await live.until('SSH', async () => (await ssh(instance, 'true')).code === 0, 20)
     expect((await ssh(first, 'cat /workspace/file')).out).toBe('mine')
     await live.until('its state', async () => (await show(first)).status === 'running')
   }, 90_000)
@@ -238,7 +244,8 @@ describe.skipIf(note(reason, 'GPU instances from order to deletion'))('a GPU ins
   test('that is deleted leaves nothing on its host, also not in the memory of its card', async () => {
     const [card] = (await show(first)).cards
     host.use(card.uuid, SECRET)
-    for (const it of [first, second]) await done((await api('DELETE', `/admin/gpu-instances/${it.instanceId}`)).jobId)
+    for (const instance of [first, second])
+      await done((await api('DELETE', `/admin/gpu-instances/${instance.instanceId}`)).jobId)
     await live.until('free cards', async () =>
       (await live.admin('gpus.list')).data[0].cards.every(({ state }: any) => state === 'free'),
     )

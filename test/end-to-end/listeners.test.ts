@@ -59,16 +59,16 @@ const names = ['plain', 'TLS', 'the socket of `berth admin`'] as const
 
 for (const name of names)
   describe(`S59: ${name}`, () => {
-    const it = () => listeners().find((one) => one.name === name)!
+    const listener = () => listeners().find((one) => one.name === name)!
     const ask = (line: string, ...headers: string[]) =>
-      rawRequest(it().target, [line, 'Host: localhost', 'Connection: close', ...headers])
+      rawRequest(listener().target, [line, 'Host: localhost', 'Connection: close', ...headers])
 
     test('gives the API', async () => {
       const { status, headers, text, alpn } = await ask('GET /api/v1/status HTTP/1.1')
       expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
       expect(JSON.parse(text)).toHaveProperty('version')
       expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
-      expect(alpn).toBe(it().alpn)
+      expect(alpn).toBe(listener().alpn)
     })
     test('says what does not exist', async () => {
       for (const path of ['/api/v1/no/such', '/api/v2/status', '/api\\v1\\status']) {
@@ -78,11 +78,11 @@ for (const name of names)
     })
     test('refuses without credentials, unless it is the socket, which is System', async () => {
       const { status } = await ask('GET /api/v1/admin/nodes HTTP/1.1')
-      expect(status).toBe(it().pages ? 401 : 200)
+      expect(status).toBe(listener().pages ? 401 : 200)
     })
     test('gives pages and their files, if people reach it', async () => {
       const page = await ask('GET /login HTTP/1.1')
-      if (!it().pages) return expect([page.status, page.text.includes('<html')]).toEqual([404, false])
+      if (!listener().pages) return expect([page.status, page.text.includes('<html')]).toEqual([404, false])
       expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
       const files = [...page.text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path!)
       expect(files.length).toBeGreaterThan(1)
@@ -94,11 +94,11 @@ for (const name of names)
     })
     test('keeps a connection for the next request', async () => {
       const line = ['GET /api/v1/status HTTP/1.1', 'Host: localhost']
-      const { text } = await rawRequest(it().target, [...line, '', ...line, 'Connection: close'])
+      const { text } = await rawRequest(listener().target, [...line, '', ...line, 'Connection: close'])
       expect(text.match(/HTTP\/1\.1 200 OK/g)?.length).toBe(1) // the second; the first is the head of the whole
     })
     test('takes a node in, and keeps its socket', async () => {
-      const { at, agents, target } = it()
+      const { at, agents, target } = listener()
       if (!agents) {
         const { status } = await ask('GET /agent/v1/connect HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket')
         return expect([target, status]).toEqual([target, 404])

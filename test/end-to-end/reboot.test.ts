@@ -169,7 +169,7 @@ describe('a node that loses its power while the controller is down', () => {
     const { tap } = await portOf(running)
     const drops = async () =>
       [...(await node.must('nft', 'list', 'chain', 'bridge', 'berth', tap)).matchAll(/counter packets (\d+)/g)].reduce(
-        (n, it) => n + Number(it[1]),
+        (n, match) => n + Number(match[1]),
         0,
       )
     expect((await onGuest(running, 'ping -c 1 -W 3 10.91.8.1 >/dev/null && echo through')).out).toBe('through')
@@ -195,8 +195,8 @@ describe('a node that loses its power while the controller is down', () => {
       (await live.admin('nodes.list')).data.find((n: any) => n.connected),
     )
     const found = await live.until('its inventory', async () => {
-      const it = await live.admin('nodes.get', { id })
-      return Date.parse(it.inventoryAt) > began && it
+      const nodeRecord = await live.admin('nodes.get', { id })
+      return Date.parse(nodeRecord.inventoryAt) > began && nodeRecord
     })
     expect(found.found).toEqual([])
     expect(found.differences).toBe(0)

@@ -10,12 +10,14 @@ const theirOwn = new Set(['externalId', 'billingProductId', 'billingServiceId', 
 type Shape = { properties?: Record<string, Shape>; items?: Shape; type?: string }
 /** The body with one id in it that is of nothing, for each place where an id stands. */
 function withoutThing(schema: Shape, body: Record<string, any>): Record<string, any>[] {
-  return Object.entries(schema.properties ?? {}).flatMap(([name, it]) => {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     if (/Id$/.test(name) && !theirOwn.has(name)) return [{ ...body, [name]: 'img_00000000000000000000000000' }]
     if (/Ids$/.test(name)) return [{ ...body, [name]: ['key_00000000000000000000000000'] }]
     // It has the form that the schema asks for, so that the operation itself refuses it.
     if (name === 'email') return [{ ...body, [name]: 'nobody@-nowhere' }]
-    return it.properties && body[name] ? withoutThing(it, body[name]).map((inner) => ({ ...body, [name]: inner })) : []
+    return property.properties && body[name]
+      ? withoutThing(property, body[name]).map((inner) => ({ ...body, [name]: inner }))
+      : []
   })
 }
 
@@ -56,13 +58,13 @@ test('422 comes before 409, for every body that names a thing or an address', as
   }
   const filled = (body: any): any =>
     Object.fromEntries(
-      Object.entries(body ?? {}).map(([name, it]) => [
+      Object.entries(body ?? {}).map(([name, value]) => [
         name,
         name in real
           ? real[name as keyof typeof real]
-          : it && typeof it === 'object' && !Array.isArray(it)
-            ? filled(it)
-            : it,
+          : value && typeof value === 'object' && !Array.isArray(value)
+            ? filled(value)
+            : value,
       ]),
     )
   const tried: string[] = []

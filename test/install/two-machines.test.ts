@@ -169,9 +169,9 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
     expect(out).toContain(`✓ Program from ${plain()}: `)
     expect([code, err]).toEqual([0, ''])
     expect(out).toContain(`This machine is node n1 of ${plain()}.`)
-    const [it] = await nodes()
-    expect(it?.name).toBe('n1')
-    nodeId = it!.id
+    const [listed] = await nodes()
+    expect(listed?.name).toBe('n1')
+    nodeId = listed!.id
     await connected(nodeId)
     expect((await lastLine('nodes.enrolled')).from).toBe(nodeAddress)
   })
@@ -344,8 +344,8 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
     expect(await node.must('cmp /root/new/berth-install.sh /opt/berth/install.sh; ls /root/new')).toBe(
       'berth-ca.crt\nberth-install.sh',
     )
-    const it = (await nodes()).find((n) => n.name === 'n2')!
-    nodeId = it.id
+    const listed = (await nodes()).find((n) => n.name === 'n2')!
+    nodeId = listed.id
     await connected(nodeId)
     expect((await lastLine('nodes.enrolled')).from).toBe(nodeAddress)
     expect((await nodes()).map((n) => [n.name, n.connected])).toEqual([['n2', true]])
@@ -462,8 +462,8 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
       expect((await node.install('--uninstall --purge')).code).toBe(0)
       const lab = await node.install('--all-in-one --no-first-guest')
       expect([lab.code, lab.err]).toEqual([0, ''])
-      const [it] = await nodes(node)
-      await connected(it!.id, true, node)
+      const [listed] = await nodes(node)
+      await connected(listed!.id, true, node)
       const named = await node.install(`--all-in-one --no-first-guest --domain ${NAME}`)
       expect([named.code, named.err]).toEqual([0, ''])
       expect(named.out).not.toMatch(/first server|API token/)
@@ -471,7 +471,7 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
       const again = await node.install(`--all-in-one --no-first-guest --domain ${NAME}`)
       expect([again.code, again.err]).toEqual([0, ''])
       expect(await untouched(node)).toBe(before)
-      await connected(it!.id, true, node)
+      await connected(listed!.id, true, node)
       expect(await nodes(node)).toHaveLength(1)
       expect((await spawn(['curl', '-sS', `http://${nodeAddress}:8080/login`])).code).toBe(7)
       const signIn = [

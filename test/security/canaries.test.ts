@@ -188,9 +188,9 @@ test('S33: nothing secret that is sent, answered, mailed or put into a cookie st
   expect(canaries.size).toBeGreaterThanOrEqual(30)
   const kept = new Map<string, string>([['the journal', lines.join('')]])
   const walk = (dir: string) => {
-    for (const it of readdirSync(dir, { withFileTypes: true })) {
-      if (it.isDirectory()) walk(`${dir}/${it.name}`)
-      else if (it.isFile()) kept.set(`${dir}/${it.name}`, readFileSync(`${dir}/${it.name}`, 'latin1'))
+    for (const entry of readdirSync(dir, { withFileTypes: true })) {
+      if (entry.isDirectory()) walk(`${dir}/${entry.name}`)
+      else if (entry.isFile()) kept.set(`${dir}/${entry.name}`, readFileSync(`${dir}/${entry.name}`, 'latin1'))
     }
   }
   walk(p.dir)

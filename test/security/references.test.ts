@@ -643,11 +643,11 @@ describe(
         const never = await send(naming(body, field, NEVER))
         expect([never.status, never.body.error?.details.fields[0].field]).toEqual([422, field])
         const bytes = JSON.stringify(never.body)
-        for (const it of [...everyId, 'xyz']) {
-          if (right.has(it)) continue
-          const reply = await send(naming(body, field, it))
-          if (it in otherwise) expect([it, reply.body.error?.code]).toEqual([it, otherwise[it]])
-          else expect([it, reply.status, JSON.stringify(reply.body)]).toEqual([it, 422, bytes])
+        for (const value of [...everyId, 'xyz']) {
+          if (right.has(value)) continue
+          const reply = await send(naming(body, field, value))
+          if (value in otherwise) expect([value, reply.body.error?.code]).toEqual([value, otherwise[value]])
+          else expect([value, reply.status, JSON.stringify(reply.body)]).toEqual([value, 422, bytes])
         }
         expect(p.fingerprint()).toBe(before)
       }, 20_000)
@@ -662,15 +662,15 @@ describe('S27: and what may be named is taken', () => {
       // Time goes by between the calls, and some want a recent sign-in.
       const who = way.who()
       Object.assign(who, p.signIn(who.id))
-      for (const it of new Set([...(way.may?.() ?? []), undefined])) {
+      for (const value of new Set([...(way.may?.() ?? []), undefined])) {
         const body = way.body()
         const { status, body: answer } = await p.call(
           way.who(),
           op.method,
           way.path?.() ?? op.path,
-          it ? naming(body, field, it) : body,
+          value ? naming(body, field, value) : body,
         )
-        expect([it, status < 300 || answer]).toEqual([it, true])
+        expect([value, status < 300 || answer]).toEqual([value, true])
         await p.settle()
         // There are twenty addresses, and ten invitations a minute.
         if ((answer.ipv4 && answer.serverId) || id === 'servers.setup')

@@ -53,7 +53,7 @@ const DEVICE = /^[A-Za-z0-9_.:-]{1,15}$/
 
 /** The guest's name of the interface with this MAC address; a name that Linux would not give is refused. */
 async function deviceWith({ guestAgent }: Host, workload: string, mac: string): Promise<string> {
-  const found = (await guestAgent.interfaces(workload)).find((it) => it.mac.toLowerCase() === mac)
+  const found = (await guestAgent.interfaces(workload)).find((card) => card.mac.toLowerCase() === mac)
   if (!found || !DEVICE.test(found.name)) throw new Error(`it has no interface with the MAC address ${mac}`)
   return found.name
 }

@@ -75,7 +75,7 @@ export class HostAccess implements Access {
       replaceFile(join(this.instances, workload, RULES), JSON.stringify(kept))
       await this.load()
       await this.networks.lead(kept)
-      removeOtherKits(this.kits, new Set(this.all().map((it) => it.kit)))
+      removeOtherKits(this.kits, new Set(this.all().map(({ kit }) => kit)))
       return {
         mounts: [
           { source: kit, target: KIT_PATH, readOnly: true },
@@ -159,12 +159,12 @@ export class HostAccess implements Access {
 
   /** Throws `port_taken` for a port or an address of the host that something else has. */
   private mustHavePorts({ workload, ports, address }: Container) {
-    const others = this.all().filter((it) => it.workload !== workload)
+    const others = this.all().filter((kept) => kept.workload !== workload)
     for (const { host } of ports) {
-      const other = others.find((it) => it.ports.some((port) => port.host === host))
+      const other = others.find(({ ports }) => ports.some((port) => port.host === host))
       if (other) throw new Failure('port_taken', `port ${host} of this host leads to ${other.workload}`)
     }
-    const other = others.find((it) => address !== null && it.address === address)
+    const other = others.find((kept) => address !== null && kept.address === address)
     if (other) throw new Failure('port_taken', `the address ${address} leads to ${other.workload}`)
     mustBeFree(ports.map(({ host }) => host))
   }

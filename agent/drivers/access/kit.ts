@@ -40,7 +40,7 @@ const scripts = { start, session, 'end-sessions': endSessions }
 
 /** The packages that this host lacks for the kit. */
 export function missingPackages(): string[] {
-  const lacking = [...programs, SHELL].filter(({ path }) => !existsSync(path)).map((it) => it.package)
+  const lacking = [...programs, SHELL].filter(({ path }) => !existsSync(path)).map((program) => program.package)
   return [...lacking, ...(find('patchelf') ? [] : ['patchelf'])]
 }
 

@@ -30,9 +30,9 @@ const redirectedTo = (device: string) => ['action', 'mirred', 'egress', 'redirec
 
 export class Bridges implements Network {
   async mustHaveBridge(name: string) {
-    const bridges = (await interfaces()).filter((it) => it.isBridge)
-    if (bridges.some((it) => it.name === name)) return
-    const there = bridges.map((it) => it.name).join(', ') || 'none'
+    const bridges = (await interfaces()).filter(({ isBridge }) => isBridge)
+    if (bridges.some((bridge) => bridge.name === name)) return
+    const there = bridges.map(({ name }) => name).join(', ') || 'none'
     throw new Failure('no_bridge', `this node has no bridge ${name}; bridges here: ${there}`)
   }
 
@@ -41,7 +41,7 @@ export class Bridges implements Network {
    * again. `replace` changes a queue of the same kind in place: nothing is lost, and nothing passes unlimited.
    */
   async limit({ tap, speed: { inMbps, outMbps } }: Port) {
-    const names = new Set((await interfaces()).map((it) => it.name))
+    const names = new Set((await interfaces()).map(({ name }) => name))
     await this.limitQueue(tap, inMbps)
     const middle = middleOf(tap)
     if (outMbps === null) return this.removeMiddle(tap, names)
@@ -56,7 +56,7 @@ export class Bridges implements Network {
   }
 
   async unlimit(tap: string) {
-    const names = new Set((await interfaces()).map((it) => it.name))
+    const names = new Set((await interfaces()).map(({ name }) => name))
     if (names.has(tap)) await this.limitQueue(tap, null)
     await this.removeMiddle(tap, names)
   }
@@ -74,7 +74,7 @@ export class Bridges implements Network {
   announce = async (vm: { tap: string; mac: string }, addresses: readonly string[]) => announceOnBridge(vm, addresses)
 
   async route(prefixes: readonly RoutedPrefix[]) {
-    const bridges = new Set((await interfaces()).filter((it) => it.isBridge).map((it) => it.name))
+    const bridges = new Set((await interfaces()).filter(({ isBridge }) => isBridge).map(({ name }) => name))
     await setRoutes(prefixes, (device) => bridges.has(device) && !PRIVATE.test(device))
   }
 
@@ -91,9 +91,9 @@ export async function addressesOfHost(): Promise<Pick<Facts, 'bridges' | 'addres
   const all = await interfaces()
   return {
     bridges: all
-      .filter((it) => it.isBridge && isUsable.test(it.name) && !PRIVATE.test(it.name))
+      .filter(({ isBridge, name }) => isBridge && isUsable.test(name) && !PRIVATE.test(name))
       .map(({ name, addresses }) => ({ name, addresses })),
-    addresses: all.flatMap((it) => it.addresses),
+    addresses: all.flatMap(({ addresses }) => addresses),
   }
 }
 
@@ -110,8 +110,8 @@ async function interfaces(): Promise<Interface[]> {
     name: line.ifname ?? '',
     isBridge: line.linkinfo?.info_kind === 'bridge',
     addresses: (line.addr_info ?? [])
-      .filter((it) => it.scope === 'global' && it.local)
-      .map((it) => `${it.local}/${it.prefixlen}`),
+      .filter(({ scope, local }) => scope === 'global' && local)
+      .map(({ local, prefixlen }) => `${local}/${prefixlen}`),
   }))
 }
 

@@ -20,24 +20,24 @@ export type Bond = 'none' | 'promote' | 'flatten'
 
 /** The layer, as a device or as a snapshot. */
 export function findLayer(entries: Entries, layer: number): Found | undefined {
-  const disk = entries.disks.find((it) => it.layer === layer)
+  const disk = entries.disks.find((entry) => entry.layer === layer)
   if (disk) return { disk }
-  const point = entries.points.find((it) => it.layer === layer && !isStale(entries, it))
+  const point = entries.points.find((entry) => entry.layer === layer && !isStale(entries, entry))
   return point && { point }
 }
 
 /** A label that a device or a later snapshot has too: a change was interrupted, or has just made it superfluous. */
 export const isStale = ({ disks, points }: Entries, { layer, taken }: Point) =>
-  disks.some((disk) => disk.layer === layer) || points.some((it) => it.layer === layer && it.taken > taken)
+  disks.some((disk) => disk.layer === layer) || points.some((point) => point.layer === layer && point.taken > taken)
 
-export const clonesOf = ({ disks }: Entries, { taken }: Point) => disks.filter((it) => it.clonedFrom === taken)
+export const clonesOf = ({ disks }: Entries, { taken }: Point) => disks.filter(({ clonedFrom }) => clonedFrom === taken)
 export const pointsOn = ({ points }: Entries, { start }: DiskEntry) =>
   points.filter(({ disk }) => disk === start).toSorted((a, b) => a.taken - b.taken)
 
 /** Whether another layer needs this snapshot. */
 export function isNeeded(entries: Entries, point: Point): boolean {
   const disk = entries.disks.find(({ start }) => start === point.disk)
-  const isNewest = !entries.points.some((it) => it.disk === point.disk && it.taken > point.taken)
+  const isNewest = !entries.points.some((other) => other.disk === point.disk && other.taken > point.taken)
   return clonesOf(entries, point).length > 0 || !isNewest || (disk !== undefined && disk.layer !== null)
 }
 
@@ -47,20 +47,20 @@ export type Step = { remove: Found } | { detach: DiskEntry }
 export function nextStep(entries: Entries, bond: Bond): Step | undefined {
   const { disks, points } = entries
   const dead = disks.filter(({ layer }) => layer === null)
-  const disk = dead.find((it) => bond === 'none' || pointsOn(entries, it).length === 0)
+  const disk = dead.find((entry) => bond === 'none' || pointsOn(entries, entry).length === 0)
   if (disk) return { remove: { disk } }
   const stale = points.filter((point) => isStale(entries, point))
-  const point = stale.find((it) => clonesOf(entries, it).length === 0)
+  const point = stale.find((entry) => clonesOf(entries, entry).length === 0)
   if (point) return { remove: { point } }
-  const cloned = bond === 'promote' ? dead.flatMap((it) => pointsOn(entries, it).slice(-1)) : stale
-  const [clone] = cloned.flatMap((it) => clonesOf(entries, it))
+  const cloned = bond === 'promote' ? dead.flatMap((entry) => pointsOn(entries, entry).slice(-1)) : stale
+  const [clone] = cloned.flatMap((entry) => clonesOf(entries, entry))
   return clone && { detach: clone }
 }
 
 /** The next entry to remove until all are gone. */
 export function nextOfAll(entries: Entries): Found | undefined {
-  const point = entries.points.find((it) => clonesOf(entries, it).length === 0)
+  const point = entries.points.find((entry) => clonesOf(entries, entry).length === 0)
   if (point) return { point }
-  const disk = entries.disks.find((it) => pointsOn(entries, it).length === 0)
+  const disk = entries.disks.find((entry) => pointsOn(entries, entry).length === 0)
   return disk && { disk }
 }

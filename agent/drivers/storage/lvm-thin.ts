@@ -116,10 +116,13 @@ export class LvmThin implements BlockDriver {
     this.at('start' in found ? diskName(name, found.start) : `${name}.s${found.taken}`)
 
   async capacity() {
-    const it = await this.pool()
-    const totalBytes = Number(it.lv_size)
-    const { metadataTotalBytes, metadata } = usableMetadata(Number(it.lv_metadata_size), Number(it.metadata_percent))
-    const data = Number(it.data_percent)
+    const pool = await this.pool()
+    const totalBytes = Number(pool.lv_size)
+    const { metadataTotalBytes, metadata } = usableMetadata(
+      Number(pool.lv_metadata_size),
+      Number(pool.metadata_percent),
+    )
+    const data = Number(pool.data_percent)
     const free = (total: number, percent: number) => Math.max(0, Math.floor((total * (100 - percent)) / 100))
     const warnings: string[] = []
     for (const [what, percent] of [['data', data] as const, ['metadata', metadata] as const])
@@ -128,10 +131,10 @@ export class LvmThin implements BlockDriver {
           `Its ${what} is full to ${Math.floor(percent)} %; from ${FULL_PERCENT} % on it takes no new disks. ` +
             `Enlarge it: lvextend ${what === 'data' ? '-L' : '--poolmetadatasize'} +SIZE ${this.path}`,
         )
-    if (it.zero !== 'zero') warnings.push(`It does not zero new blocks: lvchange --zero y ${this.path}`)
-    if (it.lv_when_full !== 'error')
+    if (pool.zero !== 'zero') warnings.push(`It does not zero new blocks: lvchange --zero y ${this.path}`)
+    if (pool.lv_when_full !== 'error')
       warnings.push(`Writes hang for a minute when it is full: lvchange --errorwhenfull y ${this.path}`)
-    if (it.lv_health_status) warnings.push(`LVM says that it is unwell: ${it.lv_health_status}`)
+    if (pool.lv_health_status) warnings.push(`LVM says that it is unwell: ${pool.lv_health_status}`)
     return {
       totalBytes,
       freeBytes: free(totalBytes, data),

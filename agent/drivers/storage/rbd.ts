@@ -214,7 +214,7 @@ export class Rbd implements BlockDriver {
   /** Only a snapshot that is protected can be cloned, and only one that is not can be removed. */
   private async protect(snapshot: string, on: boolean) {
     const [image = '', name] = snapshot.split('@')
-    const there = (await this.json<Snapshot[]>(['snap', 'ls', image])).find((it) => it.name === name)
+    const there = (await this.json<Snapshot[]>(['snap', 'ls', image])).find((listed) => listed.name === name)
     if (there && (there.protected === 'true') !== on) await this.rbd(['snap', on ? 'protect' : 'unprotect', snapshot])
   }
 

@@ -16,15 +16,19 @@ const UUIDS = ['GPU-00000000-0000-4000-8000-000000000001', 'GPU-00000000-0000-40
 const cards = UUIDS.map((uuid) => ({ uuid, model: 'NVIDIA L4', memoryMb: 23_034 }))
 
 test('a node reports its cards and their use, and at once when one breaks or vanishes', async () => {
-  const it = controller()
-  closing.push(it.close)
+  const fakeController = controller()
+  closing.push(fakeController.close)
   const dir = dataDir()
-  await berthAgent(['enroll', '--controller', it.url, '--token-file', '-', '--data-dir', dir, '--fake'], {}, 'good')
+  await berthAgent(
+    ['enroll', '--controller', fakeController.url, '--token-file', '-', '--data-dir', dir, '--fake'],
+    {},
+    'good',
+  )
   writeFileSync(join(dir, 'fake.json'), JSON.stringify({ cards, heartbeatMs: 300 }))
   const agent = agentProcess(dir)
   closing.push(() => agent.stop('SIGKILL'))
   const last = <T extends FromAgent['type']>(type: T) =>
-    it.frames.findLast((frame): frame is Extract<FromAgent, { type: T }> => frame.type === type)
+    fakeController.frames.findLast((frame): frame is Extract<FromAgent, { type: T }> => frame.type === type)
   const reported = () => last('facts')?.facts.cards
 
   await eventually(() => reported() !== undefined)
@@ -37,7 +41,7 @@ test('a node reports its cards and their use, and at once when one breaks or van
   expect(reported()).toMatchObject([{ problems: [expect.stringContaining('fell off the bus')] }, { problems: [] }])
   await eventually(() => last('metrics')?.cards?.[1]?.temperatureC === 96)
   expect(last('metrics')?.cards?.[1]).toMatchObject({ temperatureC: 96 })
-  expect(await it.command('job_1/check', 'cards.check', { cards: UUIDS })).toMatchObject({
+  expect(await fakeController.command('job_1/check', 'cards.check', { cards: UUIDS })).toMatchObject({
     output: {
       cards: [
         { uuid: UUIDS[0], sellable: false },

@@ -13,11 +13,11 @@ afterEach(async () => {
 })
 
 test('a controller older than one that was obeyed is refused: nothing of it is done, and doctor says so', async () => {
-  const it = controller()
-  closing.push(it.close)
+  const fakeController = controller()
+  closing.push(fakeController.close)
   const dir = dataDir()
   const enrolled = await berthAgent(
-    ['enroll', '--controller', it.url, '--token-file', '-', '--name', 'n1', '--data-dir', dir, '--fake'],
+    ['enroll', '--controller', fakeController.url, '--token-file', '-', '--name', 'n1', '--data-dir', dir, '--fake'],
     {},
     'good',
   )
@@ -27,33 +27,33 @@ test('a controller older than one that was obeyed is refused: nothing of it is d
     closing.push(() => agent.stop('SIGKILL'))
     return agent
   }
-  const look = (key: string) => it.command(key, 'vm.look', { workload: workloadId(1) })
+  const look = (key: string) => fakeController.command(key, 'vm.look', { workload: workloadId(1) })
   const doctor = () => berthAgent(['doctor', '--data-dir', dir, '--fake'])
 
-  it.welcomeWithEpoch(5)
+  fakeController.welcomeWithEpoch(5)
   const first = run()
-  await it.waitConnected()
+  await fakeController.waitConnected()
   expect(await look('job_1/look')).toMatchObject({ type: 'done' })
   expect((await doctor()).code).toBe(0)
 
   // The one from before, whose first command is on its way together with its welcome.
   const input = { workload: workloadId(1) }
-  it.welcomeWithEpoch(4, { type: 'command', key: 'job_2/look', name: 'vm.look', input })
-  it.dropConnection()
-  await eventually(() => it.closes.includes(closeCodes.outdated), 10)
+  fakeController.welcomeWithEpoch(4, { type: 'command', key: 'job_2/look', name: 'vm.look', input })
+  fakeController.dropConnection()
+  await eventually(() => fakeController.closes.includes(closeCodes.outdated), 10)
   const { code, out } = await doctor()
   expect([code, out]).toEqual([1, expect.stringContaining('was refused at')])
   await first.stop('SIGTERM')
-  expect(it.frames.filter((frame) => 'key' in frame && frame.key === 'job_2/look')).toEqual([])
+  expect(fakeController.frames.filter((frame) => 'key' in frame && frame.key === 'job_2/look')).toEqual([])
 
   // A restart of the agent forgets nothing, and the newer one is obeyed again.
-  it.closes.length = 0
+  fakeController.closes.length = 0
   const second = run()
-  await eventually(() => it.closes.includes(closeCodes.outdated), 10)
+  await eventually(() => fakeController.closes.includes(closeCodes.outdated), 10)
   await second.stop('SIGTERM')
-  it.welcomeWithEpoch(6)
+  fakeController.welcomeWithEpoch(6)
   run()
-  await it.waitConnected()
+  await fakeController.waitConnected()
   expect(await look('job_3/look')).toMatchObject({ type: 'done' })
   expect((await doctor()).code).toBe(0)
 }, 60_000)

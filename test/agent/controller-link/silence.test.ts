@@ -12,32 +12,38 @@ import { agentProcess, berthAgent, dataDir } from '../run.ts'
 const NOTICED_MS = 12_000
 
 describe('what hangs on a node', () => {
-  const it = controller()
+  const fakeController = controller()
   const dir = dataDir()
   let agent: ReturnType<typeof agentProcess>
   const hang = (...faults: Hang[]) => writeFileSync(join(dir, 'faults.json'), JSON.stringify(faults))
   beforeAll(async () => {
     const pools = [{ name: 'fast', totalBytes: 2 ** 40 }]
     writeFileSync(join(dir, 'fake.json'), JSON.stringify({ pools, heartbeatMs: 200, bootMs: 0 }))
-    const how = ['--controller', it.url, '--token-file', '-', '--name', 'n1', '--data-dir', dir, '--fake']
+    const how = ['--controller', fakeController.url, '--token-file', '-', '--name', 'n1', '--data-dir', dir, '--fake']
     expect(await berthAgent(['enroll', ...how], {}, 'good')).toMatchObject({ code: 0 })
     agent = agentProcess(dir)
-    await it.waitConnected()
-    await it.command('job_1/a', 'image.ensure', imageSource)
-    await it.command('job_1/b', 'volume.create', { volume: volumeOf(1), image: imageSource.id, sizeBytes: 2 ** 34 })
-    await it.command('job_1/c', 'seed.write', seedOf(1))
-    await it.command('job_1/d', 'firewall.allow', portRulesOf(1))
-    await it.command('job_1/e', 'vm.define', vmOf(1))
-    expect(await it.command('job_1/f', 'vm.start', { workload: workloadId(1) })).toMatchObject({ type: 'done' })
+    await fakeController.waitConnected()
+    await fakeController.command('job_1/a', 'image.ensure', imageSource)
+    await fakeController.command('job_1/b', 'volume.create', {
+      volume: volumeOf(1),
+      image: imageSource.id,
+      sizeBytes: 2 ** 34,
+    })
+    await fakeController.command('job_1/c', 'seed.write', seedOf(1))
+    await fakeController.command('job_1/d', 'firewall.allow', portRulesOf(1))
+    await fakeController.command('job_1/e', 'vm.define', vmOf(1))
+    expect(await fakeController.command('job_1/f', 'vm.start', { workload: workloadId(1) })).toMatchObject({
+      type: 'done',
+    })
   }, 30_000)
   afterAll(async () => {
     await agent?.stop('SIGKILL')
-    it.close()
+    fakeController.close()
   })
   /** The next heartbeat from now on that fits. */
   const heartbeat = (fits: (beat: any) => boolean, limitMs = NOTICED_MS) => {
-    it.frames.length = 0
-    return it.frame('heartbeat', fits, limitMs)
+    fakeController.frames.length = 0
+    return fakeController.frame('heartbeat', fits, limitMs)
   }
   const poolOf = (beat: any, name: string) => beat.pools.find((pool: any) => pool.name === name)
 
@@ -55,24 +61,28 @@ describe('what hangs on a node', () => {
     // From now on nobody waits for it.
     const began = Date.now()
     await heartbeat(() => true)
-    it.ask({ type: 'report' })
-    expect(await it.frame('inventory')).toMatchObject({ volumes: [], silentPools: ['local'], vms: [{}] })
-    expect(await it.command('job_1/g', 'volume.look', volumeOf(1))).toMatchObject({ error: { code: 'pool_silent' } })
+    fakeController.ask({ type: 'report' })
+    expect(await fakeController.frame('inventory')).toMatchObject({ volumes: [], silentPools: ['local'], vms: [{}] })
+    expect(await fakeController.command('job_1/g', 'volume.look', volumeOf(1))).toMatchObject({
+      error: { code: 'pool_silent' },
+    })
     expect(Date.now() - began).toBeLessThan(3000)
     hang()
     await heartbeat((beat) => !poolOf(beat, 'local').silentSince, 3000)
-    it.ask({ type: 'report' })
-    expect(await it.frame('inventory')).toMatchObject({ volumes: [{ pool: 'local' }] })
-    expect(await it.command('job_1/h', 'volume.look', volumeOf(1))).toMatchObject({ output: { sizeBytes: 2 ** 34 } })
+    fakeController.ask({ type: 'report' })
+    expect(await fakeController.frame('inventory')).toMatchObject({ volumes: [{ pool: 'local' }] })
+    expect(await fakeController.command('job_1/h', 'volume.look', volumeOf(1))).toMatchObject({
+      output: { sizeBytes: 2 ** 34 },
+    })
   }, 40_000)
 
   test('is a pool that an earlier agent did not note: it is learned from the disks that are there', async () => {
     const state = new Database(join(dir, 'state.db'))
     state.run('PRAGMA busy_timeout = 5000')
     state.run('delete from vm_pools')
-    it.frames.length = 0
-    it.ask({ type: 'report' })
-    await it.frame('inventory')
+    fakeController.frames.length = 0
+    fakeController.ask({ type: 'report' })
+    await fakeController.frame('inventory')
     expect(state.query('select workload, pool from vm_pools').all()).toEqual([
       { workload: workloadId(1), pool: 'local' },
     ])
@@ -89,8 +99,12 @@ describe('what hangs on a node', () => {
         { part: 'containers' },
       ],
     })
-    it.ask({ type: 'report' })
-    expect(await it.frame('inventory')).toMatchObject({ vms: [], silent: ['hypervisor', 'containers'], volumes: [{}] })
+    fakeController.ask({ type: 'report' })
+    expect(await fakeController.frame('inventory')).toMatchObject({
+      vms: [],
+      silent: ['hypervisor', 'containers'],
+      volumes: [{}],
+    })
     hang()
     const { silent, workloads } = await heartbeat((beat) => !beat.silent, 3000)
     expect([silent, workloads.map(({ power }) => power)]).toEqual([undefined, ['running']])

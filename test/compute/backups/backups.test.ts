@@ -48,7 +48,7 @@ async function begin(p: World, makeTarget: (p: World) => Promise<string> = folde
     read: (of = id) => layers().read(diskOf(of)),
     make: async (who: Who = p.customer, body: object = {}) => (await call(who, 'POST', at, body)).backupId as string,
     list: async (who: Who = p.customer) => (await p.call(who, 'GET', at)).body,
-    states: async () => (await p.call(p.customer, 'GET', at)).body.data.map((it: any) => it.state),
+    states: async () => (await p.call(p.customer, 'GET', at)).body.data.map(({ state }: any) => state),
     restore: (backupId: string, who: Who = p.customer) => call(who, 'POST', `${at}/${backupId}/actions/restore`),
     remove: (backupId: string, who: Who = p.customer) => call(who, 'DELETE', `${at}/${backupId}`),
     spareGb: () =>

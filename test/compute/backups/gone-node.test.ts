@@ -42,7 +42,7 @@ async function begin(p: World, kind: keyof typeof targets, how: 'stays' | 'is lo
     other,
     order,
     make,
-    left: async () => (await p.admin('GET', `/servers/${id}/backups`)).data.map((it: { id: string }) => it.id),
+    left: async () => (await p.admin('GET', `/servers/${id}/backups`)).data.map(({ id }: { id: string }) => id),
     nodesOf: (kind: string) =>
       p.db.$client
         .query<{ nodeId: string; state: string }, [string]>('SELECT node_id AS nodeId, state FROM jobs WHERE kind = ?')

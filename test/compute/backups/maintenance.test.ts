@@ -25,7 +25,7 @@ async function turnAfter(p: World, ms: number) {
   await p.settle()
 }
 const repository = async (p: World, targetId: string) =>
-  (await p.admin('GET', '/admin/backup-repositories')).data.find((it: any) => it.target.id === targetId)
+  (await p.admin('GET', '/admin/backup-repositories')).data.find(({ target }: any) => target.id === targetId)
 const jobs = (p: World, kind: string) =>
   p.db.$client.query<{ state: string }, [string]>('SELECT state FROM jobs WHERE kind = ?').all(kind)
 

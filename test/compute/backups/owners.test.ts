@@ -100,11 +100,11 @@ test('backups stay with the owner before, who finds, follows and deletes them; t
   const { backupId: second } = await s.call(p.customer, 'POST', s.at, {})
   expect(await s.give()).toBe(200)
   const seen = async (who: Who, query = '?left=true') =>
-    (await p.call(who, 'GET', `/backups${query}`)).body.data.map((it: { id: string }) => it.id)
+    (await p.call(who, 'GET', `/backups${query}`)).body.data.map(({ id }: { id: string }) => id)
   for (const who of [p.customer, p.owner]) expect(await seen(who)).toEqual([second, first])
   expect([await seen(s.next), await seen(s.next, '')]).toEqual([[], []])
   expect((await s.call(s.next, 'DELETE', `/backups/${first}`)).code).toBe('backup_not_found')
-  const titles = async (who: Who) => (await p.call(who, 'GET', '/jobs')).body.data.map((it: { id: string }) => it.id)
+  const titles = async (who: Who) => (await p.call(who, 'GET', '/jobs')).body.data.map(({ id }: { id: string }) => id)
   const { jobId } = await s.call(p.customer, 'DELETE', `/backups/${first}`)
   expect([p.job(jobId).state, await seen(p.customer)]).toEqual(['succeeded', [second]])
   expect((await s.call(p.customer, 'GET', `/jobs/${jobId}`)).id).toBe(jobId)

@@ -192,7 +192,7 @@ const backupAt = async (p: Fleet, n: number, targetId?: string) => {
   const at = `/servers/${p.ids[n]}/backups`
   const { backupId } = await p.admin('POST', at, {})
   await p.settle()
-  const isThere = async () => (await p.admin('GET', at)).data.some((it: any) => it.id === backupId)
+  const isThere = async () => (await p.admin('GET', at)).data.some(({ id }: any) => id === backupId)
   return { at, backupId: backupId as string, isThere }
 }
 const instance = (path: string, owner: boolean) => async (p: Fleet, n: number) => {
@@ -307,7 +307,7 @@ const ways: Record<string, Way> = {
         },
         isThere: async () =>
           (await isThere()) &&
-          (await p.admin('GET', '/admin/backup-targets')).data.some((it: { id: string }) => it.id === id),
+          (await p.admin('GET', '/admin/backup-targets')).data.some((target: { id: string }) => target.id === id),
       }
     },
   },
@@ -339,10 +339,10 @@ describe('S60: of every operation that destroys, what goes beyond the limit', ()
       expect(await there()).toEqual([false, false, true, true])
       const second = p.staff(undefined, 'Bea')
       const [one] = await cases(p, second)
-      expect(one.held.map((it: any) => it.kind)).toEqual([kind, kind])
-      expect(one.held.map((it: any) => it.workload.id)).toEqual([2, 3].map((n) => targets[n]!.of ?? p.ids[n]))
-      expect(one.held.map((it: any) => it.owner.id)).toEqual([p.customer.id, p.customer.id])
-      const [refused, released] = one.held.map((it: any) => it.id)
+      expect(one.held.map(({ kind }: any) => kind)).toEqual([kind, kind])
+      expect(one.held.map(({ workload }: any) => workload.id)).toEqual([2, 3].map((n) => targets[n]!.of ?? p.ids[n]))
+      expect(one.held.map(({ owner }: any) => owner.id)).toEqual([p.customer.id, p.customer.id])
+      const [refused, released] = one.held.map(({ id }: any) => id)
       expect((await decide(p, second, one.id, 'refuse', { heldIds: [refused] })).body.settled).toBe(1)
       expect((await decide(p, second, one.id, 'release', { heldIds: [released] })).body.waiting).toBe(0)
       await p.settle()
@@ -376,7 +376,7 @@ test('a window whose end is refused goes on, and the server comes back from it',
   // Asked for twice, it is held once.
   expect((await p.call(billing, 'DELETE', `/servers/${last}?immediately=true`)).status).toBe(200)
   const second = p.staff(undefined, 'Bea')
-  const one = (await cases(p, second)).find((it: any) => it.actor.id === p.owner.id)
+  const one = (await cases(p, second)).find(({ actor }: any) => actor.id === p.owner.id)
   await decide(p, second, one.id, 'refuse')
   purgeDue(p.db, p.controller.app)
   await p.settle()

@@ -34,12 +34,12 @@ describe('an instance on a host with a domain', () => {
   test('has a name for Jupyter, and the link of Jupyter uses it', async () => {
     using p = await named()
     expect(served(p)).toEqual([{ name: nameOf(p.id, 8888), isOpen: true }])
-    const it = await showInstance(p, p.id)
-    expect(it).toMatchObject({
+    const instance = await showInstance(p, p.id)
+    expect(instance).toMatchObject({
       httpDomain: DOMAIN,
       httpPorts: [{ port: 8888, url: `https://${nameOf(p.id, 8888)}/` }],
     })
-    expect(it.jupyterUrl).toStartWith(`https://${nameOf(p.id, 8888)}/?token=`)
+    expect(instance.jupyterUrl).toStartWith(`https://${nameOf(p.id, 8888)}/?token=`)
     expect(await hostOf(p)).toMatchObject({ httpDomain: DOMAIN, httpState: 'served', httpProblem: null })
   })
   test('has the ports that its owner chose, each once, and none where he chose none', async () => {

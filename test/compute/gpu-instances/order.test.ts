@@ -29,8 +29,8 @@ describe('an order of a GPU instance', () => {
     expect((await showInstance(p, instanceId)).status).toBe('creating')
     await p.settle()
     expect(p.job(jobId)).toMatchObject({ kind: 'gpu_instance', state: 'succeeded', subjectId: instanceId })
-    const it = await showInstance(p, instanceId)
-    expect(it).toMatchObject({
+    const instance = await showInstance(p, instanceId)
+    expect(instance).toMatchObject({
       name: 'Training',
       status: 'running',
       offerId: p.offerId,
@@ -61,7 +61,7 @@ describe('an order of a GPU instance', () => {
         billingProductId: null,
         location: { id: p.location, name: 'Frankfurt' },
         address: '10.9.0.2',
-        createdAt: it.createdAt,
+        createdAt: instance.createdAt,
         billingServiceId: 'whmcs:7',
       },
     ])
@@ -100,14 +100,14 @@ describe('an order of a GPU instance', () => {
     using p = await gpuWorld({ offer: { ownIpv4: true } })
     p.attach(p.pool, p.host.id)
     const id = await orderInstance(p)
-    const it = await showInstance(p, id)
-    expect(it).toMatchObject({
+    const instance = await showInstance(p, id)
+    expect(instance).toMatchObject({
       ownAddress: true,
       address: '203.0.113.10',
       ports: [],
       sshCommand: 'ssh root@203.0.113.10',
     })
-    expect(it.jupyterUrl).toStartWith('http://203.0.113.10:8888/?token=')
+    expect(instance.jupyterUrl).toStartWith('http://203.0.113.10:8888/?token=')
     expect(containerOn(p, id)).toMatchObject({ address: '203.0.113.10', ports: [] })
   })
   test('takes the image and the keys that it names', async () => {
@@ -205,13 +205,13 @@ describe('a setup that fails', () => {
     using p = await gpuWorld()
     p.host.agent.fault({ command: 'container.start', mode: 'fail', times: 1 })
     const id = await orderInstance(p)
-    const it = await showInstance(p, id)
-    expect(it).toMatchObject({ status: 'failed', cards: [{ model: 'NVIDIA L4' }], job: null })
-    expect(it.failure).toBeTruthy()
+    const instance = await showInstance(p, id)
+    expect(instance).toMatchObject({ status: 'failed', cards: [{ model: 'NVIDIA L4' }], job: null })
+    expect(instance.failure).toBeTruthy()
     expect(namesOf(p)).toEqual(['created', 'failed'])
     expect(instanceEvents(p)[1]!.data).toMatchObject({
       action: 'create',
-      error: it.failure,
+      error: instance.failure,
       gpuInstance: { status: 'failed' },
     })
     expect([await powerOn(p, id), await p.host.agent.host.workspaces.list()]).toEqual(['absent', []])

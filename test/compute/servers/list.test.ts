@@ -18,8 +18,8 @@ describe('the list of servers, whose pages are kept until something changes', ()
         for (let again = 0; again < 2; again++) {
           const { status, body } = await p.call(who, 'GET', path)
           expect([after, status, body.total]).toEqual([after, 200, body.data.length])
-          for (const it of body.data)
-            expect([after, it]).toEqual([after, (await p.call(who, 'GET', `/servers/${it.id}`)).body])
+          for (const server of body.data)
+            expect([after, server]).toEqual([after, (await p.call(who, 'GET', `/servers/${server.id}`)).body])
           seen.push(JSON.stringify(body))
         }
     }

@@ -38,7 +38,7 @@ async function begin(p: World) {
     write: (text: string) => layers().write(disk(), text),
     read: () => layers().read(disk()),
     list: async () => (await p.call(p.customer, 'GET', at)).body,
-    names: async () => (await p.call(p.customer, 'GET', at)).body.data.map((it: any) => it.name),
+    names: async () => (await p.call(p.customer, 'GET', at)).body.data.map(({ name }: any) => name),
     restore: (snapshotId: string, who: Who = p.customer) => call(who, 'POST', `${at}/${snapshotId}/actions/restore`),
     remove: (snapshotId: string, who: Who = p.customer) => call(who, 'DELETE', `${at}/${snapshotId}`),
     power: (action: string) => call(p.customer, 'POST', `/servers/${id}/actions/power`, { action }),
@@ -369,7 +369,7 @@ test('the list says who took each snapshot, as much of it as the reader may know
   // From before it was noted.
   p.db.$client.run("UPDATE snapshots SET taken_by = NULL WHERE name = 'own'")
   const seenBy = async (who: Who) =>
-    Object.fromEntries((await p.call(who, 'GET', s.at)).body.data.map((it: any) => [it.name, it.takenBy]))
+    Object.fromEntries((await p.call(who, 'GET', s.at)).body.data.map(({ name, takenBy }: any) => [name, takenBy]))
   expect(await seenBy(p.customer)).toEqual({ own: null, token: 'test (Cal)', staff: 'Staff' })
   expect(await seenBy(friend)).toEqual({ own: null, token: 'Cal', staff: 'Staff' })
   expect(await seenBy(p.staff(undefined, 'Sam'))).toEqual({ own: null, token: 'test (Cal)', staff: 'Ada' })

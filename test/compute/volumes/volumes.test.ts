@@ -354,7 +354,7 @@ describe('its node', () => {
       await p.node.agent.look()
       await p.settle()
       const { found } = p.db.$client.query('SELECT differences AS found FROM nodes').get() as { found: string }
-      return JSON.parse(found).map((it: { words: string }) => it.words)
+      return JSON.parse(found).map(({ words }: { words: string }) => words)
     }
     expect(await differences()).toEqual([])
     const pool = p.node.agent.host.storage.pool('local')
@@ -433,14 +433,14 @@ describe('volumes are found', () => {
     const [data, logs] = [await v.make('data-a'), await v.make('logs')]
     const found = async (who: Who, q: string) =>
       (await p.call(who, 'GET', `/search?q=${q}`)).body.data
-        .filter((it: any) => it.type === 'volume')
-        .map((it: any) => [it.title, it.detail, it.href])
+        .filter(({ type }: any) => type === 'volume')
+        .map(({ title, detail, href }: any) => [title, detail, href])
     expect(await found(p.customer, 'data')).toEqual([['data-a', '10 GiB', `/volumes?q=${data}`]])
     expect(await found(p.owner, logs)).toEqual([['logs', '10 GiB', `/admin/volumes?q=${logs}`]])
     expect(await found(p.account('customer', 'Other'), 'data')).toEqual([])
     expect(await found(p.staff(['servers.create']), 'data')).toEqual([])
     const listed = async (who: Who, query: string) =>
-      (await p.call(who, 'GET', `/volumes?${query}`)).body.data.map((it: any) => it.name)
+      (await p.call(who, 'GET', `/volumes?${query}`)).body.data.map(({ name }: any) => name)
     expect(await listed(p.customer, 'q=LOG')).toEqual(['logs'])
     expect(await listed(p.customer, `q=${data}`)).toEqual(['data-a'])
     expect(await listed(p.owner, `nodeId=${p.node.id}`)).toEqual(['logs', 'data-a'])

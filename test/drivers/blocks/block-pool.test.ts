@@ -52,9 +52,9 @@ for (const bond of bonds)
     })
 
     test('a change that ends after any command is finished by the same call again', async () => {
-      type It = Awaited<ReturnType<typeof rig>>
+      type Rig = Awaited<ReturnType<typeof rig>>
       /** The life of a disk, of which each step is tried again until it succeeds. */
-      const steps: ((it: It) => Promise<unknown>)[] = [
+      const steps: ((rigged: Rig) => Promise<unknown>)[] = [
         ({ pool }) => pool.create(base, image, 64 * MiB),
         ({ pool }) => pool.fork(atLayer(base, 1), 0, 64 * MiB),
         ({ write }) => write(1, 'b'),
@@ -69,31 +69,31 @@ for (const bond of bonds)
         ({ pool }) => pool.fork(atLayer(base, 5), 1, 96 * MiB),
         ({ pool }) => pool.removeLayer(base, 4),
       ]
-      const ends: ((it: It) => Promise<unknown>)[] = [
+      const ends: ((rigged: Rig) => Promise<unknown>)[] = [
         ({ mergeAway }) => mergeAway(5, 1),
         ({ pool }) => pool.removeLayer(base, 3),
         ({ mergeAway }) => mergeAway(1, 0),
       ]
       for (let killedAt = 0, killed = true; killed; killedAt++) {
         killed = false
-        const it = await rig(bond)
-        it.driver.commandsLeft = killedAt
+        const rigged = await rig(bond)
+        rigged.driver.commandsLeft = killedAt
         const play = async (what: typeof steps) => {
           for (const step of what)
-            await step(it).catch((error) => {
+            await step(rigged).catch((error) => {
               if (error.message !== 'killed') throw error
               killed = true
-              it.driver.commandsLeft = Number.POSITIVE_INFINITY
-              return step(it)
+              rigged.driver.commandsLeft = Number.POSITIVE_INFINITY
+              return step(rigged)
             })
         }
         await play(steps)
-        expect(await it.at(0, 1, 3, 5)).toBe('ibdb')
+        expect(await rigged.at(0, 1, 3, 5)).toBe('ibdb')
         await play(ends)
-        expect([await it.at(0), await it.pool.sizeBytes(base)]).toEqual(['b', 96 * MiB])
-        expect(await it.driver.names()).toHaveLength(1)
+        expect([await rigged.at(0), await rigged.pool.sizeBytes(base)]).toEqual(['b', 96 * MiB])
+        expect(await rigged.driver.names()).toHaveLength(1)
         await play([({ pool }) => pool.remove(base)])
-        expect(await it.driver.names()).toEqual([])
+        expect(await rigged.driver.names()).toEqual([])
       }
     })
 

@@ -28,7 +28,7 @@ export class FakeBlocks implements BlockDriver {
     ])
   entries = async (name: string): Promise<Entries> => {
     const { disks, points } = this.volume(name)
-    return { disks: disks.map((it) => ({ ...it })), points: points.map((it) => ({ ...it })) }
+    return { disks: disks.map((disk) => ({ ...disk })), points: points.map((point) => ({ ...point })) }
   }
   async create(name: string, sizeBytes: number, fill: (disk: Disk) => Promise<void>) {
     this.command()
@@ -69,7 +69,8 @@ export class FakeBlocks implements BlockDriver {
     const { points } = this.volume(name)
     const origin = this.pointOf(name, clone.clonedFrom!)
     const from = this.diskOf(name, origin.disk)
-    for (const point of points.filter((it) => it.disk === from.start && it.taken <= origin.taken)) point.disk = start
+    for (const point of points.filter(({ disk, taken }) => disk === from.start && taken <= origin.taken))
+      point.disk = start
     clone.clonedFrom = from.clonedFrom
     from.clonedFrom = origin.taken
   }
@@ -79,13 +80,13 @@ export class FakeBlocks implements BlockDriver {
   }
   async remove(name: string, { disk, point }: Found) {
     this.command()
-    const it = this.volume(name)
+    const volume = this.volume(name)
     if (disk) {
-      if (it.points.some((other) => other.disk === disk.start)) throw new Error('the disk has snapshots')
-      it.disks = it.disks.filter(({ start }) => start !== disk.start)
+      if (volume.points.some((other) => other.disk === disk.start)) throw new Error('the disk has snapshots')
+      volume.disks = volume.disks.filter(({ start }) => start !== disk.start)
     } else {
-      if (it.disks.some(({ clonedFrom }) => clonedFrom === point.taken)) throw new Error('the snapshot has clones')
-      it.points = it.points.filter(({ taken }) => taken !== point.taken)
+      if (volume.disks.some(({ clonedFrom }) => clonedFrom === point.taken)) throw new Error('the snapshot has clones')
+      volume.points = volume.points.filter(({ taken }) => taken !== point.taken)
     }
   }
   async removeRest() {}
@@ -112,14 +113,14 @@ export class FakeBlocks implements BlockDriver {
     throw new Error(`there is no ${path}`)
   }
   private volume(name: string): Stored {
-    const found = this.volumes.find((it) => it.name === name)
+    const found = this.volumes.find((volume) => volume.name === name)
     if (found) return found
     const made = { name, disks: [], points: [] }
     this.volumes.push(made)
     return made
   }
-  private diskOf = (name: string, start: number) => this.volume(name).disks.find((it) => it.start === start)!
-  private pointOf = (name: string, taken: number) => this.volume(name).points.find((it) => it.taken === taken)!
+  private diskOf = (name: string, start: number) => this.volume(name).disks.find((disk) => disk.start === start)!
+  private pointOf = (name: string, taken: number) => this.volume(name).points.find((point) => point.taken === taken)!
   private command() {
     if (this.commandsLeft-- <= 0) throw new Error('killed')
   }

@@ -25,7 +25,7 @@ const stands = {
 for (const [name, text] of Object.entries(stands)) writeFileSync(`/usr/local/sbin/${name}`, text, { mode: 0o755 })
 Bun.spawnSync(['ip', 'link', 'set', 'lo', 'up'])
 
-const it = controller()
+const fakeController = controller()
 const dataDir = join(dir, 'agent')
 mkdirSync(dataDir, { recursive: true })
 const pools = [
@@ -34,20 +34,20 @@ const pools = [
   { name: 'tank', kind: 'zfs', dataset: 'tank/berth' },
 ]
 writeFileSync(join(dataDir, 'pools.json'), JSON.stringify({ pools }))
-const how = ['--controller', it.url, '--token-file', '-', '--name', 'n1', '--data-dir', dataDir]
+const how = ['--controller', fakeController.url, '--token-file', '-', '--name', 'n1', '--data-dir', dataDir]
 const enrolled = await berthAgent(['enroll', ...how], {}, 'good')
 if (enrolled.code !== 0) throw new Error(enrolled.err)
 const agent = agentProcess(dataDir, {}, 'inherit')
-await it.waitConnected(20_000)
+await fakeController.waitConnected(20_000)
 
 const heartbeat = (fits: (beat: any) => boolean, limitMs = 40_000) => {
-  it.frames.length = 0
-  return it.frame('heartbeat', fits, limitMs)
+  fakeController.frames.length = 0
+  return fakeController.frame('heartbeat', fits, limitMs)
 }
 const inventory = () => {
-  it.frames.length = 0
-  it.ask({ type: 'report' })
-  return it.frame('inventory', undefined, 20_000)
+  fakeController.frames.length = 0
+  fakeController.ask({ type: 'report' })
+  return fakeController.frame('inventory', undefined, 20_000)
 }
 const argsOf = (pid: string) => {
   try {
@@ -77,9 +77,9 @@ function exeOf(pid: string) {
 }
 /** How many heartbeats come within so many seconds. */
 async function beatsIn(seconds: number) {
-  it.frames.length = 0
+  fakeController.frames.length = 0
   await Bun.sleep(seconds * 1000)
-  return it.frames.filter(({ type }) => type === 'heartbeat').length
+  return fakeController.frames.filter(({ type }) => type === 'heartbeat').length
 }
 
 const brief = (beat: any) => ({
@@ -104,9 +104,13 @@ told['programs'] = {
 const { volumes, silentPools } = await inventory()
 told['inventory'] = { volumes, silentPools }
 const began = Date.now()
-const answer = await it.command('job_1/look', 'volume.look', { ...volumeOf(1), pool: 'tank', format: 'raw' })
+const answer = await fakeController.command('job_1/look', 'volume.look', {
+  ...volumeOf(1),
+  pool: 'tank',
+  format: 'raw',
+})
 told['command'] = [(answer as any).error?.code, Date.now() - began < 1000]
-const here = await it.command('job_1/here', 'volume.look', volumeOf(1))
+const here = await fakeController.command('job_1/here', 'volume.look', volumeOf(1))
 told['other'] = (here as any).output
 rmSync(hangFile)
 told['after'] = brief(await heartbeat((beat) => !isSilent(beat, 'tank') && !isSilent(beat, 'nfs')))

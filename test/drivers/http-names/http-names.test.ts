@@ -118,19 +118,19 @@ describe.skipIf(note(reason, 'names of HTTP ports by Caddy'))('names by Caddy', 
   }
   /** One that runs and leads to the program of this test. */
   async function serving(given?: Tls) {
-    const it = await rig(given)
-    await it.names.set({ domain: DOMAIN, names: [name(1, PORT), name(2, PORT)] })
-    it.names.opened(instanceId(1))
-    const caddy = await it.run()
-    await eventually(async () => (await it.finds(nameOf(1, PORT))) === 'instance')
-    return { ...it, caddy }
+    const service = await rig(given)
+    await service.names.set({ domain: DOMAIN, names: [name(1, PORT), name(2, PORT)] })
+    service.names.opened(instanceId(1))
+    const caddy = await service.run()
+    await eventually(async () => (await service.finds(nameOf(1, PORT))) === 'instance')
+    return { ...service, caddy }
   }
 
   httpNamesContract(async () => {
-    const it = await rig()
-    await it.names.set({ domain: DOMAIN, names: [] })
-    await it.run()
-    return it
+    const service = await rig()
+    await service.names.set({ domain: DOMAIN, names: [] })
+    await service.run()
+    return service
   }, PORT)
 
   test('a request by name comes with the visitor’s own address, whatever the visitor says of it', async () => {
@@ -190,11 +190,11 @@ describe.skipIf(note(reason, 'names of HTTP ports by Caddy'))('names by Caddy', 
     expect((await ask('example.org')).status).toBe(404)
   })
   test('a lab is served by plain HTTP', async () => {
-    const it = await rig('plain')
-    expect(await it.names.set({ domain: DOMAIN, names: [name(1, PORT)] })).toEqual({ scheme: 'http' })
-    it.names.opened(instanceId(1))
-    await it.run()
-    const ask = () => fetch(`http://127.0.0.1:${it.options.httpPort}/`, { headers: { Host: nameOf(1, PORT) } })
+    const service = await rig('plain')
+    expect(await service.names.set({ domain: DOMAIN, names: [name(1, PORT)] })).toEqual({ scheme: 'http' })
+    service.names.opened(instanceId(1))
+    await service.run()
+    const ask = () => fetch(`http://127.0.0.1:${service.options.httpPort}/`, { headers: { Host: nameOf(1, PORT) } })
     await eventually(async () => (await ask().catch(() => undefined))?.ok === true)
     expect((await ask()).status).toBe(200)
   })

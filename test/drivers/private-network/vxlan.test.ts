@@ -38,9 +38,11 @@ describe.skipIf(note(reason, 'private networks'))('private networks, in network 
       network: `net_${String(vni).padStart(26, '0')}`,
       vni,
       local: addresses[node],
-      peers: [{ address: addresses[other], macs: members.filter((it) => it.node === other).map(({ n }) => macOf(n)) }],
+      peers: [
+        { address: addresses[other], macs: members.filter((member) => member.node === other).map(({ n }) => macOf(n)) },
+      ],
       ports: members
-        .filter((it) => it.node === node)
+        .filter((member) => member.node === node)
         .map(({ n, address }) => ({ workload: workloadId(n), tap: `btp${n}`, mac: macOf(n), addresses: [address] })),
     }
   }

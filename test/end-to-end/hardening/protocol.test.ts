@@ -146,7 +146,7 @@ describe('nodes in foreign hands', () => {
       let code: number | undefined
       let cutOff: number | undefined
       const attack = async () => {
-        const sockets = (await Promise.all(hostile().map((node) => connectAs(live.url, node)))).map((it) => it!)
+        const sockets = (await Promise.all(hostile().map((node) => connectAs(live.url, node)))).map((socket) => socket!)
         for (const { closed } of sockets) void closed.then((with_) => (code ??= with_))
         while (sent < FRAMES) {
           // The keys of commands that honest nodes carry out now: guessed well.

@@ -81,10 +81,10 @@ describe('a service manager hears', () => {
   }, 60_000)
 
   test('the same from the agent, at an abstract socket, also while libvirt and its storage hang', async () => {
-    const it = controller()
-    closing.push(it.close)
+    const fakeController = controller()
+    closing.push(fakeController.close)
     const dir = temporary('watchdog')
-    const how = ['--controller', it.url, '--token-file', '-', '--name', 'n1', '--data-dir', dir, '--fake']
+    const how = ['--controller', fakeController.url, '--token-file', '-', '--name', 'n1', '--data-dir', dir, '--fake']
     expect(await berth(['agent', 'enroll', ...how], {}, 'good')).toMatchObject({ code: 0 })
     writeFileSync(join(dir, 'faults.json'), JSON.stringify([{ hangs: 'hypervisor' }, { hangs: 'pool', pool: 'local' }]))
     const live = await installation()

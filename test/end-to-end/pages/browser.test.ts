@@ -257,7 +257,7 @@ describe('a person at a new installation', () => {
     await page.waitForURL(/\/admin\/(servers|jobs)\//)
     server = (await live.admin('servers.list-all')).data[0].id
     // A new node checks its cards by itself, so the newest job may be that.
-    const job = (await live.admin('jobs.list')).data.find((it: any) => it.title === 'Install web01').id
+    const job = (await live.admin('jobs.list')).data.find(({ title }: any) => title === 'Install web01').id
     await page.goto(`/admin/jobs/${job}`)
     await page.getByText('Waiting until it answers').first().waitFor()
     await page.getByText('Done.').first().waitFor({ timeout: 20_000 })

@@ -101,7 +101,10 @@ const outside = () =>
       .filter((cell) => cell.getBoundingClientRect().width > 0)
       .filter((cell) => {
         const inner = [cell, ...cell.querySelectorAll<HTMLElement>('a, b, span, code, summary')]
-        return inner.some((it) => it.getBoundingClientRect().right > surface.right + 1) && cell.closest('.t') !== null
+        return (
+          inner.some((element) => element.getBoundingClientRect().right > surface.right + 1) &&
+          cell.closest('.t') !== null
+        )
       })
       .map((cell) => cell.dataset['l'])
   })

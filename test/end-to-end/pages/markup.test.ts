@@ -56,7 +56,7 @@ const lineTitles: ReadonlySet<unknown> = new Set([LINE, SEEN_LINE, REASON])
 
 /** Free text of a body: one line for people, not secret. `operation field` → the value's place. */
 function textFields(schema: any, path: readonly string[] = []): { path: readonly string[]; most: number }[] {
-  const one = schema.anyOf?.find((it: any) => it.type === 'string') ?? schema
+  const one = schema.anyOf?.find((variant: any) => variant.type === 'string') ?? schema
   if (lineTitles.has(one.title)) return schema.writeOnly ? [] : [{ path, most: one.maxLength }]
   return Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => textFields(inner, [...path, name]))
 }
@@ -287,12 +287,14 @@ async function visitor(cookie: string | undefined) {
     async read(path: string): Promise<string> {
       await page.goto(path)
       const { grown, text } = await page.evaluate((live) => {
-        const fields = [...document.querySelectorAll('input, textarea')].map((it) => (it as HTMLInputElement).value)
+        const fields = [...document.querySelectorAll('input, textarea')].map(
+          (field) => (field as HTMLInputElement).value,
+        )
         return {
           grown: [
             ...document.querySelectorAll(live),
-            ...[...document.links].filter((it) => /^(javascript|data):/.test(it.protocol)),
-          ].map((it) => it.outerHTML.slice(0, 200)),
+            ...[...document.links].filter((link) => /^(javascript|data):/.test(link.protocol)),
+          ].map((element) => element.outerHTML.slice(0, 200)),
           text: [document.title, document.body.textContent, ...fields].join('\n'),
         }
       }, live)
@@ -317,21 +319,21 @@ const asked = (path: string) => {
 
 test('the detector sees a script that runs, one that the policy stops, and what only would run when it is ' +
   'touched', async () => {
-  const it = await visitor(undefined)
+  const visit = await visitor(undefined)
   const serve = (path: string, body: string, headers: Record<string, string> = {}) =>
-    it.page.route(`${panel.url}${path}`, (route) =>
+    visit.page.route(`${panel.url}${path}`, (route) =>
       route.fulfill({ contentType: 'text/html', body: `<!doctype html><title>t</title>${body}`, headers }),
     )
   await serve('/runs', '<img src=x onerror=xss()>')
-  await it.read('/runs')
+  await visit.read('/runs')
   await Bun.sleep(100)
-  expect(it.found).toContain('a script ran')
-  it.found.length = 0
+  expect(visit.found).toContain('a script ran')
+  visit.found.length = 0
   await serve('/stopped', '<script>xss()</script>', { 'Content-Security-Policy': "script-src 'none'" })
-  await it.read('/stopped')
+  await visit.read('/stopped')
   await Bun.sleep(100)
-  expect(it.found.join()).toContain('policy: script-src')
-  it.found.length = 0
+  expect(visit.found.join()).toContain('policy: script-src')
+  visit.found.length = 0
   for (const [i, markup] of [
     '<a href="&#9;JavaScript:xss()">x</a>',
     '<p x-init="xss()">',
@@ -339,10 +341,10 @@ test('the detector sees a script that runs, one that the policy stops, and what 
     '<p onfocus=xss()>',
   ].entries()) {
     await serve(`/grown${i}`, markup)
-    await it.read(`/grown${i}`)
-    expect(it.found.length).toBe(i + 1)
+    await visit.read(`/grown${i}`)
+    expect(visit.found.length).toBe(i + 1)
   }
-  await it.close()
+  await visit.close()
 }, 60_000)
 
 test('every operation that keeps free text was reached', () => {
@@ -387,7 +389,7 @@ test('nothing that was typed becomes markup or script on any page for anybody, a
   const tricked = new Set<string>()
   const crawl = async ({ name, cookie }: Role) => {
     const headers: Record<string, string> = cookie ? { Cookie: `${cookieName(panel.url)}=${cookie}` } : {}
-    const it = await visitor(cookie)
+    const visit = await visitor(cookie)
     for (const { path } of registry.pages) {
       let shown = false
       for (const address of addressesOf(path).flatMap((a, i) => (i ? [a] : [a, asked(a)]))) {
@@ -400,13 +402,13 @@ test('nothing that was typed becomes markup or script on any page for anybody, a
         if (answer.status !== 200 || (address.includes('refused=') ? tricked.has(path) : shown)) continue
         if (address.includes('refused=')) tricked.add(path)
         else shown = true
-        const text = await it.read(address)
+        const text = await visit.read(address)
         for (const [field, values] of planted) if (values.some((value) => text.includes(value))) seen.add(field)
-        expect({ name, address, found: it.found }).toEqual({ name, address, found: [] })
+        expect({ name, address, found: visit.found }).toEqual({ name, address, found: [] })
         opened.set(name, (opened.get(name) ?? 0) + 1)
       }
     }
-    await it.close()
+    await visit.close()
   }
   const waiting = [...roles]
   await Promise.all(

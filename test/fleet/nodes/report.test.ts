@@ -170,7 +170,7 @@ async function built(p: World) {
 describe('a node that reports', () => {
   test('power makes running and stopped of it, and nothing else', async () => {
     using p = await world()
-    const it = await built(p)
+    const serverId = await built(p)
     for (const [power, status] of [
       ['stopped', 'stopped'],
       ['running', 'running'],
@@ -179,46 +179,46 @@ describe('a node that reports', () => {
       ['absent', 'stopped'],
       ['running', 'running'],
     ] as const) {
-      say(p, p.node.id, { type: 'power', workload: it, power, at: p.now(), reason: 'guest' })
+      say(p, p.node.id, { type: 'power', workload: serverId, power, at: p.now(), reason: 'guest' })
       await settled(p)
-      expect([p.server(it).power, p.server(it).status]).toEqual([power, status])
+      expect([p.server(serverId).power, p.server(serverId).status]).toEqual([power, status])
     }
-    await p.admin('POST', `/servers/${it}/actions/suspend`, { reason: 'overdue' })
+    await p.admin('POST', `/servers/${serverId}/actions/suspend`, { reason: 'overdue' })
     await p.settle()
-    say(p, p.node.id, { type: 'power', workload: it, power: 'running', at: p.now(), reason: 'by hand' })
+    say(p, p.node.id, { type: 'power', workload: serverId, power: 'running', at: p.now(), reason: 'by hand' })
     await settled(p)
-    expect([p.server(it).power, p.server(it).status]).toEqual(['running', 'suspended'])
+    expect([p.server(serverId).power, p.server(serverId).status]).toEqual(['running', 'suspended'])
     expect(p.events()).toEqual(['server.created', 'server.provisioned', 'server.suspended'])
   })
   test('power by its heartbeat has the same effect', async () => {
     using p = await world()
-    const it = await built(p)
+    const serverId = await built(p)
     p.turnClock(2000)
-    say(p, p.node.id, beat(p, { workloads: [guest(it, 'stopped')] }))
+    say(p, p.node.id, beat(p, { workloads: [guest(serverId, 'stopped')] }))
     await settled(p)
-    expect(p.server(it).status).toBe('stopped')
+    expect(p.server(serverId).status).toBe('stopped')
   })
   test('a heartbeat that was gathered before a job ended does not overturn what the job did', async () => {
     using p = await world()
-    const it = await built(p)
-    say(p, p.node.id, beat(p, { workloads: [guest(it, 'stopped')] }))
+    const serverId = await built(p)
+    say(p, p.node.id, beat(p, { workloads: [guest(serverId, 'stopped')] }))
     await settled(p)
-    expect(p.server(it)).toMatchObject({ status: 'running', wantedPower: 'running' })
+    expect(p.server(serverId)).toMatchObject({ status: 'running', wantedPower: 'running' })
     // It is so, says the next one.
     p.turnClock(10_000)
-    say(p, p.node.id, beat(p, { workloads: [guest(it, 'stopped')] }))
+    say(p, p.node.id, beat(p, { workloads: [guest(serverId, 'stopped')] }))
     await settled(p)
-    expect(p.server(it)).toMatchObject({ status: 'stopped', wantedPower: 'stopped' })
+    expect(p.server(serverId)).toMatchObject({ status: 'stopped', wantedPower: 'stopped' })
   })
   test(
     'a crash keeps it once, in the activity and, when it stays off or crashes again, under Needs ' + 'attention',
     async () => {
       using p = await world()
-      const it = await built(p)
+      const serverId = await built(p)
       const other = p.addNode(p.location, 'fra-02')
       await settled(p)
       const crash = (at: number, outcome: string, cause = 'ended') => ({
-        ...{ type: 'crash', workload: it, at, cause, outcome, detail: cause === 'ended' ? '' : 'no /x/disk' },
+        ...{ type: 'crash', workload: serverId, at, cause, outcome, detail: cause === 'ended' ? '' : 'no /x/disk' },
       })
       const lines = () => p.auditLines().filter(({ operation }) => operation === 'workloads.crashed')
       const shown = async (who: typeof p.customer, path = '/overview') =>
@@ -230,13 +230,13 @@ describe('a node that reports', () => {
       const first = crash(p.now() - 5000, 'restarts')
       for (const frame of [first, first, { ...first, cause: 'shutdown' }]) say(p, p.node.id, frame)
       await settled(p)
-      expect(lines()).toMatchObject([{ target: it, result: 'done', actorName: 'System' }])
+      expect(lines()).toMatchObject([{ target: serverId, result: 'done', actorName: 'System' }])
       expect(await shown(p.owner, '/admin/overview')).toEqual([])
 
       say(p, p.node.id, crash(p.now() - 4000, 'restarts'))
       await settled(p)
       expect(await shown(p.owner, '/admin/overview')).toMatchObject([
-        { level: 'warn', what: 'web01 ended unexpectedly 2 times in 24 hours.', href: `/admin/servers/${it}` },
+        { level: 'warn', what: 'web01 ended unexpectedly 2 times in 24 hours.', href: `/admin/servers/${serverId}` },
       ])
       say(p, p.node.id, crash(p.now() - 3000, 'left_off', 'not_started'))
       await settled(p)
@@ -251,39 +251,39 @@ describe('a node that reports', () => {
   )
   test('of a server that stands on another node changes nothing, however it says it', async () => {
     using p = await world()
-    const it = await built(p)
+    const serverId = await built(p)
     const other = p.addNode(p.location, 'fra-02')
     await settled(p)
     const servers = JSON.stringify(p.db.$client.query('SELECT * FROM workloads').all())
     const differences = () => p.db.$client.query('SELECT differences FROM nodes WHERE id = ?').get(p.node.id)
     const before = differences()
-    say(p, other.id, { type: 'power', workload: it, power: 'stopped', at: p.now(), reason: 'forged' })
-    say(p, other.id, beat(p, { workloads: [guest(it, 'crashed')] }))
-    say(p, other.id, { type: 'inventory', vms: [{ workload: it, power: 'running' }], volumes: [], foreign: [] })
+    say(p, other.id, { type: 'power', workload: serverId, power: 'stopped', at: p.now(), reason: 'forged' })
+    say(p, other.id, beat(p, { workloads: [guest(serverId, 'crashed')] }))
+    say(p, other.id, { type: 'inventory', vms: [{ workload: serverId, power: 'running' }], volumes: [], foreign: [] })
     say(p, other.id, { type: 'power', workload: newId('srv'), power: 'stopped', at: p.now(), reason: 'never was' })
     await settled(p)
     expect(JSON.stringify(p.db.$client.query('SELECT * FROM workloads').all())).toBe(servers)
     expect(differences()).toEqual(before)
     expect((await p.admin('GET', `/admin/nodes/${other.id}`)).found).toMatchObject([
-      { kind: 'orphan_vm', workloadId: it },
+      { kind: 'orphan_vm', workloadId: serverId },
     ])
     // The true node is still heard.
-    say(p, p.node.id, { type: 'power', workload: it, power: 'stopped', at: p.now(), reason: 'guest' })
+    say(p, p.node.id, { type: 'power', workload: serverId, power: 'stopped', at: p.now(), reason: 'guest' })
     await settled(p)
-    expect(p.server(it).status).toBe('stopped')
+    expect(p.server(serverId).status).toBe('stopped')
   })
   test('while a job is at work says the power, and changes nothing of what is wanted', async () => {
     using p = await world()
-    const it = await built(p)
+    const serverId = await built(p)
     p.node.agent.disconnect()
-    await p.admin('POST', `/servers/${it}/actions/power`, { action: 'off' })
-    p.controller.reports.take(p.node.id, { type: 'power', workload: it, power: 'stopped', at: 0, reason: '' })
+    await p.admin('POST', `/servers/${serverId}/actions/power`, { action: 'off' })
+    p.controller.reports.take(p.node.id, { type: 'power', workload: serverId, power: 'stopped', at: 0, reason: '' })
     await settled(p)
-    expect(p.server(it)).toMatchObject({ power: 'stopped', status: 'stopped', wantedPower: 'running' })
+    expect(p.server(serverId)).toMatchObject({ power: 'stopped', status: 'stopped', wantedPower: 'running' })
     p.node.agent.connect()
     p.controller.runner.sweep()
     await p.settle()
-    expect(p.server(it)).toMatchObject({ power: 'stopped', status: 'stopped', wantedPower: 'stopped' })
+    expect(p.server(serverId)).toMatchObject({ power: 'stopped', status: 'stopped', wantedPower: 'stopped' })
   })
   test('a disk that something else fills is shown, and takes no order that would not fit', async () => {
     using p = await world()
@@ -319,10 +319,10 @@ describe('a node that reports', () => {
     using p = await world()
     say(p, p.node.id, beat(p, { at: p.now() + 90_000 }))
     await settled(p)
-    const it = await p.admin('GET', `/admin/nodes/${p.node.id}`)
-    expect(Math.round(it.skewMs / 1000)).toBe(90)
-    expect(it.load).toMatchObject({ cpuPercent: 12, load1: 0.5, memoryFreeMb: 1000 })
-    expect(it.diskGb).toBe(Math.floor(5e11 / 1024 ** 3))
+    const node = await p.admin('GET', `/admin/nodes/${p.node.id}`)
+    expect(Math.round(node.skewMs / 1000)).toBe(90)
+    expect(node.load).toMatchObject({ cpuPercent: 12, load1: 0.5, memoryFreeMb: 1000 })
+    expect(node.diskGb).toBe(Math.floor(5e11 / 1024 ** 3))
     p.node.agent.disconnect()
     await settled(p)
     expect(await p.admin('GET', `/admin/nodes/${p.node.id}`)).toMatchObject({ load: null, connected: false })
@@ -364,11 +364,17 @@ describe('a node that reports', () => {
   })
   test('a thousand times at once is taken in whole, and the last word of each counts', async () => {
     using p = await world()
-    const it = await built(p)
+    const serverId = await built(p)
     for (let i = 0; i < 1001; i++)
-      say(p, p.node.id, { type: 'power', workload: it, power: i % 2 ? 'running' : 'stopped', at: p.now(), reason: '' })
+      say(p, p.node.id, {
+        type: 'power',
+        workload: serverId,
+        power: i % 2 ? 'running' : 'stopped',
+        at: p.now(),
+        reason: '',
+      })
     await settled(p)
-    expect(p.server(it).status).toBe('stopped')
+    expect(p.server(serverId).status).toBe('stopped')
   })
 })
 
@@ -389,8 +395,8 @@ describe('removing a node', () => {
   })
   test('that holds none lets go of its pools and takes no order any more', async () => {
     using p = await world()
-    const it = await built(p)
-    await p.admin('DELETE', `/servers/${it}?immediately=true`)
+    const serverId = await built(p)
+    await p.admin('DELETE', `/servers/${serverId}?immediately=true`)
     await p.settle()
     expect((await p.call(p.owner, 'DELETE', `/admin/nodes/${p.node.id}`)).status).toBe(200)
     await Bun.sleep(5)

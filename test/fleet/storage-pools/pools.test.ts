@@ -19,7 +19,7 @@ async function report(p: World, pools: readonly Reported[]) {
 const full = { name: 'local', totalBytes: 100 * GiB, freeBytes: 90 * GiB }
 const fast = { name: 'fast', class: 'nvme', totalBytes: 50 * GiB, freeBytes: 50 * GiB }
 const listed = async (p: World) => (await p.admin('GET', `/admin/nodes/${p.node.id}/storage-pools`)).data as any[]
-const pool = async (p: World, name: string) => (await listed(p)).find((it) => it.name === name)
+const pool = async (p: World, name: string) => (await listed(p)).find((row) => row.name === name)
 const attention = async (p: World) =>
   ((await p.admin('GET', '/admin/overview')).attention as any[])
     .filter(({ what }) => /storage/.test(what))

@@ -23,8 +23,8 @@ const did = (kind: AccountKind | null, accountId: string, more: Partial<AuditAct
 })
 
 test('by everybody, of everybody', () => {
-  const described = (viewer: ReturnType<typeof person>, it: AuditActor, asking: 'own' | 'guest' = 'own') => {
-    const { name, token, from } = auditActorFor(viewer, it, asking)
+  const described = (viewer: ReturnType<typeof person>, actor: AuditActor, asking: 'own' | 'guest' = 'own') => {
+    const { name, token, from } = auditActorFor(viewer, actor, asking)
     return [name, ...(token ? ['token'] : []), ...(from ? ['from'] : [])].join(' + ')
   }
   const [staff, reseller, owner, guest] = [

@@ -13,20 +13,20 @@ const requests = (lines: string[]) =>
   lines.map((line) => JSON.parse(line)).filter(({ message }) => message === 'request')
 
 test('every request is one line: calls, pages, files, agents, reports, what is not there', async () => {
-  await using it = await listening({ PANEL_LOG_REQUESTS: '1' })
-  const id = it.db.$client.query<{ id: string }, []>('SELECT id FROM tokens').get()!.id
-  const bearer = { Authorization: `Bearer ${it.token}` }
+  await using panel = await listening({ PANEL_LOG_REQUESTS: '1' })
+  const id = panel.db.$client.query<{ id: string }, []>('SELECT id FROM tokens').get()!.id
+  const bearer = { Authorization: `Bearer ${panel.token}` }
   const asked: [string, string, Record<string, string>, number, string | undefined][] = [
     ['GET', '/api/v1/status', {}, 200, undefined],
     ['GET', '/api/v1/admin/nodes', bearer, 200, id],
     ['POST', '/api/v1/admin/packages', bearer, 422, id],
-    ['GET', '/api/v1/admin/nodes', { Cookie: `__Host-panel=${it.cookie}` }, 200, it.staff.id],
+    ['GET', '/api/v1/admin/nodes', { Cookie: `__Host-panel=${panel.cookie}` }, 200, panel.staff.id],
     ['GET', '/api/v1/admin/nodes', { Authorization: 'Bearer nonsense' }, 401, undefined],
     ['GET', '/api/v1/openapi.json', {}, 200, undefined],
     ['GET', '/api/v1/no/such', bearer, 404, undefined],
     ['GET', '/login', {}, 200, undefined],
-    ['GET', '/admin', { Cookie: `__Host-panel=${it.cookie}` }, 200, it.staff.id],
-    ['GET', '/no/such', { Cookie: `__Host-panel=${it.cookie}` }, 404, it.staff.id],
+    ['GET', '/admin', { Cookie: `__Host-panel=${panel.cookie}` }, 200, panel.staff.id],
+    ['GET', '/no/such', { Cookie: `__Host-panel=${panel.cookie}` }, 404, panel.staff.id],
     ['GET', '/assets/nothing.js', {}, 404, undefined],
     ['GET', '/brand/logo', {}, 404, undefined],
     ['GET', '/agent/v1/images/x', {}, 401, undefined],
@@ -38,7 +38,7 @@ test('every request is one line: calls, pages, files, agents, reports, what is n
   ]
   const { lines } = await listenToLog(async () => {
     for (const [method, path, headers] of asked) {
-      const answer = await fetch(`${it.url}${path}`, { method, headers, redirect: 'manual' })
+      const answer = await fetch(`${panel.url}${path}`, { method, headers, redirect: 'manual' })
       await answer.text()
     }
   })
@@ -52,13 +52,13 @@ test('every request is one line: calls, pages, files, agents, reports, what is n
       requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       ms: expect.any(Number),
     })
-    expect(JSON.stringify(line)).not.toContain(it.token)
+    expect(JSON.stringify(line)).not.toContain(panel.token)
   }
   expect(new Set(logged.map(({ requestId }) => requestId)).size).toBe(asked.length)
 })
 
 test('S33: no one-time link, no query and no token stands in it', async () => {
-  await using it = await listening({ PANEL_LOG_REQUESTS: '1' })
+  await using panel = await listening({ PANEL_LOG_REQUESTS: '1' })
   const { lines } = await listenToLog(async () => {
     for (const path of [
       `/welcome/${link}`,
@@ -68,9 +68,9 @@ test('S33: no one-time link, no query and no token stands in it', async () => {
       `/setup?token=${link}`,
       `/api/v1/x/${link}?q=${link}`,
     ])
-      await (await fetch(it.url + path, { redirect: 'manual' })).text()
-    it.db.$client.run('ALTER TABLE branding RENAME TO gone')
-    await (await fetch(`${it.url}/welcome/${link}`)).text()
+      await (await fetch(panel.url + path, { redirect: 'manual' })).text()
+    panel.db.$client.run('ALTER TABLE branding RENAME TO gone')
+    await (await fetch(`${panel.url}/welcome/${link}`)).text()
   })
   expect(requests(lines).length).toBe(7)
   expect(lines.join('')).not.toContain(link)
@@ -86,8 +86,8 @@ test('what stands in it of a path is the path, for every call and page that ther
 })
 
 test('nothing is logged of requests unless somebody wants it', async () => {
-  await using it = await listening()
-  const { lines } = await listenToLog(async () => void (await (await fetch(`${it.url}/login`)).text()))
+  await using panel = await listening()
+  const { lines } = await listenToLog(async () => void (await (await fetch(`${panel.url}/login`)).text()))
   expect(requests(lines)).toEqual([])
 })
 
@@ -97,11 +97,11 @@ describe('an upload that its caller aborts', () => {
     ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\n{"nam\r\n'],
   ] as const)
     test(`${how} is one line of the journal, without a stack, and changes nothing`, async () => {
-      await using it = await listening()
+      await using panel = await listening()
       const lines = await journalOf(async (count) => {
-        const socket = connect(it.port, '127.0.0.1')
+        const socket = connect(panel.port, '127.0.0.1')
         socket.write(
-          `POST /api/v1/admin/customers HTTP/1.1\r\nHost: panel.test\r\nAuthorization: Bearer ${it.token}\r\n` +
+          `POST /api/v1/admin/customers HTTP/1.1\r\nHost: panel.test\r\nAuthorization: Bearer ${panel.token}\r\n` +
             `Content-Type: application/json\r\n${rest}`,
         )
         await Bun.sleep(100)
@@ -114,6 +114,8 @@ describe('an upload that its caller aborts', () => {
         { level: 'info', message: 'an upload was aborted', path: '/api/v1/admin/customers' },
       ])
       expect(lines[0]).not.toHaveProperty('error')
-      expect(it.db.$client.query("SELECT count(*) AS n FROM accounts WHERE kind = 'customer'").get()).toEqual({ n: 0 })
+      expect(panel.db.$client.query("SELECT count(*) AS n FROM accounts WHERE kind = 'customer'").get()).toEqual({
+        n: 0,
+      })
     })
 })

@@ -374,23 +374,23 @@ test('every scope that a kind of account has opens something, and none opens wha
 })
 
 describe('over the wire', () => {
-  let it: Listening
-  beforeAll(async () => void (it = await listening()))
-  afterAll(() => it[Symbol.asyncDispose]())
-  const bearer = () => ({ Authorization: `Bearer ${it.token}` })
+  let panel: Listening
+  beforeAll(async () => void (panel = await listening()))
+  afterAll(() => panel[Symbol.asyncDispose]())
+  const bearer = () => ({ Authorization: `Bearer ${panel.token}` })
 
   test('HEAD answers what GET does, without the body', async () => {
-    const get = await it.ask('GET', '/api/v1/admin/nodes', bearer())
-    const head = await it.ask('HEAD', '/api/v1/admin/nodes', bearer())
+    const get = await panel.ask('GET', '/api/v1/admin/nodes', bearer())
+    const head = await panel.ask('HEAD', '/api/v1/admin/nodes', bearer())
     expect([head.status, head.text]).toEqual([200, ''])
     expect(head.headers.get('Content-Type')).toBe(get.headers.get('Content-Type'))
-    expect((await it.ask('HEAD', '/api/v1/admin/nodes')).status).toBe(401)
-    expect((await it.ask('HEAD', '/api/v1/sessions')).status).toBe(405)
+    expect((await panel.ask('HEAD', '/api/v1/admin/nodes')).status).toBe(401)
+    expect((await panel.ask('HEAD', '/api/v1/sessions')).status).toBe(405)
   })
   test('every answer has a request id of its own', async () => {
     const ids = await Promise.all(
       ['/api/v1/status', '/api/v1/nothing', '/api/v1/admin/nodes', '/api/v1/sessions'].map(async (path) =>
-        (await it.ask('GET', path)).headers.get('X-Request-Id'),
+        (await panel.ask('GET', path)).headers.get('X-Request-Id'),
       ),
     )
     expect(new Set(ids).size).toBe(4)
@@ -408,7 +408,7 @@ describe('over the wire', () => {
     })
   test('a body over 1 MB is refused when it is sent in chunks and does not say its length', async () => {
     const send = (bytes: number) =>
-      it.ask(
+      panel.ask(
         'POST',
         '/api/v1/admin/packages',
         { ...bearer(), 'Content-Type': 'application/json' },
@@ -418,7 +418,7 @@ describe('over the wire', () => {
     expect((await send(900_000)).code).toBe('validation_failed')
   })
   test('and when its length is a lie', async () => {
-    const { status, code } = await it.ask(
+    const { status, code } = await panel.ask(
       'POST',
       '/api/v1/admin/packages',
       { ...bearer(), 'Content-Type': 'application/json' },
@@ -430,7 +430,7 @@ describe('over the wire', () => {
   const raw = (text: string) =>
     new Promise<string>((done) => {
       let heard = ''
-      const socket = connect(it.port, '127.0.0.1', () => socket.end(text))
+      const socket = connect(panel.port, '127.0.0.1', () => socket.end(text))
       socket.on('data', (bytes) => (heard += bytes)).on('close', () => done(heard))
     })
   test('S35: a Host that is none is refused as everything is, wherever it comes', async () => {
@@ -456,14 +456,14 @@ describe('over the wire', () => {
   })
   test('a method that nobody has heard of is refused in our shape, with what is possible', async () => {
     for (const method of ['PROPFIND', 'PURGE', 'MKCOL']) {
-      const known = await it.ask(method, '/api/v1/admin/nodes', bearer())
+      const known = await panel.ask(method, '/api/v1/admin/nodes', bearer())
       expect([known.status, known.code, known.headers.get('Allow')]).toEqual([
         405,
         'method_not_allowed',
         'GET, HEAD, OPTIONS',
       ])
       for (const path of ['/', '/login', '/assets/x', '/agent/v1/enroll']) {
-        const { status, code, headers } = await it.ask(method, path)
+        const { status, code, headers } = await panel.ask(method, path)
         const allow = path === '/agent/v1/enroll' ? 'POST, OPTIONS' : 'GET, HEAD, OPTIONS'
         expect([method, path, status, code, headers.get('Allow')]).toEqual([
           method,
@@ -474,7 +474,7 @@ describe('over the wire', () => {
         ])
       }
       for (const path of ['/api/v1/no/such', '/api/v2/status', '/no/such/page']) {
-        const { status, code, headers } = await it.ask(method, path)
+        const { status, code, headers } = await panel.ask(method, path)
         expect([method, path, status, code]).toEqual([method, path, 404, 'not_found'])
         expect(headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/)
       }
@@ -482,6 +482,6 @@ describe('over the wire', () => {
   })
   test('a path of ours in the query does not make a call one of an agent', async () => {
     // Once: `fetch` looks for /agent/v1/connect anywhere in the URL.
-    expect((await it.ask('GET', '/api/v1/status?x=/agent/v1/connect')).code).toBe('invalid_request')
+    expect((await panel.ask('GET', '/api/v1/status?x=/agent/v1/connect')).code).toBe('invalid_request')
   })
 })

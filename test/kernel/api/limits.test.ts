@@ -20,42 +20,42 @@ describe('a bucket of 60 a minute', () => {
   const limit = () => new Limit(60, () => now)
 
   test('lets 60 through at once, and refuses the 61st for one second', () => {
-    const it = limit()
-    for (let i = 0; i < 60; i++) expect(waitFor(it, 'a')).toBeUndefined()
-    expect(waitFor(it, 'a')).toBe(1)
+    const bucket = limit()
+    for (let i = 0; i < 60; i++) expect(waitFor(bucket, 'a')).toBeUndefined()
+    expect(waitFor(bucket, 'a')).toBe(1)
   })
   test('refills evenly: one more each second, and never more than 60', () => {
-    const it = limit()
-    for (let i = 0; i < 60; i++) it.take('a')
+    const bucket = limit()
+    for (let i = 0; i < 60; i++) bucket.take('a')
     now += 999
-    expect(waitFor(it, 'a')).toBe(1)
+    expect(waitFor(bucket, 'a')).toBe(1)
     now += 1
-    expect(waitFor(it, 'a')).toBeUndefined()
-    expect(waitFor(it, 'a')).toBe(1)
+    expect(waitFor(bucket, 'a')).toBeUndefined()
+    expect(waitFor(bucket, 'a')).toBe(1)
     now += 3_600_000
-    for (let i = 0; i < 60; i++) expect(waitFor(it, 'a')).toBeUndefined()
-    expect(waitFor(it, 'a')).toBe(1)
+    for (let i = 0; i < 60; i++) expect(waitFor(bucket, 'a')).toBeUndefined()
+    expect(waitFor(bucket, 'a')).toBe(1)
   })
   test('does not make those wait longer who go on asking', () => {
-    const it = limit()
-    for (let i = 0; i < 60; i++) it.take('a')
-    for (let i = 0; i < 1000; i++) waitFor(it, 'a')
+    const bucket = limit()
+    for (let i = 0; i < 60; i++) bucket.take('a')
+    for (let i = 0; i < 1000; i++) waitFor(bucket, 'a')
     now += 1000
-    expect(waitFor(it, 'a')).toBeUndefined()
+    expect(waitFor(bucket, 'a')).toBeUndefined()
   })
   test('is one for each key', () => {
-    const it = limit()
-    for (let i = 0; i < 60; i++) it.take('a')
-    expect(waitFor(it, 'a')).toBe(1)
-    expect(waitFor(it, 'b')).toBeUndefined()
+    const bucket = limit()
+    for (let i = 0; i < 60; i++) bucket.take('a')
+    expect(waitFor(bucket, 'a')).toBe(1)
+    expect(waitFor(bucket, 'b')).toBeUndefined()
   })
   test('says how long until the next one is free, when that is long', () => {
-    const it = new Limit(2, () => now)
-    it.take('a')
-    it.take('a')
-    expect(waitFor(it, 'a')).toBe(30)
+    const bucket = new Limit(2, () => now)
+    bucket.take('a')
+    bucket.take('a')
+    expect(waitFor(bucket, 'a')).toBe(30)
     now += 20_500
-    expect(waitFor(it, 'a')).toBe(10)
+    expect(waitFor(bucket, 'a')).toBe(10)
   })
 })
 
@@ -96,10 +96,10 @@ describe('over HTTP', () => {
   test(
     'the 1201st call of a minute with one token is refused with 429 and Retry-After; a second later one is ' + 'free',
     async () => {
-      await using it = await listening()
+      await using panel = await listening()
       const call = (headers: Record<string, string> = {}) =>
-        it.controller.router.fetch(new Request('http://localhost/api/v1/status', { headers }))
-      const token = { Authorization: `Bearer ${it.token}` }
+        panel.controller.router.fetch(new Request('http://localhost/api/v1/status', { headers }))
+      const token = { Authorization: `Bearer ${panel.token}` }
       for (let i = 0; i < 1200; i++) expect((await call(token)).status).toBe(200)
       const refused = await call(token)
       expect(refused.status).toBe(429)
@@ -109,8 +109,8 @@ describe('over HTTP', () => {
       })
 
       expect((await call()).status).toBe(200) // an address without credentials has a bucket of its own
-      expect((await call({ Cookie: `__Host-panel=${it.cookie}` })).status).toBe(200) // and so has the account
-      it.turnClock(1000)
+      expect((await call({ Cookie: `__Host-panel=${panel.cookie}` })).status).toBe(200) // and so has the account
+      panel.turnClock(1000)
       for (let i = 0; i < 20; i++) expect((await call(token)).status).toBe(200)
       expect((await call(token)).status).toBe(429)
     },
@@ -118,9 +118,9 @@ describe('over HTTP', () => {
   test(
     'what is refused for who asks, or for its path, counts as a call of its address; it is told why all the ' + 'same',
     async () => {
-      await using it = await listening()
+      await using panel = await listening()
       const ask = async (path: string, headers: Record<string, string> = {}, method = 'GET') =>
-        (await it.controller.router.fetch(new Request(`http://localhost/api/v1${path}`, { method, headers }))).status
+        (await panel.controller.router.fetch(new Request(`http://localhost/api/v1${path}`, { method, headers }))).status
       const bad = { Authorization: `Bearer pnl_${'x'.repeat(49)}` }
       const four = async () => [
         await ask('/status', bad),
@@ -132,59 +132,60 @@ describe('over HTTP', () => {
       expect(await four()).toEqual([401, 404, 404, 405])
       expect(await ask('/status')).toBe(429)
       // Tokens and sessions of others are not limited by it.
-      expect(await ask('/status', { Authorization: `Bearer ${it.token}` })).toBe(200)
-      expect(await ask('/status', { Cookie: `__Host-panel=${it.cookie}` })).toBe(200)
+      expect(await ask('/status', { Authorization: `Bearer ${panel.token}` })).toBe(200)
+      expect(await ask('/status', { Cookie: `__Host-panel=${panel.cookie}` })).toBe(200)
     },
   )
   test('a call that is refused with 401, 403 or 429 is no use of the token', async () => {
-    await using it = await listening()
+    await using panel = await listening()
     const used = () =>
-      it.db.$client.query<{ used_at: number; used_from: string }, []>('SELECT used_at, used_from FROM tokens').get()!
-    it.db.$client.run(`UPDATE tokens SET allow = '["198.51.100.1/32"]'`)
+      panel.db.$client.query<{ used_at: number; used_from: string }, []>('SELECT used_at, used_from FROM tokens').get()!
+    panel.db.$client.run(`UPDATE tokens SET allow = '["198.51.100.1/32"]'`)
     const ask = async () =>
       (
-        await it.controller.router.fetch(
-          new Request('http://localhost/api/v1/status', { headers: { Authorization: `Bearer ${it.token}` } }),
+        await panel.controller.router.fetch(
+          new Request('http://localhost/api/v1/status', { headers: { Authorization: `Bearer ${panel.token}` } }),
         )
       ).status
     expect([await ask(), used()]).toEqual([403, { used_at: null, used_from: null } as any])
-    it.db.$client.run("UPDATE tokens SET allow = '[]'")
-    expect([await ask(), used()]).toEqual([200, { used_at: it.now(), used_from: '127.0.0.1' }])
+    panel.db.$client.run("UPDATE tokens SET allow = '[]'")
+    expect([await ask(), used()]).toEqual([200, { used_at: panel.now(), used_from: '127.0.0.1' }])
     // At most once a minute, also when the address is another one each time.
-    it.db.$client.run("UPDATE tokens SET used_from = '198.51.100.1'")
+    panel.db.$client.run("UPDATE tokens SET used_from = '198.51.100.1'")
     expect([await ask(), used().used_from]).toEqual([200, '198.51.100.1'])
-    it.db.$client.run('UPDATE tokens SET used_at = 1')
+    panel.db.$client.run('UPDATE tokens SET used_at = 1')
     const none = { used_at: 1, used_from: '198.51.100.1' }
     for (let left = 1198; left > 0; left--) {
-      it.db.$client.run('UPDATE tokens SET used_at = ?', [it.now()])
+      panel.db.$client.run('UPDATE tokens SET used_at = ?', [panel.now()])
       await ask()
     }
-    it.db.$client.run('UPDATE tokens SET used_at = 1')
+    panel.db.$client.run('UPDATE tokens SET used_at = 1')
     expect([await ask(), used()]).toEqual([429, none])
   })
   test('a use of a token is written with the change; that of a refused change flushes nothing', async () => {
-    await using it = await listening()
+    await using panel = await listening()
     let flushed = 0
-    afterWrite(it.db, () => flushed++)
-    const used = () => it.db.$client.query<{ used_at: number | null }, []>('SELECT used_at FROM tokens').get()!.used_at
+    afterWrite(panel.db, () => flushed++)
+    const used = () =>
+      panel.db.$client.query<{ used_at: number | null }, []>('SELECT used_at FROM tokens').get()!.used_at
     const make = async (name: unknown) => {
-      it.db.$client.run('UPDATE tokens SET used_at = NULL')
+      panel.db.$client.run('UPDATE tokens SET used_at = NULL')
       const before = flushed
-      const response = await it.controller.router.fetch(
+      const response = await panel.controller.router.fetch(
         new Request('http://localhost/api/v1/admin/node-groups', {
           method: 'POST',
-          headers: { Authorization: `Bearer ${it.token}`, 'Content-Type': 'application/json' },
+          headers: { Authorization: `Bearer ${panel.token}`, 'Content-Type': 'application/json' },
           body: JSON.stringify({ name }),
         }),
       )
-      return [response.status, used() === it.now(), flushed - before]
+      return [response.status, used() === panel.now(), flushed - before]
     }
     expect(await make('Frankfurt')).toEqual([201, true, 1])
     expect(await make(7)).toEqual([422, true, 0])
   })
   test('this host itself is not limited', async () => {
-    await using it = await listening()
+    await using panel = await listening()
     for (let i = 0; i < 1300; i++)
-      expect((await it.controller.fetchLocal(new Request('http://localhost/api/v1/status'))).status).toBe(200)
+      expect((await panel.controller.fetchLocal(new Request('http://localhost/api/v1/status'))).status).toBe(200)
   })
 })

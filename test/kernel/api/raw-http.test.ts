@@ -5,19 +5,19 @@ import { type Listening, listening } from '../../support/listening.ts'
 import { rawRequest } from '../../support/raw-request.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 
-let it: Listening
+let panel: Listening
 beforeAll(async () => {
-  it = await listening()
+  panel = await listening()
 })
-afterAll(() => it[Symbol.asyncDispose]())
+afterAll(() => panel[Symbol.asyncDispose]())
 
 const ask = (line: string, headers: readonly string[] = [], body = '') =>
-  rawRequest({ port: it.port }, [line, 'Host: panel.test', 'Connection: close', ...headers], body)
-const bearer = () => `Authorization: Bearer ${it.token}`
+  rawRequest({ port: panel.port }, [line, 'Host: panel.test', 'Connection: close', ...headers], body)
+const bearer = () => `Authorization: Bearer ${panel.token}`
 const customer = JSON.stringify({ name: 'N', email: 'n@customer.test' })
 const posting = (body: string, ...more: string[]) =>
   [bearer(), 'Content-Type: application/json', `Content-Length: ${body.length}`, ...more] as const
-const customers = () => it.db.$client.query<{ n: number }, []>('SELECT count(*) AS n FROM accounts').get()
+const customers = () => panel.db.$client.query<{ n: number }, []>('SELECT count(*) AS n FROM accounts').get()
 
 describe('a path', () => {
   for (const path of [
@@ -56,14 +56,14 @@ describe('Connection: close', () => {
     test(`is repeated in the answer for ${path}, and only there`, async () => {
       const host = ['Host: panel.test', bearer()]
       const one = async (...more: string[]) =>
-        (await rawRequest({ port: it.port }, [`GET ${path} HTTP/1.1`, ...host, ...more])).headers['connection']
+        (await rawRequest({ port: panel.port }, [`GET ${path} HTTP/1.1`, ...host, ...more])).headers['connection']
       expect([await one('Connection: close'), await one('connection: foo, Close')]).toEqual(['close', 'close'])
       expect([await one(), await one('Connection: keep-alive')]).toEqual([undefined, undefined])
     })
 })
 
 describe('HTTP/1.0 without a Host header', () => {
-  const bare = (line: string) => rawRequest({ port: it.port }, [line], '')
+  const bare = (line: string) => rawRequest({ port: panel.port }, [line], '')
   test('is how plain health checks ask, and gets the status', async () => {
     const { status, text } = await bare('GET /api/v1/status HTTP/1.0')
     expect([status, JSON.parse(text)]).toEqual([200, expect.objectContaining({ status: 'ok' })])
@@ -86,7 +86,7 @@ describe('a client that hangs up', () => {
     `Content-Length: ${bodyOf(name).length}\r\n\r\n`
   const bodyOf = (name: string) => JSON.stringify({ name, email: `${name}@hung-up.test` })
   const lines = () =>
-    it.db.$client
+    panel.db.$client
       .query<{ from: string }, []>(
         "SELECT from_address AS 'from' FROM audit WHERE operation = 'customers.create' ORDER BY rowid",
       )
@@ -95,7 +95,7 @@ describe('a client that hangs up', () => {
 
   test('during its call is named in the audit log', async () => {
     const before = lines().length
-    const socket = connect(it.port, '127.0.0.1')
+    const socket = connect(panel.port, '127.0.0.1')
     socket.write(begin('during'))
     await Bun.sleep(50)
     socket.write(bodyOf('during'), () => socket.resetAndDestroy())
@@ -105,7 +105,7 @@ describe('a client that hangs up', () => {
   test('as its call begins has changed nothing, or is named', async () => {
     const [before, has] = [lines().length, customers()!.n]
     for (let n = 0; n < 20; n++) {
-      const socket = connect(it.port, '127.0.0.1')
+      const socket = connect(panel.port, '127.0.0.1')
       socket.write(begin(`early${n}`) + bodyOf(`early${n}`), () => socket.resetAndDestroy())
     }
     await Bun.sleep(200)
@@ -174,8 +174,8 @@ describe('a body in another encoding than plain UTF-8', () => {
   ] as const)
     test(`${words}: invalid_json, and nothing happens`, async () => {
       const before = customers()
-      const headers = { Authorization: `Bearer ${it.token}`, 'Content-Type': 'application/json' }
-      const { status, code } = await it.ask('POST', '/api/v1/admin/customers', headers, body)
+      const headers = { Authorization: `Bearer ${panel.token}`, 'Content-Type': 'application/json' }
+      const { status, code } = await panel.ask('POST', '/api/v1/admin/customers', headers, body)
       expect([status, code]).toEqual([400, 'invalid_json'])
       expect(customers()).toEqual(before)
     })
@@ -226,7 +226,7 @@ describe('before our code', () => {
     ['a method that nobody registered', ['BREW / HTTP/1.1', host], 0],
   ] as const)
     test(`${words}: ${status || 'the connection is closed'}`, async () => {
-      const response = await rawRequest({ port: it.port }, lines)
+      const response = await rawRequest({ port: panel.port }, lines)
       expect([response.status, response.text]).toEqual([status, ''])
     })
 })

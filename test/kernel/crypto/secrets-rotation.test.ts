@@ -259,17 +259,17 @@ describe('S32: as processes', () => {
   const MANY = 8000
   /** With the mail that tells of the token: it waits for a mail server. */
   const ALL = MANY + 1
-  let it: Installation
+  let live: Installation
   let file: string
   let token: string
   beforeAll(async () => {
-    it = await installation()
-    file = `${it.dir}/secret.key`
+    live = await installation()
+    file = `${live.dir}/secret.key`
     // An installation of an older Berth.
-    openDb(`${it.dir}/berth.db`).$client.close()
+    openDb(`${live.dir}/berth.db`).$client.close()
     writeFileSync(file, `${'5a'.repeat(32)}\n`, { mode: 0o600 })
-    token = await it.staffToken()
-    const db = openDb(`${it.dir}/berth.db`)
+    token = await live.staffToken()
+    const db = openDb(`${live.dir}/berth.db`)
     const secrets = secretsFromFile(file)
     write(db, (tx) => {
       const keep = tx.$client.prepare(
@@ -286,12 +286,12 @@ describe('S32: as processes', () => {
     })
     db.$client.close()
   }, 60_000)
-  afterAll(() => it.close())
+  afterAll(() => live.close())
 
-  const run = (...args: string[]) => berth(args, it.env)
+  const run = (...args: string[]) => berth(args, live.env)
   const rotate = () =>
-    Bun.spawn([...it.program, 'secrets', 'rotate'], {
-      env: { ...process.env, ...it.env },
+    Bun.spawn([...live.program, 'secrets', 'rotate'], {
+      env: { ...process.env, ...live.env },
       stdout: 'pipe',
       stderr: 'pipe',
     })
@@ -302,7 +302,7 @@ describe('S32: as processes', () => {
       .map((line) => (line.includes(' ') ? line.split(' ')[0]! : 'k1'))
   /** Every secret, decrypted with the keys of the file. */
   function everything(secrets = secretsFromFile(file)) {
-    const db = openDb(`${it.dir}/berth.db`)
+    const db = openDb(`${live.dir}/berth.db`)
     try {
       return opened(db, secrets)
     } finally {
@@ -310,9 +310,9 @@ describe('S32: as processes', () => {
     }
   }
   const logs = async () =>
-    (await Promise.all([...Array(12).keys()].map((i) => it.log(`controller-${i}`).catch(() => '')))).join('')
+    (await Promise.all([...Array(12).keys()].map((i) => live.log(`controller-${i}`).catch(() => '')))).join('')
   function keysUsed() {
-    const db = openDb(`${it.dir}/berth.db`)
+    const db = openDb(`${live.dir}/berth.db`)
     const used = keysOf(db.$client)
     db.$client.close()
     return used
@@ -324,7 +324,7 @@ describe('S32: as processes', () => {
   /** Waits until the first values have the new key; most still have the old one. */
   const reencrypting = async (child: ReturnType<typeof rotate>, before: string) => {
     await begun(child, before)
-    const db = openDb(`${it.dir}/berth.db`)
+    const db = openDb(`${live.dir}/berth.db`)
     const first = db.$client.query("SELECT 1 FROM idempotency WHERE answer NOT LIKE 'k1.%' LIMIT 1")
     while (first.get() === null && child.exitCode === null) await Bun.sleep(1)
     child.kill('SIGSTOP')
@@ -369,12 +369,12 @@ describe('S32: as processes', () => {
       `${ALL} values re-encrypted with the key ${ids()[0]}. The key ${old} is gone: copy the key file to where ` +
         'you keep it.',
     )
-    const { data } = await it.admin('audit.list', { query: { operation: 'secrets.rotate', limit: '1' } })
+    const { data } = await live.admin('audit.list', { query: { operation: 'secrets.rotate', limit: '1' } })
     expect(data).toMatchObject([{ operation: 'secrets.rotate', actor: { name: 'System' }, result: 'done' }])
   }, 30_000)
 
   test('a running controller serves on meanwhile, and knows the new key at once', async () => {
-    const child = await it.serve()
+    const child = await live.serve()
     const made: { key: string; email: string; body: unknown }[] = []
     let slowest = 0
     let going = true
@@ -382,7 +382,7 @@ describe('S32: as processes', () => {
     do {
       const [key, email] = [`live-${made.length}`, `live${made.length}@example.com`]
       const start = performance.now()
-      const { status, body } = await it.api(
+      const { status, body } = await live.api(
         token,
         'POST',
         '/admin/customers',
@@ -397,7 +397,13 @@ describe('S32: as processes', () => {
     expect((await rotation).out).toContain('values re-encrypted')
     expect(ids().length).toBe(1)
     for (const { key, email, body } of made) {
-      const again = await it.api(token, 'POST', '/admin/customers', { name: 'Cal', email }, { 'Idempotency-Key': key })
+      const again = await live.api(
+        token,
+        'POST',
+        '/admin/customers',
+        { name: 'Cal', email },
+        { 'Idempotency-Key': key },
+      )
       expect([again.body, again.headers.get('Idempotency-Replayed')]).toEqual([body, 'true'])
     }
     // Batches of a hundred rows take some milliseconds; this much is the machine's.
@@ -409,11 +415,11 @@ describe('S32: as processes', () => {
     await begun(second, text)
     child.kill('SIGKILL')
     await child.exited
-    const next = await it.serve()
+    const next = await live.serve()
     const { key, email, body } = made[0]!
-    const again = await it.api(token, 'POST', '/admin/customers', { name: 'Cal', email }, { 'Idempotency-Key': key })
+    const again = await live.api(token, 'POST', '/admin/customers', { name: 'Cal', email }, { 'Idempotency-Key': key })
     expect(again.body).toEqual(body)
-    const fresh = await it.api(
+    const fresh = await live.api(
       token,
       'POST',
       '/admin/customers',
@@ -423,7 +429,7 @@ describe('S32: as processes', () => {
     expect(await second.exited).toBe(0)
     if (ids().length > 1) expect((await run('secrets', 'rotate')).code).toBe(0)
     expect(ids().length).toBe(1)
-    const replay = await it.api(
+    const replay = await live.api(
       token,
       'POST',
       '/admin/customers',
@@ -457,7 +463,7 @@ describe('S32: as processes', () => {
   test('an older key file: the controller says which key is missing and heals when it comes; a rotation changes ' +
     'nothing', async () => {
     const [needed] = ids()
-    await it.admin('mail.configure', {
+    await live.admin('mail.configure', {
       host: '127.0.0.1',
       port: 9,
       from: 'panel@example.com',
@@ -474,12 +480,18 @@ describe('S32: as processes', () => {
     )
     expect(readFileSync(file, 'utf8')).toBe(older)
 
-    const child = await it.serve()
+    const child = await live.serve()
     const replay = () =>
-      it.api(token, 'POST', '/admin/customers', { name: 'Di', email: 'di@example.com' }, { 'Idempotency-Key': 'fresh' })
+      live.api(
+        token,
+        'POST',
+        '/admin/customers',
+        { name: 'Di', email: 'di@example.com' },
+        { 'Idempotency-Key': 'fresh' },
+      )
     expect((await replay()).status).toBe(500)
     // It goes on without what it cannot read: the delivery queue looks every five seconds.
-    await it.until('the round of mail', async () => (await logs()).includes('the setting mail.server cannot be read'))
+    await live.until('the round of mail', async () => (await logs()).includes('the setting mail.server cannot be read'))
     expect(child.exitCode).toBe(null)
     rmSync(file)
     writeFileSync(file, right, { mode: 0o600 })

@@ -127,8 +127,8 @@ describe('S32: the key file', () => {
       expect(last).toBe(`k1 ${oldKey}`)
       expect(encrypts.encrypt('row', 'text').split('.')[0]).toBe(newest!.split(' ')[0]!)
       const after = here.encrypt('row', 'text')
-      for (const it of [here, there, secretsFromFile(path)])
-        for (const encrypted of [before, after]) expect(it.open('row', encrypted)).toBe('text')
+      for (const fileSecrets of [here, there, secretsFromFile(path)])
+        for (const encrypted of [before, after]) expect(fileSecrets.open('row', encrypted)).toBe('text')
       there.dropOldKeys()
       expect(readFileSync(path, 'utf8')).toBe(`${newest}\n`)
       expect(() => secretsFromFile(path).open('row', before)).toThrow(
@@ -140,12 +140,12 @@ describe('S32: the key file', () => {
   test('that goes or is spoilt under who has read it takes nothing away, and is not written over', () => {
     for (const spoil of [(path: string) => rmSync(path), (path: string) => writeFileSync(path, 'nonsense')]) {
       const path = holding(oldKey)
-      const it = secretsFromFile(path)
-      const encrypted = it.encrypt('row', 'text')
+      const fileSecrets = secretsFromFile(path)
+      const encrypted = fileSecrets.encrypt('row', 'text')
       spoil(path)
-      expect(it.open('row', it.encrypt('row', 'text'))).toBe('text')
-      expect(it.open('row', encrypted)).toBe('text')
-      expect(() => it.addKey(0)).toThrow(KeyFileError)
+      expect(fileSecrets.open('row', fileSecrets.encrypt('row', 'text'))).toBe('text')
+      expect(fileSecrets.open('row', encrypted)).toBe('text')
+      expect(() => fileSecrets.addKey(0)).toThrow(KeyFileError)
       expect(existsSync(path) ? readFileSync(path, 'utf8') : 'nonsense').toBe('nonsense')
     }
   })

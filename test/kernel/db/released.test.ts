@@ -38,7 +38,7 @@ test.skipIf(!process.env['RELEASE'])('the release of today is kept', async () =>
   const release = process.env['RELEASE']!
   mkdirSync(`${import.meta.dir}/released`, { recursive: true })
   await Bun.write(dumpOf(release), await stateOfToday())
-  const kept = [...releases.filter((it) => it.release !== release), { release, migrations: own }]
+  const kept = [...releases.filter((other) => other.release !== release), { release, migrations: own }]
   await Bun.write(`${import.meta.dir}/../../../migrations/released.json`, JSON.stringify(kept, null, 2) + '\n')
 })
 
@@ -84,7 +84,7 @@ describe('R15: a database', () => {
         const config = configFrom({ PANEL_DATA_DIR: dir })
         const controller = await createController({ config, db, secrets: secretsWith(Buffer.alloc(32, 7)) })
         let pages = 0
-        for (const op of operations.filter((it) => it.method === 'GET' && !it.path.includes('{'))) {
+        for (const op of operations.filter(({ method, path }) => method === 'GET' && !path.includes('{'))) {
           const answer = await controller.fetchLocal(new Request(`http://localhost/api/v1${op.path}`))
           expect([op.id, answer.status < 500]).toEqual([op.id, true])
           await answer.text()

@@ -226,7 +226,7 @@ describe('a node that is away', () => {
     )
     await until(() => e.sent.length === reaching.length)
     e.node('dead', 'away')
-    for (const it of [...e.sent]) it.done()
+    for (const command of [...e.sent]) command.done()
     await until(() => e.sent.filter(({ key }) => key.endsWith('/wait')).length === reaching.length)
     e.runner.sweep()
     const own = e.start(stubborn, 'here')

@@ -286,7 +286,7 @@ describe('child jobs', () => {
     const id = e.start(parent, 'a', { holds: 'x' })
     await settled()
     expect(e.sent.length).toBe(3)
-    for (const it of [...e.sent]) it.done()
+    for (const command of [...e.sent]) command.done()
     await e.runner.idle()
     await settled()
     expect(e.job(id).state).toBe('succeeded')

@@ -49,22 +49,22 @@ export function engine(sagas: readonly Saga[], options: Options = {}) {
   const states = new Map<string, NodeState>()
   const awaySince = new Map<string, number>()
   const stateOf = (nodeId: string) => states.get(nodeId) ?? 'connected'
-  function settle(it: Sent) {
-    if (!answer || it.ended || stateOf(it.nodeId) !== 'connected') return
+  function settle(command: Sent) {
+    if (!answer || command.ended || stateOf(command.nodeId) !== 'connected') return
     try {
-      it.done(answer(it.key))
+      command.done(answer(command.key))
     } catch (error) {
-      it.ended = true
-      rejects.get(it.key)!(error as Error)
+      command.ended = true
+      rejects.get(command.key)!(error as Error)
     }
   }
   const nodes: Nodes = {
     state: stateOf,
     awaySince: (nodeId) => awaySince.get(nodeId),
     drop(key, error) {
-      const it = sent.findLast((s) => s.key === key)
-      if (!it || it.ended) return
-      it.ended = true
+      const command = sent.findLast((s) => s.key === key)
+      if (!command || command.ended) return
+      command.ended = true
       rejects.get(key)!(error)
     },
     send: (key, { nodeId, name, input }) =>
@@ -72,22 +72,22 @@ export function engine(sagas: readonly Saga[], options: Options = {}) {
         if (stateOf(nodeId) === 'gone') return reject(new CommandFailed('node_removed', 'The node was removed.'))
         inputs.push(input)
         rejects.set(key, reject)
-        const it: Sent = {
+        const command: Sent = {
           key,
           nodeId,
           name,
           ended: false,
           done(output: unknown = { power: 'running' }) {
-            it.ended = true
+            command.ended = true
             resolve(output)
           },
           fail(code: string) {
-            it.ended = true
+            command.ended = true
             reject(new CommandFailed(code, `It failed with ${code}.`))
           },
         }
-        sent.push(it)
-        settle(it)
+        sent.push(command)
+        settle(command)
       }),
   }
   const described: { level: string; message: string; [about: string]: unknown }[] = []
@@ -115,12 +115,12 @@ export function engine(sagas: readonly Saga[], options: Options = {}) {
       if (state === 'away') awaySince.set(nodeId, now)
       else awaySince.delete(nodeId)
       states.set(nodeId, state)
-      for (const it of sent) if (it.nodeId === nodeId) settle(it)
+      for (const command of sent) if (command.nodeId === nodeId) settle(command)
       runner.sweep()
     },
     answering(how: (key: string) => unknown) {
       answer = how
-      for (const it of sent) settle(it)
+      for (const command of sent) settle(command)
     },
     start: (s: Saga, nodeId: string | null, { input, title = 'Test', by = system, ...more }: Start = {}) =>
       write(db, (tx) => startJob(tx, s, { nodeId, ...input }, { by, title, now, nodeId, ...more } satisfies NewJob)),

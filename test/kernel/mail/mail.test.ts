@@ -217,7 +217,7 @@ function parts({ text }: Taken) {
     const part = rest
       .join('\r\n\r\n')
       .split(`--${boundary}`)
-      .find((it) => it.includes(`Content-Type: ${type}`))!
+      .find((section) => section.includes(`Content-Type: ${type}`))!
     const [header = '', ...lines] = part.split('\r\n\r\n')
     const raw = lines.join('\r\n\r\n').replaceAll('\r\n', '\n')
     const plain = /base64/i.test(header)

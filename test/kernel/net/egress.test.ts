@@ -88,7 +88,7 @@ describe('S12 S13 a call to an address that somebody chose', () => {
     const [key, cert] = [
       /-----BEGIN PRIVATE[\s\S]*?END PRIVATE KEY-----/,
       /-----BEGIN CERT[\s\S]*?END CERTIFICATE-----/,
-    ].map((it) => it.exec(made)![0])
+    ].map((pattern) => pattern.exec(made)![0])
     let asked = 0
     using server = Bun.serve({
       hostname: '127.0.0.1',

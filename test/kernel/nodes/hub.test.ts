@@ -54,12 +54,12 @@ function room() {
   }
   /** How a command ended, once it has. */
   function send(key: string, nodeId: string) {
-    const it = { ended: 'waiting' as unknown }
+    const outcome = { ended: 'waiting' as unknown }
     hub.send(key, look(nodeId)).then(
-      (output) => void (it.ended = output),
-      (error: CommandFailed) => void (it.ended = error.failure),
+      (output) => void (outcome.ended = output),
+      (error: CommandFailed) => void (outcome.ended = error.failure),
     )
-    return it
+    return outcome
   }
   return {
     hub,

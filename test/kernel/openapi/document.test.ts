@@ -24,7 +24,7 @@ const said = (op: Operation): Json => {
     security,
     parameters: parameters.map(follow),
     requestBody: follow(requestBody),
-    responses: Object.fromEntries(Object.entries(responses).map(([status, it]) => [status, follow(it)])),
+    responses: Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, follow(response)])),
   }
 }
 const follow = (value: Json): Json =>

@@ -305,11 +305,11 @@ describe('IPv6 prefixes', () => {
           write(p.db, (tx) => {
             for (const length of lengths) {
               const address = takeIpv6(tx, server, p.node.id, length)!
-              const it = block(address, length) // undefined when it is not aligned
-              expect(it.first).toBeGreaterThan(whole.first)
-              expect(it.last).toBeLessThanOrEqual(whole.last)
-              for (const other of taken) expect(it.last < other.first || it.first > other.last).toBe(true)
-              taken.push(it)
+              const range = block(address, length) // undefined when it is not aligned
+              expect(range.first).toBeGreaterThan(whole.first)
+              expect(range.last).toBeLessThanOrEqual(whole.last)
+              for (const other of taken) expect(range.last < other.first || range.first > other.last).toBe(true)
+              taken.push(range)
             }
             releaseAddresses(tx, server)
             tx.$client.run('DELETE FROM addresses WHERE version = 6')

@@ -34,7 +34,7 @@ export function consoles(p: World, as?: Who) {
 
   const credentials = (who: Who): Record<string, string> =>
     who.token ? { Authorization: `Bearer ${who.token}` } : { Cookie: `__Host-panel=${who.cookie}` }
-  const it = {
+  const testConsoles = {
     url,
     port: server.port!,
     ticket: (who: Who, serverId: string, kind: ConsoleKind = 'serial') =>
@@ -71,11 +71,11 @@ export function consoles(p: World, as?: Who) {
       return viewer
     },
     async view(who: Who, serverId: string, kind: ConsoleKind = 'serial', headers: Record<string, string> = {}) {
-      const { status, body } = await it.ticket(who, serverId, kind)
+      const { status, body } = await testConsoles.ticket(who, serverId, kind)
       if (status !== 201) throw new Error(JSON.stringify(body))
-      return it.connect(who, body.protocols, headers)
+      return testConsoles.connect(who, body.protocols, headers)
     },
     stop: () => server.stop(true),
   }
-  return it
+  return testConsoles
 }

@@ -66,7 +66,10 @@ export class TestEngine {
     this.addNetwork(network)
     const base = uidBase(number)
     if (workspace) {
-      const options = ['type=ext4', `device=${workspace}`, 'o=loop,nosuid,nodev,noatime'].flatMap((it) => ['--opt', it])
+      const options = ['type=ext4', `device=${workspace}`, 'o=loop,nosuid,nodev,noatime'].flatMap((option) => [
+        '--opt',
+        option,
+      ])
       this.podman('volume', 'create', ...options, name)
     }
     const [first, ...rest] = [...wrapper, user, ...command]

@@ -85,10 +85,10 @@ export async function provider(now: () => number = Date.now) {
   const routes: Record<string, (request: Request, url: URL) => Response | Promise<Response>> = {
     '/.well-known/openid-configuration': () =>
       Response.json({
-        issuer: it.issuer,
-        authorization_endpoint: `${it.issuer}/authorize`,
-        token_endpoint: `${it.issuer}/token`,
-        jwks_uri: `${it.issuer}/keys`,
+        issuer: testProvider.issuer,
+        authorization_endpoint: `${testProvider.issuer}/authorize`,
+        token_endpoint: `${testProvider.issuer}/token`,
+        jwks_uri: `${testProvider.issuer}/keys`,
         response_types_supported: ['code'],
       }),
     '/keys': () => Response.json({ keys: published.map((k) => k.jwk) }),
@@ -123,7 +123,7 @@ export async function provider(now: () => number = Date.now) {
       if (shown !== found.challenge) return no('invalid_grant')
       const seconds = Math.floor(now() / 1000)
       const truth = {
-        iss: it.issuer,
+        iss: testProvider.issuer,
         aud: client.id,
         iat: seconds,
         exp: seconds + 300,
@@ -149,7 +149,7 @@ export async function provider(now: () => number = Date.now) {
       return instead?.() ?? routes[url.pathname]?.(request, url) ?? new Response('no such page', { status: 404 })
     },
   })
-  const it = {
+  const testProvider = {
     issuer: `http://127.0.0.1:${server.port}`,
     client,
     asked,
@@ -169,6 +169,6 @@ export async function provider(now: () => number = Date.now) {
       void server.stop(true)
     },
   }
-  return it
+  return testProvider
 }
 export type TestProvider = Awaited<ReturnType<typeof provider>>

@@ -158,8 +158,8 @@ function writeDisk(
   disk: string,
   { name, address, program }: { name: string; address: string; program: readonly string[] },
 ) {
-  for (const it of ['lib/libvirt', 'log/libvirt', 'cache/libvirt', 'tmp', 'lib/berth-agent'])
-    mkdirSync(`${disk}/var/${it}`, { recursive: true })
+  for (const folder of ['lib/libvirt', 'log/libvirt', 'cache/libvirt', 'tmp', 'lib/berth-agent'])
+    mkdirSync(`${disk}/var/${folder}`, { recursive: true })
   symlinkSync('/run', `${disk}/var/run`)
   mkdirSync(`${disk}/etc-libvirt/hooks`, { recursive: true })
   // QEMU as root, so that disks may lie in private directories and /dev/kvm is no question.

@@ -239,7 +239,7 @@ export async function panel(options: Options = {}) {
     return { status: response.status, body: answer, headers: response.headers }
   }
 
-  const it = {
+  const p = {
     dir,
     config,
     /** The rows that `seeded` made; undefined without it. */
@@ -527,7 +527,7 @@ export async function panel(options: Options = {}) {
       rmSync(dir, { recursive: true, force: true })
     }),
     [Symbol.dispose]() {
-      it.close()
+      p.close()
     },
   }
 
@@ -546,7 +546,7 @@ export async function panel(options: Options = {}) {
     return { cookie, csrf }
   }
   for (const [id, settings] of options.from?.nodes ?? []) openAgent(id, settings).connect()
-  return it
+  return p
 }
 
 export type World = Awaited<ReturnType<typeof newWorld>>

@@ -42,7 +42,7 @@ export async function installation(settings: Env = {}, relay?: string) {
       .filter((line) => line.includes('"level":"error"'))
       .slice(-5)
       .join('\n')
-  const it = {
+  const live = {
     dir,
     url,
     env,
@@ -134,7 +134,7 @@ export async function installation(settings: Env = {}, relay?: string) {
       fake: object = { bootMs: 5 },
       home = `${dir}/${name}`,
     ) {
-      const { token } = await it.admin('nodes.enroll', { locationId, name })
+      const { token } = await live.admin('nodes.enroll', { locationId, name })
       const { code, error } = await berth(
         ['agent', 'enroll', '--controller', url, '--token-file', '-', '--data-dir', home, ...args],
         env,
@@ -177,6 +177,6 @@ export async function installation(settings: Env = {}, relay?: string) {
       rmSync(dir, { recursive: true, force: true })
     },
   }
-  return it
+  return live
 }
 export type Installation = Awaited<ReturnType<typeof installation>>

@@ -169,7 +169,7 @@ const withSnapshots =
   }
 const snapshotNamed = async (p: World, id: string, name: string) => {
   const { data } = await p.admin('GET', `/servers/${id}/snapshots`)
-  return `/servers/${id}/snapshots/${data.find((it: { name: string }) => it.name === name).id}`
+  return `/servers/${id}/snapshots/${data.find((snapshot: { name: string }) => snapshot.name === name).id}`
 }
 /** A server of which one backup was made, in a folder of its node. */
 async function backedUp(p: World) {

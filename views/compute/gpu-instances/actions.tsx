@@ -20,22 +20,22 @@ export const HELD = 'Its cards, ports and address stay yours, so it is still bil
 
 type PowerProps = { instance: Instance; action: PowerAction; inRow?: boolean; inMenu?: boolean }
 /** `inRow`: among many instances, so what it says names its own. */
-export function PowerButton({ instance: it, action, inRow = false, inMenu = inRow }: PowerProps) {
+export function PowerButton({ instance, action, inRow = false, inMenu = inRow }: PowerProps) {
   const { label, icon } = faces[action]
-  const reason = away(it) ?? disabledReason(it, action)
+  const reason = away(instance) ?? disabledReason(instance, action)
   return (
     <Action
       op={powerInstance}
-      params={{ id: it.id }}
+      params={{ id: instance.id }}
       label={label}
       icon={icon}
       body={{ action }}
-      disabledReason={reason && inRow ? `${it.name}: ${reason}` : reason}
-      done={inRow ? `${it.name}: ${label.toLowerCase()} is under way` : `${label}: under way`}
+      disabledReason={reason && inRow ? `${instance.name}: ${reason}` : reason}
+      done={inRow ? `${instance.name}: ${label.toLowerCase()} is under way` : `${label}: under way`}
       inMenu={inMenu}
-      {...(inRow && { of: it.name })}
+      {...(inRow && { of: instance.name })}
       {...(action === 'stop' && {
-        title: `Stop ${it.name}?`,
+        title: `Stop ${instance.name}?`,
         confirm: {
           keep: 'Keep it running',
           consequences: [
@@ -50,27 +50,29 @@ export function PowerButton({ instance: it, action, inRow = false, inMenu = inRo
 }
 
 /** Staff delete by another path than owners. */
-export function DeleteButton({ instance: it, area, inMenu }: { instance: Instance; area: Area; inMenu?: boolean }) {
+export function DeleteButton({ instance, area, inMenu }: { instance: Instance; area: Area; inMenu?: boolean }) {
   return (
     <Action
       op={area === '/admin' ? deleteInstance : deleteOwnInstance}
-      params={{ id: it.id }}
+      params={{ id: instance.id }}
       label="Delete"
       icon="trash"
       tone="bad"
       inMenu={inMenu ?? false}
       // A deletion ends the job that works on it.
-      disabledReason={disabledReason({ ...it, job: null }, 'delete')}
-      title={`Delete ${it.name}?`}
+      disabledReason={disabledReason({ ...instance, job: null }, 'delete')}
+      title={`Delete ${instance.name}?`}
       submit="Delete instance"
-      done={`${it.name} is being deleted`}
+      done={`${instance.name} is being deleted`}
       leadsTo={pageOfList(area)}
       confirm={{
-        type: it.name,
+        type: instance.name,
         consequences: [
-          `Everything under /workspace, up to ${exactGb(it.workspaceGb)}, is deleted with it. Nothing brings it back.`,
-          `Its ${it.cards.length === 1 ? 'card goes' : 'cards go'} back and may be sold to somebody else at once.`,
-          it.ownAddress && it.address && `Its address ${it.address} is released.`,
+          `Everything under /workspace, up to ${exactGb(instance.workspaceGb)}, is deleted with it. ` +
+            'Nothing brings it back.',
+          `Its ${instance.cards.length === 1 ? 'card goes' : 'cards go'} back and may be sold to somebody else at ` +
+            'once.',
+          instance.ownAddress && instance.address && `Its address ${instance.address} is released.`,
           'Its billing ends.',
         ],
       }}

@@ -42,27 +42,27 @@ const narrowed = (at: At, { access }: Instance): At => {
 /** The frame around every tab of an instance. Below it, buttons are drawn by the rights on this instance. */
 export function InstanceFrame({ children, ...of }: FrameProps) {
   const context = usePageContext()
-  const { instance: it, area } = of
+  const { instance, area } = of
   return inContext(
-    { ...context, at: narrowed(context.at, it) },
+    { ...context, at: narrowed(context.at, instance) },
     <>
       <Live id="instance" every={2}>
         <Head
-          title={it.name}
+          title={instance.name}
           trail={[['GPU instances', pageOfList(area)]]}
-          state={<InstanceState of={it} tag />}
-          actions={<Actions instance={it} area={area} />}
-          sub={<Summary instance={it} area={area} />}
+          state={<InstanceState of={instance} tag />}
+          actions={<Actions instance={instance} area={area} />}
+          sub={<Summary instance={instance} area={area} />}
         />
-        <Notices instance={it} area={area} jobs={of.jobs} />
+        <Notices instance={instance} area={area} jobs={of.jobs} />
         <PageTabs
           label="GPU instance"
           of={[
-            [pageOf(area, it.id), 'Overview'],
-            [tabOf(area, it.id, '/metrics'), 'Metrics'],
-            [tabOf(area, it.id, '/logs'), 'Logs'],
-            [tabOf(area, it.id, '/settings'), 'Settings'],
-            [tabOf(area, it.id, '/activity'), 'Activity'],
+            [pageOf(area, instance.id), 'Overview'],
+            [tabOf(area, instance.id, '/metrics'), 'Metrics'],
+            [tabOf(area, instance.id, '/logs'), 'Logs'],
+            [tabOf(area, instance.id, '/settings'), 'Settings'],
+            [tabOf(area, instance.id, '/activity'), 'Activity'],
           ]}
         />
         <JobBar {...of} />
@@ -73,63 +73,69 @@ export function InstanceFrame({ children, ...of }: FrameProps) {
 }
 
 /** The actions that fit the state as buttons, the others behind the three dots. */
-function Actions({ instance: it, area }: { instance: Instance; area: Area }) {
-  if (it.status === 'deleting' || it.status === 'deleted') return null
-  const isOff = it.status === 'stopped' || it.status === 'failed'
+function Actions({ instance, area }: { instance: Instance; area: Area }) {
+  if (instance.status === 'deleting' || instance.status === 'deleted') return null
+  const isOff = instance.status === 'stopped' || instance.status === 'failed'
   return (
     <>
-      <PowerButton instance={it} action={isOff ? 'start' : 'restart'} />
-      {!isOff && <PowerButton instance={it} action="stop" />}
+      <PowerButton instance={instance} action={isOff ? 'start' : 'restart'} />
+      {!isOff && <PowerButton instance={instance} action="stop" />}
       <Menu label="More actions">
-        {isOff && <PowerButton instance={it} action="restart" inMenu />}
-        <DeleteButton instance={it} area={area} inMenu />
+        {isOff && <PowerButton instance={instance} action="restart" inMenu />}
+        <DeleteButton instance={instance} area={area} inMenu />
       </Menu>
     </>
   )
 }
 
-const Summary = ({ instance: it, area }: { instance: Instance; area: Area }) => (
+const Summary = ({ instance, area }: { instance: Instance; area: Area }) => (
   <>
-    <span>{cardWords(it)}</span>
-    <span>{it.image.name}</span>
-    <span>{it.location.name}</span>
+    <span>{cardWords(instance)}</span>
+    <span>{instance.image.name}</span>
+    <span>{instance.location.name}</span>
     {area && (
       <span>
-        {it.access === 'own' ? <Link href={`${area}/customers/${it.owner.id}`}>{it.owner.name}</Link> : it.owner.name}
+        {instance.access === 'own' ? (
+          <Link href={`${area}/customers/${instance.owner.id}`}>{instance.owner.name}</Link>
+        ) : (
+          instance.owner.name
+        )}
       </span>
     )}
   </>
 )
 
 /** Sharing, and states in which something is wrong. */
-function Notices({ instance: it, area, jobs }: Omit<FrameProps, 'children'>) {
+function Notices({ instance, area, jobs }: Omit<FrameProps, 'children'>) {
   const failed = jobs.data.find(({ state }) => state === 'failed')
   return (
     <>
-      {it.access !== 'own' && (
+      {instance.access !== 'own' && (
         <Note level="info">
-          <strong>Shared by {it.owner.name}.</strong> {roleTitles[it.access]}: {roles[it.access].words}
+          <strong>Shared by {instance.owner.name}.</strong> {roleTitles[instance.access]}:{' '}
+          {roles[instance.access].words}
         </Note>
       )}
-      {!it.nodeConnected && it.status !== 'deleted' && (
-        <Note level="bad" action={it.node && <Link href={`/admin/nodes/${it.node.id}`}>Open node</Link>}>
+      {!instance.nodeConnected && instance.status !== 'deleted' && (
+        <Note level="bad" action={instance.node && <Link href={`/admin/nodes/${instance.node.id}`}>Open node</Link>}>
           <strong>{area ? 'Its host is not connected.' : 'It cannot be reached by the panel.'}</strong> It keeps running
           but cannot be changed until the connection is back.
         </Note>
       )}
-      {it.status === 'failed' && (
+      {instance.status === 'failed' && (
         <Note level="bad" action={failed && <Link href={`${area}/jobs/${failed.id}`}>Why it failed</Link>}>
-          <strong>It has failed.</strong> {it.failure} {HELD}
+          <strong>It has failed.</strong> {instance.failure} {HELD}
         </Note>
       )}
-      {it.status === 'stopped' && it.lastEnd?.reason === 'crashed' && (
-        <Note level="bad" action={<Link href={tabOf(area, it.id, '/logs')}>Open log</Link>}>
-          <strong>It ended by itself</strong> <Time iso={it.lastEnd.at} />. {endWords(it.lastEnd)} {HELD}
+      {instance.status === 'stopped' && instance.lastEnd?.reason === 'crashed' && (
+        <Note level="bad" action={<Link href={tabOf(area, instance.id, '/logs')}>Open log</Link>}>
+          <strong>It ended by itself</strong> <Time iso={instance.lastEnd.at} />. {endWords(instance.lastEnd)} {HELD}
         </Note>
       )}
-      {it.status === 'suspended' && (
+      {instance.status === 'suspended' && (
         <Note level="warn">
-          <strong>Suspended.</strong> {area && it.suspendReason ? `Reason: ${it.suspendReason}` : 'Ask your provider.'}
+          <strong>Suspended.</strong>{' '}
+          {area && instance.suspendReason ? `Reason: ${instance.suspendReason}` : 'Ask your provider.'}
         </Note>
       )}
     </>
@@ -137,25 +143,29 @@ function Notices({ instance: it, area, jobs }: Omit<FrameProps, 'children'>) {
 }
 
 /** Always one line high, so that a job does not shift the page. */
-function JobBar({ instance: it, jobs, area }: Omit<FrameProps, 'children'>) {
+function JobBar({ instance, jobs, area }: Omit<FrameProps, 'children'>) {
   const { now } = useAt()
-  const job = it.job && jobs.data.find(({ id }) => id === it.job?.id)
+  const job = instance.job && jobs.data.find(({ id }) => id === instance.job?.id)
   const last = jobs.data[0]
   return (
     <>
       <p class="sr" role="status">
         {job ? `${job.title} is running.` : ''}
       </p>
-      <div class={it.job ? 'job-bar on' : 'job-bar'}>
-        <Icon name={it.job ? 'refresh' : 'history'} />
-        {it.job ? (
+      <div class={instance.job ? 'job-bar on' : 'job-bar'}>
+        <Icon name={instance.job ? 'refresh' : 'history'} />
+        {instance.job ? (
           <>
             <span class="cut">
               <b>{job?.title ?? 'A job is working on it'}</b>
               {job && ` · ${howLong(job.startedAt ?? job.createdAt, null, now)} · you can leave this page`}
             </span>
-            <Link href={`${area}/jobs/${it.job.id}`}>Follow job</Link>
-            <progress max={100} value={it.job.progress} aria-label="Progress">{`${it.job.progress} %`}</progress>
+            <Link href={`${area}/jobs/${instance.job.id}`}>Follow job</Link>
+            <progress
+              max={100}
+              value={instance.job.progress}
+              aria-label="Progress"
+            >{`${instance.job.progress} %`}</progress>
           </>
         ) : last ? (
           <span class="cut">

@@ -74,13 +74,13 @@ const Settings = (data: InArea) => (
   </div>
 )
 
-const Rename = ({ instance: it }: InArea) => (
-  <Setting op={renameInstance} title="Name" words={it.name}>
+const Rename = ({ instance }: InArea) => (
+  <Setting op={renameInstance} title="Name" words={instance.name}>
     <Action
       op={renameInstance}
-      params={{ id: it.id }}
+      params={{ id: instance.id }}
       label="Rename"
-      title={`Rename ${it.name}`}
+      title={`Rename ${instance.name}`}
       submit="Save"
       done="Saved"
       fields={
@@ -89,7 +89,7 @@ const Rename = ({ instance: it }: InArea) => (
           name="name"
           label="Name"
           required
-          value={it.name}
+          value={instance.name}
           hint="Shown in the panel. The hostname stays."
         />
       }
@@ -97,29 +97,31 @@ const Rename = ({ instance: it }: InArea) => (
   </Setting>
 )
 
-const Keys = ({ instance: it, keys, area }: InArea) => (
+const Keys = ({ instance, keys, area }: InArea) => (
   <Setting
     op={setInstanceKeys}
     title="SSH keys"
-    words={it.sshKeys.length > 0 ? list(it.sshKeys.map(({ name }) => name)) : 'None: nobody can log in over SSH.'}
+    words={
+      instance.sshKeys.length > 0 ? list(instance.sshKeys.map(({ name }) => name)) : 'None: nobody can log in over SSH.'
+    }
   >
     {keys && (
       <Action
         op={setInstanceKeys}
-        params={{ id: it.id }}
+        params={{ id: instance.id }}
         label="Change"
         of="the SSH keys"
-        title={`SSH keys of ${it.name}`}
+        title={`SSH keys of ${instance.name}`}
         submit="Save"
         done="The keys are being changed"
-        disabledReason={away(it) ?? disabledReason(it, 'ssh_keys')}
+        disabledReason={away(instance) ?? disabledReason(instance, 'ssh_keys')}
         fields={
           <Checks
-            scope={`keys-${it.id}`}
+            scope={`keys-${instance.id}`}
             name="sshKeyIds"
             label="Keys that may log in as root"
             hint="At once and without a restart. Sessions of keys that are taken away end."
-            values={it.sshKeys.map(({ id }) => id)}
+            values={instance.sshKeys.map(({ id }) => id)}
             options={keys.data.map(({ id, name, fingerprint }) => ({
               value: id,
               label: name,
@@ -128,7 +130,9 @@ const Keys = ({ instance: it, keys, area }: InArea) => (
             empty={
               <span class="muted">
                 There is no key yet.{' '}
-                <Link href={area === '' ? '/account/ssh-keys' : `${area}/customers/${it.owner.id}#keys`}>Add one</Link>
+                <Link href={area === '' ? '/account/ssh-keys' : `${area}/customers/${instance.owner.id}#keys`}>
+                  Add one
+                </Link>
               </span>
             }
           />
@@ -138,48 +142,48 @@ const Keys = ({ instance: it, keys, area }: InArea) => (
   </Setting>
 )
 
-const Environment = ({ instance: it }: InArea) => (
+const Environment = ({ instance }: InArea) => (
   <Setting
     op={setInstanceEnvironment}
     title="Environment and command"
     words={
       <>
-        {count(it.environment?.length ?? 0, 'variable')}
-        {it.command ? `, ${it.command.join(' ')}` : ", the image's own command"}
+        {count(instance.environment?.length ?? 0, 'variable')}
+        {instance.command ? `, ${instance.command.join(' ')}` : ", the image's own command"}
       </>
     }
   >
-    {it.environment && (
+    {instance.environment && (
       <Action
         op={setInstanceEnvironment}
-        params={{ id: it.id }}
+        params={{ id: instance.id }}
         label="Change"
         of="environment and command"
-        title={`Environment and command of ${it.name}`}
+        title={`Environment and command of ${instance.name}`}
         submit="Save"
         done="Saved; the next start uses them"
         wide
-        disabledReason={disabledReason(it, 'environment')}
+        disabledReason={disabledReason(instance, 'environment')}
         fields={
           <>
             <TextArea
-              scope={`environment-${it.id}`}
+              scope={`environment-${instance.id}`}
               name="environment"
               label="Environment variables"
               as="lines"
               mono
               rows={6}
-              value={it.environment.join('\n')}
+              value={instance.environment.join('\n')}
               hint="One in each line, as NAME=value. They replace what the image sets under the same name."
             />
             <TextArea
-              scope={`command-${it.id}`}
+              scope={`command-${instance.id}`}
               name="command"
               label="Command"
               as="lines"
               mono
               rows={3}
-              value={it.command?.join('\n')}
+              value={instance.command?.join('\n')}
               hint="The program, and each of its arguments in a line of its own. Empty: the image's own."
             />
             <p class="hint">
@@ -194,40 +198,41 @@ const Environment = ({ instance: it }: InArea) => (
 )
 
 /** Nothing where its host serves no names. */
-const HttpPorts = ({ instance: it }: InArea) =>
-  it.httpDomain !== null && (
+const HttpPorts = ({ instance }: InArea) =>
+  instance.httpDomain !== null && (
     <Setting
       op={setInstanceHttpPorts}
       title="HTTP names"
       words={
-        it.httpPorts.length > 0
-          ? `For ${it.httpPorts.length > 1 ? 'ports' : 'port'} ${list(it.httpPorts.map(({ port }) => String(port)))}.`
+        instance.httpPorts.length > 0
+          ? `For ${instance.httpPorts.length > 1 ? 'ports' : 'port'} ` +
+            `${list(instance.httpPorts.map(({ port }) => String(port)))}.`
           : 'None: no port is reached by a name of its own.'
       }
     >
       <Action
         op={setInstanceHttpPorts}
-        params={{ id: it.id }}
+        params={{ id: instance.id }}
         label="Change"
         of="the HTTP names"
-        title={`HTTP names of ${it.name}`}
+        title={`HTTP names of ${instance.name}`}
         submit="Save"
         done="Saved; the names change within seconds"
-        disabledReason={disabledReason(it, 'http_ports')}
+        disabledReason={disabledReason(instance, 'http_ports')}
         fields={
           <>
             <Field
-              scope={`http-${it.id}`}
+              scope={`http-${instance.id}`}
               name="httpPorts"
               label="Ports with a name"
               as="numbers"
-              value={it.httpPorts.map(({ port }) => port).join(', ')}
+              value={instance.httpPorts.map(({ port }) => port).join(', ')}
               placeholder="8888, 7860"
               hint="Ports of the container where a program speaks HTTP, at most ten."
             />
             <p class="hint">
-              Each gets a link under {it.httpDomain} that anyone can open. Let your programs ask for a password or a
-              token.
+              Each gets a link under {instance.httpDomain} that anyone can open. Let your programs ask for a password or
+              a token.
             </p>
           </>
         }
@@ -235,7 +240,7 @@ const HttpPorts = ({ instance: it }: InArea) =>
     </Setting>
   )
 
-const IdleStop = ({ instance: it, idle }: InArea) => (
+const IdleStop = ({ instance, idle }: InArea) => (
   <Setting
     op={setIdleStop}
     title="Stop when idle"
@@ -250,16 +255,16 @@ const IdleStop = ({ instance: it, idle }: InArea) => (
   >
     <Action
       op={setIdleStop}
-      params={{ id: it.id }}
+      params={{ id: instance.id }}
       label="Change"
       of="the stop when idle"
-      title={`Stop ${it.name} when idle`}
+      title={`Stop ${instance.name} when idle`}
       submit="Save"
       done="Saved"
       fields={
         <>
           <Field
-            scope={`idle-${it.id}`}
+            scope={`idle-${instance.id}`}
             name="minutes"
             label="Minutes without use"
             as="number"
@@ -280,23 +285,27 @@ const IdleStop = ({ instance: it, idle }: InArea) => (
   </Setting>
 )
 
-const RestartPolicy = ({ instance: it }: InArea) => (
-  <Setting op={setInstanceRestartPolicy} title="When it ends by itself" words={restartPolicyWords[it.restartPolicy]}>
+const RestartPolicy = ({ instance }: InArea) => (
+  <Setting
+    op={setInstanceRestartPolicy}
+    title="When it ends by itself"
+    words={restartPolicyWords[instance.restartPolicy]}
+  >
     <Action
       op={setInstanceRestartPolicy}
-      params={{ id: it.id }}
+      params={{ id: instance.id }}
       label="Change"
       of="what happens when it ends by itself"
-      title={`When ${it.name} ends by itself`}
+      title={`When ${instance.name} ends by itself`}
       submit="Save"
       done="Saved"
-      disabledReason={disabledReason(it, 'restart_policy')}
+      disabledReason={disabledReason(instance, 'restart_policy')}
       fields={
         <Select
-          scope={`restart-${it.id}`}
+          scope={`restart-${instance.id}`}
           name="restartPolicy"
           label="Restart policy"
-          value={it.restartPolicy}
+          value={instance.restartPolicy}
           options={restartPolicies}
           hint="An instance that was stopped in the panel stays off."
         />
@@ -305,26 +314,26 @@ const RestartPolicy = ({ instance: it }: InArea) => (
   </Setting>
 )
 
-const BillingService = ({ instance: it }: InArea) => (
+const BillingService = ({ instance }: InArea) => (
   <Setting
     op={setInstanceBillingService}
     title="Billing identifier"
-    words={it.billingServiceId ?? 'None: a billing system sets it with its order.'}
+    words={instance.billingServiceId ?? 'None: a billing system sets it with its order.'}
   >
     <Action
       op={setInstanceBillingService}
-      params={{ id: it.id }}
+      params={{ id: instance.id }}
       label="Change"
       of="the billing identifier"
-      title={`Billing identifier of ${it.name}`}
+      title={`Billing identifier of ${instance.name}`}
       submit="Save"
       done="Saved"
       fields={
         <Field
-          scope={`billing-${it.id}`}
+          scope={`billing-${instance.id}`}
           name="billingServiceId"
           label="Billing identifier"
-          value={it.billingServiceId}
+          value={instance.billingServiceId}
           nullable
           mono
           hint="As the billing system knows the service, for example whmcs:4711."
@@ -334,19 +343,21 @@ const BillingService = ({ instance: it }: InArea) => (
   </Setting>
 )
 
-const Rebuild = ({ instance: it }: InArea) => (
-  <Setting op={rebuildInstance} title="Rebuild" words={`Make it anew from an image. Now: ${it.image.name}.`}>
+const Rebuild = ({ instance }: InArea) => (
+  <Setting op={rebuildInstance} title="Rebuild" words={`Make it anew from an image. Now: ${instance.image.name}.`}>
     <Action
       op={rebuildInstance}
-      params={{ id: it.id }}
+      params={{ id: instance.id }}
       label="Rebuild"
       icon="reinstall"
       tone="bad"
-      title={`Rebuild ${it.name}`}
+      title={`Rebuild ${instance.name}`}
       submit="Rebuild instance"
       done="The rebuild has begun"
       disabledReason={
-        away(it) ?? disabledReason(it, 'rebuild') ?? (it.images.length === 0 && 'Its offer has no image on sale.')
+        away(instance) ??
+        disabledReason(instance, 'rebuild') ??
+        (instance.images.length === 0 && 'Its offer has no image on sale.')
       }
       confirm={{
         consequences: [
@@ -357,57 +368,61 @@ const Rebuild = ({ instance: it }: InArea) => (
       }}
       fields={
         <Select
-          scope={`rebuild-${it.id}`}
+          scope={`rebuild-${instance.id}`}
           name="imageId"
           label="Image"
-          value={it.images.some(({ id }) => id === it.image.id) ? it.image.id : it.images[0]?.id}
-          options={it.images.map(({ id, name }) => ({ value: id, label: name }))}
+          value={
+            instance.images.some(({ id }) => id === instance.image.id) ? instance.image.id : instance.images[0]?.id
+          }
+          options={instance.images.map(({ id, name }) => ({ value: id, label: name }))}
         />
       }
     />
   </Setting>
 )
 
-const Suspend = ({ instance: it }: InArea) =>
-  it.status === 'suspended' ? (
-    <Setting op={unsuspendInstance} title="Suspension" words={it.suspendReason ?? 'Suspended.'}>
+const Suspend = ({ instance }: InArea) =>
+  instance.status === 'suspended' ? (
+    <Setting op={unsuspendInstance} title="Suspension" words={instance.suspendReason ?? 'Suspended.'}>
       <Action
         op={unsuspendInstance}
-        params={{ id: it.id }}
+        params={{ id: instance.id }}
         label="Unsuspend"
-        done={`${it.name} is no longer suspended`}
-        disabledReason={disabledReason(it, 'unsuspend')}
+        done={`${instance.name} is no longer suspended`}
+        disabledReason={disabledReason(instance, 'unsuspend')}
       />
     </Setting>
   ) : (
     <Setting op={suspendInstance} title="Suspension" words="Stops it until it is unsuspended; its cards stay held.">
       <Action
         op={suspendInstance}
-        params={{ id: it.id }}
+        params={{ id: instance.id }}
         label="Suspend"
         tone="bad"
-        title={`Suspend ${it.name}`}
+        title={`Suspend ${instance.name}`}
         submit="Suspend"
-        done={`${it.name} is suspended`}
+        done={`${instance.name} is suspended`}
         // A suspension ends the job that works on it.
-        disabledReason={disabledReason({ ...it, job: null }, 'suspend')}
+        disabledReason={disabledReason({ ...instance, job: null }, 'suspend')}
         confirm={{
           consequences: [
             'It is stopped, and its owner cannot start it.',
             'Its cards stay held, and the time counts on.',
           ],
         }}
-        fields={<Field scope={`suspend-${it.id}`} name="reason" label="Reason" required hint="The owner reads it." />}
+        fields={
+          <Field scope={`suspend-${instance.id}`} name="reason" label="Reason" required hint="The owner reads it." />
+        }
       />
     </Setting>
   )
 
-const Delete = ({ instance: it, area }: InArea) => (
+const Delete = ({ instance, area }: InArea) => (
   <Setting
     op={area === '/admin' ? deleteInstance : deleteOwnInstance}
     title="Delete"
     words="Gives its cards back and ends its billing. /workspace is deleted with it."
   >
-    <DeleteButton instance={it} area={area} />
+    <DeleteButton instance={instance} area={area} />
   </Setting>
 )

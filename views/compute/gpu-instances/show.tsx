@@ -58,27 +58,30 @@ export const instancePages = instancePage({
 })
 
 /** The address that people copy; the link of Jupyter carries its token. */
-function Connect({ instance: it, area }: { instance: Instance; area: Area }) {
-  const isUp = it.status === 'running'
+function Connect({ instance, area }: { instance: Instance; area: Area }) {
+  const isUp = instance.status === 'running'
   return (
     <Section id="connect" title="Connect">
       <div class="stack">
-        {it.sshCommand ? (
-          <Command text={it.sshCommand} what="SSH command" />
+        {instance.sshCommand ? (
+          <Command text={instance.sshCommand} what="SSH command" />
         ) : (
-          <p class="muted">{it.status === 'creating' ? 'Its address appears here soon.' : 'It has no address now.'}</p>
-        )}
-        {it.jupyterUrl && <Jupyter url={it.jupyterUrl} isUp={isUp} />}
-        <Names instance={it} isUp={isUp} />
-        {!isUp && it.sshCommand && <p class="muted">It answers while it is running.</p>}
-        {it.sshKeys.length === 0 && it.status !== 'deleted' && (
-          <p>
-            No SSH key may log in. <Link href={tabOf(area, it.id, '/settings')}>Choose keys</Link>
+          <p class="muted">
+            {instance.status === 'creating' ? 'Its address appears here soon.' : 'It has no address now.'}
           </p>
         )}
-        <Ports instance={it} />
+        {instance.jupyterUrl && <Jupyter url={instance.jupyterUrl} isUp={isUp} />}
+        <Names instance={instance} isUp={isUp} />
+        {!isUp && instance.sshCommand && <p class="muted">It answers while it is running.</p>}
+        {instance.sshKeys.length === 0 && instance.status !== 'deleted' && (
+          <p>
+            No SSH key may log in. <Link href={tabOf(area, instance.id, '/settings')}>Choose keys</Link>
+          </p>
+        )}
+        <Ports instance={instance} />
         <p class="hint">
-          Files under <code>/workspace</code> ({exactGb(it.workspaceGb)}) outlive a rebuild. Everything else does not.
+          Files under <code>/workspace</code> ({exactGb(instance.workspaceGb)}) outlive a rebuild. Everything else does
+          not.
         </p>
       </div>
     </Section>
@@ -110,8 +113,8 @@ function Jupyter({ url, isUp }: { url: string; isUp: boolean }) {
 }
 
 /** Ports with an HTTP name of their own; that of Jupyter is above. */
-function Names({ instance: it, isUp }: { instance: Instance; isUp: boolean }) {
-  const names = it.httpPorts.filter(({ url }) => !it.jupyterUrl?.startsWith(url))
+function Names({ instance, isUp }: { instance: Instance; isUp: boolean }) {
+  const names = instance.httpPorts.filter(({ url }) => !instance.jupyterUrl?.startsWith(url))
   return names.map(({ port, url }) => (
     <div class="command cmd-row">
       <code>
@@ -134,21 +137,21 @@ function Names({ instance: it, isUp }: { instance: Instance; isUp: boolean }) {
 }
 
 /** Mapped ports of its programs; those of SSH, Jupyter and those with a name are above. */
-function Ports({ instance: it }: { instance: Instance }) {
-  const shown = [22, ...(it.jupyterUrl ? [8888] : []), ...it.httpPorts.map(({ port }) => port)]
-  const others = it.ports.filter(({ container }) => !shown.includes(container))
-  if (it.ownAddress && it.address)
+function Ports({ instance }: { instance: Instance }) {
+  const shown = [22, ...(instance.jupyterUrl ? [8888] : []), ...instance.httpPorts.map(({ port }) => port)]
+  const others = instance.ports.filter(({ container }) => !shown.includes(container))
+  if (instance.ownAddress && instance.address)
     return (
       <p>
-        Every port of <Copyable text={it.address} what="address" /> leads to it.
+        Every port of <Copyable text={instance.address} what="address" /> leads to it.
       </p>
     )
-  if (!others.length || !it.address) return null
+  if (!others.length || !instance.address) return null
   return (
     <Facts
       of={others.map(({ container, host }) => [
         `Port ${container}`,
-        <Copyable text={`${it.address}:${host}`} what={`address of port ${container}`} />,
+        <Copyable text={`${instance.address}:${host}`} what={`address of port ${container}`} />,
       ])}
     />
   )
@@ -184,7 +187,7 @@ const MOST_SPELLS = 8
 const SHORTEST_S = 1
 const lengthOf = ({ from, to }: { from: string; to: string }) => (Date.parse(to) - Date.parse(from)) / 1000
 
-function MonthSoFar({ usage, instance: it }: { usage: Usage; instance: Instance }) {
+function MonthSoFar({ usage, instance }: { usage: Usage; instance: Instance }) {
   const { now } = useAt()
   const spells = usage.intervals.filter((spell) => lengthOf(spell) >= SHORTEST_S).toReversed()
   return (
@@ -194,7 +197,7 @@ function MonthSoFar({ usage, instance: it }: { usage: Usage; instance: Instance 
           <h3>
             <HeldTime seconds={usage.allocatedSeconds} />
           </h3>
-          <span class="muted">held, {count(it.cards.length, 'card')}</span>
+          <span class="muted">held, {count(instance.cards.length, 'card')}</span>
         </div>
         {spells.length === 0 ? (
           <p class="muted">Nothing has been counted this month.</p>
@@ -244,25 +247,25 @@ const StopOrDelete = () => (
   </Section>
 )
 
-const About = ({ instance: it, area }: { instance: Instance; area: Area }) => (
+const About = ({ instance, area }: { instance: Instance; area: Area }) => (
   <Section id="about" title="Instance">
     <Facts
       of={[
-        ['Offer', it.offer.name],
-        ['Processor', sizeWords(it)],
-        ['Image', it.image.name],
-        ['Location', it.location.name],
-        ['Keys', it.sshKeys.length > 0 ? list(it.sshKeys.map(({ name }) => name)) : 'None'],
-        ['Environment', it.environment?.length ? list(it.environment.map(nameOfVariable)) : null],
-        ['Command', it.command && <code>{it.command.join(' ')}</code>],
-        ['Restart policy', restartPolicyWords[it.restartPolicy]],
-        ['Ended last', it.lastEnd && <EndedLast end={it.lastEnd} />],
-        ['Host', it.node && <Link href={`/admin/nodes/${it.node.id}`}>{it.node.name}</Link>],
-        ['Placement', it.placement],
-        ['Cards', area === '/admin' && it.cards.some(({ uuid }) => uuid) && <CardIds instance={it} />],
-        ['Created', <Moment iso={it.createdAt} />],
-        ['Billing identifier', it.billingServiceId],
-        ['Id', <Copyable text={it.id} what="id" />],
+        ['Offer', instance.offer.name],
+        ['Processor', sizeWords(instance)],
+        ['Image', instance.image.name],
+        ['Location', instance.location.name],
+        ['Keys', instance.sshKeys.length > 0 ? list(instance.sshKeys.map(({ name }) => name)) : 'None'],
+        ['Environment', instance.environment?.length ? list(instance.environment.map(nameOfVariable)) : null],
+        ['Command', instance.command && <code>{instance.command.join(' ')}</code>],
+        ['Restart policy', restartPolicyWords[instance.restartPolicy]],
+        ['Ended last', instance.lastEnd && <EndedLast end={instance.lastEnd} />],
+        ['Host', instance.node && <Link href={`/admin/nodes/${instance.node.id}`}>{instance.node.name}</Link>],
+        ['Placement', instance.placement],
+        ['Cards', area === '/admin' && instance.cards.some(({ uuid }) => uuid) && <CardIds instance={instance} />],
+        ['Created', <Moment iso={instance.createdAt} />],
+        ['Billing identifier', instance.billingServiceId],
+        ['Id', <Copyable text={instance.id} what="id" />],
       ]}
     />
   </Section>
@@ -277,9 +280,9 @@ const EndedLast = ({ end }: { end: NonNullable<Instance['lastEnd']> }) => (
   </>
 )
 
-const CardIds = ({ instance: it }: { instance: Instance }) => (
+const CardIds = ({ instance }: { instance: Instance }) => (
   <>
-    {it.cards.map(({ uuid }) => (
+    {instance.cards.map(({ uuid }) => (
       <div class="mono">{uuid}</div>
     ))}
   </>

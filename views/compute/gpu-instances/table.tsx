@@ -22,13 +22,13 @@ export const instanceSorts = {
   owner: { title: 'Owner', sort: 'owner' },
 } as const
 
-const Name = ({ of: it, area }: { of: Instance; area: Area }) => (
+const Name = ({ of: instance, area }: { of: Instance; area: Area }) => (
   <>
-    <a href={pageOf(area, it.id)} title={it.name}>
-      {it.name}
+    <a href={pageOf(area, instance.id)} title={instance.name}>
+      {instance.name}
     </a>
-    <small title={it.image.name}>{it.image.name}</small>
-    {it.access !== 'own' && <small>Shared by {it.owner.name}</small>}
+    <small title={instance.image.name}>{instance.image.name}</small>
+    {instance.access !== 'own' && <small>Shared by {instance.owner.name}</small>}
   </>
 )
 
@@ -37,22 +37,23 @@ type TableProps = { instances: readonly Instance[]; area: Area; sortable?: boole
 export function InstanceTable({ instances, area, sortable }: TableProps) {
   const at = useAt()
   const columns: (Column<Instance> | false)[] = [
-    { ...instanceSorts.name, kind: 'name', width: 22, cell: (it) => <Name of={it} area={area} /> },
-    { ...instanceSorts.state, kind: 'state', width: 16, cell: (it) => <InstanceState of={it} /> },
+    { ...instanceSorts.name, kind: 'name', width: 22, cell: (instance) => <Name of={instance} area={area} /> },
+    { ...instanceSorts.state, kind: 'state', width: 16, cell: (instance) => <InstanceState of={instance} /> },
     {
       title: 'Connect',
       kind: 'addr',
       width: 24,
-      cell: (it) => (it.sshCommand ? <Copyable text={it.sshCommand} what={`SSH command of ${it.name}`} /> : '–'),
+      cell: (instance) =>
+        instance.sshCommand ? <Copyable text={instance.sshCommand} what={`SSH command of ${instance.name}`} /> : '–',
     },
     {
       title: 'Cards',
       kind: 'a',
       width: 18,
-      cell: (it) => (
+      cell: (instance) => (
         <>
-          {cardWords(it)}
-          <small>{it.offer.name}</small>
+          {cardWords(instance)}
+          <small>{instance.offer.name}</small>
         </>
       ),
     },
@@ -60,12 +61,12 @@ export function InstanceTable({ instances, area, sortable }: TableProps) {
       ...instanceSorts.location,
       kind: 'b',
       width: 12,
-      cell: (it) => (
+      cell: (instance) => (
         <>
-          {it.location.name}
-          {it.node && (
+          {instance.location.name}
+          {instance.node && (
             <small>
-              <Link href={`/admin/nodes/${it.node.id}`}>{it.node.name}</Link>
+              <Link href={`/admin/nodes/${instance.node.id}`}>{instance.node.name}</Link>
             </small>
           )}
         </>
@@ -81,11 +82,11 @@ export function InstanceTable({ instances, area, sortable }: TableProps) {
     at.may(powerInstance) && {
       title: 'Actions',
       kind: 'more',
-      cell: (it) => (
-        <Menu label={`Actions for ${it.name}`} small>
-          <PowerButton instance={it} action="start" inRow />
-          <PowerButton instance={it} action="stop" inRow />
-          <PowerButton instance={it} action="restart" inRow />
+      cell: (instance) => (
+        <Menu label={`Actions for ${instance.name}`} small>
+          <PowerButton instance={instance} action="start" inRow />
+          <PowerButton instance={instance} action="stop" inRow />
+          <PowerButton instance={instance} action="restart" inRow />
         </Menu>
       ),
     },

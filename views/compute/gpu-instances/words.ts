@@ -50,17 +50,21 @@ const because: Record<InstanceStatus, string> = {
 }
 
 /** Why nothing can be changed while the host is away; customers do not know of hosts. */
-export const away = (it: Pick<Instance, 'nodeConnected'>) =>
-  it.nodeConnected ? undefined : 'The panel cannot reach it now.'
+export const away = (instance: Pick<Instance, 'nodeConnected'>) =>
+  instance.nodeConnected ? undefined : 'The panel cannot reach it now.'
 
 /** The words for an action that the record does not list as allowed; undefined for one that it lists. */
-export function disabledReason(it: Instance, action: string): string | undefined {
-  if (it.job) return 'A job is working on it. Wait until it has ended.'
-  if (it.allowed.includes(action)) return undefined
-  if (it.locked) return 'The account is locked. Ask your provider.'
+export function disabledReason(instance: Instance, action: string): string | undefined {
+  if (instance.job) return 'A job is working on it. Wait until it has ended.'
+  if (instance.allowed.includes(action)) return undefined
+  if (instance.locked) return 'The account is locked. Ask your provider.'
   const next =
-    it.status !== 'suspended' ? '' : it.allowed.includes('unsuspend') ? ' Unsuspend it first.' : ' Ask your provider.'
-  return because[it.status] + next
+    instance.status !== 'suspended'
+      ? ''
+      : instance.allowed.includes('unsuspend')
+        ? ' Unsuspend it first.'
+        : ' Ask your provider.'
+  return because[instance.status] + next
 }
 
 /** `2 × NVIDIA H100 80GB HBM3` */

@@ -22,43 +22,49 @@ export const Weakenings = ({ of }: { of: readonly Weakening[] }) =>
       flush
     >
       <div class="rows wrap">
-        {of.map((it) => (
+        {of.map((weakening) => (
           <div>
             <div class="grow">
-              <b>{it.title}</b>
+              <b>{weakening.title}</b>
               <small>
-                Now: {it.from}. To be: {it.to}, <Time iso={it.takesEffectAt} />.
+                Now: {weakening.from}. To be: {weakening.to}, <Time iso={weakening.takesEffectAt} />.
               </small>
               <small>
-                {it.askedBy.name} asked for it <Time iso={it.askedAt} />.
+                {weakening.askedBy.name} asked for it <Time iso={weakening.askedAt} />.
               </small>
             </div>
-            <Decide of={it} />
+            <Decide of={weakening} />
           </div>
         ))}
       </div>
     </Section>
   )
 
-function Decide({ of: it }: { of: Weakening }) {
+function Decide({ of: weakening }: { of: Weakening }) {
   const { actor } = useAt()
   return (
     <>
-      <Action op={takeBackWeakening} params={{ id: it.id }} label="Take back" of={it.title} done="Taken back" />
+      <Action
+        op={takeBackWeakening}
+        params={{ id: weakening.id }}
+        label="Take back"
+        of={weakening.title}
+        done="Taken back"
+      />
       <Action
         op={confirmWeakening}
-        params={{ id: it.id }}
+        params={{ id: weakening.id }}
         label="Confirm now"
-        of={it.title}
+        of={weakening.title}
         tone="bad"
-        title={`${it.title}: ${it.to} from now on?`}
+        title={`${weakening.title}: ${weakening.to} from now on?`}
         disabledReason={
-          it.own
+          weakening.own
             ? 'You asked for it yourself. Another owner confirms it, or it waits for its time.'
             : !actor.isOwner && 'Only an owner confirms it.'
         }
         done="It is in force"
-        confirm={{ consequences: [`It is ${it.from} now, and ${it.to} at once. All owners are told.`] }}
+        confirm={{ consequences: [`It is ${weakening.from} now, and ${weakening.to} at once. All owners are told.`] }}
       />
     </>
   )

@@ -70,17 +70,26 @@ export function openRecords(dir: string) {
     },
     containers: () => db.query<Row, []>('select * from containers order by workload').all().map(parse),
     hasContainers: () => db.query('select 1 from containers limit 1').get() !== null,
-    keepContainer: (it: Pick<ContainerRecord, 'workload' | 'container' | 'given' | 'identity' | 'image'>) =>
+    keepContainer: (record: Pick<ContainerRecord, 'workload' | 'container' | 'given' | 'identity' | 'image'>) =>
       void db.run(
         `insert or replace into containers (workload, container, given, identity, image) values (?, ?, ?, ?, ?)`,
-        [it.workload, JSON.stringify(it.container), JSON.stringify(it.given), it.identity, it.image],
+        [
+          record.workload,
+          JSON.stringify(record.container),
+          JSON.stringify(record.given),
+          record.identity,
+          record.image,
+        ],
       ),
     forgetContainer: (workload: string) => void db.run('delete from containers where workload = ?', [workload]),
-    noteStarted: (workload: string, it: { process: Process } & Pick<ContainerRecord, 'startedAt' | 'oomKillsBefore'>) =>
+    noteStarted: (
+      workload: string,
+      started: { process: Process } & Pick<ContainerRecord, 'startedAt' | 'oomKillsBefore'>,
+    ) =>
       void db.run(
         `update containers set process = ?, startedAt = ?, oomKillsBefore = ?, stopping = 0, ended = null, rebooted = 0,
            filledBytes = 0 where workload = ?`,
-        [JSON.stringify(it.process), it.startedAt, it.oomKillsBefore, workload],
+        [JSON.stringify(started.process), started.startedAt, started.oomKillsBefore, workload],
       ),
     noteFilled: (workload: string, bytes: number) =>
       void db.run('update containers set filledBytes = ? where workload = ?', [bytes, workload]),

@@ -85,7 +85,7 @@ const stays = (backups: ReturnType<typeof at>, keeps: ReturnType<typeof keep>, z
 describe('a plan keeps', () => {
   test('the last backups, and the newest of each day, week and month that has one', () => {
     const daily = at(...Array.from({ length: 60 }, (_, i) => new Date(Date.UTC(2027, 0, 1 + i, 2)).toISOString()))
-    expect(stays(daily, keep(1, 2, 3, 3)).map((it) => it.slice(0, 10))).toEqual([
+    expect(stays(daily, keep(1, 2, 3, 3)).map((time) => time.slice(0, 10))).toEqual([
       // A month, a week, and the last two days, which are also the newest of their weeks and months.
       '2027-01-31',
       '2027-02-21',

@@ -120,7 +120,7 @@ const inWords = ({ fileSystem, sizeBytes }: Files['partitions'][number]) =>
 const isShown = ({ fileSystem }: Files['partitions'][number]) => fileSystem === 'ext'
 
 function notShown({ isCut, partitions }: Files): string | undefined {
-  const others = partitions.filter((it) => !isShown(it)).map(inWords)
+  const others = partitions.filter((partition) => !isShown(partition)).map(inWords)
   const words = [
     isCut && 'This directory has more entries, which cannot be shown.',
     others.length > 0 && `Files of other partitions cannot be shown: ${others.join(', ')}.`,
@@ -152,12 +152,12 @@ function Partitions({ of: { partitions, partition } }: { of: Files }) {
   const at = useAt()
   return (
     <nav class="tabs" aria-label="Partitions">
-      {partitions.filter(isShown).map((it) => (
+      {partitions.filter(isShown).map(({ number, sizeBytes }) => (
         <a
-          href={addressWith(at, { partition: String(it.number), path: null, skip: null })}
-          aria-current={it.number === partition ? 'page' : undefined}
+          href={addressWith(at, { partition: String(number), path: null, skip: null })}
+          aria-current={number === partition ? 'page' : undefined}
         >
-          Partition {it.number}, {bytes(it.sizeBytes)}
+          Partition {number}, {bytes(sizeBytes)}
         </a>
       ))}
     </nav>
@@ -168,42 +168,48 @@ const below = (path: string, name: string) => `${path.replace(/\/$/, '')}/${name
 const notes = { file: '', directory: '', link: 'link', other: 'device or pipe' } as const
 
 const columnsOf = (backup: Backup, files: Files): Column<Entry>[] => [
-  { title: 'Name', kind: 'name', width: 52, cell: (it) => <Name of={it} path={files.path} /> },
-  { title: 'Size', kind: 'a', num: true, width: 16, cell: (it) => (it.kind === 'file' ? bytes(it.sizeBytes) : '') },
-  { title: 'Changed', kind: 'b', width: 26, cell: (it) => it.modifiedAt && <Exact iso={it.modifiedAt} /> },
+  { title: 'Name', kind: 'name', width: 52, cell: (entry) => <Name of={entry} path={files.path} /> },
+  {
+    title: 'Size',
+    kind: 'a',
+    num: true,
+    width: 16,
+    cell: (entry) => (entry.kind === 'file' ? bytes(entry.sizeBytes) : ''),
+  },
+  { title: 'Changed', kind: 'b', width: 26, cell: (entry) => entry.modifiedAt && <Exact iso={entry.modifiedAt} /> },
   {
     title: 'Download',
     kind: 'more',
-    cell: (it) => it.kind === 'file' && <Download backup={backup} files={files} of={it} />,
+    cell: (entry) => entry.kind === 'file' && <Download backup={backup} files={files} of={entry} />,
   },
 ]
 
-function Name({ of: it, path }: { of: Entry; path: string }) {
+function Name({ of: entry, path }: { of: Entry; path: string }) {
   const at = useAt()
-  if (it.kind !== 'directory')
+  if (entry.kind !== 'directory')
     return (
       <>
-        <b title={it.shownName}>{it.shownName}</b>
-        {notes[it.kind] && <span class="muted"> ({notes[it.kind]})</span>}
+        <b title={entry.shownName}>{entry.shownName}</b>
+        {notes[entry.kind] && <span class="muted"> ({notes[entry.kind]})</span>}
       </>
     )
   return (
-    <a href={addressWith(at, { path: below(path, it.name), skip: null })}>
-      <b title={it.shownName}>{it.shownName}/</b>
+    <a href={addressWith(at, { path: below(path, entry.name), skip: null })}>
+      <b title={entry.shownName}>{entry.shownName}/</b>
     </a>
   )
 }
 
-const Download = ({ backup, files, of: it }: { backup: Backup; files: Files; of: Entry }) => (
+const Download = ({ backup, files, of: entry }: { backup: Backup; files: Files; of: Entry }) => (
   <div class="menu">
     <a
       class="btn ico bare s"
       href={`${pathOf(downloadBackupFile, { id: backup.id })}?${new URLSearchParams({
         partition: String(files.partition),
-        path: below(files.path, it.name),
+        path: below(files.path, entry.name),
       })}`}
-      download={it.shownName}
-      aria-label={`Download ${it.shownName}`}
+      download={entry.shownName}
+      aria-label={`Download ${entry.shownName}`}
     >
       <Icon name="download" />
     </a>

@@ -94,8 +94,8 @@ export const serverBackupsPages = inEveryArea({
         >
           {data.backups.data.length ? (
             <ul class="rows">
-              {data.backups.data.map((it) => (
-                <Row {...data} of={it} area={area} />
+              {data.backups.data.map((backup) => (
+                <Row {...data} of={backup} area={area} />
               ))}
             </ul>
           ) : (
@@ -125,13 +125,13 @@ const OfOthers = ({ server, left, area }: InArea) =>
   )
 
 type LastFailureProps = { of: Backups['lastFailure']; hasWhole: boolean; area: Area }
-const LastFailure = ({ of: it, hasWhole, area }: LastFailureProps) =>
-  it && (
-    <Note level="bad" action={it.jobId && <Link href={`${area}/jobs/${it.jobId}`}>What happened</Link>}>
+const LastFailure = ({ of: failure, hasWhole, area }: LastFailureProps) =>
+  failure && (
+    <Note level="bad" action={failure.jobId && <Link href={`${area}/jobs/${failure.jobId}`}>What happened</Link>}>
       <strong>
-        The last backup failed <Time iso={it.endedAt ?? it.startedAt} />.
+        The last backup failed <Time iso={failure.endedAt ?? failure.startedAt} />.
       </strong>{' '}
-      {it.error?.message} {hasWhole && 'Earlier backups can still be restored.'}
+      {failure.error?.message} {hasWhole && 'Earlier backups can still be restored.'}
     </Note>
   )
 
@@ -195,80 +195,80 @@ const Sheet = ({ server }: { server: Server }) =>
 
 const kinds = { manual: 'by hand', scheduled: 'by plan' } as const
 
-const Row = ({ server, backups, of: it, area, ...offers }: InArea & { of: Backup }) => (
+const Row = ({ server, backups, of: backup, area, ...offers }: InArea & { of: Backup }) => (
   <li>
     <Icon name="download" class="muted" />
     <div class="grow">
       <b>
-        <Exact iso={it.startedAt} />
+        <Exact iso={backup.startedAt} />
       </b>
       <small>
-        <BackupState of={it} /> · {kinds[it.kind]}, {it.targetName}
-        {it.jobId && (
+        <BackupState of={backup} /> · {kinds[backup.kind]}, {backup.targetName}
+        {backup.jobId && (
           <>
             {' '}
-            · <Link href={`${area}/jobs/${it.jobId}`}>log</Link>
+            · <Link href={`${area}/jobs/${backup.jobId}`}>log</Link>
           </>
         )}
-        <BrowseFiles of={it} area={area} />
+        <BrowseFiles of={backup} area={area} />
       </small>
-      <small>{wordsOf(it)}</small>
-      <Proof of={it} />
-      {it.keepUntil && (
+      <small>{wordsOf(backup)}</small>
+      <Proof of={backup} />
+      {backup.keepUntil && (
         <small>
-          PerRights until <Exact iso={it.keepUntil} />
+          PerRights until <Exact iso={backup.keepUntil} />
         </small>
       )}
     </div>
-    {it.state === 'ready' && <Restore server={server} backups={backups} of={it} />}
-    {(it.state === 'ready' || it.state === 'failed') && (
+    {backup.state === 'ready' && <Restore server={server} backups={backups} of={backup} />}
+    {(backup.state === 'ready' || backup.state === 'failed') && (
       <Menu label="Actions for this backup" small>
-        {it.state === 'ready' && <RestoreToNewServer of={it} area={area} {...offers} />}
-        {it.state === 'ready' && <Drill of={it} />}
-        <Delete server={server} of={it} />
+        {backup.state === 'ready' && <RestoreToNewServer of={backup} area={area} {...offers} />}
+        {backup.state === 'ready' && <Drill of={backup} />}
+        <Delete server={server} of={backup} />
       </Menu>
     )}
   </li>
 )
 
-function wordsOf(it: Backup): string {
-  if (it.error) return it.error.message
-  if (it.state === 'running') return `A disk of ${exactGb(it.diskGb)}`
+function wordsOf(backup: Backup): string {
+  if (backup.error) return backup.error.message
+  if (backup.state === 'running') return `A disk of ${exactGb(backup.diskGb)}`
   return [
-    `${exactGb(it.diskGb)} disk`,
-    it.addedBytes !== null && `${bytes(it.addedBytes)} were new`,
-    it.seconds !== null && `took ${span(it.seconds * 1000)}`,
-    it.consistent === false && 'starts as after a power failure',
-    it.keptAt !== null && 'its append-only target did not delete it',
+    `${exactGb(backup.diskGb)} disk`,
+    backup.addedBytes !== null && `${bytes(backup.addedBytes)} were new`,
+    backup.seconds !== null && `took ${span(backup.seconds * 1000)}`,
+    backup.consistent === false && 'starts as after a power failure',
+    backup.keptAt !== null && 'its append-only target did not delete it',
   ]
     .filter(Boolean)
     .join(', ')
 }
 
-const Restore = ({ server, backups, of: it }: { server: Server; backups: Backups; of: Backup }) => (
+const Restore = ({ server, backups, of: backup }: { server: Server; backups: Backups; of: Backup }) => (
   <Action
     op={restoreBackup}
-    params={{ id: server.id, backupId: it.id }}
+    params={{ id: server.id, backupId: backup.id }}
     label="Restore"
-    of={it.startedAt}
+    of={backup.startedAt}
     small
     tone="bad"
     title={`Restore ${server.hostname} from a backup?`}
-    disabledReason={notNow(server, it.notRestorable)}
+    disabledReason={notNow(server, backup.notRestorable)}
     done="The backup is being restored"
     confirm={{
       type: server.hostname,
       keep: 'Keep as it is',
       consequences: [
         <>
-          Everything written since <Exact iso={it.startedAt} /> is lost.
+          Everything written since <Exact iso={backup.startedAt} /> is lost.
         </>,
         backups.snapshots > 0 &&
           `${count(backups.snapshots, 'snapshot')} of the present disk ` +
             `${backups.snapshots === 1 ? 'is' : 'are'} deleted.`,
         server.status === 'running' &&
           'The server keeps running while the disk is read. Then it is shut down and started from it.',
-        it.diskGb < server.diskGb &&
+        backup.diskGb < server.diskGb &&
           `The disk stays at ${exactGb(server.diskGb)}; its file system is as large as in the backup.`,
         'Passwords and network settings inside are those of the backup. Addresses, firewall and backups stay.',
         'If anything fails before the end, the present disk stays as it is.',
@@ -284,23 +284,23 @@ const proofs = {
 } as const
 
 /** The last restore drill, and the last one that worked. */
-const Proof = ({ of: it }: { of: Backup }) => (
+const Proof = ({ of: backup }: { of: Backup }) => (
   <>
-    {it.provenAt && it.proof && (
+    {backup.provenAt && backup.proof && (
       <small>
-        Last proven restore <Exact iso={it.provenAt} />: {proofs[it.proof]}
+        Last proven restore <Exact iso={backup.provenAt} />: {proofs[backup.proof]}
       </small>
     )}
-    {it.drillError && <small>The last restore drill failed. {it.drillError}</small>}
+    {backup.drillError && <small>The last restore drill failed. {backup.drillError}</small>}
   </>
 )
 
-const Drill = ({ of: it }: { of: Backup }) => (
+const Drill = ({ of: backup }: { of: Backup }) => (
   <Action
     op={drillBackup}
-    params={{ id: it.id }}
+    params={{ id: backup.id }}
     label="Run restore drill"
-    of={it.startedAt}
+    of={backup.startedAt}
     inMenu
     title="Run a restore drill with this backup?"
     done="The restore drill has begun"
@@ -308,32 +308,32 @@ const Drill = ({ of: it }: { of: Backup }) => (
       keep: 'Not now',
       consequences: [
         'It is restored into a machine without network, and its system has to answer. Then the machine is removed.',
-        `Until then it takes memory and up to ${exactGb(it.diskGb)} of disk of a node.`,
+        `Until then it takes memory and up to ${exactGb(backup.diskGb)} of disk of a node.`,
         'The server is not touched.',
       ],
     }}
   />
 )
 
-const Delete = ({ server, of: it }: { server: Server; of: Backup }) => (
+const Delete = ({ server, of: backup }: { server: Server; of: Backup }) => (
   <Action
     op={removeBackup}
-    params={{ id: server.id, backupId: it.id }}
+    params={{ id: server.id, backupId: backup.id }}
     label="Delete"
-    of={it.startedAt}
+    of={backup.startedAt}
     inMenu
     tone="bad"
     title="Delete this backup?"
-    disabledReason={it.notDeletable ?? undefined}
-    done={it.state === 'failed' ? 'Deleted' : 'The backup is being deleted'}
+    disabledReason={backup.notDeletable ?? undefined}
+    done={backup.state === 'failed' ? 'Deleted' : 'The backup is being deleted'}
     confirm={{
       keep: 'Keep it',
       consequences: [
-        it.state === 'failed'
+        backup.state === 'failed'
           ? 'There is nothing in it: only its record is deleted.'
           : 'The server can no longer be brought back to this moment.',
         'Other backups and the server stay as they are.',
-        it.state === 'ready' && 'A target that is append-only keeps it; it then stays in this list.',
+        backup.state === 'ready' && 'A target that is append-only keeps it; it then stays in this list.',
       ],
     }}
   />

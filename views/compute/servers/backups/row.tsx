@@ -9,14 +9,14 @@ import { State } from '../../../components/state.tsx'
 type Backup = Answers<{ b: typeof listAllBackups }>['b']['data'][number]
 
 /** For those who see the backup itself: with a server its owner shares no files of backups. */
-export function BrowseFiles({ of: it, area }: { of: Backup; area: Area }) {
+export function BrowseFiles({ of: backup, area }: { of: Backup; area: Area }) {
   const { actor } = useAt()
-  const isGuest = actor.kind === 'customer' && it.ownerId !== actor.accountId
-  if (it.state !== 'ready' || isGuest || actor.via.type === 'support') return null
+  const isGuest = actor.kind === 'customer' && backup.ownerId !== actor.accountId
+  if (backup.state !== 'ready' || isGuest || actor.via.type === 'support') return null
   return (
     <>
       {' '}
-      · <Link href={`${area}/backups/${it.id}/files`}>browse files</Link>
+      · <Link href={`${area}/backups/${backup.id}/files`}>browse files</Link>
     </>
   )
 }
@@ -28,11 +28,11 @@ const looks = {
   deleting: ['work', 'work', 'Being deleted'],
 } as const
 
-export function BackupState({ of: it }: { of: Backup }) {
-  const [tone, shape, words] = looks[it.state]
+export function BackupState({ of: backup }: { of: Backup }) {
+  const [tone, shape, words] = looks[backup.state]
   return (
     <State tone={tone} shape={shape}>
-      {it.verifiedAt ? 'Verified' : words}
+      {backup.verifiedAt ? 'Verified' : words}
     </State>
   )
 }

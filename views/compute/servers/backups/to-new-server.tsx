@@ -18,24 +18,25 @@ export const offered = ({ offer, account }: Offers) => ({
   places: account?.locations ?? offer?.locations ?? [],
 })
 
-export function RestoreToNewServer({ of: it, area, ...offers }: Props) {
+export function RestoreToNewServer({ of: backup, area, ...offers }: Props) {
   const { packages, places } = offered(offers)
-  const fits = packages.filter(({ diskGb }) => diskGb >= it.diskGb)
+  const fits = packages.filter(({ diskGb }) => diskGb >= backup.diskGb)
   const open = places.filter((place) => place.open)
-  const scope = `new-server-from-${it.id}`
+  const scope = `new-server-from-${backup.id}`
   return (
     <Action
       op={restoreToNewServer}
-      params={{ id: it.id }}
+      params={{ id: backup.id }}
       label="To a new server"
-      of={it.startedAt}
+      of={backup.startedAt}
       inMenu
-      title={`Restore this backup of ${it.serverName} to a new server`}
+      title={`Restore this backup of ${backup.serverName} to a new server`}
       submit="Order and restore"
       done="The new server is being created"
       leadsTo={`${area}/servers/{serverId}`}
       disabledReason={
-        (!fits.length && `No package has a disk of ${exactGb(it.diskGb)}.`) || (!open.length && 'No location is open.')
+        (!fits.length && `No package has a disk of ${exactGb(backup.diskGb)}.`) ||
+        (!open.length && 'No location is open.')
       }
       fields={
         <>
@@ -55,7 +56,7 @@ export function RestoreToNewServer({ of: it, area, ...offers }: Props) {
             scope={scope}
             name="hostname"
             label="Hostname"
-            value={it.serverName.replace(/^([^.]{1,50})[^.]*/, '$1-restored')}
+            value={backup.serverName.replace(/^([^.]{1,50})[^.]*/, '$1-restored')}
           />
           <Radios
             scope={scope}

@@ -52,8 +52,8 @@ export const serverSnapshotsPages = inEveryArea({
         >
           {data.snapshots.data.length ? (
             <ul class="rows">
-              {data.snapshots.data.map((it) => (
-                <Row server={data.server} of={it} />
+              {data.snapshots.data.map((snapshot) => (
+                <Row server={data.server} of={snapshot} />
               ))}
             </ul>
           ) : (
@@ -101,62 +101,63 @@ const Take = ({ server, snapshots }: Pick<InArea, 'server' | 'snapshots'>) => (
   />
 )
 
-const Words = ({ scope, of: it }: { scope: string; of?: Snapshot }) => (
+const Words = ({ scope, of: snapshot }: { scope: string; of?: Snapshot }) => (
   <>
-    <Field scope={scope} name="name" label="Name" required value={it?.name} placeholder="before-update" />
-    <Field scope={scope} name="comment" label="Comment" value={it?.comment} />
+    <Field scope={scope} name="name" label="Name" required value={snapshot?.name} placeholder="before-update" />
+    <Field scope={scope} name="comment" label="Comment" value={snapshot?.comment} />
   </>
 )
 
-const Row = ({ server, of: it }: { server: Server; of: Snapshot }) => (
+const Row = ({ server, of: snapshot }: { server: Server; of: Snapshot }) => (
   <li>
     <Icon name="camera" class="muted" />
     <div class="grow">
-      <b>{it.name}</b>
-      {it.comment && <small>{it.comment}</small>}
+      <b>{snapshot.name}</b>
+      {snapshot.comment && <small>{snapshot.comment}</small>}
       <small>
-        {it.state === 'taking' ? (
+        {snapshot.state === 'taking' ? (
           <State tone="work" shape="work">
             Being taken
           </State>
         ) : (
           <>
-            <Time iso={it.createdAt} />
-            {it.takenBy && ` by ${it.takenBy}`} · {bytes(it.usedBytes ?? 0)} used, {exactGb(it.diskGb)} held
-            {it.consistent === false && ' · starts as after a power failure'}
+            <Time iso={snapshot.createdAt} />
+            {snapshot.takenBy && ` by ${snapshot.takenBy}`} · {bytes(snapshot.usedBytes ?? 0)} used,{' '}
+            {exactGb(snapshot.diskGb)} held
+            {snapshot.consistent === false && ' · starts as after a power failure'}
           </>
         )}
       </small>
     </div>
-    {it.state === 'ready' && (
+    {snapshot.state === 'ready' && (
       <>
-        <Restore server={server} of={it} />
-        <RowMenu server={server} of={it} />
+        <Restore server={server} of={snapshot} />
+        <RowMenu server={server} of={snapshot} />
       </>
     )}
   </li>
 )
 
-const Restore = ({ server, of: it }: { server: Server; of: Snapshot }) => (
+const Restore = ({ server, of: snapshot }: { server: Server; of: Snapshot }) => (
   <Action
     op={restoreSnapshot}
-    params={{ id: server.id, snapshotId: it.id }}
+    params={{ id: server.id, snapshotId: snapshot.id }}
     label="Restore"
-    of={it.name}
+    of={snapshot.name}
     small
     tone="bad"
-    title={`Restore ${server.hostname} to ${it.name}?`}
-    disabledReason={notNow(server, it.notRestorable)}
+    title={`Restore ${server.hostname} to ${snapshot.name}?`}
+    disabledReason={notNow(server, snapshot.notRestorable)}
     done="The snapshot is being restored"
     confirm={{
       type: server.hostname,
       keep: 'Keep as it is',
       consequences: [
         <>
-          Everything written since <Exact iso={it.createdAt} /> is lost.
+          Everything written since <Exact iso={snapshot.createdAt} /> is lost.
         </>,
         server.status === 'running' && 'The server is shut down and started again from the snapshot.',
-        it.diskGb < server.diskGb &&
+        snapshot.diskGb < server.diskGb &&
           `The disk stays at ${exactGb(server.diskGb)}; its file system is as large as in the snapshot.`,
         'Passwords and network settings inside are those of the snapshot. Addresses, firewall and snapshots stay.',
       ],
@@ -165,36 +166,36 @@ const Restore = ({ server, of: it }: { server: Server; of: Snapshot }) => (
 )
 
 /** Nothing for readers who may only look. */
-const RowMenu = ({ server, of: it }: { server: Server; of: Snapshot }) =>
+const RowMenu = ({ server, of: snapshot }: { server: Server; of: Snapshot }) =>
   useAt().may(changeSnapshotWords) ? (
-    <Menu label={`Actions for ${it.name}`} small>
+    <Menu label={`Actions for ${snapshot.name}`} small>
       <Action
         op={changeSnapshotWords}
-        params={{ id: server.id, snapshotId: it.id }}
+        params={{ id: server.id, snapshotId: snapshot.id }}
         label="Edit"
-        of={it.name}
+        of={snapshot.name}
         inMenu
-        title={`Edit ${it.name}`}
+        title={`Edit ${snapshot.name}`}
         submit="Save"
         done="Saved"
-        fields={<Words scope={`edit-${it.id}`} of={it} />}
+        fields={<Words scope={`edit-${snapshot.id}`} of={snapshot} />}
       />
       <Action
         op={removeSnapshot}
-        params={{ id: server.id, snapshotId: it.id }}
+        params={{ id: server.id, snapshotId: snapshot.id }}
         label="Delete"
-        of={it.name}
+        of={snapshot.name}
         inMenu
         tone="bad"
-        title={`Delete ${it.name}?`}
-        disabledReason={notNow(server, it.notDeletable)}
+        title={`Delete ${snapshot.name}?`}
+        disabledReason={notNow(server, snapshot.notDeletable)}
         done="The snapshot is being deleted"
         confirm={{
           keep: 'Keep it',
           consequences: [
             'The server cannot go back to it any more.',
             'The disk and the other snapshots stay as they are, and the server runs on.',
-            `${exactGb(it.diskGb)} are free again.`,
+            `${exactGb(snapshot.diskGb)} are free again.`,
           ],
         }}
       />

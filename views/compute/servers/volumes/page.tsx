@@ -49,8 +49,8 @@ export const serverVolumesPages = inEveryArea({
         >
           {data.volumes.data.length ? (
             <ul class="rows">
-              {data.volumes.data.map((it) => (
-                <Row of={it} own={data.server.access === 'own'} />
+              {data.volumes.data.map((volume) => (
+                <Row of={volume} own={data.server.access === 'own'} />
               ))}
             </ul>
           ) : (
@@ -107,20 +107,20 @@ const Make = ({ server, volumes }: Pick<InArea, 'server' | 'volumes'>) => (
   />
 )
 
-const Row = ({ of: it, own }: { of: Volume; own: boolean }) => (
+const Row = ({ of: volume, own }: { of: Volume; own: boolean }) => (
   <li>
     <Icon name="disk" class="muted" />
     <div class="grow">
-      <b>{it.name}</b>
+      <b>{volume.name}</b>
       <small>
-        {exactGb(it.sizeGb)}
-        {it.storageClass && ` ${it.storageClass}`}
+        {exactGb(volume.sizeGb)}
+        {volume.storageClass && ` ${volume.storageClass}`}
       </small>
       <small>
-        <Copyable text={`/dev/disk/by-id/virtio-${it.serial}`} what="path of the disk" />
+        <Copyable text={`/dev/disk/by-id/virtio-${volume.serial}`} what="path of the disk" />
       </small>
     </div>
-    <VolumeState of={it} />
-    {own && <VolumeMenu of={it} />}
+    <VolumeState of={volume} />
+    {own && <VolumeMenu of={volume} />}
   </li>
 )
