@@ -1,4 +1,4 @@
-// BackupSlots for backups: how their addresses are written, and what a test of one can find.
+// Places for backups: how their addresses are written, and what a test of one can find.
 import { type Static, Type as t } from 'typebox'
 import { anyText, counter, line, timestamp } from './bounds.ts'
 

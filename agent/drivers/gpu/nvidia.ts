@@ -33,7 +33,7 @@ const SETTLE_TRIES = 5
 const SETTLE_MS = 2000
 const MOST_PROGRAMS_NAMED = 3
 
-/** BackupSlots and programs of the host; tests put others there. */
+/** Places and programs of the host; tests put others there. */
 export type NvidiaHost = {
   dataDir: string
   bootId: string

@@ -1,10 +1,10 @@
 // A cache for the markup of table rows: a list renders only the rows whose record has changed.
 
-type PerRights = { record: string; text: string }
+type CachedMarkup = { record: string; text: string }
 
 /** Holds at most `most` rows; the least recently used is dropped. */
 export class MarkupCache {
-  private readonly rows = new Map<string, PerRights>()
+  private readonly rows = new Map<string, CachedMarkup>()
   constructor(private readonly most: number) {}
 
   /**

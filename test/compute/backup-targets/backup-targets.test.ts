@@ -1,4 +1,4 @@
-// BackupSlots for backups: what is stored, what is refused, and what a test from a node records.
+// Places for backups: what is stored, what is refused, and what a test from a node records.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { FakeBackups } from '../../../agent/drivers/backup/fake.ts'

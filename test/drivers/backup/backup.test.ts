@@ -1,4 +1,4 @@
-// BackupSlots for backups: the fake, and Debian's restic with a folder, Berth's append-only server, and OpenSSH.
+// Places for backups: the fake, and Debian's restic with a folder, Berth's append-only server, and OpenSSH.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {

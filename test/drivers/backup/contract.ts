@@ -3,7 +3,7 @@ import type { Backups, ToSave } from '../../../agent/drivers/backup/backup.ts'
 import type { Disk } from '../../../agent/drivers/storage/storage.ts'
 import type { BackupTarget } from '../../../agent/protocol/backup.ts'
 
-export type BackupSlots = {
+export type Places = {
   backups: Backups
   local: BackupTarget
   rest: BackupTarget
@@ -27,7 +27,7 @@ const toSave = (n: number, more: Partial<ToSave> = {}): ToSave => ({
 const { signal: never } = new AbortController()
 
 /** The tests that every driver of backups passes. */
-export function backupContract(make: () => Promise<BackupSlots>) {
+export function backupContract(make: () => Promise<Places>) {
   test('a folder works, again and again, and a node can erase what is there', async () => {
     const { backups, local } = await make()
     for (let i = 0; i < 2; i++)

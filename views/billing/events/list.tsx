@@ -34,7 +34,7 @@ function EventsPage({ events }: Data) {
     <>
       <Head
         title="Events"
-        sub={<p>The events that webhooks send, listed here even without a webhook. PerRights for 30 days.</p>}
+        sub={<p>The events that webhooks send, listed here even without a webhook. Kept for 30 days.</p>}
       />
       <WebhookTabs />
       <Section id="events" title="Events" quiet flush first>

@@ -2,8 +2,8 @@
 import type { BackupTargetKind } from '../../../agent/protocol/backup.ts'
 import { Field, TextArea } from '../../components/field.tsx'
 
-type PerRights = { address: string; login: string | null; trust: string | null }
-type Props = { scope: string; kind: BackupTargetKind; of?: PerRights }
+type KeptTarget = { address: string; login: string | null; trust: string | null }
+type Props = { scope: string; kind: BackupTargetKind; of?: KeptTarget }
 
 const SECRET_KEPT = 'Leave empty to keep the one that is stored. Another host, login or key needs it anew.'
 const authority = 'Only when its certificate is not of an authority that everybody trusts. Begins with -----BEGIN.'

@@ -51,10 +51,9 @@ export const backupTargetsPage = page({
         actions={kinds.map((kind) => <Add kind={kind} />)}
         sub={
           <span>
-            BackupSlots for backups of servers. Backups that no plan makes go to the default one. A good one is
-            append-only and at another site: then neither a stolen node nor a stolen panel can erase a backup. At a REST
-            server, SFTP and S3 each node can have a login of its own; a folder lies on each node’s own disk and has
-            none.
+            Places for backups of servers. Backups that no plan makes go to the default one. A good one is append-only
+            and at another site: then neither a stolen node nor a stolen panel can erase a backup. At a REST server,
+            SFTP and S3 each node can have a login of its own; a folder lies on each node’s own disk and has none.
           </span>
         }
       />

@@ -97,7 +97,7 @@ const OrderForm = ({ of, choice }: Part) => (
         <Packages of={of} choice={choice} />
       </Section>
       <Section id="place" title="Location">
-        <BackupSlots of={of} choice={choice} />
+        <Places of={of} choice={choice} />
       </Section>
       <Section id="system" title="Image" count="Newest version first in each family.">
         <Images of={of} choice={choice} />
@@ -182,7 +182,7 @@ const Packages = ({ of: { packages, packageObstacle, none }, choice: { what } }:
   />
 )
 
-const BackupSlots = ({ of: { places, placeObstacle, aboutPlace, nodePicker, none }, choice }: Part) => (
+const Places = ({ of: { places, placeObstacle, aboutPlace, nodePicker, none }, choice }: Part) => (
   <div class="stack">
     <Radios
       scope="new"

@@ -82,7 +82,7 @@ export const SupportSession = ({ customer: c }: CustomerProps) => (
         label="Reason"
         required
         placeholder="Ticket 4711"
-        hint="PerRights in the audit log."
+        hint="Kept in the audit log."
       />
     }
   />

@@ -29,7 +29,7 @@ function NotificationsPage({ notices, mails }: Data) {
       <Head
         title="Notifications"
         actions={isAnyUnread && <MarkRead newest={notices.data[0]!.id} />}
-        sub={<p>PerRights for 90 days. Messages about signing in come by mail only.</p>}
+        sub={<p>Kept for 90 days. Messages about signing in come by mail only.</p>}
       />
       <Section id="notices" title="Notices" quiet flush first>
         <List

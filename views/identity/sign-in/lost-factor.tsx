@@ -31,7 +31,7 @@ export const LostFactor = ({ op, id, name, label, inMenu }: LostFactorProps) => 
         name="reason"
         label="Reason"
         required
-        hint="PerRights in the audit log. Include how you verified the caller."
+        hint="Kept in the audit log. Include how you verified the caller."
       />
     }
   />

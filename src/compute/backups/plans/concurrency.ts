@@ -1,4 +1,4 @@
-// BackupSlots for backups: how many may go at once on a node, and into a target.
+// How many backups may go at once on a node, and into a target.
 import type { Db } from '../../../kernel/db/open.ts'
 import { settingValue, wholeSetting } from '../../../kernel/setting.ts'
 import { drillsAtWork } from '../drills/queries.ts'

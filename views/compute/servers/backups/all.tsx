@@ -83,7 +83,7 @@ const columnsFor = (area: Area, offers: Omit<InArea, 'backups' | 'area'>): Colum
     ),
   },
   {
-    title: 'PerRights until',
+    title: 'Kept until',
     kind: 'wide',
     width: 22,
     cell: (b) => (b.keepUntil ? <Exact iso={b.keepUntil} /> : <span class="muted">No end set</span>),

@@ -216,7 +216,7 @@ const Row = ({ server, backups, of: backup, area, ...offers }: InArea & { of: Ba
       <Proof of={backup} />
       {backup.keepUntil && (
         <small>
-          PerRights until <Exact iso={backup.keepUntil} />
+          Kept until <Exact iso={backup.keepUntil} />
         </small>
       )}
     </div>
