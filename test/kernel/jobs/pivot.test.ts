@@ -305,6 +305,62 @@ describe('a child past its pivot', () => {
       ['clear', 'succeeded'],
     ])
   })
+  const inTwoSteps = forwardSaga<{ nodeId: string }>('clear')
+    .command('stop', 'Stopping', { do: ({ input }) => look(input.nodeId) })
+    .command('clear', 'Clearing', { do: ({ input }) => look(input.nodeId) })
+  const parentOfTwo = saga<{ nodeId: string }>('parent').jobs('children', 'Clearing first', {
+    start: (_, { input }) => [{ saga: inTwoSteps, input, title: 'Clear', nodeId: input.nodeId }],
+  })
+  for (const when of ['between its steps', 'while its node is away'])
+    test(`does all of its steps when its parent is cancelled ${when}`, async () => {
+      const e = engine([parentOfTwo, inTwoSteps])
+      const id = e.start(parentOfTwo, 'a')
+      await tick()
+      if (when === 'while its node is away') e.node('a', 'away')
+      e.cancel(id)
+      await tick()
+      e.node('a', 'connected')
+      await tick()
+      for (const n of [0, 1]) {
+        expect(e.sent.length).toBe(n + 1)
+        e.sent[n]!.done()
+        await tick()
+      }
+      expect(e.jobs().map((j) => [j.kind, j.state])).toEqual([
+        ['parent', 'failed'],
+        ['clear', 'succeeded'],
+      ])
+    })
+})
+
+describe('an undo', () => {
+  const causes: unknown[] = []
+  const telling = saga<{ nodeId: string }>('telling')
+    .record('note', 'Noting', {
+      do: () => {},
+      undo: (_, { error }) => void causes.push(error?.cause),
+      undoAtOnce: true,
+    })
+    .command('work', 'Working', { do: ({ input }) => look(input.nodeId), undo: ({ input }) => look(input.nodeId) })
+  test('hears the cause of a job that was cancelled before it began', async () => {
+    const e = engine([telling])
+    e.node('a', 'away')
+    e.cancel(e.start(telling, 'a'))
+    await tick()
+    expect([causes.splice(0), e.jobs()[0]!.state]).toEqual([[expect.stringContaining('not wanted')], 'failed'])
+  })
+  test('hears it while the undo of a later step waits for its node', async () => {
+    const e = engine([telling])
+    e.start(telling, 'a')
+    await tick()
+    e.sent[0]!.fail('no_space')
+    await tick()
+    e.node('a', 'away')
+    e.sent[1]!.fail('node_unreachable')
+    await tick()
+    expect(e.jobs()[0]).toMatchObject({ state: 'failed', undoNodeId: 'a' })
+    expect(causes.splice(0)).toEqual([expect.stringMatching(/./)])
+  })
 })
 
 describe('lanes of two nodes', () => {

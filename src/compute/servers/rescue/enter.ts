@@ -1,7 +1,13 @@
 // Booting the rescue system. The record says that the server is in rescue when it is; until then every undo leads back
 // to its own system and power.
 import { Type as t } from 'typebox'
-import { type ImageSource, nodeCommand, type Vm, type Volume } from '../../../../agent/protocol/wire.ts'
+import {
+  type ImageSource,
+  type NodeCommand,
+  nodeCommand,
+  type Vm,
+  type Volume,
+} from '../../../../agent/protocol/wire.ts'
 import { hardwareOf } from '../../../catalog/images/hardware.ts'
 import { sourceOf } from '../../../catalog/images/model.ts'
 import { rescueImage } from '../../../catalog/images/queries.ts'
@@ -133,6 +139,15 @@ function rescueSeed(db: Db, { serverId, hardware, unstored: { passwordHash } }: 
 const ownSeed = (db: Db, serverId: string, instance: string) =>
   networkSeed(load(db, serverId), addressesOf(db, serverId), instance)
 
+/** A restart loses the password. Then the job fails here, while the server still runs, and not behind its shutdown. */
+const afterReadingInput =
+  <C extends { input: Entering }>(make: (ctx: C) => NodeCommand | undefined) =>
+  (ctx: C) => {
+    void ctx.input.unstored.passwordHash
+    return make(ctx)
+  }
+const stopping = shutDown(GRACE_SECONDS)
+
 export const enteringRescue = saga<Entering>('rescue', { cancelWith: 'servers:settings' })
   .record('plan', 'Holding space for its disk', {
     do: (tx, { input }) => plan(tx, input),
@@ -154,7 +169,7 @@ export const enteringRescue = saga<Entering>('rescue', { cancelWith: 'servers:se
       }),
     undo: ({ input, out }) => nodeCommand(input.nodeId, 'volume.remove', out.plan.volume),
   })
-  .command('stop', 'Shutting down its own system', shutDown(GRACE_SECONDS))
+  .command('stop', 'Shutting down its own system', { ...stopping, do: afterReadingInput(stopping.do) })
   .command('seed', 'Writing the data for its first boot', {
     // Made when they are sent: the output of a step is stored, and they hold a hash.
     do: ({ input, jobId }, { db }) => nodeCommand(input.nodeId, 'seed.write', rescueSeed(db, input, jobId)),

@@ -52,7 +52,7 @@ export class Backward {
     { tries, error, waitsFor }: { tries: number; error: Failure | undefined; waitsFor: string | undefined },
   ): Promise<string | undefined> {
     const { job } = going
-    const ctx = { ...this.execution.ctx(job, going.noted), error: this.execution.explained(error) }
+    const ctx = this.execution.ctx(job, going.noted, error)
     if (step.kind === 'record') {
       write(this.execution.db, (tx) => {
         step.undo?.(tx, ctx)
@@ -97,7 +97,7 @@ export class Backward {
 
   private cancelChildren(tx: Tx, job: Job, error: Failure | undefined) {
     const by = { type: job.startedByType, id: job.startedById, name: job.startedByName }
-    for (const id of this.execution.statements.openChildren.all(job.id).map((child) => child.id))
+    for (const id of this.execution.statements.childrenBeforePivot.all(job.id).map((child) => child.id))
       requestCancel(
         tx,
         id,

@@ -40,7 +40,7 @@ export class Ending {
     const first = saga.steps[0]
     write(this.execution.db, (tx) => {
       if (saga.options.unbegun) saga.options.unbegun(tx, job.input)
-      else if (first?.kind === 'record') first.undo?.(tx, { ...this.execution.ctx(job, {}), error })
+      else if (first?.kind === 'record') first.undo?.(tx, this.execution.ctx(job, {}, error))
       this.ended(tx, job, { state: 'failed', errorCode: error.code, errorMessage: error.message })
     })
     this.execution.lanes.unlock(job.holds, job.id)
@@ -51,7 +51,7 @@ export class Ending {
   endWithUndoLeft({ job, noted: ofSteps }: Going, saga: Saga, nodeId: string, error: Failure | undefined) {
     this.execution.say(job.id, 'error', lastLines.undoLeft)
     this.execution.log.flush()
-    const ctx = { ...this.execution.ctx(job, ofSteps), error }
+    const ctx = this.execution.ctx(job, ofSteps, error)
     write(this.execution.db, (tx) => {
       for (const step of saga.steps.toReversed()) {
         if (step.kind !== 'record' || !step.undoAtOnce) continue

@@ -318,8 +318,8 @@ export class Execution {
     return this.notes.statements
   }
 
-  /** `noted`: how far each step is, with the outputs that the steps read. */
-  ctx(job: Job, noted: Readonly<Record<string, Noted>>): Ctx<any, any> {
+  /** `noted`: how far each step is, with the outputs that the steps read. `error`: for an undo, what failed. */
+  ctx(job: Job, noted: Readonly<Record<string, Noted>>, error?: Failure): Ctx<any, any> {
     const out: Record<string, unknown> = {}
     for (const name in noted) if (noted[name]!.output !== null) out[name] = noted[name]!.output
     return {
@@ -328,7 +328,7 @@ export class Execution {
       out,
       now: this.clock(),
       log: (text, level = 'info') => this.say(job.id, level, text),
-      error: undefined,
+      error: this.explained(error),
     }
   }
 }

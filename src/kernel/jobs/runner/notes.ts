@@ -55,6 +55,10 @@ export const prepareStatements = (db: Db) => ({
   openChildren: db.$client.prepare<{ id: string }, [string]>(
     "SELECT id FROM jobs WHERE parent_id = ? AND state IN ('queued', 'running', 'undoing')",
   ),
+  /** A child past its point of no return comes to its end, and its parent waits for it. */
+  childrenBeforePivot: db.$client.prepare<{ id: string }, [string]>(
+    `SELECT id FROM jobs WHERE parent_id = ? AND state IN ('queued', 'running', 'undoing') AND pivot_at IS NULL`,
+  ),
   childCount: db.$client.prepare<{ open: number; all: number }, [string]>(
     `SELECT count(*) FILTER (WHERE state IN ('queued', 'running', 'undoing')) AS "open", count(*) AS "all"
      FROM jobs WHERE parent_id = ?`,
