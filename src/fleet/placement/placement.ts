@@ -145,6 +145,9 @@ export function placeIn(
     const lacking = judged.find((j) => j.addressLack)?.disabledReason
     const code = lacking ? 'no_addresses' : 'no_capacity'
     const lacks = `${lacking ? lacking[0]!.toUpperCase() + lacking.slice(1) : 'No room'} in ${location.name}`
+    // The words about an address that is brought along name who has it.
+    if (!namesNodes && lacking && need.given)
+      throw new ApiError(code, `The addresses that it brings along are not free in ${location.name}.`)
     if (!namesNodes)
       throw new ApiError(code, `${lacks} for this package now. Choose another location, or ask your provider.`)
     const because = others.length ? others.join(', ') : 'it has no node yet'

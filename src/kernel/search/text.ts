@@ -19,7 +19,7 @@ export type Groups = { first: number; last: number; groups: number }
 /** As `partOf`, for a search text, whose Latin letters are small and have no accents. */
 export function partOfGroups(text: string, { first, last, groups }: Groups) {
   const part = lettersOf(text)
-    .map((character) => (classes.has(plain(character)) ? plain(character) : classOf(character)))
+    .map((character) => baseOf(character) ?? classOf(character))
     .join('')
   return `${`*${BETWEEN_GROUPS}`.repeat(first)}*${part}*${`${BETWEEN_GROUPS}*`.repeat(groups - 1 - last)}`
 }
@@ -85,16 +85,25 @@ const unaccented: Readonly<Record<string, string>> = {
   ſ: 's',
 }
 
-/** `e` → `eEéÉèÈ…`, of the Latin letters of European languages. */
+/** `e` → `eEéÉèÈ…`: the Latin letters of European languages and of Vietnamese. */
 const classes = new Map<string, string>()
-for (let code = 0x41; code < 0x220; code++) {
-  const character = String.fromCodePoint(code)
-  const base = plain(character)
-  if (/^[a-z]$/.test(base)) classes.set(base, (classes.get(base) ?? '') + character)
-}
+const baseOfEach = new Map<string, string>()
+for (const [first, end] of [
+  [0x41, 0x220],
+  [0x1e00, 0x1f00],
+] as const)
+  for (let code = first; code < end; code++) {
+    const character = String.fromCodePoint(code)
+    const base = plain(character)
+    if (!/^[a-z]$/.test(base)) continue
+    classes.set(base, (classes.get(base) ?? '') + character)
+    baseOfEach.set(character, base)
+  }
+/** The letter in place of which a search text has this one; undefined for a character that stands for itself. */
+const baseOf = (character: string): string | undefined => baseOfEach.get(character)
 
 function classOf(character: string): string {
-  const letters = classes.get(plain(character))
+  const letters = classes.get(baseOf(character) ?? '')
   if (letters) return `[${letters}]`
   if (/[*?[]/.test(character)) return `[${character}]`
   const [small, capital] = [character.toLowerCase(), character.toUpperCase()]

@@ -82,6 +82,14 @@ describe('the search', () => {
     for (const text of ['m*ller', 'm?ller', '[a-z]uller', 'm_ller'])
       expect([text, await find(p, p.owner, text)]).toEqual([text, []])
   })
+  test('finds a Vietnamese name by itself and by its plain letters', async () => {
+    using p = await world()
+    p.account('customer', 'Nguyễn Thị Hồng')
+    for (const q of ['Nguyễn', 'nguyen', 'NGUYỄN', 'Hồng', 'hong', 'Thị Nguyễn'])
+      expect([q, await find(p, p.owner, q)]).toEqual([q, ['customer Nguyễn Thị Hồng']])
+    const listed = await p.call(p.owner, 'GET', `/admin/customers?q=${encodeURIComponent('Nguyễn')}`)
+    expect(listed.body.data.map((one: { name: string }) => one.name)).toEqual(['Nguyễn Thị Hồng'])
+  })
   test('finds words in any order, each in whatever a thing is found by', async () => {
     using p = await sold()
     p.account('customer', 'Jürgen Müller')
