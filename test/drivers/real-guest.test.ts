@@ -10,12 +10,12 @@ import { parseCommand } from '../../agent/commands/index.ts'
 import { loggingTo } from '../../agent/controller-link/job-log.ts'
 import { MOST_GUEST_BYTES } from '../../agent/drivers/guest-agent/guest-agent.ts'
 import { run } from '../../agent/host/exec.ts'
-import { openRealHost } from '../../agent/host/real-host.ts'
 import { STARTUP_COMMAND, startupFiles } from '../../agent/protocol/startup-script.ts'
 import { type CommandName, type Input, type Output, serialOf } from '../../agent/protocol/wire.ts'
 import { imageSource, portRulesOf, seedOf, vmOf, volumeOf, workloadId } from '../agent/examples.ts'
 import { temporary } from '../agent/temporary.ts'
 import { removeRules, sshWithPassword } from '../support/guest.ts'
+import { openLabHost } from '../support/nodes/lab-host.ts'
 import { guestAgentContract } from './guest-agent.contract.ts'
 import { missing, note } from './tools.ts'
 
@@ -32,7 +32,7 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
   const bridge = `brg${n}`
   const subnet = `10.${64 + (n % 64)}.${(n >> 6) % 256}`
   const dir = temporary('guest')
-  const host = openRealHost(dir)
+  const host = openLabHost(dir)
   const written: string[] = []
 
   const obey = async <N extends CommandName>(name: N, input: Input<N>): Promise<Output<N>> => {

@@ -5,11 +5,11 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { parseCommand } from '../../../agent/commands/index.ts'
 import { run } from '../../../agent/host/exec.ts'
-import { openRealHost } from '../../../agent/host/real-host.ts'
 import { type BackupTarget, LOCAL_MARKER } from '../../../agent/protocol/backup.ts'
 import { type CommandName, type Input, type Output, usualHardware } from '../../../agent/protocol/wire.ts'
 import { imageSource, volumeOf } from '../../agent/examples.ts'
 import { temporary } from '../../agent/temporary.ts'
+import { openLabHost } from '../../support/nodes/lab-host.ts'
 import { missing, note } from '../tools.ts'
 
 const image = process.env['BERTH_GUEST_IMAGE'] ?? '/tmp/tiny.qcow2'
@@ -26,7 +26,7 @@ async function timed<T>(name: string, work: () => Promise<T>): Promise<T> {
 
 describe.skipIf(note(reason, 'a restore drill'))('a restore drill', () => {
   const dir = temporary('drill')
-  const host = openRealHost(dir)
+  const host = openLabHost(dir)
   const suffix = String(process.pid).padStart(25, '0')
   const saved = { ...volumeOf(1), workload: `srv_1${suffix}` }
   const drill = { ...volumeOf(1), workload: `drl_1${suffix}` }

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { parseCommand } from '../../../agent/commands/index.ts'
 import { atLayer } from '../../../agent/drivers/storage/storage.ts'
 import { run } from '../../../agent/host/exec.ts'
-import { openRealHost } from '../../../agent/host/real-host.ts'
 import { type BackupTarget, LOCAL_MARKER } from '../../../agent/protocol/backup.ts'
 import type { CommandName, Input, Output, Volume } from '../../../agent/protocol/wire.ts'
 import { unlimited, vmOf, volumeOf, workloadId } from '../../agent/examples.ts'
 import { temporary } from '../../agent/temporary.ts'
+import { openLabHost } from '../../support/nodes/lab-host.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 
 /** `entry`: the pool in pools.json, without its name. */
@@ -25,7 +25,7 @@ export async function openVms({ entry, format, close }: Setting) {
   const pools = join(dir, 'pools.json')
   writeFileSync(pools, JSON.stringify({ pools: [{ ...entry, name: 'local' }] }))
   process.env['PANEL_AGENT_POOLS'] = pools
-  const host = openRealHost(join(dir, 'data'))
+  const host = openLabHost(join(dir, 'data'))
   const target: BackupTarget = {
     ...{ kind: 'local', address: join(dir, 'place'), login: '', secret: '', trust: '' },
     ...{ repository: 'usr_1', password: 'password-of-the-account' },

@@ -3,11 +3,11 @@
 // IMAGE is a file that its commands can download from http://127.0.0.1:8000/.
 import { createInterface } from 'node:readline'
 import { parseCommand } from '../../../agent/commands/index.ts'
-import { openRealHost } from '../../../agent/host/real-host.ts'
+import { openLabHost } from './lab-host.ts'
 
 const [, , dir, image] = process.argv
 if (image) Bun.serve({ port: 8000, hostname: '127.0.0.1', fetch: () => new Response(Bun.file(image)) })
-const host = openRealHost(dir!)
+const host = openLabHost(dir!)
 for await (const line of createInterface({ input: process.stdin })) {
   const { name, input } = JSON.parse(line)
   const answer = await parseCommand(name, input)
