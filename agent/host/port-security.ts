@@ -82,7 +82,7 @@ export class PortSecurity {
     })
   }
 
-  /** The counters of a vm's firewall. Throws `no_port_rules`, `firewall_failed`. */
+  /** The counters of a vm's firewall. Throws `no_port_rules`, `firewall_failed`, `invalid_address`. */
   look(workload: string): Promise<FirewallReport> {
     return this.inTurn(async () => {
       const rules = this.of(workload)

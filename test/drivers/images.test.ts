@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { Refused } from '../../agent/controller-link/controller.ts'
 import { DownloadedImages } from '../../agent/drivers/images/download.ts'
 import { isPublic, type Platform, publicAddresses } from '../../agent/drivers/images/public-only.ts'
-import { Failure } from '../../agent/failure.ts'
+import { Failure, failureOf } from '../../agent/failure.ts'
 import { run } from '../../agent/host/exec.ts'
 import { parseQcow2, readQcow2 } from '../../agent/protocol/qcow2.ts'
 import type { ImageSource } from '../../agent/protocol/wire.ts'
@@ -221,6 +222,21 @@ describe('an image from the network', () => {
     const { asked, images, source } = rig()
     await images.ensure({ ...source, url: '/agent/v1/images/img_1' })
     expect(asked).toEqual(['nod_1'])
+  })
+  test('that the controller does not hand out fails as every download does, with its reason', async () => {
+    const reasons = [
+      new Refused(404, 'image_not_found', 'There is no such image.'),
+      new Failure('unreachable', 'the controller does not answer'),
+      new Failure('not_enrolled', 'this host has no controller yet'),
+    ]
+    for (const reason of reasons) {
+      const images = new DownloadedImages(temporary('refused'), () => {
+        throw reason
+      })
+      const error: unknown = await images.ensure({ ...imageSource, url: '/agent/v1/images/img_1' }).catch((e) => e)
+      const message = `the file could not be fetched from the controller: ${reason.message}`
+      expect(failureOf(error)).toEqual({ code: 'download_failed', message })
+    }
   })
   test('may redirect to a mirror, but not endlessly and not away from https', async () => {
     const { images, source } = rig(({ url }) =>

@@ -1,7 +1,8 @@
 // Looks at what a guest has after its installation: the addresses of its card, its name, how root signs in. An answer
 // of the card says that the system took an address; the guest agent's words are its claim. The agent answers before
 // SSH does, and before cloud-init has said how root signs in: both are waited for.
-import { Failure } from '../../failure.ts'
+import { say } from '../../controller-link/job-log.ts'
+import { Failure, wordsOf } from '../../failure.ts'
 import type { Host } from '../../host/host.ts'
 import type { GuestLook, GuestSeen } from '../../protocol/wire.ts'
 
@@ -12,9 +13,10 @@ const MOST = 100
 export async function lookAtGuest(host: Host, workload: string, wanted: GuestLook): Promise<GuestSeen> {
   const until = performance.now() + wanted.limitSeconds * 1000
   const answering = new Set<string>()
+  const ask = asking(host, wanted)
   for (;;) {
     const missing = wanted.addresses.filter((address) => !answering.has(address))
-    for (const address of await host.network.answering(wanted, missing)) answering.add(address)
+    for (const address of await ask(missing)) answering.add(address)
     // Before its words, which may be older than the end of a stage otherwise.
     const wasSetUp = await isSetUp(host, workload)
     const said = await wordsOfAgent(host, workload, wanted.mac)
@@ -29,6 +31,22 @@ export async function lookAtGuest(host: Host, workload: string, wanted: GuestLoo
     const isComplete = isAll(wanted, seen) && port !== 'closed' && wasSetUp
     if (isComplete || performance.now() + PAUSE_MS > until) return seen
     await Bun.sleep(PAUSE_MS)
+  }
+}
+
+/** A host that cannot ask says so once. It then knows of no address that answers, and the agent's words are left. */
+function asking({ network }: Host, wanted: GuestLook) {
+  let canAsk = true
+  return async (addresses: readonly string[]): Promise<string[]> => {
+    if (!canAsk) return []
+    try {
+      return await network.answering(wanted, addresses)
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      canAsk = false
+      say('warning', `The host cannot ask the guest for its addresses: ${wordsOf(error)}`)
+      return []
+    }
   }
 }
 

@@ -34,9 +34,12 @@ export type RunInside = (command: readonly string[]) => Promise<number>
 export interface Access {
   /** Sentences for the operator about what the host lacks, each with its remedy. */
   problems(): Promise<string[]>
-  /** Prepares the host. Converges on the container. Throws `port_taken`, `ssh_kit`. */
+  /** Prepares the host. Converges on the container. Throws `port_taken`, `ssh_kit`, `instance_network`. */
   fit(container: Container, jupyterToken: string | undefined): Promise<Fittings>
-  /** Puts the rules of its network into force: before each start, also after a reboot of the host. */
+  /**
+   * Puts the rules of its network into force: before each start, also after a reboot of the host. Throws
+   * `instance_network`.
+   */
   open(workload: string): Promise<void>
   /** Leads its own address to it; after each start. */
   started(workload: string): Promise<void>

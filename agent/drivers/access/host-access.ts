@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { Failure, wordsOf } from '../../failure.ts'
 import { makePassage, replaceFile } from '../../host/directories.ts'
 import { run } from '../../host/exec.ts'
+import { log } from '../../log.ts'
 import type { Container } from '../../protocol/gpu.ts'
 import { serialQueue } from '../../serial-queue.ts'
 import { uidBase } from '../container/ids.ts'
@@ -130,7 +131,12 @@ export class HostAccess implements Access {
       if (!kept) return
       await this.networks.unlead(kept)
       rmSync(join(this.instances, workload, RULES), { force: true })
-      await this.load()
+      // Until it is mended the rules of before are in force: those of this instance lead to no bridge, and no new
+      // instance is made. `ensure` loads them anew.
+      await this.load().catch((error) => {
+        if (!(error instanceof Failure && error.code === 'instance_network')) throw error
+        log('warning', 'the rules of the other instances could not be loaded anew', { error: wordsOf(error) })
+      })
     })
   }
 

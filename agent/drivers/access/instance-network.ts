@@ -1,7 +1,9 @@
 // The network of instances on the host: the table of rules, and the way of their own addresses. A host answers for such
 // an address without having it, so that no service of its own is ever reached there.
 import { writeFileSync } from 'node:fs'
+import { wordsOf } from '../../failure.ts'
 import { run } from '../../host/exec.ts'
+import { log } from '../../log.ts'
 import { announceFrom } from '../network/announce.ts'
 import { networkOfAll } from './addresses.ts'
 import { nameServersOfHost } from './name-servers.ts'
@@ -37,7 +39,7 @@ export class InstanceNetworks {
     await run('ip', ['neigh', 'replace', 'proxy', address, 'dev', uplink], { quietly: true })
     const mac = await macOf(uplink)
     // A device without Ethernet has no neighbours to tell.
-    if (mac) announceFrom([uplink], mac, [address])
+    if (mac) tell(uplink, mac, address)
   }
 
   /** Answers for the address no more. */
@@ -46,6 +48,15 @@ export class InstanceNetworks {
     await run('ip', ['route', 'del', `${address}/32`, 'dev', network.interface], QUIETLY)
     for (const device of await answeredOn(address))
       await run('ip', ['neigh', 'del', 'proxy', address, 'dev', device], QUIETLY)
+  }
+}
+
+/** Neighbours that are not told ask for the address, or find it when their caches end: the instance is reached. */
+function tell(uplink: string, mac: string, address: string) {
+  try {
+    announceFrom([uplink], mac, [address])
+  } catch (error) {
+    log('warning', 'the address of an instance could not be announced', { address, uplink, error: wordsOf(error) })
   }
 }
 

@@ -19,7 +19,7 @@ export type TroublesSince = (uuids: readonly string[], at: number) => readonly s
 /**
  * A container engine, as far as the agent needs one. A container is named by its workload's id; those without Berth's
  * mark are never changed. Every method that changes something converges. All throw `container_engine_silent` when the
- * engine does not answer.
+ * engine does not answer, and those that need it `no_container_engine` on a host that lacks parts of it.
  */
 export interface Containers {
   /** Undefined on a host without container engine. */
@@ -35,7 +35,7 @@ export interface Containers {
   hasImage(id: string): Promise<boolean>
   /**
    * Makes the container. One that differs is stopped and made anew; one that is the same stays, also when it runs.
-   * Throws `no_container_image`, `slot_taken`.
+   * Throws `no_container_image`, `slot_taken`, `no_card`, and `container_not_started` where the engine refuses it.
    */
   create(container: Container, given: Given): Promise<void>
   /** `absent` without a container. */

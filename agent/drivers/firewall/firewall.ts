@@ -5,12 +5,12 @@ import type { PortRules } from '../../protocol/wire.ts'
 export interface Firewall {
   /**
    * Replaces all rules of Berth's by these in one transaction. Connections that a firewall remembered are forgotten.
-   * Throws `firewall_failed`; the old rules then stay in force.
+   * Throws `firewall_failed`, `invalid_address`; the old rules then stay in force.
    */
   load(rules: readonly PortRules[]): Promise<void>
   /**
    * Replaces the rules of one vm, which are `old` in the state; undefined: it has none, or has none from now on. Throws
-   * `firewall_failed`; the old rules then stay in force.
+   * `firewall_failed`, `invalid_address`; the old rules then stay in force.
    */
   change(old: PortRules | undefined, next: PortRules | undefined): Promise<void>
   /** True when exactly these rules are in force, as they were loaded and changed here, also by an agent before. */

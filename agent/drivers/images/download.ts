@@ -110,7 +110,7 @@ export class DownloadedImages implements Images {
   }
 
   private async ask({ url: from, publicOnly = false, refused = [] }: Source, signal: AbortSignal): Promise<Response> {
-    if (from.startsWith('/')) return this.fromController(from, signal)
+    if (from.startsWith('/')) return this.askController(from, signal)
     const platform = { ...this.platform, refused, ...(publicOnly && { allowed: [] }) }
     let url = from
     for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
@@ -121,6 +121,15 @@ export class DownloadedImages implements Images {
       url = new URL(location, url).href
     }
     throw new Failure('download_failed', `${from} redirects more than ${MOST_REDIRECTS} times`)
+  }
+
+  /** The codes of the controller's interface are its own: here each of them means that there is no file. */
+  private async askController(path: string, signal: AbortSignal): Promise<Response> {
+    try {
+      return await this.fromController(path, signal)
+    } catch (cause) {
+      throw new Failure('download_failed', 'the file could not be fetched from the controller', { cause })
+    }
   }
 
   private noted(id: string): Note | undefined {

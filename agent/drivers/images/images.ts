@@ -11,8 +11,8 @@ export type StoredImage = Image & { checksum: string }
 export interface Images {
   /**
    * Downloads and verifies the image unless it is here; calls for the same file share one download. A file with another
-   * checksum takes the place of the one before. Throws `download_failed`, `insecure_download`, `checksum_mismatch`,
-   * `image_refused` or `image_too_large`, and then stores nothing: an image that was here stays.
+   * checksum takes the place of the one before. Throws `download_failed`, `download_refused`, `insecure_download`,
+   * `checksum_mismatch`, `image_refused` or `image_too_large`, and then stores nothing: an image that was here stays.
    */
   ensure(source: Source): Promise<StoredImage>
   /** The image, or undefined if it is not on this host. */

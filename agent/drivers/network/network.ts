@@ -17,6 +17,7 @@ export interface Network {
   /**
    * Tells every neighbour on the vm's bridge, and beyond its uplink, that these addresses are at the vm's MAC address:
    * gratuitous ARP, and unsolicited neighbour advertisements. Without a tap, because the vm is off, it does nothing.
+   * Throws `announce_failed`.
    */
   announce(vm: { tap: string; mac: string }, addresses: readonly string[]): Promise<void>
   /**
@@ -26,7 +27,8 @@ export interface Network {
   route(prefixes: readonly RoutedPrefix[]): Promise<void>
   /**
    * Those of the addresses for which the vm's card answers within a second: ARP and neighbour discovery, asked at its
-   * tap, so that the host needs no address in their networks. None without a tap.
+   * tap, so that the host needs no address in their networks. None without a tap. Throws `announce_failed` where the
+   * host cannot ask.
    */
   answering(vm: { tap: string; mac: string }, addresses: readonly string[]): Promise<string[]>
   /** Whether an SSH server greets at `address` within a second. */

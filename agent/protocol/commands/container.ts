@@ -17,6 +17,8 @@ const nothing = t.Object({})
 const ofWorkload = t.Object({ workload: workloadId })
 /** Failures of the way into an instance: its SSH, address and ports. */
 const opensAccess = ['firewall_failed', 'instance_network', 'port_taken', 'ssh_kit'] as const
+/** Failures of the container engine, whatever is asked of it. `no_container_engine`: the host lacks parts of it. */
+const asksEngine = ['container_engine_silent', 'no_container_engine'] as const
 
 export const containerCommands = {
   /** Brings the image unless the node has it. `sizeBytes`: the sum of its compressed layers. */
@@ -24,8 +26,8 @@ export const containerCommands = {
     input: ContainerImage,
     output: t.Object({ sizeBytes: counter }),
     failures: [
+      ...asksEngine,
       'checksum_mismatch',
-      'container_engine_silent',
       'download_refused',
       'encrypted_for_another',
       'image_too_large',
@@ -39,20 +41,20 @@ export const containerCommands = {
   'container-image.remove': act({
     input: t.Object({ id: containerImageId }),
     output: nothing,
-    failures: ['container_engine_silent'],
+    failures: asksEngine,
   }),
   /** Makes the container, which is not started. One that differs is stopped and made anew; /workspace stays. */
   'container.create': act({
     input: Container,
     output: nothing,
     failures: [
+      ...asksEngine,
       ...opensAccess,
       ...findsWorkspace,
-      'container_engine_silent',
+      'container_not_started',
       'does_not_stop',
       'encrypted_for_another',
       'no_card',
-      'no_container_engine',
       'no_container_image',
       'slot_taken',
     ],
@@ -65,14 +67,13 @@ export const containerCommands = {
     input: ofWorkload,
     output: nothing,
     failures: [
+      ...asksEngine,
       ...opensAccess,
       ...findsWorkspace,
-      'container_engine_silent',
       'container_not_started',
       'does_not_stop',
       'no_card',
       'no_container',
-      'no_container_engine',
       'no_container_image',
     ],
   }),
@@ -80,13 +81,13 @@ export const containerCommands = {
   'container.stop': act({
     input: t.Object({ workload: workloadId, graceSeconds: t.Integer({ minimum: 0, maximum: 600 }) }),
     output: nothing,
-    failures: ['container_engine_silent', 'does_not_stop'],
+    failures: [...asksEngine, 'does_not_stop'],
   }),
   /** Deletes the container, its network and ports; /workspace stays. Without a container it does nothing. */
   'container.remove': act({
     input: ofWorkload,
     output: nothing,
-    failures: ['container_engine_silent', 'does_not_stop'],
+    failures: [...asksEngine, 'does_not_stop'],
   }),
   /** The container's power, and why it ended; null where it runs, never ran, or was stopped by a command. */
   'container.look': look({
@@ -104,12 +105,12 @@ export const containerCommands = {
   'container.set-keys': act({
     input: t.Object({ workload: workloadId, authorizedKeys }),
     output: nothing,
-    failures: ['container_engine_silent', 'no_container'],
+    failures: [...asksEngine, 'no_container'],
   }),
   /** The last lines that the container has written. */
   'container.logs': look({
     input: t.Object({ workload: workloadId, lines: t.Integer({ minimum: 1, maximum: MOST_LOG_LINES }) }),
     output: t.Object({ text: anyText(MOST_LOG_CHARACTERS), truncated: t.Boolean() }),
-    failures: ['container_engine_silent', 'no_container'],
+    failures: [...asksEngine, 'no_container'],
   }),
 }

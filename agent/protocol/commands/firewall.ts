@@ -25,7 +25,7 @@ export const firewallCommands = {
   'firewall.look': look({
     input: t.Object({ workload: workloadId }),
     output: FirewallReport,
-    failures: ['no_port_rules', 'firewall_failed'],
+    failures: [...loadsRules, 'no_port_rules'],
   }),
   /** Removes the vm's rules: its tap then sends nothing. */
   'firewall.forget': act({ input: t.Object({ workload: workloadId }), output: nothing, failures: loadsRules }),

@@ -19,7 +19,7 @@ export const workspaceCommands = {
       sizeBytes: t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
     }),
     output: nothing,
-    failures: [...changesWorkspace, 'pool_full'],
+    failures: [...changesWorkspace, 'pool_full', 'slot_taken'],
   }),
   /** Deletes /workspace and all that is in it; without one it does nothing. */
   'workspace.remove': act({ input: t.Object({ workload: workloadId }), output: nothing, failures: changesWorkspace }),

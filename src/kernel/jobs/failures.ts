@@ -53,7 +53,7 @@ export const lastLines = {
 /** The codes with which the runner itself fails a job; every other code comes from the node or from a step. */
 export const jobFailures = {
   cancelled: 'Somebody cancelled the job, or another job superseded it.',
-  node_unreachable: 'The node stayed away for 15 minutes.',
+  node_unreachable: 'The node stayed away for 15 minutes, or was away when the job came to its point of no return.',
   node_removed: 'The node was removed or declared lost.',
   child_failed: 'One of its child jobs failed.',
   input_lost: 'Berth restarted while the job had an input that is never stored. Enter it again.',
@@ -76,7 +76,7 @@ export const kernelFailures = {
   internal_error: 'Berth itself has a fault.',
   invalid_command: 'The host machine refused the command.',
   node_removed: 'The host machine was removed.',
-  node_unreachable: 'The host machine could not be reached for 15 minutes.',
+  node_unreachable: 'The host machine could not be reached.',
   tool_failed: 'A command failed on the host machine.',
   tool_missing: 'A program is missing on the host machine.',
   tool_timeout: 'A command on the host machine took too long.',

@@ -1,9 +1,10 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { networkOf, networkOfAll } from '../../../agent/drivers/access/addresses.ts'
 import { FakeAccess } from '../../../agent/drivers/access/fake.ts'
+import { HostAccess } from '../../../agent/drivers/access/host-access.ts'
 import { jupyterConfig } from '../../../agent/drivers/access/jupyter.ts'
 import { fingerprintOf, writeInPlace } from '../../../agent/drivers/access/keys.ts'
 import { mustBeFree } from '../../../agent/drivers/access/listening-ports.ts'
@@ -29,6 +30,28 @@ describe('addresses of instances', () => {
     expect(() => networkOfAll(cidr)).toThrow(expect.objectContaining({ code: 'instance_network' }))
   })
   test('another network is as good', () => expect(networkOfAll('100.64.0.0/14').first).toBe(0x64400000))
+})
+
+test('an instance is removed while the network of all instances is set wrongly; what needs it fails', async () => {
+  const dir = temporary('access')
+  const [gone, stays] = [instanceId(1), instanceId(2)]
+  const fileOf = (workload: string) => join(dir, 'instances', workload, 'rules.json')
+  for (const [i, workload] of [gone, stays].entries()) {
+    mkdirSync(dirname(fileOf(workload)), { recursive: true })
+    const kept = { workload, kit: '/kit', network: networkOf(i + 1), address: null, ports: [] }
+    writeFileSync(fileOf(workload), JSON.stringify(kept))
+  }
+  const access = new HostAccess(dir)
+  const before = process.env['PANEL_AGENT_INSTANCE_NETWORK']
+  process.env['PANEL_AGENT_INSTANCE_NETWORK'] = '10.0.0.0/8'
+  try {
+    await access.forget(gone)
+    expect([existsSync(dirname(fileOf(gone))), existsSync(fileOf(stays))]).toEqual([false, true])
+    await expect(access.open()).rejects.toMatchObject({ code: 'instance_network' })
+  } finally {
+    if (before === undefined) delete process.env['PANEL_AGENT_INSTANCE_NETWORK']
+    else process.env['PANEL_AGENT_INSTANCE_NETWORK'] = before
+  }
 })
 
 test('a key has the fingerprint that OpenSSH gives it, also behind options', () => {

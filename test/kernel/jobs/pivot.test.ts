@@ -256,6 +256,17 @@ describe('a pivot command', () => {
     await e.runner.idle()
     expect([e.job(id).state, e.job(id).pivotAt, undone]).toEqual(['failed', null, ['plan']])
   })
+  test('that was not sent, because its node is away by then, leads back', async () => {
+    undone.length = 0
+    const failpoints = (at: string) => {
+      if (at === 'grow/plan:noted') e.node('a', 'away')
+    }
+    const e: Engine = engine([growing], { failpoints })
+    const id = e.start(growing, 'a', { holds: 'x' })
+    await e.runner.idle()
+    expect(e.job(id)).toMatchObject({ state: 'failed', errorCode: 'node_unreachable', pivotAt: null })
+    expect([e.sent, undone]).toEqual([[], ['plan']])
+  })
   test('that is out is waited for: neither a cancellation nor 15 minutes without the node end it', async () => {
     const { e, id } = await begin()
     e.cancel(id)

@@ -50,6 +50,7 @@ export type PodmanOptions = EngineOptions & {
   cgroup?: string
 }
 
+type Made = Pick<ContainerRecord, 'workload' | 'container' | 'given' | 'image'>
 type State = { Status: string; ExitCode: number; OOMKilled: boolean; Pid: number }
 /** Kills for want of memory since the start, when the last one was noticed, and those of the whole host. */
 type Kills = { count: number; grewAt: number; host: number }
@@ -96,9 +97,10 @@ export class PodmanContainers implements Containers {
       await this.delete(workload)
     }
     // First, so that a crash between leaves a record without a container, which `start` makes.
-    this.records.keepContainer({ workload, container, given, identity, image: image.image })
+    const record = { workload, container, given, identity, image: image.image }
+    this.records.keepContainer(record)
     this.records.keepImage({ ...image, usedAt: Date.now() })
-    await this.make(this.mustHave(workload))
+    await this.make(record)
   }
 
   async power(workload: string): Promise<Power> {
@@ -268,7 +270,7 @@ export class PodmanContainers implements Containers {
     return (await api.find<{ State: State }>(`/containers/${workload}/json`))?.State
   }
 
-  private async make({ workload, container, given, image }: ContainerRecord) {
+  private async make({ workload, container, given, image }: Made) {
     const api = await this.podman.api()
     await makeNetwork(api, given)
     await makeVolume(api, workload, given.workspace)

@@ -97,7 +97,7 @@ export class Forward {
     const { job } = going
     const nodeCommand = step.do(this.execution.ctx(job, going.noted), this.execution.source)
     if (!nodeCommand && !step.pivot) return this.carryDone(going, step, null, false)
-    await this.noteStarted(going, step, at, tries)
+    await this.noteStarted(going, step, at, tries, nodeCommand?.nodeId)
     if (!nodeCommand) return this.carryDone(going, step, null, false)
     // A key is answered once: trying again after a failure is a new command.
     const key = `${job.id}/${step.name}${again(job, tries)}`
@@ -163,11 +163,17 @@ export class Forward {
     )
   }
 
-  private async noteStarted(going: Going, step: Step, at: At, tries: number) {
+  /** `to`: the node to which its command goes. */
+  private async noteStarted(going: Going, step: Step, at: At, tries: number, to?: string) {
     const { job } = going
     if (tries === 1) this.execution.say(job.id, 'info', step.words)
     await this.execution.together(going, (tx) => {
-      if ('pivot' in step && step.pivot && !going.noted[step.name]) this.passPivot(job)
+      if ('pivot' in step && step.pivot) {
+        const isFirst = !going.noted[step.name]
+        // One that its node has refused is in no doubt either, before it is sent again.
+        if (to !== undefined && (isFirst || tries > 1)) this.mustBeConnected(to)
+        if (isFirst) this.passPivot(job)
+      }
       this.execution.notes.note(tx, job.id, step.name, 'started', null)
       this.execution.statements.at.run(at.stepN, at.stepName, at.progress, job.id)
     })
@@ -199,6 +205,16 @@ export class Forward {
     if ([nodeId, otherNodeId].some((node) => node !== null && this.execution.nodes.state(node) === 'gone'))
       throw new CommandFailed('node_removed', 'The node was removed from Berth.')
     if (!this.execution.statements.pivot.run(this.execution.clock(), id).changes) throw new StopAsked()
+  }
+
+  /** From its note on, a pivot command may have reached its node: nothing leads back until the node has answered. */
+  private mustBeConnected(nodeId: string) {
+    if (this.execution.nodes.state(nodeId) === 'away')
+      throw new CommandFailed(
+        'node_unreachable',
+        'The node was not connected when the step came that cannot be taken back. ' +
+          'What is on it keeps running; try again when it is back.',
+      )
   }
 
   private mustNotStop(going: Going) {
