@@ -59,8 +59,8 @@ main() {
     help) usage ;;
     build-only) begin; build ;;
     deb) begin; build; run_program "$here/dist/berth" deb ;;
-    uninstall) begin; find_program; run_program "$from" uninstall ${purge:+--purge} ${force:+--force} ;;
-    *) begin; install ;;
+    uninstall) begin; guard_folder; find_program; run_program "$from" uninstall ${purge:+--purge} ${force:+--force} ;;
+    *) begin; guard_folder; install ;;
   esac
 }
 
@@ -283,20 +283,44 @@ find_program() {
   from=''
   if [ -f "$here/berth" ] && [ -x "$here/berth" ]; then from=$here/berth
   elif [ "$mode" = uninstall ]; then
-    for found in "$here/dist/berth" $library/berth-host $program /usr/bin/berth; do [ -n "$from" ] || [ ! -x "$found" ] || from=$found; done
+    for found in "$here/dist/berth" $library/berth-host $program /usr/bin/berth; do take_if_able "$found"; done
     [ -n "$from" ] || [ ! -e "$here/src/main.ts" ] || { build; from=$here/dist/berth; }
   elif [ -e "$here/src/main.ts" ]; then build; from=$here/dist/berth
-  elif [ "$mode" = agent ] && ! is_enrolled; then from=$library/fetched; step "Program from $controller_url" fetch_program "$from"
-  elif [ -x $program ]; then from=$program
-  elif [ -x $library/berth-host ]; then from=$library/berth-host # an uninstallation left it
+  elif [ "$mode" = agent ] && ! is_enrolled; then take_from_controller
+  else
+    for found in $program $library/berth-host; do take_if_able "$found"; done # an uninstallation left the second
+    [ -n "$from" ] || [ "$mode" != agent ] || [ -z "$token" ] || take_from_controller
   fi
-  [ -n "$from" ] || fail "There is no program beside $here/${0##*/}." 'Put the one of the release there, or run this from a checkout.'
+  [ -n "$from" ] || fail 'There is no program for this script, or none as new as it.' 'Run ./install.sh of a release, which has the program beside it, or of a checkout, with the same flags.'
 }
 
-# A new node that has this script alone takes the program from its controller, whose orders it is going to carry out as root anyway.
+# What lies beside this script is run as root, so not where everybody may put things, and not beside a fetched script.
+guard_folder() {
+  local name=${BASH_SOURCE[0]##*/}
+  if [ "$name" != berth-install.sh ]; then
+    [[ $(stat -Lc %A "$here") == ????????w* ]] || return 0
+    [ ! -e "$here/berth" ] && [ ! -e "$here/src/main.ts" ] ||
+      fail "Everybody can write into $here, so nothing there is run as root." 'Nothing was changed. Move its files into a folder of your own and run the same command there.'
+  fi
+  here=/nonexistent
+}
+
+# Programs of before have no `berth host`.
+take_if_able() { [ -n "$from" ] || [ ! -x "$1" ] || ! "$1" host help >/dev/null 2>&1 </dev/null || from=$1; }
+
+take_from_controller() {
+  local controller_url=${controller_url:-$(controller_of_node)}
+  check_encrypted
+  from=$library/fetched
+  step "Program from $controller_url" fetch_program "$from"
+}
+
+# A node that has this script alone takes the program from its controller, whose orders it is going to carry out as root anyway.
 fetch_program() {
   local trust=() kind digest
-  [ -z "$ca" ] || trust=(--cacert "$ca")
+  packages ca-certificates curl jq
+  if [ -n "$ca" ]; then trust=(--cacert "$ca")
+  elif [ -e $controller_ca ]; then trust=(--cacert "$controller_ca"); fi
   [ -z "$pin" ] || trust+=(--pinnedpubkey "${pin//,/;}")
   kind=$(uname -m); kind=${kind/x86_64/x64}
   mkdir -p $library
@@ -304,7 +328,7 @@ fetch_program() {
   curl -sS --noproxy '*' --fail-with-body --max-time 900 "${trust[@]}" -H @- -D "$1.head" -o "$1" "$controller_url/agent/v1/program/$kind" <<<"Authorization: Bearer $token" || {
     [ ! -e "$1" ] || problem=$(jq -er .error.message "$1" 2>/dev/null) || problem=''
     rm -f "$1" "$1.head"
-    fail "The controller gave no program: ${problem:-the connection broke.}" 'What is done already is not done twice: put that right, or put the program of a release beside install.sh, and run this again.'
+    fail "The controller gave no program: ${problem:-the connection broke.}" 'What is done already is not done twice: put that right and run this again, or run ./install.sh of a release, which has the program beside it, with the same flags.'
   }
   digest=$(sed -n 's/^[Rr]epr-[Dd]igest: *sha-256=:\([^:]*\):.*/\1/p' "$1.head")
   rm "$1.head"

@@ -150,7 +150,7 @@ export class AgentEndpoints {
       throw new ApiError(
         'not_found',
         `The controller has no program for ${/^\w{1,20}$/.test(kind) ? kind : 'this processor'}. Put one into ` +
-          'PANEL_AGENT_DIR as berth-x64 or berth-aarch64, or beside install.sh on the node.',
+          'PANEL_AGENT_DIR as berth-x64 or berth-aarch64, or run install.sh of a release for it on the node.',
       )
     return found
   }
