@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import net from 'node:net'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { Refused } from '../../agent/controller-link/controller.ts'
+import { Registry } from '../../agent/drivers/container/registry/registry.ts'
 import { DownloadedImages } from '../../agent/drivers/images/download.ts'
 import { isPublic, type Platform, publicAddresses } from '../../agent/drivers/images/public-only.ts'
 import { Failure, failureOf } from '../../agent/failure.ts'
@@ -262,6 +264,75 @@ describe('an image from the network', () => {
     expect(
       (await images.ensure({ ...source, format: 'raw', checksum: sum('sha256', Buffer.alloc(1000)) })).virtualSizeBytes,
     ).toBe(1024)
+  })
+})
+
+describe('a download that ends without its image', () => {
+  /** A server whose every body drips without an end. `open` counts its connections. */
+  async function dripping(head: (path: string) => string) {
+    const sockets = new Set<net.Socket>()
+    const server = net.createServer((socket) => {
+      sockets.add(socket)
+      socket.on('close', () => sockets.delete(socket)).on('error', () => {})
+      socket.once('data', (request) => {
+        socket.write(`HTTP/1.1 ${head(/ (\S+) /.exec(request.toString())![1]!)}\r\nTransfer-Encoding: chunked\r\n\r\n`)
+        const drops = setInterval(() => socket.write('1\r\nx\r\n'), 10)
+        socket.on('close', () => clearInterval(drops))
+      })
+    })
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
+    return {
+      host: `127.0.0.1:${(server.address() as net.AddressInfo).port}`,
+      async open() {
+        for (const until = Date.now() + 2000; sockets.size && Date.now() < until; ) await Bun.sleep(10)
+        return sockets.size
+      },
+      [Symbol.dispose]() {
+        for (const socket of sockets) socket.destroy()
+        server.close()
+      },
+    }
+  }
+  const before = process.env['PANEL_AGENT_INSECURE']
+  beforeAll(() => {
+    process.env['PANEL_AGENT_INSECURE'] = '1'
+  })
+  afterAll(() => {
+    if (before === undefined) delete process.env['PANEL_AGENT_INSECURE']
+    else process.env['PANEL_AGENT_INSECURE'] = before
+  })
+  const bring = (url: string, mostBytes = 1000) => {
+    const images = new DownloadedImages(temporary('dripped'), (path, signal) => fetch(url + path, { signal }), {
+      allowed: ['127.0.0.0/8'],
+    })
+    return images.ensure({ ...imageSource, url, mostBytes } as ImageSource).catch(({ code }) => code)
+  }
+
+  for (const [what, head, code] of [
+    ['redirected and not found', (path: string) => redirectOr404(path), 'download_failed'],
+    ['redirected in a circle', () => '302 Found\r\nLocation: /again', 'download_failed'],
+    ['too long', () => '200 OK', 'image_too_large'],
+  ] as const)
+    test(`keeps no connection where the file is ${what}`, async () => {
+      using server = await dripping(head)
+      const url = `http://${server.host}/x`
+      expect(await Promise.all([bring(url, 3), bring(url, 3), bring(url, 3)])).toEqual([code, code, code])
+      expect(await server.open()).toBe(0)
+    })
+  const redirectOr404 = (path: string) => (path === '/x' ? '302 Found\r\nLocation: /gone' : '404 Not Found')
+
+  test('keeps none of a registry that wants a login', async () => {
+    let closed = 0
+    const registry = new Registry('registry.example', 'base', undefined, [], {
+      lookUp: async () => [{ address: '93.184.216.34' }],
+      send: async () =>
+        new Response(new ReadableStream({ cancel: () => void closed++ }), {
+          status: 401,
+          headers: { 'WWW-Authenticate': 'Basic realm="x"' },
+        }),
+    })
+    const code = await registry.manifest(`sha256:${'0'.repeat(64)}`).catch((error) => error.code)
+    expect([code, closed]).toEqual(['registry_refused', 1])
   })
 })
 

@@ -83,8 +83,15 @@ export class DownloadedImages implements Images {
 
   private async download(source: Source, part: string) {
     const silence = watchdog()
+    try {
+      await this.receive(source, await this.ask(source, silence.signal).catch(silence.rethrow), part, silence)
+    } finally {
+      silence.end()
+    }
+  }
+
+  private async receive(source: Source, response: Response, part: string, silence: Watchdog) {
     const mostBytes = 'mostBytes' in source ? source.mostBytes : CAP_BYTES
-    const response = await this.ask(source, silence.signal).catch(silence.rethrow)
     const total = Number(response.headers.get('content-length') ?? 0)
     if (total > mostBytes) throw tooLarge(mostBytes)
     say('info', `Downloading ${source.url}${total ? `, ${Math.ceil(total / 2 ** 20)} MiB` : ''}`)
@@ -118,6 +125,8 @@ export class DownloadedImages implements Images {
       const response = await getPublic(new URL(url), signal, platform)
       const location = response.headers.get('location')
       if (response.status < 300 || response.status >= 400 || !location) return answered(response, url)
+      // Its connection would stay open until the download has ended.
+      await response.body?.cancel()
       url = new URL(location, url).href
     }
     throw new Failure('download_failed', `${from} redirects more than ${MOST_REDIRECTS} times`)
@@ -145,10 +154,16 @@ function answered(response: Response, url: string): Response {
   return response
 }
 
-/** Aborts a download that receives nothing for a minute. */
+type Watchdog = ReturnType<typeof watchdog>
+
+/** Aborts a download that receives nothing for a minute, and at its end whatever is still open of it. */
 function watchdog() {
   const controller = new AbortController()
-  const bark = () => controller.abort()
+  let stoodStill = false
+  const bark = () => {
+    stoodStill = true
+    controller.abort()
+  }
   let timer = setTimeout(bark, SILENCE_MS)
   return {
     signal: controller.signal,
@@ -156,17 +171,19 @@ function watchdog() {
       clearTimeout(timer)
       timer = setTimeout(bark, SILENCE_MS)
     },
-    end: () => clearTimeout(timer),
-    rethrow(cause: unknown): never {
+    /** A body that was not read to its end, as that of a refusal, would keep its connection. */
+    end() {
       clearTimeout(timer)
-      if (controller.signal.aborted)
-        throw new Failure('download_failed', 'the download stood still for a minute', { cause })
+      controller.abort()
+    },
+    rethrow(cause: unknown): never {
+      if (stoodStill) throw new Failure('download_failed', 'the download stood still for a minute', { cause })
       throw cause instanceof Failure ? cause : new Failure('download_failed', 'the download broke off', { cause })
     },
   }
 }
 
-async function* chunksOf(response: Response, silence: ReturnType<typeof watchdog>): AsyncGenerator<Uint8Array> {
+async function* chunksOf(response: Response, silence: Watchdog): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of response.body ?? []) {
       silence.heard()

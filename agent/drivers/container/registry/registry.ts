@@ -85,6 +85,7 @@ export class Registry {
     let response = await this.follow(url, accept, signal)
     const challenge = response.headers.get('www-authenticate')
     if (response.status === 401 && challenge) {
+      await response.body?.cancel()
       this.authorization = await this.authorize(challenge, signal)
       response = await this.follow(url, accept, signal)
     }
