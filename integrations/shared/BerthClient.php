@@ -1,6 +1,6 @@
 <?php
 // The Berth API for billing modules: retries that cannot do a thing twice, and errors in words for the person who reads
-// them. The same file is in each module's folder; integrations/copy-shared writes the copies.
+// them. It is in the sources once; integrations/package puts it into each module.
 
 declare(strict_types=1);
 
