@@ -321,6 +321,13 @@ describe('a download that ends without its image', () => {
     })
   const redirectOr404 = (path: string) => (path === '/x' ? '302 Found\r\nLocation: /gone' : '404 Not Found')
 
+  test('is one of an unreachable registry where that breaks off its answer', async () => {
+    const registry = new Registry('registry.example', 'base', undefined, [], {
+      lookUp: async () => [{ address: '93.184.216.34' }],
+      send: async () => new Response(new ReadableStream({ pull: (body) => body.error(new Error('aborted')) })),
+    })
+    expect(await registry.manifest(`sha256:${'0'.repeat(64)}`).catch(({ code }) => code)).toBe('registry_unreachable')
+  })
   test('keeps none of a registry that wants a login', async () => {
     let closed = 0
     const registry = new Registry('registry.example', 'base', undefined, [], {

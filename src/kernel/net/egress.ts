@@ -194,8 +194,11 @@ function send(
       reject(new NoAnswer(`${url.host} answered more than ${mostBytes} bytes.`))
       request.destroy()
     })
-    response.on('end', arrived)
-    response.on('error', reject)
+    const broke = (cause?: Error) =>
+      reject(new NoAnswer(`${url.host} closed the connection in the middle of its answer.`, { cause }))
+    // A connection that breaks in the middle of an answer may end it too.
+    response.on('end', () => (response.complete ? arrived() : broke()))
+    response.on('error', broke)
   })
   request.on('error', (error) =>
     reject(new NoAnswer(`${url.host} could not be called: ${error.message}`, { cause: error })),

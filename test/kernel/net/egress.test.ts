@@ -1,5 +1,6 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import https from 'node:https'
+import net from 'node:net'
 import {
   addressFor,
   chosenByOperator,
@@ -153,6 +154,28 @@ describe('S12 S13 a call to an address that somebody chose', () => {
     answers = 0
     expect((await read('/away', 2000))[0]).toBe(302)
     expect(answers).toBe(1)
+  })
+  test('has no answer where the connection breaks in the middle of one', async () => {
+    for (const [framing, part] of [
+      ['Content-Length: 100', 'a part'],
+      ['Transfer-Encoding: chunked', '6\r\na part\r\n'],
+    ] as const)
+      for (const how of ['end', 'resetAndDestroy'] as const) {
+        const server = net.createServer((socket) => {
+          socket.on('error', () => {})
+          socket.once('data', () => {
+            socket.write(`HTTP/1.1 200 OK\r\n${framing}\r\n\r\n${part}`)
+            setTimeout(() => socket[how](), 20)
+          })
+        })
+        await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
+        const { port } = server.address() as net.AddressInfo
+        const error = await egress(new URL(`http://127.0.0.1:${port}/`), lab).catch((e) => e)
+        server.close()
+        expect([framing, how, error instanceof NoAnswer]).toEqual([framing, how, true])
+        if (how === 'end')
+          expect(error.message).toBe(`127.0.0.1:${port} closed the connection in the middle of its answer.`)
+      }
   })
   test('takes no name that ends with a dot, and none with a password', async () => {
     expect(await refusalOf('https://id.test./', '9.9.9.9')).toBe('id.test. must not end its host name with a dot.')

@@ -163,13 +163,19 @@ function manifestOf(digest: string, text: string, type: string, { config, layers
   return { digest, type, text, blobs: [config, ...layers], layersBytes }
 }
 
+/** Throws `registry_refused` for too long an answer, and `registry_unreachable` where it breaks off. */
 async function textOf(response: Response, mostBytes: number): Promise<string> {
   const parts: Uint8Array[] = []
   let bytes = 0
-  for await (const part of response.body ?? []) {
-    bytes += part.length
-    if (bytes > mostBytes) throw new Failure('registry_refused', 'the registry answers too much')
-    parts.push(part)
+  try {
+    for await (const part of response.body ?? []) {
+      bytes += part.length
+      if (bytes > mostBytes) throw new Failure('registry_refused', 'the registry answers too much')
+      parts.push(part)
+    }
+  } catch (cause) {
+    if (cause instanceof Failure) throw cause
+    throw new Failure('registry_unreachable', 'the registry broke off its answer', { cause })
   }
   return Buffer.concat(parts).toString('utf8')
 }
