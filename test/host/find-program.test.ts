@@ -42,10 +42,12 @@ const enrolled = { 'var/lib/berth-agent/agent.json': '{"controller": "https://pa
 const program = 'usr/local/bin/berth'
 const fetched = '/usr/local/lib/berth/fetched'
 
-test('a node with an older program takes the one of its controller with its token, and keeps one that is new enough', () => {
+test('a node with an older program takes its controller’s with its token, and keeps one that is new enough', () => {
   const old = { ...enrolled, [program]: OLD }
   expect(machine(old, 'berth-install.sh').find('agent', 'token=enr_1')).toBe(fetched)
-  expect(machine(old, 'berth-install.sh').find('agent')).toContain('There is no program for this script, or none as new')
+  expect(machine(old, 'berth-install.sh').find('agent')).toContain(
+    'There is no program for this script, or none as new',
+  )
   const able = machine({ ...enrolled, [program]: ABLE }, 'berth-install.sh')
   expect(able.find('agent', 'token=enr_1')).toBe(`/${program}`)
 })

@@ -90,10 +90,27 @@ test('a name that leads to the panel or to a node is no source of a download eit
     'mirror.example': '93.184.216.34',
   }
   const lookUp = async (host: string) => [{ address: names[host]! }]
-  const policy = await downloadPolicy(p.db, p.config, [], lookUp)
+  const policy = await downloadPolicy(p.db, p.config, new URL('https://mirror.example/x'), { lookUp })
   for (const host of ['panel.test', 'also-panel.example', 'node.example'])
     await expect(addressFor(host, policy, lookUp)).rejects.toBeInstanceOf(ForbiddenAddress)
   expect(await addressFor('mirror.example', policy, lookUp)).toBe('93.184.216.34')
+  await expect(downloadPolicy(p.db, p.config, new URL('https://93.184.216.30/x'), { lookUp })).rejects.toMatchObject({
+    code: 'validation_failed',
+  })
+})
+
+test('a name server that hangs holds no download for long, and is not asked for an address that is none', async () => {
+  using p = await world()
+  let asked = 0
+  const hanging = () => {
+    asked++
+    return new Promise<never>(() => {})
+  }
+  const codeFor = (url: string) =>
+    downloadPolicy(p.db, p.config, new URL(url), { lookUp: hanging, limitMs: 20 }).catch(({ code }) => code)
+  for (const url of ['http://mirror.example/x', 'https://10.0.0.1/x', 'https://u:p@mirror.example/x'])
+    expect([url, await codeFor(url), asked]).toEqual([url, 'validation_failed', 0])
+  expect([await codeFor('https://mirror.example/x'), asked]).toEqual(['source_unreachable', 1])
 })
 
 test('variables, commands and mail logins have no control characters', async () => {

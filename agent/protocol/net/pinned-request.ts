@@ -9,7 +9,7 @@ import ipaddr from 'ipaddr.js'
 
 /** The addresses of a host name. It rejects where there is no such host. */
 export type LookUp = (host: string) => Promise<readonly { address: string }[]>
-const bySystem: LookUp = (host) => lookup(host, { all: true })
+export const bySystem: LookUp = (host) => lookup(host, { all: true })
 
 /** The host of a URL without the brackets of an IPv6 address. */
 export const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')

@@ -7,7 +7,6 @@ import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'
 import { fields, line, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
-import { disabledReason } from '../../kernel/net/egress.ts'
 import { urlFrom } from '../../kernel/net/typed-url.ts'
 import { traffic } from '../../kernel/words.ts'
 import { isoResponse, MOST_ISO_BYTES, MOST_ISOS, showIso, visibleTo } from './model.ts'
@@ -53,11 +52,11 @@ export const addIso = operation({
     url: 'https://cdimage.debian.org/debian-13.1.0-amd64-netinst.iso',
     checksum: `sha256:${'0'.repeat(64)}`,
   },
-  async prepare({ body, actor, db, config, distributions }) {
+  async prepare({ body, actor, db, config, distributions, panelLookUp }) {
     const url = urlFrom(body.url)
-    const policy = await downloadPolicy(db, config, actor.kind === 'staff' ? config.localSources : [])
-    const why = url ? disabledReason(url, policy) : 'must be an address.'
-    if (!url || why) throw invalid({ field: 'url', message: why! })
+    if (!url) throw invalid({ field: 'url', message: 'must be an address.' })
+    const allowed = actor.kind === 'staff' ? config.localSources : []
+    const policy = await downloadPolicy(db, config, url, { lookUp: panelLookUp, allowed })
     const found = await distributions.beginning(body.url, BEGINNING_BYTES, policy)
     if (!found)
       throw new ApiError(

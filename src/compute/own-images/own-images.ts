@@ -14,7 +14,6 @@ import { named } from '../../kernel/api/named.ts'
 import { described, done, fields, line, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { bodyOf } from '../../kernel/fields/field-list.ts'
-import { disabledReason } from '../../kernel/net/egress.ts'
 import { urlFrom } from '../../kernel/net/typed-url.ts'
 import { settingValue } from '../../kernel/setting.ts'
 import { exactGb } from '../../kernel/words.ts'
@@ -44,14 +43,13 @@ export const addOwnImage = operation({
     url: 'https://images.example.com/system.qcow2',
     checksum: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   },
-  async prepare({ body, db, target, config, distributions }) {
+  async prepare({ body, db, target, config, distributions, panelLookUp }) {
     const url = urlFrom(body.url)
-    const policy = await downloadPolicy(db, config)
-    const why = url ? disabledReason(url, policy) : 'is not an address.'
-    if (why) throw invalid({ field: 'url', message: why })
+    if (!url) throw invalid({ field: 'url', message: 'is not an address.' })
     if (body.checksum.length !== (body.checksum.startsWith('sha256:') ? 71 : 135))
       throw invalid({ field: 'checksum', message: 'is not a whole digest. Was a part lost when it was copied?' })
     mustHaveSpace(countOwnImages(db, target.id))
+    const policy = await downloadPolicy(db, config, url, { lookUp: panelLookUp })
     const found = await inspectRemote(distributions, body.url, 'url', policy)
     if (!found)
       throw new ApiError(

@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { bySystem, type LookUp } from '../../../agent/protocol/net/pinned-request.ts'
 import { agentPaths } from '../../../agent/protocol/wire.ts'
 import { hour, second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
@@ -105,6 +106,8 @@ declare module '../../kernel/register.ts' {
     agents: AgentEndpoints
     /** Serves install.sh and the program to machines that join. */
     programs: Programs
+    /** Resolves the panel's own name, to which no download may lead. */
+    panelLookUp: LookUp
   }
   interface ScopeNames extends Scopes {}
   interface PermissionNames extends Permissions {}
@@ -175,7 +178,7 @@ export const nodesFeature = feature({
   services({ db, clock, config }) {
     const programs = new Programs(config.agentDir)
     const encrypted = config.publicUrl.startsWith('https:') || config.agentInsecure
-    return { programs, agents: new AgentEndpoints({ db, clock, programs, encrypted }) }
+    return { programs, panelLookUp: bySystem, agents: new AgentEndpoints({ db, clock, programs, encrypted }) }
   },
   routes: ({ app: { agents, programs, nodes: live } }) => [
     ['GET', INSTALLER_PATH, () => programs.installer()],

@@ -182,6 +182,7 @@ export async function panel(options: Options = {}) {
       services: {
         host: new HostFigures({ ...calmHost, ...options.host }, dir, certificateEndsAt),
         distributions: distributionsOver([], options.distributions ?? onlyExamples),
+        panelLookUp: async () => [],
         forwardLookUp: options.forwardLookUp ?? (async () => []),
         webhookTransport: {
           silenceMs: 10_000,

@@ -1,9 +1,10 @@
 // The addresses of the platform itself. A stranger's URL leads to none of them: what listens there trusts its network.
-import { lookup } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
-import { hostOf } from '../../../../agent/protocol/net/pinned-request.ts'
+import { addressesOf, hostOf, type LookUp } from '../../../../agent/protocol/net/pinned-request.ts'
+import { ApiError, invalid } from '../../../kernel/api/errors.ts'
+import { second } from '../../../kernel/db/clock.ts'
 import type { Db } from '../../../kernel/db/open.ts'
-import { type Policy, publicOnly } from '../../../kernel/net/egress.ts'
+import { disabledReason, type Policy, publicOnly } from '../../../kernel/net/egress.ts'
 import type { AppConfig } from '../../../kernel/register.ts'
 import { managementAddresses } from '../../node-records/queries.ts'
 
@@ -24,18 +25,56 @@ export const withRefused = <Source extends object>(db: Db, source: Source): Sour
   refused: managementAddresses(db),
 })
 
-type LookUp = (host: string) => Promise<readonly { address: string }[]>
+/** How long the panel's name may take to be resolved. */
+const LOOK_UP_MS = 5 * second
+
+type Sources = {
+  /** For the panel's name. */
+  lookUp: LookUp
+  /** CIDRs that are a source beside the Internet. */
+  allowed?: readonly string[]
+  limitMs?: number
+}
 
 /**
  * For files at an address that somebody entered: from the Internet or from `allowed`, and not from the platform. Behind
- * address translation the panel's public address is no address of its host, so its name is resolved too.
+ * address translation the panel's public address is no address of its host, so its name is resolved too. Throws
+ * `validation_failed` for a URL that may not be called, and `source_unreachable` where the name server does not answer.
  */
 export async function downloadPolicy(
   tx: Db,
   config: Pick<AppConfig, 'publicUrl'>,
-  allowed: readonly string[] = [],
-  lookUp: LookUp = (host) => lookup(host, { all: true }),
+  url: URL,
+  sources: Sources,
 ): Promise<Policy> {
-  const panel = await lookUp(hostOf(new URL(config.publicUrl))).catch(() => [])
-  return { ...publicOnly, allowed, refused: [...platformAddresses(tx, config), ...panel.map(({ address }) => address)] }
+  const { lookUp, allowed = [], limitMs = LOOK_UP_MS } = sources
+  const refused = platformAddresses(tx, config)
+  // The URL may say already that it is no source: that costs no look-up.
+  mustBeSource(url, { ...publicOnly, allowed, refused })
+  const panel = await inTime(addressesOf(hostOf(new URL(config.publicUrl)), lookUp), limitMs)
+  const policy = { ...publicOnly, allowed, refused: [...refused, ...panel] }
+  mustBeSource(url, policy)
+  return policy
+}
+
+function mustBeSource(url: URL, policy: Policy) {
+  const why = disabledReason(url, policy)
+  if (why) throw invalid({ field: 'url', message: why })
+}
+
+/** Without the panel's addresses nobody can say that a name does not lead to them. */
+async function inTime<T>(work: Promise<T>, limitMs: number): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () =>
+      late.reject(
+        new ApiError('source_unreachable', 'The name server of the control panel does not answer. Try again later.'),
+      ),
+    limitMs,
+  )
+  try {
+    return await Promise.race([work, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
 }
