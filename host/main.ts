@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { makeDebianPackage } from './deb.ts'
 import { type Flags, flagsFrom } from './flags.ts'
 import { install } from './install.ts'
+import { Exec } from './machine/exec.ts'
 import { type Machine, openMachine } from './machine/machine.ts'
 import { installed } from './machine/paths.ts'
 import { networkCommand } from './node/bridge.ts'
@@ -36,9 +37,9 @@ export async function hostCommand(args: readonly string[]): Promise<number> {
         }),
       )
     case 'network':
-      return networkCommand(openMachine('/dev/null'), rest)
+      return networkCommand(speaking(), rest)
     case 'services':
-      return services(openMachine('/dev/null'), rest)
+      return services(speaking(), rest)
     case 'supervise':
       await supervise(installed)
       return 0
@@ -52,6 +53,9 @@ export async function hostCommand(args: readonly string[]): Promise<number> {
       return 2
   }
 }
+
+/** What programs print goes to standard error. */
+const speaking = (): Machine => ({ ...openMachine('/dev/null'), exec: new Exec(2) })
 
 async function prepared(args: readonly string[], work: (machine: Machine, flags: Flags) => Promise<unknown>) {
   let flags: Flags

@@ -8,8 +8,8 @@ import { Failed } from './machine/report.ts'
 import { networkDown } from './node/bridge.ts'
 import { deleteGuests, guestsOf } from './node/guests.ts'
 import { identityOf } from './node/identity.ts'
-import { listedServices, services, tellService } from './services/command.ts'
-import { dropInFile, removeSupervised } from './services/install-service.ts'
+import { listedServices, services, tellService, type Way } from './services/command.ts'
+import { dropInFile, journalOf, removeSupervised } from './services/install-service.ts'
 import { dropIns } from './services/units.ts'
 
 /** In the order in which they stop. */
@@ -48,10 +48,21 @@ export async function uninstall(machine: Machine, { purge, force }: Pick<Flags, 
     report.say(`Caddy ran under Berth's supervision: start it yourself for your own sites in ${paths.caddyMain}.`)
 }
 
-async function stopServices(machine: Machine) {
-  for (const name of stopped)
-    if (machine.hasSystemd) machine.exec.try('systemctl', ['disable', '--now', '--quiet', name])
-    else if (name !== 'berth-containers') await tellService(machine, name, 'stop')
+/** Throws `Failed` for one that runs on: it would lose its data under it. */
+export async function stopServices(machine: Machine, way?: Way) {
+  const { exec, hasSystemd } = machine
+  for (const name of stopped) {
+    let isStopped = true
+    if (hasSystemd) {
+      exec.try('systemctl', ['disable', '--now', '--quiet', name])
+      isStopped = exec.try('systemctl', ['is-active', '--quiet', name]) !== 0
+    } else if (name !== 'berth-containers') isStopped = (await tellService(machine, name, 'stop', way)).isDone
+    if (!isStopped)
+      throw new Failed(
+        `${name} does not stop.`,
+        `Nothing was removed. What it says: ${journalOf(machine, name)}. Then run this again.`,
+      )
+  }
 }
 
 async function removeProgram(machine: Machine) {
@@ -84,7 +95,8 @@ async function purgeAll(machine: Machine, dataDir: string): Promise<boolean> {
     exec.run('systemctl', ['daemon-reload'])
   } else {
     hasSites = listedServices(paths).includes('caddy')
-    if (listedServices(paths).length) await services(machine, ['stop'])
+    if (listedServices(paths).length && (await services(machine, ['stop'])) !== 0)
+      throw new Failed('Not all services stop.', 'Data and settings were not deleted. Stop them and run this again.')
   }
   networkDown(machine)
   const tables = exec.ask('nft', ['list', 'tables']).out

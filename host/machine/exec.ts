@@ -46,8 +46,8 @@ export type Ended = { code: number; out: string; err: string }
 export class ProgramFailed extends Error {}
 
 export class Exec {
-  /** `log`: the file that output goes to; none: it is thrown away. */
-  constructor(private log?: string) {}
+  /** `log`: the file, or the open descriptor, that output goes to; none: it is thrown away. */
+  constructor(private log?: string | number) {}
 
   has = (program: Program) => Bun.which(program, { PATH }) !== null
 
@@ -59,12 +59,7 @@ export class Exec {
 
   /** The same; answers the code. 127: there is no such program. */
   try(program: Program, args: readonly string[], options: Options = {}): number {
-    const fd = openSync(this.log ?? '/dev/null', 'a')
-    try {
-      return this.start(program, args, options, fd, fd).code
-    } finally {
-      closeSync(fd)
-    }
+    return this.withLog((fd) => this.start(program, args, options, fd, fd).code)
   }
 
   /** Runs a program and answers what it printed; what it prints as errors is answered too. */
@@ -74,11 +69,16 @@ export class Exec {
 
   /** Answers what a program printed, without the last line's end; its errors go to the log. Throws `ProgramFailed`. */
   must(program: Program, args: readonly string[], options: Options = {}): string {
+    const { code, out } = this.withLog((fd) => this.start(program, args, options, 'pipe', fd))
+    if (code !== 0) throw new ProgramFailed(`${program} ${args[0] ?? ''} ended with ${code}`)
+    return out.trimEnd()
+  }
+
+  private withLog<T>(work: (fd: number) => T): T {
+    if (typeof this.log === 'number') return work(this.log)
     const fd = openSync(this.log ?? '/dev/null', 'a')
     try {
-      const { code, out } = this.start(program, args, options, 'pipe', fd)
-      if (code !== 0) throw new ProgramFailed(`${program} ${args[0] ?? ''} ended with ${code}`)
-      return out.trimEnd()
+      return work(fd)
     } finally {
       closeSync(fd)
     }
@@ -108,12 +108,21 @@ export class Exec {
 /** `log`: its output is appended there. `socket`: a descriptor that it gets as its own number 3. */
 export type Service = { cwd: string; env: Record<string, string>; log: string; socket?: number | undefined }
 
+/** On a full disk a program runs without its log. */
+function openLog(log: string) {
+  try {
+    return openSync(log, 'a')
+  } catch {
+    return openSync('/dev/null', 'a')
+  }
+}
+
 /**
  * Starts a program that outlives this process, in a session of its own: a signal to this terminal is none for it.
  * Throws where there is no such program.
  */
 export function startService(command: readonly string[], { cwd, env, log, socket }: Service) {
-  const output = openSync(log, 'a')
+  const output = openLog(log)
   try {
     const child = Bun.spawn([...command], {
       cwd,

@@ -10,7 +10,7 @@ export const networkEnv = ({ paths }: Machine) => `${paths.settings}/network.env
 
 /** `berth host network up|down|is-up`. Answers the exit code. */
 export function networkCommand(machine: Machine, [verb, ...more]: readonly string[]): number {
-  if (more.length === 0 && verb === 'up') networkUp(machine)
+  if (more.length === 0 && verb === 'up') return saying(() => networkUp(machine))
   else if (more.length === 0 && verb === 'down') networkDown(machine)
   else if (more.length === 0 && verb === 'is-up') return isNetworkUp(machine) ? 0 : 1
   else {
@@ -18,6 +18,16 @@ export function networkCommand(machine: Machine, [verb, ...more]: readonly strin
     return 2
   }
   return 0
+}
+
+function saying(work: () => void): number {
+  try {
+    work()
+    return 0
+  } catch (error) {
+    console.error((error as Error).message)
+    return 1
+  }
 }
 
 const settingsOf = (machine: Machine) => ({

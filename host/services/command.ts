@@ -6,7 +6,8 @@ import { makeDirectory, textOf } from '../machine/machine.ts'
 import { hostProgram, type Paths } from '../machine/paths.ts'
 import { isNetworkUp, networkUp } from '../node/bridge.ts'
 import { launches } from './launch.ts'
-import { socketOf, type Told, type Verb, verbs } from './supervisor.ts'
+import { endOldKeeper, oldKeeperOf } from './old-keeper.ts'
+import { ENDING, socketOf, type Told, type Verb, verbs } from './supervisor.ts'
 
 const usage = 'services start|stop|restart|status [NAME…], or services run, which goes on until SIGTERM'
 
@@ -14,7 +15,7 @@ const usage = 'services start|stop|restart|status [NAME…], or services run, wh
 export const listedServices = ({ settings }: Paths) =>
   (textOf(`${settings}/services`) ?? '').split('\n').filter((line) => line !== '')
 
-type Way = { supervisor?: readonly string[]; known?: readonly string[] }
+export type Way = { supervisor?: readonly string[]; known?: readonly string[] }
 
 /**
  * Answers the exit code: 0 done, or all of them run; 1 not; 2 wrong use. `supervisor` is the command line that starts
@@ -53,12 +54,18 @@ async function run(machine: Machine, way: Way): Promise<number> {
   return started || stopped
 }
 
-/** Tells one service, and starts the supervisor for it where that is needed. */
-export async function tellService(machine: Machine, name: string, verb: Verb, way: Way = {}): Promise<Told> {
+/** Tells one service, and starts the supervisor for it where that is needed. What fails is told in words. */
+export const tellService = (machine: Machine, name: string, verb: Verb, way: Way = {}): Promise<Told> =>
+  tellOrThrow(machine, name, verb, way).catch((error: Error) => ({ isDone: false, words: `${name}: ${error.message}` }))
+
+async function tellOrThrow(machine: Machine, name: string, verb: Verb, way: Way): Promise<Told> {
   const { paths } = machine
   if (name === 'network') return tellNetwork(machine, verb)
   const isStarting = verb === 'start' || verb === 'restart'
-  if (isStarting) prepare(machine, name)
+  const keeper = oldKeeperOf(paths, name)
+  if (keeper && verb === 'status') return { isDone: true, words: `${name} runs` }
+  if (keeper && !(await endOldKeeper(keeper))) return { isDone: false, words: `${name} does not stop` }
+  if (name === 'libvirtd' && isStarting) prepareLibvirt(machine)
   let told = await ask(paths, verb, name)
   if (!told && !isStarting) return { isDone: verb === 'stop', words: verb === 'stop' ? '' : `${name} does not run` }
   if (!told) {
@@ -75,13 +82,17 @@ export async function tellService(machine: Machine, name: string, verb: Verb, wa
   return told
 }
 
-/** Undefined where no supervisor runs. */
+/** Undefined where no supervisor runs. Throws where one may have heard it and gave no answer: nothing is said twice. */
 async function ask(paths: Paths, verb: Verb, name: string): Promise<Told | undefined> {
-  if (!existsSync(socketOf(paths))) return undefined
-  return fetch(`http://localhost/${verb}/${name}`, { unix: socketOf(paths), proxy: '' } as RequestInit).then(
-    async (response) => (await response.json()) as Told,
-    () => undefined,
-  )
+  // A connection that is kept may be cut by the other side, and Bun asks again then.
+  const options = { unix: socketOf(paths), proxy: '', keepalive: false } as RequestInit
+  try {
+    const response = await fetch(`http://localhost/${verb}/${name}`, options)
+    return response.status === ENDING ? undefined : ((await response.json()) as Told)
+  } catch (error) {
+    if (['ENOENT', 'ECONNREFUSED'].includes((error as { code?: string }).code ?? '')) return undefined
+    throw new Error(`the supervisor gave no answer to ${verb}: ${paths.logs}/supervisor.log`)
+  }
 }
 
 /** It outlives its caller, keeps nothing of the caller open, and says what goes wrong in a log of its own. */
@@ -103,25 +114,18 @@ function tellNetwork(machine: Machine, verb: Verb): Told {
   return { isDone: verb === 'stop' || isUp, words: '' }
 }
 
-function prepare({ exec, paths }: Machine, name: string) {
-  if (name === 'libvirtd') {
-    // QEMU's user must be able to open /dev/kvm, or libvirt asks QEMU for its abilities again and again: udev sees to
-    // that elsewhere.
-    const group = exec.ask('getent', ['group', 'kvm']).out.split(':')[2]
-    if (existsSync('/dev/kvm') && group) {
-      chownSync('/dev/kvm', 0, Number(group))
-      chmodSync('/dev/kvm', 0o660)
-    }
-    makeDirectory('/run/libvirt')
-  }
-  if (name === 'berth-http-proxy') {
-    const [, , uid, gid] = exec.ask('getent', ['passwd', 'caddy']).out.split(':')
-    for (const dir of ['/run/berth-http-proxy', '/var/lib/berth-http-proxy']) {
-      makeDirectory(dir)
-      chownSync(dir, Number(uid), Number(gid))
-    }
-    const file = '/run/berth-http-proxy/caddy.json'
-    exec.run('install', ['-o', 'caddy', '-m', '400', `${paths.agentState}/http-names/caddy.json`, file])
+function prepareLibvirt({ exec }: Machine) {
+  makeDirectory('/run/libvirt')
+  // QEMU's user must be able to open /dev/kvm, or libvirt asks QEMU for its abilities again and again: udev sees to
+  // that elsewhere.
+  const group = exec.ask('getent', ['group', 'kvm']).out.split(':')[2]
+  if (!existsSync('/dev/kvm') || !group) return
+  try {
+    chownSync('/dev/kvm', 0, Number(group))
+    chmodSync('/dev/kvm', 0o660)
+  } catch (error) {
+    // Whose it is may be for the host of a container to say.
+    console.error(`libvirtd: ${(error as Error).message}`)
   }
 }
 

@@ -3,6 +3,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { type Machine, place, setting, textOf } from '../machine/machine.ts'
 import { controllerEnv, hostProgram, servicesCommand } from '../machine/paths.ts'
 import { listedServices, tellService } from './command.ts'
+import { oldKeeperOf } from './old-keeper.ts'
 import { dropIns, packaged, renderUnit, type Unit } from './units.ts'
 
 const unitFile = ({ paths }: Machine, unit: string) => `${paths.units}/${unit}.service`
@@ -77,7 +78,8 @@ export async function runService(machine: Machine, name: string, ...files: strin
     ...(isOurs ? [paths.program] : []),
     ...Object.values(dropIns).flatMap((dropIn) => (dropIn.unit === name ? [dropInFile(machine, dropIn)] : [])),
   ]
-  const isAnew = parts.some((file) => changed.has(file))
+  // A keeper of the time before hands its service over to the supervisor.
+  const isAnew = parts.some((file) => changed.has(file)) || (!hasSystemd && oldKeeperOf(paths, name) !== undefined)
   const isActive = hasSystemd
     ? exec.try('systemctl', ['is-active', '--quiet', name]) === 0
     : (await tellService(machine, name, 'status')).isDone

@@ -1,6 +1,8 @@
 // How each service is started on a machine without systemd.
-import { existsSync } from 'node:fs'
+import { chownSync, existsSync } from 'node:fs'
 import { settingsIn } from '../../src/kernel/command-line/settings-file.ts'
+import { Exec } from '../machine/exec.ts'
+import { makeDirectory } from '../machine/machine.ts'
 import { controllerEnv, type Paths } from '../machine/paths.ts'
 
 export type Launch = {
@@ -11,6 +13,10 @@ export type Launch = {
   final: readonly number[]
   /** The address of a socket that outlives the process and is passed to it as descriptor 3. */
   listen?: string
+  /** Done before each start. */
+  prepare?: () => void
+  /** It is killed where it does not stop in time, as systemd does: what it runs for guests is no part of it. */
+  isKilled?: boolean
 }
 
 const asUser = (user: string, ...more: string[]) => [
@@ -48,21 +54,37 @@ export const launches: Readonly<Record<string, (paths: Paths) => Partial<Launch>
     command: [...asUser('berth', '--no-new-privs'), paths.program, 'serve'],
     env: withSettings(paths, 'controller'),
     final: [2],
+    isKilled: true,
     ...(existsSync(controllerEnv(paths)) && { listen: listenSetting(paths) }),
   }),
   'berth-agent': (paths) => ({
     command: [paths.program, 'agent', 'run'],
     env: withSettings(paths, 'agent'),
     final: [2],
+    isKilled: true,
   }),
   caddy: ({ caddyMain }) => ({
     command: [...asUser('caddy', ...mayListen), 'caddy', 'run', '--config', caddyMain, '--adapter', 'caddyfile'],
     env: { HOME: '/var/lib/caddy' },
   }),
-  'berth-http-proxy': () => ({
+  'berth-http-proxy': (paths) => ({
+    prepare: () => giveNames(paths),
     command: [...asUser('caddy', ...mayListen), 'caddy', 'run', '--config', '/run/berth-http-proxy/caddy.json'],
     env: { HOME: '/var/lib/berth-http-proxy' },
   }),
+}
+
+/** The proxy reads a copy of its own: the agent's file is root's. Throws where that cannot be. */
+function giveNames({ agentState }: Paths) {
+  const exec = new Exec()
+  const [, , uid, gid] = exec.ask('getent', ['passwd', 'caddy']).out.split(':')
+  for (const dir of ['/run/berth-http-proxy', '/var/lib/berth-http-proxy']) {
+    makeDirectory(dir)
+    chownSync(dir, Number(uid), Number(gid))
+  }
+  const files = [`${agentState}/http-names/caddy.json`, '/run/berth-http-proxy/caddy.json']
+  const { code, err } = exec.ask('install', ['-o', 'caddy', '-m', '400', ...files])
+  if (code !== 0) throw new Error(err.trim())
 }
 
 /** Throws for a service that there is not. */

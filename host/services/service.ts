@@ -1,6 +1,6 @@
 // One service under the supervisor: started, started again with growing pauses, stopped. Its processes outlive the
 // supervisor: one that is started anew finds them by number and start time, and watches them as its own.
-import { closeSync, copyFileSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { appendFileSync, copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { startService } from '../machine/exec.ts'
 import type { Launch } from './launch.ts'
 import { closeSocket, listenAt } from './listening.ts'
@@ -10,11 +10,14 @@ const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1000, 32_000]
 /** A process that ran for this long ends the growth. */
 const STEADY_MS = 60_000
 const STOP_MS = 30_000
+/** The kernel may take a moment to end what was killed. */
+const KILLED_MS = 5000
 /** A process of an earlier supervisor is looked for this often. */
 const LOOK_MS = 200
 
-type Process = { pid: number; ended: Promise<number | undefined> }
-type Settings = { launch: () => Launch; dir: string; log: string; mostLogBytes: number }
+/** `final`: codes after which it is not started again. */
+type Process = { pid: number; ended: Promise<number | undefined>; final: readonly number[] }
+type Settings = { launch: () => Launch; dir: string; log: string; mostLogBytes: number; stopMs?: number }
 
 export class Service {
   private process: Process | undefined
@@ -22,49 +25,63 @@ export class Service {
   private loop: Promise<void> | undefined
   private wake = () => {}
   private again = false
+  private isLooping = false
   private socket: { fd: number; listen: string } | undefined
 
-  /** `dir`: where the numbers of processes are noted. `log`: its output, at most `mostLogBytes` and one older file. */
+  /**
+   * `dir`: where the numbers of processes are noted. `log`: its output, at most `mostLogBytes` and one older file.
+   * `stopMs`: how long a stop may take.
+   */
   constructor(
     readonly name: string,
     private settings: Settings,
   ) {}
 
-  /** True also in a pause between two tries. */
-  get isKept() {
-    return this.wanted
+  /** True also in a pause between two tries, and while a process that is to end has not ended yet. */
+  get isBusy() {
+    return this.wanted || this.isLooping
+  }
+
+  /** Resolves when nothing of it runs or is to be started. */
+  async ended() {
+    await this.loop?.catch(() => {})
   }
 
   /** Starts it, unless it runs. Returns at once. */
   start() {
     if (this.wanted) return
     this.wanted = true
-    // A loop that still waits for the end of the process before goes on by itself.
-    this.loop = (this.loop ?? Promise.resolve()).then(() => this.keep())
+    this.again = false
+    // A loop that still waits for the end of the process before goes on by itself; one that failed hinders no other.
+    this.loop = (this.loop ?? Promise.resolve())
+      .catch(() => {})
+      .then(async () => {
+        this.isLooping = true
+        await this.keep().finally(() => (this.isLooping = false))
+      })
   }
 
   /** Goes on with the process of a supervisor that is gone, if it lives. */
   adopt() {
     const [pid = 0, startTime = ''] = (readOr(this.noted) ?? '').split(' ')
     if (!startTime || startTimeOf(Number(pid)) !== startTime) return
-    this.process = { pid: Number(pid), ended: this.untilGone(Number(pid), startTime) }
+    this.process = { pid: Number(pid), ended: this.untilGone(Number(pid), startTime), final: [] }
     this.start()
   }
 
-  /** Resolves to whether it stopped within 30 s. */
+  /** Resolves to whether it stopped within 30 s, or was killed then. */
   async stop(): Promise<boolean> {
     this.wanted = false
     this.wake()
-    this.kill()
-    const stopped = await Promise.race([this.loop?.then(() => true) ?? true, Bun.sleep(STOP_MS).then(() => false)])
-    if (stopped) this.closeSocket()
+    const stopped = await this.endProcess(this.process, this.ended())
+    if (stopped && !this.wanted) this.closeSocket()
     return stopped
   }
 
   /** With its socket kept, unless the address has changed. Resolves to whether the process before is gone. */
   async restart(): Promise<boolean> {
-    const { socket } = this
-    if (!this.wanted || !socket || socket.listen !== this.settings.launch().listen) {
+    const { socket, wanted } = this
+    if (!wanted || !socket || socket.listen !== this.settings.launch().listen) {
       const stopped = await this.stop()
       if (stopped) this.start()
       return stopped
@@ -72,24 +89,33 @@ export class Service {
     const before = this.process
     this.again = true
     this.wake()
-    this.kill()
-    return Promise.race([before?.ended.then(() => true) ?? true, Bun.sleep(STOP_MS).then(() => false)])
+    return this.endProcess(before, before?.ended)
   }
 
   /** The program appends, so its log can be emptied under it. */
   capLog() {
     const { log, mostLogBytes } = this.settings
-    if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) < mostLogBytes) return
-    copyFileSync(log, `${log}.1`)
-    truncateSync(log)
+    quietly(() => {
+      if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) < mostLogBytes) return
+      copyFileSync(log, `${log}.1`)
+      truncateSync(log)
+    })
   }
 
   private get noted() {
     return `${this.settings.dir}/${this.name}.pid`
   }
 
-  private kill() {
-    if (this.process) signal(this.process.pid, 'SIGTERM')
+  /** Asks a process to end, and kills it where that harms nothing. Resolves to whether `ended` came to be. */
+  private async endProcess(asked: Process | undefined, ended: Promise<unknown> | undefined): Promise<boolean> {
+    if (!ended) return true
+    if (asked) signal(asked.pid, 'SIGTERM')
+    if (await within(this.settings.stopMs ?? STOP_MS, ended)) return true
+    // Settings that cannot be read say nothing about it.
+    if (!asked || asked !== this.process || !quietly(() => this.settings.launch().isKilled)) return false
+    this.say(`${this.name} does not stop and is killed`)
+    signal(asked.pid, 'SIGKILL')
+    return within(KILLED_MS, ended)
   }
 
   private async keep() {
@@ -97,17 +123,17 @@ export class Service {
     while (this.wanted) {
       const began = performance.now()
       this.process ??= this.launch()
-      const { ended } = this.process
+      const { ended, final } = this.process
       const code = await ended
       this.process = undefined
-      rmSync(this.noted, { force: true })
+      quietly(() => rmSync(this.noted, { force: true }))
       if (!this.wanted) break
       if (this.again) {
         this.again = false
         pauseMs = FIRST_PAUSE_MS
         continue
       }
-      if (code !== undefined && this.settings.launch().final.includes(code)) {
+      if (code !== undefined && final.includes(code)) {
         this.say(`${this.name} cannot work as it is set up; put that right and start it`)
         this.wanted = false
         this.closeSocket()
@@ -123,21 +149,23 @@ export class Service {
   }
 
   private launch(): Process {
-    const { command, env, cwd, listen } = this.settings.launch()
-    if (listen !== this.socket?.listen) this.closeSocket()
-    if (listen !== undefined && !this.socket) {
-      const fd = listenAt(listen)
-      if (fd !== undefined) this.socket = { fd, listen }
-    }
-    const passed = this.socket && { LISTEN_FDS: '1', LISTEN_PPID: String(process.pid) }
     try {
+      const { command, env, cwd, listen, final, prepare } = this.settings.launch()
+      prepare?.()
+      if (listen !== this.socket?.listen) this.closeSocket()
+      if (listen !== undefined && !this.socket) {
+        const fd = listenAt(listen)
+        if (fd !== undefined) this.socket = { fd, listen }
+      }
+      const passed = this.socket && { LISTEN_FDS: '1', LISTEN_PPID: String(process.pid) }
       const { log } = this.settings
       const child = startService(command, { cwd, env: { ...env, ...passed }, log, socket: this.socket?.fd })
-      writeFileSync(this.noted, `${child.pid} ${startTimeOf(child.pid) ?? ''}`)
-      return { pid: child.pid, ended: child.exited }
+      // It runs all the same where this cannot be noted: only the next supervisor does not find it.
+      quietly(() => writeFileSync(this.noted, `${child.pid} ${startTimeOf(child.pid) ?? ''}`))
+      return { pid: child.pid, ended: child.exited, final }
     } catch (error) {
       this.say(`${this.name} cannot be started: ${(error as Error).message}`)
-      return { pid: 0, ended: Promise.resolve(127) }
+      return { pid: 0, ended: Promise.resolve(127), final: [] }
     }
   }
 
@@ -158,9 +186,7 @@ export class Service {
   }
 
   private say(words: string) {
-    const log = openSync(this.settings.log, 'a')
-    writeFileSync(log, `${new Date().toISOString()} ${words}\n`)
-    closeSync(log)
+    quietly(() => appendFileSync(this.settings.log, `${new Date().toISOString()} ${words}\n`))
   }
 }
 
@@ -172,18 +198,20 @@ function startTimeOf(pid: number): string | undefined {
   return fields && fields[0] !== 'Z' ? fields[19] : undefined
 }
 
-function signal(pid: number, name: 'SIGTERM') {
-  try {
-    if (pid > 0) process.kill(pid, name)
-  } catch {
-    // It is gone.
-  }
-}
+/** One that is gone needs none. */
+const signal = (pid: number, name: 'SIGTERM' | 'SIGKILL') => void quietly(() => pid > 0 && process.kill(pid, name))
 
-function readOr(path: string): string | undefined {
+/** Resolves to whether `ended` is settled by then. */
+const within = (ms: number, ended: Promise<unknown>) =>
+  Promise.race([ended.then(() => true), Bun.sleep(ms).then(() => false)])
+
+/** A disk that is full, or a file that cannot be read, must not end the care for a service. */
+function quietly<T>(work: () => T): T | undefined {
   try {
-    return readFileSync(path, 'utf8')
+    return work()
   } catch {
     return undefined
   }
 }
+
+const readOr = (path: string) => quietly(() => readFileSync(path, 'utf8'))

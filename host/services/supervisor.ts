@@ -12,23 +12,32 @@ export type Verb = (typeof verbs)[number]
 /** How a command to a service ended. `words` is empty where there is nothing to say. */
 export type Told = { isDone: boolean; words: string }
 
+/** The status of an answer for which nothing was done: it is on its way out. */
+export const ENDING = 503
 export const socketOf = ({ run }: Paths) => `${run}/supervisor.sock`
 const CAP_LOGS_EVERY_MS = 30_000
 const MOST_LOG_BYTES = 10 << 20
 
-type Options = { all?: typeof launches; mostLogBytes?: number; capLogsEveryMs?: number }
+type Options = { all?: typeof launches; mostLogBytes?: number; capLogsEveryMs?: number; stopMs?: number }
+/** For those who have connected and not asked yet when it ends. */
+const DRAIN_MS = 100
 
 /**
- * Runs until nothing is to be kept any more, or `stopped` aborts. Services that an earlier supervisor left running are
- * taken over. Resolves at once where another supervisor runs.
+ * Runs until nothing is to be kept any more. Services that an earlier supervisor left running are taken over. Resolves
+ * soon where another supervisor runs.
  */
 export async function supervise(
   paths: Paths,
-  { all = launches, mostLogBytes = MOST_LOG_BYTES, capLogsEveryMs = CAP_LOGS_EVERY_MS }: Options = {},
+  { all = launches, mostLogBytes = MOST_LOG_BYTES, capLogsEveryMs = CAP_LOGS_EVERY_MS, stopMs }: Options = {},
 ) {
   makeDirectory(paths.run)
   mkdirSync(paths.logs, { recursive: true })
-  if (!lock(openSync(`${paths.run}/supervisor.lock`, 'a', 0o600))) return
+  const lockFile = openSync(`${paths.run}/supervisor.lock`, 'a', 0o600)
+  // One that is just ending keeps it for a moment.
+  for (let i = 0; !lock(lockFile); i++) {
+    if (i === 10) return
+    await Bun.sleep(50)
+  }
   const services = new Map(
     Object.keys(all).map((name) => [
       name,
@@ -37,6 +46,7 @@ export async function supervise(
         dir: paths.run,
         log: `${paths.logs}/${name}.log`,
         mostLogBytes,
+        ...(stopMs && { stopMs }),
       }),
     ]),
   )
@@ -45,28 +55,39 @@ export async function supervise(
     for (const service of services.values()) service.capLog()
   }, capLogsEveryMs)
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-  const isIdle = () => [...services.values()].every((service) => !service.isKept)
+  let isEnding = false
+  /** Nobody finds its socket any more, and who has found it is told to ask the next one. */
+  const endIfIdle = async () => {
+    if (isEnding || [...services.values()].some((service) => service.isBusy)) return
+    isEnding = true
+    rmSync(socketOf(paths), { force: true })
+    await Bun.sleep(DRAIN_MS)
+    end()
+  }
   rmSync(socketOf(paths), { force: true })
   const before = process.umask(0o177)
   const server = Bun.serve({
     unix: socketOf(paths),
-    async fetch(request, server) {
-      // A stop may take half a minute.
-      server.timeout(request, 0)
+    // A stop may take half a minute. Bun heeds this for a socket file too, which its types do not say.
+    ...({ idleTimeout: 0 } as object),
+    async fetch(request) {
+      if (isEnding) return new Response(null, { status: ENDING })
       const [, verb = '', name = ''] = new URL(request.url).pathname.split('/')
       const service = services.get(name)
       const told = service
-        ? await tell(service, verb as Verb)
+        ? await tell(service, verb as Verb).catch((error: Error) => ({
+            isDone: false,
+            words: `${name}: ${error.message}`,
+          }))
         : { isDone: false, words: `There is no service ${name}.` }
-      // Answered first: who waits for it learns that it is done.
-      if (verb === 'stop' && isIdle()) setTimeout(() => isIdle() && end(), 20)
+      // Also where the service ends later than the stop waits.
+      if (verb === 'stop') void service?.ended().then(endIfIdle)
       return Response.json(told)
     },
   })
   process.umask(before)
   await ended
   clearInterval(capping)
-  rmSync(socketOf(paths), { force: true })
   await server.stop(true)
 }
 
@@ -84,6 +105,6 @@ async function tell(service: Service, verb: Verb): Promise<Told> {
       return { isDone, words: isDone ? '' : `${service.name} does not stop` }
     }
     case 'status':
-      return { isDone: service.isKept, words: `${service.name} ${service.isKept ? 'runs' : 'does not run'}` }
+      return { isDone: service.isBusy, words: `${service.name} ${service.isBusy ? 'runs' : 'does not run'}` }
   }
 }

@@ -34,6 +34,7 @@ export const packaged = {
 /** Systemd that knows RestartSteps. */
 const KNOWS_STEPS = 254
 
+/** `systemdVersion`: 0 where it is not known. */
 export type Places = { program: string; docs: string; dataDir: string; systemdVersion: number }
 
 /** A unit for a program, documents and data that lie there. Throws when the file lacks a line that is to be changed. */
@@ -46,7 +47,8 @@ export function renderUnit(unit: Unit, { program, docs, dataDir, systemdVersion 
   if (text.includes(`${packaged.docs}/`)) replace(`${packaged.docs}/`, `${docs}/`)
   if (unit === 'berth' || unit === 'berth-agent') {
     replace(`ExecStart=${packaged.program} `, `ExecStart=${program} `)
-    if (systemdVersion < KNOWS_STEPS)
+    // A package may be made where there is no systemd. One that does not know the lines only warns of them.
+    if (systemdVersion > 0 && systemdVersion < KNOWS_STEPS)
       replace(
         /^# With growing pauses.*\n(?:Restart(?:Steps|MaxDelaySec)=.*\n)+/m.exec(text)?.[0] ?? 'growing pauses',
         '',

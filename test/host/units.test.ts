@@ -59,6 +59,9 @@ describe.each(['berth', 'berth-agent'] as const)('%s.service', (name) => {
       expect(lines.filter((other) => other === line)).toEqual([line])
     expect(lines.filter((line) => /^ExecStart=\/bin\/true (serve|agent run)$/.test(line))).toHaveLength(1)
   })
+  test('keeps growing pauses where the version of systemd is not known', () => {
+    expect(renderUnit(name, { ...elsewhere, systemdVersion: 0 }).split('\n')).toEqual(lines)
+  })
   test('has no growing pauses where systemd does not know them', () => {
     const old = renderUnit(name, { ...elsewhere, systemdVersion: 252 })
     expect(old).not.toMatch(/RestartSteps|RestartMaxDelaySec|growing/)
