@@ -54,7 +54,7 @@ export async function hostCommand(args: readonly string[]): Promise<number> {
   }
 }
 
-/** What programs print goes to standard error. */
+/** Its programs print to standard error. */
 const speaking = (): Machine => ({ ...openMachine('/dev/null'), exec: new Exec(2) })
 
 async function prepared(args: readonly string[], work: (machine: Machine, flags: Flags) => Promise<unknown>) {

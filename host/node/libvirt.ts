@@ -3,21 +3,22 @@ import { becomes, type Machine, place } from '../machine/machine.ts'
 import { Failed } from '../machine/report.ts'
 import { tellService } from '../services/command.ts'
 import { addSupervised, journalOf, setDropIn } from '../services/install-service.ts'
+import { oldKeeperOf } from '../services/old-keeper.ts'
 
+const daemons = ['virtlogd', 'libvirtd']
 const VERSION = ['-c', 'qemu:///system', 'version']
 const answers = ({ exec }: Machine) => exec.ask('virsh', VERSION).code === 0
 
 /** Answers which hypervisor it runs. Throws `Failed`. */
 export async function startLibvirt(machine: Machine): Promise<string | undefined> {
-  const { exec, hasSystemd } = machine
+  const { exec, hasSystemd, paths } = machine
   if (hasSystemd) {
     shutGuestsDownTogether(machine)
     if (!answers(machine) && exec.try('systemctl', ['start', 'libvirtd.service']) !== 0)
       exec.run('systemctl', ['start', 'virtqemud.socket', 'virtlogd.socket'])
-  } else if (!answers(machine)) {
-    addSupervised(machine, 'virtlogd')
-    addSupervised(machine, 'libvirtd')
-    for (const name of ['virtlogd', 'libvirtd']) {
+  } else if (!answers(machine) || daemons.some((name) => oldKeeperOf(paths, name))) {
+    for (const name of daemons) addSupervised(machine, name)
+    for (const name of daemons) {
       const told = await tellService(machine, name, 'start')
       if (!told.isDone) throw new Failed(told.words, `Its log: ${journalOf(machine, name)}`)
     }

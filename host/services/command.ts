@@ -124,7 +124,7 @@ function prepareLibvirt({ exec }: Machine) {
     chownSync('/dev/kvm', 0, Number(group))
     chmodSync('/dev/kvm', 0o660)
   } catch (error) {
-    // Whose it is may be for the host of a container to say.
+    // The host of a container may decide on its owner.
     console.error(`libvirtd: ${(error as Error).message}`)
   }
 }

@@ -56,7 +56,7 @@ export async function supervise(
   }, capLogsEveryMs)
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
   let isEnding = false
-  /** Nobody finds its socket any more, and who has found it is told to ask the next one. */
+  /** Hides its socket, and tells those who have found it to ask the next supervisor. */
   const endIfIdle = async () => {
     if (isEnding || [...services.values()].some((service) => service.isBusy)) return
     isEnding = true
