@@ -1,5 +1,6 @@
 -- The living workloads of every kind that a billing system calls by an identifier: one of a provider has it at most. The
--- check stands in the transaction of the change (src/compute/billing-service.ts); an older database may have it twice.
+-- check stands in the transaction of the change (src/compute/workloads/billing-service.ts); an older database may have
+-- it twice.
 CREATE VIEW workload_services AS
 SELECT w.id, w.kind, w.hostname, w.owner_id, w.reseller_id, w.terminated_at, w.purge_at, s.billing_service_id
   FROM servers s JOIN workloads w ON w.id = s.id
