@@ -16,31 +16,31 @@ const networkConfigWords = {
 export const networkConfigVersions = ['v1', 'v2'] as const
 export type NetworkConfigVersion = (typeof networkConfigVersions)[number]
 
-/** A field that bodies describe as responses do. */
-const described = (description: string) => ({ description, bodyDescription: description })
+/** Bodies describe the field as responses do. */
+const describedInBoth = (description: string) => ({ description, bodyDescription: description })
 
 /** The machine of a system, the family of the system and the form in which it reads its network. */
 export const hardware = {
   os: usually('linux', choice(t.Enum(osFamilies), osWords), {
     label: 'Operating system',
     hint: 'Decides clock, devices and the form in which the system gets its name, addresses and password.',
-    ...described(
+    ...describedInBoth(
       'windows: prepared with cloudbase-init. It gets its data as a config drive, and the user Administrator.',
     ),
   }),
   firmware: usually('bios', choice(t.Enum(firmwares), firmwareWords), {
     label: 'Firmware',
     hint: 'A node needs the package ovmf for UEFI. Servers keep the firmware with which they were installed.',
-    ...described('uefi_secure: UEFI with Secure Boot and the keys of Microsoft.'),
+    ...describedInBoth('uefi_secure: UEFI with Secure Boot and the keys of Microsoft.'),
   }),
   machine: usually('q35', choice(t.Enum(machines), machineWords), {
     label: 'Machine',
-    ...described('q35 is the newer one.'),
+    ...describedInBoth('q35 is the newer one.'),
   }),
   networkConfig: usually('v1', choice(t.Enum(networkConfigVersions), networkConfigWords), {
     label: 'Network data',
     hint: 'The version of cloud-init network-config. Matters where a gateway is outside the network.',
-    ...described(
+    ...describedInBoth(
       'The version of cloud-init network-config that its system gets. v1 is for most systems. v2 is for netplan with ' +
         'cloud-init before 23.1, such as Debian 12, which loses gateways outside the network of an address in v1. ' +
         'Windows ignores it.',
@@ -49,7 +49,7 @@ export const hardware = {
   tpm: usually(false, yesOrNo, {
     label: 'TPM 2.0',
     hint: 'Windows 11 needs it. A node needs swtpm.',
-    ...described('It has a TPM 2.0.'),
+    ...describedInBoth('It has a TPM 2.0.'),
   }),
 }
 export type SystemHardware = Required<Hardware> & { networkConfig: NetworkConfigVersion }

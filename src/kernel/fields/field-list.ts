@@ -78,7 +78,7 @@ function field<C, B extends TSchema, R extends TSchema, U>(
   const response = description ? described(kind.response, description) : kind.response
   return { ...kind, response, usual, form }
 }
-/** A schema is described before it is made optional: its copy would be needed again. */
+/** Describing a schema copies it without the mark that it is optional, so it is described first. */
 const bodyWith = <B extends TSchema>(body: B, { bodyDescription }: FieldText) =>
   bodyDescription ? described(body, bodyDescription) : body
 

@@ -27,7 +27,7 @@ export const planTimes = {
   timeZone: required(textLine(t.String({ minLength: 1, maxLength: 64 })), {
     label: 'Time zone',
     initial: 'UTC',
-    hint: 'For example Europe/Berlin. Each server begins at a moment of its own inside the time.',
+    hint: 'For example Europe/Berlin. Each server begins at a moment of its own within this window.',
     bodyDescription: 'A name such as Europe/Berlin.',
   }),
 }
