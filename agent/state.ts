@@ -3,9 +3,10 @@
 // that a crash between is safe.
 import type { Database } from 'bun:sqlite'
 import { openDatabase } from './database.ts'
+import type { KnownTransfer } from './drivers/transfer/transfer.ts'
 import type { PortPolicy } from './protocol/firewall.ts'
 import type { ContainerEnd } from './protocol/gpu.ts'
-import type { Crash, PortRules, PrivateNetwork, RestartPolicy, Speed, Volume } from './protocol/wire.ts'
+import type { Crash, Input, PortRules, PrivateNetwork, RestartPolicy, Speed, Volume } from './protocol/wire.ts'
 
 export type State = ReturnType<typeof openState>
 /** A vm's network port, and its limits. */
@@ -36,6 +37,9 @@ const SCHEMA = `
     workload text not null, pool text not null, primary key (workload, pool)) strict;
   create table if not exists attached_volumes (
     id text primary key, workload text not null, volume text not null) strict;
+  create table if not exists transfers (
+    transfer text primary key, workload text not null, owns integer not null, receive text,
+    begun text not null default '[]') strict;
 `
 
 export function openState(path: string) {
@@ -50,6 +54,7 @@ export function openState(path: string) {
     ...portState(db),
     ...volumeState(db),
     ...epochState(db),
+    ...transferState(db),
     close: () => db.close(),
   }
 }
@@ -286,5 +291,49 @@ function epochState(db: Database) {
       void db.run('update controller_epochs set refused_epoch = ?, refused_at = ? where node = ?', [epoch, at, node]),
     /** When a controller with a lower epoch was refused, in ms; undefined once another one was obeyed. */
     refusedEpochAt: (node: string) => epochRow(node)?.refusedAt ?? undefined,
+  }
+}
+
+type TransferRow = { transfer: string; workload: string; owns: number; receive: string | null; begun: string }
+
+/** Transfers to and from this node that have not ended. */
+function transferState(db: Database) {
+  const parse = ({ owns, receive, begun, ...row }: TransferRow): KnownTransfer => ({
+    ...row,
+    owns: owns === 1,
+    receive: receive === null ? null : (JSON.parse(receive) as Input<'transfer.receive'>),
+    begun: JSON.parse(begun) as number[],
+  })
+  const find = (transfer: string) =>
+    db.query<TransferRow, [string]>('select * from transfers where transfer = ?').get(transfer)
+  return {
+    transfer(transfer: string): KnownTransfer | undefined {
+      const row = find(transfer)
+      return row ? parse(row) : undefined
+    },
+    transfers: () => db.query<TransferRow, []>('select * from transfers order by transfer').all().map(parse),
+    /** A transfer from this node, which has the workload until it has given it over. */
+    keepLeaving: (transfer: string, workload: string) =>
+      void db.run('insert or ignore into transfers (transfer, workload, owns) values (?, ?, 1)', [transfer, workload]),
+    /** A transfer to this node, which has the workload when that is said. */
+    keepArriving: (input: Input<'transfer.receive'>) =>
+      void db.run(
+        `insert into transfers (transfer, workload, owns, receive) values (?1, ?2, 0, ?3)
+         on conflict (transfer) do update set receive = ?3`,
+        [input.transfer, input.workload, JSON.stringify(input)],
+      ),
+    setOwns: (transfer: string, owns: boolean) =>
+      void db.run('update transfers set owns = ? where transfer = ?', [Number(owns), transfer]),
+    /** The target may have this disk in part from now on. */
+    noteBegun: (transfer: string, disk: number) =>
+      void db.run(
+        `update transfers set begun = json_insert(begun, '$[#]', ?2)
+         where transfer = ?1 and not exists (select 1 from json_each(begun) where value = ?2)`,
+        [transfer, disk],
+      ),
+    forgetTransfer: (transfer: string) => void db.run('delete from transfers where transfer = ?', [transfer]),
+    /** Is the workload another node's, by a transfer that has not ended? */
+    isElsewhere: (workload: string) =>
+      db.query('select 1 from transfers where workload = ? and owns = 0').get(workload) !== null,
   }
 }

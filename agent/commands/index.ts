@@ -16,6 +16,7 @@ import { images } from './images.ts'
 import { privateNetwork } from './private-network.ts'
 import { seed } from './seed.ts'
 import { storage } from './storage.ts'
+import { transfer } from './transfer.ts'
 import { workspace } from './workspace.ts'
 
 /** Every command of the protocol. One that has no handler here does not compile. */
@@ -32,6 +33,7 @@ export const handlers: Handlers<typeof commands> = {
   ...container,
   ...workspace,
   ...httpNames,
+  ...transfer,
 }
 
 const checks = new Map(Object.entries(commands).map(([name, { input }]) => [name, Compile(input as TSchema)]))

@@ -65,6 +65,7 @@ const EVENTS_AGAIN_MS = 3000
 const SKEW_WORTH_A_WORD_MS = 30_000
 /** A heartbeat waits this long for what it is to tell, less than the time until the next one. */
 const ASK_LIMIT_MS = 8000
+const COPIED_EVERY_MS = 1000
 
 const isToAgent = Compile(ToAgent)
 
@@ -274,12 +275,15 @@ export class Connection {
 
   private jobLog(key: string): JobLog {
     let shown = -1
+    let copiedAt = Number.NEGATIVE_INFINITY
     return {
       line: (level: LogLevel, text: string) => this.send({ type: 'log', key, level, text, at: Date.now() }),
-      progress: (percent) => {
-        if (percent === shown) return
+      progress: (percent, copied) => {
+        const isDue = copied && performance.now() - copiedAt >= COPIED_EVERY_MS
+        if (percent === shown && !isDue) return
         shown = percent
-        this.send({ type: 'progress', key, percent })
+        if (copied) copiedAt = performance.now()
+        this.send({ type: 'progress', key, percent, ...(copied && { copied }) })
       },
     }
   }

@@ -23,6 +23,7 @@ import { FakeSeeds } from '../drivers/seed/fake.ts'
 import { FakePool } from '../drivers/storage/fake.ts'
 import { type Pool, Storage } from '../drivers/storage/storage.ts'
 import { FakeCounters } from '../drivers/traffic/fake.ts'
+import { FakeTransfers } from '../drivers/transfer/fake.ts'
 import { FakeWorkspaces } from '../drivers/workspace/fake.ts'
 import { decrypting } from '../protocol/for-node.ts'
 import { type Facts, firmwares, type PoolCapacity } from '../protocol/wire.ts'
@@ -130,7 +131,10 @@ export function openFakeHost(
   const containers = hanging(fakeContainers, ['look', 'power'], () => whileHanging(dataDir, 'containers'))
   const access = new FakeAccess(db, containers.power)
   const httpNames = new FakeHttpNames(db)
+  const transfers = new FakeTransfers(db, join(dataDir, 'fake.db'), fakeHypervisor, now)
   const host = {
+    transfers,
+    migration: transfers.migration,
     counters,
     consoles,
     metering,

@@ -14,6 +14,7 @@ import type { Images } from '../drivers/images/images.ts'
 import type { Network } from '../drivers/network/network.ts'
 import type { Seeds } from '../drivers/seed/seed.ts'
 import type { Storage } from '../drivers/storage/storage.ts'
+import type { Migration, Transfers } from '../drivers/transfer/transfer.ts'
 import type { Workspaces } from '../drivers/workspace/workspaces.ts'
 import type { CommandName, Facts } from '../protocol/wire.ts'
 import type { State } from '../state.ts'
@@ -45,6 +46,9 @@ export interface Host {
   httpNames: HttpNames
   workspaces: Workspaces
   gpus: Gpus
+  /** Moves to and from other nodes. */
+  transfers: Transfers
+  migration: Migration
   backupFiles: BackupFiles
   metering: Metering
   state: State

@@ -23,6 +23,7 @@ import { IsoSeeds } from '../drivers/seed/iso.ts'
 import { openPools } from '../drivers/storage/pools-file.ts'
 import { Storage } from '../drivers/storage/storage.ts'
 import { NftCounters } from '../drivers/traffic/nftables.ts'
+import { noMigration, noTransfers } from '../drivers/transfer/unsupported.ts'
 import { Ext4Workspaces } from '../drivers/workspace/ext4.ts'
 import { Failure } from '../failure.ts'
 import { log } from '../log.ts'
@@ -79,6 +80,8 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
   })
   return {
     state,
+    transfers: noTransfers,
+    migration: noMigration,
     access,
     httpNames,
     containers,

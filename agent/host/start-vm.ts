@@ -1,13 +1,16 @@
 import { say } from '../controller-link/job-log.ts'
-import { wordsOf } from '../failure.ts'
+import { Failure, wordsOf } from '../failure.ts'
 import type { Port } from '../state.ts'
 import type { Host } from './host.ts'
 
 /**
  * Loads the rules, starts the vm and limits it. Used by `vm.start` and after a boot of the host. Throws `pool_silent`
- * where a disk is in a pool that hangs: the hypervisor would hang with it.
+ * where a disk is in a pool that hangs: the hypervisor would hang with it. Throws `not_owned` for a vm that a transfer
+ * has given, or not given yet, to this node: two nodes never run it.
  */
 export async function startVm(host: Host, workload: string) {
+  if (host.state.isElsewhere(workload))
+    throw new Failure('not_owned', `${workload} is another node's by a transfer, so it is not started here`)
   for (const pool of host.state.poolsOf(workload)) await host.storage.answering(pool)
   await host.portSecurity.ensureFor(workload)
   await host.backupRuns.whileStarting(workload, () => host.hypervisor.start(workload))

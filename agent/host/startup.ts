@@ -6,6 +6,7 @@ import { log } from '../log.ts'
 import { sleep } from '../sleep.ts'
 import type { Host } from './host.ts'
 import type { Supervision } from './supervision.ts'
+import { reopenTransfers } from './transfers.ts'
 
 const AGAIN_AFTER_MS = 5000
 
@@ -22,6 +23,7 @@ export async function startVms(host: Host, supervision: Supervision, signal: Abo
       await ensureRoutes(host)
       await reload('the names of HTTP ports', () => host.httpNames.ensure())
       void sweepBackups(host)
+      void reopenTransfers(host, Date.now())
       return await supervision.check()
     } catch (error) {
       log('error', 'the vms of this host cannot be started yet; trying again in 5 s', { error: wordsOf(error) })

@@ -14,10 +14,12 @@ import { imageCommands } from './commands/images.ts'
 import { privateNetworkCommands } from './commands/private-network.ts'
 import { seedCommands } from './commands/seed.ts'
 import { storageCommands } from './commands/storage.ts'
+import { transferCommands } from './commands/transfer.ts'
 import { workspaceCommands } from './commands/workspace.ts'
 import { consoleKinds } from './console.ts'
 import { MOST_PINS, PIN } from './pin.ts'
 import { Addresses, Crash, Facts, Heartbeat, Inventory, Metrics, PowerChange, Traffic } from './values/reports.ts'
+import { Copied } from './values/transfers.ts'
 
 export { RestartPolicy, restartPolicies, WORKLOAD_ID } from './bounds.ts'
 export { ImageSource, IsoSource, serialOf, Volume } from './values/disks.ts'
@@ -32,6 +34,7 @@ export {
 } from './values/guests.ts'
 export { PortRules, PrivateNetwork, TAP_PREFIX } from './values/ports.ts'
 export * from './values/reports.ts'
+export { ArrivingDisk, Copied, DiskChecksum, SshTarget } from './values/transfers.ts'
 export * from './values/vms.ts'
 
 /**
@@ -104,6 +107,7 @@ export const commands = {
   ...containerCommands,
   ...workspaceCommands,
   ...httpNamesCommands,
+  ...transferCommands,
 }
 
 /** The names of the commands that this program knows: an agent sends them with its facts. */
@@ -153,7 +157,13 @@ export const FromAgent = t.Union([
   Traffic,
   Metrics,
   t.Object({ type: t.Literal('log'), key, level: LogLevel, text: anyText(4096), at: timestamp }),
-  t.Object({ type: t.Literal('progress'), key, percent: t.Integer({ minimum: 0, maximum: 100 }) }),
+  t.Object({
+    type: t.Literal('progress'),
+    key,
+    percent: t.Integer({ minimum: 0, maximum: 100 }),
+    /** Of a copy between nodes, at most once a second. */
+    copied: t.Optional(Copied),
+  }),
   t.Object({ type: t.Literal('done'), key, output: t.Unknown() }),
   t.Object({
     type: t.Literal('failed'),

@@ -52,7 +52,8 @@ export const hypervisorCommands = {
   }),
   /**
    * Starts the vm, now and after reboots of the host. From then on the node starts it again when it ends by itself, as
-   * its `restartPolicy` says. `no_port_rules`: `firewall.allow` comes first.
+   * its `restartPolicy` says. `no_port_rules`: `firewall.allow` comes first. `not_owned`: by a transfer that has not
+   * ended the vm is another node's.
    */
   'vm.start': act({
     input: t.Object({ workload: workloadId }),
@@ -64,6 +65,7 @@ export const hypervisorCommands = {
       'no_pool',
       'pool_silent',
       'no_virtualisation',
+      'not_owned',
       'hypervisor_silent',
     ],
   }),

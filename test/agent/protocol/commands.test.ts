@@ -25,7 +25,7 @@ test.each(names)('%s has a handler, is declared to look or to act, and has codes
 })
 
 test('each command that is named as one that looks or waits is declared to look, and no other', () => {
-  const named = names.filter((name) => /\.(look|await|logs)$/.test(name))
+  const named = names.filter((name) => /\.(look|await|logs|checksum)$/.test(name))
   expect(names.filter((name) => commands[name].kind === 'look')).toEqual(named)
 })
 
@@ -69,8 +69,10 @@ describe('the failures of a command', () => {
     'does_not_stop',
     'no_firmware',
     'no_http_proxy',
+    'no_ssh_server',
     'no_virtualisation',
     'ssh_kit',
+    'transfer_cut',
   ]
 
   test('are produced by a test, or listed here', async () => {

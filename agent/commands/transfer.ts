@@ -1,0 +1,135 @@
+import { progress } from '../controller-link/job-log.ts'
+import type { Copying, ServedVolume } from '../drivers/transfer/transfer.ts'
+import { Failure } from '../failure.ts'
+import type { Host } from '../host/host.ts'
+import { openTransfer } from '../host/transfers.ts'
+import type { transferCommands } from '../protocol/commands/transfer.ts'
+import type { ArrivingDisk, Input, Volume } from '../protocol/wire.ts'
+import type { Handlers } from './handlers.ts'
+
+export const transfer = {
+  async 'transfer.key'({ transfer, workload }, { state, transfers }) {
+    const publicKey = await transfers.key(transfer)
+    state.keepLeaving(transfer, workload)
+    return { publicKey }
+  },
+
+  async 'transfer.receive'(input, host) {
+    const known = host.state.transfer(input.transfer)?.receive?.disks ?? []
+    for (const { volume } of input.disks)
+      if (!known.some((disk) => Bun.deepEquals(disk.volume, volume))) await mustBeFree(host, volume)
+    // Before the first disk: those that a crash leaves half way are the transfer's own.
+    host.state.keepArriving(input)
+    for (const disk of input.disks) await makeDisk(host, disk)
+    return openTransfer(host, input)
+  },
+
+  async 'transfer.copy'(input, host) {
+    await mustBeOff(host, input.workload)
+    return host.transfers.copy(await copying(host, input))
+  },
+
+  async 'transfer.mirror'(input, host) {
+    await mustRun(host, input.workload)
+    return host.transfers.mirror(await copying(host, input))
+  },
+
+  async 'transfer.checksum'({ workload, disks: volumes }, host) {
+    await mustBeOff(host, workload)
+    const disks = []
+    for (const [done, volume] of volumes.entries()) {
+      const { disk, sizeBytes } = await servedVolume(host, volume)
+      const onPercent = (percent: number) => progress((100 * done + percent) / volumes.length)
+      disks.push(await host.transfers.checksum(disk, sizeBytes, onPercent))
+    }
+    return { disks }
+  },
+
+  /** Neither node starts the vm while it is not known which of them has it: also where a crash ends this command. */
+  async 'transfer.migrate'(input, host) {
+    const { state, migration } = host
+    const { transfer, workload } = input
+    if (state.transfer(transfer)?.owns !== false) await mustRun(host, workload)
+    const migrating = await copying(host, input)
+    state.setOwns(transfer, false)
+    try {
+      const migrated = await migration.migrate(migrating)
+      state.wantStopped(workload)
+      return migrated
+    } catch (error) {
+      // It runs on here, as the contract of `migrate` says.
+      state.setOwns(transfer, true)
+      throw error
+    }
+  },
+
+  async 'transfer.resume'({ transfer, workload }, { hypervisor, migration, state }) {
+    if (!state.transfer(transfer)?.receive)
+      throw new Failure('no_transfer', `this node is not the target of the transfer ${transfer}`)
+    state.setOwns(transfer, true)
+    const { resumedAt } = await migration.resume(workload)
+    const power = await hypervisor.power(workload)
+    if (power === 'running') state.wantRunning(workload)
+    return { power, resumedAt }
+  },
+
+  async 'transfer.look'({ transfer, workload }, { migration, state }) {
+    const { power, reason } = await migration.find(workload)
+    return { power, reason: reason.slice(0, 200), owns: state.transfer(transfer)?.owns ?? null }
+  },
+
+  async 'transfer.end'({ transfer }, { state, transfers }) {
+    await transfers.end(transfer)
+    state.forgetTransfer(transfer)
+    return {}
+  },
+} satisfies Handlers<typeof transferCommands>
+
+async function mustBeFree({ storage }: Host, volume: Volume) {
+  const pool = await storage.answering(volume.pool)
+  if ((await pool.sizeBytes(volume)) !== undefined)
+    throw new Failure('volume_differs', `${(await pool.disk(volume)).path} is there already, and is left as it is`)
+}
+
+/** Of exactly this size: a copy and a migration refuse another one. */
+async function makeDisk({ storage }: Host, { volume, sizeBytes }: ArrivingDisk) {
+  const pool = await storage.answering(volume.pool)
+  await pool.receive(volume, sizeBytes, async () => {})
+  const madeBytes = await pool.sizeBytes(volume)
+  if (madeBytes !== sizeBytes)
+    throw new Failure('volume_differs', `${(await pool.disk(volume)).path} has ${madeBytes} bytes, not ${sizeBytes}`)
+}
+
+async function mustBeOff({ hypervisor }: Host, workload: string) {
+  const power = await hypervisor.power(workload)
+  if (power === 'running' || power === 'paused') throw new Failure('vm_runs', `${workload} is ${power}`)
+}
+
+async function mustRun({ hypervisor }: Host, workload: string) {
+  const power = await hypervisor.power(workload)
+  if (power !== 'running') throw new Failure('vm_off', `${workload} is ${power}, so it is not moved while it runs`)
+}
+
+async function copying(
+  host: Host,
+  { transfer, workload, to, disks, maxMbps }: Input<'transfer.copy'>,
+): Promise<Copying> {
+  const { state } = host
+  if (!state.transfer(transfer))
+    throw new Failure('no_transfer', `this node does not know the transfer ${transfer}; transfer.key comes first`)
+  return {
+    ...{ transfer, workload, to, maxMbps },
+    disks: await Promise.all(disks.map((volume) => servedVolume(host, volume))),
+    begun: {
+      has: (disk) => state.transfer(transfer)?.begun.includes(disk) ?? false,
+      add: (disk) => state.noteBegun(transfer, disk),
+    },
+  }
+}
+
+async function servedVolume({ storage }: Host, volume: Volume): Promise<ServedVolume> {
+  const pool = await storage.answering(volume.pool)
+  const [disk, sizeBytes] = [await pool.disk(volume), await pool.sizeBytes(volume)]
+  if (sizeBytes === undefined) throw new Failure('no_volume', `there is no disk ${disk.path}`)
+  return { disk, sizeBytes }
+}

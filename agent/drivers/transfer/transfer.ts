@@ -1,0 +1,94 @@
+import type { Copied, DiskChecksum } from '../../protocol/values/transfers.ts'
+import type { Input, Power, SshTarget } from '../../protocol/wire.ts'
+import type { Disk } from '../storage/storage.ts'
+
+/** Bytes of a block whose hash is compared. */
+export const BLOCK_BYTES = 4 << 20
+
+/** The target as it answers `transfer.receive`. */
+export type Listening = Pick<SshTarget, 'port' | 'user' | 'hostKeys'>
+/** A disk that is served for a transfer; `disk` is made, and has `sizeBytes`. */
+export type ServedVolume = { disk: Disk; sizeBytes: number }
+
+/** An open transfer as its target serves it. `until`: in milliseconds since 1970, by this node's clock. */
+export type Receiving = {
+  transfer: string
+  publicKey: string
+  from: readonly string[]
+  disks: readonly ServedVolume[]
+  until: number
+}
+
+/** `disks` in the order in which the target serves its own. `begun`: the disks that the target may have in part. */
+export type Copying = {
+  transfer: string
+  workload: string
+  to: SshTarget
+  disks: readonly ServedVolume[]
+  maxMbps: number | null
+  begun: Begun
+}
+/** Which disks were begun, kept over a crash. */
+export type Begun = { has(disk: number): boolean; add(disk: number): void }
+
+/**
+ * The path between two nodes, and the copy of disks over it. Every method that changes something converges. What a
+ * killed agent left is ended before the first of them does anything. Copies tell their progress to the log of the
+ * command.
+ */
+export interface Transfers {
+  /** The public key of the transfer, which is made once. */
+  key(transfer: string): Promise<string>
+  /**
+   * Serves the disks to whoever has the key, until `end`, or `until` for new connections. Called again, it replaces
+   * what it serves. Throws `no_ssh_server`.
+   */
+  receive(receiving: Receiving): Promise<Listening>
+  /**
+   * Makes the target's disks the same as these, which no vm has open. After a cut it goes on where it was. Throws
+   * `no_transfer`, `transfer_refused`, `transfer_unreachable`, `transfer_cut`, `disk_differs` and `pool_full`, and
+   * `transfer_ended` when `end` is called meanwhile.
+   */
+  copy(copying: Copying): Promise<Copied>
+  /**
+   * Copies the disks of a running vm and mirrors what it writes from then on. Resolves when the disks are the same. The
+   * mirror ends with the vm, or with `end`. Throws what `copy` throws.
+   */
+  mirror(copying: Copying): Promise<Copied>
+  /** The checksum of a disk that no vm has open, and that this node may serve for a transfer. */
+  checksum(disk: Disk, sizeBytes: number, onPercent: (percent: number) => void): Promise<DiskChecksum>
+  /** Ends what the transfer does on this node, and removes what it needed. */
+  end(transfer: string): Promise<void>
+}
+
+/** A vm as the recovery after a move finds it: its power, with the reason in the hypervisor's words. */
+export type Found = { power: Power; reason: string }
+export type Migrating = Omit<Copying, 'begun'>
+
+/** The part of a hypervisor that moves running vms. */
+export interface Migration {
+  /**
+   * Moves the running vm to the target, where it is paused then, with its disks where there are any. A failure leaves
+   * it running here. One that this transfer has moved already is moved. `stoppedAt`: when it stopped, by the target's
+   * clock. Throws what `Transfers.copy` throws, and `vm_off` and `migration_failed`.
+   */
+  migrate(migrating: Migrating): Promise<Copied & { stoppedAt: number }>
+  /**
+   * Lets a vm run on that a migration has left paused here; one that runs or is off stays as it is. Answers when, by
+   * the clock of this node in milliseconds since 1970; null where it did not. Throws `hypervisor_silent`.
+   */
+  resume(workload: string): Promise<{ resumedAt: number | null }>
+  /** Throws `hypervisor_silent`. */
+  find(workload: string): Promise<Found>
+}
+
+/** A transfer as a node knows it, from `transfer.key` or `transfer.receive` until `transfer.end`. */
+export type KnownTransfer = {
+  transfer: string
+  workload: string
+  /** False: the workload is another node's, and is not started here. */
+  owns: boolean
+  /** The input with which the target was opened; null on the source. */
+  receive: Input<'transfer.receive'> | null
+  begun: readonly number[]
+}

@@ -1,0 +1,34 @@
+// Transfers that are open over a start of the agent.
+import type { Listening } from '../drivers/transfer/transfer.ts'
+import { wordsOf } from '../failure.ts'
+import { log } from '../log.ts'
+import type { Input } from '../protocol/wire.ts'
+import type { Host } from './host.ts'
+
+/** Opens a transfer to this node: its disks are served, and its key is let in. */
+export async function openTransfer(host: Host, input: Input<'transfer.receive'>): Promise<Listening> {
+  const { transfer, publicKey, from, expiresAt: until } = input
+  const disks = await Promise.all(
+    input.disks.map(async ({ volume, sizeBytes }) => ({
+      disk: await (await host.storage.answering(volume.pool)).disk(volume),
+      sizeBytes,
+    })),
+  )
+  return host.transfers.receive({ transfer, publicKey, from, disks, until })
+}
+
+/**
+ * Opens the transfers to this node again that have not ended: their sources try for a while to go on. One whose vm has
+ * its disks open by now is left alone.
+ */
+export async function reopenTransfers(host: Host, now: number) {
+  const known = host.state.transfers()
+  for (const { transfer, receive, owns, workload } of known) {
+    if (!receive || owns || receive.expiresAt <= now) continue
+    try {
+      if ((await host.hypervisor.power(workload)) !== 'paused') await openTransfer(host, receive)
+    } catch (error) {
+      log('error', 'a transfer to this node cannot go on', { transfer, error: wordsOf(error) })
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import { Type as t } from 'typebox'
+import { line, timestamp } from '../bounds.ts'
+import { Volume } from '../values/disks.ts'
+import { address } from '../values/ports.ts'
+import {
+  ArrivingDisk,
+  Copied,
+  DiskChecksum,
+  MOST_DISKS,
+  maxMbps,
+  ofTransfer,
+  SshTarget,
+  sshPublicKey,
+} from '../values/transfers.ts'
+import { Power } from '../values/vms.ts'
+import { act, look } from './declare.ts'
+import { findsDisk, makesDisk } from './storage.ts'
+
+const nothing = t.Object({})
+/** One volume for each disk that the target has made, in the order of `transfer.receive`. */
+const volumes = t.Array(Volume, { minItems: 1, maxItems: MOST_DISKS })
+
+/**
+ * Failures of a source that reaches its target by SSH. `no_transfer`: `transfer.key` comes first. `transfer_refused`:
+ * the target's SSH server has another key, or does not let this key in. `transfer_unreachable`: it does not answer.
+ * `transfer_cut`: the connection broke and did not come back. `transfer_ended`: `transfer.end` came meanwhile.
+ */
+const reachesTarget = [
+  'no_transfer',
+  'transfer_refused',
+  'transfer_unreachable',
+  'transfer_cut',
+  'transfer_ended',
+] as const
+
+/**
+ * A move of a workload from one node, the source, to another, the target. The source reaches the target by SSH alone,
+ * with a key of this transfer; what it can do there is written to the transfer's disks, and give the vm over.
+ */
+export const transferCommands = {
+  /** On the source: makes the key of the transfer, once. It never leaves the node, and ends with `transfer.end`. */
+  'transfer.key': act({
+    input: t.Object(ofTransfer),
+    output: t.Object({ publicKey: sshPublicKey }),
+    failures: [],
+  }),
+  /**
+   * On the target: makes the disks, of exactly these sizes, and lets the key in from these addresses until `expiresAt`.
+   * Sent again, it keeps the disks that it made; `volume_differs`: another disk has the name. The disks stay after
+   * `transfer.end`; `volume.remove` deletes them. From now on the node does not start the workload, until
+   * `transfer.resume` or `transfer.end`. `no_ssh_server`: the node has no OpenSSH server that can let it in.
+   */
+  'transfer.receive': act({
+    input: t.Object({
+      ...ofTransfer,
+      from: t.Array(address, { minItems: 1, maxItems: 10 }),
+      publicKey: sshPublicKey,
+      disks: t.Array(ArrivingDisk, { maxItems: MOST_DISKS }),
+      expiresAt: timestamp,
+    }),
+    output: t.Object({
+      port: SshTarget.properties.port,
+      user: SshTarget.properties.user,
+      hostKeys: SshTarget.properties.hostKeys,
+    }),
+    failures: [...makesDisk, 'no_ssh_server'],
+  }),
+  /**
+   * On the source, of a vm that is off: makes the target's disks the same as `disks`. What is the same already is not
+   * sent: after a cut, after `transfer.mirror`, and when it is sent again. `vm_runs`: it is not off. `disk_differs`:
+   * the target's disk has another size. `pool_full`: of the target.
+   */
+  'transfer.copy': act({
+    input: t.Object({ ...ofTransfer, to: SshTarget, disks: volumes, maxMbps }),
+    output: Copied,
+    failures: [
+      ...reachesTarget,
+      ...findsDisk,
+      'no_volume',
+      'disk_differs',
+      'pool_full',
+      'vm_runs',
+      'hypervisor_silent',
+    ],
+    outOfTurn: true,
+  }),
+  /**
+   * On the source, of a vm that runs: copies its disks, and from then on writes there what the vm writes, before the vm
+   * learns that it is written; so until the vm ends or `transfer.end`. `vm_off`: it does not run.
+   */
+  'transfer.mirror': act({
+    input: t.Object({ ...ofTransfer, to: SshTarget, disks: volumes, maxMbps }),
+    output: Copied,
+    failures: [...reachesTarget, ...findsDisk, 'no_volume', 'disk_differs', 'pool_full', 'vm_off', 'hypervisor_silent'],
+    outOfTurn: true,
+  }),
+  /**
+   * On both: reads the disks, which no vm has open, and answers the checksum of each. The controller compares those of
+   * the two nodes. On the target while the transfer is open.
+   */
+  'transfer.checksum': look({
+    input: t.Object({ ...ofTransfer, disks: volumes }),
+    output: t.Object({ disks: t.Array(DiskChecksum, { maxItems: MOST_DISKS }) }),
+    failures: [...findsDisk, 'no_volume', 'vm_runs', 'hypervisor_silent'],
+  }),
+  /**
+   * On the source, of a vm that runs: moves it to the target with its memory and, where `disks` names them, its disks.
+   * Afterwards it is paused there, runs nowhere, and is defined no more here; a failure leaves it running here. This
+   * node does not start it from then on, until `transfer.end`. `stoppedAt`: when it stopped, by the clock of the
+   * target.
+   */
+  'transfer.migrate': act({
+    input: t.Object({ ...ofTransfer, to: SshTarget, disks: t.Array(Volume, { maxItems: MOST_DISKS }), maxMbps }),
+    output: t.Object({ ...Copied.properties, stoppedAt: timestamp }),
+    failures: [
+      ...reachesTarget,
+      ...findsDisk,
+      'no_vm',
+      'no_volume',
+      'disk_differs',
+      'pool_full',
+      'vm_off',
+      'migration_failed',
+      'hypervisor_silent',
+    ],
+    outOfTurn: true,
+  }),
+  /**
+   * On the target: the workload is this node's from now on. A vm that `transfer.migrate` brought runs on; one that is
+   * off may be started. `resumedAt`: when it ran on, by the clock of this node; null where it did not. `no_transfer`:
+   * `transfer.receive` comes first.
+   */
+  'transfer.resume': act({
+    input: t.Object(ofTransfer),
+    output: t.Object({ power: Power, resumedAt: t.Union([timestamp, t.Null()]) }),
+    failures: ['no_transfer', 'hypervisor_silent'],
+  }),
+  /**
+   * On both: what the hypervisor says of the vm, with its reason in the hypervisor's words; and whether the workload is
+   * this node's, as far as the transfer decides it; null: the node does not know the transfer.
+   */
+  'transfer.look': look({
+    input: t.Object(ofTransfer),
+    output: t.Object({
+      power: Power,
+      reason: line(200),
+      owns: t.Union([t.Boolean(), t.Null()]),
+    }),
+    failures: ['hypervisor_silent'],
+  }),
+  /**
+   * On both: ends what the transfer does, and removes its key and all that it needed. The disks stay, and so does the
+   * vm wherever it is. Without the transfer it does nothing.
+   */
+  'transfer.end': act({
+    input: t.Object(ofTransfer),
+    output: nothing,
+    failures: ['hypervisor_silent'],
+    outOfTurn: true,
+  }),
+}
