@@ -1,12 +1,12 @@
 // The start of the agent, before it connects to the controller: first the rules, then the vms and containers.
 
 import { sweepBackups } from '../drivers/backup/backup-runs.ts'
+import { reopenTransfers } from '../drivers/transfer/opening.ts'
 import { wordsOf } from '../failure.ts'
 import { log } from '../log.ts'
 import { sleep } from '../sleep.ts'
 import type { Host } from './host.ts'
 import type { Supervision } from './supervision.ts'
-import { reopenTransfers } from './transfers.ts'
 
 const AGAIN_AFTER_MS = 5000
 

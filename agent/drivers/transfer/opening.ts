@@ -1,9 +1,10 @@
 // Transfers that are open over a start of the agent.
-import type { Listening } from '../drivers/transfer/transfer.ts'
-import { wordsOf } from '../failure.ts'
-import { log } from '../log.ts'
-import type { Input } from '../protocol/wire.ts'
-import type { Host } from './host.ts'
+
+import { wordsOf } from '../../failure.ts'
+import type { Host } from '../../host/host.ts'
+import { log } from '../../log.ts'
+import type { Input } from '../../protocol/wire.ts'
+import type { Listening } from './transfer.ts'
 
 /** Opens a transfer to this node: its disks are served, and its key is let in. */
 export async function openTransfer(host: Host, input: Input<'transfer.receive'>): Promise<Listening> {
