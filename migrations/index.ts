@@ -70,6 +70,7 @@ import stays from './0090_stays.sql' with { type: 'text' }
 import trafficOfStays from './0091_traffic_of_stays.sql' with { type: 'text' }
 import rulesOfStays from './0092_rules_of_stays.sql' with { type: 'text' }
 import pivots from './0095_pivots.sql' with { type: 'text' }
+import timesOfStays from './0115_times_of_stays.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -142,4 +143,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0091_traffic_of_stays', sql: trafficOfStays },
   { name: '0092_rules_of_stays', sql: rulesOfStays },
   { name: '0095_pivots', sql: pivots },
+  { name: '0115_times_of_stays', sql: timesOfStays },
 ]

@@ -95,7 +95,7 @@ const put = {
     row(`INSERT INTO workloads (id, kind, number, owner_id, node_id, location_id, hostname, name, lifecycle, vcpus,
       memory_mb, disk_gb, mac, placement, created_at, pool, billing_service_id)
     VALUES (?, 'server', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
-  stay: row("INSERT INTO workload_stays VALUES (?, ?, 'home', ?, ?, ?, ?, 0, 0)"),
+  stay: row("INSERT INTO workload_stays VALUES (?, ?, 'home', ?, ?, ?, ?, 0, 0, 0)"),
   server: row(
     'INSERT INTO servers (id, package_id, image_id, traffic_gb, port_mbps, format) VALUES ' +
       "(?, ?, ?, ?, ?, 'qcow2')",

@@ -131,15 +131,15 @@ export const hostAddressOf = (tx: Db, nodeId: string): string | null =>
 
 /** The share that an instance holds of its host now, whether it runs or not. */
 export const heldOf = (tx: Db, { id, nodeId }: { id: string; nodeId: string }) => ({
-  cards: cardsOf(tx, id),
-  ports: portsOf(tx, id),
+  cards: cardsOf(tx, { id, nodeId }),
+  ports: portsOf(tx, { id, nodeId }),
   hostAddress: hostAddressOf(tx, nodeId),
 })
 
 /** Gives back the cards of an instance that is stopped, and keeps the rest for it. */
 export function releaseCards(tx: Tx, { id, nodeId }: { id: string; nodeId: string }, now: number) {
-  const held = cardsOf(tx, id).length > 0
-  endHoldOfCards(tx, id)
+  const held = cardsOf(tx, { id, nodeId }).length > 0
+  endHoldOfCards(tx, { id, nodeId })
   if (held) startCheck(tx, nodeId, now)
 }
 
@@ -149,7 +149,7 @@ export function releaseCards(tx: Tx, { id, nodeId }: { id: string; nodeId: strin
  */
 export function releaseInstance(tx: Tx, { id, nodeId }: { id: string; nodeId: string }, now: number) {
   releaseAddresses(tx, id)
-  const held = cardsOf(tx, id).length > 0
-  endHold(tx, id)
+  const held = cardsOf(tx, { id, nodeId }).length > 0
+  endHold(tx, { id, nodeId })
   if (held) startCheck(tx, nodeId, now)
 }

@@ -80,8 +80,9 @@ const statements = prepared(({ $client }) => ({
      ORDER BY c.bus, c.id LIMIT ?`,
   ),
   ofNode: $client.prepare<{ id: string }, [string]>('SELECT id FROM gpu_cards WHERE node_id = +? ORDER BY bus, id'),
-  held: $client.prepare<{ id: string; uuid: string; model: string; memoryMb: number }, [string]>(
-    `SELECT id, uuid, model, memory_mb AS memoryMb FROM gpu_cards WHERE workload_id = ? ORDER BY bus, id`,
+  held: $client.prepare<{ id: string; uuid: string; model: string; memoryMb: number }, [string, string]>(
+    `SELECT id, uuid, model, memory_mb AS memoryMb FROM gpu_cards
+     WHERE workload_id = ? AND +node_id = ? ORDER BY bus, id`,
   ),
   holders: $client.prepare<CardHolder, [string]>(
     `SELECT c.id AS cardId, c.workload_id AS workloadId,
@@ -91,11 +92,12 @@ const statements = prepared(({ $client }) => ({
   ),
   hold: $client.prepare('UPDATE gpu_cards SET workload_id = ? WHERE id = ? AND workload_id IS NULL'),
   release: $client.prepare(
-    `UPDATE gpu_cards SET workload_id = NULL, health = 'unchecked', check_after = NULL WHERE workload_id = ?`,
+    `UPDATE gpu_cards SET workload_id = NULL, health = 'unchecked', check_after = NULL
+     WHERE workload_id = ? AND +node_id = ?`,
   ),
-  letBrokenGo: $client.prepare<{ uuid: string }, [string]>(
+  letBrokenGo: $client.prepare<{ uuid: string }, [string, string]>(
     `UPDATE gpu_cards SET workload_id = NULL
-     WHERE workload_id = ? AND (health = 'failed' OR problems <> '[]' OR missing_since IS NOT NULL) RETURNING uuid`,
+     WHERE workload_id = ? AND +node_id = ? AND (health = 'failed' OR problems <> '[]' OR missing_since IS NOT NULL) RETURNING uuid`,
   ),
   waiting: $client.prepare<{ uuid: string }, [string]>(
     `SELECT c.uuid FROM gpu_cards c INDEXED BY gpu_cards_unchecked WHERE c.node_id = +? AND ${WAITS} ORDER BY c.bus`,
@@ -115,11 +117,11 @@ const statements = prepared(({ $client }) => ({
   portsHeld: $client.prepare<{ port: number }, [string, number, number]>(
     'SELECT port FROM gpu_ports WHERE node_id = +? AND port BETWEEN ? AND ? ORDER BY port',
   ),
-  portsOf: $client.prepare<{ port: number }, [string]>(
-    'SELECT port FROM gpu_ports WHERE workload_id = ? ORDER BY port',
+  portsOf: $client.prepare<{ port: number }, [string, string]>(
+    'SELECT port FROM gpu_ports WHERE workload_id = ? AND +node_id = ? ORDER BY port',
   ),
   takePort: $client.prepare('INSERT INTO gpu_ports (node_id, port, workload_id) VALUES (?, ?, ?)'),
-  freePorts: $client.prepare('DELETE FROM gpu_ports WHERE workload_id = ?'),
+  freePorts: $client.prepare('DELETE FROM gpu_ports WHERE workload_id = ? AND +node_id = ?'),
   keepHost: $client.prepare(
     `INSERT INTO gpu_hosts (node_id, engine, engine_version, engine_problems) VALUES (?1, ?2, ?3, ?4)
      ON CONFLICT (node_id) DO UPDATE SET engine = ?2, engine_version = ?3, engine_problems = ?4`,
@@ -283,48 +285,51 @@ function freePortsIn(tx: Db, nodeId: string, first: number, last: number, wanted
   return free
 }
 
+/** An instance on a node where it stays: while it moves, it holds cards and ports of two. */
+type OnHost = { id: string; nodeId: string }
+
 /**
  * Gives back the cards of an instance that are broken or missing, and takes free ones of the model on its host until it
  * has `wanted`. Answers their UUIDs, and how many it still lacks.
  */
 export function changeBroken(
   tx: Tx,
-  { id, nodeId }: { id: string; nodeId: string },
+  { id, nodeId }: OnHost,
   { model, wanted }: { model: string; wanted: number },
 ): { given: string[]; taken: string[]; lacking: number } {
   const { letBrokenGo, free, hold } = statements(tx)
-  const given = letBrokenGo.all(id).map(({ uuid }) => uuid)
-  const taken = free.all(nodeId, model, wanted - cardsOf(tx, id).length)
+  const given = letBrokenGo.all(id, nodeId).map(({ uuid }) => uuid)
+  const taken = free.all(nodeId, model, wanted - cardsOf(tx, { id, nodeId }).length)
   for (const card of taken) hold.run(id, card.id)
-  return { given, taken: taken.map(({ uuid }) => uuid), lacking: wanted - cardsOf(tx, id).length }
+  return { given, taken: taken.map(({ uuid }) => uuid), lacking: wanted - cardsOf(tx, { id, nodeId }).length }
 }
 
 /** Frees its cards alone, which have to be checked before they are sold again; ports and processors stay held. */
-export const endHoldOfCards = (tx: Tx, workloadId: string) => void statements(tx).release.run(workloadId)
+export const endHoldOfCards = (tx: Tx, { id, nodeId }: OnHost) => void statements(tx).release.run(id, nodeId)
 
 /** Takes free cards of the model on its host until it has `wanted`, or none. Answers how many its host lacks. */
 export function holdCards(
   tx: Tx,
-  { id, nodeId }: { id: string; nodeId: string },
+  { id, nodeId }: OnHost,
   { model, wanted }: { model: string; wanted: number },
 ): number {
   const { free, hold } = statements(tx)
-  const needed = Math.max(0, wanted - cardsOf(tx, id).length)
+  const needed = Math.max(0, wanted - cardsOf(tx, { id, nodeId }).length)
   const found = needed ? free.all(nodeId, model, needed) : []
   if (found.length === needed) for (const card of found) hold.run(id, card.id)
   return needed - found.length
 }
 
 /** Frees what `holdOn` held; its cards have to be checked before they are sold again. Nothing held: nothing happens. */
-export function endHold(tx: Tx, workloadId: string) {
+export function endHold(tx: Tx, { id, nodeId }: OnHost) {
   const { release, freePorts } = statements(tx)
-  for (const statement of [release, freePorts]) statement.run(workloadId)
+  for (const statement of [release, freePorts]) statement.run(id, nodeId)
 }
 
-/** The cards that an instance holds, in the order of their slots. */
-export const cardsOf = (tx: Db, workloadId: string) => statements(tx).held.all(workloadId)
+/** The cards of this host that an instance holds, in the order of their slots. */
+export const cardsOf = (tx: Db, { id, nodeId }: OnHost) => statements(tx).held.all(id, nodeId)
 /** The ports of the host that lead to it, in their order; the first is that of SSH. */
-export const portsOf = (tx: Db, workloadId: string): number[] =>
+export const portsOf = (tx: Db, { id, nodeId }: OnHost): number[] =>
   statements(tx)
-    .portsOf.all(workloadId)
+    .portsOf.all(id, nodeId)
     .map(({ port }) => port)

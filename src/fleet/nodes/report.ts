@@ -31,7 +31,7 @@ import { volumesOn } from '../volumes/queries.ts'
 import { noteCrash } from '../workloads/crashes.ts'
 import type { DeclaredKind } from '../workloads/kind.ts'
 import { notePower, workloadById } from '../workloads/queries.ts'
-import { type OnNode, roleOn, stayVolumesOn, workloadsOn } from '../workloads/stays/queries.ts'
+import { type OnNode, roleOn, stayedOnDay, stayVolumesOn, workloadsOn } from '../workloads/stays/queries.ts'
 import { type ReportedDay, WaitingTraffic } from '../workloads/traffic-reports.ts'
 import { AddressParts, type NamedAddresses, storeAddresses } from './addresses/report.ts'
 
@@ -327,8 +327,9 @@ export class Reports {
       const workload = workloadById(tx, id)
       if (!workload) continue
       // Each byte passes one node. The former home tells the last of it when the workload is gone from there.
-      if (roleOn(tx, workload, nodeId)) this.takeTraffic(tx, { ...day, workload, nodeId }, this.time.now())
-      else foreign.add(id)
+      if (stayedOnDay(tx, id, nodeId, day.day)) this.takeTraffic(tx, { ...day, workload, nodeId }, this.time.now())
+      // The clock of its home may be wrong. Any other node tells of a time in which the workload was elsewhere.
+      else if (roleOn(tx, workload, nodeId) !== 'home') foreign.add(id)
     }
     if (seq !== undefined) changes.push(() => this.trafficStored(nodeId, seq))
     if (foreign.size)

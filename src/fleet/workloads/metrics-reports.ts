@@ -4,7 +4,7 @@ import type { AppContext } from '../../kernel/api/operation.ts'
 
 declare module '../../kernel/feature.ts' {
   interface FeatureFields {
-    /** Takes in the samples of one frame of a node. A sample of a workload on another node is dropped. */
+    /** Takes in the samples of one frame of a node. A sample of a workload that does not stay there is dropped. */
     takeMetrics?(app: AppContext, nodeId: string, frame: Metrics): void
   }
 }

@@ -116,7 +116,7 @@ export function insertPlaced(
       throw invalid({ field: 'mac', message: `${identity.mac} is the MAC address of another server.` })
     return refuseHostnameTaken(error)
   }
-  openHome(tx, { id, nodeId: node.id, pool: pool.name, ...size })
+  openHome(tx, { id, nodeId: node.id, pool: pool.name, ...size }, now)
   const { addresses = [] } = identity
   const need = invented(held, addresses)
   if (addresses.length) {

@@ -13,7 +13,7 @@ export type ReportedDay = Omit<Traffic['days'][number], 'workload'> & {
 
 declare module '../../kernel/feature.ts' {
   interface FeatureFields {
-    /** Stores a day of a workload that stays on the node which reports it, or did; sums only grow. */
+    /** Stores a day in which the workload stayed on the node that reports it; sums only grow. */
     takeTraffic?(tx: Tx, day: ReportedDay, now: number): void
   }
 }

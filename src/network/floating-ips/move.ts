@@ -9,11 +9,12 @@ import { guestCidr, hasNetworkSeed, networkSeed } from '../../compute/servers/in
 import { load, type Server, server, serverJob, serverKind } from '../../compute/servers/model.ts'
 import { updateServer } from '../../compute/servers/queries.ts'
 import { isGoneNode } from '../../fleet/node-records/queries.ts'
+import { staysOf } from '../../fleet/workloads/stays/queries.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { described, fields, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import { saga } from '../../kernel/jobs/saga.ts'
+import { type CommandSource, saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { addressesOf } from '../ip-pools/allocate.ts'
 import { isRoutedBy, pointFloating } from '../ip-pools/floating.ts'
@@ -143,6 +144,16 @@ const inGuest = (at: NonNullable<Place> & ReturnType<typeof cardOf>, what: 'add'
     remove: what === 'remove' ? [cidr] : [],
     os: at.os,
   })
+/** The server that has the address is not locked: it may have moved to another node since the job was planned. */
+const atHome = <At extends NonNullable<Place>>({ db }: CommandSource, at: At): At => ({
+  ...at,
+  nodeId: load(db, at.serverId).nodeId,
+})
+/** Where it arrives it may run at any moment. Where it leaves it does not run any more. */
+const whereArriving = ({ db }: CommandSource, { serverId }: NonNullable<Place>): Place => {
+  const arriving = staysOf(db, serverId).find(({ role }) => role === 'arriving')
+  return arriving ? { serverId, nodeId: arriving.nodeId } : null
+}
 const float = (at: Place, address: string, on: boolean) =>
   at ? nodeCommand(at.nodeId, 'firewall.float', { workload: at.serverId, addresses: [address], on }) : undefined
 
@@ -169,12 +180,13 @@ export const movingFloatingIp = saga<Input>('floating_ip', { cancelWith: 'server
       to && plan.to?.seeds ? nodeCommand(to.nodeId, 'vm.define', plan.to.vm) : undefined,
   })
   .command('clear', 'Taking it from the guest that has it', {
-    do: ({ out: { plan } }) => (plan.from ? inGuest(plan.from, 'remove', plan.cidr) : undefined),
-    undo: ({ out: { plan } }) => (plan.from ? inGuest(plan.from, 'add', plan.cidr) : undefined),
+    do: ({ out: { plan } }, source) =>
+      plan.from ? inGuest(atHome(source, plan.from), 'remove', plan.cidr) : undefined,
+    undo: ({ out: { plan } }, source) => (plan.from ? inGuest(atHome(source, plan.from), 'add', plan.cidr) : undefined),
   })
   .command('off', 'Forbidding it where it was', {
-    do: ({ input, out }) => float(out.plan.from, input.address, false),
-    undo: ({ input, out }) => float(out.plan.from, input.address, true),
+    do: ({ input, out: { plan } }, source) => float(plan.from && atHome(source, plan.from), input.address, false),
+    undo: ({ input, out: { plan } }, source) => float(plan.from && atHome(source, plan.from), input.address, true),
   })
   .record('point', 'Recording where it points', {
     do: (tx, { input: { addressId, to } }) => {
@@ -185,6 +197,13 @@ export const movingFloatingIp = saga<Input>('floating_ip', { cancelWith: 'server
     undo: (tx, { input: { addressId, from } }) =>
       // A server that was terminated meanwhile has given it up.
       pointFloating(tx, addressId, from && load(tx, from.serverId).lifecycle !== 'terminated' ? from.serverId : null),
+  })
+  // After the record: a move that begins now does not bring the address along any more.
+  .command('arriving', 'Forbidding it where the server that had it arrives', {
+    do: ({ input, out: { plan } }, source) =>
+      float(plan.from && whereArriving(source, plan.from), input.address, false),
+    undo: ({ input, out: { plan } }, source) =>
+      float(plan.from && whereArriving(source, plan.from), input.address, true),
   })
   .command('on', 'Allowing it there, and telling its neighbours', {
     do: ({ input }) => float(input.to, input.address, true),

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { and, count, eq, getTableName, type SQL } from 'drizzle-orm'
 import { fromWorkloads } from '../../fleet/workloads/queries.ts'
+import { joinStays } from '../../fleet/workloads/stays/queries.ts'
 import { newest } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
@@ -37,15 +38,19 @@ export const deleteMember = (tx: Tx, networkId: string, workloadId: string) =>
     .where(and(eq(privateNetworkMembers.networkId, networkId), eq(privateNetworkMembers.workloadId, workloadId)))
     .run()
 
-/** A server in a network, with what is needed of the server. */
+/** A server in a network, with what is needed of the server. `nodeId`: its home. */
 export type Present = Omit<Member, 'waits' | 'createdAt'> & { waits: number; nodeId: string; hostname: string }
+/** The card of a member on one node where it stays; frames for it go to its home. */
+export type Port = Present & { isHome: 0 | 1 }
 
 // Terminated servers keep their place until they are gone for good; one of another owner has none.
 const present = `SELECT m.number, m.network_id AS networkId, m.workload_id AS workloadId, m.ipv4, m.ipv6, m.waits,
   w.node_id AS nodeId, w.hostname ${fromWorkloads} JOIN private_network_members m ON m.workload_id = w.id
   JOIN private_networks n ON n.id = m.network_id AND n.owner_id = w.owner_id WHERE w.terminated_at IS NULL`
+// The card of a server is where the server stays, so that a node has it before the server runs there.
+const ports = (more: string) => `SELECT p.*, s.node_id AS nodeId, s.role = 'home' AS isHome
+  FROM (${present} ${more}) p ${joinStays('p.workloadId')} ORDER BY p.number, s.node_id`
 const statements = prepared(({ $client }) => ({
-  all: $client.prepare<Present, []>(`${present} ORDER BY m.number`),
   ofNetwork: $client.prepare<Present, [string]>(`${present} AND m.network_id = +? ORDER BY m.number`),
   ofServer: $client.prepare<Present, [string]>(`${present} AND m.workload_id = +? ORDER BY m.number`),
   taken: $client.prepare<{ ipv4: string }, [string]>('SELECT ipv4 FROM private_network_members WHERE network_id = ?'),
@@ -55,6 +60,8 @@ const statements = prepared(({ $client }) => ({
        JOIN private_network_members m ON m.workload_id = w.id JOIN private_networks n ON n.id = m.network_id
        WHERE w.released_at IS NOT NULL OR n.owner_id <> w.owner_id)`,
   ),
+  everyPort: $client.prepare<Port, []>(ports('')),
+  portsOf: $client.prepare<Port, [string]>(ports('AND m.network_id = +?')),
   anyMember: $client.prepare<unknown, []>('SELECT 1 FROM private_network_members LIMIT 1'),
   told: $client.prepare<Told, []>('SELECT network_id AS networkId, node_id AS nodeId, told FROM private_network_nodes'),
   toldOf: $client.prepare<Told, [string]>(
@@ -69,7 +76,9 @@ const statements = prepared(({ $client }) => ({
 }))
 
 export type Told = { networkId: string; nodeId: string; told: string }
-export const everyMember = (tx: Db): Present[] => statements(tx).all.all()
+/** The cards of every network, and of one, on each node. */
+export const everyPort = (tx: Db): Port[] => statements(tx).everyPort.all()
+export const portsOf = (tx: Db, networkId: string): Port[] => statements(tx).portsOf.all(networkId)
 export const membersOf = (tx: Db, networkId: string): Present[] => statements(tx).ofNetwork.all(networkId)
 export const membershipsOf = (tx: Db, workloadId: string): Present[] => statements(tx).ofServer.all(workloadId)
 export const takenIn = (tx: Db, networkId: string): Set<string> =>

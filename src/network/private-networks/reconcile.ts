@@ -13,14 +13,14 @@ import { toNetwork } from '../ip-pools/ranges.ts'
 import { macOf } from '../private-network-records/model.ts'
 import {
   dropGone,
-  everyMember,
+  everyPort,
   everythingTold,
   hasMembers,
-  membersOf,
   networkById,
   noteTold,
   noteWaiting,
-  type Present,
+  type Port,
+  portsOf,
   toldOf,
 } from '../private-network-records/queries.ts'
 import { tapOf, vniOf } from './model.ts'
@@ -28,22 +28,24 @@ import { tapOf, vniOf } from './model.ts'
 type Input = { networkId: string; nodeId: string }
 
 /** The network as the node should know it; null: not at all. */
-function specOf(tx: Db, { networkId, nodeId }: Input, members: readonly Present[]): PrivateNetwork | null {
+function specOf(tx: Db, { networkId, nodeId }: Input, stays: readonly Port[]): PrivateNetwork | null {
   const network = networkById(tx, networkId)
   const local = managementAddressOf(tx, nodeId)
-  if (!network || !local || isGoneNode(tx, nodeId) || !members.some((member) => member.nodeId === nodeId)) return null
+  if (!network || !local || isGoneNode(tx, nodeId) || !stays.some((port) => port.nodeId === nodeId)) return null
   const bits = toNetwork(network.ipv4)!.bits
-  const others = [...Map.groupBy(members, (member) => member.nodeId)].filter(([id]) => id !== nodeId)
+  const others = [...Map.groupBy(stays, (port) => port.nodeId)].filter(([id]) => id !== nodeId)
   return {
     network: networkId,
     vni: vniOf(network),
     local,
     peers: others.flatMap(([id, there]) => {
       const address = isGoneNode(tx, id) ? undefined : managementAddressOf(tx, id)
-      return address ? [{ address, macs: there.map(({ number }) => macOf(number)) }] : []
+      // A node where a server arrives hears what is for all, and what is for the server goes to its home.
+      const macs = there.filter(({ isHome }) => isHome).map(({ number }) => macOf(number))
+      return address ? [{ address, macs }] : []
     }),
-    ports: members
-      .filter((member) => member.nodeId === nodeId)
+    ports: stays
+      .filter((port) => port.nodeId === nodeId)
       .map(({ workloadId, number, ipv4, ipv6 }) => ({
         workload: workloadId,
         tap: tapOf(number),
@@ -59,7 +61,11 @@ const lockOf = ({ networkId, nodeId }: Input) => `${networkId} ${nodeId}`
 
 export const spreading = forwardSaga<Input>('private_network')
   .record('plan', 'Working out who takes part', {
-    do: (tx, { input }) => ({ spec: specOf(tx, input, membersOf(tx, input.networkId)) }),
+    do: (tx, { input }) => {
+      const stays = portsOf(tx, input.networkId)
+      const atHome = stays.filter(({ nodeId, isHome }) => isHome && nodeId === input.nodeId)
+      return { spec: specOf(tx, input, stays), atHome: atHome.map(({ workloadId }) => workloadId) }
+    },
   })
   .command('set', 'Setting up the network', {
     do: ({ input, out }) => (out.plan.spec ? nodeCommand(input.nodeId, 'network.set', out.plan.spec) : undefined),
@@ -70,17 +76,13 @@ export const spreading = forwardSaga<Input>('private_network')
   })
   .record('note', 'Recording it', {
     do(tx, { input: { networkId, nodeId }, out, log }) {
-      const { spec } = out.plan
+      const { spec, atHome } = out.plan
       noteTold(tx, networkId, nodeId, spec && digestOf(spec))
       const waiting = out.set?.waiting ?? []
-      if (spec)
-        noteWaiting(
-          tx,
-          networkId,
-          spec.ports.map(({ workload }) => workload),
-          waiting,
-        )
-      if (waiting.length) log('Servers that could not take the card while they run get it at their next start.')
+      // Where a server arrives or leaves, nothing is running that could take a card.
+      if (spec) noteWaiting(tx, networkId, atHome, waiting)
+      if (waiting.some((id) => atHome.includes(id)))
+        log('Servers that could not take the card while they run get it at their next start.')
     },
   })
 
@@ -92,7 +94,7 @@ type About = Pick<NewJob, 'by' | 'title' | 'now'>
  */
 export function spread(tx: Tx, networkId: string, changed: Server, about: About): string | null {
   let own: string | null = null
-  for (const input of differing(tx, [networkId], membersOf(tx, networkId), toldOf(tx, networkId))) {
+  for (const input of differing(tx, [networkId], portsOf(tx, networkId), toldOf(tx, networkId))) {
     const isOwn = input.nodeId === changed.nodeId
     const jobId = tellNode(
       tx,
@@ -111,9 +113,9 @@ export function spreadAll(db: Db, now: number) {
   if (!told.length && !hasMembers(db)) return
   write(db, (tx) => {
     dropGone(tx)
-    const members = everyMember(tx)
-    const ids = new Set([...members, ...told].map(({ networkId }) => networkId))
-    for (const input of differing(tx, [...ids], members, told))
+    const ports = everyPort(tx)
+    const ids = new Set([...ports, ...told].map(({ networkId }) => networkId))
+    for (const input of differing(tx, [...ids], ports, told))
       if (!isHeldByJob(tx, lockOf(input))) tellNode(tx, input, { by: system, title: titleOf(tx, input), now }, null)
   })
 }
@@ -124,13 +126,13 @@ const titleOf = (tx: Db, { networkId }: Input) => `Spread the private network ${
 function differing(
   tx: Tx,
   networkIds: readonly string[],
-  members: readonly Present[],
+  ports: readonly Port[],
   told: readonly { networkId: string; nodeId: string; told: string }[],
 ): Input[] {
-  const membersBy = Map.groupBy(members, (member) => member.networkId)
+  const portsBy = Map.groupBy(ports, (port) => port.networkId)
   const toldBy = Map.groupBy(told, (one) => one.networkId)
   return networkIds.flatMap((networkId) => {
-    const here = membersBy.get(networkId) ?? []
+    const here = portsBy.get(networkId) ?? []
     const known = new Map((toldBy.get(networkId) ?? []).map((one) => [one.nodeId, one.told]))
     const nodeIds = new Set([...here.map(({ nodeId }) => nodeId), ...known.keys()])
     return [...nodeIds].flatMap((nodeId) => {

@@ -1,6 +1,7 @@
 import { cardsOn } from '../../fleet/gpus/queries.ts'
 import { nodeById } from '../../fleet/node-records/queries.ts'
 import { workloadById } from '../../fleet/workloads/queries.ts'
+import { stayChanges, staysOf } from '../../fleet/workloads/stays/queries.ts'
 import { minute, second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { gauge } from '../../kernel/monitoring.ts'
@@ -27,12 +28,23 @@ export const metricsFeature = feature({
   expiring: expiringBlocks,
   operations: [getMetrics, getNodeMetrics, getStorageFill, getInstanceMetrics, getNodeCardMetrics],
   services: ({ db, clock }) => ({
-    metrics: new Metrics(db, clock, (id) => {
-      const workload = workloadById(db, id)
-      if (workload) return workload.lifecycle === 'terminated' ? undefined : workload
-      const node = nodeById(db, id)
-      return node?.removedAt === null ? { nodeId: id, vcpus: node.threads, memoryMb: node.memoryMb } : undefined
-    }),
+    metrics: new Metrics(
+      db,
+      clock,
+      (id) => {
+        const workload = workloadById(db, id)
+        if (workload?.lifecycle === 'terminated') return undefined
+        const changes = stayChanges(db, id)
+        if (workload) {
+          const { vcpus, memoryMb } = workload
+          return { nodeIds: staysOf(db, id).map(({ nodeId }) => nodeId), vcpus, memoryMb, changes }
+        }
+        const node = nodeById(db, id)
+        if (node?.removedAt !== null) return undefined
+        return { nodeIds: [id], vcpus: node.threads, memoryMb: node.memoryMb, changes }
+      },
+      (id) => stayChanges(db, id),
+    ),
     cardMetrics: new CardMetrics(db, clock, (nodeId) => new Map(cardsOn(db, nodeId).map(({ id, uuid }) => [uuid, id]))),
   }),
   figures: ({ app }) => [

@@ -24,8 +24,9 @@ export class Metrics {
     private db: Db,
     private clock: Clock,
     placedAt: (id: string) => Placed | undefined,
+    changesOf?: (id: string) => number | undefined,
   ) {
-    this.recent = new Recent(clock, placedAt)
+    this.recent = new Recent(clock, placedAt, changesOf)
   }
 
   take = (nodeId: string, samples: readonly MetricsSample[]) => this.recent.take(nodeId, samples)

@@ -39,8 +39,11 @@ const noSums = (): Sums => ({
   memory: 0,
 })
 
-/** The facts about a workload without which no sample of it counts; a node is placed on itself. */
-export type Placed = { nodeId: string; vcpus: number; memoryMb: number }
+/**
+ * The facts about a workload without which no sample of it counts: the nodes where it stays, of which it runs on one at
+ * a time. A node is placed on itself. `changes`: another number says that it stays elsewhere now.
+ */
+export type Placed = { nodeIds: readonly string[]; vcpus: number; memoryMb: number; changes?: number }
 
 class Held {
   /** The last finished minute, in minutes since 1970, and the last one that is stored. */
@@ -190,6 +193,7 @@ export class Recent {
     private clock: () => number,
     /** Undefined: there is no such workload or node, or it is terminated or removed. */
     private placedAt: (id: string) => Placed | undefined,
+    private changesOf: (id: string) => number | undefined = () => undefined,
   ) {}
 
   /** Takes in the samples of a node; those of workloads that are not on it are dropped. */
@@ -210,20 +214,18 @@ export class Recent {
 
   private heldOn(nodeId: string, id: string, now: number): Held | undefined {
     const held = this.held.get(id)
-    if (held?.placed.nodeId === nodeId) return held
+    if (held?.placed.nodeIds.includes(nodeId) && held.placed.changes === this.changesOf(id)) return held
     const placed = this.placedAt(id)
-    if (placed?.nodeId !== nodeId) return undefined
-    if (held) {
-      held.placed = placed
-      return held
-    }
+    if (placed && held) held.placed = placed
+    if (!placed?.nodeIds.includes(nodeId)) return undefined
+    if (held) return held
     const made = new Held(placed, now, this.held.size < MOST_LIVE)
     this.held.set(id, made)
     return made
   }
 
   /** How many workloads are held; a node is placed on itself. */
-  workloads = (): number => [...this.held].filter(([id, { placed }]) => placed.nodeId !== id).length
+  workloads = (): number => [...this.held].filter(([id, { placed }]) => !placed.nodeIds.includes(id)).length
 
   /** The ids of all that is held, in their order. */
   ids = (): string[] => [...this.held.keys()].sort()

@@ -22,7 +22,7 @@ const open = () =>
   new Metrics(
     db,
     () => now,
-    () => ({ nodeId: 'nod_1', vcpus: 2, memoryMb: 4096 }),
+    () => ({ nodeIds: ['nod_1'], vcpus: 2, memoryMb: 4096 }),
   )
 
 /** A server that is used as servers are: by day more than at night, never evenly, the disk in bursts. */

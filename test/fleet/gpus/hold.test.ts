@@ -3,10 +3,11 @@ import { describe, expect, test } from 'bun:test'
 import { needOf } from '../../../src/catalog/gpu-offers/model.ts'
 import { gpuOfferById } from '../../../src/catalog/gpu-offers/queries.ts'
 import { type GpuNeed, heldOf, releaseInstance, reserveInstance } from '../../../src/fleet/gpus/hold.ts'
+import { changeBroken, endHold, holdOn } from '../../../src/fleet/gpus/queries.ts'
 import { locationById } from '../../../src/fleet/locations/queries.ts'
 import type { WorkloadKind } from '../../../src/fleet/workloads/kind.ts'
 import { changeWorkload } from '../../../src/fleet/workloads/queries.ts'
-import { releaseHome } from '../../../src/fleet/workloads/stays/stays.ts'
+import { openArriving, releaseHome } from '../../../src/fleet/workloads/stays/stays.ts'
 import { accountById } from '../../../src/identity/accounts/queries.ts'
 import { mustAllowInstance, resellerOf } from '../../../src/identity/resellers/model.ts'
 import { ApiError } from '../../../src/kernel/api/errors.ts'
@@ -102,6 +103,31 @@ describe('holding', () => {
     const [large, small] = [addGpuHost(p, p.location, 4), addGpuHost(p, p.location, 2)]
     expect([order(p), order(p)].map(({ nodeId }) => nodeId)).toEqual([small.id, small.id])
     expect(order(p, { cards: 4 }).nodeId).toBe(large.id)
+  })
+  test('is of one host each, also while an instance is on two', async () => {
+    using p = await world()
+    const [first, second] = [addGpuHost(p, p.location, 1), addGpuHost(p, p.location, 2)]
+    for (const { id } of [first, second]) await change(p, id, { firstPort: 30_000, lastPort: 30_009 })
+    const held = order(p)
+    expect(held.nodeId).toBe(first.id)
+    const there = { id: held.id, nodeId: second.id }
+    const holdThere = () =>
+      write(p.db, (tx) => {
+        openArriving(tx, held.id, { nodeId: second.id, pool: 'local' }, p.now())
+        const ports = { nodeId: second.id, firstPort: 30_000, lastPort: 30_009 }
+        return holdOn(tx, ports, held.id, { model: MODEL, cards: 1, ports: 3 })
+      })
+    const { cards } = holdThere()
+    const uuids = (at: { id: string; nodeId: string }) => heldOf(p.db, at).cards.map(({ uuid }) => uuid)
+    expect([uuids(held), uuids(there)]).toEqual([held.cards, cards])
+    expect([heldOf(p.db, held).ports, heldOf(p.db, there).ports]).toEqual([held.ports, [30_000, 30_001, 30_002]])
+    // It lacks none of its home's cards because it has one elsewhere.
+    p.db.$client.run(`UPDATE gpu_cards SET problems = '["broken"]' WHERE uuid = ?`, [cards[0]!])
+    const changed = write(p.db, (tx) => changeBroken(tx, held, { model: MODEL, wanted: 1 }))
+    expect(changed).toEqual({ given: [], taken: [], lacking: 0 })
+    write(p.db, (tx) => endHold(tx, there))
+    expect([uuids(held), uuids(there), heldOf(p.db, there).ports]).toEqual([held.cards, [], []])
+    expect(heldOf(p.db, held).ports).toEqual(held.ports)
   })
   test('gives the ports and the address back at once, and the cards after a check', async () => {
     using p = await world()

@@ -19,10 +19,10 @@ type Moving = { boxId: string; from: string; to: string; image: ImageSource }
 
 export const moving = saga<Moving>('move-box')
   .record('open', 'Holding its place', {
-    do: (tx, { input: { boxId, to } }) => {
+    do: (tx, { input: { boxId, to }, now }) => {
       const target = boxById(tx, boxId)!
       const pool = capacityOf(tx, to).pools[0]!.name
-      openArriving(tx, boxId, { nodeId: to, pool })
+      openArriving(tx, boxId, { nodeId: to, pool }, now)
       return plan(tx, { ...target, nodeId: to, pool })
     },
     undo: (tx, { input: { boxId, to }, now }) => closeStay(tx, boxId, to, now),

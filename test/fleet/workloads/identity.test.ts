@@ -135,7 +135,7 @@ describe('an identity that is given', () => {
     using p = await open()
     const second = p.addNode(p.location, 'fra-02')
     const { id } = import_(p, {})
-    write(p.db, (tx) => openArriving(tx, id, { nodeId: second.id, pool: 'local' }))
+    write(p.db, (tx) => openArriving(tx, id, { nodeId: second.id, pool: 'local' }, p.now()))
     const take = () => write(p.db, (tx) => takeGiven(tx, id, [p.node.id, second.id], ['203.0.113.25']))
     expect(refusal(take)).toBe(
       'no_addresses: 203.0.113.25 cannot be given: no pool with 203.0.113.25. Attach its pool to every node of the ' +

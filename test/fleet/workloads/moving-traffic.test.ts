@@ -70,7 +70,7 @@ class Moves {
       const free = [...this.p.agents.keys()].filter((id) => id !== this.home && !this.leaving.includes(id))
       const to = this.arriving === undefined ? this.pick(free) : undefined
       if (to === undefined) return
-      write(this.p.db, (tx) => openArriving(tx, this.id, { nodeId: to, pool: 'local' }))
+      write(this.p.db, (tx) => openArriving(tx, this.id, { nodeId: to, pool: 'local' }, this.p.now()))
       this.arriving = to
     },
     cutOver: () => {

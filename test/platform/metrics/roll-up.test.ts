@@ -17,14 +17,15 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const BEGAN = Math.floor(1_800_000_000_000 / DAY) * DAY
 
-function rig(placed = { nodeId: NODE, vcpus: 2, memoryMb: 1024 }) {
+function rig(placed = { nodeIds: [NODE], vcpus: 2, memoryMb: 1024, changes: 0 }) {
   const db = openDb(':memory:')
   let now = BEGAN
   const open = () =>
     new Metrics(
       db,
       () => now,
-      (id) => (id === ID ? placed : undefined),
+      (id) => (id === ID ? { ...placed } : undefined),
+      () => placed.changes,
     )
   let metrics = open()
   return {
@@ -189,14 +190,19 @@ describe('a sample', () => {
     m.metrics.take(NODE, [{ id: `srv_${'1'.repeat(26)}`, ms: 10_000, fast: [1, 1, 1, 1, 1] }])
     expect(m.metrics.recent.ids()).toEqual([])
   })
-  test('after a move counts from the new node only', async () => {
+  test('counts from both nodes while it moves, and afterwards from the new one only', async () => {
     const m = rig()
+    const stays = (...nodeIds: string[]) => Object.assign(m.placed, { nodeIds, changes: m.placed.changes + 1 })
+    await m.pass(10 * MINUTE, { rate: 9e9, node: 'nod_2' })
     await m.pass(10 * MINUTE, { rate: 100 })
-    m.placed.nodeId = 'nod_2'
-    await m.pass(10 * MINUTE, { rate: 200, node: 'nod_2' })
+    stays(NODE, 'nod_2')
+    await m.pass(5 * MINUTE, { rate: 150 })
+    await m.pass(5 * MINUTE, { rate: 250, node: 'nod_2' })
+    stays('nod_2')
     await m.pass(10 * MINUTE, { rate: 9e9, node: NODE })
+    await m.pass(10 * MINUTE, { rate: 300, node: 'nod_2' })
     await m.stop()
-    expect(m.values(BEGAN, BEGAN + 30 * MINUTE, 600).rxBytesPerSecond).toEqual([100, 200, null])
+    expect(m.values(BEGAN, BEGAN + 50 * MINUTE, 600).rxBytesPerSecond).toEqual([null, 100, 200, null, 300])
   })
   test('cannot show more memory or processor than the workload has', async () => {
     const m = rig()

@@ -82,7 +82,7 @@ function idleSince(
   instance: GpuInstance,
 ): number | undefined {
   if (instance.status !== 'running') return undefined
-  const cards = cardsOf(tx, instance.id)
+  const cards = cardsOf(tx, instance)
   const now = clock()
   let since = instance.spellAt ?? now
   for (const { id } of cards) {

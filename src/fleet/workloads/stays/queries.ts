@@ -1,6 +1,6 @@
 // The statements about stays. Everybody reads them; `stays.ts` alone opens, changes and closes one.
 import { getTableColumns, lt } from 'drizzle-orm'
-import { day } from '../../../kernel/db/clock.ts'
+import { day, hour } from '../../../kernel/db/clock.ts'
 import { expiring } from '../../../kernel/db/expiring.ts'
 import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
 import { columnList, decoding, inserting, type Where } from '../../../kernel/db/rows.ts'
@@ -8,7 +8,7 @@ import { type Workload, workloads } from '../tables.ts'
 import { type Stay, type StayRole, workloadPastStays, workloadStays, workloadStayVolumes } from './tables.ts'
 
 const columns = `workload_id AS workloadId, node_id AS nodeId, role, pool, vcpus, memory_mb AS memoryMb,
-  disk_gb AS diskGb, spare_disk_gb AS spareDiskGb, rules`
+  disk_gb AS diskGb, spare_disk_gb AS spareDiskGb, rules, since`
 const { version: _, pool: _pool, ...ofWorkload } = getTableColumns(workloads)
 type OnNode = Workload & Pick<Stay, 'role' | 'spareDiskGb'>
 const decode = decoding<OnNode>(ofWorkload)
@@ -26,6 +26,11 @@ const statements = prepared(({ $client }) => ({
   ),
   past: $client.prepare<unknown, [string, string]>(
     'SELECT 1 FROM workload_past_stays WHERE workload_id = ? AND node_id = ?',
+  ),
+  within: $client.prepare<unknown, [string, string, number, number]>(
+    `SELECT 1 FROM workload_stays WHERE workload_id = ?1 AND node_id = ?2 AND since < ?4
+     UNION ALL SELECT 1 FROM workload_past_stays
+       WHERE workload_id = ?1 AND node_id = ?2 AND since < ?4 AND until >= ?3 LIMIT 1`,
   ),
   on: $client.prepare<unknown, [string]>(
     `SELECT ${columnList(ofWorkload)}, s.pool, s.role, s.spare_disk_gb AS spareDiskGb
@@ -47,8 +52,8 @@ const statements = prepared(({ $client }) => ({
   ),
   drop: $client.prepare('DELETE FROM workload_stays WHERE workload_id = ? AND node_id = ?'),
   remember: $client.prepare(
-    `INSERT INTO workload_past_stays VALUES (?1, ?2, ?3)
-     ON CONFLICT (workload_id, node_id) DO UPDATE SET until = max(until, ?3)`,
+    `INSERT INTO workload_past_stays (workload_id, node_id, since, until) VALUES (?1, ?2, min(?3, ?4), ?4)
+     ON CONFLICT (workload_id, node_id, since) DO UPDATE SET until = max(until, ?4)`,
   ),
 }))
 
@@ -97,6 +102,22 @@ export function roleOn(tx: Db, { id, nodeId: home }: Pick<Workload, 'id' | 'node
   return role ?? (statements(tx).past.get(id, nodeId) ? 'past' : undefined)
 }
 
+/** Days are those of the node's clock; one that is further off than this is shown to staff. */
+const CLOCKS_DIFFER_MS = hour
+
+/** Did the workload hold something of the node at any moment of this day? Counted from 1970. */
+export const stayedOnDay = (tx: Db, workloadId: string, nodeId: string, dayNumber: number): boolean => {
+  const from = dayNumber * day
+  return statements(tx).within.get(workloadId, nodeId, from - CLOCKS_DIFFER_MS, from + day + CLOCKS_DIFFER_MS) !== null
+}
+
+const changes = prepared(() => new Map<string, number>())
+/** How often a second stay of the workload came, went or became its home since the start: for facts held in memory. */
+export const stayChanges = (tx: Db, workloadId: string): number => changes(tx).get(workloadId) ?? 0
+
+/** SQL: the stays `s` (`s.node_id`, `s.role`) of the workload whose id the expression `workloadId` is. */
+export const joinStays = (workloadId: string) => `JOIN workload_stays s ON s.workload_id = ${workloadId}`
+
 /** The vCPUs that workloads with cards hold of the node whose id the SQL expression `nodeId` is, as SQL. */
 export const vcpusWithCardsOn = (nodeId: string) =>
   `(SELECT coalesce(sum(s.vcpus), 0) FROM workload_stays s JOIN workloads w ON w.id = s.workload_id
@@ -104,6 +125,9 @@ export const vcpusWithCardsOn = (nodeId: string) =>
 
 // ---------------------------------------------------------------- for stays.ts alone
 export const insertStay = inserting(workloadStays)
+/** A transaction that is rolled back counts too: what is held in memory is then read once more. */
+export const countChange = (tx: Tx, workloadId: string) =>
+  void changes(tx).set(workloadId, stayChanges(tx, workloadId) + 1)
 export const insertStayVolume = inserting(workloadStayVolumes)
 export const setRole = (tx: Tx, workloadId: string, nodeId: string, role: StayRole) =>
   void statements(tx).setRole.run(role, workloadId, nodeId)
@@ -113,8 +137,8 @@ export const setRules = (tx: Tx, workloadId: string, nodeId: string, revision: n
   void statements(tx).noteRules.run(revision, workloadId, nodeId)
 export const deleteStay = (tx: Tx, workloadId: string, nodeId: string) =>
   void statements(tx).drop.run(workloadId, nodeId)
-export const rememberStay = (tx: Tx, workloadId: string, nodeId: string, now: number) =>
-  void statements(tx).remember.run(workloadId, nodeId, now)
+export const rememberStay = (tx: Tx, { workloadId, nodeId, since }: Stay, now: number) =>
+  void statements(tx).remember.run(workloadId, nodeId, since, now)
 
 /** As long as a node may tell of a day. */
 const PAST_KEPT_DAYS = 70

@@ -8,6 +8,7 @@ import type { Tx } from '../../../kernel/db/open.ts'
 import { changePlace, workloadById } from '../queries.ts'
 import type { Workload } from '../tables.ts'
 import {
+  countChange,
   deleteStay,
   homeOf,
   insertStay,
@@ -24,9 +25,12 @@ import type { Stay } from './tables.ts'
 /** GiB and MiB that a workload holds of a node. */
 export type Size = Pick<Workload, 'vcpus' | 'memoryMb' | 'diskGb'>
 
-/** For a workload that was just inserted. */
-export const openHome = (tx: Tx, { id, nodeId, pool, vcpus, memoryMb, diskGb }: Place & { id: string } & Size) =>
-  insertStay(tx, { workloadId: id, nodeId, role: 'home', pool, vcpus, memoryMb, diskGb })
+/** For a workload that was just inserted. `now`: in ms. */
+export const openHome = (
+  tx: Tx,
+  { id, nodeId, pool, vcpus, memoryMb, diskGb }: Place & { id: string } & Size,
+  now: number,
+) => insertStay(tx, { workloadId: id, nodeId, role: 'home', pool, vcpus, memoryMb, diskGb, since: now })
 
 type Place = Pick<Workload, 'nodeId' | 'pool'>
 /** Where an extra volume will stand on the second node; GiB. */
@@ -40,10 +44,12 @@ export function openArriving(
   tx: Tx,
   id: string,
   { nodeId, pool, volumes = [] }: Place & { volumes?: ArrivingVolume[] },
+  now: number,
 ) {
   const { vcpus, diskGb, spareDiskGb } = mustHaveHome(tx, id)
   const { memoryMb } = workloadById(tx, id)!
-  insertStay(tx, { workloadId: id, nodeId, role: 'arriving', pool, vcpus, memoryMb, diskGb, spareDiskGb })
+  insertStay(tx, { workloadId: id, nodeId, role: 'arriving', pool, vcpus, memoryMb, diskGb, spareDiskGb, since: now })
+  countChange(tx, id)
   for (const volume of volumes) insertStayVolume(tx, { workloadId: id, nodeId, ...volume })
 }
 
@@ -58,6 +64,7 @@ export function switchHome(tx: Tx, id: string, { nodeId, locationId }: Pick<Work
   if (arriving?.role !== 'arriving') throw new Error(`${id} does not arrive on ${nodeId}`)
   setRole(tx, id, home.nodeId, 'leaving')
   setRole(tx, id, nodeId, 'home')
+  countChange(tx, id)
   changePlace(tx, id, { nodeId, locationId, pool: arriving.pool })
 }
 
@@ -67,7 +74,8 @@ export function closeStay(tx: Tx, id: string, nodeId: string, now: number) {
   if (!stay) return
   if (stay.role === 'home') throw new Error(`${id} is at home on ${nodeId}`)
   deleteStay(tx, id, nodeId)
-  rememberStay(tx, id, nodeId, now)
+  countChange(tx, id)
+  rememberStay(tx, stay, now)
 }
 
 /** For a node that is lost or removed: nothing arrives there, and nothing has to be deleted. Homes stay as they are. */
@@ -78,7 +86,10 @@ export function closePassingOn(tx: Tx, nodeId: string, now: number) {
 /** Gives back the home of a terminated workload, from which its disk is gone. */
 export function releaseHome(tx: Tx, id: string, now: number) {
   const home = homeOf(tx, id)
-  if (home) deleteStay(tx, id, home.nodeId)
+  if (home) {
+    deleteStay(tx, id, home.nodeId)
+    rememberStay(tx, home, now)
+  }
   changePlace(tx, id, { releasedAt: now })
 }
 

@@ -27,6 +27,8 @@ export const workloadStays = sqliteTable(
     spareDiskGb: integer('spare_disk_gb').notNull().default(0),
     /** The revision of the firewall that is in force there. */
     rules: integer().notNull().default(0),
+    /** When it began, in ms. */
+    since: integer().notNull(),
   },
   (t) => [primaryKey({ columns: [t.workloadId, t.nodeId] })],
 )
@@ -45,13 +47,14 @@ export const workloadStayVolumes = sqliteTable(
   (t) => [primaryKey({ columns: [t.workloadId, t.nodeId, t.volumeId] })],
 )
 
-/** Where a workload was: its node may still tell of that time. `until`: in ms. */
+/** Where a workload was, and when, in ms: its node may still tell of that time, and of no other. */
 export const workloadPastStays = sqliteTable(
   'workload_past_stays',
   {
     workloadId: text('workload_id').notNull(),
     nodeId: text('node_id').notNull(),
+    since: integer().notNull(),
     until: integer().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.workloadId, t.nodeId] })],
+  (t) => [primaryKey({ columns: [t.workloadId, t.nodeId, t.since] })],
 )

@@ -48,7 +48,7 @@ export const getInstanceMetrics = operation({
   // Another instance may have had the cards before: it is none of this one's business.
   run: (call) => ({
     instanceId: call.target.id,
-    ...cardsIn(call, cardsOf(call.tx, call.target.id), call.target.createdAt),
+    ...cardsIn(call, cardsOf(call.tx, call.target), call.target.createdAt),
   }),
 })
 
