@@ -97,7 +97,8 @@ const statements = prepared(({ $client }) => ({
   ),
   letBrokenGo: $client.prepare<{ uuid: string }, [string, string]>(
     `UPDATE gpu_cards SET workload_id = NULL
-     WHERE workload_id = ? AND +node_id = ? AND (health = 'failed' OR problems <> '[]' OR missing_since IS NOT NULL) RETURNING uuid`,
+     WHERE workload_id = ? AND +node_id = ?
+       AND (health = 'failed' OR problems <> '[]' OR missing_since IS NOT NULL) RETURNING uuid`,
   ),
   waiting: $client.prepare<{ uuid: string }, [string]>(
     `SELECT c.uuid FROM gpu_cards c INDEXED BY gpu_cards_unchecked WHERE c.node_id = +? AND ${WAITS} ORDER BY c.bus`,

@@ -46,14 +46,17 @@ export const shortageReasons = {
 } as const
 export type ShortageReason = keyof typeof shortageReasons
 
-/** `disabledReason`: why the node cannot take it, as a text; undefined when it can. */
-function judge(node: NodeCapacity, need: Need, nodes: Nodes, lackingAddress: LackingAddress): Judged {
-  const shortage = shortageOn(node, need, nodes)
-  if (shortage !== undefined) return { node, disabledReason: inWords(shortage, need) }
-  const lacking = lackingAddress(node.id)
-  if (lacking) return { node, disabledReason: lacking.words, addressLack: lacking }
-  return { node, disabledReason: nodes.connected(node.id) ? undefined : RECONNECTING }
-}
+/** Judges nodes. `disabledReason`: why one cannot take it, as a text; undefined when it can. */
+export const judgeBy =
+  (tx: Db, need: Need, nodes: Nodes, lackingAddress: LackingAddress) =>
+  (node: NodeCapacity): Judged => {
+    if (need.hardware && !runsOn(tx, node.id, need.hardware)) return { node, disabledReason: WRONG_HARDWARE }
+    const shortage = shortageOn(node, need, nodes)
+    if (shortage !== undefined) return { node, disabledReason: inWords(shortage, need) }
+    const lacking = lackingAddress(node.id)
+    if (lacking) return { node, disabledReason: lacking.words, addressLack: lacking }
+    return { node, disabledReason: nodes.connected(node.id) ? undefined : RECONNECTING }
+  }
 
 function inWords(reason: ShortageReason, { storageClass }: Need): string {
   if (storageClass === null) return shortageReasons[reason]
@@ -128,11 +131,7 @@ export function placeIn(
   const lackingAddress: LackingAddress = (id) => (need.given && lackingGiven(tx, id, need.given)) ?? lackingNew(id)
   const judged = capacityIn(tx, location.id)
     .filter((node) => !wantedId || node.id === wantedId)
-    .map((node) =>
-      need.hardware && !runsOn(tx, node.id, need.hardware)
-        ? { node, disabledReason: WRONG_HARDWARE }
-        : judge(node, need, nodes, lackingAddress),
-    )
+    .map(judgeBy(tx, need, nodes, lackingAddress))
   mustRunSomewhere(location, need.hardware, judged, wantedId)
   const fitting = judged.filter((j) => !j.disabledReason).map((j) => j.node)
   const others = judged.filter((j) => j.disabledReason).map((j) => `${j.node.name} ${j.disabledReason}`)

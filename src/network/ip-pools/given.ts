@@ -19,6 +19,12 @@ const statements = prepared(({ $client }) => ({
     `SELECT ${columns}, ${isGiven('a.pool_id')} AS isGiven
      FROM addresses a JOIN pool_nodes pn ON pn.pool_id = a.pool_id AND pn.node_id = ? WHERE a.address = ?`,
   ),
+  unrouted: $client.prepare<Pick<Address, 'address' | 'version' | 'prefixLength'>, [string, string]>(
+    `SELECT a.address, a.version, a.prefix_length AS prefixLength FROM addresses a
+     WHERE a.workload_id = ?1
+       AND NOT EXISTS (SELECT 1 FROM pool_nodes pn WHERE pn.pool_id = a.pool_id AND pn.node_id = ?2)
+     ORDER BY a.version, a.is_primary DESC, a.place LIMIT 1`,
+  ),
   pools6: $client.prepare<{ id: string }, [string]>(
     `SELECT p.id FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id
      WHERE p.version = 6 AND pn.node_id = ? ORDER BY p.id`,
@@ -81,6 +87,15 @@ export function lackingGiven(tx: Db, nodeId: string, given: readonly string[]): 
     if ('words' in found) return found
   }
   return undefined
+}
+
+/**
+ * The lack that keeps the node from carrying the addresses that the workload has, floating ones too: it does not route
+ * the pool of each. In words behind its name; undefined: there is none.
+ */
+export function lackingRoute(tx: Db, workloadId: string, nodeId: string): AddressLack | undefined {
+  const found = statements(tx).unrouted.get(workloadId, nodeId)
+  return found ? lack(`no pool with ${found.address}${found.version === 6 ? `/${found.prefixLength}` : ''}`) : undefined
 }
 
 /**

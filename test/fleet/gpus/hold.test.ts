@@ -113,7 +113,7 @@ describe('holding', () => {
     const there = { id: held.id, nodeId: second.id }
     const holdThere = () =>
       write(p.db, (tx) => {
-        openArriving(tx, held.id, { nodeId: second.id, pool: 'local' }, p.now())
+        openArriving(tx, held.id, { nodeId: second.id, pool: 'local', spareDiskGb: 0 }, p.now())
         const ports = { nodeId: second.id, firstPort: 30_000, lastPort: 30_009 }
         return holdOn(tx, ports, held.id, { model: MODEL, cards: 1, ports: 3 })
       })

@@ -8,21 +8,22 @@ import { nodeById } from '../../../src/fleet/node-records/queries.ts'
 import { capacityOf } from '../../../src/fleet/placement/capacity.ts'
 import { lockOf } from '../../../src/fleet/workloads/kind.ts'
 import { changeWorkload } from '../../../src/fleet/workloads/queries.ts'
+import { judgeForMove } from '../../../src/fleet/workloads/stays/second-node.ts'
 import { closeStay, openArriving, switchHome } from '../../../src/fleet/workloads/stays/stays.ts'
 import { system } from '../../../src/kernel/api/actor.ts'
+import { ApiError } from '../../../src/kernel/api/errors.ts'
 import { fields, operation, see } from '../../../src/kernel/api/operation.ts'
 import { forwardSaga, saga } from '../../../src/kernel/jobs/saga.ts'
 import { startJob } from '../../../src/kernel/jobs/start.ts'
 import { box, boxById, boxKind, jobOf, plan, started, volumeOf } from './box.ts'
 
-type Moving = { boxId: string; from: string; to: string; image: ImageSource }
+type Moving = { boxId: string; from: string; to: string; pool: string; image: ImageSource }
 
 export const moving = saga<Moving>('move-box')
   .record('open', 'Holding its place', {
-    do: (tx, { input: { boxId, to }, now }) => {
+    do: (tx, { input: { boxId, to, pool }, now }) => {
       const target = boxById(tx, boxId)!
-      const pool = capacityOf(tx, to).pools[0]!.name
-      openArriving(tx, boxId, { nodeId: to, pool }, now)
+      openArriving(tx, boxId, { nodeId: to, pool, spareDiskGb: 0 }, now)
       return plan(tx, { ...target, nodeId: to, pool })
     },
     undo: (tx, { input: { boxId, to }, now }) => closeStay(tx, boxId, to, now),
@@ -82,10 +83,14 @@ export const moveBox = operation({
   body: fields({ nodeId: t.String({ maxLength: 40 }), imageId: t.String({ maxLength: 40 }) }),
   response: started,
   status: 202,
-  run({ tx, actor, target, body, clock }) {
+  refuses: ['no_capacity'],
+  run({ tx, actor, target, body, clock, nodes }) {
     const to = see(tx, actor, node, body.nodeId, 'nodeId').id
     const source = sourceOf(see(tx, actor, image, body.imageId, 'imageId'))
-    const input = { boxId: target.id, from: target.nodeId, to, image: source }
+    const brought = { storageClass: null, spareDiskGb: 0 }
+    const there = judgeForMove(tx, target, brought, nodes)(capacityOf(tx, to))
+    if ('disabledReason' in there) throw new ApiError('no_capacity', `Its node ${there.disabledReason}.`)
+    const input = { boxId: target.id, from: target.nodeId, to, pool: there.pool, image: source }
     const about = jobOf({ ...target, node: { id: target.nodeId } }, actor, clock())
     return {
       jobId: startJob(tx, moving, input, { ...about, ...lockOf(boxKind, target.id), otherNodeId: to }),

@@ -135,15 +135,18 @@ describe('an identity that is given', () => {
     using p = await open()
     const second = p.addNode(p.location, 'fra-02')
     const { id } = import_(p, {})
-    write(p.db, (tx) => openArriving(tx, id, { nodeId: second.id, pool: 'local' }, p.now()))
-    const take = () => write(p.db, (tx) => takeGiven(tx, id, [p.node.id, second.id], ['203.0.113.25']))
+    const network = { network: '198.51.100.0/24', gateway: '198.51.100.1', first: '198.51.100.25' }
+    const more = await p.admin('POST', '/admin/ip-pools', { name: 'more', ...network, nodeIds: [p.node.id] })
+    p.attach(p.pool, second.id)
+    write(p.db, (tx) => openArriving(tx, id, { nodeId: second.id, pool: 'local', spareDiskGb: 0 }, p.now()))
+    const take = () => write(p.db, (tx) => takeGiven(tx, id, [p.node.id, second.id], ['198.51.100.25']))
     expect(refusal(take)).toBe(
-      'no_addresses: 203.0.113.25 cannot be given: no pool with 203.0.113.25. Attach its pool to every node of the ' +
+      'no_addresses: 198.51.100.25 cannot be given: no pool with 198.51.100.25. Attach its pool to every node of the ' +
         'server.',
     )
     // A pool keeps every node where a holder of its addresses stays.
-    await p.admin('PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [p.node.id, second.id] })
-    expect(lackingGiven(p.db, second.id, ['203.0.113.25'])).toBeUndefined()
+    await p.admin('PUT', `/admin/ip-pools/${more.id}/nodes`, { nodeIds: [p.node.id, second.id] })
+    expect(lackingGiven(p.db, second.id, ['198.51.100.25'])).toBeUndefined()
     expect(refusal(take)).toBe('accepted')
     const only = await p.call(p.owner, 'PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [p.node.id] })
     expect([only.status, only.body.error.message]).toEqual([409, expect.stringContaining('box')])

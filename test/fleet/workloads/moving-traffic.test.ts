@@ -70,7 +70,7 @@ class Moves {
       const free = [...this.p.agents.keys()].filter((id) => id !== this.home && !this.leaving.includes(id))
       const to = this.arriving === undefined ? this.pick(free) : undefined
       if (to === undefined) return
-      write(this.p.db, (tx) => openArriving(tx, this.id, { nodeId: to, pool: 'local' }, this.p.now()))
+      write(this.p.db, (tx) => openArriving(tx, this.id, { nodeId: to, pool: 'local', spareDiskGb: 0 }, this.p.now()))
       this.arriving = to
     },
     cutOver: () => {
@@ -144,7 +144,7 @@ class Moves {
 for (const seed of [1, 2, 3, 4])
   test(`no byte is counted twice and none is lost in 1,500 random steps (seed ${seed})`, async () => {
     using p = await world()
-    for (let i = 2; i <= 6; i++) p.addNode(p.location, `fra-0${i}`)
+    for (let i = 2; i <= 6; i++) p.attach(p.pool, p.addNode(p.location, `fra-0${i}`).id)
     const { serverId } = await p.admin('POST', '/admin/servers', p.order)
     await p.settle()
     const moves = new Moves(p, serverId, seeded(seed))

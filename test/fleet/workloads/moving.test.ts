@@ -99,7 +99,7 @@ describe('a server that arrives on a second node', () => {
     const { serverId } = await p.admin('POST', '/admin/servers', p.order)
     await p.settle()
     const to = otherOf(p)
-    write(p.db, (tx) => openArriving(tx, serverId, { nodeId: to, pool: 'local' }, p.now()))
+    write(p.db, (tx) => openArriving(tx, serverId, { nodeId: to, pool: 'local', spareDiskGb: 0 }, p.now()))
     return Object.assign(p, { id: serverId as string, to })
   }
   test('has its firewall on both nodes, and it is in force where its home is', async () => {

@@ -1,7 +1,14 @@
-// What is taken from a node and sent to it while a workload stays on two: reports of its time there, and the rules and
-// members that it needs before it runs there.
+// A workload on two nodes: both report of their time with it, and the second one has rules and members before the
+// workload runs there.
 import { describe, expect, test } from 'bun:test'
-import { closeStay, openArriving, switchHome } from '../../../src/fleet/workloads/stays/stays.ts'
+import { snapshotsGb } from '../../../src/compute/snapshot-records/queries.ts'
+import { capacityOf } from '../../../src/fleet/placement/capacity.ts'
+import type { Nodes } from '../../../src/fleet/placement/placement.ts'
+import { keepPools } from '../../../src/fleet/storage-pools/queries.ts'
+import { workloadById } from '../../../src/fleet/workloads/queries.ts'
+import { type Brought, judgeForMove } from '../../../src/fleet/workloads/stays/second-node.ts'
+import { changeSpare, closeStay, openArriving, switchHome } from '../../../src/fleet/workloads/stays/stays.ts'
+import { ApiError } from '../../../src/kernel/api/errors.ts'
 import { day as DAY, hour } from '../../../src/kernel/db/clock.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { spreadAll } from '../../../src/network/private-networks/reconcile.ts'
@@ -18,11 +25,93 @@ async function open() {
   return Object.assign(p, { other, id: serverId as string })
 }
 type Two = Awaited<ReturnType<typeof open>>
-const arrive = (p: Two) => write(p.db, (tx) => openArriving(tx, p.id, { nodeId: p.other.id, pool: 'local' }, p.now()))
+const arrive = (p: Two) =>
+  write(p.db, (tx) => openArriving(tx, p.id, { nodeId: p.other.id, pool: 'local', spareDiskGb: 0 }, p.now()))
 const atHomeThere = (p: Two) =>
   write(p.db, (tx) => switchHome(tx, p.id, { nodeId: p.other.id, locationId: p.location }))
 const close = (p: Two, nodeId: string) => write(p.db, (tx) => closeStay(tx, p.id, nodeId, p.now()))
 const misconduct = (p: World, nodeId: string) => p.controller.app.nodes.misconduct(nodeId).map(({ offence }) => offence)
+
+describe('a second node', () => {
+  const stays = (p: Two) =>
+    p.db.$client
+      .query('SELECT role, spare_disk_gb AS spareDiskGb FROM workload_stays WHERE workload_id = ? ORDER BY role')
+      .all(p.id)
+  const refusal = (work: () => unknown): string => {
+    try {
+      work()
+    } catch (error) {
+      if (error instanceof ApiError) return `${error.code}: ${error.message}`
+      throw error
+    }
+    return 'accepted'
+  }
+  const GiB = 2 ** 30
+  const pools = (p: Two, ...freeGb: number[]) =>
+    write(p.db, (tx) => {
+      const row = { kind: 'directory' as const, class: 'ssd', open: true, totalBytes: 100 * GiB }
+      const found = freeGb.map((gb, i) => ({ name: `p${i}`, path: `/p${i}`, ...row, freeBytes: (gb + 5) * GiB }))
+      keepPools(tx, p.other.id, found as never, p.now())
+    })
+  test('holds what comes along, and not a former disk that waits at home for its deletion', async () => {
+    using p = await open()
+    await p.call(p.customer, 'POST', `/servers/${p.id}/snapshots`, { name: 'a' })
+    await p.settle()
+    const snapshots = snapshotsGb(p.db, p.id)
+    expect(snapshots).toBeGreaterThan(0)
+    write(p.db, (tx) => {
+      changeSpare(tx, p.id, 20)
+      openArriving(tx, p.id, { nodeId: p.other.id, pool: 'local', spareDiskGb: snapshots }, p.now())
+    })
+    expect(stays(p)).toEqual([
+      { role: 'arriving', spareDiskGb: snapshots },
+      { role: 'home', spareDiskGb: snapshots + 20 },
+    ])
+    // Its deletion is of the node where it stands.
+    write(p.db, (tx) => changeSpare(tx, p.id, -20, p.node.id))
+    expect(stays(p).map((stay: any) => stay.spareDiskGb)).toEqual([snapshots, snapshots])
+  })
+  test('that does not route an address of the server is refused, and nothing is held there', async () => {
+    using p = await open()
+    await p.admin('PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [p.node.id] })
+    expect(refusal(() => arrive(p))).toBe(
+      'no_addresses: The node has no pool with 203.0.113.10. Attach the pool to it, or choose another node.',
+    )
+    expect(stays(p)).toEqual([{ role: 'home', spareDiskGb: 0 }])
+  })
+  test('is judged in the words of placement', async () => {
+    using p = await open()
+    const judged = (brought: Partial<Brought> = {}, nodes: Nodes = p.controller.app.nodes) => {
+      const all = { storageClass: null, spareDiskGb: 0, ...brought }
+      const answer = judgeForMove(p.db, workloadById(p.db, p.id)!, all, nodes)(capacityOf(p.db, p.other.id))
+      return 'disabledReason' in answer ? answer.disabledReason : [answer.pool, ...answer.volumes.map((v) => v.pool)]
+    }
+    const volumes = [10, 40].map((diskGb, i) => ({ volumeId: `vol_${i}`, storageClass: null, diskGb }))
+    // Without the reserve of 5 %.
+    pools(p, 25, 60)
+    expect(judged({ volumes })).toEqual(['p1', 'p1', 'p0'])
+    expect(judged({ spareDiskGb: 30, volumes: volumes.slice(0, 1) })).toEqual(['p1', 'p0'])
+    expect(judged({ spareDiskGb: 30, volumes })).toBe('no disk left')
+    expect(judged({ spareDiskGb: 100 })).toBe('no disk left')
+    expect(judged({ storageClass: 'nvme' })).toBe('no nvme storage')
+    p.db.$client.run("UPDATE nodes SET facts = json_remove(facts, '$.hardware') WHERE id = ?", [p.other.id])
+    expect(judged({ hardware: { firmware: 'uefi', tpm: false } as never })).toBe('cannot run this image')
+    const away = { ...p.controller.app.nodes, connected: () => false, isReconnecting: () => true } as Nodes
+    expect(judged({}, away)).toBe('is reconnecting')
+    p.db.$client.run('UPDATE nodes SET memory_mb = 2047 WHERE id = ?', [p.other.id])
+    expect(judged()).toBe('no memory left')
+    p.db.$client.run('UPDATE nodes SET memory_mb = 2048 WHERE id = ?', [p.other.id])
+    await p.admin('PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [p.node.id] })
+    expect(judged()).toBe('no pool with 203.0.113.10')
+    await p.admin('PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [p.node.id, p.other.id] })
+    expect(judged()).toEqual(['p1'])
+    await p.admin('PATCH', `/admin/nodes/${p.other.id}`, { open: false })
+    expect(judged()).toBe('closed')
+    await p.admin('PATCH', `/admin/nodes/${p.other.id}`, { open: true })
+    arrive(p)
+    expect(judged()).toBe('has it already')
+  })
+})
 
 describe('the traffic that a node reports', () => {
   let seq = 0
@@ -169,7 +258,7 @@ describe('a floating address', () => {
     expect([isMoved, floating()]).toEqual([true, [1, 0]])
     close(p, p.node.id)
     p.node.agent.host.state.dropFloating(p.id, [ip.address])
-    write(p.db, (tx) => openArriving(tx, p.id, { nodeId: p.node.id, pool: 'local' }, p.now()))
+    write(p.db, (tx) => openArriving(tx, p.id, { nodeId: p.node.id, pool: 'local', spareDiskGb: 0 }, p.now()))
     // As a move brings it along.
     p.db.$client.run('UPDATE addresses SET workload_id = ? WHERE address = ?', [p.id, ip.address])
     for (const { agent } of [p.node, p.other]) agent.host.state.keepFloating(p.id, [ip.address])

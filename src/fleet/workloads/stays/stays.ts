@@ -4,7 +4,9 @@
 // is brought there, and its role is switched with the home once it runs there: the former home is `leaving`, and closed
 // when nothing is left there. Either way round a node holds what it has to hold, from before it comes until after it
 // is gone. A workload that ends meanwhile gives back its home alone: the job that opened the other stay closes it.
+import { ApiError } from '../../../kernel/api/errors.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
+import { lackingRoute } from '../../../network/ip-pools/given.ts'
 import { changePlace, workloadById } from '../queries.ts'
 import type { Workload } from '../tables.ts'
 import {
@@ -37,16 +39,21 @@ type Place = Pick<Workload, 'nodeId' | 'pool'>
 export type ArrivingVolume = { volumeId: string; pool: string; diskGb: number }
 
 /**
- * Holds on a second node what the workload holds at home, its size in memory even where that is given back. Throws a
- * unique violation where it has a stay there.
+ * Holds on a second node what the workload holds at home, its size in memory even where that is given back.
+ * `spareDiskGb`: what comes along beside its disk, such as its snapshots; a disk that waits at home for its deletion
+ * does not. Throws `no_addresses` where the node does not route them, and a unique violation where it has a stay there.
+ * Whether the node has capacity the caller asks before: `second-node.ts`.
  */
 export function openArriving(
   tx: Tx,
   id: string,
-  { nodeId, pool, volumes = [] }: Place & { volumes?: ArrivingVolume[] },
+  { nodeId, pool, spareDiskGb, volumes = [] }: Place & { spareDiskGb: number; volumes?: ArrivingVolume[] },
   now: number,
 ) {
-  const { vcpus, diskGb, spareDiskGb } = mustHaveHome(tx, id)
+  const { vcpus, diskGb } = mustHaveHome(tx, id)
+  const lacking = lackingRoute(tx, id, nodeId)
+  if (lacking)
+    throw new ApiError('no_addresses', `The node has ${lacking.words}. Attach the pool to it, or choose another node.`)
   const { memoryMb } = workloadById(tx, id)!
   insertStay(tx, { workloadId: id, nodeId, role: 'arriving', pool, vcpus, memoryMb, diskGb, spareDiskGb, since: now })
   countChange(tx, id)

@@ -1,0 +1,57 @@
+// Whether a node can hold a workload that is at home on another one, with all that it has. The words are those of the
+// placement of an order.
+import type { Hardware } from '../../../../agent/protocol/wire.ts'
+import type { Db } from '../../../kernel/db/open.ts'
+import { lackingRoute } from '../../../network/ip-pools/given.ts'
+import type { NodeCapacity } from '../../placement/capacity.ts'
+import { judgeBy, type Nodes, poolsFor, shortageReasons } from '../../placement/placement.ts'
+import type { PoolSpace } from '../../storage-pools/queries.ts'
+import type { Workload } from '../queries.ts'
+import { stayOn } from './queries.ts'
+import type { ArrivingVolume } from './stays.ts'
+
+/** Its parts beside memory, disk and addresses. Classes: null for a pool of any. */
+export type Brought = {
+  storageClass: string | null
+  /** GiB beside its disk, such as that of its snapshots. */
+  spareDiskGb: number
+  hardware?: Hardware | undefined
+  volumes?: readonly { volumeId: string; storageClass: string | null; diskGb: number }[]
+}
+/** Where its disk and its extra volumes will be, or why the node cannot hold it, such as `no memory left`. */
+export type SecondNode = { pool: string; volumes: ArrivingVolume[] } | { disabledReason: string }
+
+/** Judges nodes for one workload: for `openArriving` in the same transaction, and to show what each node lacks. */
+export function judgeForMove(tx: Db, workload: Workload, brought: Brought, nodes: Nodes) {
+  const { storageClass, spareDiskGb, hardware, volumes = [] } = brought
+  const disk = { storageClass, diskGb: workload.diskGb + spareDiskGb }
+  const need = { ...disk, memoryMb: workload.memoryMb, hardware, ipv4: 0, ipv6Prefix: null }
+  const judge = judgeBy(tx, need, nodes, (nodeId) => lackingRoute(tx, workload.id, nodeId))
+  return (node: NodeCapacity): SecondNode => {
+    if (stayOn(tx, workload.id, node.id)) return { disabledReason: 'has it already' }
+    const { disabledReason } = judge(node)
+    if (disabledReason !== undefined) return { disabledReason }
+    const taken = new Map<string, number>()
+    const pool = poolFor(node, disk, taken)
+    // The largest first: what is left takes the small ones.
+    const placed = volumes
+      .toSorted((a, b) => b.diskGb - a.diskGb)
+      .map(({ volumeId, ...volume }) => ({ volumeId, diskGb: volume.diskGb, pool: poolFor(node, volume, taken) }))
+    const lacking = placed.findIndex((volume) => volume.pool === undefined)
+    if (pool === undefined || lacking >= 0) return { disabledReason: shortageReasons.disk }
+    return { pool, volumes: placed.map((volume) => ({ ...volume, pool: volume.pool! })) }
+  }
+}
+
+/** The pool with the most space, if it takes this disk beside those of `taken`, in GiB by pool; it is added there. */
+function poolFor(
+  node: NodeCapacity,
+  { storageClass, diskGb }: { storageClass: string | null; diskGb: number },
+  taken: Map<string, number>,
+): string | undefined {
+  const left = ({ name, freeDiskGb }: PoolSpace) => freeDiskGb - (taken.get(name) ?? 0)
+  const [best] = poolsFor(node, { storageClass }).toSorted((a, b) => left(b) - left(a))
+  if (!best || left(best) < diskGb) return undefined
+  taken.set(best.name, (taken.get(best.name) ?? 0) + diskGb)
+  return best.name
+}
