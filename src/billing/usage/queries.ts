@@ -119,17 +119,6 @@ export function lineKeys(
     )
     .all(...values, ...overlapping(period), ...(after ? [after.workloadId, after.ownerId] : []), limit, skip)
 }
-const LINES_AT_ONCE = 500
-/** The keys of all lines, in their order, read as they are asked for. */
-export function* everyLineKey(tx: Db, where: Where, period: Period): Generator<LineKey[]> {
-  for (let after: LineKey | undefined; ; ) {
-    const keys = lineKeys(tx, where, period, { after, skip: 0, limit: LINES_AT_ONCE })
-    if (keys.length) yield keys
-    if (keys.length < LINES_AT_ONCE) return
-    after = keys.at(-1)
-  }
-}
-
 export const countLines = (tx: Db, { where, values }: Where, period: Period): number =>
   tx.$client
     .query<{ n: number }, (string | number)[]>(

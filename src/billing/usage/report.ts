@@ -1,15 +1,14 @@
 // The reports of usage: the accounts of a month, and the servers of each, from the ledger alone.
 
-import type { Static } from 'typebox'
 import { Type as t } from 'typebox'
 import { page, paginate } from '../../kernel/api/list.ts'
-import { described, namedSchema, operation, type ReadContext, stream } from '../../kernel/api/operation.ts'
+import { described, namedSchema, operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf } from '../../kernel/api/query.ts'
-import { type CsvColumns, csvPages } from '../../kernel/csv.ts'
 import { day as DAY_MS } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 import { trafficByOwner } from '../traffic/queries.ts'
+import { pageOfLines, reportPages, workloads } from './lines.ts'
 import {
   ownerColumns,
   showAccount,
@@ -21,18 +20,15 @@ import {
   usageLine,
   usedPackage,
 } from './model.ts'
+import { monthReport } from './month-report.ts'
 import { daysOf, monthOf, type Period, secondsOf } from './period.ts'
 import {
   countIntervals,
-  countLines,
   countOwners,
-  everyLineKey,
   GPU_INSTANCE,
-  keyFrom,
   keyTextOf,
   type LineKey,
   lastIntervalsOf,
-  lineKeys,
   type OwnerTotal,
   type OwnerWorkloads,
   ofServers,
@@ -64,77 +60,40 @@ function linesOf({ tx, actor }: ReadContext, keys: readonly LineKey[], where: Wh
   })
 }
 
-export const reportUsage = operation({
-  id: 'usage.report',
-  method: 'GET',
+export const { page: reportUsage, spreadsheet: exportUsage } = monthReport({
+  ids: { page: 'usage.report', spreadsheet: 'usage.export' },
   path: '/reports/usage',
-  summary: 'The usage of a month: a line for each server and owner, terminated servers included',
-  access: reportAccess,
-  query: reportQuery,
-  pages: { usual: 200, most: 1000 },
-  response: page(usageLine),
-  run(call) {
-    const { tx } = call
-    const [where, period] = asked(call, ofServers)
-    // The lines of a page are read together.
-    const lines = new Map<string, ReturnType<typeof showLine>>()
-    return paginate({
-      call,
-      name: `usage ${monthOf(period.from)}`,
-      rows({ after, skip, limit }) {
-        const keys = lineKeys(tx, where, period, { after: keyFrom(after), skip, limit })
-        for (const [i, line] of linesOf(call, keys, where, period).entries()) lines.set(keyTextOf(keys[i]!), line)
-        return keys
-      },
-      keyOf: keyTextOf,
-      total: () => countLines(tx, where, period),
-      show: (key) => lines.get(keyTextOf(key))!,
-    })
+  summaries: {
+    page: 'The usage of a month: a line for each server and owner, terminated servers included',
+    spreadsheet: 'The usage of a month as a spreadsheet: one line for each server and owner',
   },
-})
-
-type Line = Static<typeof usageLine>
-/** The columns of the spreadsheet. */
-export const lineColumns: CsvColumns<Line> = {
-  serverId: (l) => l.serverId,
-  hostname: (l) => l.hostname,
-  ...ownerColumns,
-  packageId: (l) => l.package.id,
-  package: (l) => l.package.name,
-  billingProductId: (l) => l.package.billingProductId,
-  from: (l) => l.from,
-  to: (l) => l.to,
-  days: (l) => l.days,
-  seconds: (l) => l.seconds,
-  pendingSetupSeconds: (l) => l.secondsByState.pending_setup,
-  provisioningSeconds: (l) => l.secondsByState.provisioning,
-  activeSeconds: (l) => l.secondsByState.active,
-  failedSeconds: (l) => l.secondsByState.failed,
-  suspendedSeconds: (l) => l.secondsByState.suspended,
-  trafficInBytes: (l) => l.traffic?.inBytes ?? null,
-  trafficOutBytes: (l) => l.traffic?.outBytes ?? null,
-  trafficGapSeconds: (l) => l.traffic?.gapSeconds ?? null,
-  trafficEstimatedSeconds: (l) => l.traffic?.estimatedSeconds ?? null,
-  packages: (l) =>
-    l.packages.map(({ name, billingProductId, days }) => `${name} (${billingProductId ?? '-'}): ${days}`).join(', '),
-}
-
-export const exportUsage = operation({
-  id: 'usage.export',
-  method: 'GET',
-  path: '/reports/usage.csv',
-  summary: 'The usage of a month as a spreadsheet: one line for each server and owner',
-  access: reportAccess,
-  query: reportQuery,
-  produces: 'text/csv',
-  response: stream,
-  run(call: ReadContext) {
-    const [where, period] = asked(call, ofServers)
-    const pages = everyLineKey(call.tx, where, period)
-    return csvPages(
-      lineColumns,
-      pages.map((keys) => linesOf(call, keys, where, period)),
-    )
+  name: 'usage',
+  of: ofServers,
+  counted: workloads,
+  line: usageLine,
+  lines: linesOf,
+  columns: {
+    serverId: (l) => l.serverId,
+    hostname: (l) => l.hostname,
+    ...ownerColumns,
+    packageId: (l) => l.package.id,
+    package: (l) => l.package.name,
+    billingProductId: (l) => l.package.billingProductId,
+    from: (l) => l.from,
+    to: (l) => l.to,
+    days: (l) => l.days,
+    seconds: (l) => l.seconds,
+    pendingSetupSeconds: (l) => l.secondsByState.pending_setup,
+    provisioningSeconds: (l) => l.secondsByState.provisioning,
+    activeSeconds: (l) => l.secondsByState.active,
+    failedSeconds: (l) => l.secondsByState.failed,
+    suspendedSeconds: (l) => l.secondsByState.suspended,
+    trafficInBytes: (l) => l.traffic?.inBytes ?? null,
+    trafficOutBytes: (l) => l.traffic?.outBytes ?? null,
+    trafficGapSeconds: (l) => l.traffic?.gapSeconds ?? null,
+    trafficEstimatedSeconds: (l) => l.traffic?.estimatedSeconds ?? null,
+    packages: (l) =>
+      l.packages.map(({ name, billingProductId, days }) => `${name} (${billingProductId ?? '-'}): ${days}`).join(', '),
   },
 })
 
@@ -145,18 +104,18 @@ export const reportIntervals = operation({
   summary: 'The intervals of the ledger in a month, newest first: every number of the report is a sum of them',
   access: reportAccess,
   query: { ...reportQuery, serverId: idOf('srv', 'Only of this server; it may be terminated.') },
-  pages: { usual: 200, most: 1000 },
+  pages: reportPages,
   response: page(shownInterval),
   run(call) {
-    const { tx } = call
     const [where, period] = asked(call, ofServers)
-    return paginate({
-      call,
+    return pageOfLines(call, [where, period], {
       name: `usage intervals ${monthOf(period.from)}`,
-      rows: (slice) => pageOfIntervals(tx, where, period, slice),
-      keyOf: ({ id }) => String(id),
-      total: () => countIntervals(tx, where, period),
-      show: (interval) => showInterval(tx, interval, period),
+      counted: {
+        slice: pageOfIntervals,
+        count: countIntervals,
+        keyOf: ({ id }) => String(id),
+      },
+      lines: ({ tx }, intervals) => intervals.map((interval) => showInterval(tx, interval, period)),
     })
   },
 })

@@ -1,9 +1,6 @@
 // The usage of one server, down to its intervals.
 import { Type as t } from 'typebox'
-import type { Deciding } from '../../fleet/workloads/queries.ts'
-import { decidingResource } from '../../identity/team/access.ts'
-import { everybody } from '../../kernel/api/access.ts'
-import { described, namedSchema, operation, type Resource } from '../../kernel/api/operation.ts'
+import { described, namedSchema } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import {
   addedUp,
@@ -13,27 +10,17 @@ import {
   showPackages,
   showStates,
   usedPackage,
-  visibleUsageOf,
   within,
 } from './model.ts'
+import { usageOfWorkload } from './of-workload.ts'
 import { daysOf, secondsOf } from './period.ts'
-import { intervalsOf } from './queries.ts'
-import { periodFrom, periodQuery } from './report-query.ts'
 
-const server: Resource<Deciding> = {
-  name: 'server',
-  notFound: 'server_not_found',
-  ...decidingResource('server'),
-}
-
-export const serverUsage = operation({
+export const serverUsage = usageOfWorkload({
   id: 'usage.of-server',
-  method: 'GET',
-  path: '/servers/{id}/usage',
+  path: '/servers/{id}',
   summary: 'What a server was in a period, with every interval',
-  access: everybody('servers:read'),
-  on: server,
-  query: periodQuery,
+  kind: 'server',
+  resource: { name: 'server', notFound: 'server_not_found' },
   response: namedSchema('ServerUsage', {
     serverId: t.String(),
     from: t.String(),
@@ -44,9 +31,8 @@ export const serverUsage = operation({
     packages: t.Array(usedPackage),
     intervals: t.Array(shownInterval),
   }),
-  run({ tx, actor, target, query, clock }) {
-    const period = periodFrom(query, clock())
-    const intervals = intervalsOf(tx, [target.id], visibleUsageOf(actor, target), period)
+  show({ tx, target }, period, intervalsIn) {
+    const intervals = intervalsIn(period)
     const { ms, byState, byProduct } = addedUp(
       intervals.map((interval) => ({ ...interval, ms: within(interval, period) })),
     )

@@ -1,11 +1,12 @@
 // The use of extra volumes in a month, to the millisecond: GiB-hours are sums of intervals of the ledger.
 import { Type as t } from 'typebox'
-import { showAccount, usageAccount, visibleUsage } from '../../billing/usage/model.ts'
-import { monthOf, monthParameter, passedOf, secondsOf } from '../../billing/usage/period.ts'
-import { countVolumesUsed, type VolumeUse, volumeUse } from '../../fleet/volumes/queries.ts'
-import { page, paginate } from '../../kernel/api/list.ts'
+import { pageOfLines, reportPages } from '../../billing/usage/lines.ts'
+import { showAccount, usageAccount } from '../../billing/usage/model.ts'
+import { monthOf, secondsOf } from '../../billing/usage/period.ts'
+import { asked, reportAccess, reportQuery } from '../../billing/usage/report-query.ts'
+import { countVolumesUsed, volumeUse } from '../../fleet/volumes/queries.ts'
+import { page } from '../../kernel/api/list.ts'
 import { described, namedSchema, operation } from '../../kernel/api/operation.ts'
-import { idOf } from '../../kernel/api/query.ts'
 import { hour } from '../../kernel/db/clock.ts'
 
 const line = namedSchema('VolumeUse', {
@@ -23,36 +24,25 @@ export const reportVolumes = operation({
   method: 'GET',
   path: '/reports/usage/volumes',
   summary: 'The usage of a month by extra volumes: a line for each, deleted ones included',
-  access: { staff: ['customers:read', 'reports.read'], reseller: ['servers:read'], customer: ['servers:read'] },
-  query: { month: monthParameter, ownerId: idOf('usr', 'Only what was of this account at the time.') },
-  pages: { usual: 200, most: 1000 },
+  access: reportAccess,
+  query: { month: reportQuery.month, ownerId: reportQuery.ownerId },
+  pages: reportPages,
   response: page(line),
   run(call) {
-    const { tx, actor, query, clock } = call
-    const now = clock()
-    const period = passedOf(query['month'] ?? monthOf(now), now)
-    const visible = visibleUsage(actor)
-    const ofOwner = query['ownerId'] ? ' AND i.owner_id = +?' : ''
-    const where = {
-      // Nothing lies in a month that has not begun.
-      where: `${visible.where}${ofOwner}${period.from === period.to ? ' AND 0' : ''}`,
-      values: [...visible.values, ...(query['ownerId'] ? [query['ownerId']] : [])],
-    }
-    return paginate({
-      call,
+    const [where, period] = asked(call)
+    return pageOfLines(call, [where, period], {
       name: `volume usage ${monthOf(period.from)}`,
-      rows: (slice) => volumeUse(tx, where, period, slice),
-      keyOf: ({ volumeId }: VolumeUse) => volumeId,
-      total: () => countVolumesUsed(tx, where, period),
-      show: ({ volumeId, ownerId, name, storageClass, sizeGb, ms, gbMs }: VolumeUse) => ({
-        volumeId,
-        name,
-        owner: showAccount(tx, ownerId),
-        storageClass,
-        sizeGb,
-        seconds: secondsOf(ms),
-        gbHours: Math.round((gbMs / hour) * 10_000) / 10_000,
-      }),
+      counted: { slice: volumeUse, count: countVolumesUsed, keyOf: ({ volumeId }) => volumeId },
+      lines: ({ tx }, uses) =>
+        uses.map(({ volumeId, ownerId, name, storageClass, sizeGb, ms, gbMs }) => ({
+          volumeId,
+          name,
+          owner: showAccount(tx, ownerId),
+          storageClass,
+          sizeGb,
+          seconds: secondsOf(ms),
+          gbHours: Math.round((gbMs / hour) * 10_000) / 10_000,
+        })),
     })
   },
 })

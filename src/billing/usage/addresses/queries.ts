@@ -102,16 +102,6 @@ export function addressUse(
     )
     .all(from, to, to, from, ...values, ...overlapping(period), ...(behind ?? []), limit, skip)
 }
-const LINES_AT_ONCE = 500
-/** All lines, in their order, read as they are asked for. */
-export function* everyAddressUse(tx: Db, where: Where, period: Period): Generator<AddressUse[]> {
-  for (let after: string | undefined; ; ) {
-    const lines = addressUse(tx, where, period, { after, skip: 0, limit: LINES_AT_ONCE })
-    if (lines.length) yield lines
-    if (lines.length < LINES_AT_ONCE) return
-    after = useKeyTextOf(lines.at(-1)!)
-  }
-}
 export const countAddressUse = (tx: Db, { where, values }: Where, period: Period): number =>
   tx.$client
     .query<{ n: number }, (string | number)[]>(

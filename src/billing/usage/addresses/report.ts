@@ -1,29 +1,12 @@
 // The extra and floating addresses of a month, from the ledger alone.
 import { type Static, Type as t } from 'typebox'
 import { resellerIdFor } from '../../../identity/accounts/model.ts'
-import { page, paginate } from '../../../kernel/api/list.ts'
-import {
-  described,
-  namedSchema,
-  nullable,
-  operation,
-  type ReadContext,
-  stream,
-  time,
-} from '../../../kernel/api/operation.ts'
-import { type CsvColumns, csvPages } from '../../../kernel/csv.ts'
+import { described, namedSchema, nullable, type ReadContext, time } from '../../../kernel/api/operation.ts'
 import { iso } from '../../../kernel/db/clock.ts'
 import { ownerColumns, showAccount, usageAccount } from '../model.ts'
-import { daysOf, monthOf, type Period, secondsOf } from '../period.ts'
-import { asked, reportAccess, reportQuery } from '../report-query.ts'
-import {
-  type AddressUse,
-  addressUse,
-  countAddressUse,
-  everyAddressUse,
-  ofBilledAddresses,
-  useKeyTextOf,
-} from './queries.ts'
+import { monthReport } from '../month-report.ts'
+import { daysOf, type Period, secondsOf } from '../period.ts'
+import { type AddressUse, addressUse, countAddressUse, ofBilledAddresses, useKeyTextOf } from './queries.ts'
 import { billedKinds } from './tables.ts'
 
 const addressLine = namedSchema('AddressUse', {
@@ -68,60 +51,30 @@ const show = ({ tx, actor }: Pick<ReadContext, 'tx' | 'actor'>, use: AddressUse,
   seconds: secondsOf(use.ms),
 })
 
-export const reportAddresses = operation({
-  id: 'usage.addresses',
-  method: 'GET',
+export const { page: reportAddresses, spreadsheet: exportAddresses } = monthReport({
+  ids: { page: 'usage.addresses', spreadsheet: 'usage.addresses-export' },
   path: '/reports/usage/addresses',
-  summary: 'The extra and floating addresses of a month: a line for each and its owner, released ones included',
-  access: reportAccess,
-  query: reportQuery,
-  pages: { usual: 200, most: 1000 },
-  response: page(addressLine),
-  run(call) {
-    const { tx } = call
-    const [where, period] = asked(call, ofBilledAddresses)
-    return paginate({
-      call,
-      name: `address usage ${monthOf(period.from)}`,
-      rows: (slice) => addressUse(tx, where, period, slice),
-      keyOf: (use: AddressUse) => useKeyTextOf(use),
-      total: () => countAddressUse(tx, where, period),
-      show: (use) => show(call, use, period),
-    })
+  summaries: {
+    page: 'The extra and floating addresses of a month: a line for each and its owner, released ones included',
+    spreadsheet: 'The extra and floating addresses of a month as a spreadsheet: one line for each and its owner',
   },
-})
-
-/** The columns of the spreadsheet. */
-const columns: CsvColumns<Line> = {
-  addressId: (l) => l.addressId,
-  address: (l) => l.address,
-  prefixLength: (l) => l.prefixLength,
-  version: (l) => l.version,
-  kind: (l) => l.kind,
-  floatingIpId: (l) => l.floatingIpId,
-  serverId: (l) => l.serverId,
-  ...ownerColumns,
-  from: (l) => l.from,
-  to: (l) => l.to,
-  days: (l) => l.days,
-  seconds: (l) => l.seconds,
-}
-
-export const exportAddresses = operation({
-  id: 'usage.addresses-export',
-  method: 'GET',
-  path: '/reports/usage/addresses.csv',
-  summary: 'The extra and floating addresses of a month as a spreadsheet: one line for each and its owner',
-  access: reportAccess,
-  query: reportQuery,
-  produces: 'text/csv',
-  response: stream,
-  run(call: ReadContext) {
-    const [where, period] = asked(call, ofBilledAddresses)
-    const pages = everyAddressUse(call.tx, where, period)
-    return csvPages(
-      columns,
-      pages.map((uses) => uses.map((use) => show(call, use, period))),
-    )
+  name: 'address usage',
+  of: ofBilledAddresses,
+  counted: { slice: addressUse, count: countAddressUse, keyOf: (use: AddressUse) => useKeyTextOf(use) },
+  line: addressLine,
+  lines: (call, uses, _, period) => uses.map((use) => show(call, use, period)),
+  columns: {
+    addressId: (l) => l.addressId,
+    address: (l) => l.address,
+    prefixLength: (l) => l.prefixLength,
+    version: (l) => l.version,
+    kind: (l) => l.kind,
+    floatingIpId: (l) => l.floatingIpId,
+    serverId: (l) => l.serverId,
+    ...ownerColumns,
+    from: (l) => l.from,
+    to: (l) => l.to,
+    days: (l) => l.days,
+    seconds: (l) => l.seconds,
   },
 })
