@@ -17,7 +17,11 @@ import { imagePage } from '../../views/catalog/images/show.tsx'
 import { packagesPage } from '../../views/catalog/packages/list.tsx'
 import { backupPlansPage } from '../../views/compute/backup-plans/list.tsx'
 import { backupTargetsPage } from '../../views/compute/backup-targets/list.tsx'
+import { allBackupsPages } from '../../views/compute/backups/all.tsx'
+import { backupFilesPages } from '../../views/compute/backups/files.tsx'
+import { serverBackupsPages } from '../../views/compute/backups/page.tsx'
 import { brakesPage } from '../../views/compute/brake/list.tsx'
+import { consolePages } from '../../views/compute/console/page.tsx'
 import { instanceListPages } from '../../views/compute/gpu-instances/list.tsx'
 import { instanceLogsPages } from '../../views/compute/gpu-instances/logs.tsx'
 import { instanceMetricsPages } from '../../views/compute/gpu-instances/metrics.tsx'
@@ -25,23 +29,19 @@ import { instanceSettingsPages } from '../../views/compute/gpu-instances/setting
 import { instancePages } from '../../views/compute/gpu-instances/show.tsx'
 import { isosPages } from '../../views/compute/isos/list.tsx'
 import { ownImagesPage } from '../../views/compute/own-images/list.tsx'
+import { serverRescuePages } from '../../views/compute/rescue/page.tsx'
 import { scriptsPage } from '../../views/compute/scripts/list.tsx'
 import { scriptPage } from '../../views/compute/scripts/show.tsx'
-import { allBackupsPages } from '../../views/compute/servers/backups/all.tsx'
-import { backupFilesPages } from '../../views/compute/servers/backups/files.tsx'
-import { serverBackupsPages } from '../../views/compute/servers/backups/page.tsx'
-import { consolePages } from '../../views/compute/servers/console/page.tsx'
 import { resellerServersPage, serversPage } from '../../views/compute/servers/list.tsx'
 import { serverNetworkPages } from '../../views/compute/servers/network/page.tsx'
 import { newServerPage, resellerNewServerPage } from '../../views/compute/servers/new.tsx'
 import { ownServersPage } from '../../views/compute/servers/own.tsx'
-import { serverRescuePages } from '../../views/compute/servers/rescue/page.tsx'
 import { changeOwnerPage } from '../../views/compute/servers/settings/new-owner.tsx'
 import { serverSettingsPages } from '../../views/compute/servers/settings/page.tsx'
 import { serverPages } from '../../views/compute/servers/show.tsx'
-import { serverSnapshotsPages } from '../../views/compute/servers/snapshots/page.tsx'
-import { serverVolumesPages } from '../../views/compute/servers/volumes/page.tsx'
+import { serverSnapshotsPages } from '../../views/compute/snapshots/page.tsx'
 import { volumesPages } from '../../views/compute/volumes/list.tsx'
+import { serverVolumesPages } from '../../views/compute/volumes/of-server.tsx'
 import { volumeUsagePages } from '../../views/compute/volumes/usage.tsx'
 import { gpusPage } from '../../views/fleet/gpus/list.tsx'
 import { nodeGpusPage } from '../../views/fleet/gpus/node.tsx'
@@ -104,7 +104,6 @@ import { timelinePages } from '../../views/platform/timeline/page.tsx'
 import { eventsFeature } from '../billing/events/feature.ts'
 import { provisioningFeature } from '../billing/provisioning/feature.ts'
 import { reconciliationFeature } from '../billing/reconciliation/feature.ts'
-import { trafficFeature } from '../billing/traffic/feature.ts'
 import { usageFeature } from '../billing/usage/feature.ts'
 import { webhooksFeature } from '../billing/webhooks/feature.ts'
 import { gpuImagesFeature } from '../catalog/gpu-images/feature.ts'
@@ -119,15 +118,21 @@ import { backupFilesFeature } from '../compute/backups/files/feature.ts'
 import { backupUpkeepFeature } from '../compute/backups/maintenance/feature.ts'
 import { backupPlansFeature } from '../compute/backups/plans/feature.ts'
 import { brakeFeature } from '../compute/brake/feature.ts'
+import { consoleFeature } from '../compute/console/feature.ts'
 import { gpuInstancesFeature } from '../compute/gpu-instances/feature.ts'
 import { instanceUseFeature } from '../compute/gpu-instances/use/feature.ts'
+import { guestFeature } from '../compute/guest/feature.ts'
+import { installationFeature } from '../compute/installation/feature.ts'
 import { isosFeature } from '../compute/isos/feature.ts'
 import { ownImagesFeature } from '../compute/own-images/feature.ts'
+import { rescueFeature } from '../compute/rescue/feature.ts'
 import { scriptsFeature } from '../compute/scripts/feature.ts'
-import { consoleFeature } from '../compute/servers/console/feature.ts'
+import { serverRecordsFeature } from '../compute/server-records/feature.ts'
+import { serverVmFeature } from '../compute/server-vm/feature.ts'
 import { serversFeature } from '../compute/servers/feature.ts'
 import { snapshotRecordsFeature } from '../compute/snapshot-records/feature.ts'
 import { snapshotsFeature } from '../compute/snapshots/feature.ts'
+import { speedFeature } from '../compute/speed/feature.ts'
 import { volumesFeature } from '../compute/volumes/feature.ts'
 import { gpusFeature } from '../fleet/gpus/feature.ts'
 import { labelsFeature } from '../fleet/labels/feature.ts'
@@ -135,7 +140,8 @@ import { locationsFeature } from '../fleet/locations/feature.ts'
 import { nodeRecordsFeature } from '../fleet/node-records/feature.ts'
 import { nodesFeature } from '../fleet/nodes/feature.ts'
 import { storagePoolsFeature } from '../fleet/storage-pools/feature.ts'
-import { volumeRecordsFeature } from '../fleet/volumes/feature.ts'
+import { trafficRecordsFeature } from '../fleet/traffic-records/feature.ts'
+import { volumeRecordsFeature } from '../fleet/volume-records/feature.ts'
 import { workloadsFeature } from '../fleet/workloads/feature.ts'
 import { accountsFeature } from '../identity/accounts/feature.ts'
 import { staffFeature } from '../identity/accounts/staff/feature.ts'
@@ -167,6 +173,8 @@ import { ipPoolsFeature } from '../network/ip-pools/feature.ts'
 import { privateNetworkRecordsFeature } from '../network/private-network-records/feature.ts'
 import { privateNetworksFeature } from '../network/private-networks/feature.ts'
 import { reverseDnsFeature } from '../network/reverse-dns/feature.ts'
+import { serverAddressesFeature } from '../network/server-addresses/feature.ts'
+import { trafficFeature } from '../network/traffic/feature.ts'
 import { alertsFeature } from '../platform/alerts/feature.ts'
 import { announcementsFeature } from '../platform/announcements/feature.ts'
 import { auditFeature } from '../platform/audit/feature.ts'
@@ -207,8 +215,7 @@ export const features: readonly Feature[] = [
   workloadsFeature,
   volumeRecordsFeature,
   labelsFeature,
-  trafficFeature,
-  // It stores the traffic that the feature of servers then compares with what a server may use.
+  trafficRecordsFeature,
   {
     ...usageFeature,
     pages: [
@@ -220,6 +227,8 @@ export const features: readonly Feature[] = [
       ...addressUsagePages,
     ],
   },
+  serverRecordsFeature,
+  serverVmFeature,
   {
     ...serversFeature,
     pages: [
@@ -227,7 +236,6 @@ export const features: readonly Feature[] = [
       newServerPage,
       ...serverPages,
       ...serverNetworkPages,
-      ...serverRescuePages,
       ...serverSettingsPages,
       changeOwnerPage,
       resellerServersPage,
@@ -235,6 +243,12 @@ export const features: readonly Feature[] = [
       ownServersPage,
     ],
   },
+  installationFeature,
+  guestFeature,
+  { ...rescueFeature, pages: serverRescuePages },
+  speedFeature,
+  serverAddressesFeature,
+  trafficFeature,
   gpuInstancesFeature,
   { ...metricsFeature, pages: [...metricsPages, nodeMetricsPage, nodeCardMetricsPage] },
   {

@@ -529,7 +529,8 @@ const neverDone: Readonly<Record<string, string>> = {
   'reverse-dns.set': 'there is no name server: test/network/reverse-dns/reverse-dns.test.ts',
   'reverse-dns.set-unconfirmed': 'there is no name server: test/network/reverse-dns/reverse-dns.test.ts',
   'reverse-dns.test': 'there is no name server: test/network/reverse-dns/reverse-dns.test.ts',
-  'servers.remove-address': 'its second id is that of an address: test/compute/servers/addresses.test.ts',
+  'servers.remove-address':
+    'its second id is that of an address: test/network/server-addresses/server-addresses.test.ts',
   'networks.detach': 'its second id is that of a server: test/network/private-networks/private-networks.test.ts',
   'servers.change-firewall-rule': 'its second id is that of a rule: test/network/firewalls/firewalls.test.ts',
   'servers.remove-firewall-rule': 'its second id is that of a rule: test/network/firewalls/firewalls.test.ts',
@@ -543,7 +544,7 @@ const neverDone: Readonly<Record<string, string>> = {
   'controller-backups.make': 'it has no plan: test/platform/controller-backups/controller-backups.test.ts',
   'jobs.cancel': 'no job is open: test/platform/jobs/cancel.test.ts',
   'nodes.declare-lost': 'the node is connected: test/fleet/nodes/lost.test.ts',
-  'servers.add-bandwidth': 'the traffic of the servers is not limited: test/billing/traffic/allowance.test.ts',
+  'servers.add-bandwidth': 'the traffic of the servers is not limited: test/network/traffic/allowance.test.ts',
   'backup-targets.set-node-login': 'its target is a folder: test/compute/backup-targets/node-logins.test.ts',
   'backup-targets.remove-node-login': 'its target is a folder: test/compute/backup-targets/node-logins.test.ts',
 }

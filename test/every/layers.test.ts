@@ -202,5 +202,13 @@ const generated = /^public\/vendor\/|^test\/artefacts\/|^migrations\/[0-9]{4}_/
  */
 const circlesLeft: readonly string[][] = [['identity/accounts', 'identity/auth', 'identity/tokens']]
 
-/** The overview shows each part to who may call the operation behind it; activity tells how somebody came in. */
-const aboutAll = ['src/platform/overview/', 'src/platform/audit/activity.ts', 'src/platform/search/']
+/**
+ * The overview shows each part to who may call the operation behind it; activity tells how somebody came in; the record
+ * of a server says which actions its reader may call.
+ */
+const aboutAll = [
+  'src/compute/servers/actions.ts',
+  'src/platform/overview/',
+  'src/platform/audit/activity.ts',
+  'src/platform/search/',
+]

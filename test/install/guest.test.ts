@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { $ } from 'bun'
 import type { Seed } from '../../agent/protocol/wire.ts'
-import { networkConfigOf } from '../../src/compute/servers/install/network-config.ts'
-import { networkSeed } from '../../src/compute/servers/install/seed.ts'
-import type { Server } from '../../src/compute/servers/model.ts'
+import type { Server } from '../../src/compute/server-records/model.ts'
+import { networkConfigOf } from '../../src/compute/server-vm/network-config.ts'
+import { networkSeed } from '../../src/compute/server-vm/seed.ts'
 import type { HeldAddress } from '../../src/network/ip-pools/allocate.ts'
 
 setDefaultTimeout(120_000)

@@ -8,7 +8,6 @@ import { keepLedger } from './ledger.ts'
 import { exportUsage, reportAccounts, reportIntervals, reportUsage } from './report.ts'
 import { serverUsage } from './server-usage.ts'
 import { usageDue, usageIntervals } from './tables.ts'
-import { takeTraffic } from './take-traffic.ts'
 
 export const usageFeature = feature({
   name: 'usage',
@@ -18,7 +17,6 @@ export const usageFeature = feature({
     keepAddressLedger(db, clock)
     return {}
   },
-  takeTraffic,
   operations: [
     reportUsage,
     exportUsage,

@@ -1,5 +1,6 @@
 // The visibility of usage, and a workload's line in a report: all of it is added up from intervals, to the millisecond.
 import { type Static, Type as t } from 'typebox'
+import type { Sums } from '../../fleet/traffic-records/queries.ts'
 import type { Deciding } from '../../fleet/workloads/queries.ts'
 import { resellerIdFor } from '../../identity/accounts/model.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
@@ -8,7 +9,6 @@ import { described, namedSchema, nullable, time } from '../../kernel/api/operati
 import { iso } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
-import type { Sums } from '../traffic/queries.ts'
 import { daysOf, type Period, secondsOf } from './period.ts'
 import type { UsagePart } from './queries.ts'
 import { type UsageInterval, type UsageState, usageStates } from './tables.ts'

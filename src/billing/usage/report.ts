@@ -1,13 +1,13 @@
 // The reports of usage: the accounts of a month, and the servers of each, from the ledger alone.
 
 import { Type as t } from 'typebox'
+import { trafficByOwner } from '../../fleet/traffic-records/queries.ts'
 import { page, paginate } from '../../kernel/api/list.ts'
 import { described, namedSchema, operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf } from '../../kernel/api/query.ts'
 import { day as DAY_MS } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
-import { trafficByOwner } from '../traffic/queries.ts'
 import { pageOfLines, reportPages, workloads } from './lines.ts'
 import {
   ownerColumns,

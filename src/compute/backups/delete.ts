@@ -10,7 +10,7 @@ import { saga } from '../../kernel/jobs/saga.ts'
 import { settingValue } from '../../kernel/setting.ts'
 import { count } from '../../kernel/words.ts'
 import { startDestroying } from '../brake/brake.ts'
-import { endedServer, jobResponse, subjectOfOwner } from '../servers/model.ts'
+import { endedServer, jobResponse, subjectOfOwner } from '../server-records/model.ts'
 import { repositoryIn } from './keys.ts'
 import {
   type Backup,

@@ -3,7 +3,7 @@ import { hardwareOf } from '../../catalog/images/hardware.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
-import { inEvent, type Server } from '../servers/model.ts'
+import { inEvent, type Server } from '../server-records/model.ts'
 import { insertBackup } from './queries.ts'
 
 type Missed = { targetId: string; planId: string; code: string; words: string; now: number }

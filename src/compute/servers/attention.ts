@@ -3,8 +3,8 @@ import { areas } from '../../identity/accounts/areas.ts'
 import { visible } from '../../identity/team/access.ts'
 import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'
+import { serverKind } from '../server-records/model.ts'
 import { attentionOf } from '../workloads/attention.ts'
-import { serverKind } from './model.ts'
 import { serversByNode, waitingServerRows } from './queries.ts'
 
 export const { failed: failedServers, crashed: crashedServers } = attentionOf(serverKind, {

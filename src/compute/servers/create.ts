@@ -30,10 +30,7 @@ import { startJob } from '../../kernel/jobs/start.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
 import type { MailContent } from '../../kernel/mail/mail-content.ts'
 import { type Given, given } from '../given.ts'
-import { orderedFor, ownerOf } from '../ordered-for.ts'
-import { displayName } from '../workloads/acting.ts'
-import { billingServiceId, mustBeFreeService, mustNameOwnService } from '../workloads/service-id.ts'
-import { installing } from './install/install.ts'
+import { installing } from '../installation/install.ts'
 import {
   access,
   accessFrom,
@@ -44,12 +41,15 @@ import {
   imageOf,
   mustFit,
   mustSuit,
-  type RootPassword,
   rootPasswordFor,
-} from './install/order.ts'
-import { inEvent, load, serverJob, serverKind } from './model.ts'
-import { insertServer } from './queries.ts'
-import { takenOver } from './speed/limits.ts'
+} from '../installation/order.ts'
+import { orderedFor, ownerOf } from '../ordered-for.ts'
+import { takenOver } from '../server-records/limits.ts'
+import { inEvent, load, serverJob, serverKind } from '../server-records/model.ts'
+import { insertServer } from '../server-records/queries.ts'
+import type { RootPassword } from '../server-vm/root-password.ts'
+import { displayName } from '../workloads/acting.ts'
+import { billingServiceId, mustBeFreeService, mustNameOwnService } from '../workloads/service-id.ts'
 
 const named = t.String({ minLength: 1, maxLength: 40 })
 const wanted = {

@@ -10,7 +10,7 @@ import { page, paginateJson, sortParameter } from '../../kernel/api/list.ts'
 import { operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../../kernel/api/query.ts'
 import { csvOf } from '../../kernel/csv.ts'
-import { seenServer } from './model.ts'
+import { seenServer } from '../server-records/model.ts'
 import { countServers, type ServerFilter, serverKeys, serverSorts } from './queries.ts'
 import { renderedServer, serverReaders, serverResponse } from './show.ts'
 

@@ -1,4 +1,6 @@
 // Events of servers become notices for their owners.
+
+import { isSuspendedForTraffic } from '../../fleet/traffic-records/queries.ts'
 import { areas } from '../../identity/accounts/areas.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
 import { type NoticeDeclaration, notify } from '../../identity/notices/notify.ts'
@@ -6,9 +8,8 @@ import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import type { EmittedEvent } from '../../kernel/jobs/emitted-event.ts'
 import type { MailContext } from '../../kernel/mail/mail.ts'
+import { load, type Server } from '../server-records/model.ts'
 import { type Told, tellingOwner } from '../workloads/notices.ts'
-import { load, type Server } from './model.ts'
-import { isSuspendedForTraffic } from './traffic/queries.ts'
 
 const owners = ['reseller', 'customer'] as const
 export const serverNotices = {
@@ -20,8 +21,6 @@ export const serverNotices = {
   server_terminated: { when: 'a server is terminated', kinds: owners, mail: 'always' },
   server_undeleted: { when: 'a terminated server is brought back', kinds: owners, mail: 'optional' },
   server_removed: { when: 'the disk of a terminated server is deleted', kinds: owners, mail: 'optional' },
-  traffic_near: { when: 'a server has used 80 % of its traffic', kinds: owners, mail: 'optional' },
-  traffic_used: { when: 'a server has used all of its traffic', kinds: owners, mail: 'always' },
 } as const satisfies Record<string, NoticeDeclaration>
 type ServerNotices = typeof serverNotices
 declare module '../../kernel/register.ts' {

@@ -5,8 +5,8 @@ import { everybody } from '../../kernel/api/access.ts'
 import { fields, operation } from '../../kernel/api/operation.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
-import { jobResponse, server, serverJob } from './model.ts'
-import { mustAllowFor, refusalsOf } from './state.ts'
+import { jobResponse, server, serverJob } from '../server-records/model.ts'
+import { mustAllowFor, refusalsOf } from '../server-records/state.ts'
 
 /** A guest has this long to shut itself down; then its vm is switched off. */
 const GRACE_SECONDS = 90

@@ -7,7 +7,6 @@ import { locationReference } from '../../fleet/locations/queries.ts'
 import { nodeReference } from '../../fleet/node-records/queries.ts'
 import { classOfWorkload } from '../../fleet/storage-pools/queries.ts'
 import {
-  auditTargetOf,
   fromWorkloads,
   type Lifecycle,
   listedWorkloads,
@@ -19,99 +18,13 @@ import type { SearchedFrom } from '../../fleet/workloads/search.ts'
 import { statusIs, statusSql } from '../../fleet/workloads/status.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
 import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list.ts'
-import type { AuditTarget } from '../../kernel/audit/target.ts'
-import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
-import { inserting, rowBy, updating, type Where } from '../../kernel/db/rows.ts'
+import { type Db, prepared } from '../../kernel/db/open.ts'
+import type { Where } from '../../kernel/db/rows.ts'
 import { openJobJson } from '../../kernel/jobs/queries.ts'
 import { addressesJson } from '../../network/ip-pools/queries.ts'
-import { interruptedInstallations, servers } from './tables.ts'
+import { guestReference } from '../guest/queries.ts'
+import { serverReference } from '../server-records/queries.ts'
 
-export const serverTarget: AuditTarget = { ...auditTargetOf('srv'), scope: 'servers:read' }
-
-export const insertServer = inserting(servers)
-/** Changes what only servers have; their workload is changed through the feature workloads. */
-export const updateServer = updating(servers, servers.id)
-
-const insertInterrupted = inserting(interruptedInstallations)
-const interruptedById = rowBy(interruptedInstallations, interruptedInstallations.serverId)
-const interruptions = prepared(({ $client }) =>
-  $client.prepare<unknown, [string]>('DELETE FROM interrupted_installations WHERE server_id = ?'),
-)
-/** Keeps the installation that a suspension stops. */
-export const keepInterrupted = (tx: Tx, one: typeof interruptedInstallations.$inferSelect) => {
-  interruptions(tx).run(one.serverId)
-  insertInterrupted(tx, one)
-}
-/** The installation that a suspension stopped, once; undefined where there is none. */
-export const takeInterrupted = (tx: Tx, serverId: string) => {
-  const found = interruptedById(tx, serverId)
-  if (found) interruptions(tx).run(serverId)
-  return found
-}
-
-// Kept by triggers (0079_totals.sql): over the rows of 60,000 servers each takes 45 ms.
-const counts = prepared(({ $client }) => {
-  const where = (condition: string) =>
-    $client.prepare<{ n: number }, string[]>(
-      `SELECT coalesce(sum(servers), 0) AS n FROM server_counts WHERE ${condition}`,
-    )
-  return {
-    withPackage: where('package_id = +?'),
-    withImage: where('image_id = +?'),
-    ofBuild: where('image_id = +? AND image_checksum = +?'),
-  }
-})
-const inDrives = prepared(({ $client }) =>
-  $client.prepare<{ n: number }, [string]>(
-    `SELECT count(*) AS n ${fromWorkloads} JOIN servers s ON s.id = w.id
-     WHERE s.iso_id = +? AND w.released_at IS NULL`,
-  ),
-)
-/** Servers with the ISO in their drive, those among them that can be brought back too. */
-export const serversWithIso = (tx: Db, isoId: string): number => inDrives(tx).get(isoId)!.n
-export const serversWithPackage = (tx: Db, packageId: string): number => counts(tx).withPackage.get(packageId)!.n
-const ofOwner = prepared(({ $client }) =>
-  $client.prepare<{ packageId: string; n: number }, [string]>(
-    `SELECT s.package_id AS packageId, count(*) AS n ${fromWorkloads} JOIN servers s ON s.id = w.id
-     WHERE w.owner_id = +? AND w.terminated_at IS NULL GROUP BY s.package_id`,
-  ),
-)
-/** The packages of the servers that an account itself has, each with the number of servers. */
-export const packagesOfOwner = (tx: Db, ownerId: string) => ofOwner(tx).all(ownerId)
-const withPackage = prepared(({ $client }) =>
-  $client.prepare<{ id: string }, [string]>(
-    `SELECT w.id ${fromWorkloads} JOIN servers s ON s.id = w.id WHERE s.package_id = +? AND w.released_at IS NULL`,
-  ),
-)
-/** The servers of a package, those among them that can be brought back too. */
-export const idsWithPackage = (tx: Db, packageId: string): string[] =>
-  withPackage(tx)
-    .all(packageId)
-    .map(({ id }) => id)
-export const serversWithImage = (tx: Db, imageId: string): number => counts(tx).withImage.get(imageId)!.n
-export const serversOfBuild = (tx: Db, imageId: string, checksum: string): number =>
-  counts(tx).ofBuild.get(imageId, checksum)!.n
-
-const speeds = prepared(({ $client }) => ({
-  throttledBefore: $client.prepare<{ id: string }, [string, number]>(
-    'SELECT id FROM servers WHERE throttle_month < ? LIMIT ?',
-  ),
-  untold: $client.prepare<{ id: string }, [number]>(
-    `SELECT id FROM servers WHERE speed_untold = 1 AND ${openJobJson('servers.id')} IS NULL LIMIT ?`,
-  ),
-}))
-/** Servers that are slowed down for the traffic of a month before this one. */
-export const throttledBefore = (tx: Db, month: string, most: number): string[] =>
-  speeds(tx)
-    .throttledBefore.all(month, most)
-    .map(({ id }) => id)
-/** Servers whose speed their node does not know yet. */
-export const untoldSpeeds = (tx: Db, most: number): string[] =>
-  speeds(tx)
-    .untold.all(most)
-    .map(({ id }) => id)
-
-// ---------------------------------------------------------------- rows of lists
 export type ServerRow = {
   id: string
   number: number
@@ -179,16 +92,34 @@ export type ServerRow = {
 
 // Raw: one statement answers a page of 50. crossJoin pins the order of the joins: with few packages the planner would
 // begin with them and sort all servers for a page.
-const selectServers = `SELECT ${workloadColumns}, s.traffic_gb AS trafficGb, s.port_mbps AS portMbps, s.protected,
-  s.rescue IS NOT NULL AS rescue,
-  s.pending_password_hash IS NOT NULL AS passwordPending, s.os,
-  g.os_id AS osId, g.os_name AS osName, g.os_version AS osVersion, g.kernel, g.detected_at AS detectedAt,
-  s.speed_in_mbps AS speedInMbps, s.speed_out_mbps AS speedOutMbps, s.speed_cpu_percent AS speedCpuPercent,
-  s.throttle_mbps AS throttleMbps, ${classOfWorkload} AS storageClass, s.disk_read_iops AS diskReadIops,
-  s.disk_write_iops AS diskWriteIops, s.disk_read_mb_per_second AS diskReadMbPerSecond,
-  s.disk_write_mb_per_second AS diskWriteMbPerSecond,
-  w.billing_service_id AS billingServiceId,  s.package_id AS packageId, s.image_id AS imageId,
-  s.image_checksum AS imageChecksum,
+const selectServers = `SELECT ${workloadColumns},
+  ${serverReference.columns('s', {
+    trafficGb: 'trafficGb',
+    portMbps: 'portMbps',
+    protected: 'protected',
+    os: 'os',
+    speedInMbps: 'speedInMbps',
+    speedOutMbps: 'speedOutMbps',
+    speedCpuPercent: 'speedCpuPercent',
+    throttleMbps: 'throttleMbps',
+    diskReadIops: 'diskReadIops',
+    diskWriteIops: 'diskWriteIops',
+    diskReadMbPerSecond: 'diskReadMbPerSecond',
+    diskWriteMbPerSecond: 'diskWriteMbPerSecond',
+    packageId: 'packageId',
+    imageId: 'imageId',
+    imageChecksum: 'imageChecksum',
+  })},
+  ${serverReference.column('s', 'rescue')} IS NOT NULL AS rescue,
+  ${serverReference.column('s', 'pendingPasswordHash')} IS NOT NULL AS passwordPending,
+  ${guestReference.columns('g', {
+    osId: 'osId',
+    osName: 'osName',
+    osVersion: 'osVersion',
+    kernel: 'kernel',
+    detectedAt: 'detectedAt',
+  })},
+  ${classOfWorkload} AS storageClass, w.billing_service_id AS billingServiceId,
   ${nodeReference.columns('n', { nodeName: 'name', nodeLostAt: 'lostAt' })},
   ${accountReference.columns('o', { ownerName: 'name', ownerEmail: 'email' })},
   ${packageReference.columns('p', { packageName: 'name' })},
@@ -196,10 +127,10 @@ const selectServers = `SELECT ${workloadColumns}, s.traffic_gb AS trafficGb, s.p
   ${imageReference.columns('i', { imageName: 'name' })},
   ${labelsJson('w.id', 'owner')} AS labels, ${labelsJson('w.id', 'staff')} AS staffLabels,
   ${addressesJson('w.id')} AS addresses, ${openJobJson('w.id')} AS job
-  ${fromWorkloads} CROSS JOIN servers s ON s.id = w.id ${nodeReference.crossJoin('n', 'w.node_id')}
+  ${fromWorkloads} ${serverReference.crossJoin('s', 'w.id')} ${nodeReference.crossJoin('n', 'w.node_id')}
   ${accountReference.crossJoin('o', 'w.owner_id')} ${packageReference.crossJoin('p', 's.package_id')}
   ${locationReference.crossJoin('l', 'w.location_id')} ${imageReference.leftJoin('i', 's.image_id')}
-  LEFT JOIN server_guests g ON g.server_id = w.id`
+  ${guestReference.leftJoin('g', 'w.id')}`
 
 // +?: 10 µs instead of 56.
 const one = prepared(({ $client }) => $client.prepare<ServerRow, [string]>(`${selectServers} WHERE w.id = +?`))
@@ -212,7 +143,7 @@ export const serverRow = (tx: Db, id: string): ServerRow => one(tx).get(id)!
  */
 export type ServerFilter = Where & SearchedFrom & { joined: boolean; isEverything: boolean }
 const fromServers = ({ from = fromWorkloads, where, joined }: ServerFilter) =>
-  `${from}${joined ? ' JOIN servers s ON s.id = w.id' : ''} WHERE ${where}`
+  `${from}${joined ? ` ${serverReference.join('s', 'w.id')}` : ''} WHERE ${where}`
 
 /** The columns that find a record and tell whether it has changed. */
 export type ServerKey = WorkloadKey

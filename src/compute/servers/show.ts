@@ -22,11 +22,11 @@ import {
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import type { HeldAddressJson } from '../../network/ip-pools/queries.ts'
+import { limitFields, limitsOf, overrideOf } from '../server-records/limits.ts'
+import { disabledReason } from '../server-records/state.ts'
 import { actions, allActions } from './actions.ts'
 import { mayUndelete } from './life/undelete.ts'
 import { type ServerKey, type ServerRow, serverRow } from './queries.ts'
-import { limitFields, limitsOf, overrideOf } from './speed/limits.ts'
-import { disabledReason } from './state.ts'
 
 const named = namedSchema('Named', { id: t.String(), name: t.String() })
 export const serverResponse = namedSchema('Server', {

@@ -4,7 +4,7 @@ import { type Account, customer } from '../../identity/accounts/model.ts'
 import { linkFor, signInLinkFields } from '../../identity/auth/links/program-link.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { type Call, mayCallOn, operation } from '../../kernel/api/operation.ts'
-import { type Server, server } from './model.ts'
+import { type Server, server } from '../server-records/model.ts'
 
 export const createServerSignInLink = operation({
   ...signInLinkFields,

@@ -2,7 +2,7 @@ import { Type as t } from 'typebox'
 import { everybody } from '../../kernel/api/access.ts'
 import { named } from '../../kernel/api/named.ts'
 import { described, fields, nullable, operation } from '../../kernel/api/operation.ts'
-import { server } from '../servers/model.ts'
+import { server } from '../server-records/model.ts'
 import { describeSnapshot, pageOfSnapshots, snapshotsGb } from '../snapshot-records/queries.ts'
 import {
   commentField,

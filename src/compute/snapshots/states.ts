@@ -1,5 +1,5 @@
 // Snapshots in the state table of servers.
-import { needsInstallation, serverStates } from '../servers/state.ts'
+import { needsInstallation, serverStates } from '../server-records/state.ts'
 
 export const snapshotActions = serverStates.rows({
   snapshot: { ...needsInstallation, refusedWhen: ['locked', 'lost', 'in_rescue'] },

@@ -1,4 +1,4 @@
-import { troubledVolumes } from '../../fleet/volumes/queries.ts'
+import { troubledVolumes } from '../../fleet/volume-records/queries.ts'
 import { areas } from '../../identity/accounts/areas.ts'
 import { mayCall } from '../../kernel/api/operation.ts'
 import type { Source } from '../../kernel/attention.ts'

@@ -3,7 +3,13 @@
 import { Type as t } from 'typebox'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { formatIn, poolSpaceOf } from '../../fleet/storage-pools/queries.ts'
-import { changeVolume, deleteVolumeRow, insertVolume, noteVolumeUse, volumeById } from '../../fleet/volumes/queries.ts'
+import {
+  changeVolume,
+  deleteVolumeRow,
+  insertVolume,
+  noteVolumeUse,
+  volumeById,
+} from '../../fleet/volume-records/queries.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { named } from '../../kernel/api/named.ts'
@@ -11,8 +17,8 @@ import { fields, namedSchema, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
-import { GIB } from '../servers/install/plan.ts'
-import { load, server, serverJob } from '../servers/model.ts'
+import { load, server, serverJob } from '../server-records/model.ts'
+import { GIB } from '../server-vm/definition.ts'
 import { mustBeAllowed, mustBeOwn, mustHavePort, nameField, onNode, poolFor, sizeField, tell } from './model.ts'
 import { volumeActions } from './states.ts'
 

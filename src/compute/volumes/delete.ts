@@ -1,13 +1,13 @@
 import { Type as t } from 'typebox'
 import { nodeCommand, type Volume } from '../../../agent/protocol/wire.ts'
 import { isGoneNode } from '../../fleet/node-records/queries.ts'
-import { changeVolume, deleteVolumeRow, endVolumeUse, volumeById } from '../../fleet/volumes/queries.ts'
+import { changeVolume, deleteVolumeRow, endVolumeUse, volumeById } from '../../fleet/volume-records/queries.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import { forwardSaga } from '../../kernel/jobs/saga.ts'
 import { startDestroying } from '../brake/brake.ts'
-import { load } from '../servers/model.ts'
+import { load } from '../server-records/model.ts'
 import { mustNotBeLockedFor, mustRest, onNode, tell, volume, volumeJob } from './model.ts'
 
 export const removeVolume = operation({

@@ -1,4 +1,4 @@
-import { searchVolumes } from '../../fleet/volumes/queries.ts'
+import { searchVolumes } from '../../fleet/volume-records/queries.ts'
 import { areas } from '../../identity/accounts/areas.ts'
 import { mayCall } from '../../kernel/api/operation.ts'
 import { feature } from '../../kernel/feature.ts'

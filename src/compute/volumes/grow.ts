@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { poolSpaceOf } from '../../fleet/storage-pools/queries.ts'
-import { changeVolume, noteVolumeUse, volumeById } from '../../fleet/volumes/queries.ts'
+import { changeVolume, noteVolumeUse, volumeById } from '../../fleet/volume-records/queries.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { fields, namedSchema, operation } from '../../kernel/api/operation.ts'
@@ -9,8 +9,8 @@ import type { Tx } from '../../kernel/db/open.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { exactGb } from '../../kernel/words.ts'
-import { GIB } from '../servers/install/plan.ts'
-import { load } from '../servers/model.ts'
+import { load } from '../server-records/model.ts'
+import { GIB } from '../server-vm/definition.ts'
 import {
   mustBeAllowed,
   mustBeChangeable,

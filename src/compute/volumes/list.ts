@@ -1,12 +1,12 @@
 import { and } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { pageOfVolumes, renameVolumeRow, volumesGbOf, volumesThatFit } from '../../fleet/volumes/queries.ts'
+import { pageOfVolumes, renameVolumeRow, volumesGbOf, volumesThatFit } from '../../fleet/volume-records/queries.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { page } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
 import { described, fields, nullable, operation } from '../../kernel/api/operation.ts'
 import { idOf, text } from '../../kernel/api/query.ts'
-import { server } from '../servers/model.ts'
+import { server } from '../server-records/model.ts'
 import { refusalOf } from '../snapshots/model.ts'
 import {
   allowanceGb,

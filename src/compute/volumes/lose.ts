@@ -1,5 +1,5 @@
 // Volumes that are lost with their node. The brake counts each; one that it holds keeps the node.
-import { changeVolume, volumeById } from '../../fleet/volumes/queries.ts'
+import { changeVolume, volumeById } from '../../fleet/volume-records/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { day } from '../../kernel/db/clock.ts'
 import type { Tx } from '../../kernel/db/open.ts'

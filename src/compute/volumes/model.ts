@@ -16,7 +16,7 @@ import {
   volumesChangedAt,
   volumesGbOf,
   volumesOf,
-} from '../../fleet/volumes/queries.ts'
+} from '../../fleet/volume-records/queries.ts'
 import { serversBeside } from '../../fleet/workloads/reports.ts'
 import { customerData, customerInEvent } from '../../identity/accounts/model.ts'
 import { ownedResource, ownedVisibleTo } from '../../identity/accounts/owned.ts'
@@ -31,8 +31,8 @@ import type { Db, Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import type { NewJob } from '../../kernel/jobs/start.ts'
 import { exactGb } from '../../kernel/words.ts'
-import { load, type Server, serverById, subjectOfOwner } from '../servers/model.ts'
-import { packagesOfOwner } from '../servers/queries.ts'
+import { load, type Server, serverById, subjectOfOwner } from '../server-records/model.ts'
+import { packagesOfOwner } from '../server-records/queries.ts'
 import { volumeActions } from './states.ts'
 
 export type { VolumeRow }

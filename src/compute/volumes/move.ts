@@ -2,13 +2,13 @@
 // before the next one gets it, so that no two ever write it.
 import { Type as t } from 'typebox'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
-import { changeVolume, volumeById } from '../../fleet/volumes/queries.ts'
+import { changeVolume, volumeById } from '../../fleet/volume-records/queries.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { described, fields, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
-import { load, server, serverJob } from '../servers/model.ts'
+import { load, server, serverJob } from '../server-records/model.ts'
 import { mustBeChangeable, mustHavePort, onNode, volume, volumeJob } from './model.ts'
 import { volumeActions } from './states.ts'
 

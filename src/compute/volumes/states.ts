@@ -1,5 +1,5 @@
 // Extra volumes in the state table of servers.
-import { needsInstallation, serverStates } from '../servers/state.ts'
+import { needsInstallation, serverStates } from '../server-records/state.ts'
 
 export const volumeActions = serverStates.rows({
   volume: { ...needsInstallation, refusedWhen: ['locked', 'lost'] },

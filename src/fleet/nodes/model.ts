@@ -12,7 +12,7 @@ import { claimedPlaces } from '../../network/ip-pools/claims.ts'
 import { locationOf, locationReferred } from '../locations/reference.ts'
 import type { Node } from '../node-records/model.ts'
 import { capacityOf } from '../placement/capacity.ts'
-import { volumesHeldOn } from '../volumes/queries.ts'
+import { volumesHeldOn } from '../volume-records/queries.ts'
 import { listedOn } from '../workloads/queries.ts'
 import { workloadsOn } from '../workloads/stays/queries.ts'
 

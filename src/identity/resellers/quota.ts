@@ -1,7 +1,7 @@
 // How much a reseller and its customers may hold together. Counted and checked in the transaction of what is added, of
 // which there is one at a time: two orders cannot pass one quota.
 import { Type as t } from 'typebox'
-import { volumesGbUnder } from '../../fleet/volumes/queries.ts'
+import { volumesGbUnder } from '../../fleet/volume-records/queries.ts'
 import { heldUnder } from '../../fleet/workloads/reports.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { namedSchema, nullable } from '../../kernel/api/operation.ts'

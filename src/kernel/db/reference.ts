@@ -5,7 +5,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 type Columns<T extends SQLiteTable> = Extract<keyof T['_']['columns'], string>
 
-/** `as` is the alias of the table in the query, `id` the expression that its id equals, such as `j.node_id`. */
+/** `as` is the alias of the table in the query, `id` the expression that its key equals, such as `j.node_id`. */
 export type Reference<Column extends string> = {
   /** `FROM nodes n`. */
   from(as: string): string
@@ -25,16 +25,23 @@ export type Reference<Column extends string> = {
 
 /**
  * `const nodeReference = reference(nodes, ['id', 'name'])`: other features read these columns of `nodes`, and no more.
+ * `key`: the column by which it is joined.
  */
 export function reference<T extends SQLiteTable & { id: SQLiteColumn }, C extends Columns<T>>(
   table: T,
-  _readable: readonly C[],
-): Reference<C | 'id'> {
+  readable: readonly C[],
+): Reference<C | 'id'>
+export function reference<T extends SQLiteTable, C extends Columns<T>, K extends Columns<T>>(
+  table: T,
+  readable: readonly C[],
+  key: K,
+): Reference<C | K>
+export function reference(table: SQLiteTable, _readable: readonly string[], key = 'id'): Reference<string> {
   const name = getTableName(table)
-  const byKey = getTableColumns(table as SQLiteTable)
+  const byKey = getTableColumns(table)
   const sqlName = (column: string) => byKey[column]!.name
-  const column = (as: string, key: string) => `${as}.${sqlName(key)}`
-  const on = (as: string, id: string) => `JOIN ${name} ${as} ON ${as}.id = ${id}`
+  const column = (as: string, read: string) => `${as}.${sqlName(read)}`
+  const on = (as: string, id: string) => `JOIN ${name} ${as} ON ${column(as, key)} = ${id}`
   return {
     from: (as) => `FROM ${name} ${as}`,
     join: on,
@@ -42,9 +49,9 @@ export function reference<T extends SQLiteTable & { id: SQLiteColumn }, C extend
     crossJoin: (as, id) => `CROSS ${on(as, id)}`,
     columns: (as, names) =>
       Object.entries(names)
-        .map(([shown, key]) => `${column(as, key)} AS ${shown}`)
+        .map(([shown, read]) => `${column(as, read)} AS ${shown}`)
         .join(', '),
     column,
-    value: (key, id) => `(SELECT ${sqlName(key)} FROM ${name} WHERE id = ${id})`,
+    value: (read, id) => `(SELECT ${sqlName(read)} FROM ${name} WHERE ${sqlName(key)} = ${id})`,
   }
 }

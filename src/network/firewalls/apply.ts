@@ -2,7 +2,7 @@
 // reads the firewall when it begins, and the node keeps the newest, so that jobs of several changes may end in any
 // order. A node that is away gets it when it is back.
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
-import { load, type Server, serverKind } from '../../compute/servers/model.ts'
+import { load, type Server, serverKind } from '../../compute/server-records/model.ts'
 import { isGoneNode } from '../../fleet/node-records/queries.ts'
 import { stayOn, staysOf } from '../../fleet/workloads/stays/queries.ts'
 import { noteRules } from '../../fleet/workloads/stays/stays.ts'

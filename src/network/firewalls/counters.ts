@@ -1,4 +1,4 @@
-import { jobResponse, server, serverKind } from '../../compute/servers/model.ts'
+import { jobResponse, server, serverKind } from '../../compute/server-records/model.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import { startJob } from '../../kernel/jobs/start.ts'

@@ -1,6 +1,6 @@
 // Changes of a server that its firewall follows, in the transaction of the change.
 
-import { serverById } from '../../compute/servers/model.ts'
+import { serverById } from '../../compute/server-records/model.ts'
 import { system } from '../../kernel/api/actor.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'

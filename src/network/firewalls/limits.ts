@@ -1,7 +1,7 @@
 // Limits follow their settings and packages: an edit of either reaches the servers that have them.
 import { allPackages, packageById } from '../../catalog/packages/queries.ts'
-import { load } from '../../compute/servers/model.ts'
-import { idsWithPackage } from '../../compute/servers/queries.ts'
+import { load } from '../../compute/server-records/model.ts'
+import { idsWithPackage } from '../../compute/server-records/queries.ts'
 import { system } from '../../kernel/api/actor.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { limitsOf } from '../firewall-records/policy.ts'

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { server } from '../../compute/servers/model.ts'
+import { server } from '../../compute/server-records/model.ts'
 import { described, fields, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import { isSmtpAllowed } from '../firewall-records/policy.ts'
 import { changeServerFirewall, serverFirewall } from '../firewall-records/queries.ts'

@@ -1,5 +1,5 @@
 // Firewalls in the state table of servers.
-import { always, needsInstallation, serverStates } from '../../compute/servers/state.ts'
+import { always, needsInstallation, serverStates } from '../../compute/server-records/state.ts'
 
 export const firewallActions = serverStates.rows({
   firewall: { ...always, refusedWhen: ['locked'] },

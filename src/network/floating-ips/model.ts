@@ -2,7 +2,7 @@
 
 import type { SQL } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { load } from '../../compute/servers/model.ts'
+import { load } from '../../compute/server-records/model.ts'
 import { locationOf, locationReferred } from '../../fleet/locations/reference.ts'
 import { customerInEvent } from '../../identity/accounts/model.ts'
 import { ownedResource, ownedVisibleTo } from '../../identity/accounts/owned.ts'

@@ -1,7 +1,7 @@
 // Servers join and leave a private network while they run. The record changes at once; a job on each node that has
 // servers of the network makes it so there.
 import { Type as t } from 'typebox'
-import { type Server, server } from '../../compute/servers/model.ts'
+import { type Server, server } from '../../compute/server-records/model.ts'
 import { isLockedFor } from '../../identity/team/access.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'

@@ -2,7 +2,7 @@
 // node has confirmed. So a change needs no message of its own: a server that comes or goes, a node with another
 // address, a termination or another owner is found within a minute.
 import { nodeCommand, type PrivateNetwork } from '../../../agent/protocol/wire.ts'
-import { lockOfServer, type Server } from '../../compute/servers/model.ts'
+import { lockOfServer, type Server } from '../../compute/server-records/model.ts'
 import { isGoneNode, managementAddressOf } from '../../fleet/node-records/queries.ts'
 import { system } from '../../kernel/api/actor.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { type Server, server } from '../../compute/servers/model.ts'
+import { type Server, server } from '../../compute/server-records/model.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { type Call, described, fields, operation } from '../../kernel/api/operation.ts'

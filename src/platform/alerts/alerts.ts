@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { server } from '../../compute/servers/model.ts'
+import { server } from '../../compute/server-records/model.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { serverData } from '../../compute/servers/model.ts'
+import { serverData } from '../../compute/server-records/model.ts'
 import { customerData } from '../../identity/accounts/model.ts'
 import { nullable } from '../../kernel/api/operation.ts'
 import { second } from '../../kernel/db/clock.ts'

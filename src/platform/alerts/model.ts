@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { server } from '../../compute/servers/model.ts'
+import { server } from '../../compute/server-records/model.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { alertKindNames, describe } from './kinds.ts'

@@ -1,5 +1,5 @@
 // An alert that fires or recovers: the record, the event and the notice, in one transaction.
-import { inEvent, serverById } from '../../compute/servers/model.ts'
+import { inEvent, serverById } from '../../compute/server-records/model.ts'
 import { areas } from '../../identity/accounts/areas.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
 import { type NoticeDeclaration, notify } from '../../identity/notices/notify.ts'

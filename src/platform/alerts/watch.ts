@@ -1,7 +1,8 @@
 // Compares the finished minutes of metrics with thresholds. Everything it needs is in memory; only an alert that fires
 // or recovers is written. A minute of which nothing is known counts for neither.
-import { trafficByOwner } from '../../billing/traffic/queries.ts'
+
 import { monthOf, wholeMonth } from '../../billing/usage/period.ts'
+import { trafficByOwner } from '../../fleet/traffic-records/queries.ts'
 import { endedAmong, powersOf } from '../../fleet/workloads/reports.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import { day, minute } from '../../kernel/db/clock.ts'

@@ -1,6 +1,6 @@
 // A line of the audit log as the API shows it, and the filters by which lines are found.
 import { Type as t } from 'typebox'
-import { CONSOLE_CLOSED, CONSOLE_OPENED } from '../../compute/servers/console/endpoints.ts'
+import { CONSOLE_CLOSED, CONSOLE_OPENED } from '../../compute/console/endpoints.ts'
 import { OUT_OF_SALE, outOfSaleActions } from '../../fleet/gpus/out-of-sale.ts'
 import { ADDRESSES_FREED, ADDRESSES_HELD } from '../../fleet/nodes/addresses/report.ts'
 import { ENROLLED } from '../../fleet/nodes/agent-connection.ts'

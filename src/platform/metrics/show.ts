@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { endedServer } from '../../compute/servers/model.ts'
+import { endedServer } from '../../compute/server-records/model.ts'
 import { node } from '../../fleet/node-records/model.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'

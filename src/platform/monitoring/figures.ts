@@ -1,5 +1,5 @@
 // Figures about the controller, its queues and what it holds.
-import { serverKind } from '../../compute/servers/model.ts'
+import { serverKind } from '../../compute/server-records/model.ts'
 import { countByStatus, everyWorkload } from '../../fleet/workloads/reports.ts'
 import { day } from '../../kernel/db/clock.ts'
 import { troubleOf } from '../../kernel/db/open.ts'

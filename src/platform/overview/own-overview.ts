@@ -1,7 +1,7 @@
 // The first page of a customer and of a reseller: what needs attention, how many servers there are, and the steps that
 // a new account has not done yet.
 import { Type as t } from 'typebox'
-import { serverKind } from '../../compute/servers/model.ts'
+import { serverKind } from '../../compute/server-records/model.ts'
 import { agentVersions } from '../../fleet/node-records/queries.ts'
 import { countByStatus } from '../../fleet/workloads/reports.ts'
 import { visible } from '../../identity/team/access.ts'

@@ -1,7 +1,7 @@
 // The timeline of a server or a GPU instance: one list, merged from the sources that features declare.
 import { Type as t } from 'typebox'
 import { endedInstance } from '../../compute/gpu-instances/model.ts'
-import { endedServer } from '../../compute/servers/model.ts'
+import { endedServer } from '../../compute/server-records/model.ts'
 import type { Workload } from '../../fleet/workloads/queries.ts'
 import { type TimelineKind, timelineKinds } from '../../fleet/workloads/timeline.ts'
 import { everybody } from '../../kernel/api/access.ts'

@@ -1,6 +1,6 @@
 // The kept counts of workloads by state say what the rows say, whatever happens to the rows.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { serverKind } from '../../../src/compute/servers/model.ts'
+import { serverKind } from '../../../src/compute/server-records/model.ts'
 import { countByStatus, everyWorkload } from '../../../src/fleet/workloads/reports.ts'
 import { type World, world } from '../../support/world/panel.ts'
 

@@ -1,7 +1,7 @@
 // The rights of each role on a server, over every operation on servers.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operations } from '../../../src/app/features.ts'
-import { server as resource } from '../../../src/compute/servers/model.ts'
+import { server as resource } from '../../../src/compute/server-records/model.ts'
 import { opens, roleNames } from '../../../src/identity/team/role.ts'
 import type { Operation } from '../../../src/kernel/api/operation.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'

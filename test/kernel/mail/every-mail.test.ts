@@ -5,9 +5,9 @@ import { tellOverflow, tellPaused } from '../../../src/billing/webhooks/notices.
 import { webhookById } from '../../../src/billing/webhooks/queries.ts'
 import { instanceById } from '../../../src/compute/gpu-instances/model.ts'
 import { tellIdleStop } from '../../../src/compute/gpu-instances/use/notices.ts'
-import { settleTraffic } from '../../../src/compute/servers/traffic/limits.ts'
 import { mailResetLinks } from '../../../src/identity/auth/links/password-links.ts'
 import { write } from '../../../src/kernel/db/open.ts'
+import { settleTraffic } from '../../../src/network/traffic/limits.ts'
 import { alertById } from '../../../src/platform/alerts/queries.ts'
 import { tell } from '../../../src/platform/alerts/tell.ts'
 import { addGpuHost, addGpuOffer } from '../../support/nodes/gpus.ts'
@@ -132,7 +132,7 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     await must(p.owner, 'PATCH', `/resellers/${rita.id}`, { quotas: { customers: 1 } })
     return ['A quota is nearly used up: Customers', addressOf(rita.id), /^\/reseller$/]
   },
-  'src/compute/servers/traffic/limits.ts': async () => {
+  'src/network/traffic/limits.ts': async () => {
     await must(p.owner, 'PATCH', `/admin/packages/${p.pack}`, { trafficGb: 2000 })
     const { body } = await must(p.owner, 'POST', '/admin/servers', p.order)
     await p.settle()

@@ -1,8 +1,8 @@
 // The seed of a guest's first boot, and the crypt hash of the root password in it.
 import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { networkFor, seedFor } from '../../../src/compute/servers/install/seed.ts'
-import type { Server } from '../../../src/compute/servers/model.ts'
+import type { Server } from '../../../src/compute/server-records/model.ts'
+import { networkFor, seedFor } from '../../../src/compute/server-vm/seed.ts'
 import { newRootPassword, sha512Crypt } from '../../../src/kernel/crypto/sha512-crypt.ts'
 import type { HeldAddress } from '../../../src/network/ip-pools/allocate.ts'
 import { toNetwork, toNumber, toText } from '../../../src/network/ip-pools/ranges.ts'

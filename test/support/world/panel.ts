@@ -13,7 +13,7 @@ import { distributionsOver } from '../../../src/catalog/images/distributions/ser
 import { images } from '../../../src/catalog/images/tables.ts'
 import { addIso } from '../../../src/compute/isos/library.ts'
 import { addOwnImage } from '../../../src/compute/own-images/own-images.ts'
-import { load, type Server } from '../../../src/compute/servers/model.ts'
+import { load, type Server } from '../../../src/compute/server-records/model.ts'
 import { nodes } from '../../../src/fleet/node-records/tables.ts'
 import { keepPools } from '../../../src/fleet/storage-pools/queries.ts'
 import { addStaff } from '../../../src/identity/accounts/staff/staff-member.ts'

@@ -3,7 +3,7 @@
 
 import { expect } from 'bun:test'
 import { startDueMaintenance } from '../../../src/compute/backups/maintenance/scheduler.ts'
-import { removeReadSeeds } from '../../../src/compute/servers/guest/pending-seed.ts'
+import { removeReadSeeds } from '../../../src/compute/guest/pending-seed.ts'
 import { purgeDue } from '../../../src/compute/servers/life/terminate.ts'
 import { startCheck } from '../../../src/fleet/gpus/check.ts'
 import { hour } from '../../../src/kernel/db/clock.ts'

@@ -1,8 +1,8 @@
 // The choice of script and user-data for the first boot of an installation, and the result of the script.
 import { MOST_STARTUP_OUTPUT_BYTES } from '../../../agent/protocol/startup-script.ts'
+import type { getInstallationCheck } from '../../../src/compute/guest/installation-check.ts'
+import { getStartupScript } from '../../../src/compute/guest/startup-script.ts'
 import { listScripts } from '../../../src/compute/scripts/scripts.ts'
-import type { getInstallationCheck } from '../../../src/compute/servers/guest/installation-check.ts'
-import { getStartupScript } from '../../../src/compute/servers/guest/startup-script.ts'
 import { rightsWith } from '../../../src/identity/team/access.ts'
 import { mayCallOn } from '../../../src/kernel/api/operation.ts'
 import { type Answers, ifNamed } from '../../../src/kernel/web/page.ts'

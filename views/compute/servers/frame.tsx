@@ -1,7 +1,7 @@
 // The header of every page of a server: its state, what can be done with it, its tabs, and the job that is changing it.
 import type { ComponentChildren } from 'preact'
+import { server as resource } from '../../../src/compute/server-records/model.ts'
 import { undeleteServer } from '../../../src/compute/servers/life/undelete.ts'
-import { server as resource } from '../../../src/compute/servers/model.ts'
 import { rightsWith } from '../../../src/identity/team/access.ts'
 import type { listMemberships } from '../../../src/identity/team/memberships.ts'
 import { roles } from '../../../src/identity/team/role.ts'

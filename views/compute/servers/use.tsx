@@ -1,6 +1,7 @@
 // The newest use of a server as figures; each leads to its charts.
-import type { getBandwidth } from '../../../src/compute/servers/traffic/top-up.ts'
+
 import type { Answers } from '../../../src/kernel/web/page.ts'
+import type { getBandwidth } from '../../../src/network/traffic/top-up.ts'
 import type { getMetrics } from '../../../src/platform/metrics/show.ts'
 import { nameOfMonth } from '../../billing/usage/month.tsx'
 import type { Area } from '../../components/area.ts'

@@ -1,9 +1,9 @@
 // The use of a server over time.
 import { getServer } from '../../../src/compute/servers/list.ts'
-import { getBandwidth } from '../../../src/compute/servers/traffic/top-up.ts'
 import { listMemberships } from '../../../src/identity/team/memberships.ts'
 import { type Answers, allIfAllowed, ifAllowed, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { getBandwidth } from '../../../src/network/traffic/top-up.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { getMetrics } from '../../../src/platform/metrics/show.ts'
 import { pathOf } from '../../components/action.tsx'

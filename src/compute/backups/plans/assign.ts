@@ -6,7 +6,7 @@ import { described, fields, namedSchema, nullable, operation, see, time } from '
 import { day, isoOrNull } from '../../../kernel/db/clock.ts'
 import type { Db } from '../../../kernel/db/open.ts'
 import { settingValue, wholeSetting } from '../../../kernel/setting.ts'
-import { endedServer, type Server, server } from '../../servers/model.ts'
+import { endedServer, type Server, server } from '../../server-records/model.ts'
 import { backupPlan, planOfServer, showPlanOfServer } from './model.ts'
 import {
   backupPlanById,

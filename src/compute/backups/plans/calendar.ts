@@ -2,7 +2,7 @@
 import { Type as t } from 'typebox'
 import { monthAfter, monthParameter } from '../../../billing/usage/period.ts'
 import { described, namedSchema, nullable, operation } from '../../../kernel/api/operation.ts'
-import { endedServer } from '../../servers/model.ts'
+import { endedServer } from '../../server-records/model.ts'
 import { reading } from '../model.ts'
 import { backupsOf } from '../queries.ts'
 import { localDates } from './days.ts'

@@ -12,10 +12,10 @@ import type { Db } from '../../../kernel/db/open.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
 import { list } from '../../../kernel/words.ts'
-import { mustHaveUnreadDisk } from '../disk-lock.ts'
-import { heldResources, inEvent, load, server } from '../model.ts'
-import { takeInterrupted } from '../queries.ts'
-import { mustAllow, refusalsOf } from '../state.ts'
+import { takeInterrupted } from '../../installation/queries.ts'
+import { mustHaveUnreadDisk } from '../../server-records/disk-lock.ts'
+import { heldResources, inEvent, load, server } from '../../server-records/model.ts'
+import { mustAllow, refusalsOf } from '../../server-records/state.ts'
 
 declare module '../../../kernel/feature.ts' {
   interface FeatureFields {

@@ -1,16 +1,16 @@
 // A suspended server is switched off; its installation is done again from the start when it is unsuspended.
 import { nodeCommand } from '../../../../agent/protocol/wire.ts'
+import { endTrafficSuspension } from '../../../fleet/traffic-records/queries.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
 import { forwardSaga } from '../../../kernel/jobs/saga.ts'
 import { cancelJobsHolding, startJob } from '../../../kernel/jobs/start.ts'
+import { rememberInstallation, resumeInstallation } from '../../installation/interrupted.ts'
+import { inEvent, jobDetailResponse, load, type Server, serverJob } from '../../server-records/model.ts'
+import { actingServer } from '../../server-records/state.ts'
+import { leaveRescue, ownSystem } from '../../server-vm/rescue-disk.ts'
 import * as shared from '../../workloads/suspend.ts'
-import { rememberInstallation, resumeInstallation } from '../install/interrupted.ts'
-import { inEvent, jobDetailResponse, load, type Server, serverJob } from '../model.ts'
-import { leaveRescue, ownSystem } from '../rescue/model.ts'
-import { actingServer } from '../state.ts'
-import { endTrafficSuspension } from '../traffic/queries.ts'
 
 const suspension = shared.suspensionOf<Server>(actingServer, {
   keepOff(tx, target, about) {

@@ -2,7 +2,7 @@
 // addresses are held until the undelete window ends, and then until the node has deleted the disk: nobody gets an
 // address on which the old guest still answers.
 import { nodeCommand } from '../../../../agent/protocol/wire.ts'
-import { detachAllVolumes } from '../../../fleet/volumes/queries.ts'
+import { detachAllVolumes } from '../../../fleet/volume-records/queries.ts'
 import { changeWorkload, workloadsToPurge } from '../../../fleet/workloads/queries.ts'
 import { changeSpare, giveBackMemory, releaseHome } from '../../../fleet/workloads/stays/stays.ts'
 import { type Actor, system } from '../../../kernel/api/actor.ts'
@@ -19,13 +19,14 @@ import { settingValue, switchSetting, wholeSetting } from '../../../kernel/setti
 import { addressesOf, isOwn, releaseAddresses } from '../../../network/ip-pools/allocate.ts'
 import { mayDestroy } from '../../brake/brake.ts'
 import { heldAs } from '../../brake/queries.ts'
+import { takeInterrupted } from '../../installation/queries.ts'
+import { diskJob } from '../../server-records/disk-lock.ts'
+import { endedServer, inEvent, jobResponse, load, type Server, serverJob } from '../../server-records/model.ts'
+import { updateServer } from '../../server-records/queries.ts'
+import { mustAllow, mustBeEndable, refusalsOf } from '../../server-records/state.ts'
+import { volumeOf } from '../../server-vm/definition.ts'
 import { forgetSnapshots } from '../../snapshot-records/queries.ts'
-import { diskJob } from '../disk-lock.ts'
-import { volumeOf } from '../install/plan.ts'
-import { endedServer, inEvent, jobResponse, load, type Server, serverJob } from '../model.ts'
 import { tellRemoved } from '../notices.ts'
-import { takeInterrupted, updateServer } from '../queries.ts'
-import { mustAllow, mustBeEndable, refusalsOf } from '../state.ts'
 
 export const undeleteHours = wholeSetting({
   name: 'servers.undelete_hours',

@@ -16,9 +16,17 @@ import { emit } from '../../../kernel/jobs/outbox.ts'
 import { forwardSaga } from '../../../kernel/jobs/saga.ts'
 import { cancelJobsHolding, startJob } from '../../../kernel/jobs/start.ts'
 import { settingValue } from '../../../kernel/setting.ts'
+import {
+  endedServer,
+  heldResources,
+  inEvent,
+  jobResponse,
+  load,
+  type Server,
+  serverJob,
+} from '../../server-records/model.ts'
+import { mustAllowFor, refusalsOf } from '../../server-records/state.ts'
 import { mustBeFreeService } from '../../workloads/service-id.ts'
-import { endedServer, heldResources, inEvent, jobResponse, load, type Server, serverJob } from '../model.ts'
-import { mustAllowFor, refusalsOf } from '../state.ts'
 import { ownersUndelete } from './terminate.ts'
 
 export const undeleteServer = operation({

@@ -9,10 +9,10 @@ import { responseOf } from '../../../kernel/fields/field-list.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { isoById } from '../../isos/queries.ts'
-import { vmOf, volumeOf } from '../install/plan.ts'
-import { jobResponse, load, server, serverJob } from '../model.ts'
-import { updateServer } from '../queries.ts'
-import { mustAllowFor, refusalsOf } from '../state.ts'
+import { jobResponse, load, server, serverJob } from '../../server-records/model.ts'
+import { updateServer } from '../../server-records/queries.ts'
+import { mustAllowFor, refusalsOf } from '../../server-records/state.ts'
+import { vmOf, volumeOf } from '../../server-vm/definition.ts'
 
 const bootFirst = described(t.Enum(bootFirsts), 'The device that it tries first when it starts; the other follows.')
 

@@ -18,15 +18,14 @@ import { emit } from '../../../kernel/jobs/outbox.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { exactGb } from '../../../kernel/words.ts'
-import { diskJob } from '../disk-lock.ts'
-import { GIB, vmOf, volumeOf } from '../install/plan.ts'
-import { inEvent, load, type Server, server } from '../model.ts'
-import { updateServer } from '../queries.ts'
-import { setSpeed } from '../speed/change.ts'
-import { type DiskLimits, diskLimitsOf } from '../speed/limits.ts'
-import { mustAllowFor, refusalsOf } from '../state.ts'
-import { startAllowance } from '../traffic/allowance.ts'
-import { lookAtPower } from '../vm-steps.ts'
+import { diskJob } from '../../server-records/disk-lock.ts'
+import { type DiskLimits, diskLimitsOf } from '../../server-records/limits.ts'
+import { inEvent, load, type Server, server } from '../../server-records/model.ts'
+import { updateServer } from '../../server-records/queries.ts'
+import { mustAllowFor, refusalsOf } from '../../server-records/state.ts'
+import { GIB, vmOf, volumeOf } from '../../server-vm/definition.ts'
+import { lookAtPower } from '../../server-vm/steps.ts'
+import { setSpeed } from '../../speed/tell.ts'
 
 /** The part of a package that a server takes over when it changes to it. */
 type Sizes = {
@@ -178,7 +177,6 @@ export const resizing = saga<Resizing>('resize', { neverStops: true })
       const { vcpus, memoryMb, diskGb, ...ofServer } = to
       resize(tx, serverId, { vcpus, memoryMb, diskGb })
       updateServer(tx, serverId, { ...ofServer, throttleMbps: null, throttleMonth: null })
-      startAllowance(tx, load(tx, serverId), now)
       if (out.look.power === 'running' && (from.vcpus !== vcpus || from.memoryMb !== memoryMb))
         log('Memory and vCPUs change when the server is restarted in the panel. A reboot from inside is not enough.')
       const { concerning, data } = inEvent(tx, load(tx, serverId))

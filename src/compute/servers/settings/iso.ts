@@ -10,9 +10,9 @@ import { type CommandSource, saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { iso, isoSource } from '../../isos/model.ts'
 import { isoById, noteCopy } from '../../isos/queries.ts'
-import { jobResponse, server, serverJob } from '../model.ts'
-import { updateServer } from '../queries.ts'
-import { mustAllowFor, refusalsOf } from '../state.ts'
+import { jobResponse, server, serverJob } from '../../server-records/model.ts'
+import { updateServer } from '../../server-records/queries.ts'
+import { mustAllowFor, refusalsOf } from '../../server-records/state.ts'
 
 export const setIso = operation({
   id: 'servers.set-iso',

@@ -1,13 +1,13 @@
 // The network of a server: a section per file.
 import { inEveryArea } from '../../../components/area.ts'
 import { Live } from '../../../components/live.tsx'
+import { Addresses } from '../../../network/server-addresses/of-server.tsx'
+import { Traffic } from '../../../network/traffic/of-server.tsx'
 import { ServerFrame } from '../frame.tsx'
-import { Addresses } from './addresses.tsx'
 import { Firewall, FirewallCounters } from './firewall.tsx'
 import { FloatingAddresses } from './floating.tsx'
 import { PrivateNetworks } from './private-networks.tsx'
 import { reads } from './reads.ts'
-import { Traffic } from './traffic.tsx'
 
 export const serverNetworkPages = inEveryArea({
   path: '/servers/{id}/network',

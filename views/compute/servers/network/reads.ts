@@ -1,8 +1,6 @@
 // The reads of the network page, which its sections share.
 
-import { listServerAddresses } from '../../../../src/compute/servers/addresses/list.ts'
 import { getServer } from '../../../../src/compute/servers/list.ts'
-import { getBandwidth } from '../../../../src/compute/servers/traffic/top-up.ts'
 import { listMemberships } from '../../../../src/identity/team/memberships.ts'
 import { type Answers, allIfAllowed, ifNamed, reading } from '../../../../src/kernel/web/page.ts'
 import { getServerFirewall } from '../../../../src/network/firewalls/server-firewall.ts'
@@ -10,6 +8,8 @@ import { listFirewalls } from '../../../../src/network/firewalls/shared.ts'
 import { listFloatingIps } from '../../../../src/network/floating-ips/list.ts'
 import { listNetworks } from '../../../../src/network/private-networks/networks.ts'
 import { listReverseNames } from '../../../../src/network/reverse-dns/set.ts'
+import { listServerAddresses } from '../../../../src/network/server-addresses/list.ts'
+import { getBandwidth } from '../../../../src/network/traffic/top-up.ts'
 import { listJobs } from '../../../../src/platform/jobs/jobs.ts'
 import type { Area } from '../../../components/area.ts'
 

@@ -1,5 +1,5 @@
 // The entry “Speed” of a server's settings: limits of its own instead of its package's.
-import { changeSpeed } from '../../../../src/compute/servers/speed/change.ts'
+import { changeSpeed } from '../../../../src/compute/speed/change.ts'
 import { Action } from '../../../components/action.tsx'
 import { Field } from '../../../components/field.tsx'
 import { disabledReason, type Server, speedWords } from '../words.ts'

@@ -1,4 +1,4 @@
-import { resetPassword } from '../../../../src/compute/servers/guest/root-password.ts'
+import { resetPassword } from '../../../../src/compute/guest/root-password.ts'
 import { Action } from '../../../components/action.tsx'
 import { rootPassword } from '../access.tsx'
 import { away } from '../power-buttons.tsx'

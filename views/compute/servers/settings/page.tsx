@@ -2,8 +2,8 @@
 
 import { listOfferedImages } from '../../../../src/catalog/images/images.ts'
 import { listPackages } from '../../../../src/catalog/packages/packages.ts'
+import { reinstallOptions, reinstallServer } from '../../../../src/compute/installation/reinstall.ts'
 import { listIsos } from '../../../../src/compute/isos/library.ts'
-import { reinstallOptions, reinstallServer } from '../../../../src/compute/servers/install/reinstall.ts'
 import { suspendServer, unsuspendServer } from '../../../../src/compute/servers/life/suspend.ts'
 import { terminateServer } from '../../../../src/compute/servers/life/terminate.ts'
 import { getServer } from '../../../../src/compute/servers/list.ts'

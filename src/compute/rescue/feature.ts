@@ -1,0 +1,22 @@
+import { feature } from '../../kernel/feature.ts'
+import { enteringRescue, rescueOptions, rescueServer } from './enter.ts'
+import { exitingRescue, exitRescue } from './exit.ts'
+
+const errors = {
+  no_rescue_image: {
+    status: 409,
+    when: 'Staff have chosen no image for rescue systems.',
+    remedy: 'Staff choose one on the page Images.',
+  },
+} as const
+type Errors = typeof errors
+declare module '../../kernel/register.ts' {
+  interface ErrorCodes extends Errors {}
+}
+
+export const rescueFeature = feature({
+  name: 'rescue',
+  errors,
+  jobs: [enteringRescue, exitingRescue],
+  operations: [rescueOptions, rescueServer, exitRescue],
+})

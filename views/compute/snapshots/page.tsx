@@ -1,0 +1,203 @@
+// The snapshots of a server: states of its disk to which it can go back.
+import { getServer } from '../../../src/compute/servers/list.ts'
+import { removeSnapshot } from '../../../src/compute/snapshots/delete.ts'
+import { changeSnapshotWords, listSnapshots } from '../../../src/compute/snapshots/list.ts'
+import { restoreSnapshot } from '../../../src/compute/snapshots/restore.ts'
+import { takeSnapshot } from '../../../src/compute/snapshots/take.ts'
+import { listMemberships } from '../../../src/identity/team/memberships.ts'
+import { type Answers, allIfAllowed, reading } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { listJobs } from '../../../src/platform/jobs/jobs.ts'
+import { Action, Menu } from '../../components/action.tsx'
+import { type Area, inEveryArea } from '../../components/area.ts'
+import { Field } from '../../components/field.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { Live } from '../../components/live.tsx'
+import { Empty, Section } from '../../components/section.tsx'
+import { State } from '../../components/state.tsx'
+import { Exact, Time } from '../../components/time.tsx'
+import { bytes, exactGb } from '../../components/words.ts'
+import { ServerFrame } from '../servers/frame.tsx'
+import { away } from '../servers/power-buttons.tsx'
+import type { Server } from '../servers/words.ts'
+
+const reads = {
+  server: getServer,
+  jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
+  memberships: allIfAllowed(listMemberships),
+  snapshots: listSnapshots,
+}
+type InArea = Answers<typeof reads> & { area: Area }
+type Snapshots = InArea['snapshots']
+type Snapshot = Snapshots['data'][number]
+
+export const serverSnapshotsPages = inEveryArea({
+  path: '/servers/{id}/snapshots',
+  reads,
+  title: ({ server }) => `Snapshots of ${server.name}`,
+  nav: 'servers',
+  view: (data, area) => (
+    <ServerFrame {...data} area={area}>
+      <Live id="snapshots-now" every={4}>
+        <Section
+          id="snapshots"
+          title="Snapshots"
+          flush
+          count={`${data.snapshots.total} of ${data.snapshots.limit}`}
+          actions={data.snapshots.total > 0 && <Take {...data} />}
+          words={
+            'A snapshot keeps the disk as it is, on the same machine. It is no backup: it is lost with the machine. ' +
+            'Extra volumes are not part of it.'
+          }
+        >
+          {data.snapshots.data.length ? (
+            <ul class="rows">
+              {data.snapshots.data.map((snapshot) => (
+                <Row server={data.server} of={snapshot} />
+              ))}
+            </ul>
+          ) : (
+            <None {...data} area={area} />
+          )}
+        </Section>
+      </Live>
+    </ServerFrame>
+  ),
+})
+
+const None = ({ server, snapshots, area }: InArea) => (
+  <Empty title="No snapshots yet" action={snapshots.limit > 0 && <Take server={server} snapshots={snapshots} />}>
+    {snapshots.limit > 0
+      ? 'Take one before an update, and go back to it if the update fails. ' +
+        `${server.package.name} allows ${snapshots.limit}.`
+      : `${server.package.name} allows none. ` +
+        (area === '/admin' ? 'Raise the limit of the package.' : 'Ask your provider for another package.')}
+  </Empty>
+)
+
+/** An action of a job waits for the one that works on the server, and for the node. */
+const notNow = (server: Server, words: string | null) =>
+  away(server) ?? (server.job ? 'A job is working on it. Wait until it has ended.' : (words ?? undefined))
+
+const Take = ({ server, snapshots }: Pick<InArea, 'server' | 'snapshots'>) => (
+  <Action
+    op={takeSnapshot}
+    params={{ id: server.id }}
+    label="Take snapshot"
+    icon="camera"
+    tone={snapshots.total ? undefined : 'pri'}
+    disabledReason={notNow(server, snapshots.notTakeable)}
+    done="The snapshot is being taken"
+    confirm={{
+      consequences: [
+        server.status === 'running'
+          ? 'The server runs on. Its guest agent, where there is one, holds writes back for a moment.'
+          : 'The server stays off.',
+        `It can grow to ${exactGb(server.diskGb)}, which are held for it.`,
+        'What is in memory is not part of it.',
+      ],
+    }}
+    fields={<Words scope={`snapshot-of-${server.id}`} />}
+  />
+)
+
+const Words = ({ scope, of: snapshot }: { scope: string; of?: Snapshot }) => (
+  <>
+    <Field scope={scope} name="name" label="Name" required value={snapshot?.name} placeholder="before-update" />
+    <Field scope={scope} name="comment" label="Comment" value={snapshot?.comment} />
+  </>
+)
+
+const Row = ({ server, of: snapshot }: { server: Server; of: Snapshot }) => (
+  <li>
+    <Icon name="camera" class="muted" />
+    <div class="grow">
+      <b>{snapshot.name}</b>
+      {snapshot.comment && <small>{snapshot.comment}</small>}
+      <small>
+        {snapshot.state === 'taking' ? (
+          <State tone="work" shape="work">
+            Being taken
+          </State>
+        ) : (
+          <>
+            <Time iso={snapshot.createdAt} />
+            {snapshot.takenBy && ` by ${snapshot.takenBy}`} · {bytes(snapshot.usedBytes ?? 0)} used,{' '}
+            {exactGb(snapshot.diskGb)} held
+            {snapshot.consistent === false && ' · starts as after a power failure'}
+          </>
+        )}
+      </small>
+    </div>
+    {snapshot.state === 'ready' && (
+      <>
+        <Restore server={server} of={snapshot} />
+        <RowMenu server={server} of={snapshot} />
+      </>
+    )}
+  </li>
+)
+
+const Restore = ({ server, of: snapshot }: { server: Server; of: Snapshot }) => (
+  <Action
+    op={restoreSnapshot}
+    params={{ id: server.id, snapshotId: snapshot.id }}
+    label="Restore"
+    of={snapshot.name}
+    small
+    tone="bad"
+    title={`Restore ${server.hostname} to ${snapshot.name}?`}
+    disabledReason={notNow(server, snapshot.notRestorable)}
+    done="The snapshot is being restored"
+    confirm={{
+      type: server.hostname,
+      keep: 'Keep as it is',
+      consequences: [
+        <>
+          Everything written since <Exact iso={snapshot.createdAt} /> is lost.
+        </>,
+        server.status === 'running' && 'The server is shut down and started again from the snapshot.',
+        snapshot.diskGb < server.diskGb &&
+          `The disk stays at ${exactGb(server.diskGb)}; its file system is as large as in the snapshot.`,
+        'Passwords and network settings inside are those of the snapshot. Addresses, firewall and snapshots stay.',
+      ],
+    }}
+  />
+)
+
+/** Nothing for readers who may only look. */
+const RowMenu = ({ server, of: snapshot }: { server: Server; of: Snapshot }) =>
+  useAt().may(changeSnapshotWords) ? (
+    <Menu label={`Actions for ${snapshot.name}`} small>
+      <Action
+        op={changeSnapshotWords}
+        params={{ id: server.id, snapshotId: snapshot.id }}
+        label="Edit"
+        of={snapshot.name}
+        inMenu
+        title={`Edit ${snapshot.name}`}
+        submit="Save"
+        done="Saved"
+        fields={<Words scope={`edit-${snapshot.id}`} of={snapshot} />}
+      />
+      <Action
+        op={removeSnapshot}
+        params={{ id: server.id, snapshotId: snapshot.id }}
+        label="Delete"
+        of={snapshot.name}
+        inMenu
+        tone="bad"
+        title={`Delete ${snapshot.name}?`}
+        disabledReason={notNow(server, snapshot.notDeletable)}
+        done="The snapshot is being deleted"
+        confirm={{
+          keep: 'Keep it',
+          consequences: [
+            'The server cannot go back to it any more.',
+            'The disk and the other snapshots stay as they are, and the server runs on.',
+            `${exactGb(snapshot.diskGb)} are free again.`,
+          ],
+        }}
+      />
+    </Menu>
+  ) : null
