@@ -2,7 +2,7 @@
 // limit or a time of the clock.
 import { hostTime, MonotonicClock } from '../../agent/protocol/monotonic-clock.ts'
 import { files } from '../../public/assets.ts'
-import { ownersWhoCanSignIn } from '../identity/accounts/staff/queries.ts'
+import { ownersWhoCanSignIn } from '../identity/account-records/roles/queries.ts'
 import { CALLS_PER_MINUTE, Limit, SIGN_INS_PER_MINUTE } from '../kernel/api/limits.ts'
 import type { AppContext } from '../kernel/api/operation.ts'
 import { RefusedLines } from '../kernel/audit/refused-lines.ts'

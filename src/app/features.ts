@@ -50,28 +50,28 @@ import { enrollmentPage, enrollPage } from '../../views/fleet/nodes/enrollment.t
 import { nodesPage } from '../../views/fleet/nodes/list.tsx'
 import { nodePage } from '../../views/fleet/nodes/show.tsx'
 import { nodeStoragePage } from '../../views/fleet/nodes/storage.tsx'
-import { firstFactorPage } from '../../views/identity/account/first-factor.tsx'
-import { profilePage } from '../../views/identity/account/profile.tsx'
-import { securityPage } from '../../views/identity/account/security.tsx'
-import { customersPage, resellerCustomersPage } from '../../views/identity/customers/list.tsx'
-import { customerPage, resellerCustomerPage } from '../../views/identity/customers/show.tsx'
-import { notificationsPage } from '../../views/identity/notices/list.tsx'
-import { resellerOverviewPage } from '../../views/identity/reseller/overview.tsx'
-import { resellerPackagesPage } from '../../views/identity/reseller/packages.tsx'
-import { resellersPage } from '../../views/identity/resellers/list.tsx'
-import { resellerPage } from '../../views/identity/resellers/show.tsx'
-import { setUpPage } from '../../views/identity/sign-in/first-account.tsx'
-import { providerPage } from '../../views/identity/sign-in/identity-provider.tsx'
+import { providerPage } from '../../views/identity/auth/identity-provider.tsx'
 import {
   confirmEmailPage,
   forgotPage,
   resetPage,
   signInLinkPage,
   welcomePage,
-} from '../../views/identity/sign-in/mailed-links.tsx'
-import { confirmPage } from '../../views/identity/sign-in/recent-auth.tsx'
-import { secondFactorPage } from '../../views/identity/sign-in/second-factor.tsx'
-import { signInPage } from '../../views/identity/sign-in/sign-in.tsx'
+} from '../../views/identity/auth/mailed-links.tsx'
+import { confirmPage } from '../../views/identity/auth/recent-auth.tsx'
+import { firstFactorPage } from '../../views/identity/auth/second-factors/first-factor.tsx'
+import { secondFactorPage } from '../../views/identity/auth/second-factors/second-factor.tsx'
+import { securityPage } from '../../views/identity/auth/second-factors/security.tsx'
+import { signInPage } from '../../views/identity/auth/sign-in.tsx'
+import { customersPage, resellerCustomersPage } from '../../views/identity/customers/list.tsx'
+import { customerPage, resellerCustomerPage } from '../../views/identity/customers/show.tsx'
+import { notificationsPage } from '../../views/identity/notices/list.tsx'
+import { profilePage } from '../../views/identity/own-account/profile.tsx'
+import { resellersPage } from '../../views/identity/resellers/list.tsx'
+import { resellerOverviewPage } from '../../views/identity/resellers/own-overview.tsx'
+import { resellerPackagesPage } from '../../views/identity/resellers/own-packages.tsx'
+import { resellerPage } from '../../views/identity/resellers/show.tsx'
+import { setUpPage } from '../../views/identity/set-up/first-account.tsx'
 import { ownKeysPage } from '../../views/identity/ssh-keys/own.tsx'
 import { staffPage } from '../../views/identity/staff/list.tsx'
 import { rolePage } from '../../views/identity/staff/role.tsx'
@@ -143,16 +143,19 @@ import { storagePoolsFeature } from '../fleet/storage-pools/feature.ts'
 import { trafficRecordsFeature } from '../fleet/traffic-records/feature.ts'
 import { volumeRecordsFeature } from '../fleet/volume-records/feature.ts'
 import { workloadsFeature } from '../fleet/workloads/feature.ts'
-import { accountsFeature } from '../identity/accounts/feature.ts'
-import { staffFeature } from '../identity/accounts/staff/feature.ts'
+import { accountRecordsFeature } from '../identity/account-records/feature.ts'
 import { authFeature } from '../identity/auth/feature.ts'
 import { identityProviderFeature } from '../identity/auth/identity-provider/feature.ts'
 import { linksFeature } from '../identity/auth/links/feature.ts'
 import { secondFactorsFeature } from '../identity/auth/second-factors/feature.ts'
+import { customersFeature } from '../identity/customers/feature.ts'
 import { noticesFeature } from '../identity/notices/feature.ts'
+import { ownAccountFeature } from '../identity/own-account/feature.ts'
 import { resellersFeature } from '../identity/resellers/feature.ts'
 import { savedFiltersFeature } from '../identity/saved-filters/feature.ts'
+import { setUpFeature } from '../identity/set-up/feature.ts'
 import { sshKeysFeature } from '../identity/ssh-keys/feature.ts'
+import { staffFeature } from '../identity/staff/feature.ts'
 import { teamFeature } from '../identity/team/feature.ts'
 import { tokensFeature } from '../identity/tokens/feature.ts'
 import { weakeningFeature } from '../identity/weakenings/feature.ts'
@@ -198,9 +201,12 @@ export const features: readonly Feature[] = [
   deliveriesFeature,
   mailFeature,
   webFeature,
+  accountRecordsFeature,
+  { ...setUpFeature, pages: [setUpPage] },
+  { ...ownAccountFeature, pages: [profilePage] },
   {
-    ...accountsFeature,
-    pages: [setUpPage, profilePage, customersPage, customerPage, resellerCustomersPage, resellerCustomerPage],
+    ...customersFeature,
+    pages: [customersPage, customerPage, resellerCustomersPage, resellerCustomerPage],
   },
   { ...resellersFeature, pages: [resellersPage, resellerPage, resellerOverviewPage, resellerPackagesPage] },
   { ...noticesFeature, pages: [notificationsPage] },

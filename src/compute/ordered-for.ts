@@ -1,7 +1,7 @@
 // The owner of what is ordered. A dry run may have none: a billing system asks before it makes its new client here,
 // so that a refused order leaves no customer without a server.
 import { Type as t } from 'typebox'
-import { type Account, customer } from '../identity/accounts/model.ts'
+import { type Account, customer } from '../identity/account-records/model.ts'
 import { rehearsedCustomer } from '../identity/resellers/model.ts'
 import { invalid } from '../kernel/api/errors.ts'
 import { type Call, described, isDryRun, nullable, see } from '../kernel/api/operation.ts'

@@ -8,7 +8,7 @@
 //   bun test/bench/timing.ts [--calls 200] [--signIns 30]
 
 import { operations } from '../../src/app/features.ts'
-import { accountKinds } from '../../src/identity/accounts/kinds.ts'
+import { accountKinds } from '../../src/identity/account-records/kinds.ts'
 import { hashPassword } from '../../src/identity/auth/passwords/hash.ts'
 import type { AccountKind } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'

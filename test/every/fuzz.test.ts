@@ -4,7 +4,7 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { accountKinds } from '../../src/identity/accounts/kinds.ts'
+import { accountKinds } from '../../src/identity/account-records/kinds.ts'
 import type { AccountKind } from '../../src/kernel/api/access.ts'
 import type { Code } from '../../src/kernel/api/errors.ts'
 import { type Operation, queryOf as parametersOf } from '../../src/kernel/api/operation.ts'

@@ -1,7 +1,7 @@
 // Not one test per endpoint: one test per promise, over every endpoint there is or will be.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { registry as product } from '../../src/app/features.ts'
-import { accountKinds } from '../../src/identity/accounts/kinds.ts'
+import { accountKinds } from '../../src/identity/account-records/kinds.ts'
 import { passkeys } from '../../src/identity/auth/tables.ts'
 import { presets } from '../../src/identity/tokens/presets.ts'
 import { type AccountKind, isScope } from '../../src/kernel/api/access.ts'

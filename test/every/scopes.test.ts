@@ -1,7 +1,7 @@
 // S23: a token with one scope sees nothing that only another scope opens, whatever its maker may see. Every scope of
 // every kind of account × every call that it opens: which ids do the answers hold?
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { accountKinds } from '../../src/identity/accounts/kinds.ts'
+import { accountKinds } from '../../src/identity/account-records/kinds.ts'
 import type { AccountKind, Scope } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { type Everything, everyId, everything, targetsOf } from '../support/world/everything.ts'

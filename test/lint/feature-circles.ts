@@ -1,5 +1,6 @@
-// Circles between features: groups of features of which each needs every other one, also through others.
-// `.tools/bun test/lint/feature-circles.ts` prints each with the imports inside it, the fewest first.
+// Circles between features: groups of features of which each needs every other one, also through others. There is none:
+// test/every/layers.test.ts refuses it. `.tools/bun test/lint/feature-circles.ts` prints what makes a new one: each circle
+// with the imports inside it, the fewest first. It exits with 1 where there is one.
 import { dirname, join } from 'node:path'
 
 /** The sources by their path from the repository, such as `src/fleet/nodes/model.ts`. */
@@ -62,7 +63,9 @@ if (import.meta.main) {
   const sources = new Map<string, string>()
   for (const path of new Bun.Glob('src/**/*.ts').scanSync('.')) sources.set(path, await Bun.file(path).text())
   const edges = edgesBetween(sources)
-  for (const group of featureCircles(edges)) {
+  const found = featureCircles(edges)
+  if (found.length) process.exitCode = 1
+  for (const group of found) {
     console.log(`\n${group.length} features: ${group.join(', ')}`)
     const inside = edges.filter(({ from, to }) => group.includes(from) && group.includes(to))
     const pairs = [...Map.groupBy(inside, ({ from, to }) => `${from} → ${to}`)]

@@ -1,5 +1,5 @@
 // Which part of the panel a page stands in, and who is at home there.
-import { type Area, areas } from '../../src/identity/accounts/areas.ts'
+import { type Area, areas } from '../../src/identity/account-records/areas.ts'
 import type { Html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, type Page, page, type Reads } from '../../src/kernel/web/page.ts'
 import { here } from './live.tsx'

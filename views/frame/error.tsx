@@ -1,4 +1,4 @@
-import { homeOf } from '../../src/identity/accounts/areas.ts'
+import { homeOf } from '../../src/identity/account-records/areas.ts'
 import type { Html } from '../../src/kernel/web/html.ts'
 import type { At } from '../../src/kernel/web/page.ts'
 import { Drawing, Icon } from '../components/icon.tsx'

@@ -1,7 +1,7 @@
 // The document around every page: head, top bar, navigation, and the places where messages appear.
 import type { ComponentChildren } from 'preact'
 import type { AssetName } from '../../public/assets.ts'
-import { areas, homeOf } from '../../src/identity/accounts/areas.ts'
+import { areas, homeOf } from '../../src/identity/account-records/areas.ts'
 import { closeSupport } from '../../src/identity/auth/support-session.ts'
 import { listNotices } from '../../src/identity/notices/notices.ts'
 import { iso } from '../../src/kernel/db/clock.ts'

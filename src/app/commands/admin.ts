@@ -2,7 +2,7 @@
 // file, so that it starts the jobs; without one the database is opened here.
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { createStaff } from '../../identity/accounts/staff/staff.ts'
+import { createStaff } from '../../identity/staff/staff.ts'
 import { grantToken } from '../../identity/tokens/tokens.ts'
 import { API_ROOT } from '../../kernel/api/http.ts'
 import type { Operation } from '../../kernel/api/operation.ts'

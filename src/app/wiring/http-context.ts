@@ -1,6 +1,7 @@
 // How a call is authenticated, limited and let through to its operation.
-import { HeldRights } from '../../identity/accounts/staff/role.ts'
+
 import { authenticate } from '../../identity/auth/authenticate.ts'
+import { HeldRights } from '../../identity/auth/held-rights.ts'
 import { TokenUses } from '../../identity/tokens/uses.ts'
 import { startedBy } from '../../kernel/api/actor.ts'
 import { gate, refusedEarly } from '../../kernel/api/gate.ts'

@@ -1,7 +1,7 @@
 // Compares a billing system's list with the servers and GPU instances. It changes nothing; it is a POST because no
 // address has the space for a list of thousands.
 import { Type as t } from 'typebox'
-import { accountById } from '../../identity/accounts/queries.ts'
+import { accountById } from '../../identity/account-records/queries.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { described, fields, namedSchema, nullable, operation, type PrepareContext } from '../../kernel/api/operation.ts'
 import type { Slices } from '../../kernel/slices.ts'

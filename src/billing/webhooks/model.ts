@@ -1,6 +1,6 @@
 // Webhooks: the owner of each, their form in the API, and who receives nothing any more.
 import { Type as t } from 'typebox'
-import { accountById } from '../../identity/accounts/queries.ts'
+import { accountById } from '../../identity/account-records/queries.ts'
 import { termsById } from '../../identity/resellers/queries.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'

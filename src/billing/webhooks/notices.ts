@@ -1,5 +1,5 @@
 // Notices about webhooks that stopped, and about queues that are full.
-import { accountById } from '../../identity/accounts/queries.ts'
+import { accountById } from '../../identity/account-records/queries.ts'
 import { type Holder, type NoticeDeclaration, notify } from '../../identity/notices/notify.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import { day } from '../../kernel/db/clock.ts'

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { customerData } from '../../identity/accounts/model.ts'
+import { customerData } from '../../identity/account-records/model.ts'
 import { hour } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'

@@ -2,7 +2,7 @@
 // node and outlives the server.
 import { type Static, Type as t } from 'typebox'
 import { drillProofs } from '../../../agent/protocol/backup.ts'
-import { accountById } from '../../identity/accounts/queries.ts'
+import { accountById } from '../../identity/account-records/queries.ts'
 import { isLockedFor } from '../../identity/team/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'

@@ -1,7 +1,7 @@
 // A failed backup becomes a notice for the owner of the server: once for each plan until it has worked again, because a
 // place that does not answer would fill the inbox every night.
-import { areas } from '../../identity/accounts/areas.ts'
-import { accountById } from '../../identity/accounts/queries.ts'
+import { areas } from '../../identity/account-records/areas.ts'
+import { accountById } from '../../identity/account-records/queries.ts'
 import { type NoticeDeclaration, notify } from '../../identity/notices/notify.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'

@@ -1,6 +1,6 @@
 import { and, eq, inArray, ne, type SQL, sql } from 'drizzle-orm'
 import { workloadReference } from '../../fleet/workloads/queries.ts'
-import { accountReference } from '../../identity/accounts/queries.ts'
+import { accountReference } from '../../identity/account-records/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { newest } from '../../kernel/api/list.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'

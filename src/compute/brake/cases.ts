@@ -2,7 +2,7 @@
 import { type Static, Type as t } from 'typebox'
 import { undeleteWorkload } from '../../fleet/workloads/kind.ts'
 import { changeWorkload, workloadById } from '../../fleet/workloads/queries.ts'
-import { accountById } from '../../identity/accounts/queries.ts'
+import { accountById } from '../../identity/account-records/queries.ts'
 import { idOf, nameOf } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'

@@ -1,6 +1,6 @@
 import { billingServiceFits } from '../../fleet/workloads/queries.ts'
 import { foundWorkloads } from '../../fleet/workloads/search.ts'
-import { accountContains } from '../../identity/accounts/queries.ts'
+import { accountContains } from '../../identity/account-records/queries.ts'
 import { own, visible } from '../../identity/team/access.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { page, paginate, sortParameter } from '../../kernel/api/list.ts'

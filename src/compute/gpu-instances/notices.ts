@@ -1,6 +1,6 @@
 // Events of GPU instances become notices for their owners.
-import { areas } from '../../identity/accounts/areas.ts'
-import { accountById } from '../../identity/accounts/queries.ts'
+import { areas } from '../../identity/account-records/areas.ts'
+import { accountById } from '../../identity/account-records/queries.ts'
 import type { NoticeDeclaration } from '../../identity/notices/notify.ts'
 import { leadElsewhere } from '../../identity/notices/queries.ts'
 import type { Tx } from '../../kernel/db/open.ts'

@@ -2,7 +2,7 @@
 import { locationReference } from '../../fleet/locations/queries.ts'
 import { auditTargetOf, fromWorkloads, workloadReference } from '../../fleet/workloads/queries.ts'
 import type { SearchedFrom } from '../../fleet/workloads/search.ts'
-import { accountReference } from '../../identity/accounts/queries.ts'
+import { accountReference } from '../../identity/account-records/queries.ts'
 import { visible } from '../../identity/team/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list.ts'

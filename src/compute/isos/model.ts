@@ -2,7 +2,7 @@
 import { eq, isNull, or, type SQL } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { IsoSource } from '../../../agent/protocol/wire.ts'
-import { accountById } from '../../identity/accounts/queries.ts'
+import { accountById } from '../../identity/account-records/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { type AppContext, described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso as isoTime } from '../../kernel/db/clock.ts'

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { accountResource } from '../../identity/accounts/owned.ts'
+import { accountResource } from '../../identity/account-records/owned.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { described, namedSchema, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'

@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
-import { customer } from '../../identity/accounts/model.ts'
-import { changesLibrary, readsLibrary } from '../../identity/accounts/owned.ts'
+import { customer } from '../../identity/account-records/model.ts'
+import { changesLibrary, readsLibrary } from '../../identity/account-records/owned.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'

@@ -1,6 +1,6 @@
 // The events about servers. The feature that does the thing emits its event.
 import { Type as t } from 'typebox'
-import { customerData } from '../../identity/accounts/model.ts'
+import { customerData } from '../../identity/account-records/model.ts'
 import { described, nullable } from '../../kernel/api/operation.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { limitFields } from './limits.ts'

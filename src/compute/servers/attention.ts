@@ -1,5 +1,5 @@
 import { AWAY_SHOWN_MS } from '../../fleet/nodes/model.ts'
-import { areas } from '../../identity/accounts/areas.ts'
+import { areas } from '../../identity/account-records/areas.ts'
 import { visible } from '../../identity/team/access.ts'
 import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'

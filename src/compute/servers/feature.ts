@@ -1,7 +1,7 @@
 import { billingServiceFits } from '../../fleet/workloads/queries.ts'
 import { everyWorkload, firstToSetUp, isAnySetUp } from '../../fleet/workloads/reports.ts'
 import { searchWorkloads } from '../../fleet/workloads/search.ts'
-import { areas } from '../../identity/accounts/areas.ts'
+import { areas } from '../../identity/account-records/areas.ts'
 import { own, visible } from '../../identity/team/access.ts'
 import { minute } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'

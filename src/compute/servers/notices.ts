@@ -1,8 +1,8 @@
 // Events of servers become notices for their owners.
 
 import { isSuspendedForTraffic } from '../../fleet/traffic-records/queries.ts'
-import { areas } from '../../identity/accounts/areas.ts'
-import { accountById } from '../../identity/accounts/queries.ts'
+import { areas } from '../../identity/account-records/areas.ts'
+import { accountById } from '../../identity/account-records/queries.ts'
 import { type NoticeDeclaration, notify } from '../../identity/notices/notify.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'

@@ -16,7 +16,7 @@ import {
 } from '../../fleet/workloads/queries.ts'
 import type { SearchedFrom } from '../../fleet/workloads/search.ts'
 import { statusIs, statusSql } from '../../fleet/workloads/status.ts'
-import { accountReference } from '../../identity/accounts/queries.ts'
+import { accountReference } from '../../identity/account-records/queries.ts'
 import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'

@@ -1,6 +1,6 @@
 // A sign-in link that leads to a server, for billing systems that show their customer's servers.
-import { areas } from '../../identity/accounts/areas.ts'
-import { type Account, customer } from '../../identity/accounts/model.ts'
+import { areas } from '../../identity/account-records/areas.ts'
+import { type Account, customer } from '../../identity/account-records/model.ts'
 import { linkFor, signInLinkFields } from '../../identity/auth/links/program-link.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { type Call, mayCallOn, operation } from '../../kernel/api/operation.ts'

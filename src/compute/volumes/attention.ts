@@ -1,5 +1,5 @@
 import { troubledVolumes } from '../../fleet/volume-records/queries.ts'
-import { areas } from '../../identity/accounts/areas.ts'
+import { areas } from '../../identity/account-records/areas.ts'
 import { mayCall } from '../../kernel/api/operation.ts'
 import type { Source } from '../../kernel/attention.ts'
 import { count, exactGb } from '../../kernel/words.ts'

@@ -1,5 +1,5 @@
 import { searchVolumes } from '../../fleet/volume-records/queries.ts'
-import { areas } from '../../identity/accounts/areas.ts'
+import { areas } from '../../identity/account-records/areas.ts'
 import { mayCall } from '../../kernel/api/operation.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'

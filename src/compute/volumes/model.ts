@@ -18,9 +18,9 @@ import {
   volumesOf,
 } from '../../fleet/volume-records/queries.ts'
 import { serversBeside } from '../../fleet/workloads/reports.ts'
-import { customerData, customerInEvent } from '../../identity/accounts/model.ts'
-import { ownedResource, ownedVisibleTo } from '../../identity/accounts/owned.ts'
-import { accountById } from '../../identity/accounts/queries.ts'
+import { customerData, customerInEvent } from '../../identity/account-records/model.ts'
+import { ownedResource, ownedVisibleTo } from '../../identity/account-records/owned.ts'
+import { accountById } from '../../identity/account-records/queries.ts'
 import { mustAllowDisk, resellerOf } from '../../identity/resellers/model.ts'
 import { accessLevel, isLockedFor } from '../../identity/team/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'

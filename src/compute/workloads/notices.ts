@@ -1,7 +1,6 @@
 // Events of workloads become notices for their owners. The words of each event are the kind's.
-import type { Area } from '../../identity/accounts/areas.ts'
-import { areas } from '../../identity/accounts/areas.ts'
-import { accountById } from '../../identity/accounts/queries.ts'
+import { type Area, areas } from '../../identity/account-records/areas.ts'
+import { accountById } from '../../identity/account-records/queries.ts'
 import { type Notice, type NoticeKind, notify } from '../../identity/notices/notify.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'

@@ -5,22 +5,20 @@ import { day, hour } from '../../kernel/db/clock.ts'
 import { expiring } from '../../kernel/db/expiring.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { ownRow } from '../../kernel/db/rows.ts'
-import { accountIdsOfKind, accountReference } from '../accounts/queries.ts'
+import { accountIdsOfKind, accountReference } from '../account-records/queries.ts'
 import { passkeyChallenges, providerSignIns, sessions, signInChallenges, signInPlaces } from './tables.ts'
-
-/**
- * SQL text: when the account was last here (milliseconds; NULL when not lately), by an open session, or by a place
- * where one began that has ended. `accountId` is an SQL expression.
- */
-export const lastSeenSql = (accountId: string) =>
-  `(SELECT max(at) FROM (SELECT max(seen_at) AS at FROM sessions WHERE account_id = ${accountId}
-    UNION ALL SELECT max(seen_at) FROM sign_in_places WHERE account_id = ${accountId}))`
 
 // +?: 2.5 µs instead of 9.
 const lastSeen = prepared(({ $client }) =>
-  $client.prepare<{ at: number | null }, [string]>(`SELECT ${lastSeenSql('+?1')} AS at`),
+  $client.prepare<{ at: number | null }, [string]>(
+    `SELECT max(at) AS at FROM (SELECT max(seen_at) AS at FROM sessions WHERE account_id = +?1
+     UNION ALL SELECT max(seen_at) FROM sign_in_places WHERE account_id = +?1)`,
+  ),
 )
-/** As `lastSeenSql`; null when not lately. */
+/**
+ * When the account was last here (milliseconds; null when not lately), by an open session, or by a place where one
+ * began that has ended.
+ */
 export const lastSeenAt = (tx: Db, accountId: string): number | null => lastSeen(tx).get(accountId)!.at
 
 // ---------------------------------------------------------------- sessions

@@ -6,7 +6,7 @@ import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { day, minute, second } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
-import type { Account } from '../accounts/model.ts'
+import type { Account } from '../account-records/model.ts'
 import {
   deleteChallengesOf,
   deleteSession,

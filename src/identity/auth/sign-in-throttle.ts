@@ -3,7 +3,7 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { addressKey } from '../../kernel/api/limits.ts'
 import type { Call } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import type { Account } from '../accounts/model.ts'
+import type { Account } from '../account-records/model.ts'
 import { isKnownPlace } from './queries.ts'
 
 /**

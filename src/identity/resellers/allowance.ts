@@ -1,8 +1,9 @@
 // Resource packs that a customer bought beside its packages. Billing always sends the whole allowance.
 import { Type as t } from 'typebox'
 import { fields, operation } from '../../kernel/api/operation.ts'
-import { type Allowance, allowanceResponse, customer, noAllowance } from '../accounts/model.ts'
-import { updateAccount } from '../accounts/queries.ts'
+import { type Allowance, customer } from '../account-records/model.ts'
+import { updateAccount } from '../account-records/queries.ts'
+import { allowanceResponse, noAllowance } from '../customers/model.ts'
 import { mustNotBeSuspended, resellerOf } from './model.ts'
 
 /** Limits far above any host: a typing error of billing must not look like a purchase. */

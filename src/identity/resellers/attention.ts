@@ -1,7 +1,7 @@
 import { mayCall } from '../../kernel/api/operation.ts'
 import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import { accountById, lockedCustomersOf } from '../accounts/queries.ts'
+import { accountById, lockedCustomersOf } from '../account-records/queries.ts'
 import { withTerms } from './model.ts'
 import { getResellerAccount, listResellerCustomers } from './own.ts'
 import { nearIn, usedBy, whole } from './quota.ts'

@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
-import { hasCustomers } from '../accounts/queries.ts'
+import { hasCustomers } from '../account-records/queries.ts'
 import { setAllowance } from './allowance.ts'
 import { lockedCustomers, nearQuotas, suspendedReseller } from './attention.ts'
 import { quotaNotices, tellOfQuota } from './notices.ts'

@@ -1,7 +1,7 @@
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import type { EmittedEvent } from '../../kernel/jobs/emitted-event.ts'
-import { accountById } from '../accounts/queries.ts'
+import { accountById } from '../account-records/queries.ts'
 import { type NoticeDeclaration, notify } from '../notices/notify.ts'
 import { type QuotaResource, quotaWords } from './quota.ts'
 

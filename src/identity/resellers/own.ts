@@ -3,18 +3,18 @@ import { page } from '../../kernel/api/list.ts'
 import { fields, operation } from '../../kernel/api/operation.ts'
 import { csvOf } from '../../kernel/csv.ts'
 import type { Db } from '../../kernel/db/open.ts'
+import { mailAddress } from '../account-records/model.ts'
+import { accountById, pageOfAccounts } from '../account-records/queries.ts'
+import { sendWelcome } from '../auth/passwords/change.ts'
 import {
   accountQuery,
   addAccount,
   customerColumns,
   customerResponse,
-  mailAddress,
   newAccountFields,
   showCustomer,
   tellCreated,
-} from '../accounts/model.ts'
-import { accountById, pageOfAccounts } from '../accounts/queries.ts'
-import { sendWelcome } from '../auth/passwords/change.ts'
+} from '../customers/model.ts'
 import { mustAllowCustomer, resellerResponse, showReseller, withTerms } from './model.ts'
 
 const itself = (tx: Db, actor: Actor) => withTerms(tx, accountById(tx, actor.accountId)!)

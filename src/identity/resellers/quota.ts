@@ -8,7 +8,7 @@ import { namedSchema, nullable } from '../../kernel/api/operation.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { exactGb, exactMb, units } from '../../kernel/words.ts'
-import { accountById, countCustomers } from '../accounts/queries.ts'
+import { accountById, countCustomers } from '../account-records/queries.ts'
 
 /** The resources that are counted, in words. */
 export const resources = {

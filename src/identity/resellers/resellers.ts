@@ -7,6 +7,9 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'
 import { fields, line, operation, see } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
+import { tellOldAddress } from '../account-records/new-address.ts'
+import { pageOfAccounts } from '../account-records/queries.ts'
+import { sendWelcome } from '../auth/passwords/change.ts'
 import {
   accountChanges,
   accountQuery,
@@ -14,10 +17,7 @@ import {
   changeAccount,
   newAccountFields,
   tellCreated,
-} from '../accounts/model.ts'
-import { tellOldAddress } from '../accounts/new-address.ts'
-import { pageOfAccounts } from '../accounts/queries.ts'
-import { sendWelcome } from '../auth/passwords/change.ts'
+} from '../customers/model.ts'
 import { type Reseller, reseller, resellerResponse, showReseller, withTerms } from './model.ts'
 import { setLocations, setPackages, updateTerms } from './queries.ts'
 import { type Quotas, quotasGiven, tellOfLowered } from './quota.ts'

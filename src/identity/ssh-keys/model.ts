@@ -5,8 +5,8 @@ import { namedSchema, time } from '../../kernel/api/operation.ts'
 import { parseSshKey } from '../../kernel/crypto/ssh-key.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { accountResource } from '../accounts/owned.ts'
-import { accountById } from '../accounts/queries.ts'
+import { accountResource } from '../account-records/owned.ts'
+import { accountById } from '../account-records/queries.ts'
 import { ownerOfSshKey, type SshKey, sshKeyById } from './queries.ts'
 
 /** 100 keys an account. */

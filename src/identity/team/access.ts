@@ -13,7 +13,7 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import type { Resource } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
-import { isLocked } from '../accounts/queries.ts'
+import { isLocked } from '../account-records/queries.ts'
 import { isMember, joinShared, roleOn } from './queries.ts'
 import { opens, type Role } from './role.ts'
 

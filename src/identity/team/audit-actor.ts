@@ -2,7 +2,7 @@
 import type { AccountKind } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { accountById } from '../accounts/queries.ts'
+import { accountById } from '../account-records/queries.ts'
 
 /** The reader's relation to the target. `own`: the reader owns it or cares for it; `guest`: its owner shares it. */
 export type Relation = 'own' | 'guest'

@@ -5,9 +5,8 @@ import { type Call, fields, nullable, operation, see } from '../../kernel/api/op
 import { newId } from '../../kernel/db/ids.ts'
 import { isUniqueViolation, type Tx } from '../../kernel/db/open.ts'
 import { type MailContext, mailTo } from '../../kernel/mail/mail.ts'
-import type { Account } from '../accounts/model.ts'
-import { mailAddress, mailField } from '../accounts/model.ts'
-import { accountById } from '../accounts/queries.ts'
+import { type Account, mailAddress, mailField } from '../account-records/model.ts'
+import { accountById } from '../account-records/queries.ts'
 import {
   changes,
   grantsRole,

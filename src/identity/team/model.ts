@@ -1,7 +1,6 @@
 // A member of a team, or somebody invited to it: as the owner sees the entry, and as the member does.
 import { Type as t } from 'typebox'
-import type { Workload } from '../../fleet/workloads/queries.ts'
-import { workloadById } from '../../fleet/workloads/queries.ts'
+import { type Workload, workloadById } from '../../fleet/workloads/queries.ts'
 import type { Scope } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import {
@@ -16,8 +15,8 @@ import {
 import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { day, iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
-import type { Account } from '../accounts/model.ts'
-import { accountById } from '../accounts/queries.ts'
+import type { Account } from '../account-records/model.ts'
+import { accountById } from '../account-records/queries.ts'
 import { canSee } from './access.ts'
 import { memberByTokenHash, ownMember, updateMember } from './queries.ts'
 import { opens, type Role, role, roleNames } from './role.ts'

@@ -9,7 +9,7 @@ import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { type MailContext, mailTo } from '../../kernel/mail/mail.ts'
 import { isCidr } from '../../kernel/net/cidr.ts'
-import type { Account } from '../accounts/model.ts'
+import type { Account } from '../account-records/model.ts'
 import { presets } from './presets.ts'
 import { countTokens, insertToken } from './queries.ts'
 

@@ -3,8 +3,8 @@ import { Type as t } from 'typebox'
 import { page } from '../../kernel/api/list.ts'
 import { namedSchema, nullable, operation, time } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
-import { accountById } from '../accounts/queries.ts'
-import { role } from '../accounts/staff/role.ts'
+import { accountById } from '../account-records/queries.ts'
+import { role } from '../account-records/roles/role.ts'
 import { pageOfRoleTokens } from './queries.ts'
 
 export const listRoleTokens = operation({

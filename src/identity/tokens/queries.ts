@@ -4,8 +4,8 @@ import { newest } from '../../kernel/api/list.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { accountReference, roleReference } from '../accounts/queries.ts'
-import { accountsWithRole } from '../accounts/staff/queries.ts'
+import { accountReference, roleReference } from '../account-records/queries.ts'
+import { accountsWithRole } from '../account-records/roles/queries.ts'
 import { tokens } from './tables.ts'
 
 export type Token = typeof tokens.$inferSelect

@@ -14,7 +14,7 @@ import {
 } from '../../kernel/api/operation.ts'
 import { digest } from '../../kernel/crypto/secrets.ts'
 import { hour, iso, isoOrNull } from '../../kernel/db/clock.ts'
-import { accountByEmail, accountById } from '../accounts/queries.ts'
+import { accountByEmail, accountById } from '../account-records/queries.ts'
 import { asked, giveToken, newToken, USUAL_OVERLAP_HOURS } from './model.ts'
 import { presets } from './presets.ts'
 import { ownToken, pageOfTokens, type Token, updateToken } from './queries.ts'

@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import { directions } from '../../../agent/protocol/firewall.ts'
 import type { Server } from '../../compute/server-records/model.ts'
-import { accountResource } from '../../identity/accounts/owned.ts'
+import { accountResource } from '../../identity/account-records/owned.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'

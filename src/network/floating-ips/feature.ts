@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { locationReferred } from '../../fleet/locations/reference.ts'
-import { customerData } from '../../identity/accounts/model.ts'
+import { customerData } from '../../identity/account-records/model.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { addressesOf, isOwn } from '../ip-pools/allocate.ts'

@@ -1,5 +1,5 @@
 import type { SQL } from 'drizzle-orm'
-import { ownedVisibleTo } from '../../identity/accounts/owned.ts'
+import { ownedVisibleTo } from '../../identity/account-records/owned.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { privateNetworks } from './tables.ts'
 

@@ -3,8 +3,8 @@
 
 import { Type as t } from 'typebox'
 import { locationOf, locationReferred } from '../../fleet/locations/reference.ts'
-import { ownedResource } from '../../identity/accounts/owned.ts'
-import { accountById } from '../../identity/accounts/queries.ts'
+import { ownedResource } from '../../identity/account-records/owned.ts'
+import { accountById } from '../../identity/account-records/queries.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'

@@ -12,8 +12,8 @@ import {
   suspendedBefore,
   untoldMarks,
 } from '../../fleet/traffic-records/queries.ts'
-import { areas } from '../../identity/accounts/areas.ts'
-import { accountById } from '../../identity/accounts/queries.ts'
+import { areas } from '../../identity/account-records/areas.ts'
+import { accountById } from '../../identity/account-records/queries.ts'
 import { notify } from '../../identity/notices/notify.ts'
 import { system } from '../../kernel/api/actor.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'

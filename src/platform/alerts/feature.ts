@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { serverData } from '../../compute/server-records/model.ts'
-import { customerData } from '../../identity/accounts/model.ts'
+import { customerData } from '../../identity/account-records/model.ts'
 import { nullable } from '../../kernel/api/operation.ts'
 import { second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'

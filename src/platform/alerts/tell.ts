@@ -1,7 +1,7 @@
 // An alert that fires or recovers: the record, the event and the notice, in one transaction.
 import { inEvent, serverById } from '../../compute/server-records/model.ts'
-import { areas } from '../../identity/accounts/areas.ts'
-import { accountById } from '../../identity/accounts/queries.ts'
+import { areas } from '../../identity/account-records/areas.ts'
+import { accountById } from '../../identity/account-records/queries.ts'
 import { type NoticeDeclaration, notify } from '../../identity/notices/notify.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'

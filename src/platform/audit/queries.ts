@@ -1,6 +1,6 @@
 // The lines of the audit log, with the names that their actors and targets have today.
 import { workloadIdsOf } from '../../fleet/workloads/reports.ts'
-import { accountIdsNamed, accountReference } from '../../identity/accounts/queries.ts'
+import { accountIdsNamed, accountReference } from '../../identity/account-records/queries.ts'
 import { tokenReference } from '../../identity/tokens/queries.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'
 import { endOf, type Slice } from '../../kernel/api/list.ts'

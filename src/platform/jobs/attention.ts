@@ -1,4 +1,4 @@
-import { areas } from '../../identity/accounts/areas.ts'
+import { areas } from '../../identity/account-records/areas.ts'
 import { visible } from '../../identity/team/access.ts'
 import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { day, hour, iso, minute } from '../../kernel/db/clock.ts'

@@ -1,4 +1,4 @@
-import { areas } from '../../identity/accounts/areas.ts'
+import { areas } from '../../identity/account-records/areas.ts'
 import { feature } from '../../kernel/feature.ts'
 import { failedJobs, jobBacklog, stuckJobs, waitingJobs } from './attention.ts'
 import { cancelJob } from './cancel.ts'

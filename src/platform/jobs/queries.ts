@@ -3,7 +3,7 @@
 import { nodeReference } from '../../fleet/node-records/queries.ts'
 import { workloadReference } from '../../fleet/workloads/queries.ts'
 import type { TimelineSource } from '../../fleet/workloads/timeline.ts'
-import { accountReference } from '../../identity/accounts/queries.ts'
+import { accountReference } from '../../identity/account-records/queries.ts'
 import { visible } from '../../identity/team/access.ts'
 import { tokenReference } from '../../identity/tokens/queries.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'

@@ -1,7 +1,7 @@
 // The brand of the installation and the brand of a reseller: the same operations for both.
 import { type Static, Type as t } from 'typebox'
-import { mailAddress } from '../../identity/accounts/model.ts'
-import { accountByEmail } from '../../identity/accounts/queries.ts'
+import { mailAddress } from '../../identity/account-records/model.ts'
+import { accountByEmail } from '../../identity/account-records/queries.ts'
 import type { AccountKind, Scope } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { invalid } from '../../kernel/api/errors.ts'

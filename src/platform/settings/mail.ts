@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
-import { mailAddress, mailField } from '../../identity/accounts/model.ts'
-import { accountById } from '../../identity/accounts/queries.ts'
+import { mailAddress, mailField } from '../../identity/account-records/model.ts'
+import { accountById } from '../../identity/account-records/queries.ts'
 import { idOf } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { done, fields, nullable, operation, secret } from '../../kernel/api/operation.ts'

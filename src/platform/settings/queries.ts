@@ -1,5 +1,5 @@
 import { eq, isNull } from 'drizzle-orm'
-import { resellerOfCustomer } from '../../identity/accounts/queries.ts'
+import { resellerOfCustomer } from '../../identity/account-records/queries.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { type Branding, branding } from './tables.ts'
 

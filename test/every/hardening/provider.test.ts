@@ -1,7 +1,7 @@
 // A customer of a reseller is the reseller's: no answer to it and no event for it names the reseller's account, by its
 // id or by its e-mail address.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { accountById } from '../../../src/identity/accounts/queries.ts'
+import { accountById } from '../../../src/identity/account-records/queries.ts'
 import { mayCall } from '../../../src/kernel/api/operation.ts'
 import { actorOf, type Everything, everyId, everything } from '../../support/world/everything.ts'
 import type { Who } from '../../support/world/panel.ts'

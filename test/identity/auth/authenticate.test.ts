@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { accounts } from '../../../src/identity/accounts/tables.ts'
+import { accounts } from '../../../src/identity/account-records/tables.ts'
 import { allowFrom, makeToken } from '../../../src/identity/tokens/model.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { inside } from '../../../src/kernel/net/cidr.ts'

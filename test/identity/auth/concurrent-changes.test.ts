@@ -1,6 +1,6 @@
 // Calls that are under way while a password changes, and how many may be.
 import { describe, expect, test } from 'bun:test'
-import { accountById } from '../../../src/identity/accounts/queries.ts'
+import { accountById } from '../../../src/identity/account-records/queries.ts'
 import { makeLink } from '../../../src/identity/auth/links/links.ts'
 import { hashPassword, passwordFits } from '../../../src/identity/auth/passwords/hash.ts'
 import { write } from '../../../src/kernel/db/open.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { accountById } from '../../../src/identity/accounts/queries.ts'
+import { accountById } from '../../../src/identity/account-records/queries.ts'
 import { makeLink } from '../../../src/identity/auth/links/links.ts'
 import { endSessionsOf } from '../../../src/identity/auth/sessions.ts'
 import { takeEffect } from '../../../src/identity/weakenings/wait.ts'

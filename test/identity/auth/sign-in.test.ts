@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { registry } from '../../../src/app/features.ts'
-import { setUpToken } from '../../../src/identity/accounts/set-up.ts'
 import { hashPassword } from '../../../src/identity/auth/passwords/hash.ts'
+import { setUpToken } from '../../../src/identity/set-up/first-account.ts'
 import type { ScheduleContext } from '../../../src/kernel/feature.ts'
 import { type Panel, panel, type Who } from '../../support/world/panel.ts'
 

@@ -9,7 +9,7 @@ import { panel, world } from '../../support/world/panel.ts'
 describe('the audit line of a change', () => {
   test('holds no secret of the body, whatever the call: password, set-up token', async () => {
     using p = await panel()
-    const { setUpToken } = await import('../../../src/identity/accounts/set-up.ts')
+    const { setUpToken } = await import('../../../src/identity/set-up/first-account.ts')
     const token = setUpToken(p.db)!
     const set = await p.call(undefined, 'POST', '/setup', {
       token,

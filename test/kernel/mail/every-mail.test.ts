@@ -167,7 +167,7 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     await must(undefined, 'POST', '/passwords', { token: box.tokenFor(addressOf(p.customer.id), '/reset/'), password })
     return ['Your password was changed', addressOf(p.customer.id)]
   },
-  'src/identity/accounts/own-account.ts old address': async () => {
+  'src/identity/own-account/email-address.ts old address': async () => {
     const reply = await must(undefined, 'POST', '/sessions', { email: addressOf(p.customer.id), password })
     const { csrf } = p.db.$client
       .query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1')
@@ -176,12 +176,12 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     await must(who, 'PUT', '/account/email', { email: 'new@example.com', password })
     return ['Your e-mail address is about to change', addressOf(p.customer.id)]
   },
-  'src/identity/accounts/own-account.ts new address': async () => [
+  'src/identity/own-account/email-address.ts new address': async () => [
     'Confirm your e-mail address',
     'new@example.com',
     /^\/confirm-email\/[\w-]{43}$/,
   ],
-  'src/identity/accounts/new-address.ts': async () => {
+  'src/identity/account-records/new-address.ts': async () => {
     const { id } = p.account('customer', 'Moved')
     const before = addressOf(id)
     await must(p.owner, 'PATCH', `/customers/${id}`, { email: 'moved@example.com' })

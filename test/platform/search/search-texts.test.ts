@@ -2,7 +2,7 @@
 // column leaves a text behind.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { foundWorkloads } from '../../../src/fleet/workloads/search.ts'
-import { accountContains, accountIdsNamed, searchAccounts } from '../../../src/identity/accounts/queries.ts'
+import { accountContains, accountIdsNamed, searchAccounts } from '../../../src/identity/account-records/queries.ts'
 import { type Db, openDb } from '../../../src/kernel/db/open.ts'
 import type { Where } from '../../../src/kernel/db/rows.ts'
 import { everyWord, HAS, isIn, partOf } from '../../../src/kernel/search/text.ts'

@@ -1,11 +1,10 @@
 // How long each operation holds the event loop with its largest allowed body and query. One thread serves everybody, so
 // that is how long everybody else waits.
 import { registry } from '../../../src/app/features.ts'
-import { accountKinds } from '../../../src/identity/accounts/kinds.ts'
+import { accountKinds } from '../../../src/identity/account-records/kinds.ts'
 import type { AccountKind } from '../../../src/kernel/api/access.ts'
 import { Limit } from '../../../src/kernel/api/limits.ts'
-import type { Operation } from '../../../src/kernel/api/operation.ts'
-import { queryOf } from '../../../src/kernel/api/operation.ts'
+import { type Operation, queryOf } from '../../../src/kernel/api/operation.ts'
 import { check } from '../../../src/kernel/api/validate.ts'
 import { callerOf, type Everything, everyId, exampleOf, targetsOf } from '../world/everything.ts'
 import { panel, type Who } from '../world/panel.ts'

@@ -3,7 +3,7 @@
 
 import { createBackupPlan } from '../../../src/compute/backups/plans/plans.ts'
 import { addOwnImage } from '../../../src/compute/own-images/own-images.ts'
-import { accountKinds } from '../../../src/identity/accounts/kinds.ts'
+import { accountKinds } from '../../../src/identity/account-records/kinds.ts'
 import type { AccountKind, Permission, Scope } from '../../../src/kernel/api/access.ts'
 import type { Actor } from '../../../src/kernel/api/actor.ts'
 import type { Operation } from '../../../src/kernel/api/operation.ts'

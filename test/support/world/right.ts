@@ -2,8 +2,8 @@
 // after it, made for this call. Links are put where mails and billing systems would have got them from.
 import { randomBytes } from 'node:crypto'
 import ssh2 from 'ssh2'
-import { accountKinds } from '../../../src/identity/accounts/kinds.ts'
-import { accountById } from '../../../src/identity/accounts/queries.ts'
+import { accountKinds } from '../../../src/identity/account-records/kinds.ts'
+import { accountById } from '../../../src/identity/account-records/queries.ts'
 import { makeLink, type Purpose } from '../../../src/identity/auth/links/links.ts'
 import { encryptedTotp } from '../../../src/identity/auth/second-factors/totp.ts'
 import type { AccountKind } from '../../../src/kernel/api/access.ts'

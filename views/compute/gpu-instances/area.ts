@@ -1,6 +1,6 @@
 // The pages of GPU instances in the part of the panel of each kind of account. Staff have hosts and cards elsewhere.
 import { pageOf, pageOfList } from '../../../src/compute/gpu-instances/model.ts'
-import { type Area, areas } from '../../../src/identity/accounts/areas.ts'
+import { type Area, areas } from '../../../src/identity/account-records/areas.ts'
 import type { Html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, type Page, page, type Reads } from '../../../src/kernel/web/page.ts'
 import { areaOf } from '../../components/area.ts'

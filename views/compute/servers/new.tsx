@@ -4,7 +4,7 @@ import { listOfferedImages } from '../../../src/catalog/images/images.ts'
 import { listPackages } from '../../../src/catalog/packages/packages.ts'
 import { createResellerServer, createServer } from '../../../src/compute/servers/create.ts'
 import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
-import { getCustomer, listCustomers } from '../../../src/identity/accounts/customers.ts'
+import { getCustomer, listCustomers } from '../../../src/identity/customers/customers.ts'
 import { getResellerAccount, listResellerCustomers } from '../../../src/identity/resellers/own.ts'
 import {
   type Answers,
@@ -18,7 +18,7 @@ import {
 import { Select } from '../../components/field.tsx'
 import { Link } from '../../components/link.tsx'
 import { count, gb, mb } from '../../components/words.ts'
-import { overQuota, SuspendedWords } from '../../identity/reseller/terms.tsx'
+import { overQuota, SuspendedWords } from '../../identity/resellers/own-terms.tsx'
 import { accessFiles, NoImages } from './access.tsx'
 import { type Location, locationObstacle, type Node, nodeHindrance } from './fit.ts'
 import { OrderPage, type Sold } from './order.tsx'

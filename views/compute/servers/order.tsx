@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import type { listOfferedImages } from '../../../src/catalog/images/images.ts'
 import type { createResellerServer, createServer } from '../../../src/compute/servers/create.ts'
-import type { listCustomers } from '../../../src/identity/accounts/customers.ts'
+import type { listCustomers } from '../../../src/identity/customers/customers.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { CallForm } from '../../components/action.tsx'

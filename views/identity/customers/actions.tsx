@@ -1,11 +1,12 @@
 // The actions of staff and resellers on the account of a customer.
+
+import { openSupport } from '../../../src/identity/auth/support-session.ts'
 import {
   changeCustomer,
   type getCustomer,
   lockCustomer,
   unlockCustomer,
-} from '../../../src/identity/accounts/customers.ts'
-import { openSupport } from '../../../src/identity/auth/support-session.ts'
+} from '../../../src/identity/customers/customers.ts'
 import type { changeReseller } from '../../../src/identity/resellers/resellers.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { Action, EditEntry } from '../../components/action.tsx'

@@ -1,4 +1,4 @@
-import { createCustomer } from '../../../src/identity/accounts/customers.ts'
+import { createCustomer } from '../../../src/identity/customers/customers.ts'
 import { createResellerCustomer } from '../../../src/identity/resellers/own.ts'
 import { Action } from '../../components/action.tsx'
 import { Check, Field } from '../../components/field.tsx'

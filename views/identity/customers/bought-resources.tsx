@@ -1,4 +1,4 @@
-import type { getCustomer } from '../../../src/identity/accounts/customers.ts'
+import type { getCustomer } from '../../../src/identity/customers/customers.ts'
 import { setAllowance } from '../../../src/identity/resellers/allowance.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { Action } from '../../components/action.tsx'

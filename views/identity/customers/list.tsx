@@ -1,4 +1,4 @@
-import { exportCustomers, listCustomers } from '../../../src/identity/accounts/customers.ts'
+import { exportCustomers, listCustomers } from '../../../src/identity/customers/customers.ts'
 import { exportResellerCustomers, listResellerCustomers } from '../../../src/identity/resellers/own.ts'
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'

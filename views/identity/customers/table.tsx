@@ -1,4 +1,4 @@
-import type { listCustomers } from '../../../src/identity/accounts/customers.ts'
+import type { listCustomers } from '../../../src/identity/customers/customers.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { Link } from '../../components/link.tsx'
 import { State } from '../../components/state.tsx'

@@ -1,6 +1,6 @@
 import { listPackages } from '../../../src/catalog/packages/packages.ts'
 import { listAllServers } from '../../../src/compute/servers/list.ts'
-import { listCustomers } from '../../../src/identity/accounts/customers.ts'
+import { listCustomers } from '../../../src/identity/customers/customers.ts'
 import { changeReseller, getReseller } from '../../../src/identity/resellers/resellers.ts'
 import { type Answers, type At, allIfAllowed, ifAllowed, page } from '../../../src/kernel/web/page.ts'
 import { Head } from '../../components/head.tsx'
@@ -11,7 +11,6 @@ import { Time } from '../../components/time.tsx'
 import { ServerTable } from '../../compute/servers/table.tsx'
 import { ChangeAccountEmail } from '../customers/actions.tsx'
 import { CustomerTable } from '../customers/table.tsx'
-import { LocationSection, PackageSection, QuotaSection } from '../reseller/terms.tsx'
 import {
   ChangeLocations,
   ChangePackages,
@@ -21,6 +20,7 @@ import {
   UnsuspendReseller,
 } from './actions.tsx'
 import { ResellerState } from './list.tsx'
+import { LocationSection, PackageSection, QuotaSection } from './own-terms.tsx'
 
 const ofIt = ({ params }: At) => ({ query: { resellerId: params['id'] ?? '', limit: '20' } })
 const reads = {

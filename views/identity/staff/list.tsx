@@ -1,12 +1,6 @@
-import { listRoles } from '../../../src/identity/accounts/staff/roles.ts'
-import {
-  changeStaff,
-  createStaff,
-  disableStaff,
-  enableStaff,
-  listStaff,
-} from '../../../src/identity/accounts/staff/staff.ts'
 import { resetStaffFactors } from '../../../src/identity/auth/second-factors/reset-factors.ts'
+import { listRoles } from '../../../src/identity/staff/roles.ts'
+import { changeStaff, createStaff, disableStaff, enableStaff, listStaff } from '../../../src/identity/staff/staff.ts'
 import { type Answers, page, readingAll } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, EditEntry, Menu } from '../../components/action.tsx'
@@ -17,7 +11,7 @@ import { Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Pager, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
-import { LostFactor } from '../sign-in/lost-factor.tsx'
+import { LostFactor } from '../auth/second-factors/lost-factor.tsx'
 
 const reads = { staff: listStaff, roles: readingAll(listRoles) }
 type Data = Answers<typeof reads>

@@ -1,4 +1,4 @@
-import { changeRole, createRole, listRoles, removeRole } from '../../../src/identity/accounts/staff/roles.ts'
+import { changeRole, createRole, listRoles, removeRole } from '../../../src/identity/staff/roles.ts'
 import type { Permission } from '../../../src/kernel/api/access.ts'
 import { type Answers, type At, page, readingAll } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'

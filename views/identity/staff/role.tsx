@@ -1,4 +1,4 @@
-import { getRole } from '../../../src/identity/accounts/staff/roles.ts'
+import { getRole } from '../../../src/identity/staff/roles.ts'
 import { listRoleTokens } from '../../../src/identity/tokens/of-role.ts'
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'

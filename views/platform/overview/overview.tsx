@@ -1,5 +1,5 @@
 import { createServer } from '../../../src/compute/servers/create.ts'
-import { listCustomers } from '../../../src/identity/accounts/customers.ts'
+import { listCustomers } from '../../../src/identity/customers/customers.ts'
 import { type Answers, ifAllowed, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { listAnnouncements } from '../../../src/platform/announcements/announcements.ts'

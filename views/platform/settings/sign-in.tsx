@@ -1,6 +1,6 @@
 // Signing in through an identity provider, as the operator sets it up.
 
-import { accountKinds } from '../../../src/identity/accounts/kinds.ts'
+import { accountKinds } from '../../../src/identity/account-records/kinds.ts'
 import {
   type getSignInProvider,
   removeSignInProvider,

@@ -1,6 +1,6 @@
 // The extra and floating addresses of a month, from the ledger alone.
 import { type Static, Type as t } from 'typebox'
-import { resellerIdFor } from '../../../identity/accounts/model.ts'
+import { resellerIdFor } from '../../../identity/account-records/model.ts'
 import { described, namedSchema, nullable, type ReadContext, time } from '../../../kernel/api/operation.ts'
 import { iso } from '../../../kernel/db/clock.ts'
 import { ownerColumns, showAccount, usageAccount } from '../model.ts'

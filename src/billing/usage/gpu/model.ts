@@ -1,7 +1,7 @@
 // The usage of one GPU instance under one owner, as every operation answers it.
 import { Type as t } from 'typebox'
 import { workloadById } from '../../../fleet/workloads/queries.ts'
-import { resellerIdFor } from '../../../identity/accounts/model.ts'
+import { resellerIdFor } from '../../../identity/account-records/model.ts'
 import { described, namedSchema, nullable, type ReadContext, time } from '../../../kernel/api/operation.ts'
 import { day, iso } from '../../../kernel/db/clock.ts'
 import type { Where } from '../../../kernel/db/rows.ts'

@@ -1,6 +1,6 @@
 // Asking a node for files of a backup, and its troubles in the words of the API.
 import type { FileSystem, FilesRequest } from '../../../../agent/protocol/backup.ts'
-import { accountById } from '../../../identity/accounts/queries.ts'
+import { accountById } from '../../../identity/account-records/queries.ts'
 import { isLockedFor } from '../../../identity/team/access.ts'
 import type { Actor } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'

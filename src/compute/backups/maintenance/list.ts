@@ -2,7 +2,7 @@
 import { type Static, Type as t } from 'typebox'
 import { backupCheckFindings } from '../../../../agent/protocol/backup.ts'
 import { nodeById } from '../../../fleet/node-records/queries.ts'
-import { accountById } from '../../../identity/accounts/queries.ts'
+import { accountById } from '../../../identity/account-records/queries.ts'
 import { page, paginateAll } from '../../../kernel/api/list.ts'
 import { described, mayCall, namedSchema, nullable, operation, time } from '../../../kernel/api/operation.ts'
 import { type Attention, MOST_SHOWN, type Source } from '../../../kernel/attention.ts'

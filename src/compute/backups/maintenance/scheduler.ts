@@ -1,6 +1,6 @@
 // The clock of the repositories: each is checked every day and tidied every week, one job in it at a time.
 import { isGoneNode, liveNodesNear } from '../../../fleet/node-records/queries.ts'
-import { accountById } from '../../../identity/accounts/queries.ts'
+import { accountById } from '../../../identity/account-records/queries.ts'
 import { system } from '../../../kernel/api/actor.ts'
 import type { AppContext } from '../../../kernel/api/operation.ts'
 import { day, hour } from '../../../kernel/db/clock.ts'

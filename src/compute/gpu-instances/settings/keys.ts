@@ -1,6 +1,6 @@
 // The SSH keys that root login of an instance accepts.
 import { Type as t } from 'typebox'
-import { accountById } from '../../../identity/accounts/queries.ts'
+import { accountById } from '../../../identity/account-records/queries.ts'
 import { keysOf, type SshKey, sshKeyById } from '../../../identity/ssh-keys/queries.ts'
 import { invalid } from '../../../kernel/api/errors.ts'
 import type { Db } from '../../../kernel/db/open.ts'

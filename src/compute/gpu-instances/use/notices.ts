@@ -1,6 +1,6 @@
 // The notice of an idle stop: nobody asked for it at that moment, and its owner wants to know.
-import { areas } from '../../../identity/accounts/areas.ts'
-import { accountById } from '../../../identity/accounts/queries.ts'
+import { areas } from '../../../identity/account-records/areas.ts'
+import { accountById } from '../../../identity/account-records/queries.ts'
 import { type NoticeDeclaration, notify } from '../../../identity/notices/notify.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import type { MailContext } from '../../../kernel/mail/mail.ts'

@@ -3,7 +3,7 @@ import { ApiError, invalid } from '../../../kernel/api/errors.ts'
 import { type AppContext, done, fields, line, nullable, operation, secret } from '../../../kernel/api/operation.ts'
 import type { Db } from '../../../kernel/db/open.ts'
 import { log } from '../../../kernel/log.ts'
-import { accountKinds } from '../../accounts/kinds.ts'
+import { accountKinds } from '../../account-records/kinds.ts'
 import { issuerDisabledReason } from './provider.ts'
 import { CALLBACK_PAGE, dropProvider, keepProvider, type Provider, providerFrom } from './provider-setting.ts'
 

@@ -1,7 +1,7 @@
 // The identity provider that the operator configured. Encrypted, because it holds the client's secret.
 import { type Static, Type as t } from 'typebox'
 import { encryptedSetting } from '../../../kernel/db/encrypted-setting.ts'
-import { accountKinds } from '../../accounts/kinds.ts'
+import { accountKinds } from '../../account-records/kinds.ts'
 
 export const Provider = t.Object({
   /** Exactly as the provider writes it in its tokens. */

@@ -5,7 +5,7 @@ import { type Actor, sessionOf } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { type Call, time } from '../../../kernel/api/operation.ts'
 import { iso } from '../../../kernel/db/clock.ts'
-import type { Account } from '../../accounts/model.ts'
+import type { Account } from '../../account-records/model.ts'
 import { makeLink } from './links.ts'
 
 const made = t.Object({ url: t.String(), expiresAt: time })

@@ -1,7 +1,7 @@
 // A sign-in link for a customer, and signing in with one.
 import { Type as t } from 'typebox'
 import { fields, operation, secret } from '../../../kernel/api/operation.ts'
-import { customer } from '../../accounts/model.ts'
+import { customer } from '../../account-records/model.ts'
 import { completeSignIn, signedIn } from '../complete-sign-in.ts'
 import { consumeLink } from './links.ts'
 import { linkFor, signInLinkFields } from './program-link.ts'

@@ -2,9 +2,8 @@
 
 import type { Tx } from '../../../kernel/db/open.ts'
 import { type MailContext, mailTo } from '../../../kernel/mail/mail.ts'
-import type { Account } from '../../accounts/model.ts'
-import { withPassword } from '../../accounts/model.ts'
-import { updateAccount } from '../../accounts/queries.ts'
+import { type Account, withPassword } from '../../account-records/model.ts'
+import { updateAccount } from '../../account-records/queries.ts'
 import { makeLink } from '../links/links.ts'
 import { endLinks } from '../links/queries.ts'
 import { endSessionsOf } from '../sessions.ts'

@@ -3,8 +3,8 @@
 
 import { ApiError, invalid } from '../../../kernel/api/errors.ts'
 import type { Db } from '../../../kernel/db/open.ts'
-import type { Account } from '../../accounts/model.ts'
-import { accountById } from '../../accounts/queries.ts'
+import type { Account } from '../../account-records/model.ts'
+import { accountById } from '../../account-records/queries.ts'
 import { isGuessable } from './strength.ts'
 
 const cost = { algorithm: 'argon2id', memoryCost: 19456, timeCost: 2 } as const

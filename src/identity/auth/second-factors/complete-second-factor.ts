@@ -5,8 +5,8 @@ import type { ApiError } from '../../../kernel/api/errors.ts'
 import { fields, nullable, operation, type PrepareContext, time } from '../../../kernel/api/operation.ts'
 import { iso } from '../../../kernel/db/clock.ts'
 import { write } from '../../../kernel/db/open.ts'
-import type { Account } from '../../accounts/model.ts'
-import { accountById } from '../../accounts/queries.ts'
+import type { Account } from '../../account-records/model.ts'
+import { accountById } from '../../account-records/queries.ts'
 import { createSession, signedIn } from '../complete-sign-in.ts'
 import {
   challengeFrom,

@@ -2,10 +2,9 @@
 // one's identity verify them in the same way.
 import { Type as t } from 'typebox'
 import { invalid } from '../../../kernel/api/errors.ts'
-import type { PrepareContext } from '../../../kernel/api/operation.ts'
-import { secret } from '../../../kernel/api/operation.ts'
+import { type PrepareContext, secret } from '../../../kernel/api/operation.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
-import type { Account } from '../../accounts/model.ts'
+import type { Account } from '../../account-records/model.ts'
 import { type Assertion, assertion, passkeyFits } from './passkeys.ts'
 import { recoveryCodeFits } from './second-factors.ts'
 import { code, codeFits } from './totp.ts'

@@ -1,7 +1,7 @@
 // The page on which staff give a server to another customer.
 import { changeServerOwner } from '../../../../src/compute/servers/life/change-owner.ts'
 import { getServer } from '../../../../src/compute/servers/list.ts'
-import { listCustomers } from '../../../../src/identity/accounts/customers.ts'
+import { listCustomers } from '../../../../src/identity/customers/customers.ts'
 import { type Answers, type At, page, reading } from '../../../../src/kernel/web/page.ts'
 import { Action } from '../../../components/action.tsx'
 import { Head } from '../../../components/head.tsx'

@@ -1,0 +1,87 @@
+import { Type as t } from 'typebox'
+import { feature } from '../../kernel/feature.ts'
+import { event } from '../../kernel/jobs/outbox.ts'
+import { areas } from '../account-records/areas.ts'
+import { customerData } from '../account-records/model.ts'
+import { searchAccounts } from '../account-records/queries.ts'
+import {
+  changeCustomer,
+  createCustomer,
+  exportCustomers,
+  getCustomer,
+  listCustomers,
+  lockCustomer,
+  unlockCustomer,
+} from './customers.ts'
+
+const events = {
+  'customer.created': event('resellers', 'A new account', t.Object({ customer: customerData })),
+}
+type Events = typeof events
+
+const scopes = {
+  'customers:read': { words: 'See customers' },
+  'customers:write': { words: 'Create and change customers' },
+} as const
+type Scopes = typeof scopes
+
+const permissions = {
+  'customers.read': { words: 'See customers', opens: ['customers:read'] },
+  'customers.write': { words: 'Create and change customers', opens: ['customers:write'] },
+} as const
+type Permissions = typeof permissions
+declare module '../../kernel/register.ts' {
+  interface ScopeNames extends Scopes {}
+  interface PermissionNames extends Permissions {}
+  interface EventTypes extends Events {}
+}
+
+export const customersFeature = feature({
+  name: 'customers',
+  scopes,
+  permissions,
+  events,
+  operations: [
+    createCustomer,
+    exportCustomers,
+    listCustomers,
+    getCustomer,
+    changeCustomer,
+    lockCustomer,
+    unlockCustomer,
+  ],
+  search: [
+    {
+      type: 'customer',
+      position: 20,
+      place: ({ actor }) =>
+        actor.scopes.has(actor.kind === 'staff' ? 'customers:read' : 'reseller:customers')
+          ? `${areas[actor.kind]}/customers/`
+          : undefined,
+      find: ({ tx, actor }, text, most) =>
+        searchAccounts(tx, text, most, actor.kind === 'staff' ? undefined : actor.accountId),
+    },
+  ],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: '',
+      position: 120,
+      name: 'customers',
+      title: 'Customers',
+      href: '/admin/customers',
+      icon: 'customers',
+      sees: listCustomers,
+    },
+  ],
+  actions: [
+    {
+      kinds: ['staff'],
+      position: 20,
+      title: 'Add customer',
+      page: '/admin/customers',
+      dialog: true,
+      does: createCustomer,
+    },
+  ],
+})
