@@ -203,11 +203,8 @@ export const features: readonly Feature[] = [
   webFeature,
   accountRecordsFeature,
   { ...setUpFeature, pages: [setUpPage] },
+  { ...customersFeature, pages: [customersPage, customerPage, resellerCustomersPage, resellerCustomerPage] },
   { ...ownAccountFeature, pages: [profilePage] },
-  {
-    ...customersFeature,
-    pages: [customersPage, customerPage, resellerCustomersPage, resellerCustomerPage],
-  },
   { ...resellersFeature, pages: [resellersPage, resellerPage, resellerOverviewPage, resellerPackagesPage] },
   { ...noticesFeature, pages: [notificationsPage] },
   savedFiltersFeature,

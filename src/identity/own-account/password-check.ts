@@ -10,8 +10,8 @@ import { mustStillBeOpen, ownSessionId } from '../auth/sessions.ts'
 import { sessionThrottleKey, throttled } from '../auth/sign-in-throttle.ts'
 
 /**
- * Slow, so it runs before the transaction, in which `mustStillKnowPassword` checks again. Throws `validation_failed` for a wrong
- * password, and `rate_limited` after too many wrong ones in this session.
+ * Slow, so it runs before the transaction, in which `mustStillKnowPassword` checks again. Throws `validation_failed`
+ * for a wrong password, and `rate_limited` after too many wrong ones in this session.
  */
 export async function mustKnowPassword(
   call: Pick<PrepareContext, 'db' | 'actor' | 'signInThrottle'>,
@@ -25,7 +25,10 @@ export async function mustKnowPassword(
   if (!fits) throw isNotTheirs(field).of(account)
   return account
 }
-/** In the transaction: throws `validation_failed` when the password has changed since, `not_authenticated` when the session has ended. */
+/**
+ * Throws `validation_failed` when the password was changed since `mustKnowPassword`, and `not_authenticated` when the
+ * session was ended.
+ */
 export function mustStillKnowPassword(tx: Tx, actor: Actor, looked: Account, field: string): Account {
   mustStillBeOpen(tx, actor)
   return accountIfPasswordUnchanged(tx, looked) ?? refuse(isNotTheirs(field).of(looked))
