@@ -1,5 +1,6 @@
 // Builds a controller out of its parts (wiring/). `serve` and the tests both call it; nothing here knows a route, a
 // limit or a time of the clock.
+import type { Elysia } from 'elysia'
 import { hostTime, MonotonicClock } from '../../agent/protocol/monotonic-clock.ts'
 import { files } from '../../public/assets.ts'
 import { ownersWhoCanSignIn } from '../identity/account-records/roles/queries.ts'
@@ -48,6 +49,8 @@ export type Parts = {
   /** In place of the services that features make. */
   services?: Partial<Services>
   registry?: Registry
+  /** The files for the browser, where they are read already. */
+  assets?: Promise<Assets>
 }
 
 export async function createController(given: Parts) {
@@ -59,11 +62,14 @@ export async function createController(given: Parts) {
   const withApp: WithApp = { ...base, app }
   for (const heard of registry.onEvent) onEvent(db, (tx, event) => heard(tx, app, event))
   const httpContext = makeHttpContext(withApp, given.callsPerMinute ?? CALLS_PER_MINUTE)
-  const parts = { db, app, httpContext, assets: await Assets.load(files) }
-  const router = publicRouter(withApp, parts, leads)
+  const parts = { db, app, httpContext, assets: await (given.assets ?? Assets.load(files)) }
+  const router = madeOnce(() => publicRouter(withApp, parts, leads))
   const endpoints = [agentSocket(withApp, nodeSide), ...registry.sockets(parts)]
   const { fetch, websocket, closeSockets } = listener(withApp, router, endpoints)
-  const local = localListener(withApp, localRouter(withApp, httpContext))
+  const local = localListener(
+    withApp,
+    madeOnce(() => localRouter(withApp, httpContext)),
+  )
   const deliveries = new DeliveryQueue({ ...app, db }, registry.deliveries, base.failpoints)
   const { hub, runner, reports } = nodeSide
   return {
@@ -71,7 +77,7 @@ export async function createController(given: Parts) {
     hub,
     runner,
     /** The same without a socket: a call from this host. */
-    router: { fetch: localListener(withApp, () => router) },
+    router: { fetch: localListener(withApp, router) },
     gate: httpContext.gate,
     app,
     reports,
@@ -80,8 +86,14 @@ export async function createController(given: Parts) {
     websocket,
     /** The API for `berth admin` on this host: who reaches the socket file is System. */
     fetchLocal: (request: Request, _server?: unknown, isCanonical = true) => local(request, isCanonical),
-    ...life(withApp, nodeSide, deliveries, closeSockets),
+    ...life(withApp, nodeSide, deliveries, closeSockets, router),
   }
+}
+
+/** Answers what `make` made at the first call. */
+function madeOnce<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
 }
 
 /** Opens the data, reads the keys, and begins the controller's time where the last one ended. */
@@ -129,11 +141,14 @@ function life(
   { hub, runner, reports, misconduct }: NodeSide,
   deliveries: DeliveryQueue,
   closeSockets: () => void,
+  router: () => Elysia,
 ) {
   let schedule: Schedule | undefined
   return {
     /** Goes on with unfinished jobs, and starts what the clock starts and what features start. */
     start() {
+      // Otherwise the first request would wait for it.
+      router()
       const context = { hub, runner, deliveries, db, app }
       runner.start()
       deliveries.start()

@@ -12,8 +12,12 @@ import { forRouter } from './routes.ts'
 
 const LOOPBACK = '127.0.0.1'
 
-/** `endpoints`: the WebSockets, each at its path. */
-export function listener({ config, registry, life }: WithApp, router: Elysia, endpoints: readonly SocketEndpoint[]) {
+/** `router` is asked for at each request; `endpoints`: the WebSockets, each at its path. */
+export function listener(
+  { config, registry, life }: WithApp,
+  router: () => Elysia,
+  endpoints: readonly SocketEndpoint[],
+) {
   const clientAddress = clientAddresses(config.trustedProxies)
   const byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]))
   /** Every open socket. */
@@ -38,7 +42,7 @@ export function listener({ config, registry, life }: WithApp, router: Elysia, en
       (request) => {
         if (!isCanonical) throw unknownPath()
         const endpoint = byPath.get(pathOf(request.url))
-        if (!endpoint) return router.fetch(forRouter(request))
+        if (!endpoint) return router().fetch(forRouter(request))
         // A socket that this process opens now would hold up its end, and its client would soon look for the next one.
         if (life.isRestarting) throw restartingError('Berth is restarting. Connect again in a moment.')
         // A socket outlives its request, which knows the address until it is answered.

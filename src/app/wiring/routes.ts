@@ -48,24 +48,17 @@ export function publicRouter(base: WithApp, parts: RouteParts, leads: ReturnType
   return routes.router
 }
 
-/**
- * A router of its own for the local socket: no header of a public request can reach the System actor. It is made at the
- * first call.
- */
-export function localRouter({ registry }: WithApp, httpContext: HttpContext): () => Elysia {
-  let made: Elysia | undefined
-  const make = () => {
-    const authenticate = ({ info }: IncomingRequest): Sender => {
-      info.by = system.name
-      return { actor: system, limitKey: '' }
-    }
-    // `berth admin` in a loop must not wait for itself.
-    const routes = new Routes({ ...httpContext, authenticate, calls: { take() {}, count() {} } })
-    routes.addOperations(registry.allOperations)
-    routes.refuseOthers()
-    return (made = routes.router)
+/** A router of its own for the local socket: no header of a public request can reach the System actor. */
+export function localRouter({ registry }: WithApp, httpContext: HttpContext): Elysia {
+  const authenticate = ({ info }: IncomingRequest): Sender => {
+    info.by = system.name
+    return { actor: system, limitKey: '' }
   }
-  return () => made ?? make()
+  // `berth admin` in a loop must not wait for itself.
+  const routes = new Routes({ ...httpContext, authenticate, calls: { take() {}, count() {} } })
+  routes.addOperations(registry.allOperations)
+  routes.refuseOthers()
+  return routes.router
 }
 
 /** The request under an address whose path the router finds. Nothing reads the name of the host there. */

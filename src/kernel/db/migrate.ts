@@ -32,8 +32,16 @@ export function isEmptyDatabase(path: string): boolean {
   }
 }
 
+/** Checksums by the text of their migrations, which are constants: one is needed to check it and to apply it. */
+const checksums = new Map<string, string>()
+
 /** The hash of a migration's statements: comments and line breaks may change. */
-export const checksumOf = (sql: string) => digest(sql.replace(/--.*$/gm, '').replace(/\s+/g, ' ').trim())
+export function checksumOf(sql: string): string {
+  let checksum = checksums.get(sql)
+  if (checksum === undefined)
+    checksums.set(sql, (checksum = digest(sql.replace(/--.*$/gm, '').replace(/\s+/g, ' ').trim())))
+  return checksum
+}
 
 /** Throws `NotOurDatabase`, before anything is changed: going on would damage it. */
 export function migrate(file: Database, migrations: readonly Migration[] = product) {

@@ -1,11 +1,13 @@
 // A whole panel in one process: a database file, nodes with fake hosts that speak through the real hub, and ways to
 // pull the plug.
 import { generateKeyPairSync } from 'node:crypto'
-import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { dirname, relative } from 'node:path'
 import type { FakeSettings } from '../../../agent/host/fake-host.ts'
 import { keepAliveAgent } from '../../../agent/protocol/net/pinned-request.ts'
 import { firmwares } from '../../../agent/protocol/wire.ts'
+import { files } from '../../../public/assets.ts'
 import { configFrom } from '../../../src/app/config.ts'
 import { createController } from '../../../src/app/controller.ts'
 import { registry as productRegistry } from '../../../src/app/features.ts'
@@ -37,6 +39,7 @@ import { NoAnswer } from '../../../src/kernel/net/egress.ts'
 import type { Transport } from '../../../src/kernel/net/exchange.ts'
 import { deliveries } from '../../../src/kernel/queue/tables.ts'
 import { assemble } from '../../../src/kernel/registry.ts'
+import { Assets } from '../../../src/kernel/web/assets.ts'
 import { poolNodes } from '../../../src/network/ip-pools/tables.ts'
 import type { ForwardLookUp } from '../../../src/network/reverse-dns/forward.ts'
 import { HostFigures, type HostSource } from '../../../src/platform/host/figures.ts'
@@ -85,8 +88,12 @@ type Options = {
   /** Begins with a hosting company of this size in its database. */
   seeded?: Size
 }
-/** A panel as it stood: its files, its clock and its nodes. */
-export type Snapshot = { dir: string; now: number; nodes: readonly [id: string, settings: Partial<FakeSettings>][] }
+/** A panel as it stood: its files by their paths below its directory, its clock and its nodes. */
+export type Snapshot = {
+  files: ReadonlyMap<string, Uint8Array>
+  now: number
+  nodes: readonly [id: string, settings: Partial<FakeSettings>][]
+}
 
 /** A host with nothing to say about: what the machine under the tests has is not theirs to fail by. */
 export const calmHost: HostSource = {
@@ -125,6 +132,9 @@ const isJson = ({ status, headers }: Response) =>
 
 export type Panel = Awaited<ReturnType<typeof panel>>
 
+/** Read once: they are the same for every panel. */
+const assets = Assets.load(files)
+
 const emptyDatabases = new Map<string, Uint8Array>()
 /** Bytes of a database that has its tables and no customer. To apply all migrations costs more than a whole test. */
 function emptyDatabase(migrations: readonly Migration[]): Uint8Array {
@@ -141,7 +151,10 @@ function emptyDatabase(migrations: readonly Migration[]): Uint8Array {
 export async function panel(options: Options = {}) {
   quieten(true)
   const dir = mkdtempSync(`${scratch}/berth-test-`)
-  if (options.from) cpSync(options.from.dir, dir, { recursive: true })
+  for (const [path, bytes] of options.from?.files ?? []) {
+    mkdirSync(dirname(`${dir}/${path}`), { recursive: true })
+    writeFileSync(`${dir}/${path}`, bytes)
+  }
   const seeded = options.seeded && seed(dir, options.seeded)
   let now = options.from?.now ?? 1_800_000_000_000
   const certificateEndsAt = options.certificateEndsInMs === undefined ? undefined : now + options.certificateEndsInMs
@@ -176,6 +189,7 @@ export async function panel(options: Options = {}) {
       monotonic: () => now++,
       secrets,
       db: opened(),
+      assets,
       failpoints: (m) => open.failpoints?.(m),
       callsPerMinute: options.callsPerMinute ?? 1e9,
       pauseMs: () => 1,
@@ -509,12 +523,17 @@ export async function panel(options: Options = {}) {
       if (nodesComeBack) for (const agent of agents.values()) agent.connect()
       controller.runner.start()
     },
-    /** For panels that begin as this one is now; gone when the test file ends. */
+    /** For panels that begin as this one is now. It is held in memory. */
     snapshot(): Snapshot {
-      const copy = mkdtempSync(`${scratch}/berth-test-`)
-      closedAtEnd(() => rmSync(copy, { recursive: true, force: true }))
-      cpSync(dir, copy, { recursive: true })
-      return { dir: copy, now, nodes: [...agents].map(([id, { settings }]) => [id, settings] as const) }
+      controller.db.$client.run('PRAGMA wal_checkpoint(TRUNCATE)')
+      const files = readdirSync(dir, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => `${entry.parentPath}/${entry.name}`)
+      return {
+        files: new Map(files.map((path) => [relative(dir, path), readFileSync(path)])),
+        now,
+        nodes: [...agents].map(([id, { settings }]) => [id, settings] as const),
+      }
     },
     arm(next: Options) {
       open = next
@@ -560,7 +579,6 @@ export async function world(options: Options = {}): Promise<World> {
   if (options.features || options.from || options.seeded || ++opened < 3) return await newWorld(options)
   if (!copied) {
     using p = await newWorld()
-    p.db.$client.run('PRAGMA wal_checkpoint(TRUNCATE)')
     const { owner, location, pool, pack, image, customer, order } = p
     copied = { from: p.snapshot(), known: { owner, location, pool, pack, image, customer, order } }
   }
