@@ -6,8 +6,8 @@ import { deleteReleased } from '../../../src/compute/gpu-instances/life/delete.t
 import { purgeDue } from '../../../src/compute/servers/life/terminate.ts'
 import type { Destroyed } from '../../../src/kernel/api/operation.ts'
 import { hour } from '../../../src/kernel/db/clock.ts'
+import { invariants } from '../../support/crash-matrix/invariants.ts'
 import { addGpuHost, addGpuOffer } from '../../support/nodes/gpus.ts'
-import { invariants } from '../../support/world/invariants.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 
 const LIMIT = 2

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { system } from '../../../src/kernel/api/actor.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { cancelJob } from '../../../src/kernel/jobs/start.ts'
-import { invariants } from '../../support/world/invariants.ts'
+import { invariants } from '../../support/crash-matrix/invariants.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
 const GiB = 1024 ** 3

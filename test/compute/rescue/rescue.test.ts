@@ -2,7 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import type { Vm } from '../../../agent/protocol/wire.ts'
-import { invariants } from '../../support/world/invariants.ts'
+import { invariants } from '../../support/crash-matrix/invariants.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
 async function built() {

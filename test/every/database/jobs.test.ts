@@ -2,10 +2,10 @@
 // on by itself when there is space again and ends as if nothing had been: nothing is undone, lost or done twice.
 import { describe, expect, test } from 'bun:test'
 import { registry } from '../../../src/app/features.ts'
+import { scenarios } from '../../support/crash-matrix/every-scenario.ts'
+import { invariants } from '../../support/crash-matrix/invariants.ts'
 import { quickly } from '../../support/quick.ts'
-import { invariants } from '../../support/world/invariants.ts'
 import { world } from '../../support/world/panel.ts'
-import { scenarios } from '../../support/world/scenarios.ts'
 
 /** Every moment of every job; without it a fifth of each, and of different ones. */
 const long = process.env['BERTH_LONG'] === '1'

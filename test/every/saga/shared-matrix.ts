@@ -1,6 +1,6 @@
 import { registry } from '../../../src/app/features.ts'
-import { crashMatrix } from '../../support/world/crash-matrix.ts'
-import { scenarios } from '../../support/world/scenarios.ts'
+import { crashMatrix } from '../../support/crash-matrix/crash-matrix.ts'
+import { scenarios } from '../../support/crash-matrix/every-scenario.ts'
 
 const SHARES = 4
 /** Scenarios behind the first of their kind of job. */

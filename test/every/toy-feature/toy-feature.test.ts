@@ -5,7 +5,7 @@ import { operationHelp } from '../../../src/app/commands/admin-help.ts'
 import { registry as product } from '../../../src/app/features.ts'
 import { openapi } from '../../../src/kernel/openapi/openapi.ts'
 import { assemble } from '../../../src/kernel/registry.ts'
-import { crashMatrix } from '../../support/world/crash-matrix.ts'
+import { crashMatrix } from '../../support/crash-matrix/crash-matrix.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 import { lampsFeature } from './feature.ts'
 

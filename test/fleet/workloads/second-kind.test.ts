@@ -1,9 +1,9 @@
 // A second kind of workload needs no change in placement, addresses, quotas, team access, node reports, jobs or the
 // crash matrix.
 import { describe, expect, test } from 'bun:test'
-import { crashMatrix } from '../../support/world/crash-matrix.ts'
+import { crashMatrix } from '../../support/crash-matrix/crash-matrix.ts'
+import type { Scenario } from '../../support/crash-matrix/scenario.ts'
 import { type World, world } from '../../support/world/panel.ts'
-import type { Scenario } from '../../support/world/scenarios.ts'
 import { share } from '../../support/world/team.ts'
 import { building, removing } from './box.ts'
 import { boxesFeature } from './box-feature.ts'

@@ -1,11 +1,11 @@
 // A suspension and a termination are recorded at once, whatever is going on, and come to their end by themselves.
 import { describe, expect, test } from 'bun:test'
 import { registry } from '../../../../src/app/features.ts'
-import { instanceScenarios } from '../../../support/nodes/instance-scenarios.ts'
+import { scenarios } from '../../../support/crash-matrix/every-scenario.ts'
+import { invariants } from '../../../support/crash-matrix/invariants.ts'
 import { quickly } from '../../../support/quick.ts'
-import { invariants } from '../../../support/world/invariants.ts'
 import { type World, world } from '../../../support/world/panel.ts'
-import { scenarios } from '../../../support/world/scenarios.ts'
+import { scenarios as instanceScenarios } from '../../gpu-instances/scenarios.ts'
 
 const suspend = (p: World, id: string) =>
   p.call(p.owner, 'POST', `/servers/${id}/actions/suspend`, { reason: 'overdue' })

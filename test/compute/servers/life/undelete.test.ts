@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { purgeDue } from '../../../../src/compute/servers/life/terminate.ts'
 import { hour } from '../../../../src/kernel/db/clock.ts'
+import { invariants } from '../../../support/crash-matrix/invariants.ts'
 import { ledgerFaults } from '../../../support/ledger.ts'
-import { invariants } from '../../../support/world/invariants.ts'
 import { type Who, type World, world } from '../../../support/world/panel.ts'
 
 const order = async (p: World, more: object = {}): Promise<string> => {

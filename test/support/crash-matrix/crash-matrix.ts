@@ -8,9 +8,9 @@ import { InjectedCrash } from '../../../src/kernel/jobs/failures.ts'
 import type { Saga } from '../../../src/kernel/jobs/saga.ts'
 import { ledgerFaults } from '../ledger.ts'
 import { quickly } from '../quick.ts'
+import { type World, world } from '../world/panel.ts'
 import { invariants } from './invariants.ts'
-import { type World, world } from './panel.ts'
-import type { Scenario } from './scenarios.ts'
+import type { Scenario } from './scenario.ts'
 
 type Failure = { step: string; mode: 'early' | 'late' } | undefined
 type Moment = { words: string; controller?: string; agent?: { nth: number; when: 'before' | 'after' } } | undefined

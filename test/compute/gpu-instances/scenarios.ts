@@ -1,10 +1,9 @@
 // The scenarios of the crash matrix about GPU instances. The node of the world is their host.
 import { startNames } from '../../../src/compute/gpu-instances/http/names.ts'
 import { write } from '../../../src/kernel/db/open.ts'
-import type { Invariants } from '../world/invariants.ts'
-import type { World } from '../world/panel.ts'
-import type { Scenario } from '../world/scenarios.ts'
-import { addGpuImage, addGpuOffer, cardOf, passAll, reportCards } from './gpus.ts'
+import type { Measures, Scenario } from '../../support/crash-matrix/scenario.ts'
+import { addGpuImage, addGpuOffer, cardOf, passAll, reportCards } from '../../support/nodes/gpus.ts'
+import type { World } from '../../support/world/panel.ts'
 
 type Started = { jobId: string | null; instanceId: string }
 const about = ({ jobId, instanceId }: Started) => ({ jobId, serverId: instanceId })
@@ -56,6 +55,33 @@ const built = events('created', 'ready')
 const held = { held: 1, openJobs: 0 }
 const runs = { ...held, status: 'running', instance: 'running, workspace, spell running, 1 card, 0 keys' }
 const stands = { ...held, status: 'stopped', instance: 'stopped, workspace, spell stopped, 1 card, 0 keys' }
+
+function namesIn(p: World): string {
+  const sql = 'SELECT count(*) AS n FROM gpu_hosts WHERE http_applied IS NOT NULL'
+  const known = p.db.$client.query<{ n: number }, []>(sql).get()!.n
+  return `${p.node.agent.host.httpNames.served().length} served, ${known ? 'known' : 'not known'}`
+}
+
+async function instanceIn(p: World, id: string): Promise<string> {
+  const row = p.db.$client
+    .query<{ spell: string | null; cards: number }, [string]>(
+      `SELECT spell, (SELECT count(*) FROM gpu_cards WHERE workload_id = g.id) AS cards
+       FROM gpu_instances g WHERE id = ?`,
+    )
+    .get(id)
+  if (!row) return 'none'
+  const { access, containers, workspaces } = p.node.agent.host
+  const workspace = (await workspaces.list()).includes(id) ? 'workspace' : 'no workspace'
+  const cards = `${row.cards} ${row.cards === 1 ? 'card' : 'cards'}`
+  return `${await containers.power(id)}, ${workspace}, spell ${row.spell}, ${cards}, ${access.keys(id).length} keys`
+}
+
+export const measures: Measures = {
+  /** A GPU instance: its container and /workspace on the node, what its events said last, its cards and its keys. */
+  instance: instanceIn,
+  /** HTTP names that the node serves, and whether the panel knows that it does. */
+  names: namesIn,
+}
 
 const all: readonly Scenario[] = [
   {
@@ -173,11 +199,11 @@ const all: readonly Scenario[] = [
     },
     start: async (p, serverId) => ({ jobId: write(p.db, (tx) => startNames(tx, p.node.id, p.now())), serverId }),
     succeeds: { ...runs, names: '2 served, known', events: built },
-    fails: ({ names }: Invariants) => ({
+    fails: ({ names }: { names: string }) => ({
       ...{ ...runs, events: built },
       names: /^[02] served, not known$/.exec(names)?.[0],
     }),
   },
 ]
 /** They are many and have many steps. */
-export const instanceScenarios = all.map((scenario): Scenario => ({ ...scenario, sampled: true }))
+export const scenarios = all.map((scenario): Scenario => ({ ...scenario, sampled: true }))

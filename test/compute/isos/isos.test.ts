@@ -1,8 +1,8 @@
 // ISOs: the library, an account's own, and the CD drive of a server.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import type { RawResponse } from '../../src/kernel/net/egress.ts'
-import { type Who, type World, world } from '../support/world/panel.ts'
+import type { RawResponse } from '../../../src/kernel/net/egress.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
 
 const checksum = `sha256:${'a'.repeat(64)}`
 const answers = (totalBytes: number) => async (): Promise<RawResponse> => ({
