@@ -9,6 +9,7 @@ import { Count, Table } from '../../components/table.tsx'
 import { count } from '../../components/words.ts'
 import { HeldTime, heldWords } from './held.tsx'
 import { Days, MonthTabs, useMonth } from './month.tsx'
+import { Product } from './report-page.tsx'
 
 type Area = '/admin' | '/reseller'
 type Total = Answers<{ a: typeof reportAccounts }>['a']['data'][number]
@@ -58,8 +59,7 @@ const Packages = ({ of }: { of: Total['packages'] }) => (
   <>
     {of.map(({ name, billingProductId, seconds, servers }) => (
       <div>
-        {name ?? 'No package'}
-        {billingProductId && <small class="mono"> {billingProductId}</small>} · {count(servers, 'server')} ·{' '}
+        <Product of={{ name, billingProductId }} none="No package" /> · {count(servers, 'server')} ·{' '}
         <Days seconds={seconds} inText />
       </div>
     ))}
@@ -70,8 +70,7 @@ const Offers = ({ of }: { of: Total['gpuOffers'] }) => (
   <>
     {of.map(({ name, billingProductId, seconds, instances }) => (
       <div>
-        {name ?? 'No offer'}
-        {billingProductId && <small class="mono"> {billingProductId}</small>}
+        <Product of={{ name, billingProductId }} none="No offer" />
         {` · ${count(instances, 'GPU instance')} · `}
         <HeldTime seconds={seconds} />
       </div>

@@ -1,55 +1,45 @@
 // The extra and floating addresses of a month.
 import { exportAddresses, reportAddresses } from '../../../src/billing/usage/addresses/report.ts'
-import type { Answers } from '../../../src/kernel/web/page.ts'
-import { type Area, inEveryArea } from '../../components/area.ts'
-import { Head } from '../../components/head.tsx'
+import type { Area } from '../../components/area.ts'
 import { Link } from '../../components/link.tsx'
-import { Download, List } from '../../components/list.tsx'
-import { Empty } from '../../components/section.tsx'
-import { type Column, Table } from '../../components/table.tsx'
+import { Download } from '../../components/list.tsx'
 import { shortId } from '../../components/words.ts'
-import { Days, MonthTabs, useMonth } from './month.tsx'
+import { Days, useMonth } from './month.tsx'
+import { type LineOf, usageReportPages } from './report-page.tsx'
 
-type Line = Answers<{ l: typeof reportAddresses }>['l']['data'][number]
+type Line = LineOf<typeof reportAddresses.response>
 
-export const addressUsagePages = inEveryArea({
+export const addressUsagePages = usageReportPages({
   path: '/usage/addresses',
-  reads: { lines: reportAddresses },
   title: 'Usage by address',
-  nav: 'reports',
-  view: ({ lines }, area) => (
+  op: reportAddresses,
+  noun: 'address',
+  plural: 'addresses',
+  none: 'There was no extra or floating address in this month.',
+  actions: () => <Download op={exportAddresses} label="CSV" />,
+  sub: (area) => (
     <>
-      <Head
-        title="Usage by address"
-        actions={<Download op={exportAddresses} label="CSV" />}
-        sub={
-          <span>
-            Every extra and floating address of the month, including released ones. Primary addresses belong to their
-            server. Months are in UTC. Servers are on <Link href={`${area}/usage`}>Usage by server</Link>.
-          </span>
-        }
-      />
-      <MonthTabs />
-      <List
-        of={lines}
-        noun="address"
-        plural="addresses"
-        filters={[
-          { name: 'ownerId', label: 'Account', value: lines.data[0]?.owner.name ?? 'one' },
-          { name: 'resellerId', label: 'Reseller', value: 'one' },
-        ]}
-        empty={<Empty>There was no extra or floating address in this month.</Empty>}
-        emptyWhenFiltered="There was no extra or floating address in this month."
-      >
-        <Table
-          label="Usage by address"
-          rows={lines.data}
-          columns={columnsFor(area)}
-          idOf={(l) => `${l.addressId}-${l.floatingIpId ?? l.serverId}-${l.owner.id}`}
-        />
-      </List>
+      Every extra and floating address of the month, including released ones. Primary addresses belong to their server.
+      Months are in UTC. Servers are on <Link href={`${area}/usage`}>Usage by server</Link>.
     </>
   ),
+  idOf: (l) => `${l.addressId}-${l.floatingIpId ?? l.serverId}-${l.owner.id}`,
+  columns: (area) => [
+    {
+      title: 'Address',
+      kind: 'name',
+      width: 32,
+      cell: (l) => (
+        <>
+          <span class="mono">{textOf(l)}</span>
+          <small>{l.kind === 'floating' ? 'Floating' : 'Extra'}</small>
+        </>
+      ),
+    },
+    ...(area === '' ? [] : [{ title: 'Owner', kind: 'addr', width: 24, cell: (l: Line) => l.owner.name } as const]),
+    { title: 'Server', kind: 'mid', width: 26, cell: (l) => <Server of={l} area={area} /> },
+    { title: 'Days', kind: 'a', num: true, width: 18, cell: (l) => <Days seconds={l.seconds} /> },
+  ],
 })
 
 const textOf = ({ address, prefixLength, version }: Line) =>
@@ -66,20 +56,3 @@ const Server = ({ of: { serverId, billingServiceId }, area }: { of: Line; area: 
     </>
   )
 }
-
-const columnsFor = (area: Area): Column<Line>[] => [
-  {
-    title: 'Address',
-    kind: 'name',
-    width: 32,
-    cell: (l) => (
-      <>
-        <span class="mono">{textOf(l)}</span>
-        <small>{l.kind === 'floating' ? 'Floating' : 'Extra'}</small>
-      </>
-    ),
-  },
-  ...(area === '' ? [] : [{ title: 'Owner', kind: 'addr', width: 24, cell: (l: Line) => l.owner.name } as const]),
-  { title: 'Server', kind: 'mid', width: 26, cell: (l) => <Server of={l} area={area} /> },
-  { title: 'Days', kind: 'a', num: true, width: 18, cell: (l) => <Days seconds={l.seconds} /> },
-]
