@@ -5,7 +5,7 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { described, fields, namedSchema, operation, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { server } from '../server-records/model.ts'
-import { mustAllowFor, refusalsOf } from '../server-records/state.ts'
+import { consoleActions } from './states.ts'
 
 /** Where browsers open consoles. The ticket is no part of the address: proxies write addresses into their logs. */
 export const CONSOLE_PATH = '/console/v1/'
@@ -30,12 +30,12 @@ export const createConsoleTicket = operation({
     expiresAt: described(time, 'It works once, within 30 seconds.'),
   }),
   status: 201,
-  refuses: [...refusalsOf('console'), 'limit_reached', 'forbidden'],
+  refuses: [...consoleActions.refusalsOf('console'), 'limit_reached', 'forbidden'],
   example: { kind: 'vnc' },
   run({ tx, actor, target, body, consoles }) {
     if (actor.via.type === 'system')
       throw new ApiError('forbidden', 'System has no console: this is for people in a browser, and for tokens.')
-    mustAllowFor(tx, actor, target, 'console')
+    consoleActions.mustAllowFor(tx, actor, target, 'console')
     const { ticket, expiresAt } = consoles.issue(target.id, body.kind, actor)
     return {
       serverId: target.id,

@@ -14,11 +14,11 @@ import { type Db, read, writeIfPossible } from '../../kernel/db/open.ts'
 import type { RouteParts } from '../../kernel/feature.ts'
 import type { SocketEndpoint } from '../../kernel/net/socket-endpoint.ts'
 import { type Server, server } from '../server-records/model.ts'
-import { mustAllowFor } from '../server-records/state.ts'
 import type { CloseReason } from './closes.ts'
 import type { Ticket } from './consoles.ts'
 import { CONSOLE_PATH, CONSOLE_PROTOCOL, createConsoleTicket, TICKET_PREFIX } from './create-ticket.ts'
 import { ConsoleSession } from './session.ts'
+import { consoleActions } from './states.ts'
 
 /** Names of the audit lines of a console's beginning and end: no operation is called for them. */
 export const CONSOLE_OPENED = 'consoles.opened'
@@ -142,7 +142,7 @@ function mustMayUse(tx: Db, actor: Actor, serverId: string): Server {
   const target = server.find(tx, actor, serverId)
   if (!target) throw new ApiError('server_not_found', 'There is no such server, or it is not yours.')
   if (!mayUse(tx, actor, target)) throw new ApiError('forbidden', 'You may not open the console of this server.')
-  mustAllowFor(tx, actor, target, 'console')
+  consoleActions.mustAllowFor(tx, actor, target, 'console')
   return target
 }
 

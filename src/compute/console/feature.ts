@@ -2,6 +2,7 @@ import { feature } from '../../kernel/feature.ts'
 import { Consoles } from './consoles.ts'
 import { createConsoleTicket } from './create-ticket.ts'
 import { consoleEndpoints } from './endpoints.ts'
+import { consoleActions } from './states.ts'
 
 declare module '../../kernel/register.ts' {
   interface Services {
@@ -16,6 +17,7 @@ const failures = {
 
 export const consoleFeature = feature({
   name: 'console',
+  workloadActions: [consoleActions],
   failures,
   services: ({ clock }) => ({ consoles: new Consoles(clock) }),
   operations: [createConsoleTicket],

@@ -6,8 +6,8 @@ import { CommandFailed } from '../../kernel/jobs/failures.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { jobResponse, server, serverJob } from '../server-records/model.ts'
-import { mustAllowFor, refusalsOf } from '../server-records/state.ts'
 import { noteSystem } from './queries.ts'
+import { guestActions } from './states.ts'
 
 export const detectOs = operation({
   id: 'servers.detect-os',
@@ -18,9 +18,9 @@ export const detectOs = operation({
   on: server,
   response: jobResponse,
   status: 202,
-  refuses: [...refusalsOf('detect_os'), 'server_busy'],
+  refuses: [...guestActions.refusalsOf('detect_os'), 'server_busy'],
   run({ tx, actor, target, clock }) {
-    mustAllowFor(tx, actor, target, 'detect_os')
+    guestActions.mustAllowFor(tx, actor, target, 'detect_os')
     const about = serverJob(target, { by: actor, title: `Detect the system of ${target.hostname}`, now: clock() })
     return {
       jobId: startJob(tx, detectingOs, { serverId: target.id, nodeId: target.nodeId }, about),

@@ -4,6 +4,7 @@ import { getInstallationCheck } from './installation-check.ts'
 import { removeReadSeeds, removingSeed } from './pending-seed.ts'
 import { resetPassword, resettingPassword } from './root-password.ts'
 import { getStartupScript } from './startup-script.ts'
+import { guestActions } from './states.ts'
 import { serverGuests, startupScripts } from './tables.ts'
 import { GuestWatch, LOOK_EVERY_MS } from './watch.ts'
 
@@ -25,6 +26,7 @@ const failures = {
 /** The system inside a server: what it says of itself, its root password, and its startup script. */
 export const guestFeature = feature({
   name: 'guest',
+  workloadActions: [guestActions],
   failures,
   services: () => ({ guestWatch: new GuestWatch() }),
   schedule: [

@@ -14,13 +14,13 @@ import { startJob } from '../../kernel/jobs/start.ts'
 import { addressesOf } from '../../network/ip-pools/allocate.ts'
 import { load, server, serverJob } from '../server-records/model.ts'
 import { updateServer } from '../server-records/queries.ts'
-import { mustAllowFor, refusalsOf } from '../server-records/state.ts'
 import { vmOf, volumeOf } from '../server-vm/definition.ts'
 import { withPrivateCards } from '../server-vm/private-cards.ts'
 import { passwordOn } from '../server-vm/root-password.ts'
 import { networkSeed, passwordSeedFor } from '../server-vm/seed.ts'
 import { lookAtPower } from '../server-vm/steps.ts'
 import { guestOf } from './queries.ts'
+import { guestActions } from './states.ts'
 
 export const resetPassword = operation({
   id: 'servers.reset-password',
@@ -44,14 +44,14 @@ export const resetPassword = operation({
   }),
   status: 202,
   idempotent: true,
-  refuses: [...refusalsOf('reset_password'), 'server_busy'],
+  refuses: [...guestActions.refusalsOf('reset_password'), 'server_busy'],
   example: {},
   prepare: async () => {
     const tell = newRootPassword()
     return { tell, hash: sha512Crypt(tell) }
   },
   run({ tx, actor, target, clock, prepared: password }) {
-    mustAllowFor(tx, actor, target, 'reset_password')
+    guestActions.mustAllowFor(tx, actor, target, 'reset_password')
     const user = administratorOf(target.os)
     const input = {
       serverId: target.id,

@@ -2,6 +2,7 @@ import { feature } from '../../kernel/feature.ts'
 import { installing, settingUp } from './install.ts'
 import { reinstalling, reinstallOptions, reinstallServer } from './reinstall.ts'
 import { setupServer } from './setup.ts'
+import { installationActions } from './states.ts'
 import { interruptedInstallations } from './tables.ts'
 
 const errors = {
@@ -37,6 +38,7 @@ const failures = {
 
 export const installationFeature = feature({
   name: 'installation',
+  workloadActions: [installationActions],
   errors,
   failures,
   tables: [interruptedInstallations],

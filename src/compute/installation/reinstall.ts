@@ -24,7 +24,6 @@ import { noteSeen } from '../guest/seen.ts'
 import { diskJob } from '../server-records/disk-lock.ts'
 import { inEvent, load, type Server, server } from '../server-records/model.ts'
 import { updateServer } from '../server-records/queries.ts'
-import { mustAllowFor, refusalsOf } from '../server-records/state.ts'
 import { vmOf, volumeOf } from '../server-vm/definition.ts'
 import { oldDiskRemoval, removeDisk } from '../server-vm/remove-disk.ts'
 import { leaveRescue } from '../server-vm/rescue-disk.ts'
@@ -34,6 +33,7 @@ import { tellFailed } from './failed.ts'
 import { access, firstBootFields, hostname, rootPasswordFor } from './order.ts'
 import { type Installing, NO_ANSWER, type Plan, planInstallation, startupScriptIn } from './plan.ts'
 import { imageFor, installationOf, installationStarted, who } from './setup.ts'
+import { installationActions } from './states.ts'
 import { awaitBoot, fetchImage, makeDisk, readsLater, removeSeed, writeSeed } from './steps.ts'
 
 /** Seconds for the old system to shut down, so that it is consistent if it has to come back. */
@@ -104,7 +104,7 @@ export const reinstallServer = operation({
   status: 202,
   idempotent: true,
   refuses: [
-    ...refusalsOf('reinstall'),
+    ...installationActions.refusalsOf('reinstall'),
     'server_busy',
     'hostname_taken',
     'disk_too_small',
@@ -123,7 +123,7 @@ export const reinstallServer = operation({
       hostname: (body.hostname ?? target.hostname).toLowerCase(),
       discardFirst: body.discardFirst === true,
     }
-    mustAllowFor(tx, actor, target, 'reinstall')
+    installationActions.mustAllowFor(tx, actor, target, 'reinstall')
     if (!isHostnameFree(tx, target, input.hostname)) throw hostnameTaken()
     mustAnswer(tx, { ...target, name: target.hostname })
     if (fateOfOldSystem(tx, target) === 'deleted_first' && !input.discardFirst) throw noSpace(target)

@@ -11,7 +11,6 @@ import type { Tx } from '../../kernel/db/open.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { type Server, server, serverJob } from '../server-records/model.ts'
 import { updateServer } from '../server-records/queries.ts'
-import { mustAllowFor, refusalsOf } from '../server-records/state.ts'
 import type { RootPassword } from '../server-vm/root-password.ts'
 import { displayName } from '../workloads/acting.ts'
 import { settingUp } from './install.ts'
@@ -28,6 +27,7 @@ import {
   mustSuit,
   rootPasswordFor,
 } from './order.ts'
+import { installationActions } from './states.ts'
 
 /** The access of setup and reinstallation. */
 export const who = everybody('servers:reinstall')
@@ -88,14 +88,20 @@ export const setupServer = operation({
   response: installationStarted,
   status: 202,
   idempotent: true,
-  refuses: [...refusalsOf('setup'), 'server_busy', 'hostname_taken', 'disk_too_small', 'image_not_supported'],
+  refuses: [
+    ...installationActions.refusalsOf('setup'),
+    'server_busy',
+    'hostname_taken',
+    'disk_too_small',
+    'image_not_supported',
+  ],
   example: { imageId: '<image_id>', hostname: 'web01', access: { mode: 'password' } },
   prepare: async ({ body }) => rootPasswordFor(body.access),
   run({ tx, actor, target, body, clock, prepared: password }) {
     // Errors of the request come before those that only the present state causes.
     const chosen = imageFor(tx, actor, target, body.imageId)
     const input = installationOf(tx, actor, target, chosen, body, password)
-    mustAllowFor(tx, actor, target, 'setup')
+    installationActions.mustAllowFor(tx, actor, target, 'setup')
     const host = body.hostname.toLowerCase()
     const about = serverJob(target, { by: actor, title: `Set up ${host}`, now: clock() })
     const jobId = startJob(tx, settingUp, input, about)

@@ -25,10 +25,10 @@ import { currentImage } from '../installation/steps.ts'
 import { diskJob } from '../server-records/disk-lock.ts'
 import { load, type RescueSystem, server } from '../server-records/model.ts'
 import { updateServer } from '../server-records/queries.ts'
-import { mustAllowFor, refusalsOf } from '../server-records/state.ts'
 import { GIB, vmOf, volumeOf } from '../server-vm/definition.ts'
 import { networkSeed, seedFor } from '../server-vm/seed.ts'
 import { defineAfter, lookAtPower, shutDown, startVm } from '../server-vm/steps.ts'
+import { rescueActions } from './states.ts'
 
 /** Seconds for its own system to shut down, so that its disk is consistent. */
 const GRACE_SECONDS = 60
@@ -62,10 +62,16 @@ export const rescueServer = operation({
   }),
   status: 202,
   idempotent: true,
-  refuses: [...refusalsOf('rescue'), 'server_busy', 'no_rescue_image', 'image_not_supported', 'no_capacity'],
+  refuses: [
+    ...rescueActions.refusalsOf('rescue'),
+    'server_busy',
+    'no_rescue_image',
+    'image_not_supported',
+    'no_capacity',
+  ],
   prepare: async () => rootPasswordFor({ mode: 'password' })!,
   run({ tx, actor, target, clock, prepared: password }) {
-    mustAllowFor(tx, actor, target, 'rescue')
+    rescueActions.mustAllowFor(tx, actor, target, 'rescue')
     const image = rescueImage(tx)
     if (!image)
       throw new ApiError('no_rescue_image', 'There is no rescue system: your provider has chosen no image for it yet.')

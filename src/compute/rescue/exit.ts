@@ -8,11 +8,11 @@ import { startJob } from '../../kernel/jobs/start.ts'
 import { addressesOf } from '../../network/ip-pools/allocate.ts'
 import { diskJob } from '../server-records/disk-lock.ts'
 import { jobResponse, load, server } from '../server-records/model.ts'
-import { mustAllowFor, refusalsOf } from '../server-records/state.ts'
 import { vmOf, volumeOf } from '../server-vm/definition.ts'
 import { leaveRescue, ownSystem } from '../server-vm/rescue-disk.ts'
 import { networkSeed } from '../server-vm/seed.ts'
 import { defineAfter, lookAtPower, shutDown, startVm } from '../server-vm/steps.ts'
+import { rescueActions } from './states.ts'
 
 const GRACE_SECONDS = 60
 
@@ -26,9 +26,9 @@ export const exitRescue = operation({
   response: jobResponse,
   status: 202,
   idempotent: true,
-  refuses: [...refusalsOf('exit_rescue'), 'server_busy'],
+  refuses: [...rescueActions.refusalsOf('exit_rescue'), 'server_busy'],
   run({ tx, actor, target, clock }) {
-    mustAllowFor(tx, actor, target, 'exit_rescue')
+    rescueActions.mustAllowFor(tx, actor, target, 'exit_rescue')
     const title = `Boot ${target.hostname} from its own disk`
     const input = { serverId: target.id, nodeId: target.nodeId }
     return {

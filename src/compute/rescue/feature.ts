@@ -1,6 +1,7 @@
 import { feature } from '../../kernel/feature.ts'
 import { enteringRescue, rescueOptions, rescueServer } from './enter.ts'
 import { exitingRescue, exitRescue } from './exit.ts'
+import { rescueActions } from './states.ts'
 
 const errors = {
   no_rescue_image: {
@@ -16,6 +17,7 @@ declare module '../../kernel/register.ts' {
 
 export const rescueFeature = feature({
   name: 'rescue',
+  workloadActions: [rescueActions],
   errors,
   jobs: [enteringRescue, exitingRescue],
   operations: [rescueOptions, rescueServer, exitRescue],

@@ -1,11 +1,9 @@
-// The state table of servers, with the rows of this feature; others declare rows for theirs by `serverStates.rows`.
+// The state table of servers. The features declare the rows of their actions by `serverStates.rows`.
 
 import { locked, lost, statesOf } from '../../fleet/workloads/states/table.ts'
 import { statuses } from '../../fleet/workloads/status.ts'
 import { isLockedFor } from '../../identity/team/access.ts'
-import { type Actor, idOf } from '../../kernel/api/actor.ts'
-import { ApiError } from '../../kernel/api/errors.ts'
-import { type Server, server, serverKind } from './model.ts'
+import type { Server } from './model.ts'
 
 /** Cells of an action that needs a system that is installed and at work. */
 export const needsInstallation = {
@@ -76,88 +74,3 @@ export const serverStates = statesOf<Server, Deciding>()({
   nameOf: ({ hostname }) => hostname,
   isLockedFor,
 })
-
-export const serverActions = serverStates.rows({
-  start: { ...needsInstallation, running: 'already_running', refusedWhen: ['locked'] },
-  shutdown: { ...needsInstallation, stopped: 'already_stopped', refusedWhen: ['locked'] },
-  off: { ...needsInstallation, stopped: 'already_stopped', refusedWhen: ['locked'] },
-  restart: { ...needsInstallation, stopped: 'already_stopped', refusedWhen: ['locked'] },
-  setup: {
-    pending_setup: 'allowed',
-    provisioning: 'already_set_up',
-    running: 'already_set_up',
-    stopped: 'already_set_up',
-    suspended: 'server_suspended',
-    failed: 'already_set_up',
-    terminated: 'server_terminated',
-    refusedWhen: ['locked'],
-  },
-  reinstall: { ...needsInstallation, failed: 'allowed', refusedWhen: ['locked', 'lost', 'protected'] },
-  // Suspending and terminating end the job that holds the server.
-  suspend: { ...always, suspended: 'already_suspended', refusedWhen: [] },
-  unsuspend: {
-    pending_setup: 'not_suspended',
-    provisioning: 'not_suspended',
-    running: 'not_suspended',
-    stopped: 'not_suspended',
-    suspended: 'allowed',
-    failed: 'not_suspended',
-    terminated: 'server_terminated',
-    refusedWhen: [],
-  },
-  terminate: { ...always, refusedWhen: [] },
-  undelete: {
-    pending_setup: 'not_terminated',
-    provisioning: 'not_terminated',
-    running: 'not_terminated',
-    stopped: 'not_terminated',
-    suspended: 'not_terminated',
-    failed: 'not_terminated',
-    terminated: 'allowed',
-    refusedWhen: ['lost', 'purged'],
-  },
-  // The installation carries the present owner's keys.
-  change_owner: { ...always, provisioning: 'server_busy', refusedWhen: [] },
-  protect: { ...always, refusedWhen: ['locked'] },
-  rename: { ...always, refusedWhen: [] },
-  restart_policy: { ...needsInstallation, pending_setup: 'allowed', refusedWhen: ['locked'] },
-  reset_password: { ...needsInstallation, refusedWhen: ['locked', 'lost', 'in_rescue'] },
-  detect_os: { ...needsInstallation, stopped: 'already_stopped', refusedWhen: ['lost', 'in_rescue'] },
-  speed: { ...always, provisioning: 'server_busy', refusedWhen: ['lost'] },
-  // Also while it is installed, and to see why that failed.
-  console: {
-    ...needsInstallation,
-    provisioning: 'allowed',
-    stopped: 'already_stopped',
-    failed: 'allowed',
-    refusedWhen: ['locked', 'lost'],
-  },
-  change_package: { ...needsInstallation, refusedWhen: ['locked', 'lost'] },
-  boot_order: { ...needsInstallation, refusedWhen: ['locked', 'lost'] },
-  iso: { ...needsInstallation, refusedWhen: ['locked', 'lost'] },
-  rescue: { ...needsInstallation, refusedWhen: ['locked', 'lost', 'in_rescue'] },
-  exit_rescue: { ...needsInstallation, refusedWhen: ['locked', 'lost', 'not_in_rescue'] },
-  addresses: { ...needsInstallation, pending_setup: 'allowed', refusedWhen: ['lost'] },
-})
-export const { disabledReason, mustAllow, mustAllowFor, refusalsOf } = serverActions
-export type Action = keyof typeof serverActions.table
-
-/** Servers, as the actions see them that every kind of workload has. */
-export const actingServer = {
-  kind: serverKind,
-  prefix: 'servers',
-  path: '/servers/{id}',
-  resource: server,
-  states: serverActions,
-  nameOf: ({ hostname }: Server) => hostname,
-} as const
-
-/**
- * Protection is against slips of those who have the server, and of their tokens. Its provider ends it all the same, and
- * the undelete window is the net: nobody ends it without the window, or ends the window.
- */
-export function mustBeEndable(actor: Actor, server: Server, immediately: boolean) {
-  if (!server.protected) return
-  if (immediately || server.ownerId === idOf(actor))
-    throw new ApiError('server_protected', serverActions.wordsOf('server_protected', server))
-}

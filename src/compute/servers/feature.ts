@@ -15,7 +15,6 @@ import {
   serversWithPackage,
   serverTarget,
 } from '../server-records/queries.ts'
-import { serverActions } from '../server-records/state.ts'
 import { awayServers, crashedServers, failedServers, waitingServers } from './attention.ts'
 import { createResellerServer, createServer } from './create.ts'
 import { changeServerOwner } from './life/change-owner.ts'
@@ -42,6 +41,7 @@ import { renameServer } from './settings/name.ts'
 import { setProtection } from './settings/protection.ts'
 import { setRestartPolicy, settingRestartPolicy } from './settings/restart-policy.ts'
 import { createServerSignInLink } from './sign-in-link.ts'
+import { serverActions } from './states.ts'
 
 const errors = {
   hostname_taken: {

@@ -6,7 +6,7 @@ import { fields, operation } from '../../kernel/api/operation.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { jobResponse, server, serverJob } from '../server-records/model.ts'
-import { mustAllowFor, refusalsOf } from '../server-records/state.ts'
+import { mustAllowFor, refusalsOf } from './states.ts'
 
 /** A guest has this long to shut itself down; then its vm is switched off. */
 const GRACE_SECONDS = 90

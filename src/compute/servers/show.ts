@@ -23,8 +23,7 @@ import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import type { HeldAddressJson } from '../../network/ip-pools/queries.ts'
 import { limitFields, limitsOf, overrideOf } from '../server-records/limits.ts'
-import { disabledReason } from '../server-records/state.ts'
-import { actions, allActions } from './actions.ts'
+import { actions, allActions, isAllowed } from './actions.ts'
 import { mayUndelete } from './life/undelete.ts'
 import { type ServerKey, type ServerRow, serverRow } from './queries.ts'
 
@@ -327,7 +326,7 @@ export function serverRecord(
     nodeConnected: seenAt === undefined,
     nodeSeenAt: isoOrNull(seenAt ?? null),
     powerKnownAt: isoOrNull(powerKnownAt ?? null),
-    allowed: actions.filter((action) => !disabledReason(deciding, action)),
+    allowed: actions.filter((action) => isAllowed(deciding, action)),
     billingServiceId: access === 'own' ? s.billingServiceId : null,
     labels: JSON.parse(s.labels) as string[],
     staffLabels: isStaff ? (JSON.parse(s.staffLabels) as string[]) : null,

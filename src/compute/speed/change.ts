@@ -8,7 +8,7 @@ import { startJob } from '../../kernel/jobs/start.ts'
 import { isOverridden, type Limits, limitsOf, overrideOf, speedOf } from '../server-records/limits.ts'
 import { inEvent, jobResponse, load, server, serverJob } from '../server-records/model.ts'
 import { updateServer } from '../server-records/queries.ts'
-import { mustAllowFor, refusalsOf } from '../server-records/state.ts'
+import { speedActions } from './states.ts'
 import { setSpeed } from './tell.ts'
 
 const mbps = nullable(t.Integer({ minimum: 1, maximum: 400_000 }))
@@ -30,10 +30,10 @@ export const changeSpeed = operation({
   response: jobResponse,
   status: 202,
   idempotent: true,
-  refuses: [...refusalsOf('speed'), 'server_busy'],
+  refuses: [...speedActions.refusalsOf('speed'), 'server_busy'],
   example: { portInMbps: 200, portOutMbps: 100, cpuPercent: null },
   run({ tx, actor, target, body, clock }) {
-    mustAllowFor(tx, actor, target, 'speed')
+    speedActions.mustAllowFor(tx, actor, target, 'speed')
     const before = overrideOf(target)
     const override: Limits = { ...before, ...body }
     const now = clock()

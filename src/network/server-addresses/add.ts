@@ -1,7 +1,6 @@
 import { Type as t } from 'typebox'
 import { packageById } from '../../catalog/packages/queries.ts'
 import { type Server, server } from '../../compute/server-records/model.ts'
-import { mustAllowFor, refusalsOf } from '../../compute/server-records/state.ts'
 import { accountById } from '../../identity/account-records/queries.ts'
 import { mustAllowAddress, resellerOf } from '../../identity/resellers/model.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
@@ -10,6 +9,7 @@ import type { Tx } from '../../kernel/db/open.ts'
 import { addressesOf, isOwn, takeExtraIpv4, takeIpv6 } from '../ip-pools/allocate.ts'
 import { startChange } from './change.ts'
 import { MOST_EXTRA, serverAddress, showAddress } from './model.ts'
+import { addressActions } from './states.ts'
 
 const USUAL_IPV6_PREFIX = 64
 
@@ -33,7 +33,7 @@ export const addServerAddress = operation({
   status: 201,
   idempotent: true,
   refuses: [
-    ...refusalsOf('addresses'),
+    ...addressActions.refusalsOf('addresses'),
     'server_busy',
     'no_addresses',
     'limit_reached',
@@ -42,7 +42,7 @@ export const addServerAddress = operation({
   ],
   example: { version: 4 as const },
   run({ tx, actor, target, body: { version }, clock }) {
-    mustAllowFor(tx, actor, target, 'addresses')
+    addressActions.mustAllowFor(tx, actor, target, 'addresses')
     mustBeBelowLimit(tx, target)
     const reseller = resellerOf(tx, accountById(tx, target.ownerId)!)
     if (reseller) mustAllowAddress(tx, clock(), reseller, version)

@@ -3,6 +3,7 @@ import { addServerAddress } from './add.ts'
 import { changingAddresses } from './change.ts'
 import { listServerAddresses } from './list.ts'
 import { removeServerAddress } from './remove.ts'
+import { addressActions } from './states.ts'
 
 const errors = {
   address_stays: {
@@ -19,6 +20,7 @@ declare module '../../kernel/register.ts' {
 /** The addresses that belong to a server itself; floating ones are a feature of their own. */
 export const serverAddressesFeature = feature({
   name: 'server-addresses',
+  workloadActions: [addressActions],
   errors,
   jobs: [changingAddresses],
   operations: [listServerAddresses, addServerAddress, removeServerAddress],

@@ -1,10 +1,10 @@
 import { jobResponse, server } from '../../compute/server-records/model.ts'
-import { mustAllowFor, refusalsOf } from '../../compute/server-records/state.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import { addressesOf } from '../ip-pools/allocate.ts'
 import { startChange } from './change.ts'
 import { showAddress } from './model.ts'
+import { addressActions } from './states.ts'
 
 export const removeServerAddress = operation({
   id: 'servers.remove-address',
@@ -17,7 +17,7 @@ export const removeServerAddress = operation({
   response: jobResponse,
   status: 202,
   idempotent: true,
-  refuses: [...refusalsOf('addresses'), 'server_busy', 'address_not_found', 'address_stays'],
+  refuses: [...addressActions.refusalsOf('addresses'), 'server_busy', 'address_not_found', 'address_stays'],
   run({ tx, actor, target, params, clock }) {
     const held = addressesOf(tx, target.id).find((a) => a.id === params['addressId'])
     if (!held) throw new ApiError('address_not_found', `${target.hostname} has no such address. Check the id.`)
@@ -29,7 +29,7 @@ export const removeServerAddress = operation({
           ? `${held.address} is the primary address of ${target.hostname}, which it keeps until it is terminated.`
           : `${held.address} is a floating address. Unassign it instead.`,
       )
-    mustAllowFor(tx, actor, target, 'addresses')
+    addressActions.mustAllowFor(tx, actor, target, 'addresses')
     return {
       jobId: startChange(tx, target, held, 'remove', { by: actor, now: clock() }),
       serverId: target.id,

@@ -3,19 +3,32 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { registry } from '../../../src/app/features.ts'
 import { backupActions } from '../../../src/compute/backups/model.ts'
 import { planActions } from '../../../src/compute/backups/plans/states.ts'
-import { serverActions, serverStates } from '../../../src/compute/server-records/state.ts'
+import { consoleActions } from '../../../src/compute/console/states.ts'
+import { guestActions } from '../../../src/compute/guest/states.ts'
+import { installationActions } from '../../../src/compute/installation/states.ts'
+import { rescueActions } from '../../../src/compute/rescue/states.ts'
+import { serverStates } from '../../../src/compute/server-records/state.ts'
+import { serverActions } from '../../../src/compute/servers/states.ts'
 import { snapshotActions } from '../../../src/compute/snapshots/states.ts'
+import { speedActions } from '../../../src/compute/speed/states.ts'
 import { volumeActions } from '../../../src/compute/volumes/states.ts'
 import { checkStates, stateTableOf } from '../../../src/fleet/workloads/states/rows.ts'
 import type { DeclaredRows } from '../../../src/fleet/workloads/states/table.ts'
 import type { Status } from '../../../src/fleet/workloads/status.ts'
 import { firewallActions } from '../../../src/network/firewalls/states.ts'
 import { floatingActions } from '../../../src/network/floating-ips/states.ts'
+import { addressActions } from '../../../src/network/server-addresses/states.ts'
 import { type Panel, panel, type Snapshot, type World, world } from '../../support/world/panel.ts'
 import { share } from '../../support/world/team.ts'
 
 const features = [
   serverActions,
+  installationActions,
+  guestActions,
+  rescueActions,
+  consoleActions,
+  speedActions,
+  addressActions,
   snapshotActions,
   backupActions,
   planActions,

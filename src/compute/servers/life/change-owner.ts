@@ -15,7 +15,7 @@ import { list } from '../../../kernel/words.ts'
 import { takeInterrupted } from '../../installation/queries.ts'
 import { mustHaveUnreadDisk } from '../../server-records/disk-lock.ts'
 import { heldResources, inEvent, load, server } from '../../server-records/model.ts'
-import { mustAllow, refusalsOf } from '../../server-records/state.ts'
+import { mustAllow, refusalsOf } from '../states.ts'
 
 declare module '../../../kernel/feature.ts' {
   interface FeatureFields {

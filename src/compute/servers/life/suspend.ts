@@ -8,9 +8,9 @@ import { forwardSaga } from '../../../kernel/jobs/saga.ts'
 import { cancelJobsHolding, startJob } from '../../../kernel/jobs/start.ts'
 import { rememberInstallation, resumeInstallation } from '../../installation/interrupted.ts'
 import { inEvent, jobDetailResponse, load, type Server, serverJob } from '../../server-records/model.ts'
-import { actingServer } from '../../server-records/state.ts'
 import { leaveRescue, ownSystem } from '../../server-vm/rescue-disk.ts'
 import * as shared from '../../workloads/suspend.ts'
+import { actingServer } from '../states.ts'
 
 const suspension = shared.suspensionOf<Server>(actingServer, {
   keepOff(tx, target, about) {

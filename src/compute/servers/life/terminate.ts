@@ -23,10 +23,10 @@ import { takeInterrupted } from '../../installation/queries.ts'
 import { diskJob } from '../../server-records/disk-lock.ts'
 import { endedServer, inEvent, jobResponse, load, type Server, serverJob } from '../../server-records/model.ts'
 import { updateServer } from '../../server-records/queries.ts'
-import { mustAllow, mustBeEndable, refusalsOf } from '../../server-records/state.ts'
 import { volumeOf } from '../../server-vm/definition.ts'
 import { forgetSnapshots } from '../../snapshot-records/queries.ts'
 import { tellRemoved } from '../notices.ts'
+import { mustAllow, mustBeEndable, refusalsOf } from '../states.ts'
 
 export const undeleteHours = wholeSetting({
   name: 'servers.undelete_hours',

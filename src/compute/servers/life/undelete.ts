@@ -25,8 +25,8 @@ import {
   type Server,
   serverJob,
 } from '../../server-records/model.ts'
-import { mustAllowFor, refusalsOf } from '../../server-records/state.ts'
 import { mustBeFreeService } from '../../workloads/service-id.ts'
+import { mustAllowFor, refusalsOf } from '../states.ts'
 import { ownersUndelete } from './terminate.ts'
 
 export const undeleteServer = operation({

@@ -1,7 +1,7 @@
 import { endedServer } from '../../server-records/model.ts'
-import { actingServer } from '../../server-records/state.ts'
 import { settingBillingService } from '../../workloads/billing-service.ts'
 import { recordResponse } from '../show.ts'
+import { actingServer } from '../states.ts'
 
 export const setBillingService = settingBillingService(actingServer, {
   on: endedServer,

@@ -11,8 +11,8 @@ import { startJob } from '../../../kernel/jobs/start.ts'
 import { isoById } from '../../isos/queries.ts'
 import { jobResponse, load, server, serverJob } from '../../server-records/model.ts'
 import { updateServer } from '../../server-records/queries.ts'
-import { mustAllowFor, refusalsOf } from '../../server-records/state.ts'
 import { vmOf, volumeOf } from '../../server-vm/definition.ts'
+import { mustAllowFor, refusalsOf } from '../states.ts'
 
 const bootFirst = described(t.Enum(bootFirsts), 'The device that it tries first when it starts; the other follows.')
 

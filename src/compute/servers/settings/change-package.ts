@@ -22,10 +22,10 @@ import { diskJob } from '../../server-records/disk-lock.ts'
 import { type DiskLimits, diskLimitsOf } from '../../server-records/limits.ts'
 import { inEvent, load, type Server, server } from '../../server-records/model.ts'
 import { updateServer } from '../../server-records/queries.ts'
-import { mustAllowFor, refusalsOf } from '../../server-records/state.ts'
 import { GIB, vmOf, volumeOf } from '../../server-vm/definition.ts'
 import { lookAtPower } from '../../server-vm/steps.ts'
 import { setSpeed } from '../../speed/tell.ts'
+import { mustAllowFor, refusalsOf } from '../states.ts'
 
 /** The part of a package that a server takes over when it changes to it. */
 type Sizes = {

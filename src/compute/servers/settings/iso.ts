@@ -12,7 +12,7 @@ import { iso, isoSource } from '../../isos/model.ts'
 import { isoById, noteCopy } from '../../isos/queries.ts'
 import { jobResponse, server, serverJob } from '../../server-records/model.ts'
 import { updateServer } from '../../server-records/queries.ts'
-import { mustAllowFor, refusalsOf } from '../../server-records/state.ts'
+import { mustAllowFor, refusalsOf } from '../states.ts'
 
 export const setIso = operation({
   id: 'servers.set-iso',

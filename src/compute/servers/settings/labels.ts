@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import { namedSchema } from '../../../kernel/api/operation.ts'
-import { actingServer } from '../../server-records/state.ts'
 import { labelling } from '../../workloads/labels.ts'
+import { actingServer } from '../states.ts'
 
 export const labelServer = labelling(actingServer, {
   answer: {

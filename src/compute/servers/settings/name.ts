@@ -1,6 +1,6 @@
-import { actingServer } from '../../server-records/state.ts'
 import { renaming } from '../../workloads/rename.ts'
 import { recordResponse } from '../show.ts'
+import { actingServer } from '../states.ts'
 
 export const renameServer = renaming(actingServer, {
   path: '/name',

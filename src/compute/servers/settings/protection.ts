@@ -1,8 +1,8 @@
 import { Type as t } from 'typebox'
 import { namedSchema } from '../../../kernel/api/operation.ts'
 import { updateServer } from '../../server-records/queries.ts'
-import { actingServer } from '../../server-records/state.ts'
 import { protecting } from '../../workloads/protection.ts'
+import { actingServer } from '../states.ts'
 
 export const setProtection = protecting(actingServer, {
   summary:

@@ -5,8 +5,8 @@ import { restartPolicyWords } from '../../../fleet/workloads/restart-policy.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { jobDetailResponse, serverJob } from '../../server-records/model.ts'
-import { actingServer } from '../../server-records/state.ts'
 import { settingRestartPolicyOf } from '../../workloads/restart-policy.ts'
+import { actingServer } from '../states.ts'
 
 export const setRestartPolicy = settingRestartPolicyOf(actingServer, {
   summary: 'Choose what happens when a server stops by itself: it is started again always, after a crash, or never',
