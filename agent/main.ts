@@ -8,6 +8,7 @@ import { consentTo, keepPins, makeDataDir, newKey, readIdentity } from './contro
 import { type Journal, openJournal } from './controller-link/journal.ts'
 import { crashInjection } from './crash-injection.ts'
 import { CARD_TOOL, cardTool } from './drivers/gpu/card-tool.ts'
+import { TRANSFER_STREAM, transferStream } from './drivers/transfer/ssh/stream.ts'
 import { Failure, failureOf, wordsOf } from './failure.ts'
 import { doctor } from './host/doctor.ts'
 import { openFakeHost } from './host/fake-host.ts'
@@ -78,6 +79,7 @@ export async function agentCommand(args: string[]): Promise<number> {
   const [verb = '', ...rest] = args
   if (verb === '--help' || verb === '-h' || verb === 'help') return print(HELP[''] ?? '')
   if (verb === CARD_TOOL) return await cardTool(rest)
+  if (verb === TRANSFER_STREAM) return await transferStream(rest)
   const given = parse(rest)
   if (!(verb in HELP) || verb === '' || typeof given === 'string')
     return wrongUse(verb, typeof given === 'string' ? given : `no such verb: ${verb || '(none)'}`)

@@ -63,11 +63,13 @@ export const transfer = {
     }
   },
 
-  async 'transfer.resume'({ transfer, workload }, { hypervisor, migration, state }) {
+  async 'transfer.resume'({ transfer, workload }, { hypervisor, migration, state, transfers }) {
     if (!state.transfer(transfer)?.receive)
       throw new Failure('no_transfer', `this node is not the target of the transfer ${transfer}`)
     state.setOwns(transfer, true)
     const { resumedAt } = await migration.resume(workload)
+    // The source has no business here any more, and a vm opens its disks alone.
+    await transfers.end(transfer)
     const power = await hypervisor.power(workload)
     if (power === 'running') state.wantRunning(workload)
     return { power, resumedAt }

@@ -22,6 +22,8 @@ const programs = [
   'swtpm_setup',
   'restic',
   'ssh',
+  'ssh-keygen',
+  'sshd',
   'qemu-nbd',
   'qemu-storage-daemon',
   'nbdcopy',
@@ -92,6 +94,8 @@ const pathsFound = new Map<Program, string>()
 const ownProgram = Bun.main.startsWith('/$bunfs/')
   ? [process.execPath]
   : [process.execPath, join(import.meta.dir, '../../src/main.ts')]
+/** The words with which another program starts this one. */
+export const ownCommand = (...args: string[]) => [...ownProgram, ...args] as [string, ...string[]]
 const commandOf = (program: Program) => (program === 'berth' ? ownProgram : [mustFind(program)])
 
 /** The absolute path of a program, or undefined if this host does not have it. */

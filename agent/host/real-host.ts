@@ -23,7 +23,8 @@ import { IsoSeeds } from '../drivers/seed/iso.ts'
 import { openPools } from '../drivers/storage/pools-file.ts'
 import { Storage } from '../drivers/storage/storage.ts'
 import { NftCounters } from '../drivers/traffic/nftables.ts'
-import { noMigration, noTransfers } from '../drivers/transfer/unsupported.ts'
+import { SshTransfers } from '../drivers/transfer/ssh/ssh-transfers.ts'
+import { noMigration } from '../drivers/transfer/unsupported.ts'
 import { Ext4Workspaces } from '../drivers/workspace/ext4.ts'
 import { Failure } from '../failure.ts'
 import { log } from '../log.ts'
@@ -80,7 +81,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
   })
   return {
     state,
-    transfers: noTransfers,
+    transfers: new SshTransfers(() => state.transfers().map(({ transfer }) => transfer)),
     migration: noMigration,
     access,
     httpNames,

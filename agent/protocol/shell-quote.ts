@@ -1,4 +1,5 @@
-// Command lines shown to a person, quoted so that they can be pasted. Berth itself never hands them to a shell.
+// Command lines quoted for a shell: to be shown to a person, who can paste them, and for the shell that an SSH server
+// gives a forced command. Berth itself never hands them to one.
 
 /** Quotes one word of a command line. */
 export const quoted = (word: string) =>

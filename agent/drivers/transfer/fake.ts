@@ -117,6 +117,9 @@ export class FakeTransfers implements Transfers {
     return { sizeBytes, checksum }
   }
 
+  /** A killed fake host leaves nothing that works on. */
+  async sweep() {}
+
   async end(transfer: string) {
     this.#stops.get(transfer)?.abort()
     this.#stops.delete(transfer)

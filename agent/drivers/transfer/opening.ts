@@ -8,26 +8,34 @@ import type { Listening } from './transfer.ts'
 
 /** Opens a transfer to this node: its disks are served, and its key is let in. */
 export async function openTransfer(host: Host, input: Input<'transfer.receive'>): Promise<Listening> {
-  const { transfer, publicKey, from, expiresAt: until } = input
+  const { transfer, workload, publicKey, from, by, expiresAt: until } = input
   const disks = await Promise.all(
     input.disks.map(async ({ volume, sizeBytes }) => ({
       disk: await (await host.storage.answering(volume.pool)).disk(volume),
       sizeBytes,
     })),
   )
-  return host.transfers.receive({ transfer, publicKey, from, disks, until })
+  return host.transfers.receive({ transfer, workload, publicKey, from, disks, by, until })
 }
 
 /**
- * Opens the transfers to this node again that have not ended: their sources try for a while to go on. One whose vm has
- * its disks open by now is left alone.
+ * Ends what a killed agent left, and opens the transfers to this node again that are not over: their sources try for a
+ * while to go on. One whose vm has its disks open by now is left alone.
  */
 export async function reopenTransfers(host: Host, now: number) {
+  try {
+    await host.transfers.sweep()
+  } catch (error) {
+    log('error', 'what transfers have left on this host cannot be ended', { error: wordsOf(error) })
+  }
   const known = host.state.transfers()
   for (const { transfer, receive, owns, workload } of known) {
     if (!receive || owns || receive.expiresAt <= now) continue
     try {
-      if ((await host.hypervisor.power(workload)) !== 'paused') await openTransfer(host, receive)
+      if ((await host.hypervisor.power(workload)) === 'paused') continue
+      await openTransfer(host, receive)
+      // It was ended meanwhile.
+      if (!host.state.transfer(transfer)) await host.transfers.end(transfer)
     } catch (error) {
       log('error', 'a transfer to this node cannot go on', { transfer, error: wordsOf(error) })
     }

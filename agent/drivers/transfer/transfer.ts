@@ -13,9 +13,12 @@ export type ServedVolume = { disk: Disk; sizeBytes: number }
 /** An open transfer as its target serves it. `until`: in milliseconds since 1970, by this node's clock. */
 export type Receiving = {
   transfer: string
+  workload: string
   publicKey: string
   from: readonly string[]
   disks: readonly ServedVolume[]
+  /** A migration has its disks open alone, so this node serves them to a copy only. */
+  by: 'copy' | 'migration'
   until: number
 }
 
@@ -57,6 +60,8 @@ export interface Transfers {
   mirror(copying: Copying): Promise<Copied>
   /** The checksum of a disk that no vm has open, and that this node may serve for a transfer. */
   checksum(disk: Disk, sizeBytes: number, onPercent: (percent: number) => void): Promise<DiskChecksum>
+  /** Ends what a killed agent left. The transfers that are not over stay as far as `receive` and `copy` can go on. */
+  sweep(): Promise<void>
   /** Ends what the transfer does on this node, and removes what it needed. */
   end(transfer: string): Promise<void>
 }

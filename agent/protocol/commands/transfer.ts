@@ -46,6 +46,7 @@ export const transferCommands = {
   }),
   /**
    * On the target: makes the disks, of exactly these sizes, and lets the key in from these addresses until `expiresAt`.
+   * `by`: the way in which the disks are filled, by `transfer.copy` and `transfer.mirror`, or by `transfer.migrate`.
    * Sent again, it keeps the disks that it made; `volume_differs`: another disk has the name. The disks stay after
    * `transfer.end`; `volume.remove` deletes them. From now on the node does not start the workload, until
    * `transfer.resume` or `transfer.end`. `no_ssh_server`: the node has no OpenSSH server that can let it in.
@@ -56,6 +57,7 @@ export const transferCommands = {
       from: t.Array(address, { minItems: 1, maxItems: 10 }),
       publicKey: sshPublicKey,
       disks: t.Array(ArrivingDisk, { maxItems: MOST_DISKS }),
+      by: t.Enum(['copy', 'migration']),
       expiresAt: timestamp,
     }),
     output: t.Object({

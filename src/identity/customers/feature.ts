@@ -9,7 +9,6 @@ import {
   createCustomer,
   exportCustomers,
   getCustomer,
-  inviteCustomer,
   listCustomers,
   lockCustomer,
   unlockCustomer,
@@ -44,7 +43,6 @@ export const customersFeature = feature({
   events,
   operations: [
     createCustomer,
-    inviteCustomer,
     exportCustomers,
     listCustomers,
     getCustomer,

@@ -56,7 +56,7 @@ async function pair() {
   await source.write(extra, 'data')
   const { publicKey } = await source.obey('transfer.key', { transfer, workload })
   const receive = {
-    ...{ transfer, workload, from: ['203.0.113.10'], publicKey, expiresAt: inAnHour() },
+    ...{ transfer, workload, from: ['203.0.113.10'], publicKey, by: 'copy' as const, expiresAt: inAnHour() },
     disks: [
       { volume, sizeBytes: 2 * GiB },
       { volume: extra, sizeBytes: GiB },

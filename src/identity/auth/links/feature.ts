@@ -1,7 +1,8 @@
+import { second } from '../../../kernel/db/clock.ts'
 import { feature } from '../../../kernel/feature.ts'
+import { inviteCustomer, mailResetLinks, mailSecondAccounts, requestReset, setPassword } from './password-links.ts'
 import { expiredLinks, expiredResetRequests } from './queries.ts'
-import { createSignInLink } from './sign-in-links.ts'
-import { oneTimeLinks, resetRequests } from './tables.ts'
+import { createSignInLink, useSignInLink } from './sign-in-links.ts'
 
 const errors = {
   link_not_valid: {
@@ -26,7 +27,14 @@ export const linksFeature = feature({
   name: 'links',
   ids,
   errors,
-  tables: [oneTimeLinks, resetRequests],
-  operations: [createSignInLink],
+  operations: [useSignInLink, requestReset, setPassword, inviteCustomer, createSignInLink],
   expiring: [expiredLinks, expiredResetRequests],
+  schedule: [
+    { everyMs: 2 * second, words: 'mailing links to new passwords', work: ({ db, app }) => mailResetLinks(db, app) },
+    {
+      everyMs: 10 * second,
+      words: 'telling the holders of addresses of second accounts',
+      work: ({ db, app }) => mailSecondAccounts(db, app),
+    },
+  ],
 })

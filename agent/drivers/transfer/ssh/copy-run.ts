@@ -1,0 +1,175 @@
+// The copy of the disks of one transfer, over one connection after another. A disk that the target does not have at all
+// is sent by qemu-img, which reads data alone. Of one that was begun the hashes of both sides are compared, and blocks
+// that differ are sent.
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { copyProgress } from '../../../controller-link/job-log.ts'
+import { Failure } from '../../../failure.ts'
+import { begin } from '../../../host/exec.ts'
+import type { Copied } from '../../../protocol/wire.ts'
+import { sleep } from '../../../sleep.ts'
+import { whileServed } from '../../backup/disk-server.ts'
+import { qemuPath } from '../../storage/storage.ts'
+import { BLOCK_BYTES, dataBytes, differing, HASH_BYTES, hashesOf, inOrder, isZeros, lengthOf } from '../nbd/blocks.ts'
+import { ENOSPC, NbdClient, NbdError } from '../nbd/client.ts'
+import type { Copying, ServedVolume } from '../transfer.ts'
+import type { SshLink } from './link.ts'
+import { EXPORT, mapWord, nbdWord, socketOf } from './run-directory.ts'
+
+const TELL_EVERY_MS = 500
+const MEGABIT_BYTES = 125_000
+/** qemu-img's requests under way at a time, the most that it takes. */
+const REQUESTS = 16
+
+export class CopyRun {
+  /** When a byte last went through, by the monotonic clock. */
+  movedAt = performance.now()
+  #wasConnected = false
+  #copiedBytes = 0
+  /** The data of each disk. */
+  #dataBytes = new Map<number, number>()
+  #done = new Set<number>()
+
+  constructor(
+    private copying: Copying,
+    private directory: string,
+    private secret: string,
+    private signal: AbortSignal,
+  ) {}
+
+  /**
+   * Sends what the target does not have. Throws when the connection breaks; called again with another one it goes on.
+   */
+  async over(link: SshLink): Promise<Copied> {
+    this.#wasConnected = true
+    const { disks } = this.copying
+    for (const [i] of disks.entries()) link.forward(nbdWord(i))
+    for (const [i, volume] of disks.entries())
+      if (!this.#dataBytes.has(i)) this.#dataBytes.set(i, await this.#read(volume, dataBytes))
+    for (const [i, volume] of disks.entries()) {
+      if (this.#done.has(i)) continue
+      await this.#sendDisk(link, i, volume)
+      this.#done.add(i)
+    }
+    return this.#copied
+  }
+
+  /** After an error: false where another connection would end as this one did. */
+  isWorthAnother(error: unknown): boolean {
+    if (error instanceof NbdError) return true
+    if (!(error instanceof Failure)) return false
+    if (error.code === 'transfer_refused' || error.code === 'transfer_unreachable') return this.#wasConnected
+    return error.code === 'transfer_cut'
+  }
+
+  get #copied(): Copied {
+    const totalBytes = [...this.#dataBytes.values()].reduce((sum, bytes) => sum + bytes, 0)
+    return { copiedBytes: this.#copiedBytes, totalBytes }
+  }
+
+  #tell(copiedBytes: number) {
+    if (copiedBytes > this.#copiedBytes) this.movedAt = performance.now()
+    this.#copiedBytes = copiedBytes
+    copyProgress(this.#copied)
+  }
+
+  async #sendDisk(link: SshLink, i: number, volume: ServedVolume) {
+    const { begun } = this.copying
+    const theirs = await NbdClient.connect(socketOf(this.directory, nbdWord(i)), EXPORT)
+    try {
+      if (theirs.sizeBytes !== volume.sizeBytes)
+        throw new Failure(
+          'disk_differs',
+          `the target's disk has ${theirs.sizeBytes} bytes, ${volume.disk.path} has ${volume.sizeBytes}`,
+        )
+      if (begun.has(i)) await this.#sendDifferences(link, i, volume, theirs)
+      else {
+        begun.add(i)
+        await this.#sendWhole(link, i, volume)
+      }
+      await theirs.flush()
+    } catch (error) {
+      if (error instanceof NbdError && error.errno === ENOSPC) throw poolFull()
+      throw error
+    } finally {
+      theirs.close()
+    }
+  }
+
+  async #sendWhole(link: SshLink, i: number, { disk }: ServedVolume) {
+    const { maxMbps } = this.copying
+    const path = join(this.secret, `progress-${i}`)
+    const output = openSync(path, 'w', 0o600)
+    const limit = maxMbps === null ? [] : ['-r', String(maxMbps * MEGABIT_BYTES)]
+    const args = ['convert', '-p', '-n', '-W', '-m', String(REQUESTS), '--target-is-zero', ...limit]
+    const uri = `nbd+unix:///${EXPORT}?socket=${socketOf(this.directory, nbdWord(i))}`
+    const sent = begin('qemu-img', [...args, '-f', disk.format, '-O', 'raw', '--', qemuPath(disk), uri], {
+      stdout: output,
+    })
+    const over = new AbortController()
+    const stop = () => sent.stop()
+    for (const signal of [this.signal, link.broken]) signal.addEventListener('abort', stop, { signal: over.signal })
+    const before = this.#copiedBytes
+    const dataOfDisk = this.#dataBytes.get(i)!
+    try {
+      const ended = sent.ended.finally(() => over.abort())
+      while (!over.signal.aborted) {
+        await sleep(TELL_EVERY_MS, over.signal)
+        this.#tell(before + Math.floor((dataOfDisk * percentIn(path)) / 100))
+      }
+      const { code, err } = await ended
+      if (code === 0) return this.#tell(before + dataOfDisk)
+      if (/No space left on device/.test(err)) throw poolFull()
+      throw new Failure('transfer_cut', err.trim().split('\n').at(-1) || `qemu-img was ended (${code})`)
+    } finally {
+      closeSync(output)
+      rmSync(path, { force: true })
+    }
+  }
+
+  async #sendDifferences(link: SshLink, i: number, volume: ServedVolume, theirs: NbdClient) {
+    await this.#read(volume, async (ours) => {
+      const [ourHashes, theirHashes] = await Promise.all([hashesOf(ours), link.fetch(mapWord(i))])
+      if (theirHashes.length !== ourHashes.length)
+        throw new Failure('transfer_cut', `the target told ${theirHashes.length / HASH_BYTES} hashes`)
+      const began = performance.now()
+      let sentBytes = 0
+      await inOrder([...differing(ourHashes, theirHashes)], async (block) => {
+        if (this.signal.aborted || link.broken.aborted) throw new Failure('transfer_cut', 'the connection broke')
+        const [offset, length] = [block * BLOCK_BYTES, lengthOf(block, volume.sizeBytes)]
+        if (isZeros(ourHashes, block, volume.sizeBytes)) return await theirs.writeZeroes(offset, length)
+        await this.#keepRate(began, sentBytes)
+        sentBytes += length
+        await theirs.write(offset, await ours.read(offset, length))
+        this.#tell(this.#copiedBytes + length)
+      })
+    })
+  }
+
+  /** Waits until so many bytes may have been sent since `began`. */
+  async #keepRate(began: number, sentBytes: number) {
+    const { maxMbps } = this.copying
+    if (maxMbps === null) return
+    const dueMs = (sentBytes / (maxMbps * MEGABIT_BYTES)) * 1000
+    await sleep(dueMs - (performance.now() - began), this.signal)
+  }
+
+  #read<T>({ disk }: ServedVolume, work: (ours: NbdClient) => Promise<T>): Promise<T> {
+    return whileServed(this.secret, disk, 'read', async ({ socket, exportName }) => {
+      const ours = await NbdClient.connect(socket, exportName)
+      try {
+        return await work(ours)
+      } finally {
+        ours.close()
+      }
+    })
+  }
+}
+
+const poolFull = () => new Failure('pool_full', 'the storage pool of the target is full')
+
+/** The last percentage that qemu-img wrote. */
+function percentIn(path: string): number {
+  const all = [...readFileSync(path, 'latin1').matchAll(/\((\d+\.\d+)\/100%\)/g)]
+  return Number(all.at(-1)?.[1] ?? 0)
+}
