@@ -6,18 +6,9 @@ import { labelsJson } from '../../fleet/labels/queries.ts'
 import { locationReference } from '../../fleet/locations/queries.ts'
 import { nodeReference } from '../../fleet/node-records/queries.ts'
 import { classOfWorkload } from '../../fleet/storage-pools/queries.ts'
-import {
-  fromWorkloads,
-  type Lifecycle,
-  listedWorkloads,
-  type WorkloadKey,
-  workloadColumns,
-  workloadKey,
-} from '../../fleet/workloads/queries.ts'
-import type { SearchedFrom } from '../../fleet/workloads/search.ts'
+import { fromWorkloads, type Lifecycle, workloadColumns } from '../../fleet/workloads/queries.ts'
 import { statusIs, statusSql } from '../../fleet/workloads/status.ts'
 import { accountReference } from '../../identity/account-records/queries.ts'
-import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 import { openJobJson } from '../../kernel/jobs/queries.ts'
@@ -136,43 +127,6 @@ const selectServers = `SELECT ${workloadColumns},
 const one = prepared(({ $client }) => $client.prepare<ServerRow, [string]>(`${selectServers} WHERE w.id = +?`))
 /** The row of a server that exists. */
 export const serverRow = (tx: Db, id: string): ServerRow => one(tx).get(id)!
-
-/**
- * `joined`: `where` names a column of `servers s`; without it a list and its count read `workloads w` alone.
- * `isEverything`: every server that is not terminated fits.
- */
-export type ServerFilter = Where & SearchedFrom & { joined: boolean; isEverything: boolean }
-const fromServers = ({ from = fromWorkloads, where, joined }: ServerFilter) =>
-  `${from}${joined ? ` ${serverReference.join('s', 'w.id')}` : ''} WHERE ${where}`
-
-/** The columns that find a record and tell whether it has changed. */
-export type ServerKey = WorkloadKey
-/** The orders of the list; the package is a column of `servers s`. */
-export const serverSorts = {
-  name: 'w.name',
-  status: statusSql,
-  package: packageReference.value('name', 's.package_id'),
-  location: locationReference.value('name', 'w.location_id'),
-  owner: accountReference.value('name', 'w.owner_id'),
-  createdAt: 'w.created_at',
-} satisfies Sorts
-/** The servers of a slice that fit: JSON of `RowKey`s. */
-export function serverKeys(tx: Db, filter: ServerFilter, slice: Slice): string {
-  const end = endOf(slice, filter.id ?? 'w.id')
-  const columns = slice.order ? 'id, version, sortValue' : 'id, version'
-  return tx.$client
-    .query<{ keys: string }, (string | number)[]>(
-      `SELECT json_group_array(json_array(${columns})) AS keys
-       FROM (SELECT ${workloadKey}${sortColumn(slice)} ${fromServers(filter)}${end.sql})`,
-    )
-    .get(...filter.values, ...end.values)!.keys
-}
-
-/** How many fit. */
-export const countServers = (tx: Db, filter: ServerFilter): number =>
-  filter.isEverything
-    ? listedWorkloads(tx, 'server')
-    : tx.$client.query<{ n: number }, string[]>(`SELECT count(*) AS n ${fromServers(filter)}`).get(...filter.values)!.n
 
 // ---------------------------------------------------------------- what needs attention; `where` is over `workloads w`
 type OnNode = { nodeId: string; seenAt: number; n: number; id: string; hostname: string }

@@ -5,7 +5,7 @@ import { guestAddressIn } from '../../../agent/protocol/guest-address.ts'
 import { osFamilies, RestartPolicy } from '../../../agent/protocol/wire.ts'
 import { administratorOf } from '../../catalog/images/hardware.ts'
 import { locationReferred } from '../../fleet/locations/reference.ts'
-import { workloadFacts } from '../../fleet/workloads/queries.ts'
+import { type WorkloadKey, workloadFacts } from '../../fleet/workloads/queries.ts'
 import { statuses, statusOf } from '../../fleet/workloads/status.ts'
 import { type AccessLevel, accessLevel, isLockedFor, rightsWith } from '../../identity/team/access.ts'
 import { roleNames } from '../../identity/team/role.ts'
@@ -25,7 +25,7 @@ import type { HeldAddressJson } from '../../network/ip-pools/queries.ts'
 import { limitFields, limitsOf, overrideOf } from '../server-records/limits.ts'
 import { actions, allActions, isAllowed } from './actions.ts'
 import { mayUndelete } from './life/undelete.ts'
-import { type ServerKey, type ServerRow, serverRow } from './queries.ts'
+import { type ServerRow, serverRow } from './queries.ts'
 
 const named = namedSchema('Named', { id: t.String(), name: t.String() })
 export const serverResponse = namedSchema('Server', {
@@ -211,7 +211,7 @@ export function serverReaders(tx: Db, actor: Actor): ServerReaders {
 /** The JSON of the record, rendered once for each version of the server and kind of reader. */
 export function renderedServer(
   { tx, nodes, renderedRows }: Pick<AppContext, 'nodes' | 'renderedRows'> & { tx: Db },
-  { id, version }: ServerKey,
+  { id, version }: WorkloadKey,
   readers: ServerReaders,
 ) {
   const row = renderedRows.row(tx, id, version, () => workloadFacts(tx, id))

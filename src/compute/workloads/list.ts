@@ -1,0 +1,209 @@
+// The lists of a kind of workload: every one of them for staff, and those that a reader sees; as pages, and where the
+// kind has columns for it, as spreadsheets. Newest first; filters are exact but `q`, which looks into names, addresses
+// and ids.
+import type { Static, TSchema } from 'typebox'
+import { locationReference } from '../../fleet/locations/queries.ts'
+import { countListed, type ListFilter, listedIds } from '../../fleet/workloads/lists/queries.ts'
+import { billingServiceFits, type Workload } from '../../fleet/workloads/queries.ts'
+import { type FoundWorkloads, foundWorkloads } from '../../fleet/workloads/search.ts'
+import { accountContains, accountReference } from '../../identity/account-records/queries.ts'
+import { own, visible } from '../../identity/team/access.ts'
+import { everybody } from '../../kernel/api/access.ts'
+import { type Page, page, paginate, type Sorts, sortParameter } from '../../kernel/api/list.ts'
+import { type Operation, operation, type Query, type ReadContext } from '../../kernel/api/operation.ts'
+import { idOf, oneOf, text } from '../../kernel/api/query.ts'
+import { type CsvColumns, csvOf } from '../../kernel/csv.ts'
+import type { Where } from '../../kernel/db/rows.ts'
+import type { ActingKind } from './acting.ts'
+
+/** The orders of a list. `status`: the SQL of the status of the kind; `own`: the orders by columns of the kind. */
+export const sortsOf = <S extends Sorts>(status: string, own: S) => ({
+  name: 'w.name',
+  status,
+  ...own,
+  location: locationReference.value('name', 'w.location_id'),
+  owner: accountReference.value('name', 'w.owner_id'),
+  createdAt: 'w.created_at',
+})
+
+type Parameters = Readonly<Record<string, TSchema>>
+/** The filter of a list, and how many fit it. */
+export type Listed = { filter: ListFilter; count(): number }
+
+type Lists<Row extends TSchema, S extends Sorts> = {
+  /** The words of its parameters. `node`: a node of such workloads; `ended`: one that is terminated. */
+  words: { many: string; node: string; ended: string; searched: string }
+  /** Its states, and the SQL of each over `workloads w`. */
+  states: { statuses: readonly string[]; is: Readonly<Record<string, string>> }
+  sorts: S
+  row: Row
+  /** Its package or offer: the parameter that names it, and the column. */
+  product?: { parameters: Parameters; columns: Readonly<Record<string, string>> }
+  /** The JOIN with the rows of the kind, where this query needs it. */
+  join?(query: Query): string | undefined
+  /** Parameters of the kind, behind those of every kind: of both lists, and of that of staff. */
+  more?: { parameters: Parameters; ofStaff: Parameters; fit(call: ReadContext): readonly Where[] }
+  /** False: only staff narrow their list to a node. */
+  nodesForAll?: false
+  /** The condition in place of `not terminated`, where the query names no state. */
+  alive?(query: Query): string | undefined
+  page(call: ReadContext, name: string, listed: Listed): Page<Static<Row>>
+}
+
+const exactly = (column: string, value: string): Where => ({ where: `${column} = +?`, values: [value] })
+const plain = (where: string): Where => ({ where, values: [] })
+
+/** Those that the words of `q` fit. */
+const searched = (call: ReadContext, kind: string, words: string): FoundWorkloads => {
+  const theirs = own(call.actor)
+  return foundWorkloads(call.tx, {
+    kind,
+    visible: visible(call.tx, call.actor),
+    text: words,
+    // The address of who shares one is not looked into: it could be guessed letter by letter.
+    also(word, isEverything) {
+      const owner = accountContains('w.owner_id', theirs, word, { few: !isEverything })
+      const called = billingServiceFits(word)
+      return {
+        where: `${owner.where} OR (${theirs.where} AND ${called.where})`,
+        values: [...owner.values, ...theirs.values, ...called.values],
+      }
+    },
+  })
+}
+
+type Finding = Pick<Lists<TSchema, Sorts>, 'states' | 'product' | 'join' | 'more' | 'alive'>
+/** The workloads that the actor sees and that the query asks for. */
+function foundBy(call: ReadContext, kind: string, { states, product, join, more, alive }: Finding): Listed {
+  const { tx, actor, query } = call
+  const seen = visible(tx, actor)
+  const filters: Where[] = [plain(`w.kind = '${kind}'`), seen]
+  // For staff the terminated are kept for the record; they show when asked for.
+  filters.push(plain(query['status'] ? states.is[query['status']]! : (alive?.(query) ?? 'w.terminated_at IS NULL')))
+  const columns = { ownerId: 'w.owner_id', nodeId: 'w.node_id', locationId: 'w.location_id', ...product?.columns }
+  for (const [parameter, column] of Object.entries(columns))
+    if (query[parameter]) filters.push(exactly(column, query[parameter]))
+  const { billingServiceId, resellerId, q } = query
+  if (billingServiceId) {
+    // One that is shared does not show it: it finds it for those only who could read it.
+    filters.push(own(actor), exactly('w.billing_service_id', billingServiceId))
+    // A reseller's billing system has identifiers of its own, which may be the same.
+    if (actor.kind === 'staff' && !resellerId) filters.push(plain('w.reseller_id IS NULL'))
+  }
+  if (more) filters.push(...more.fit(call))
+  if (resellerId) filters.push({ where: '(w.owner_id = +? OR w.reseller_id = +?)', values: [resellerId, resellerId] })
+  const found = q ? searched(call, kind, q) : undefined
+  if (found) filters.push(found)
+  const onlyAsksFor = (...names: string[]) =>
+    Object.keys(query).every((name) => ['limit', 'cursor', 'sort', ...names].includes(name))
+  const filter = {
+    ...(found && { from: found.from, id: found.id }),
+    kind,
+    join: join?.(query),
+    where: filters.map(({ where }) => `(${where})`).join(' AND '),
+    values: filters.flatMap(({ values }) => values),
+    isEverything: seen.where === '1' && onlyAsksFor(),
+  }
+  return {
+    filter,
+    count: () => (found?.countListed && onlyAsksFor('q') ? found.countListed() : countListed(tx, filter)),
+  }
+}
+
+/** A page of them, each shown by its id. Throws as `paginate`. */
+export const pageOfListed = <Shown>(
+  call: ReadContext,
+  name: string,
+  { filter, count }: Listed,
+  { sorts, show }: { sorts: Sorts; show(id: string): Shown },
+): Page<Shown> =>
+  paginate({
+    call,
+    name,
+    sorts,
+    rows: (slice) => listedIds(call.tx, filter, slice),
+    keyOf: ({ id }) => id,
+    show: ({ id }) => show(id),
+    total: count,
+  })
+
+/** Both lists of a kind. */
+export function listing<Row extends TSchema, S extends Sorts>(
+  { kind, prefix, path }: Pick<ActingKind<Workload>, 'kind' | 'prefix' | 'path'>,
+  declared: Lists<Row, S>,
+) {
+  const { words, states, sorts, row, product, more, nodesForAll = true } = declared
+  const { one, many } = kind.words
+  const list = path.replace('/{id}', '') as `/${string}`
+  const nodeId = { nodeId: idOf('nod', `Only ${words.many} on this ${words.node}.`) }
+  const query = {
+    q: text(words.searched),
+    status: oneOf(
+      states.statuses,
+      `Only ${words.many} in this state. ${words.ended} ones are listed only when they are asked for, and only for ` +
+        'staff.',
+    ),
+    ownerId: idOf('usr', `Only ${words.many} of this customer.`),
+    ...(nodesForAll && nodeId),
+    locationId: idOf('grp', `Only ${words.many} in this location.`),
+    ...product?.parameters,
+    billingServiceId: text(`Only ${words.many} with exactly this identifier of the billing system's own.`),
+    ...more?.parameters,
+    sort: sortParameter(sorts),
+  }
+  const both = { method: 'GET', pages: { usual: 50, most: 100 }, response: page(row) } as const
+  const answer = (call: ReadContext, name: string) =>
+    // TypeScript does not resolve the page of a schema that it does not know yet.
+    declared.page(call, name, foundBy(call, kind.kind, declared)) as Static<ReturnType<typeof page<Row>>>
+  return {
+    all: operation({
+      ...both,
+      id: `${prefix}.list-all`,
+      path: `/admin${list}`,
+      summary: `Every ${one}, newest first`,
+      access: { staff: ['servers:read'] },
+      query: {
+        ...query,
+        ...(!nodesForAll && nodeId),
+        resellerId: idOf('usr', `Only ${words.many} of this reseller and its customers.`),
+        ...more?.ofStaff,
+      },
+      run: (call: ReadContext) => answer(call, `all ${many}`),
+    }),
+    seen: operation({
+      ...both,
+      id: `${prefix}.list`,
+      path: list,
+      summary: `The ${many} you see, newest first`,
+      access: everybody('servers:read'),
+      query,
+      run: (call: ReadContext) => answer(call, many),
+    }),
+  }
+}
+
+type RowsOf<A extends TSchema> = Static<A> extends { data: readonly (infer R)[] } ? R : never
+/** Both lists as spreadsheets. `ofStaff`: further columns of that of staff. */
+export function spreadsheetsOf<A extends TSchema>(
+  { kind, prefix, path }: Pick<ActingKind<Workload>, 'kind' | 'prefix' | 'path'>,
+  { all, seen }: Record<'all' | 'seen', Operation<unknown, any, A, 'GET'>>,
+  columns: CsvColumns<RowsOf<A>>,
+  ofStaff: CsvColumns<RowsOf<A>>,
+) {
+  const { one, many } = kind.words
+  const file = `${path.replace('/{id}', '')}.csv`
+  return {
+    all: csvOf(all, {
+      id: `${prefix}.export-all`,
+      path: `/admin${file}`,
+      summary: `Every ${one} as a spreadsheet, filtered and sorted as the list`,
+      columns: { ...columns, ...ofStaff },
+    }),
+    seen: csvOf(seen, {
+      id: `${prefix}.export`,
+      path: file,
+      summary: `The ${many} you see as a spreadsheet, filtered and sorted as the list`,
+      columns,
+    }),
+  }
+}
