@@ -13,17 +13,19 @@ const GROUPS = 'identity|catalog|compute|network|fleet|billing|imports|platform'
 export const featureOf = (path: string): string | undefined =>
   new RegExp(`^src/((?:${GROUPS})/[^/]+)(?:/|$)`).exec(path)?.[1]
 
-/** Imports from one feature into another, those of types included. */
+/** Imports from one feature into another, those of types and those at run time included. */
 export function edgesBetween(sources: Sources): Edge[] {
   return [...sources].flatMap(([path, text]) =>
-    [...text.matchAll(/^(?:import|export) (?:type )?([^'"]*?) ?from '(\.[^']+)'/gm)].flatMap(
-      ([, names = '', target]) => {
-        const to = join(dirname(path), target!)
-        const [own, other] = [featureOf(path), featureOf(to)]
-        if (own === undefined || other === undefined || own === other) return []
-        return [{ from: own, to: other, words: `${path} takes ${names.replace(/\s+/g, ' ').trim()} from ${to}` }]
-      },
-    ),
+    [
+      ...text.matchAll(/^(?:import|export) (?:type )?([^'"]*?) ?from '(\.[^']+)'/gm),
+      ...text.matchAll(/\bimport(\(| )'(\.[^']+)'/g),
+    ].flatMap(([, names = '', target]) => {
+      const to = join(dirname(path), target!)
+      const [own, other] = [featureOf(path), featureOf(to)]
+      if (own === undefined || other === undefined || own === other) return []
+      const taken = names.replace(/\s+/g, ' ').trim()
+      return [{ from: own, to: other, words: `${path} takes ${taken === '(' || !taken ? 'all' : taken} from ${to}` }]
+    }),
   )
 }
 
