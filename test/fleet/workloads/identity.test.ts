@@ -10,8 +10,8 @@ import { addressesOf } from '../../../src/network/ip-pools/allocate.ts'
 import { lackingGiven, takeGiven } from '../../../src/network/ip-pools/given.ts'
 import { stayFaults } from '../../support/nodes/stays.ts'
 import { type World, world } from '../../support/world/panel.ts'
-import { boxKind } from './box.ts'
-import { boxesFeature } from './box-feature.ts'
+import { boxKind } from './box/box.ts'
+import { boxesFeature } from './box/feature.ts'
 
 const open = () => world({ features: [boxesFeature] })
 const import_ = (p: World, identity: Identity, { ipv4 = 1, ipv6Prefix = null as number | null, nodeId = '' } = {}) =>

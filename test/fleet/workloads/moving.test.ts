@@ -6,8 +6,8 @@ import { crashMatrix } from '../../support/crash-matrix/crash-matrix.ts'
 import { stayFaults } from '../../support/nodes/stays.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import { type World, world } from '../../support/world/panel.ts'
-import { boxesFeature } from './box-feature.ts'
-import { clearing, moving } from './box-move.ts'
+import { boxesFeature } from './box/feature.ts'
+import { clearing, moving } from './box/move.ts'
 
 async function open() {
   const p = await world({ features: [boxesFeature] })

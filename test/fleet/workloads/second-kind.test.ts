@@ -5,8 +5,9 @@ import { crashMatrix } from '../../support/crash-matrix/crash-matrix.ts'
 import type { Scenario } from '../../support/crash-matrix/scenario.ts'
 import { type World, world } from '../../support/world/panel.ts'
 import { share } from '../../support/world/team.ts'
-import { building, removing } from './box.ts'
-import { boxesFeature } from './box-feature.ts'
+import { starting, stopping } from './box/actions.ts'
+import { building, removing } from './box/box.ts'
+import { boxesFeature } from './box/feature.ts'
 
 const open = () => world({ features: [boxesFeature] })
 const wanted = (p: World, more: object = {}) => ({
@@ -120,9 +121,17 @@ const start =
 const there = { vms: 1, volumes: 1, seeds: 0, rules: 1, addresses: 1, held: 1, openJobs: 0, events: [] }
 const gone = { power: 'absent', vms: 0, volumes: 0, seeds: 0, rules: 0, openJobs: 0, events: [] }
 
+const overdue = () => ({ reason: 'overdue' })
+async function suspended(p: World) {
+  const id = await order(p)
+  await p.admin('POST', `/boxes/${id}/suspend`, overdue())
+  await p.settle()
+  return id
+}
+
 crashMatrix({
   open,
-  sagas: [building, removing],
+  sagas: [building, removing, stopping, starting],
   scenarios: [
     {
       name: 'building a box',
@@ -138,6 +147,20 @@ crashMatrix({
       before: order,
       start: start('DELETE', (id) => `/boxes/${id}`),
       succeeds: { ...gone, status: 'terminated', addresses: 0, held: 0 },
+    },
+    {
+      name: 'suspending a box',
+      kind: 'suspend-box',
+      before: order,
+      start: start('POST', (id) => `/boxes/${id}/suspend`, overdue),
+      succeeds: { ...there, status: 'suspended', power: 'stopped' },
+    },
+    {
+      name: 'unsuspending a box',
+      kind: 'unsuspend-box',
+      before: suspended,
+      start: start('POST', (id) => `/boxes/${id}/unsuspend`),
+      succeeds: { ...there, status: 'running', power: 'running' },
     },
   ],
 })

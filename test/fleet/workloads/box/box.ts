@@ -1,23 +1,29 @@
 // A second kind of workload, as small as one can be: a box has a node, memory, a disk and an address, and nothing else.
 import { Type as t } from 'typebox'
-import { type ImageSource, nodeCommand, TAP_PREFIX, usualMachine, type Volume } from '../../../agent/protocol/wire.ts'
-import { image, sourceOf } from '../../../src/catalog/images/model.ts'
-import { location } from '../../../src/fleet/locations/model.ts'
-import { nodeById } from '../../../src/fleet/node-records/queries.ts'
-import { lockOf, type WorkloadKind } from '../../../src/fleet/workloads/kind.ts'
-import { changeWorkload, workloadById } from '../../../src/fleet/workloads/queries.ts'
-import { reserve } from '../../../src/fleet/workloads/reserve.ts'
-import { statusOf } from '../../../src/fleet/workloads/status.ts'
-import { releaseHome } from '../../../src/fleet/workloads/stays/stays.ts'
-import type { Workload } from '../../../src/fleet/workloads/tables.ts'
-import { customer } from '../../../src/identity/account-records/model.ts'
-import { workloadResource } from '../../../src/identity/team/access.ts'
-import type { Actor } from '../../../src/kernel/api/actor.ts'
-import { fields, operation, type Resource, see } from '../../../src/kernel/api/operation.ts'
-import type { Db, Tx } from '../../../src/kernel/db/open.ts'
-import { forwardSaga, saga } from '../../../src/kernel/jobs/saga.ts'
-import { startJob } from '../../../src/kernel/jobs/start.ts'
-import { addressesOf, releaseAddresses } from '../../../src/network/ip-pools/allocate.ts'
+import {
+  type ImageSource,
+  nodeCommand,
+  TAP_PREFIX,
+  usualMachine,
+  type Volume,
+} from '../../../../agent/protocol/wire.ts'
+import { image, sourceOf } from '../../../../src/catalog/images/model.ts'
+import { location } from '../../../../src/fleet/locations/model.ts'
+import { nodeById } from '../../../../src/fleet/node-records/queries.ts'
+import { lockOf, type WorkloadKind } from '../../../../src/fleet/workloads/kind.ts'
+import { changeWorkload, workloadById } from '../../../../src/fleet/workloads/queries.ts'
+import { reserve } from '../../../../src/fleet/workloads/reserve.ts'
+import { statusOf } from '../../../../src/fleet/workloads/status.ts'
+import { releaseHome } from '../../../../src/fleet/workloads/stays/stays.ts'
+import type { Workload } from '../../../../src/fleet/workloads/tables.ts'
+import { customer } from '../../../../src/identity/account-records/model.ts'
+import { workloadResource } from '../../../../src/identity/team/access.ts'
+import type { Actor } from '../../../../src/kernel/api/actor.ts'
+import { fields, operation, type Resource, see } from '../../../../src/kernel/api/operation.ts'
+import type { Db, Tx } from '../../../../src/kernel/db/open.ts'
+import { forwardSaga, saga } from '../../../../src/kernel/jobs/saga.ts'
+import { startJob } from '../../../../src/kernel/jobs/start.ts'
+import { addressesOf, releaseAddresses } from '../../../../src/network/ip-pools/allocate.ts'
 
 export const boxKind: WorkloadKind = {
   kind: 'box',

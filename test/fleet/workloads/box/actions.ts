@@ -1,28 +1,22 @@
-// A box has the actions of every kind of workload: states, settings, suspension, billing identifier, list and usage.
+// A box has the actions of every kind of workload: states, settings, suspension and billing identifier.
 import { Type as t } from 'typebox'
-import { nodeCommand } from '../../../agent/protocol/wire.ts'
-import { addedUp, showStates, visibleUsageOf, within } from '../../../src/billing/usage/model.ts'
-import { intervalsOf } from '../../../src/billing/usage/queries.ts'
-import { periodFrom, periodQuery } from '../../../src/billing/usage/report-query.ts'
-import { displayName } from '../../../src/compute/workloads/acting.ts'
-import { attentionOf } from '../../../src/compute/workloads/attention.ts'
-import { settingBillingService } from '../../../src/compute/workloads/billing-service.ts'
-import { labelling } from '../../../src/compute/workloads/labels.ts'
-import { renaming } from '../../../src/compute/workloads/rename.ts'
-import { settingRestartPolicyOf } from '../../../src/compute/workloads/restart-policy.ts'
-import { suspending, suspensionOf } from '../../../src/compute/workloads/suspend.ts'
-import { changeWorkload, fromWorkloads } from '../../../src/fleet/workloads/queries.ts'
-import { locked, lost, statesOf } from '../../../src/fleet/workloads/states/table.ts'
-import { type Status, statuses, statusIs, statusOf } from '../../../src/fleet/workloads/status.ts'
-import type { Workload } from '../../../src/fleet/workloads/tables.ts'
-import { isLockedFor, visible, workloadResource } from '../../../src/identity/team/access.ts'
-import { everybody } from '../../../src/kernel/api/access.ts'
-import { endOf, page, paginate } from '../../../src/kernel/api/list.ts'
-import { operation, type Resource } from '../../../src/kernel/api/operation.ts'
-import { oneOf } from '../../../src/kernel/api/query.ts'
-import type { Db } from '../../../src/kernel/db/open.ts'
-import { forwardSaga } from '../../../src/kernel/jobs/saga.ts'
-import { startJob } from '../../../src/kernel/jobs/start.ts'
+import { nodeCommand } from '../../../../agent/protocol/wire.ts'
+import { displayName } from '../../../../src/compute/workloads/acting.ts'
+import { attentionOf } from '../../../../src/compute/workloads/attention.ts'
+import { settingBillingService } from '../../../../src/compute/workloads/billing-service.ts'
+import { labelling } from '../../../../src/compute/workloads/labels.ts'
+import { renaming } from '../../../../src/compute/workloads/rename.ts'
+import { settingRestartPolicyOf } from '../../../../src/compute/workloads/restart-policy.ts'
+import { suspending, suspensionOf } from '../../../../src/compute/workloads/suspend.ts'
+import { changeWorkload } from '../../../../src/fleet/workloads/queries.ts'
+import { locked, lost, statesOf } from '../../../../src/fleet/workloads/states/table.ts'
+import { type Status, statuses, statusOf } from '../../../../src/fleet/workloads/status.ts'
+import type { Workload } from '../../../../src/fleet/workloads/tables.ts'
+import { isLockedFor, workloadResource } from '../../../../src/identity/team/access.ts'
+import type { Resource } from '../../../../src/kernel/api/operation.ts'
+import type { Db } from '../../../../src/kernel/db/open.ts'
+import { forwardSaga } from '../../../../src/kernel/jobs/saga.ts'
+import { startJob } from '../../../../src/kernel/jobs/start.ts'
 import { boxById, box as boxes, boxKind, jobOf } from './box.ts'
 
 type Box = Workload & { status: Status }
@@ -71,7 +65,7 @@ export const boxActions = statesOf<Box, Pick<Box, 'status'>>()({
   },
 })
 
-const acting = {
+export const actingBox = {
   kind: boxKind,
   prefix: 'boxes',
   path: '/boxes/{id}',
@@ -80,7 +74,7 @@ const acting = {
   nameOf: ({ name }: Box) => name,
 } as const
 
-const record = t.Object({
+export const boxRecord = t.Object({
   id: t.String(),
   name: displayName,
   status: t.Enum([...statuses]),
@@ -96,7 +90,8 @@ const show = ({ id, name, status, restartPolicy, suspendReason, billingServiceId
   suspendReason,
   billingServiceId,
 })
-const answer = { schema: record, of: ({ tx }: { tx: Db }, id: string) => show(withStatus(tx, id)!) }
+export const showBox = (tx: Db, id: string) => show(withStatus(tx, id)!)
+const answer = { schema: boxRecord, of: ({ tx }: { tx: Db }, id: string) => showBox(tx, id) }
 const job = t.Object({ jobId: t.Union([t.String(), t.Null()]), boxId: t.String() })
 const jobDetailResponse = { schema: job, of: (boxId: string, jobId: string | null) => ({ jobId, boxId }) }
 
@@ -117,80 +112,31 @@ const about = (target: Box, by: Parameters<typeof jobOf>[1], now: number) => ({
   ...jobOf({ ...target, node: { id: target.nodeId } }, by, now),
   supersedes: true as const,
 })
-const suspension = suspensionOf<Box>(acting, {
+const suspension = suspensionOf<Box>(actingBox, {
   keepOff: (tx, target, { by, now }) =>
     startJob(tx, stopping, { boxId: target.id, nodeId: target.nodeId }, about(target, by, now)),
   restore: (tx, target, { by, now }) =>
     startJob(tx, starting, { boxId: target.id, nodeId: target.nodeId }, about(target, by, now)),
   tell: () => {},
 })
-const both = suspending(acting, suspension, {
+const both = suspending(actingBox, suspension, {
   path: (verb) => `/boxes/{id}/${verb}`,
   summaries: { suspend: 'Suspend a box', unsuspend: 'Unsuspend a box' },
   answer: jobDetailResponse,
 })
 
-export const listBoxes = operation({
-  id: 'boxes.list',
-  method: 'GET',
-  path: '/boxes',
-  summary: 'The boxes that you see',
-  access: everybody('servers:read'),
-  query: { status: oneOf(statuses, 'Only boxes in this state.') },
-  response: page(record),
-  run(call) {
-    const { tx, actor, query } = call
-    const { where, values } = visible(tx, actor)
-    const state = query['status'] ? statusIs[query['status'] as Status] : 'w.terminated_at IS NULL'
-    const fits = `${fromWorkloads} WHERE w.kind = 'box' AND (${where}) AND (${state})`
-    return paginate({
-      call,
-      name: 'boxes',
-      rows(slice) {
-        const end = endOf(slice, 'w.id')
-        return tx.$client
-          .query<{ id: string }, (string | number)[]>(`SELECT w.id ${fits}${end.sql}`)
-          .all(...values, ...end.values)
-      },
-      keyOf: ({ id }) => id,
-      show: ({ id }) => show(withStatus(tx, id)!),
-      total: () => tx.$client.query<{ n: number }, string[]>(`SELECT count(*) AS n ${fits}`).get(...values)!.n,
-    })
-  },
-})
-
-const boxUsage = operation({
-  id: 'boxes.usage',
-  method: 'GET',
-  path: '/boxes/{id}/usage',
-  summary: 'What a box was in a period',
-  access: everybody('servers:read'),
-  on: box,
-  query: periodQuery,
-  response: t.Object({ secondsByState: t.Record(t.String(), t.Number()), services: t.Array(t.String()) }),
-  run({ tx, actor, target, query, clock }) {
-    const period = periodFrom(query, clock())
-    const intervals = intervalsOf(tx, [target.id], visibleUsageOf(actor, target), period)
-    const { byState } = addedUp(intervals.map((interval) => ({ ...interval, ms: within(interval, period) })))
-    const services = intervals.flatMap(({ billingServiceId }) => billingServiceId ?? [])
-    return { secondsByState: { ...showStates(byState) }, services: [...new Set(services)] }
-  },
-})
-
 export const boxSharedOperations = [
-  renaming(acting, { path: '', summary: 'Rename a box', example: 'Shop', answer }),
-  settingBillingService(acting, { on: box, answer }),
-  settingRestartPolicyOf(acting, {
+  renaming(actingBox, { path: '', summary: 'Rename a box', example: 'Shop', answer }),
+  settingBillingService(actingBox, { on: box, answer }),
+  settingRestartPolicyOf(actingBox, {
     summary: 'Choose what happens when a box ends by itself',
     answer: { schema: t.Object({ boxId: t.String() }), of: (boxId) => ({ boxId }) },
   }),
-  labelling(acting, {
+  labelling(actingBox, {
     answer: { schema: t.Object({ labels: t.Array(t.String()) }), of: (_, labels) => ({ labels }) },
   }),
   both.suspend,
   both.unsuspend,
-  listBoxes,
-  boxUsage,
 ]
 export const boxAttention = attentionOf(boxKind, {
   action: 'Show boxes',
