@@ -71,6 +71,8 @@ import trafficOfStays from './0091_traffic_of_stays.sql' with { type: 'text' }
 import rulesOfStays from './0092_rules_of_stays.sql' with { type: 'text' }
 import pivots from './0095_pivots.sql' with { type: 'text' }
 import timesOfStays from './0115_times_of_stays.sql' with { type: 'text' }
+import macsThatAreFree from './0116_macs_that_are_free.sql' with { type: 'text' }
+import prefixRanges from './0117_prefix_ranges.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -144,4 +146,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0092_rules_of_stays', sql: rulesOfStays },
   { name: '0095_pivots', sql: pivots },
   { name: '0115_times_of_stays', sql: timesOfStays },
+  { name: '0116_macs_that_are_free', sql: macsThatAreFree },
+  { name: '0117_prefix_ranges', sql: prefixRanges },
 ]

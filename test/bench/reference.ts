@@ -93,8 +93,8 @@ const find = {
 const put = {
   workload:
     row(`INSERT INTO workloads (id, kind, number, owner_id, node_id, location_id, hostname, name, lifecycle, vcpus,
-      memory_mb, disk_gb, mac, placement, created_at, pool, billing_service_id)
-    VALUES (?, 'server', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
+      memory_mb, disk_gb, mac, held_mac, placement, created_at, pool, billing_service_id)
+    VALUES (?, 'server', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
   stay: row("INSERT INTO workload_stays VALUES (?, ?, 'home', ?, ?, ?, ?, 0, 0, 0)"),
   server: row(
     'INSERT INTO servers (id, package_id, image_id, traffic_gb, port_mbps, format) VALUES ' +
@@ -385,6 +385,7 @@ const order = db.transaction((by: Row, body: Row) => {
     what['vcpus'],
     what['memory_mb'],
     what['disk_gb'],
+    mac,
     mac,
     `${node.name}: most free memory`,
     now,

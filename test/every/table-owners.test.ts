@@ -39,7 +39,7 @@ const otherSql = [
   'src/fleet/workloads/search.ts', // the queries of the search
   'src/network/ip-pools/allocate.ts', // every statement is a step of the allocation
   'src/network/ip-pools/floating.ts', // likewise
-  'src/network/ip-pools/cut-early.ts', // likewise
+  'src/network/ip-pools/prefixes.ts', // likewise
   'src/network/ip-pools/given.ts', // likewise
   'src/network/ip-pools/claims.ts', // every statement is a step of a claim
   'src/network/ip-pools/awaited.ts', // its condition is a part of the statements of the allocation

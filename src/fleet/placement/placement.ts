@@ -103,6 +103,12 @@ export const reportsSoon =
   (nodeId: string): boolean =>
     nodes.isReconnecting(nodeId) || (nodes.connected(nodeId) && !hasReported(tx, nodeId))
 
+const remedies = {
+  no_capacity: '',
+  no_addresses: ' Add a pool, or attach one to a node with room.',
+  address_in_use: ' Free it there, or choose another address.',
+} as const
+
 type PlacementOptions = {
   nodes: Nodes
   /** A node that staff asked for by name. */
@@ -114,7 +120,8 @@ type PlacementOptions = {
 /**
  * Chooses the node. Throws `location_closed`; `image_not_supported` when no node there can run it; `restarting` when a
  * node that fits is reconnecting and no other one fits, or one that must tell first which addresses are free;
- * `no_capacity`, or `no_addresses` when only addresses are missing, or not known to be free.
+ * `no_capacity`; `no_addresses` when only addresses are missing, or not known to be free; `address_in_use` when
+ * something else has one that is given.
  */
 export function placeIn(
   tx: Db,
@@ -141,8 +148,9 @@ export function placeIn(
       throw restarting(`${location.name} is reconnecting to the panel. Nothing was ordered; try again in a minute.`)
     if (judged.some(({ addressLack }) => addressLack?.isAwaited))
       throw awaitingReports(location.name, isReportNear(tx, reportsSoon(tx, nodes)))
-    const lacking = judged.find((j) => j.addressLack)?.disabledReason
-    const code = lacking ? 'no_addresses' : 'no_capacity'
+    const taken = judged.find(({ addressLack }) => addressLack?.isTaken)
+    const lacking = (taken ?? judged.find((j) => j.addressLack))?.disabledReason
+    const code = taken ? 'address_in_use' : lacking ? 'no_addresses' : 'no_capacity'
     const lacks = `${lacking ? lacking[0]!.toUpperCase() + lacking.slice(1) : 'No room'} in ${location.name}`
     // The words about an address that is brought along name who has it.
     if (!namesNodes && lacking && need.given)
@@ -150,10 +158,7 @@ export function placeIn(
     if (!namesNodes)
       throw new ApiError(code, `${lacks} for this package now. Choose another location, or ask your provider.`)
     const because = others.length ? others.join(', ') : 'it has no node yet'
-    throw new ApiError(
-      code,
-      `${lacks}: ${because}.${code === 'no_addresses' ? ' Add a pool, or attach one to a node with room.' : ''}`,
-    )
+    throw new ApiError(code, `${lacks}: ${because}.${remedies[code]}`)
   }
   const node = chosenOf(location, fitting)
   const pool = poolOf(location, node, need)

@@ -194,7 +194,7 @@ export function rowsOf<T extends SQLiteTable & { id: SQLiteColumn }, S extends s
   status: (row: Workload) => S,
 ) {
   // The version is none of the row's own facts: the audit log compares rows.
-  const { version: _, ...columns } = getTableColumns(workloads)
+  const { version: _, heldMac: __, ...columns } = getTableColumns(workloads)
   const all = { ...getTableColumns(table as SQLiteTable), ...columns }
   const decode = decoding<Workload & T['$inferSelect']>(all)
   // +?: 6 µs instead of 25.

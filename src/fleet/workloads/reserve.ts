@@ -90,6 +90,7 @@ export function insertPlaced(
   const id = newId(kind.idPrefix as IdPrefix)
   const number = nextNumber(tx)
   const size = { vcpus: held.vcpus, memoryMb: held.memoryMb, diskGb: held.diskGb }
+  const mac = identity.mac === undefined ? newMac() : checkedMac(identity.mac)
   const hostname = given.hostname ?? `${kind.hostnamePrefix ?? kind.words.one}${number}`
   try {
     insertWorkload(tx, {
@@ -105,14 +106,15 @@ export function insertPlaced(
       name: given.name ?? hostname,
       ...size,
       gpus: held.gpus ?? 0,
-      mac: identity.mac === undefined ? newMac() : checkedMac(identity.mac),
+      mac,
+      heldMac: mac,
       placement: reason,
       ...(held.restartPolicy && { restartPolicy: held.restartPolicy }),
       lifecycle: given.lifecycle,
       createdAt: now,
     })
   } catch (error) {
-    if (identity.mac !== undefined && isUniqueViolation(error, 'workloads.mac'))
+    if (identity.mac !== undefined && isUniqueViolation(error, 'workloads.held_mac'))
       throw invalid({ field: 'mac', message: `${identity.mac} is the MAC address of another server.` })
     return refuseHostnameTaken(error)
   }

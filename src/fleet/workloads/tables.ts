@@ -34,6 +34,8 @@ export const workloads = sqliteTable('workloads', {
   lastDiskGeneration: integer('last_disk_generation').notNull().default(0),
   gpus: integer().notNull().default(0),
   mac: text().notNull(),
+  /** The same while it holds anything, and unique; its own id once it is gone, by a trigger. */
+  heldMac: text('held_mac').notNull(),
   /** Why placement chose this node. */
   placement: text().notNull(),
   lifecycle: text().$type<Lifecycle>().notNull(),
@@ -60,7 +62,7 @@ export const workloads = sqliteTable('workloads', {
   /** Counted up by triggers with every change of what a record of the workload shows (0008_record_versions.sql). */
   version: integer().notNull().default(0),
 })
-export type Workload = Omit<typeof workloads.$inferSelect, 'version'>
+export type Workload = Omit<typeof workloads.$inferSelect, 'version' | 'heldMac'>
 
 /** How many workloads of a kind are not terminated, counted by triggers. */
 export const workloadCounts = sqliteTable('workload_counts', {

@@ -6,7 +6,7 @@ import { newId } from '../../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting, unpeeked } from '../../kernel/db/rows.ts'
 import { awaitingReports, isGiven, withholdsFor } from './awaited.ts'
-import { byFirst, cutEarly, type EarlyCuts } from './cut-early.ts'
+import { earlyFrom, passEarly, prefixIn, type Range, startOf, takenPlaces } from './prefixes.ts'
 import { type Network, toNetwork, toNumber, toText } from './ranges.ts'
 import { type Address, addresses, type Pool, pools } from './tables.ts'
 
@@ -36,6 +36,10 @@ const statements = prepared(({ $client }) => ({
   >(
     'SELECT p.id, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset, p.scope FROM pools p JOIN ' +
       `pool_nodes pn ON pn.pool_id = p.id WHERE p.version = 6 AND pn.node_id = +? AND ${isGiven('p.id')} ORDER BY p.id`,
+  ),
+  everyIpv6Pool: $client.prepare<Cut & Pick<Pool, 'scope'>, [string]>(
+    `SELECT p.id, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset, p.scope FROM pool_nodes pn
+     JOIN pools p ON p.id = pn.pool_id WHERE pn.node_id = +? AND p.version = 6 ORDER BY p.id`,
   ),
   nextPlace: $client.prepare<{ n: number }, [string]>(
     'SELECT coalesce(max(place), -1) + 1 AS n FROM addresses WHERE pool_id = +?',
@@ -76,8 +80,9 @@ export type AddressNeed = { ipv4: number; ipv6Prefix: number | null }
 
 /**
  * A lack, such as `no free IPv4 address`. `isAwaited`: there may be one when the nodes have reported that are awaited.
+ * `isTaken`: something else has the address that is given.
  */
-export type AddressLack = { words: string; isAwaited: boolean }
+export type AddressLack = { words: string; isAwaited: boolean; isTaken?: boolean }
 
 /**
  * Returns a function that answers what the pools attached to a node lack for this need; undefined: nothing. Nodes with
@@ -133,7 +138,7 @@ export function supplyOf(tx: Db, { ipv4, ipv6Prefix }: AddressNeed): PoolSupply 
 }
 
 /** How many prefixes of this length `cutFrom` still cuts from the pool, one after another. */
-function prefixesLeft(tx: Db, pool: PoolRange & Pick<Pool, 'id' | 'nextOffset'>, prefixLength: number): number {
+function prefixesLeft(tx: Db, pool: Cut, prefixLength: number): number {
   const { gateway, first, last } = parsedRange(tx, pool)
   const next = cutFrom(tx, pool, prefixLength)
   if (!next) return 0
@@ -141,19 +146,8 @@ function prefixesLeft(tx: Db, pool: PoolRange & Pick<Pool, 'id' | 'nextOffset'>,
   const start = first + BigInt(next.nextOffset) - size
   const many = (last - start + 1n) / size
   const end = start + many * size
-  let [left, from] = [many, start]
-  // Each part that is left out is counted once.
-  for (const out of [{ first: gateway, last: gateway }, ...cutEarly(tx, pool.id)].toSorted(byFirst)) {
-    const begins = max(from, out.first - (out.first % size))
-    const ends = min(end, out.last - (out.last % size) + size)
-    if (ends <= begins) continue
-    left -= (ends - begins) / size
-    from = ends
-  }
-  return Number(left)
+  return Number(many - takenPlaces(tx, pool.id, { start, end, bits: prefixLength, gateway }))
 }
-const max = (a: bigint, b: bigint) => (a > b ? a : b)
-const min = (a: bigint, b: bigint) => (a < b ? a : b)
 
 /** Takes one IPv4 address beside the primary one. Throws `no_addresses`. */
 export const takeExtraIpv4 = (tx: Tx, workloadId: string, nodeId: string): string =>
@@ -187,7 +181,7 @@ export function takeIpv6(
   prefixLength: number,
   { isPrimary = true } = {},
 ): string {
-  const { ipv6Pools, freed, take, nextPlace, moveOn } = statements(tx)
+  const { ipv6Pools, freed, take, nextPlace } = statements(tx)
   for (const pool of ipv6Pools.all(nodeId)) {
     const again = freed.get(pool.id, prefixLength)
     if (again) {
@@ -201,13 +195,14 @@ export function takeIpv6(
       poolId: pool.id,
       version: 6,
       address: cut.address,
+      rangeStart: cut.rangeStart,
       prefixLength,
       place: nextPlace.get(pool.id)!.n,
       workloadId,
       isPrimary,
       scope: pool.scope,
     })
-    moveOn.run(cut.nextOffset, pool.id)
+    noteCut(tx, pool, cut.nextOffset)
     return cut.address
   }
   if (withholdsFor(tx, nodeId, 6)) throw awaitingReports('The node of this server')
@@ -220,35 +215,49 @@ export function takeIpv6(
 /**
  * The next aligned prefix behind what was cut before. `nextOffset` counts single addresses from the start of the range.
  */
-export function cutFrom(tx: Db, pool: PoolRange & Pick<Pool, 'id' | 'nextOffset'>, prefixLength: number) {
+export function cutFrom(tx: Db, pool: Cut, prefixLength: number) {
   const { network, gateway, first, last } = parsedRange(tx, pool)
   if (prefixLength < network.bits) return undefined
   const size = 1n << BigInt(128 - prefixLength)
   const from = first + BigInt(pool.nextOffset)
   // The network's own first prefix usually holds the gateway: it is left out.
   const start = from <= network.first ? network.first + size : from
-  // A prefix with the gateway in it is skipped, and what is cut already.
-  const skipped = [{ first: gateway, last: gateway }, ...cutEarly(tx, pool.id)].toSorted(byFirst)
   let aligned = ((start + size - 1n) / size) * size
-  for (const out of skipped)
+  const skip = (out: Range) => {
     if (out.first < aligned + size && aligned <= out.last) aligned = (out.last / size + 1n) * size
+  }
+  // A prefix with the gateway in it is skipped, and what is cut already.
+  const atGateway = { first: gateway, last: gateway }
+  skip(atGateway)
+  for (const out of earlyFrom(tx, pool.id, aligned)) {
+    if (out.first >= aligned + size) break
+    skip(out)
+    skip(atGateway)
+  }
   if (aligned + size - 1n > last) return undefined
-  return { address: toText(6, aligned), nextOffset: String(aligned + size - first) }
+  return { address: toText(6, aligned), rangeStart: startOf(aligned), nextOffset: String(aligned + size - first) }
 }
 
 /**
  * Is the prefix one that the pool still cuts: behind what was cut before, and neither with the gateway in it nor with
- * another prefix that is cut already?
+ * another prefix that is cut already? `except`: the id of an address that does not count.
  */
-export function isFreePrefix(tx: Db, pool: Pool, prefix: Network, early: EarlyCuts): boolean {
+export function isFreePrefix(tx: Db, pool: Cut, prefix: Network, except = ''): boolean {
   const { network, gateway, first, last } = parsedRange(tx, pool)
-  if (pool.version !== 6 || prefix.version !== 6 || prefix.bits <= network.bits) return false
+  if (network.version !== 6 || prefix.version !== 6 || prefix.bits <= network.bits) return false
   if (prefix.first < first + BigInt(pool.nextOffset) || prefix.last > last) return false
   const hasGateway = prefix.first <= gateway && gateway <= prefix.last
-  return !hasGateway && !early.overlaps(pool.id, prefix)
+  return !hasGateway && prefixIn(tx, pool.id, prefix, except) === undefined
 }
 
 type PoolRange = Pick<Pool, 'network' | 'gateway' | 'first' | 'last'>
+/** A pool as far as prefixes are cut from it. */
+export type Cut = PoolRange & Pick<Pool, 'id' | 'nextOffset'>
+/** Is the whole prefix in the range of the pool? */
+export function hasPrefix(tx: Db, pool: Cut, prefix: Network): boolean {
+  const { network, first, last } = parsedRange(tx, pool)
+  return prefix.version === network.version && first <= prefix.first && prefix.last <= last
+}
 const parsed = prepared(() => new Map<string, { text: string; range: ReturnType<typeof parse> }>())
 /**
  * The numbers of a pool's range, kept with the database: to parse the four texts takes longer than to take a prefix.
@@ -266,11 +275,17 @@ const parse = ({ network, gateway, first, last }: PoolRange) => ({
   last: toNumber(last)!.n,
 })
 
+/** The IPv6 pools that the node routes; some of them may give no addresses yet. */
+export const pools6Of = (tx: Db, nodeId: string): (Cut & Pick<Pool, 'scope'>)[] =>
+  statements(tx).everyIpv6Pool.all(nodeId)
+
 /** The place of the next prefix in its pool. */
 export const nextPlaceIn = (tx: Db, poolId: string): number => statements(tx).nextPlace.get(poolId)!.n
 /** The next prefix is cut behind this offset. */
-export const noteCut = (tx: Tx, poolId: string, nextOffset: string) =>
-  void statements(tx).moveOn.run(nextOffset, poolId)
+export function noteCut(tx: Tx, pool: PoolRange & Pick<Pool, 'id'>, nextOffset: string) {
+  statements(tx).moveOn.run(nextOffset, pool.id)
+  passEarly(tx, pool.id, parsedRange(tx, pool).first + BigInt(nextOffset))
+}
 
 /** Releases every address of the workload; a floating address stays its owner's. Answers those that are free now. */
 export function releaseAddresses(tx: Tx, workloadId: string): string[] {

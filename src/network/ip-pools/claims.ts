@@ -7,9 +7,9 @@ import { eq } from 'drizzle-orm'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting } from '../../kernel/db/rows.ts'
-import { isFreePrefix, nextPlaceIn } from './allocate.ts'
+import { isFreePrefix, nextPlaceIn, pools6Of } from './allocate.ts'
 import { awaitNoLonger } from './awaited.ts'
-import { EarlyCuts } from './cut-early.ts'
+import { startOf } from './prefixes.ts'
 import { poolById } from './queries.ts'
 import { type Network, toNetwork, toNumber, toText } from './ranges.ts'
 import { type Address, addresses, poolNodes } from './tables.ts'
@@ -41,9 +41,6 @@ const statements = prepared(({ $client }) => ({
     `SELECT a.id, a.address, a.version, a.workload_id AS workloadId, a.reserved_for AS reservedFor,
        a.holder_id AS holderId, a.prefix_length AS prefixLength
      FROM addresses a JOIN pool_nodes pn ON pn.pool_id = a.pool_id AND pn.node_id = ? WHERE a.address = ?`,
-  ),
-  pools6: $client.prepare<{ id: string }, [string]>(
-    `SELECT p.id FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE p.version = 6 AND pn.node_id = ?`,
   ),
   ofNode: $client.prepare<Claim, [string]>(
     `SELECT c.address_id AS addressId, c.workload_id AS workloadId, c.words, a.address, a.workload_id AS holder
@@ -108,10 +105,9 @@ export function takeClaims(
 ): ClaimChange {
   const before = new Map(claimsOf(tx, nodeId).map((claim) => [claim.addressId, claim]))
   const stands = new Set<string>()
-  const early = new EarlyCuts(tx)
   const change: ClaimChange = { held: [], ended: [], isTooMany: false }
   for (const { workload, address } of statements(tx).unknown.all(JSON.stringify(named), MOST_LOOKED_AT)) {
-    const row = rowOf(tx, nodeId, address, early)
+    const row = rowOf(tx, nodeId, address)
     // The record gives it to this workload in another spelling, or to another one that is about to have it.
     if (!row || row.workloadId === workload) continue
     const isNew = 'poolId' in row || !before.has(row.id)
@@ -121,7 +117,7 @@ export function takeClaims(
       change.isTooMany = true
       break
     }
-    const id = 'poolId' in row ? insertEarly(tx, row, early) : row.id
+    const id = 'poolId' in row ? insertEarly(tx, row) : row.id
     stands.add(id)
     const words = wordsFor(workload)
     if (before.get(id)?.words === words) continue
@@ -130,7 +126,7 @@ export function takeClaims(
     if (holdClaimed(tx, id) && isNew) change.held.push(row.address)
   }
   for (const { addressId, address } of before.values())
-    if (!stands.has(addressId) && endClaim(tx, { addressId, nodeId, early })) change.ended.push(address)
+    if (!stands.has(addressId) && endClaim(tx, { addressId, nodeId })) change.ended.push(address)
   return change
 }
 
@@ -150,8 +146,7 @@ export const conflictingClaims = (tx: Db, limit: number) => statements(tx).confl
 
 /** For a node that is removed: it routes no pool, is not awaited, and what it claimed is free. */
 export function detachNode(tx: Tx, nodeId: string) {
-  const early = new EarlyCuts(tx)
-  for (const { addressId } of claimsOf(tx, nodeId)) endClaim(tx, { addressId, nodeId, early })
+  for (const { addressId } of claimsOf(tx, nodeId)) endClaim(tx, { addressId, nodeId })
   awaitNoLonger(tx, nodeId)
   tx.delete(poolNodes).where(eq(poolNodes.nodeId, nodeId)).run()
 }
@@ -175,7 +170,7 @@ export function holdClaimed(tx: Tx, addressId: string): boolean {
 }
 
 /** Answers whether the address is free since. */
-function endClaim(tx: Tx, { addressId, nodeId, early }: { addressId: string; nodeId: string; early: EarlyCuts }) {
+function endClaim(tx: Tx, { addressId, nodeId }: { addressId: string; nodeId: string }) {
   const row = statements(tx).address.get(addressId)!
   const isHeld = isReservedByClaim(tx, row)
   statements(tx).drop.run(addressId, nodeId)
@@ -185,16 +180,14 @@ function endClaim(tx: Tx, { addressId, nodeId, early }: { addressId: string; nod
   if (holdClaimed(tx, addressId)) return false
   if (!row.cutEarly) return true
   const prefix = toNetwork(`${row.address}/${row.prefixLength}`)!
-  early.remove(row.poolId, prefix)
   // The pool will be cut there.
-  if (isFreePrefix(tx, poolById(tx, row.poolId)!, prefix, early)) statements(tx).delete.run(addressId)
-  else early.add(row.poolId, prefix)
+  if (isFreePrefix(tx, poolById(tx, row.poolId)!, prefix, addressId)) statements(tx).delete.run(addressId)
   return true
 }
 
 type Early = Row & { poolId: string; prefix: Network }
 /** The address in a pool that the node routes; one with `poolId` is not cut yet. Undefined: no order can get it. */
-function rowOf(tx: Db, nodeId: string, named: string, early: EarlyCuts): Row | Early | undefined {
+function rowOf(tx: Db, nodeId: string, named: string): Row | Early | undefined {
   const prefix = named.includes('/') ? toNetwork(named) : undefined
   const single = prefix ? { version: prefix.version, n: prefix.first } : toNumber(named)
   if (!single || (single.version === 6) !== (prefix !== undefined)) return undefined
@@ -202,18 +195,16 @@ function rowOf(tx: Db, nodeId: string, named: string, early: EarlyCuts): Row | E
   const found = statements(tx).routed.get(nodeId, address)
   if (found) return single.version === 4 || found.prefixLength === prefix!.bits ? found : undefined
   if (!prefix || prefix.bits < SHORTEST_PREFIX) return undefined
-  const poolId = statements(tx)
-    .pools6.all(nodeId)
-    .find(({ id }) => isFreePrefix(tx, poolById(tx, id)!, prefix, early))?.id
+  const poolId = pools6Of(tx, nodeId).find((pool) => isFreePrefix(tx, pool, prefix))?.id
   if (poolId === undefined) return undefined
   return { id: '', address, workloadId: null, reservedFor: null, holderId: null, poolId, prefix }
 }
 
-function insertEarly(tx: Tx, { poolId, address, prefix }: Early, early: EarlyCuts): string {
+function insertEarly(tx: Tx, { poolId, address, prefix }: Early): string {
   const id = newId('ip')
   const prefixLength = prefix.bits
   const { scope } = poolById(tx, poolId)!
-  insert(tx, { id, poolId, version: 6, address, prefixLength, place: nextPlaceIn(tx, poolId), cutEarly: true, scope })
-  early.add(poolId, prefix)
+  const [place, rangeStart] = [nextPlaceIn(tx, poolId), startOf(prefix.first)]
+  insert(tx, { id, poolId, version: 6, address, prefixLength, place, rangeStart, cutEarly: true, scope })
   return id
 }

@@ -55,6 +55,7 @@ export function takeFloating(tx: Tx, holder: Holder, version: 4 | 6, nodeIds: re
       poolId,
       version: 6,
       address: cut.address,
+      rangeStart: cut.rangeStart,
       prefixLength: 128,
       place: nextPlaceIn(tx, poolId),
       holderId: holder.id,
@@ -62,7 +63,7 @@ export function takeFloating(tx: Tx, holder: Holder, version: 4 | 6, nodeIds: re
       reservedFor: RESERVED_FOR,
       scope: pool.scope,
     })
-    noteCut(tx, poolId, cut.nextOffset)
+    noteCut(tx, pool, cut.nextOffset)
     return id
   }
   if (nodeIds.some((nodeId) => withholdsFor(tx, nodeId, version))) throw awaitingReports('This location')

@@ -4,11 +4,10 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting } from '../../kernel/db/rows.ts'
-import { type AddressLack, isFreePrefix, nextPlaceIn } from './allocate.ts'
+import { type AddressLack, type Cut, hasPrefix, isFreePrefix, nextPlaceIn, pools6Of } from './allocate.ts'
 import { awaitingReports, isGiven, withholdsFor } from './awaited.ts'
-import { EarlyCuts } from './cut-early.ts'
-import { poolById } from './queries.ts'
-import { type Network, overlap, toNetwork, toNumber, toText } from './ranges.ts'
+import { prefixIn, startOf } from './prefixes.ts'
+import { type Network, toNetwork, toNumber, toText } from './ranges.ts'
 import { type Address, addresses, type Pool } from './tables.ts'
 
 type Row = Pick<Address, 'id' | 'poolId' | 'prefixLength' | 'workloadId' | 'reservedFor' | 'holderId'>
@@ -25,13 +24,6 @@ const statements = prepared(({ $client }) => ({
        AND NOT EXISTS (SELECT 1 FROM pool_nodes pn WHERE pn.pool_id = a.pool_id AND pn.node_id = ?2)
      ORDER BY a.version, a.is_primary DESC, a.place LIMIT 1`,
   ),
-  pools6: $client.prepare<{ id: string }, [string]>(
-    `SELECT p.id FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id
-     WHERE p.version = 6 AND pn.node_id = ? ORDER BY p.id`,
-  ),
-  prefixesOf: $client.prepare<{ prefix: string }, [string]>(
-    `SELECT address || '/' || prefix_length AS prefix FROM addresses WHERE pool_id = ? AND version = 6`,
-  ),
   take: $client.prepare(
     `UPDATE addresses SET workload_id = ?, is_primary = ? WHERE id = ? AND workload_id IS NULL
      AND reserved_for IS NULL AND holder_id IS NULL`,
@@ -47,12 +39,11 @@ export function spelled(given: string): { text: string; version: 4 | 6; prefix?:
   return prefix?.version === 6 ? { text: `${toText(6, prefix.first)}/${prefix.bits}`, version: 6, prefix } : undefined
 }
 
-/** `isTaken`: something else has the address; otherwise no pool of the node gives it. */
-type Lack = AddressLack & { isTaken: boolean }
-type Found = { row: Row } | { pool: Pool; prefix: Network } | Lack
-const lack = (words: string): Lack => ({ words, isAwaited: false, isTaken: false })
-const taken = (words: string): Lack => ({ words, isAwaited: false, isTaken: true })
-const awaited = (text: string): Lack => ({
+type Found = { row: Row } | { pool: CutPool; prefix: Network } | AddressLack
+type CutPool = Cut & Pick<Pool, 'scope'>
+const lack = (words: string): AddressLack => ({ words, isAwaited: false, isTaken: false })
+const taken = (words: string): AddressLack => ({ words, isAwaited: false, isTaken: true })
+const awaited = (text: string): AddressLack => ({
   words: `${text} not known to be free before other nodes have reported`,
   isAwaited: true,
   isTaken: false,
@@ -70,14 +61,13 @@ function find(tx: Db, nodeId: string, given: string): Found {
     if (row.holderId !== null) return taken(`${text} in use as a floating address`)
     return row.reservedFor === null ? { row } : taken(`${text} reserved (${row.reservedFor})`)
   }
-  const pools = prefix ? statements(tx).pools6.all(nodeId) : []
-  const pool = pools.map(({ id }) => poolById(tx, id)!).find(({ network }) => overlap(toNetwork(network)!, prefix!))
-  if (!pool || !prefix) return lack(`no pool with ${text}`)
+  // Pools of one network are pieces of it. At a node, no two have an address in common.
+  const pool = prefix && pools6Of(tx, nodeId).find((one) => hasPrefix(tx, one, prefix))
+  if (!pool) return lack(`no pool with ${text}`)
   if (withholdsFor(tx, nodeId, version)) return awaited(text)
-  const cut = statements(tx).prefixesOf.all(pool.id)
-  const other = cut.find((one) => overlap(toNetwork(one.prefix)!, prefix))
-  if (other) return taken(`${text} beside ${other.prefix}, which is cut already`)
-  return isFreePrefix(tx, pool, prefix, new EarlyCuts(tx)) ? { pool, prefix } : lack(`no free prefix ${text}`)
+  const other = prefixIn(tx, pool.id, prefix)
+  if (other !== undefined) return taken(`${text} beside ${other}, which is cut already`)
+  return isFreePrefix(tx, pool, prefix) ? { pool, prefix } : lack(`no free prefix ${text}`)
 }
 
 /** The lack that keeps the node from giving these addresses, in words behind its name; undefined: there is none. */
@@ -116,7 +106,7 @@ export function takeGiven(tx: Tx, workloadId: string, nodeIds: readonly string[]
   }
 }
 
-function refusal({ words, isTaken, isAwaited }: Lack, address: string): ApiError {
+function refusal({ words, isTaken, isAwaited }: AddressLack, address: string): ApiError {
   if (isAwaited) return awaitingReports('The node of this server')
   return isTaken
     ? new ApiError('address_in_use', `${words}. Free it there, or choose another address.`)
@@ -126,7 +116,7 @@ function refusal({ words, isTaken, isAwaited }: Lack, address: string): ApiError
 function cutEarlyFor(
   tx: Tx,
   workloadId: string,
-  { pool, prefix }: { pool: Pool; prefix: Network },
+  { pool, prefix }: { pool: CutPool; prefix: Network },
   isPrimary: boolean,
 ) {
   insert(tx, {
@@ -135,6 +125,7 @@ function cutEarlyFor(
     version: 6,
     address: toText(6, prefix.first),
     prefixLength: prefix.bits,
+    rangeStart: startOf(prefix.first),
     place: nextPlaceIn(tx, pool.id),
     scope: pool.scope,
     cutEarly: true,

@@ -37,7 +37,9 @@ export const addresses = sqliteTable('addresses', {
   holderId: text('holder_id'),
   /** The reseller in whose quota a holder's address counts. */
   holderResellerId: text('holder_reseller_id'),
-  /** A claimed prefix that lies where its pool has not cut yet: it is left out there. */
+  /** IPv6 only: its first address as 32 digits, in whose order the prefixes of a pool are found. */
+  rangeStart: text('range_start'),
+  /** A claimed or imported prefix that lies where its pool has not cut yet: it is left out there. */
   cutEarly: integer('cut_early', { mode: 'boolean' }).notNull().default(false),
   /** That of its pool. */
   scope: text().notNull().default(EVERYWHERE),

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'bun:test'
 import { locationById } from '../../../src/fleet/locations/queries.ts'
 import { changeWorkload, workloadById } from '../../../src/fleet/workloads/queries.ts'
 import { type Identity, reserve } from '../../../src/fleet/workloads/reserve.ts'
-import { closeStay, openArriving } from '../../../src/fleet/workloads/stays/stays.ts'
+import { closeStay, openArriving, releaseHome } from '../../../src/fleet/workloads/stays/stays.ts'
 import { ApiError } from '../../../src/kernel/api/errors.ts'
 import { write } from '../../../src/kernel/db/open.ts'
-import { addressesOf } from '../../../src/network/ip-pools/allocate.ts'
+import { addressesOf, releaseAddresses } from '../../../src/network/ip-pools/allocate.ts'
 import { lackingGiven, takeGiven } from '../../../src/network/ip-pools/given.ts'
 import { stayFaults } from '../../support/nodes/stays.ts'
 import { type World, world } from '../../support/world/panel.ts'
@@ -47,6 +47,8 @@ const rows = ({ db }: World) =>
   db.$client
     .query('SELECT (SELECT count(*) FROM workloads) AS w, (SELECT count(workload_id) FROM addresses) AS a')
     .get()
+const changeOf = (p: World, id: string, values: Parameters<typeof changeWorkload>[2]) =>
+  write(p.db, (tx) => changeWorkload(tx, id, values))
 const v6 = (p: World, nodeIds = [p.node.id]) =>
   p.admin('POST', '/admin/ip-pools', {
     name: 'v6',
@@ -102,13 +104,17 @@ describe('an identity that is given', () => {
     ['a MAC address that is none', { mac: '52:54:00:ab:cd' }, 'validation_failed: mac: 52:54:00:ab:cd is no MAC'],
     ['a MAC address of many', { mac: '33:33:00:ab:cd:ef' }, 'validation_failed: mac: 33:33:00:ab:cd:ef is no MAC'],
     ['a MAC address of another server', { mac: '52:54:00:00:00:01' }, 'validation_failed: mac: 52:54:00:00:00:01 is'],
-    ['an address of another server', { addresses: ['203.0.113.11'] }, 'no_addresses: 203.0.113.11 in use by box_'],
+    ['an address of another server', { addresses: ['203.0.113.11'] }, 'address_in_use: 203.0.113.11 in use by box_'],
     ['an address in no pool', { addresses: ['192.0.2.1'] }, 'no_addresses: No pool with 192.0.2.1'],
-    ['a reserved address', { addresses: ['203.0.113.13'] }, 'no_addresses: 203.0.113.13 reserved (router)'],
-    ['a claimed address', { addresses: ['203.0.113.14'] }, 'no_addresses: 203.0.113.14 reserved (On fra-01, by'],
+    ['a reserved address', { addresses: ['203.0.113.13'] }, 'address_in_use: 203.0.113.13 reserved (router)'],
+    ['a claimed address', { addresses: ['203.0.113.14'] }, 'address_in_use: 203.0.113.14 reserved (On fra-01, by'],
     ['the same address twice', { addresses: ['203.0.113.20', '203.0.113.20'] }, 'address_in_use: 203.0.113.20 in use'],
-    ['a prefix that is cut', { addresses: ['2001:db8:0:1::/64'] }, 'no_addresses: 2001:db8:0:1::/64 in use by box_'],
-    ['a prefix in one that is cut', { addresses: ['2001:db8:0:1:1::/80'] }, 'no_addresses: 2001:db8:0:1:1::/80 beside'],
+    ['a prefix that is cut', { addresses: ['2001:db8:0:1::/64'] }, 'address_in_use: 2001:db8:0:1::/64 in use by box_'],
+    [
+      'a prefix in one that is cut',
+      { addresses: ['2001:db8:0:1:1::/80'] },
+      'address_in_use: 2001:db8:0:1:1::/80 beside',
+    ],
     ['the prefix of the gateway', { addresses: ['2001:db8::/64'] }, 'no_addresses: No free prefix 2001:db8::/64'],
     ['a prefix with host bits', { addresses: ['2001:db8:0:5::1/64'] }, 'no_addresses: No pool with 2001:db8:0:5::1/64'],
     ['words', { addresses: ['an address'] }, 'no_addresses: No pool with an address'],
@@ -131,6 +137,28 @@ describe('an identity that is given', () => {
       expect(refusal(() => import_(p, identity as Identity))).toStartWith(code)
       expect([rows(p), stayFaults(p.db)]).toEqual([before, []])
     })
+  test('names the address that is in use, and can come again once its server is gone', async () => {
+    using p = await open()
+    const identity = { mac: '52:54:00:00:00:01', addresses: ['203.0.113.11'] }
+    const { id } = import_(p, identity)
+    changeOf(p, id, { lifecycle: 'active' })
+    expect(refusal(() => import_(p, { addresses: ['203.0.113.11'] }))).toBe(
+      `address_in_use: 203.0.113.11 in use by ${id} in Frankfurt: fra-01 203.0.113.11 in use by ${id}. Free it ` +
+        'there, or choose another address.',
+    )
+    // A server that can still be brought back keeps its MAC address.
+    changeOf(p, id, { lifecycle: 'terminated', terminatedAt: p.now(), purgeAt: p.now() + 1000 })
+    expect(refusal(() => import_(p, { mac: identity.mac }))).toStartWith('validation_failed: mac')
+    write(p.db, (tx) => {
+      releaseAddresses(tx, id)
+      releaseHome(tx, id, p.now())
+    })
+    const again = import_(p, identity)
+    expect([again.ipv4, workloadById(p.db, again.id)!.mac]).toEqual(['203.0.113.11', '52:54:00:00:00:01'])
+    expect(workloadById(p.db, id)!.mac).toBe('52:54:00:00:00:01')
+    expect(refusal(() => import_(p, { mac: identity.mac }))).toStartWith('validation_failed: mac')
+    expect(stayFaults(p.db)).toEqual([])
+  })
   test('needs its pool on every node where the workload stays', async () => {
     using p = await open()
     const second = p.addNode(p.location, 'fra-02')

@@ -119,7 +119,7 @@ describe('the lists of the specification', () => {
     await p.admin('POST', '/admin/servers', p.order)
     await p.settle()
     const hex = "printf('02:00:00:%02x:%02x:%02x', i / 65536, i / 256 % 256, i % 256)"
-    copies('workloads', { id: "'srv_' || i", number: 'i', hostname: "'h' || i", mac: hex })
+    copies('workloads', { id: "'srv_' || i", number: 'i', hostname: "'h' || i", mac: hex, held_mac: hex })
     copies('servers', { id: "'srv_' || i" })
     copies('accounts', { id: "'usr_' || i", email: "i || '@bulk.test'" }, `reseller_id = '${reseller.id}'`)
     copies(

@@ -88,7 +88,7 @@ beforeAll(() => {
       ...{ id: id('srv', i), kind: i % 50 ? 'server' : 'gpu_instance', number: i, owner_id: id('usr', random(PEOPLE)) },
       ...{ reseller_id: oneOf([null, id('usr', random(5))]), node_id: 'nod', location_id: 'grp', pool: '' },
       ...{ hostname: `web${words(2)}${i}`, name: words(5), vcpus: 1, memory_mb: 1, disk_gb: 1, mac: `${mac()}-${i}` },
-      ...{ placement: '', lifecycle: 'active', created_at: 1, terminated_at: i % 9 ? null : 1 },
+      ...{ placement: '', lifecycle: 'active', created_at: 1, terminated_at: i % 9 ? null : 1, held_mac: `${i}` },
     })
     for (let n = random(3); n > 0; n--) addAddress(i * 4 + n, id('srv', i))
   }

@@ -283,6 +283,7 @@ class Rows {
     const hostname = `web${i}.bench.example`
     const status = i % 20 === 0 ? 'stopped' : i % 50 === 1 ? 'suspended' : 'running'
     const power = status === 'running' ? 'running' : 'stopped'
+    const mac = ['02', '00', ...i.toString(16).padStart(8, '0').match(/../g)!].join(':')
     this.add('workloads', {
       id,
       kind: 'server',
@@ -301,7 +302,8 @@ class Rows {
       vcpus: 2,
       memory_mb: 2048,
       disk_gb: 40,
-      mac: ['02', '00', ...i.toString(16).padStart(8, '0').match(/../g)!].join(':'),
+      mac,
+      held_mac: mac,
       placement: `${node.name}: most free memory of 20`,
       created_at: this.now - 1000 * (1_000_000 - i),
     })

@@ -9,7 +9,7 @@ import { type Stay, type StayRole, workloadPastStays, workloadStays, workloadSta
 
 const columns = `workload_id AS workloadId, node_id AS nodeId, role, pool, vcpus, memory_mb AS memoryMb,
   disk_gb AS diskGb, spare_disk_gb AS spareDiskGb, rules, since`
-const { version: _, pool: _pool, ...ofWorkload } = getTableColumns(workloads)
+const { version: _, heldMac: __, pool: _pool, ...ofWorkload } = getTableColumns(workloads)
 type OnNode = Workload & Pick<Stay, 'role' | 'spareDiskGb'>
 const decode = decoding<OnNode>(ofWorkload)
 
