@@ -50,19 +50,19 @@ import { enrollmentPage, enrollPage } from '../../views/fleet/nodes/enrollment.t
 import { nodesPage } from '../../views/fleet/nodes/list.tsx'
 import { nodePage } from '../../views/fleet/nodes/show.tsx'
 import { nodeStoragePage } from '../../views/fleet/nodes/storage.tsx'
-import { providerPage } from '../../views/identity/auth/identity-provider.tsx'
+import { providerPage } from '../../views/identity/auth/identity-provider/provider.tsx'
+import { firstFactorPage } from '../../views/identity/auth/second-factors/first-factor.tsx'
+import { securityPage } from '../../views/identity/auth/second-factors/security.tsx'
 import {
   confirmEmailPage,
   forgotPage,
   resetPage,
   signInLinkPage,
   welcomePage,
-} from '../../views/identity/auth/mailed-links.tsx'
-import { confirmPage } from '../../views/identity/auth/recent-auth.tsx'
-import { firstFactorPage } from '../../views/identity/auth/second-factors/first-factor.tsx'
-import { secondFactorPage } from '../../views/identity/auth/second-factors/second-factor.tsx'
-import { securityPage } from '../../views/identity/auth/second-factors/security.tsx'
-import { signInPage } from '../../views/identity/auth/sign-in.tsx'
+} from '../../views/identity/auth/sign-in/mailed-links.tsx'
+import { confirmPage } from '../../views/identity/auth/sign-in/recent-auth.tsx'
+import { secondFactorPage } from '../../views/identity/auth/sign-in/second-factor.tsx'
+import { signInPage } from '../../views/identity/auth/sign-in/sign-in.tsx'
 import { customersPage, resellerCustomersPage } from '../../views/identity/customers/list.tsx'
 import { customerPage, resellerCustomerPage } from '../../views/identity/customers/show.tsx'
 import { notificationsPage } from '../../views/identity/notices/list.tsx'
@@ -144,10 +144,11 @@ import { trafficRecordsFeature } from '../fleet/traffic-records/feature.ts'
 import { volumeRecordsFeature } from '../fleet/volume-records/feature.ts'
 import { workloadsFeature } from '../fleet/workloads/feature.ts'
 import { accountRecordsFeature } from '../identity/account-records/feature.ts'
-import { authFeature } from '../identity/auth/feature.ts'
 import { identityProviderFeature } from '../identity/auth/identity-provider/feature.ts'
 import { linksFeature } from '../identity/auth/links/feature.ts'
 import { secondFactorsFeature } from '../identity/auth/second-factors/feature.ts'
+import { sessionsFeature } from '../identity/auth/sessions/feature.ts'
+import { signInFeature } from '../identity/auth/sign-in/feature.ts'
 import { customersFeature } from '../identity/customers/feature.ts'
 import { noticesFeature } from '../identity/notices/feature.ts'
 import { ownAccountFeature } from '../identity/own-account/feature.ts'
@@ -204,7 +205,7 @@ export const features: readonly Feature[] = [
   accountRecordsFeature,
   { ...setUpFeature, pages: [setUpPage] },
   { ...customersFeature, pages: [customersPage, customerPage, resellerCustomersPage, resellerCustomerPage] },
-  { ...ownAccountFeature, pages: [profilePage] },
+  { ...ownAccountFeature, pages: [profilePage, confirmEmailPage] },
   { ...resellersFeature, pages: [resellersPage, resellerPage, resellerOverviewPage, resellerPackagesPage] },
   { ...noticesFeature, pages: [notificationsPage] },
   savedFiltersFeature,
@@ -297,10 +298,14 @@ export const features: readonly Feature[] = [
   { ...gpuOffersFeature, pages: [gpuOffersPage] },
   { ...sshKeysFeature, pages: [ownKeysPage] },
   { ...teamFeature, pages: [teamPage, joinPage] },
-  { ...authFeature, pages: [signInPage, confirmPage] },
-  { ...linksFeature, pages: [welcomePage, forgotPage, resetPage, confirmEmailPage, signInLinkPage] },
+  {
+    ...signInFeature,
+    pages: [signInPage, confirmPage, secondFactorPage, welcomePage, forgotPage, resetPage, signInLinkPage],
+  },
+  sessionsFeature,
+  linksFeature,
   { ...identityProviderFeature, pages: [providerPage] },
-  { ...secondFactorsFeature, pages: [secondFactorPage, securityPage, firstFactorPage] },
+  { ...secondFactorsFeature, pages: [securityPage, firstFactorPage] },
   { ...eventsFeature, pages: eventsPages },
   provisioningFeature,
   { ...webhooksFeature, pages: [...webhooksPages, ...webhookPages] },

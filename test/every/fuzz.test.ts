@@ -513,10 +513,10 @@ afterAll(() => {
  */
 const neverDone: Readonly<Record<string, string>> = {
   'setup.finish': 'there is staff already: test/end-to-end/pages/browser.test.ts',
-  'sessions.begin-with-provider': 'there is no provider to ask: test/identity/auth/oidc.test.ts',
-  'identities.begin-link': 'there is no provider to ask: test/identity/auth/oidc.test.ts',
-  'identities.link': 'there is no provider to ask: test/identity/auth/oidc.test.ts',
-  'sessions.from-provider': 'there is no provider to ask: test/identity/auth/oidc.test.ts',
+  'sessions.begin-with-provider': 'there is no provider to ask: test/identity/auth/identity-provider/oidc.test.ts',
+  'identities.begin-link': 'there is no provider to ask: test/identity/auth/identity-provider/oidc.test.ts',
+  'identities.link': 'there is no provider to ask: test/identity/auth/identity-provider/oidc.test.ts',
+  'sessions.from-provider': 'there is no provider to ask: test/identity/auth/identity-provider/oidc.test.ts',
   'sign-in-provider.set': 'there is no provider to ask: test/platform/settings/sign-in.test.ts',
   'sessions.passkey': 'needs an authenticator: test/end-to-end/pages/sign-in.test.ts',
   'passkeys.create': 'needs an authenticator: test/end-to-end/pages/sign-in.test.ts',

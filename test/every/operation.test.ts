@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { registry as product } from '../../src/app/features.ts'
 import { accountKinds } from '../../src/identity/account-records/kinds.ts'
-import { passkeys } from '../../src/identity/auth/tables.ts'
+import { passkeys } from '../../src/identity/auth/second-factors/tables.ts'
 import { presets } from '../../src/identity/tokens/presets.ts'
 import { type AccountKind, isScope } from '../../src/kernel/api/access.ts'
 import { Limit } from '../../src/kernel/api/limits.ts'

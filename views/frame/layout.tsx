@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import type { AssetName } from '../../public/assets.ts'
 import { areas, homeOf } from '../../src/identity/account-records/areas.ts'
-import { closeSupport } from '../../src/identity/auth/support-session.ts'
+import { closeSupport } from '../../src/identity/auth/sessions/support-session.ts'
 import { listNotices } from '../../src/identity/notices/notices.ts'
 import { iso } from '../../src/kernel/db/clock.ts'
 import type { Html } from '../../src/kernel/web/html.ts'

@@ -1,5 +1,5 @@
 // The navigation of each kind of account, and the account's own menu, both from what features declare.
-import { signOut } from '../../src/identity/auth/sign-in.ts'
+import { signOut } from '../../src/identity/auth/sign-in/sign-in.ts'
 import { PerRights } from '../../src/kernel/web/markup-per-rights.ts'
 import { type NavEntry, navGroups } from '../../src/kernel/web/navigation.ts'
 import { useAt } from '../../src/kernel/web/page-context.ts'

@@ -13,10 +13,10 @@ import { roleOf } from '../account-records/roles/role.ts'
 import { uiPreferencesOf } from '../account-records/ui-preferences.ts'
 import { tokenByHash } from '../tokens/queries.ts'
 import type { TokenUses } from '../tokens/uses.ts'
-import { cookieFrom } from './cookies.ts'
 import type { Held, HeldRights } from './held-rights.ts'
 import { lacksSecondFactor } from './second-factors/second-factors.ts'
-import { markSeen, SEEN_EVERY_MS, type Session, sessionFrom } from './sessions.ts'
+import { cookieFrom } from './sessions/cookies.ts'
+import { markSeen, SEEN_EVERY_MS, type Session, sessionFrom } from './sessions/sessions.ts'
 
 const nobody: Sender = { actor: undefined, limitKey: '' }
 

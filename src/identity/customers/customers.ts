@@ -1,6 +1,6 @@
 import { ApiError } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'
-import { fields, line, operation, type Query } from '../../kernel/api/operation.ts'
+import { done, fields, line, operation, type Query } from '../../kernel/api/operation.ts'
 import { idOf, text } from '../../kernel/api/query.ts'
 import { csvOf } from '../../kernel/csv.ts'
 import { customer, resellerIdFor } from '../account-records/model.ts'
@@ -47,6 +47,26 @@ export const createCustomer = operation({
     tellCreated(tx, clock(), customer)
     if (body.invite) sendWelcome(tx, call, customer)
     return showCustomer(tx, customer)
+  },
+})
+
+export const inviteCustomer = operation({
+  id: 'customers.invite',
+  method: 'POST',
+  path: '/customers/{id}/actions/invite',
+  summary: 'Mail a customer without a password a link to choose one; an earlier link ends',
+  access: who,
+  on: customer,
+  response: done,
+  refuses: ['already_done'],
+  run({ tx, target, ...app }) {
+    if (target.passwordHash)
+      throw new ApiError(
+        'already_done',
+        `${target.name} has already chosen a password. If it is forgotten, the sign-in page mails a link.`,
+      )
+    sendWelcome(tx, app, target)
+    return {}
   },
 })
 

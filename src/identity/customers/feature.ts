@@ -9,6 +9,7 @@ import {
   createCustomer,
   exportCustomers,
   getCustomer,
+  inviteCustomer,
   listCustomers,
   lockCustomer,
   unlockCustomer,
@@ -43,6 +44,7 @@ export const customersFeature = feature({
   events,
   operations: [
     createCustomer,
+    inviteCustomer,
     exportCustomers,
     listCustomers,
     getCustomer,

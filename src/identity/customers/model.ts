@@ -18,8 +18,8 @@ import {
   refuseTaken,
 } from '../account-records/model.ts'
 import { accountByEmail, accountById, accountSorts, insertAccount, updateAccount } from '../account-records/queries.ts'
-import { lastSeenAt } from '../auth/queries.ts'
 import { factorsOf } from '../auth/second-factors/factors.ts'
+import { lastSeenAt } from '../auth/sessions/queries.ts'
 
 /** Resources bought beside the packages. */
 export const allowanceResponse = namedSchema('Allowance', {

@@ -6,8 +6,8 @@ import { type PrepareContext, secret } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { type Account, ownAccount } from '../account-records/model.ts'
 import { accountIfPasswordUnchanged, passwordFits } from '../auth/passwords/hash.ts'
-import { mustStillBeOpen, ownSessionId } from '../auth/sessions.ts'
-import { sessionThrottleKey, throttled } from '../auth/sign-in-throttle.ts'
+import { mustStillBeOpen, ownSessionId } from '../auth/sessions/sessions.ts'
+import { sessionThrottleKey, throttled } from '../auth/sign-in/sign-in-throttle.ts'
 
 /**
  * Slow, so it runs before the transaction, in which `mustStillKnowPassword` checks again. Throws `validation_failed`

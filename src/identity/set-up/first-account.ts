@@ -10,8 +10,8 @@ import type { ScheduleContext } from '../../kernel/feature.ts'
 import { log } from '../../kernel/log.ts'
 import { mailField } from '../account-records/model.ts'
 import { hasStaff } from '../account-records/queries.ts'
-import { completeSignIn, signedIn } from '../auth/complete-sign-in.ts'
 import { hashPassword, mustBeGood } from '../auth/passwords/hash.ts'
+import { completeSignIn, signedIn } from '../auth/sign-in/complete-sign-in.ts'
 import { addStaff } from '../staff/staff-member.ts'
 
 /** The page after the first account: it offers a second factor, and can be left. */

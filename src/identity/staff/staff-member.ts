@@ -8,8 +8,8 @@ import { type Account, mailAddress, refuseTaken } from '../account-records/model
 import { insertAccount } from '../account-records/queries.ts'
 import { allRoles, roleNamed } from '../account-records/roles/queries.ts'
 import { type Role, roleOf } from '../account-records/roles/role.ts'
-import { lastSeenAt } from '../auth/queries.ts'
 import { factorsOf } from '../auth/second-factors/factors.ts'
+import { lastSeenAt } from '../auth/sessions/queries.ts'
 
 /** Throws `email_taken`, and `validation_failed` for a role there is not. */
 export function addStaff(

@@ -93,7 +93,7 @@ async function destroyedBy(op: Operation): Promise<Destroyed[] | undefined> {
 }
 
 const changes = operations.filter((op) => op.method !== 'GET' && op.access !== 'anyone' && !op.authAttempt)
-/** Needs a code of the person's app: test/identity/auth/second-factor.test.ts. */
+/** Needs a code of the person's app: test/identity/auth/second-factors/second-factor.test.ts. */
 const elsewhere = ['totp.remove']
 const reached = new Set<string>()
 

@@ -1,7 +1,7 @@
 // A reseller who gives a customer an address that exists elsewhere learns nothing about it. The person who reads its
 // mail does, and decides.
 import { describe, expect, test } from 'bun:test'
-import { mailResetLinks, mailSecondAccounts } from '../../../src/identity/auth/links/password-links.ts'
+import { mailResetLinks, mailSecondAccounts } from '../../../src/identity/auth/sign-in/password-links.ts'
 import type { Reply } from '../../support/world/panel.ts'
 import { code, shop } from './shop.ts'
 

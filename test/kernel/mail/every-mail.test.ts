@@ -5,7 +5,7 @@ import { tellOverflow, tellPaused } from '../../../src/billing/webhooks/notices.
 import { webhookById } from '../../../src/billing/webhooks/queries.ts'
 import { instanceById } from '../../../src/compute/gpu-instances/model.ts'
 import { tellIdleStop } from '../../../src/compute/gpu-instances/use/notices.ts'
-import { mailResetLinks } from '../../../src/identity/auth/links/password-links.ts'
+import { mailResetLinks } from '../../../src/identity/auth/sign-in/password-links.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { settleTraffic } from '../../../src/network/traffic/limits.ts'
 import { alertById } from '../../../src/platform/alerts/queries.ts'

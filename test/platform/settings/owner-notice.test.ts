@@ -1,6 +1,6 @@
 // S50: owners are notified of what decides where credentials and links go, over the mail server from before the change.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { mailResetLinks } from '../../../src/identity/auth/links/password-links.ts'
+import { mailResetLinks } from '../../../src/identity/auth/sign-in/password-links.ts'
 import { minute } from '../../../src/kernel/db/clock.ts'
 import { type Mailbox, mailbox } from '../../support/services/mailbox.ts'
 import { type World, world } from '../../support/world/panel.ts'

@@ -1,6 +1,6 @@
 // The actions of staff and resellers on the account of a customer.
 
-import { openSupport } from '../../../src/identity/auth/support-session.ts'
+import { openSupport } from '../../../src/identity/auth/sessions/support-session.ts'
 import {
   changeCustomer,
   type getCustomer,

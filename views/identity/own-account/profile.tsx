@@ -12,7 +12,7 @@ import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Copyable, Facts, Note, Section } from '../../components/section.tsx'
 import { Moment, Time } from '../../components/time.tsx'
-import { Identities, provider } from '../auth/identity-provider.tsx'
+import { Identities, provider } from '../auth/identity-provider/provider.tsx'
 
 const reads = { account: getOwnAccount, identities: reading(listIdentities, () => ({})), provider }
 type Account = Answers<typeof reads>['account']

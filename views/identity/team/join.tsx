@@ -1,7 +1,7 @@
 // The page behind the link in an invitation. Opening it changes nothing, because mail programs open links too.
 import type { ComponentChildren } from 'preact'
 import { homeOf } from '../../../src/identity/account-records/areas.ts'
-import { signOut } from '../../../src/identity/auth/sign-in.ts'
+import { signOut } from '../../../src/identity/auth/sign-in/sign-in.ts'
 import { acceptInvitation, getInvitation, joinTeam } from '../../../src/identity/team/accept.ts'
 import { roles } from '../../../src/identity/team/role.ts'
 import { type Answers, page, reading } from '../../../src/kernel/web/page.ts'

@@ -1,6 +1,6 @@
 import { getSignInProvider } from '../../../src/identity/auth/identity-provider/configure.ts'
 import { LEAST_CHARACTERS } from '../../../src/identity/auth/passwords/hash.ts'
-import { sessionLimits } from '../../../src/identity/auth/sessions.ts'
+import { sessionLimits } from '../../../src/identity/auth/sessions/sessions.ts'
 import { listWeakenings } from '../../../src/identity/weakenings/weakenings.ts'
 import { SIGN_INS_PER_MINUTE } from '../../../src/kernel/api/limits.ts'
 import { hour } from '../../../src/kernel/db/clock.ts'

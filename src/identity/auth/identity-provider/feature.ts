@@ -4,7 +4,9 @@ import { listIdentities, removeIdentity } from './identities.ts'
 import { beginLink, linkIdentity } from './link.ts'
 import { beginProviderSignIn, completeProviderSignIn, getProvider, START_PATH } from './oidc.ts'
 import { Providers } from './provider.ts'
+import { expiredProviderSignIns } from './queries.ts'
 import { startAtProvider } from './start.ts'
+import { accountIdentities, providerSignIns } from './tables.ts'
 import { encryptedProviderSignIns } from './visit.ts'
 
 const errors = {
@@ -29,7 +31,9 @@ export const identityProviderFeature = feature({
   name: 'identity-provider',
   ids,
   errors,
+  tables: [accountIdentities, providerSignIns],
   encrypted: [encryptedProviderSignIns],
+  expiring: [expiredProviderSignIns],
   operations: [
     getProvider,
     beginProviderSignIn,

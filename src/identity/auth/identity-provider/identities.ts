@@ -11,8 +11,7 @@ import { newId } from '../../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import type { Account } from '../../account-records/model.ts'
 import { accountById } from '../../account-records/queries.ts'
-import { endSessionsOf } from '../sessions.ts'
-import type { AccountIdentity } from '../tables.ts'
+import { endSessionsOf } from '../sessions/sessions.ts'
 import type { Person } from './provider.ts'
 import type { Provider } from './provider-setting.ts'
 import {
@@ -23,6 +22,7 @@ import {
   markIdentityUsed,
   pageOfIdentities,
 } from './queries.ts'
+import type { AccountIdentity } from './tables.ts'
 
 /** Why a sign-in has no account, for the audit log. The person reads the same words for each. */
 export type NoAccountReason =

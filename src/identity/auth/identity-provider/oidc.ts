@@ -7,9 +7,9 @@ import { described, fields, nullable, operation, secret } from '../../../kernel/
 import { digest } from '../../../kernel/crypto/secrets.ts'
 import type { Db } from '../../../kernel/db/open.ts'
 import { SAFE_PATH } from '../../../kernel/web/safe-path.ts'
-import { completeSignIn, SECOND_FACTOR_PAGE, signedIn } from '../complete-sign-in.ts'
-import { sessionCookie } from '../cookies.ts'
 import { consumeLinkByHash, linkByHash, linkFrom, linkNotValid } from '../links/links.ts'
+import { sessionCookie } from '../sessions/cookies.ts'
+import { completeSignIn, SECOND_FACTOR_PAGE, signedIn } from '../sign-in/complete-sign-in.ts'
 import { accountForPerson, saveIdentity } from './identities.ts'
 import { providerFrom } from './provider-setting.ts'
 

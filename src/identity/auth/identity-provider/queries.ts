@@ -1,8 +1,9 @@
 import { and, eq, gt, lt } from 'drizzle-orm'
 import { newest } from '../../../kernel/api/list.ts'
 import type { ReadContext } from '../../../kernel/api/operation.ts'
+import { expiring } from '../../../kernel/db/expiring.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
-import { type AccountIdentity, accountIdentities, providerSignIns } from '../tables.ts'
+import { type AccountIdentity, accountIdentities, providerSignIns } from './tables.ts'
 
 export const identityBySubject = (tx: Db, issuer: string, subject: string): AccountIdentity | undefined =>
   tx
@@ -49,3 +50,4 @@ export const takeProviderSignIn = (tx: Tx, tokenHash: string, stateHash: string,
     )
     .returning()
     .get()
+export const expiredProviderSignIns = expiring(providerSignIns, (now) => lt(providerSignIns.expiresAt, now))

@@ -11,12 +11,12 @@ import { log } from '../../../kernel/log.ts'
 import { type MailContext, mailTo } from '../../../kernel/mail/mail.ts'
 import { NoAnswer } from '../../../kernel/net/egress.ts'
 import type { Account } from '../../account-records/model.ts'
-import { cookieIn, cookieName, sessionCookie } from '../cookies.ts'
-import { providerSignIns } from '../tables.ts'
+import { cookieIn, cookieName, sessionCookie } from '../sessions/cookies.ts'
 import type { NoAccountReason } from './identities.ts'
 import { authorizationUrl, NotBelieved } from './provider.ts'
 import { CALLBACK_PAGE, type Provider, providerFrom } from './provider-setting.ts'
 import { insertProviderSignIn, takeProviderSignIn } from './queries.ts'
+import { providerSignIns } from './tables.ts'
 
 export const encryptedProviderSignIns = encryptedColumn(
   providerSignIns,

@@ -1,8 +1,7 @@
-import { second } from '../../../kernel/db/clock.ts'
 import { feature } from '../../../kernel/feature.ts'
-import { inviteCustomer, mailResetLinks, mailSecondAccounts, requestReset, setPassword } from './password-links.ts'
 import { expiredLinks, expiredResetRequests } from './queries.ts'
-import { createSignInLink, useSignInLink } from './sign-in-links.ts'
+import { createSignInLink } from './sign-in-links.ts'
+import { oneTimeLinks, resetRequests } from './tables.ts'
 
 const errors = {
   link_not_valid: {
@@ -27,14 +26,7 @@ export const linksFeature = feature({
   name: 'links',
   ids,
   errors,
-  operations: [useSignInLink, requestReset, setPassword, inviteCustomer, createSignInLink],
+  tables: [oneTimeLinks, resetRequests],
+  operations: [createSignInLink],
   expiring: [expiredLinks, expiredResetRequests],
-  schedule: [
-    { everyMs: 2 * second, words: 'mailing links to new passwords', work: ({ db, app }) => mailResetLinks(db, app) },
-    {
-      everyMs: 10 * second,
-      words: 'telling the holders of addresses of second accounts',
-      work: ({ db, app }) => mailSecondAccounts(db, app),
-    },
-  ],
 })

@@ -10,8 +10,8 @@ import { newId } from '../../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import type { Account } from '../../account-records/model.ts'
 import { accountById } from '../../account-records/queries.ts'
-import type { MadeBy } from '../tables.ts'
 import { endLinks, insertLink, markLinkUsed, validLink } from './queries.ts'
+import type { MadeBy } from './tables.ts'
 
 export type { MadeBy }
 

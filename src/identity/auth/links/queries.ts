@@ -2,7 +2,7 @@ import { and, asc, count, eq, gt, isNull, lt } from 'drizzle-orm'
 import { day, hour } from '../../../kernel/db/clock.ts'
 import { expiring } from '../../../kernel/db/expiring.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
-import { oneTimeLinks, resetRequests } from '../tables.ts'
+import { oneTimeLinks, resetRequests } from './tables.ts'
 
 export type LinkRow = typeof oneTimeLinks.$inferSelect
 

@@ -1,9 +1,5 @@
-// A sign-in link for a customer, and signing in with one.
-import { Type as t } from 'typebox'
-import { fields, operation, secret } from '../../../kernel/api/operation.ts'
+import { operation } from '../../../kernel/api/operation.ts'
 import { customer } from '../../account-records/model.ts'
-import { completeSignIn, signedIn } from '../complete-sign-in.ts'
-import { consumeLink } from './links.ts'
 import { linkFor, signInLinkFields } from './program-link.ts'
 
 export const createSignInLink = operation({
@@ -15,24 +11,4 @@ export const createSignInLink = operation({
     'A link that signs a customer in: good once, for 60 seconds. For billing systems whose customer is signed in there',
   on: customer,
   run: (call) => linkFor(call, call.target),
-})
-
-export const useSignInLink = operation({
-  id: 'sign-in-links.use',
-  method: 'POST',
-  path: '/sessions/from-link',
-  summary: 'Sign in with a link from a billing system',
-  access: 'anyone',
-  authAttempt: true,
-  body: fields({ token: secret(t.String({ minLength: 1, maxLength: 100 })) }),
-  response: signedIn,
-  status: 201,
-  refuses: ['link_not_valid', 'rate_limited'],
-  example: { token: '<token>' },
-  run(call) {
-    const { account, data, madeBy } = consumeLink(call.tx, ['sign-in'], call.body.token, call.clock())
-    // The holder of a link has proved nothing: dangerous changes ask for a confirmation.
-    const answer = completeSignIn(call, account, { confirmed: false, linkOf: madeBy })
-    return data && !('secondFactor' in answer) ? { ...answer, home: data } : answer
-  },
 })

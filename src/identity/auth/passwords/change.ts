@@ -6,7 +6,7 @@ import { type Account, withPassword } from '../../account-records/model.ts'
 import { updateAccount } from '../../account-records/queries.ts'
 import { makeLink } from '../links/links.ts'
 import { endLinks } from '../links/queries.ts'
-import { endSessionsOf } from '../sessions.ts'
+import { endSessionsOf } from '../sessions/sessions.ts'
 
 /**
  * Mails a link to choose the first password with. The holder of an address that another account has too learns how to

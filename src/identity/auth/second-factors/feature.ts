@@ -1,16 +1,11 @@
 import { feature } from '../../../kernel/feature.ts'
 import { secondFactorDue } from './attention.ts'
-import {
-  beginPasskeySignIn,
-  beginSecondPasskey,
-  completeSecondFactor,
-  getSignInChallenge,
-  passkeySignIn,
-} from './complete-second-factor.ts'
 import { factorsOf } from './factors.ts'
 import { addPasskey, beginPasskey, removePasskey, renamePasskey } from './passkeys.ts'
+import { expiredPasskeyChallenges } from './queries.ts'
 import { resetCustomerFactors, resetStaffFactors } from './reset-factors.ts'
 import { getSecondFactor, renewRecoveryCodes } from './second-factors.ts'
+import { passkeyChallenges, passkeys, recoveryCodes, totp } from './tables.ts'
 import { beginTotp, confirmTotp, encryptedTotp, removeTotp } from './totp.ts'
 
 const errors = {
@@ -31,13 +26,10 @@ export const secondFactorsFeature = feature({
   name: 'second-factors',
   ids,
   errors,
+  tables: [totp, recoveryCodes, passkeys, passkeyChallenges],
   encrypted: [encryptedTotp],
+  expiring: [expiredPasskeyChallenges],
   operations: [
-    getSignInChallenge,
-    completeSecondFactor,
-    beginSecondPasskey,
-    beginPasskeySignIn,
-    passkeySignIn,
     getSecondFactor,
     beginTotp,
     confirmTotp,

@@ -21,9 +21,8 @@ import { type Db, isUniqueViolation, type Tx, write } from '../../../kernel/db/o
 import { log } from '../../../kernel/log.ts'
 import { type Account, ownAccount } from '../../account-records/model.ts'
 import { accountById } from '../../account-records/queries.ts'
-import { deviceIn } from '../own-sessions.ts'
-import { ownSessionId } from '../sessions.ts'
-import type { Passkey } from '../tables.ts'
+import { deviceIn } from '../sessions/device.ts'
+import { ownSessionId } from '../sessions/sessions.ts'
 import {
   deletePasskey,
   insertPasskey,
@@ -36,6 +35,7 @@ import {
   usePasskey,
 } from './queries.ts'
 import { factorsChanged, firstRecoveryCodes, own } from './second-factors.ts'
+import type { Passkey } from './tables.ts'
 
 const CHALLENGE_MS = 5 * minute
 export const PASSKEYS_PER_ACCOUNT = 20

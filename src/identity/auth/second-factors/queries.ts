@@ -1,8 +1,9 @@
 // The statements of factors that are used once carry their condition themselves: of two at once, one succeeds.
 import { and, desc, eq, gt, isNull, lt } from 'drizzle-orm'
+import { expiring } from '../../../kernel/db/expiring.ts'
 import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
 import { ownRow, rowBy } from '../../../kernel/db/rows.ts'
-import { type Passkey, passkeyChallenges, passkeys, recoveryCodes, totp } from '../tables.ts'
+import { type Passkey, passkeyChallenges, passkeys, recoveryCodes, totp } from './tables.ts'
 
 export type FactorCounts = { totp: number; passkey: number; recovery: number }
 const counts = prepared(({ $client }) =>
@@ -131,3 +132,4 @@ export const takeChallengeOf = (tx: Tx, holder: string, purpose: PasskeyPurpose,
     )
     .returning()
     .get()?.challenge
+export const expiredPasskeyChallenges = expiring(passkeyChallenges, (now) => lt(passkeyChallenges.expiresAt, now))

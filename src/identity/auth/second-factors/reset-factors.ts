@@ -5,7 +5,7 @@ import { type MailContext, mailTo } from '../../../kernel/mail/mail.ts'
 import { type Account, customer, staffMember } from '../../account-records/model.ts'
 import { tellOfOwner } from '../../account-records/owner-changes.ts'
 import { mustOutrank, roleOf } from '../../account-records/roles/role.ts'
-import { endSessionsOf } from '../sessions.ts'
+import { endSessionsOf } from '../sessions/sessions.ts'
 import { factorsOf } from './factors.ts'
 import { deleteFactorsOf } from './queries.ts'
 

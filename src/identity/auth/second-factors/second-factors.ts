@@ -12,7 +12,7 @@ import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { type MailContext, mailTo } from '../../../kernel/mail/mail.ts'
 import { type Account, ownAccount } from '../../account-records/model.ts'
 import { type Role, roleOf } from '../../account-records/roles/role.ts'
-import { endSessionsOf, mustStillBeOpen } from '../sessions.ts'
+import { endSessionsOf, mustStillBeOpen } from '../sessions/sessions.ts'
 import { factorsOf } from './factors.ts'
 import {
   deleteRecoveryCodes,

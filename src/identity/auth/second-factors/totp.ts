@@ -8,9 +8,9 @@ import { second } from '../../../kernel/db/clock.ts'
 import { encryptedColumn } from '../../../kernel/db/encrypted.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { ownAccount } from '../../account-records/model.ts'
-import { totp } from '../tables.ts'
 import { confirmTotpRow, deleteTotp, insertTotp, totpOf, useTotpStep } from './queries.ts'
 import { factorsChanged, firstRecoveryCodes, own } from './second-factors.ts'
+import { totp } from './tables.ts'
 
 const STEP_MS = 30 * second
 export const encryptedTotp = encryptedColumn(

@@ -1,12 +1,13 @@
 // How the own account signs in, and where it is signed in now.
-import { listSessions } from '../../../../src/identity/auth/own-sessions.ts'
+
 import { getSecondFactor } from '../../../../src/identity/auth/second-factors/second-factors.ts'
+import { listSessions } from '../../../../src/identity/auth/sessions/own-sessions.ts'
 import { page, readingAll } from '../../../../src/kernel/web/page.ts'
 import { Head } from '../../../components/head.tsx'
 import { Link } from '../../../components/link.tsx'
 import { Note, Section } from '../../../components/section.tsx'
 import { Moment } from '../../../components/time.tsx'
-import { Sessions } from '../session-list.tsx'
+import { Sessions } from '../sessions/session-list.tsx'
 import { AppDialog, CodesDialog } from './factor-dialogs.tsx'
 import { AuthenticatorApp, type Factors, Passkeys, RecoveryCodes } from './own-factors.tsx'
 
