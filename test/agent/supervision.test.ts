@@ -88,7 +88,7 @@ describe('after a boot of the host', () => {
     now += 16_000
     await supervision.check()
     expect([await powers(), supervision.recent()]).toEqual([['running', 'running'], []])
-  }, 30_000)
+  }, 60_000)
 })
 
 test('the vms that ran are started after a container restarts, in which the kernel keeps its boot id', async () => {

@@ -102,7 +102,7 @@ describe.skipIf(note(reason, 'real guests on two nodes'))('real guests on two no
     key?.remove()
     for (const nodeProcess of nodes.values()) await nodeProcess.end()
     await spaces.remove()
-  }, 30_000)
+  }, 60_000)
 
   test('a firewall keeps the other guest out, lets in whom it names, and answers come back', async () => {
     const rule: FirewallRule = {

@@ -166,7 +166,7 @@ describe.skipIf(note(reason, 'GPU instances from order to deletion'))('a GPU ins
     await done((await api('PUT', `/gpu-instances/${first.instanceId}/ssh-keys`, { sshKeyIds: [keyIds[1]] })).jobId)
     expect([(await ssh(first, 'true')).code, (await ssh(first, 'true', keys[1])).code]).toEqual([255, 0])
     await done((await api('PUT', `/gpu-instances/${first.instanceId}/ssh-keys`, { sshKeyIds: keyIds })).jobId)
-  }, 30_000)
+  }, 60_000)
 
   test('whose command used up its memory ends with that reason, and starts again', async () => {
     await ssh(first, 'echo eat >/workspace/do')

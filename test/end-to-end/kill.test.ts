@@ -255,5 +255,5 @@ describe('SIGTERM', () => {
     expect(host()).toEqual(before)
     agent = live.agent(home)
     expect(existsSync(`${home}/fake.db`)).toBe(true)
-  }, 30_000)
+  }, 60_000)
 })

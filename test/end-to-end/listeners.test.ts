@@ -112,7 +112,7 @@ for (const name of names)
       expect(node.name).toBe('fra-01')
       agent.kill('SIGTERM')
       expect(await agent.exited).toBe(0)
-    }, 30_000)
+    }, 60_000)
   })
 
 describe('S59: built-in TLS', () => {

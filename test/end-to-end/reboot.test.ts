@@ -80,7 +80,7 @@ describe('a node that loses its power while the controller is down', () => {
     await live?.close()
     await lan?.remove()
     key?.remove()
-  }, 30_000)
+  }, 60_000)
 
   const ended = (jobId: string) =>
     live.until(
@@ -127,13 +127,13 @@ describe('a node that loses its power while the controller is down', () => {
     await node.cutPower()
     expect((await run(['ping', '-n', '-c', '1', '-W', '1', running.ipv4])).code).not.toBe(0)
     expect(node.processes()).toEqual([])
-  }, 30_000)
+  }, 60_000)
 
   test('boots with no rules and no guests: libvirt by itself starts none', async () => {
     await node.boot()
     expect(node.said('tables')).toBe('')
     expect(node.said('machines')).toBe('')
-  }, 30_000)
+  }, 60_000)
 
   test('brings the guests back that ran, with nobody to ask', async () => {
     await Promise.all([answers(running, 'web01'), answers(leaving, 'app01')])
@@ -158,12 +158,12 @@ describe('a node that loses its power while the controller is down', () => {
       expect(then.interfaces).not.toContain(tap)
       expect((await node.must('ls', '/sys/class/net')).split('\n')).toContain(tap)
     }
-  }, 30_000)
+  }, 60_000)
 
   test('leaves the one off that its owner had shut down', async () => {
     expect(await domain('domstate', stopped)).toBe('shut off')
     expect(node.started().sort()).toEqual([running.serverId, leaving.serverId].sort())
-  }, 30_000)
+  }, 60_000)
 
   test('drops what the guest sends with an address that is not its own, and holds it to its speed', async () => {
     const { tap } = await portOf(running)
@@ -183,7 +183,7 @@ describe('a node that loses its power while the controller is down', () => {
     expect(await drops()).toBeGreaterThan(before)
     expect((await run(['ip', 'neigh', 'show', 'dev', lan.name])).out).not.toMatch(/10\.91\.8\.99 .*lladdr/)
     expect(await node.must('tc', 'qdisc', 'show', 'dev', tap)).toMatch(/tbf .*rate 100Mbit/)
-  }, 30_000)
+  }, 60_000)
 
   test('comes back to the controller with what is true, also of a guest that has meanwhile shut itself down, and ' +
     'no difference', async () => {

@@ -64,7 +64,7 @@ describe('after a restart of the controller', () => {
   test('a node that was away before it is not waited for', async () => {
     using p = await world()
     p.node.agent.disconnect()
-    await Bun.sleep(60)
+    await p.reported()
     p.turnClock(600_000)
     await p.crash({ nodesComeBack: false })
     expect(code(await order(p))).toBe('409 no_capacity')

@@ -95,7 +95,7 @@ describe.skipIf(!isPhpThere)('the Blesta module', () => {
     p.deleteExpired()
     expect(await service.activate()).toBeNull()
     expect([p.servers(), service.known]).toEqual([1, known])
-  }, 30_000)
+  }, 60_000)
 
   test('a form of the staff that is sent again after a lost answer orders nothing twice', async () => {
     await using p = await berth()
@@ -108,7 +108,7 @@ describe.skipIf(!isPhpThere)('the Blesta module', () => {
     expect(await send()).toContain('no_answer')
     expect(await send()).toBeNull()
     expect(p.servers()).toBe(1)
-  }, 30_000)
+  }, 60_000)
 
   test('two services with one hostname are two, or refused; an id that a browser sends is not taken', async () => {
     await using p = await berth()
@@ -132,7 +132,7 @@ describe.skipIf(!isPhpThere)('the Blesta module', () => {
     await p.settle()
     const states = [one, two, other].map(({ known }) => p.server(known['berth_server']!).status)
     expect(states).toEqual(['terminated', 'running', 'running'])
-  }, 30_000)
+  }, 60_000)
 
   test('a service that was noted without an id has its number', async () => {
     await using p = await berth()
@@ -141,7 +141,7 @@ describe.skipIf(!isPhpThere)('the Blesta module', () => {
     expect(await service.call('create', { vars, dies: true })).toBeNull()
     expect(await service.call('create', { vars })).toBeNull()
     expect([p.servers(), p.server(service.known['berth_server']!).billingServiceId]).toEqual([1, 'blesta:abcd2345:23'])
-  }, 30_000)
+  }, 60_000)
 
   test('panels are added, edited without their token, and deleted; all have one id of the installation', async () => {
     await using p = await berth()
@@ -175,7 +175,7 @@ describe.skipIf(!isPhpThere)('the Blesta module', () => {
       'name="address" value="x"',
     )
     expect((await b.call('delete')).error).toBeNull()
-  }, 30_000)
+  }, 60_000)
 
   test('two installations on one Berth do not meet, and a copy at another host does nothing', async () => {
     await using p = await berth()
@@ -200,7 +200,7 @@ describe.skipIf(!isPhpThere)('the Blesta module', () => {
     expect(await two.call('terminate')).toBeNull()
     await p.settle()
     expect(p.server(mine!.id).status).toBe('running')
-  }, 30_000)
+  }, 60_000)
 
   test("another client's service does not lead into this one's server", async () => {
     await using p = await berth()
@@ -214,7 +214,7 @@ describe.skipIf(!isPhpThere)('the Blesta module', () => {
     expect(await other.activate()).toContain('foreign_server')
     expect(await other.call('link')).toContain('foreign_server')
     expect(await other.call('status')).toContain('foreign_server')
-  }, 30_000)
+  }, 60_000)
 
   test('cancelling twice is done; a changed client reaches Berth with a renewal', async () => {
     await using p = await berth()
@@ -238,5 +238,5 @@ describe.skipIf(!isPhpThere)('the Blesta module', () => {
     await p.settle()
     expect(service.known['berth_server']).not.toBe(before['berth_server'])
     expect(service.known['berth_password']).toMatch(/^[A-Za-z2-9]{20}$/)
-  }, 30_000)
+  }, 60_000)
 })

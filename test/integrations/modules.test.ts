@@ -155,7 +155,7 @@ for (const { name, externalId, open, hasPassword } of platforms)
       expect(new Set(p.calls.filter(orders).map(({ key }) => key)).size).toBe(1)
       expect((await shop.call('create')).error).toBeNull()
       expect(p.servers()).toBe(1)
-    }, 30_000)
+    }, 60_000)
 
     test('says in words what is refused, and what to do', async () => {
       await using p = await berth()
@@ -170,7 +170,7 @@ for (const { name, externalId, open, hasPassword } of platforms)
       ).token!
       const tested = await shop.call('test', { token: weak })
       expect(tested.error ?? tested.answer).toBe('Berth: the token lacks servers:resize.')
-    }, 30_000)
+    }, 60_000)
 
     test('waits a moment for 429, and tells of 503 and of nothing', async () => {
       await using p = await berth()
@@ -216,13 +216,13 @@ describe.skipIf(!isPhpThere)('more of', () => {
       { type: 'text', label: 'User', text: 'root' },
       { type: 'button' },
     ])
-  }, 30_000)
+  }, 60_000)
   test('FOSSBilling: a service has the address of its server once it is ordered', async () => {
     await using p = await berth()
     const shop = platforms[0]!.open(p)
     await shop.call('create')
     expect(shop.stored()).toContain('"ip":"203.0.113.10"')
-  }, 30_000)
+  }, 60_000)
   test('FOSSBilling: the state is synchronized, and a password is not set from outside', async () => {
     await using p = await berth()
     const shop = platforms[0]!.open(p)
@@ -230,7 +230,7 @@ describe.skipIf(!isPhpThere)('more of', () => {
     await p.admin('POST', `/servers/${only(p).id}/actions/suspend`, { reason: 'by hand' })
     expect((await shop.call('status')).answer).toMatchObject({ ip: '203.0.113.10', suspended: true })
     expect((await shop.call('password')).error).toContain('sets no password from outside')
-  }, 30_000)
+  }, 60_000)
   test('Paymenter and Blesta: the options of a product come from Berth', async () => {
     await using p = await berth()
     for (const platform of platforms.slice(1)) {
@@ -241,5 +241,5 @@ describe.skipIf(!isPhpThere)('more of', () => {
         ['None: the client chooses it', 'Debian 13'],
       ])
     }
-  }, 30_000)
+  }, 60_000)
 })

@@ -107,7 +107,7 @@ describe.skipIf(!isPhpThere || fossbilling === '')('in FOSSBilling itself', () =
     expect(managers.Berth.form.credentials.fields.map((field: any) => field.name)).toEqual(['accesshash', 'username'])
     expect(managers.Berth.form.credentials.fields[1].placeholder).toMatch(/[a-z2-9]{8}@billing\.example/)
     expect(await open(p).done('secrets')).toContain('accesshash')
-  }, 30_000)
+  }, 60_000)
 
   test('a service goes from its order to its cancellation and back, and shows the address of its server', async () => {
     await using p = await berth()
@@ -147,7 +147,7 @@ describe.skipIf(!isPhpThere || fossbilling === '')('in FOSSBilling itself', () =
     const said = await Promise.all([1, 2, 3].map(() => shop.run('create')))
     expect(said.map(({ error }) => error)).toEqual([null, null, null])
     expect(serversOf(p)).toHaveLength(1)
-  }, 30_000)
+  }, 60_000)
 
   test('a client with an address that another had before gets an account of its own, or a refusal', async () => {
     await using p = await berth()
@@ -165,7 +165,7 @@ describe.skipIf(!isPhpThere || fossbilling === '')('in FOSSBilling itself', () =
     const [first, second] = serversOf(p)
     expect(first!.owner === second!.owner).toBe(false)
     expect((await p.admin('GET', `/customers/${first!.owner}`)).email).toBe('cal.new@billing.example')
-  }, 30_000)
+  }, 60_000)
 
   test('orders of one run, of one domain and of two installations do not meet', async () => {
     await using p = await berth()
@@ -214,7 +214,7 @@ describe.skipIf(!isPhpThere || fossbilling === '')('in FOSSBilling itself', () =
     await shop.done('suspend')
     expect(p.server(serverId).status).toBe('suspended')
     expect(serversOf(p)[0]!.name).toMatch(/^fossbilling:[a-z2-9]{8}:81$/)
-  }, 30_000)
+  }, 60_000)
 })
 
 describe.skipIf(!isPhpThere || paymenter === '')('in Paymenter itself', () => {
@@ -274,7 +274,7 @@ describe.skipIf(!isPhpThere || paymenter === '')('in Paymenter itself', () => {
     expect(await shop.done('test')).toBe(true)
     expect((await shop.done('options')).map((field: any) => field.name)).toEqual(['package', 'location', 'image'])
     expect(await shop.done('checkout')).toMatchObject([{ name: 'hostname', required: false, default: '' }])
-  }, 30_000)
+  }, 60_000)
 
   test('a service goes through the jobs of its queue, and shows where its server is', async () => {
     await using p = await berth()

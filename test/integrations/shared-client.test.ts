@@ -53,7 +53,7 @@ describe.skipIf(!isPhpThere)('one order', () => {
     expect(new Set(said.map(({ answer }) => `${answer.serverId} ${answer.rootPassword}`)).size).toBe(1)
     expect(said[0]!.answer.rootPassword).toMatch(/^\S{16,}$/)
     expect([p.servers(), customers(p)]).toEqual([1, 1])
-  }, 30_000)
+  }, 60_000)
 
   test('that another process places between its look-ups is the same one, with its root password', async () => {
     // After each of its calls in turn, the other process runs from its start to its end.
@@ -84,7 +84,7 @@ describe.skipIf(!isPhpThere)('one order', () => {
     const again = await create(p)
     expect(again.answer.rootPassword).toMatch(/^\S{16,}$/)
     expect([p.servers(), new Set(p.calls.filter(orders).map(({ key }) => key)).size]).toEqual([1, 1])
-  }, 30_000)
+  }, 60_000)
 
   test('after the server was terminated in Berth is a new one, as often as it happens on one day', async () => {
     await using p = await berth()
@@ -112,7 +112,7 @@ describe.skipIf(!isPhpThere)('one order', () => {
     p.turnClock(30 * 3_600_000)
     const { error, answer } = await create(p)
     expect([error, answer.serverId, answer.rootPassword, p.servers()]).toEqual([null, first, null, 1])
-  }, 30_000)
+  }, 60_000)
 
   test('does not take over the server of somebody else that has its identifier', async () => {
     await using p = await berth()
@@ -130,7 +130,7 @@ describe.skipIf(!isPhpThere)('one order', () => {
     await p.settle()
     expect(p.server(answer.serverId).status).toBe('terminated')
     expect((await asked(p, 'terminateOnce', other)).error).toBeNull()
-  }, 30_000)
+  }, 60_000)
 
   test('of another installation with the same numbers is another server of another customer', async () => {
     await using p = await berth()
@@ -139,7 +139,7 @@ describe.skipIf(!isPhpThere)('one order', () => {
     expect([copy.error, p.servers(), customers(p)]).toEqual([null, 2, 2])
     const sameAddress = await create(p, { installation: 'zzzzzzzz' })
     expect([sameAddress.code, p.servers()]).toEqual(['email_taken', 2])
-  }, 30_000)
+  }, 60_000)
 
   test('of a reseller is one server as well, after each termination another', async () => {
     await using p = await berth()
@@ -165,7 +165,7 @@ describe.skipIf(!isPhpThere)('one order', () => {
     for (const wrong of [{ packageId: 'pkg_00000000000000000000000000' }, { imageId: 'img_1' }, { hostname: 'a b' }])
       expect((await asked(p, 'createOnce', {}, [{ ...order(p), ...wrong }])).code).toBe('validation_failed')
     expect([p.servers(), customers(p)]).toEqual([0, 0])
-  }, 30_000)
+  }, 60_000)
 })
 
 describe.skipIf(!isPhpThere)('a client', () => {
@@ -184,7 +184,7 @@ describe.skipIf(!isPhpThere)('a client', () => {
     })
     expect([taken.error, (await p.admin('GET', `/customers/${data[0].id}`)).name]).toEqual([null, 'A. King'])
     expect((await p.admin('GET', `/customers/${data[0].id}`)).email).toBe('countess@billing.example')
-  }, 30_000)
+  }, 60_000)
 
   test('with a name that is no UTF-8, too long or of several lines still gets its server', async () => {
     await using p = await berth()
@@ -192,7 +192,7 @@ describe.skipIf(!isPhpThere)('a client', () => {
     expect(error).toBeNull()
     const { data } = await p.admin('GET', '/admin/customers?externalId=whmcs:k3v9x2ab:4711')
     expect(data[0].name).toMatch(/^Jos\ufffd M\ufffdller x+$/)
-  }, 30_000)
+  }, 60_000)
 })
 
 describe.skipIf(!isPhpThere)('names of before there were installations', () => {
@@ -213,7 +213,7 @@ describe.skipIf(!isPhpThere)('names of before there were installations', () => {
     expect((await p.admin('GET', '/admin/customers?externalId=whmcs:k3v9x2ab:4711')).data).toHaveLength(1)
     const { answer: again } = await create(p, former)
     expect([again.serverId, p.servers()]).toEqual([id, 1])
-  }, 30_000)
+  }, 60_000)
   test('stop a termination when the owner is not known: taken for gone, the server would run on unpaid', async () => {
     await using p = await berth()
     const id = await withOld(p, 'somebody.else@billing.example')
@@ -223,7 +223,7 @@ describe.skipIf(!isPhpThere)('names of before there were installations', () => {
     )
     expect((await asked(p, 'terminateOnce', { service: '18', formerId: 'whmcs:18' }, [id])).code).toBe('foreign_server')
     expect(living(p)).toBe(1)
-  }, 30_000)
+  }, 60_000)
   test("are left alone when they are another installation's, whose numbers are the same", async () => {
     await using p = await berth()
     const id = await withOld(p, 'somebody.else@billing.example')
@@ -231,7 +231,7 @@ describe.skipIf(!isPhpThere)('names of before there were installations', () => {
     const { answer } = await create(p, former)
     expect([answer.serverId === id, p.servers()]).toEqual([false, 2])
     expect((await p.admin('GET', `/servers/${id}`)).billingServiceId).toBe('whmcs:17')
-  }, 30_000)
+  }, 60_000)
 })
 
 describe.skipIf(!isPhpThere)('the installation', () => {
@@ -248,7 +248,7 @@ describe.skipIf(!isPhpThere)('the installation', () => {
       expect(copied.error).toContain('belongs to billing.example, and this billing system runs at staging.example')
     }
     expect((await asked(p, 'installation', {}, ['short', ''])).code).toBe('installation_copied')
-  }, 30_000)
+  }, 60_000)
 })
 
 const answer = (status: number, body: string | null, headers: Record<string, string> = {}) =>
@@ -291,7 +291,7 @@ describe.skipIf(!isPhpThere)('a gateway that answers', () => {
         expect((await create(p)).error).toBeNull()
         expect(p.servers()).toBe(1)
       }
-    }, 30_000)
+    }, 60_000)
 
   test('16 MB of anything: it is cut off and told', async () => {
     await using p = await berth()
@@ -302,7 +302,7 @@ describe.skipIf(!isPhpThere)('a gateway that answers', () => {
     )
     expect((await create(p)).error).toContain('it was too long')
     expect(p.servers()).toBe(0)
-  }, 30_000)
+  }, 60_000)
 
   test('the same page of a list for ever: the list ends', async () => {
     await using p = await berth()
@@ -312,7 +312,7 @@ describe.skipIf(!isPhpThere)('a gateway that answers', () => {
       20,
     )
     expect((await asked(p, 'all', {}, ['/images'])).code).toBe('wrong_answer')
-  }, 30_000)
+  }, 60_000)
 
   test("another's customer or server: it is not taken for the one that was asked for", async () => {
     await using p = await berth()
@@ -325,5 +325,5 @@ describe.skipIf(!isPhpThere)('a gateway that answers', () => {
     )
     expect((await asked(p, 'terminateOnce')).code).toBe('wrong_answer')
     expect(living(p)).toBe(1)
-  }, 30_000)
+  }, 60_000)
 })

@@ -118,7 +118,7 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     expect(await w.call('LoadLocations')).toEqual({ [p.location]: 'Frankfurt' })
     expect(await w.call('LoadImages')).toMatchObject({ none: expect.any(String), [p.image]: 'Debian 13' })
     expect(await w.call('TestConnection')).toEqual({ success: true, error: '' })
-  }, 30_000)
+  }, 60_000)
 
   test('carries a service from its order to its termination', async () => {
     await using p = await berth()
@@ -229,7 +229,7 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     const w = await whmcs(p)
     expect(await w.call('CreateAccount', { configoptions: { Image: 'none' } })).toBe('success')
     expect(serverOf(p, w).status).toBe('pending_setup')
-  }, 30_000)
+  }, 60_000)
 
   test('orders one server when the answer is lost, and when Create is run twice', async () => {
     await using p = await berth()
@@ -241,7 +241,7 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     expect(new Set(p.calls.filter(isOrder).map((c) => c.key)).size).toBe(1)
     expect(await w.call('CreateAccount')).toBe('success')
     expect([p.servers(), w.serverId(), w.service().password]).toEqual([1, id, password])
-  }, 30_000)
+  }, 60_000)
 
   test('says in words why an order is refused, and orders nothing', async () => {
     await using p = await berth()
@@ -261,7 +261,7 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
       'Berth: the token lacks servers:create.',
     )
     expect(await w.call('CreateAccount', { serveraccesshash: 'pnl_wrong' })).toContain('Check the token')
-  }, 30_000)
+  }, 60_000)
 
   test('waits as long as Berth asks for a moment, and tells when it takes longer', async () => {
     await using p = await berth()
@@ -275,7 +275,7 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
       'Berth: Berth is restarting. Run the action again in a minute. (restarting, request req-1)',
     )
     expect(await w.call('TerminateAccount')).toBe('success')
-  }, 30_000)
+  }, 60_000)
 
   test('tells when nobody answers, and a later try goes on', async () => {
     await using p = await berth()
@@ -330,7 +330,7 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     await p.settle()
     expect(named(addon!.fields['Berth server']!)).toEqual([...own, 'terminated'])
     expect(serverOf(p, w).status).toBe('running')
-  }, 30_000)
+  }, 60_000)
 
   test('a second Terminate is done; a server under another name is not forgotten', async () => {
     await using p = await berth()
@@ -348,7 +348,7 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     for (const _ of [1, 2]) expect(await w.call('TerminateAccount')).toBe('success')
     await p.settle()
     expect(p.server(id).status).toBe('terminated')
-  }, 30_000)
+  }, 60_000)
 
   test('a service whose server was terminated in Berth gets another one, with its password', async () => {
     await using p = await berth()
@@ -364,7 +364,7 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     expect(w.service().password).toMatch(/^[A-Za-z2-9]{20}$/)
     expect(w.service().password).not.toBe(password)
     expect(serverOf(p, w).status).toBe('running')
-  }, 30_000)
+  }, 60_000)
 
   /** The root password that the order of the server was answered with: its replay. */
   const orderedPassword = async (p: Berth, w: Whmcs) => {
@@ -454,7 +454,7 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     w.change(({ tblhosting: [service] }) => Object.assign(service!, { fields: {}, password: 'whmcsMade2' }))
     expect(await w.call('CreateAccount')).toBe('success')
     expect([p.servers(), w.state().mails.at(-1)!.password]).toEqual([1, ''])
-  }, 30_000)
+  }, 60_000)
 
   test('three runs of Create at once make one server', async () => {
     await using p = await berth()
@@ -464,7 +464,7 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     await p.settle()
     expect([p.servers(), w.service().password]).toEqual([1, await orderedPassword(p, w)])
     expect((await p.admin('GET', '/admin/customers?q=cal@example.com')).total).toBe(1)
-  }, 30_000)
+  }, 60_000)
 
   test('two installations on one Berth do not meet; a copy does nothing before it has its own id', async () => {
     await using p = await berth()
@@ -505,7 +505,7 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     expect(await copy.call('TerminateAccount')).toContain('is there, and is called whmcs:')
     await p.settle()
     expect(serverOf(p, one).status).toBe('running')
-  }, 30_000)
+  }, 60_000)
 
   test("a service of another client does not get this one's server", async () => {
     await using p = await berth()
@@ -517,7 +517,7 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     expect(await w.call('ServiceSingleSignOn')).toMatchObject({ success: false })
     expect((await w.call('ClientArea')).vars.server).toBeNull()
     expect(await w.call('AdminServicesTabFields')).toEqual({ Berth: expect.stringContaining('foreign_server') })
-  }, 30_000)
+  }, 60_000)
 
   test('usage leaves out traffic that was bought, and is dated by the clock of WHMCS', async () => {
     await using p = await berth()
@@ -542,7 +542,7 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     const here = new Date().toLocaleString('sv-SE', { timeZone: 'America/New_York' })
     expect(w.service().lastupdate.slice(0, 13)).toBe(here.slice(0, 13))
     expect(w.state().tblhostingaddons[0]!.fields).toMatchObject({ 'Bandwidth Usage': '1400000', 'Disk Limit': '20480' })
-  }, 30_000)
+  }, 60_000)
 
   test("a client's new name and e-mail reach Berth, at once or with the next action", async () => {
     await using p = await berth()
@@ -575,7 +575,7 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
     expect(await customer()).toMatchObject({ email: 'cal@new.example' })
     expect((await w.call('ServiceSingleSignOn')).success).toBe(true)
     expect(await customer()).toMatchObject({ email: 'cal@third.example' })
-  }, 30_000)
+  }, 60_000)
 
   test('takes over what changed in Berth, from genuine webhooks alone', async () => {
     await using p = await berth()
@@ -648,5 +648,5 @@ describe.skipIf(!isPhpThere)('the WHMCS module', () => {
       php.kill()
       await php.exited
     }
-  }, 30_000)
+  }, 60_000)
 })

@@ -9,7 +9,7 @@ import { panel, type Who } from '../support/world/panel.ts'
 let p: Everything
 beforeAll(async () => {
   p = await everything()
-}, 30_000)
+}, 60_000)
 afterAll(() => p.close())
 
 const REPORTS = '/csp-report'

@@ -167,7 +167,7 @@ beforeAll(async () => {
       .all()
       .map(({ id }) => id),
   )
-}, 30_000)
+}, 60_000)
 afterAll(() => p.close())
 
 /** A second termination by one person within the hour. */
@@ -650,7 +650,7 @@ describe(
           else expect([value, reply.status, JSON.stringify(reply.body)]).toEqual([value, 422, bytes])
         }
         expect(p.fingerprint()).toBe(before)
-      }, 20_000)
+      }, 60_000)
   },
 )
 
@@ -683,7 +683,7 @@ describe('S27: and what may be named is taken', () => {
         await p.settle()
         p.turnClock(10_000)
       }
-    }, 20_000)
+    }, 60_000)
 })
 
 describe('S27: an id in a query', () => {

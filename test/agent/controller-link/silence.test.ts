@@ -35,7 +35,7 @@ describe('what hangs on a node', () => {
     expect(await fakeController.command('job_1/f', 'vm.start', { workload: workloadId(1) })).toMatchObject({
       type: 'done',
     })
-  }, 30_000)
+  }, 60_000)
   afterAll(async () => {
     await agent?.stop('SIGKILL')
     fakeController.close()
@@ -74,7 +74,7 @@ describe('what hangs on a node', () => {
     expect(await fakeController.command('job_1/h', 'volume.look', volumeOf(1))).toMatchObject({
       output: { sizeBytes: 2 ** 34 },
     })
-  }, 40_000)
+  }, 60_000)
 
   test('is a pool that an earlier agent did not note: it is learned from the disks that are there', async () => {
     const state = new Database(join(dir, 'state.db'))
@@ -108,5 +108,5 @@ describe('what hangs on a node', () => {
     hang()
     const { silent, workloads } = await heartbeat((beat) => !beat.silent, 3000)
     expect([silent, workloads.map(({ power }) => power)]).toEqual([undefined, ['running']])
-  }, 40_000)
+  }, 60_000)
 })

@@ -17,7 +17,7 @@ beforeAll(async () => {
   await p.admin('POST', `/servers/${ids['suspended']}/actions/suspend`, { reason: 'overdue' })
   await p.admin('DELETE', `/servers/${ids['gone']}`)
   await p.settle()
-}, 20_000)
+}, 60_000)
 afterAll(() => p.close())
 
 const whole = { ownerExternalId: 'client-1', billingProductId: 'shop:1', state: 'active' }

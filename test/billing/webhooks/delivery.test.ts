@@ -273,7 +273,7 @@ describe('a webhook', () => {
     expect((await p.call(p.token(p.customer.id), 'POST', `/webhooks/${id}/actions/resume`)).status).toBe(200)
     await deliver(p)
     expect(await status()).toEqual(['active', null, 0])
-  }, 30_000)
+  }, 60_000)
   test('is not paused by 50 failures within a day, nor by failures that a success interrupts', async () => {
     let ok = false
     using made = await start((_, response) => response.writeHead(ok ? 200 : 500).end())
@@ -290,7 +290,7 @@ describe('a webhook', () => {
     await p.call(p.customer, 'POST', `/webhooks/${id}/actions/test`)
     await deliver(p)
     expect(await get()).toMatchObject({ status: 'active', failures: 0, failingSince: null })
-  }, 30_000)
+  }, 60_000)
   test('whose receiver answers 410 is paused at once', async () => {
     using made = await start((_, response) => response.writeHead(410).end())
     const { p, at, serverId } = made

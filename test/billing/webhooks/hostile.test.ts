@@ -138,7 +138,7 @@ describe('a receiver that', () => {
         expect((one.response?.body ?? '').length).toBeLessThanOrEqual(16_384)
       }
       at.close()
-    }, 30_000)
+    }, 60_000)
 })
 
 describe('a receiver without a valid certificate gets nothing', () => {

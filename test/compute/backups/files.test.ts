@@ -226,7 +226,7 @@ test('over the network a file says its length, breaks off where it breaks off, a
   } finally {
     await c.stop()
   }
-}, 30_000)
+}, 60_000)
 
 test('a node that does not come, or does not answer, is not waited for long', async () => {
   const times = { joinMs: 20, answerMs: 20, stallMs: 20 }

@@ -95,7 +95,7 @@ describe('where both disks fit', () => {
     await p.settle()
     expect(p.job(started.jobId)).toMatchObject({ state: 'failed', errorCode: 'vm_off' })
     expect(await invariants(p, id)).toMatchObject(asBefore)
-  }, 30_000)
+  }, 60_000)
   test('a cancellation leads back to the old system', async () => {
     const { p, id } = await built()
     using _ = p

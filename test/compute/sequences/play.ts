@@ -199,7 +199,7 @@ class Game {
     }
     if (this.openJobs()) this.fault(`${this.openJobs()} jobs do not end`)
     for (const agent of this.p.agents.values()) await agent.look()
-    await Bun.sleep(80)
+    await this.p.reported()
     await this.p.settle()
   }
 

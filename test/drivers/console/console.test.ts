@@ -54,7 +54,7 @@ function consolesContract(rig: () => Promise<Rig>) {
     await consoles.forget(vm.workload)
     await consoles.forget(vm.workload)
     await expect(consoles.socket(vm.workload, 'vnc')).rejects.toMatchObject({ code: 'not_running' })
-  }, 20_000)
+  }, 60_000)
 }
 
 describe('the fake host', () => {

@@ -111,7 +111,7 @@ describe.skipIf(note(await podmanIsMissing(), 'ends and limits of containers wit
       expect(await ended(workload)).toMatchObject({ exitCode: null, oomKilled: false })
       await containers.start(workload)
       expect(await containers.power(workload)).toBe('running')
-    }, 30_000)
+    }, 60_000)
     test.if(isLong)(
       'its helper: a stop ends the container all the same',
       async () => {
@@ -173,7 +173,7 @@ describe.skipIf(note(await podmanIsMissing(), 'ends and limits of containers wit
       expect(Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])).toBeGreaterThan(1_000_000)
       // CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, NET_BIND_SERVICE, SYS_CHROOT
       expect(BigInt(`0x${/^CapBnd:\s+([0-9a-f]+)/m.exec(status)?.[1]}`)).toBe(capabilities())
-    }, 20_000)
+    }, 60_000)
     test('writes to its workspace, which another container of the instance finds', async () => {
       const { workload, containers } = await running('echo kept > /workspace/file; echo done; sleep 60')
       await written(workload)
@@ -205,7 +205,7 @@ describe.skipIf(note(await podmanIsMissing(), 'ends and limits of containers wit
       rmSync(CDI_FILE)
       expect(containers.start(container.workload)).rejects.toMatchObject({ code: 'no_card' })
       await containers.start(workload).catch(() => {})
-    }, 20_000)
+    }, 60_000)
   })
 
   test('one that fills the disk outside its workspace is ended, and starts again without what it wrote', async () => {
@@ -224,7 +224,7 @@ describe.skipIf(note(await podmanIsMissing(), 'ends and limits of containers wit
     await containers.start(workload)
     expect(await written(workload)).toContain('No such file')
     expect(await containers.runInside(workload, ['cat', '/workspace/kept'])).toBe(0)
-  }, 20_000)
+  }, 60_000)
   test('S44: one that goes on writing is ended before the disk of all is full, and the others go on', async () => {
     const { dir, options, container, given, image } = await podmanRig()
     const disk = join(dir, 'disk')

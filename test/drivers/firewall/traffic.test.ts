@@ -40,7 +40,7 @@ describe.skipIf(note(reason, 'nftables'))('a firewall, with real traffic', () =>
     peers.node = await peer()
     for (const one of Object.values(peers))
       await one.tell({ do: 'listen', tcp: [TCP, SSH, SMTP, 443], udp: [UDP, 4789] })
-  }, 30_000)
+  }, 60_000)
   afterAll(async () => {
     for (const one of Object.values(peers)) one.close()
     for (const name of ['guest', 'neighbour', 'outside'])

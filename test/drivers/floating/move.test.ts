@@ -42,7 +42,7 @@ describe.skipIf(note(reason, 'a floating address between nodes'))('a floating ad
       await obey(node, 'firewall.allow', portRulesOf(n))
     }
     await spaces.bridge('switch', ['p0', 'p1', 'p2'])
-  }, 30_000)
+  }, 60_000)
   afterAll(async () => {
     for (const node of nodes.values()) await node.end()
     await spaces.remove()
@@ -97,12 +97,12 @@ describe.skipIf(note(reason, 'a floating address between nodes'))('a floating ad
     )
     for (const n of lost) expect(n * PAUSE_SECONDS).toBeLessThan(2)
     for (const out of outs) expect(out).not.toContain('DUP')
-  }, 30_000)
+  }, 60_000)
   test('answers nowhere when no node allows it', async () => {
     await float('b', false)
     for (const version of [4, 6] as const) {
       await ip('-n', ns('router'), 'neighbour', 'flush', 'dev', 'r0')
       expect(received(await pinging(version, 20))).toBe(0)
     }
-  }, 30_000)
+  }, 60_000)
 })

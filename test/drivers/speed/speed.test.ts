@@ -52,7 +52,7 @@ describe.skipIf(note(reason, 'limits of speed'))('the speed of a port, in a netw
         for (let tries = 1; found < 0.9 * mbps && tries < 3; tries++) found = await measure()
         expect(Math.abs(found / mbps - 1)).toBeLessThan(0.1)
       }
-    }, 30_000)
+    }, 60_000)
   test('is another for each direction, and changes under traffic without a gap', async () => {
     await limit(100, 30)
     const before = await queues()
@@ -60,7 +60,7 @@ describe.skipIf(note(reason, 'limits of speed'))('the speed of a port, in a netw
     expect(Math.abs((await mbpsFrom(GUEST, PORT)) / 10 - 1)).toBeLessThan(0.1)
     // The same queue with another rate: it was changed in place and not made anew.
     expect(await queues()).toBe(before.replace('100Mbit', '50Mbit'))
-  }, 30_000)
+  }, 60_000)
   test('is given again to a tap that was made anew, and taken away in one direction or both', async () => {
     await limit(20, 20)
     await limit(20, 20)

@@ -118,7 +118,7 @@ describe('a service manager hears', () => {
     ours.stopping()
     await eventually(() => told.heard.at(-1) === 'STOPPING=1')
     expect(told.heard.filter((text) => text.startsWith('WATCHDOG_USEC='))).toHaveLength(4)
-  }, 30_000)
+  }, 60_000)
 
   test('nothing from a program that it did not start, or that asks for no watchdog', async () => {
     const live = await installation()

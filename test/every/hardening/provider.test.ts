@@ -26,7 +26,7 @@ beforeAll(async () => {
   ids = everyId(p)
   // Everything of this customer, which is not among the first rows of every table.
   ids = [...new Set([...ids, ...data.map((one: { id: string }) => one.id)])]
-}, 30_000)
+}, 60_000)
 afterAll(() => p.close())
 
 const reads = operations.filter(

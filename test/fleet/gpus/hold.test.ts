@@ -298,7 +298,7 @@ describe('an offer says how many of it are free', () => {
       expect(await freeOf(p, offerId)).toMatchObject({ free: 0, available: false })
     }
     expect(sold.map(([, n]) => n)).toEqual([5, 2, 6, 4, 3, 2, 20])
-  }, 30_000)
+  }, 60_000)
   test('none of an archived one, of one without an image on sale, of a host that is away', async () => {
     using p = await world()
     const host = addGpuHost(p, p.location, 2)

@@ -29,7 +29,7 @@ test('200 orders for 16 cards at the same time sell each card once', async () =>
   const { data } = await p.admin('GET', '/admin/gpus')
   for (const host of data)
     expect(new Set(host.cards.map(({ state }: { state: string }) => state))).toEqual(new Set(['held']))
-}, 30_000)
+}, 60_000)
 
 test('the quota gpus of a reseller ends its orders before the cards do', async () => {
   using p = await world()

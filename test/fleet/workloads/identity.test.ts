@@ -132,7 +132,7 @@ describe('an identity that is given', () => {
         parts: 1,
         held: [{ workload: 'srv_00000000000000000000000009', address: '203.0.113.14' }],
       })
-      await Bun.sleep(100)
+      await p.reported()
       const before = rows(p)
       expect(refusal(() => import_(p, identity as Identity))).toStartWith(code)
       expect([rows(p), stayFaults(p.db)]).toEqual([before, []])

@@ -69,7 +69,7 @@ describe('a box that moves', () => {
       },
     })
     await move(p, id)
-    await Bun.sleep(100)
+    await eventually(async () => (await where(p, id)).stays.length === 2)
     p.arm({})
     expect(await where(p, id)).toMatchObject({
       stays: ['arriving on fra-02', 'home on fra-01'],
@@ -77,7 +77,7 @@ describe('a box that moves', () => {
     })
     // Both may report of it, and only its home says whether it runs.
     p.controller.reports.take(to, { type: 'power', workload: id, power: 'stopped', at: 0, reason: 'guest' })
-    await Bun.sleep(100)
+    await p.reported()
     expect((await p.admin('GET', `/boxes/${id}`)).status).toBe('running')
     p.agents.get(to)!.connect()
     await p.settle()
@@ -161,14 +161,14 @@ describe('a server that arrives on a second node', () => {
       } as never)
     const kept = () => p.db.$client.query('SELECT count(*) AS n FROM workload_crashes').get()
     crash(p.to, p.now() - 1000)
-    await Bun.sleep(100)
+    await p.reported()
     expect(kept()).toEqual({ n: 0 })
     write(p.db, (tx) => {
       switchHome(tx, p.id, { nodeId: p.to, locationId: p.location })
       closeStay(tx, p.id, p.node.id, p.now())
     })
     crash(p.node.id, p.now() - 2000)
-    await Bun.sleep(100)
+    await p.reported()
     expect(kept()).toEqual({ n: 1 })
     for (const id of [p.to, p.node.id]) expect((await p.admin('GET', `/admin/nodes/${id}`)).misconduct).toEqual([])
   })

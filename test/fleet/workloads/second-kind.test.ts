@@ -92,7 +92,7 @@ describe('a box', () => {
         volumes: [],
         foreign: [],
       })
-      await Bun.sleep(100)
+      await p.reported()
       expect((await p.admin('GET', `/boxes/${id}`)).status).toBe('stopped')
       expect((await nodeOf(p)).found).toEqual([
         { kind: 'missing_volume', workloadId: id, words: 'The disk of box1 is not on this node.' },

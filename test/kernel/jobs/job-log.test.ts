@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { openDb } from '../../../src/kernel/db/open.ts'
 import { JobLog, linesAfter } from '../../../src/kernel/jobs/log.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 
 const line = (i: number | string) => ({ at: 1, level: 'info' as const, text: `line ${i}` })
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
@@ -81,7 +82,7 @@ describe('the log of a job', () => {
     const log = new JobLog(db, 5)
     log.add('job_1', line(1))
     expect(texts(db, 'job_1')).toEqual([])
-    await Bun.sleep(40)
+    await eventually(() => texts(db, 'job_1').length > 0)
     expect(texts(db, 'job_1')).toEqual(['line 1'])
   })
   test('writes what waits when it stops, and nothing by itself afterwards', async () => {

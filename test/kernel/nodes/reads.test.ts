@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { CommandFailed } from '../../../src/kernel/jobs/failures.ts'
 import { NodeReads } from '../../../src/kernel/nodes/reads.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 
 const look = (n = 0, nodeId = 'nod_1') => nodeCommand(nodeId, 'vm.look', { workload: `srv_${n}` })
 /** A hub whose answers the test gives. */
@@ -54,7 +55,7 @@ describe('a question to a node', () => {
     // 50 kB are a tenth of a second.
     expect(h.sent).toHaveLength(1)
     now = 101
-    await Bun.sleep(90)
+    await eventually(() => h.sent.length === 2)
     expect(h.sent).toHaveLength(2)
   })
 })

@@ -268,7 +268,8 @@ describe('the queue', () => {
     const began = performance.now()
     q.add('one')
     await until(() => q.got.length === 1)
-    expect(performance.now() - began).toBeLessThan(500)
+    // The clock looks every five seconds.
+    expect(performance.now() - began).toBeLessThan(4000)
     await q.queue.stop()
     q.add('two')
     await Bun.sleep(5)

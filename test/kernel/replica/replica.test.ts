@@ -168,7 +168,7 @@ describe('what is shipped', () => {
     expect(statSync(`${w.dir}/berth.db-wal`).size).toBeLessThan(8_000_000)
     expect((await basePoints(w.store)).length).toBe(1)
     expect(await w.restored()).toEqual(texts)
-  }, 20_000)
+  }, 60_000)
   test('can be read by nobody without the key file, and not be exchanged', async () => {
     const w = world()
     const c = await w.controller()
@@ -306,7 +306,7 @@ describe('a whole copy', () => {
     expect(await copied).toBeGreaterThan(1000)
     expect(await w.restored()).toEqual(texts)
     expect(db.$client.query('PRAGMA wal_checkpoint(TRUNCATE)').get()).toMatchObject({ busy: 0 })
-  }, 20_000)
+  }, 60_000)
   test('is removed when it is old, but never the last', async () => {
     const w = world()
     const db = openDb(`${w.dir}/whole.db`, migrations)

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { FakeHypervisor } from '../../../agent/drivers/hypervisor/fake.ts'
 import { leaveOutNetworkNumbersIn } from '../../../src/network/private-network-records/queries.ts'
 import { spreadAll } from '../../../src/network/private-networks/reconcile.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
 let p: World
@@ -100,7 +101,7 @@ describe('a private network', () => {
     await p.settle()
     second.agent.disconnect()
     const { jobId } = (await attach(id, ids[1])).body
-    await Bun.sleep(50)
+    await eventually(() => onNode(p.node)[0]!.peers.length === 1)
     expect([p.job(jobId).state === 'succeeded', onNode(p.node)[0]!.peers.length]).toEqual([false, 1])
     second.agent.connect()
     for (let i = 0; i < 200 && p.job(jobId).state !== 'succeeded'; i++) await Bun.sleep(20)

@@ -111,7 +111,7 @@ describe.skipIf(noPowerDns)('PowerDNS', () => {
         headers,
         body: JSON.stringify({ name: `${zone}.`, kind: 'Native', nameservers: ['ns1.example.com.'] }),
       })
-  }, 20_000)
+  }, 60_000)
   keepsNames(server, () => port)
   test('a wrong key is refused for good, a server that is away for now', async () => {
     expect(await refusal({ ...server(), key: 'wrong' })).toBe('for good: The name server does not accept the key.')
@@ -146,7 +146,7 @@ describe.skipIf(!Bun.which('named') || !Bun.which('dig'))('BIND', () => {
     writeFileSync(join(dir, 'named.conf'), [...keys, options, 'controls { };', ...zones].join('\n'))
     start('named', '-g', '-c', join(dir, 'named.conf'))
     await until(async () => (await reverseZones(server(), outside)).length)
-  }, 20_000)
+  }, 60_000)
   keepsNames(server, () => port)
   test('a wrong secret, an unknown key and a key without the right are refused for good, each in words', async () => {
     expect(await refusal({ ...server(), secret: Buffer.alloc(32, 6).toString('base64') })).toMatch(

@@ -23,7 +23,7 @@ const send = async (gb: number) => {
   p.node.agent.flow(number, gb * GB, 0)
   p.turnClock(30_000)
   await p.node.agent.meter()
-  await Bun.sleep(60)
+  await p.reported()
   settleTraffic(p.db, p.controller.app)
   await p.settle()
 }

@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => p.close())
 
 const settle = async () => {
-  await Bun.sleep(60)
+  await p.reported()
   await p.settle()
 }
 const flow = async (sent: number, received = 0) => {

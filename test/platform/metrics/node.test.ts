@@ -98,4 +98,4 @@ test('kills of the controller double nothing, and what they lost stays a gap', a
   const spells = minutes.map((value) => (value === null ? '-' : '#')).join('')
   expect(spells.match(/#+/g)).toHaveLength(4)
   expect(Math.min(...spells.match(/-+/g)!.map((gap) => gap.length))).toBeGreaterThanOrEqual(9)
-}, 30_000)
+}, 60_000)

@@ -130,7 +130,7 @@ describe('the roll-up', () => {
       }),
       { numRuns: 10 },
     )
-  }, 30_000)
+  }, 60_000)
   test('that is made twice of the same minutes changes nothing', async () => {
     const m = rig()
     await m.pass(25 * MINUTE, { rate: 100 })

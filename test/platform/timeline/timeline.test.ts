@@ -32,7 +32,7 @@ beforeAll(async () => {
     detail: 'signal 9',
     outcome: 'restarts',
   })
-  await Bun.sleep(60)
+  await p.reported()
   p.turnClock(HOUR)
   const { body } = await p.call(customer, 'POST', `/servers/${id}/alerts`, { kind: 'cpu' })
   for (const fires of [true, false]) {

@@ -60,7 +60,6 @@ export async function checkCards(p: World) {
   await p.settle()
 }
 
-const stored = () => Bun.sleep(120)
 /** The container ends although nobody asked for it, and its host reports it. */
 export async function ends(
   p: GpuWorld,
@@ -79,13 +78,13 @@ export async function ends(
     await p.host.agent.host.containers.start(id)
     p.host.agent.say({ type: 'power', workload: id, power: 'running', at: p.now(), reason: 'started again' })
   }
-  await stored()
+  await p.reported()
 }
 /** The host sends a heartbeat and its inventory. */
 export async function beats(p: GpuWorld) {
   p.turnClock(11_000)
   await p.host.agent.look()
-  await stored()
+  await p.reported()
 }
 
 type Told = { type: string; data: any }

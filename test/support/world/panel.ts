@@ -45,6 +45,7 @@ import type { ForwardLookUp } from '../../../src/network/reverse-dns/forward.ts'
 import { HostFigures, type HostSource } from '../../../src/platform/host/figures.ts'
 import { emptyQcow2 } from '../guest.ts'
 import { closedAtEnd } from '../opened.ts'
+import { eventually } from '../waiting/eventually.ts'
 import { type FakeAgent, fakeAgent } from './fake-agent.ts'
 import { declarationsOf, eventsHeldTo } from './response-check.ts'
 import { type Size, seed } from './seed.ts'
@@ -511,6 +512,8 @@ export async function panel(options: Options = {}) {
       }
       controller.runner.log.flush()
     },
+    /** Waits until what nodes have reported is stored: what comes at once is stored a moment later. */
+    reported: () => eventually(() => !controller.reports.isBehind),
     /** The power of the controller goes out; a new one starts over the same database, and the nodes come back. */
     async crash({ nodesComeBack = true } = {}) {
       controller.runner.stop()

@@ -84,13 +84,13 @@ describe('signing in', () => {
     }
     await time(cal.email)
     await time('nobody@customer.test')
-    const median = (all: number[]) => all.toSorted((a, b) => a - b)[2]!
     const [wrong, unknown]: [number[], number[]] = [[], []]
     for (let i = 0; i < 5; i++) {
       wrong.push(await time(cal.email))
       unknown.push(await time('nobody@customer.test'))
     }
-    expect(median(unknown)).toBeGreaterThan(median(wrong) / 3)
+    // The shortest of each: other work on the machine only ever adds.
+    expect(Math.min(...unknown)).toBeGreaterThan(Math.min(...wrong) / 3)
   })
   test('by a password that is the start of the right one, or in other letters, fails', async () => {
     using p = await panel()
