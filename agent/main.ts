@@ -76,22 +76,22 @@ type Given = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
  * Runs `berth agent ARGS`. Returns the exit code: 0 done, 1 refused (code and message on standard error), 2 wrong use.
  */
 export async function agentCommand(args: string[]): Promise<number> {
-  const [verb = '', ...rest] = args
-  if (verb === '--help' || verb === '-h' || verb === 'help') return print(HELP[''] ?? '')
-  if (verb === CARD_TOOL) return await cardTool(rest)
-  if (verb === TRANSFER_STREAM) return await transferStream(rest)
+  const [command = '', ...rest] = args
+  if (command === '--help' || command === '-h' || command === 'help') return print(HELP[''] ?? '')
+  if (command === CARD_TOOL) return await cardTool(rest)
+  if (command === TRANSFER_STREAM) return await transferStream(rest)
   const given = parse(rest)
-  if (!(verb in HELP) || verb === '' || typeof given === 'string')
-    return wrongUse(verb, typeof given === 'string' ? given : `no such verb: ${verb || '(none)'}`)
-  if (given.help) return print(HELP[verb] ?? '')
-  if (verb === 'enroll' && !(given.controller && (given.token || given['token-file'])))
-    return wrongUse(verb, '--controller and --token-file are needed')
-  if (verb === 'enroll' && given.token && given['token-file'])
-    return wrongUse(verb, '--token and --token-file do not go together')
+  if (!(command in HELP) || command === '' || typeof given === 'string')
+    return wrongUse(command, typeof given === 'string' ? given : `no such verb: ${command || '(none)'}`)
+  if (given.help) return print(HELP[command] ?? '')
+  if (command === 'enroll' && !(given.controller && (given.token || given['token-file'])))
+    return wrongUse(command, '--controller and --token-file are needed')
+  if (command === 'enroll' && given.token && given['token-file'])
+    return wrongUse(command, '--token and --token-file do not go together')
   try {
-    if (verb === 'enroll') return await enrollHere(given)
-    if (verb === 'run') return await runHere(given)
-    if (verb === 'doctor') return await doctor(given['data-dir'], given.fake)
+    if (command === 'enroll') return await enrollHere(given)
+    if (command === 'run') return await runHere(given)
+    if (command === 'doctor') return await doctor(given['data-dir'], given.fake)
     return print(VERSION)
   } catch (error) {
     const { code, message } = failureOf(error)
@@ -243,7 +243,7 @@ function print(text: string): number {
   return 0
 }
 
-function wrongUse(verb: string, problem: string): number {
-  process.stderr.write(`${problem}\n\n${HELP[verb] ?? HELP['']}\n`)
+function wrongUse(command: string, problem: string): number {
+  process.stderr.write(`${problem}\n\n${HELP[command] ?? HELP['']}\n`)
   return 2
 }

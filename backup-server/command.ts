@@ -56,7 +56,7 @@ const options = {
   help: { type: 'boolean', short: 'h', default: false },
 } as const
 /** Flags that each takes beside --path and --help, and the number of names. */
-const verbs: Readonly<Record<string, { flags: readonly string[]; names: number }>> = {
+const commands: Readonly<Record<string, { flags: readonly string[]; names: number }>> = {
   serve: { flags: ['listen', 'tls-cert', 'tls-key'], names: 0 },
   add: { flags: ['quota', 'repositories', 'in'], names: 1 },
   quota: { flags: ['quota', 'repositories'], names: 1 },
@@ -76,20 +76,20 @@ export async function backupServerCommand(args: readonly string[]): Promise<numb
     console.log(usage)
     return 0
   }
-  const [verb, name = ''] = positionals
+  const [command, name = ''] = positionals
   const root = resolve(values.path)
-  if (verb === 'serve') return await serve(root, values)
-  if (verb === 'list') return await list(root)
+  if (command === 'serve') return await serve(root, values)
+  if (command === 'list') return await list(root)
   if (!isRepositoryName(name))
     throw new CannotStart(
       'invalid_name',
       `"${name}" cannot be a login: lower-case letters, digits, - and _, at most 63, beginning with a letter or ` +
         'digit, and none of the words config, data, index, keys, locks, snapshots.',
     )
-  if (verb === 'remove') return remove(root, name)
+  if (command === 'remove') return remove(root, name)
   const limits = limitsFrom(values)
   if (values.in !== undefined) return addTo(root, name, values.in, limits)
-  return verb === 'add' ? add(root, name, limits) : changeLimits(root, name, limits)
+  return command === 'add' ? add(root, name, limits) : changeLimits(root, name, limits)
 }
 
 /** Bytes, or `none`. */
@@ -124,12 +124,12 @@ function parsed(args: readonly string[]) {
       tokens: true,
     })
     if (values.help) return { values, positionals }
-    const verb = Object.hasOwn(verbs, positionals[0] ?? '') ? verbs[positionals[0]!] : undefined
-    if (!verb)
+    const command = Object.hasOwn(commands, positionals[0] ?? '') ? commands[positionals[0]!] : undefined
+    if (!command)
       return positionals[0] ? `There is no command "backup-server ${positionals[0]}".` : 'A command is missing.'
-    if (positionals.length !== verb.names + 1) return verb.names ? 'One name is needed.' : 'It takes no name.'
+    if (positionals.length !== command.names + 1) return command.names ? 'One name is needed.' : 'It takes no name.'
     for (const token of tokens)
-      if (token.kind === 'option' && token.name !== 'path' && !verb.flags.includes(token.name))
+      if (token.kind === 'option' && token.name !== 'path' && !command.flags.includes(token.name))
         return `backup-server ${positionals[0]} takes no --${token.name}.`
     return { values, positionals }
   } catch (error) {

@@ -22,10 +22,10 @@ const usage = `berth host: prepares this machine and keeps its services
 
 /** Runs `berth host ARGS`. Answers the exit code: 0 done, 1 failed with words on standard error, 2 wrong use. */
 export async function hostCommand(args: readonly string[]): Promise<number> {
-  const [verb, ...rest] = args
+  const [command, ...rest] = args
   // Files for everybody to read, unless their mode is said.
   process.umask(0o022)
-  switch (verb) {
+  switch (command) {
     case 'install':
       return prepared(rest, (machine, flags) => install(machine, flags))
     case 'uninstall':

@@ -59,8 +59,8 @@ function colours() {
 }
 
 /** @type {Chart[]} */
-const charts = [...root.querySelectorAll('figure.chart')].map((it) => {
-  const figure = /** @type {HTMLElement} */ (it)
+const charts = [...root.querySelectorAll('figure.chart')].map((element) => {
+  const figure = /** @type {HTMLElement} */ (element)
   const { series = '[]', unit = '', most = '0' } = figure.dataset
   return { figure, series: JSON.parse(series), unit, most: Number(most), plot: undefined }
 })
@@ -234,7 +234,9 @@ for (const chart of charts) {
     const at = event.key === 'Home' ? 0 : event.key === 'End' ? last : Math.min(last, Math.max(0, from + (by ?? 0)))
     plot.setCursor({ left: plot.valToPos(plot.data[0][at], 'x'), top: 0 }, true, true)
     const said = /** @type {HTMLElement} */ (chart.figure.querySelector('[role=status]'))
-    said.textContent = [...chart.figure.querySelectorAll('header .keys-of')].map((it) => it.textContent).join(', ')
+    said.textContent = [...chart.figure.querySelectorAll('header .keys-of')]
+      .map((element) => element.textContent)
+      .join(', ')
   })
   place.addEventListener('blur', () => chart.plot?.setCursor({ left: -10, top: -10 }, true, true))
   new ResizeObserver(() => chart.plot?.setSize({ width: place.clientWidth, height: place.clientHeight })).observe(place)

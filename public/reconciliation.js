@@ -20,8 +20,8 @@ const cell = (value) =>
  *   differences: Record<string, unknown>[] }} Answer
  */
 
-const number = (/** @type {number} */ n, /** @type {string} */ noun) =>
-  `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
+const number = (/** @type {number} */ n, /** @type {string} */ word) =>
+  `${n.toLocaleString('en')} ${word}${n === 1 ? '' : 's'}`
 
 /**
  * Leads to the server or GPU instance, where there is one.

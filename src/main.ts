@@ -20,9 +20,9 @@ const usage = `Berth ${VERSION}: virtual servers and GPU instances, for hosting 
 `
 
 async function run(args: readonly string[]): Promise<number> {
-  const [verb, ...rest] = args
+  const [command, ...rest] = args
   const asksForHelp = rest.includes('--help') || rest.includes('-h')
-  switch (verb) {
+  switch (command) {
     case 'serve': {
       if (asksForHelp) {
         const { settings } = await import('./app/config.ts')
@@ -66,7 +66,7 @@ async function run(args: readonly string[]): Promise<number> {
       console.log(usage)
       return 0
     default:
-      return wrongUse(verb === undefined ? usage : `There is no command "${verb}".\n\n${usage}`)
+      return wrongUse(command === undefined ? usage : `There is no command "${command}".\n\n${usage}`)
   }
 }
 

@@ -207,8 +207,8 @@ export function begin(
   say('command', commandLine(program, args))
   const began = performance.now()
   const limits = mostFileBytes === undefined ? [] : ['prlimit', `--fsize=${mostFileBytes}`, '--core=0', '--']
-  const around = ['setpriv', '--pdeathsig', 'KILL', '--', ...limits].map(mustFindTool)
-  const child = Bun.spawn([...around, ...commandOf(program), ...args], {
+  const prefix = ['setpriv', '--pdeathsig', 'KILL', '--', ...limits].map(mustFindTool)
+  const child = Bun.spawn([...prefix, ...commandOf(program), ...args], {
     env: { ...env, ...more },
     cwd: '/',
     stdin: stdin ?? 'ignore',
@@ -289,8 +289,8 @@ export function beginConfined(program: Program, args: string[], options: Confine
   const began = performance.now()
   const isRoot = process.getuid?.() === 0
   const limits = limitsFor({ mostFileBytes }, limitSeconds)
-  const around = [...(isRoot ? withoutRights : []), 'prlimit', ...limits, '--'].map(mustFindTool)
-  const child = Bun.spawn([...around, mustFind(program), ...args], {
+  const prefix = [...(isRoot ? withoutRights : []), 'prlimit', ...limits, '--'].map(mustFindTool)
+  const child = Bun.spawn([...prefix, mustFind(program), ...args], {
     env,
     cwd: '/',
     stdio: [stdin === undefined ? 'ignore' : new TextEncoder().encode(stdin), 'pipe', 'pipe', input],
@@ -326,8 +326,8 @@ function startConfined(program: Program, args: string[], confined: Confinement, 
     const given = reads === undefined ? ('ignore' as const) : open(reads, 'r')
     const made = open(writes, 'r+')
     const words = args.map((word) => (word === reads ? '/proc/self/fd/0' : word === writes ? '/proc/self/fd/3' : word))
-    const around = [...(isRoot ? withoutRights : []), 'prlimit', ...limitsFor(confined, limitSeconds), '--']
-    return Bun.spawn([...around.map(mustFindTool), mustFind(program), ...words], {
+    const prefix = [...(isRoot ? withoutRights : []), 'prlimit', ...limitsFor(confined, limitSeconds), '--']
+    return Bun.spawn([...prefix.map(mustFindTool), mustFind(program), ...words], {
       env,
       cwd: '/',
       stdio: [given, 'pipe', 'pipe', made],

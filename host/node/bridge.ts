@@ -9,10 +9,10 @@ const TABLE = 'berth_uplink'
 export const networkEnv = ({ paths }: Machine) => `${paths.settings}/network.env`
 
 /** `berth host network up|down|is-up`. Answers the exit code. */
-export function networkCommand(machine: Machine, [verb, ...more]: readonly string[]): number {
-  if (more.length === 0 && verb === 'up') return saying(() => networkUp(machine))
-  else if (more.length === 0 && verb === 'down') networkDown(machine)
-  else if (more.length === 0 && verb === 'is-up') return isNetworkUp(machine) ? 0 : 1
+export function networkCommand(machine: Machine, [command, ...more]: readonly string[]): number {
+  if (more.length === 0 && command === 'up') return saying(() => networkUp(machine))
+  else if (more.length === 0 && command === 'down') networkDown(machine)
+  else if (more.length === 0 && command === 'is-up') return isNetworkUp(machine) ? 0 : 1
   else {
     console.error('network up|down|is-up')
     return 2

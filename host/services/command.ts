@@ -7,7 +7,7 @@ import { hostProgram, type Paths } from '../machine/paths.ts'
 import { isNetworkUp, networkUp } from '../node/bridge.ts'
 import { launches } from './launch.ts'
 import { endOldKeeper, oldKeeperOf } from './old-keeper.ts'
-import { ENDING, socketOf, type Told, type Verb, verbs } from './supervisor.ts'
+import { type Action, actions, ENDING, socketOf, type Told } from './supervisor.ts'
 
 const usage = 'services start|stop|restart|status [NAME…], or services run, which goes on until SIGTERM'
 
@@ -23,20 +23,20 @@ export type Way = { supervisor?: readonly string[]; known?: readonly string[] }
  */
 export async function services(machine: Machine, args: readonly string[], way: Way = {}): Promise<number> {
   const { paths } = machine
-  const [verb = '', ...given] = args
+  const [action = '', ...given] = args
   const known = [...(way.known ?? Object.keys(launches)), 'network']
-  if (verb === 'run' && given.length === 0) return run(machine, way)
+  if (action === 'run' && given.length === 0) return run(machine, way)
   const unknown = given.find((name) => !known.includes(name))
-  if (!verbs.some((each) => each === verb) || unknown !== undefined) {
+  if (!actions.some((each) => each === action) || unknown !== undefined) {
     console.error(unknown === undefined ? usage : `There is no service ${unknown}.\n${usage}`)
     return 2
   }
   const names = given.length ? given : listedServices(paths)
   let isDone = true
   // A service needs those that started before it, so it stops before them.
-  for (const name of verb === 'stop' ? names.toReversed() : names) {
-    const told = await tellService(machine, name, verb as Verb, way)
-    if (told.words) (verb === 'status' ? console.log : console.error)(told.words)
+  for (const name of action === 'stop' ? names.toReversed() : names) {
+    const told = await tellService(machine, name, action as Action, way)
+    if (told.words) (action === 'status' ? console.log : console.error)(told.words)
     isDone &&= told.isDone
   }
   return isDone ? 0 : 1
@@ -55,26 +55,29 @@ async function run(machine: Machine, way: Way): Promise<number> {
 }
 
 /** Tells one service, and starts the supervisor for it where that is needed. What fails is told in words. */
-export const tellService = (machine: Machine, name: string, verb: Verb, way: Way = {}): Promise<Told> =>
-  tellOrThrow(machine, name, verb, way).catch((error: Error) => ({ isDone: false, words: `${name}: ${error.message}` }))
+export const tellService = (machine: Machine, name: string, action: Action, way: Way = {}): Promise<Told> =>
+  tellOrThrow(machine, name, action, way).catch((error: Error) => ({
+    isDone: false,
+    words: `${name}: ${error.message}`,
+  }))
 
-async function tellOrThrow(machine: Machine, name: string, verb: Verb, way: Way): Promise<Told> {
+async function tellOrThrow(machine: Machine, name: string, action: Action, way: Way): Promise<Told> {
   const { paths } = machine
-  if (name === 'network') return tellNetwork(machine, verb)
-  const isStarting = verb === 'start' || verb === 'restart'
+  if (name === 'network') return tellNetwork(machine, action)
+  const isStarting = action === 'start' || action === 'restart'
   const keeper = oldKeeperOf(paths, name)
-  if (keeper && verb === 'status') return { isDone: true, words: `${name} runs` }
+  if (keeper && action === 'status') return { isDone: true, words: `${name} runs` }
   if (keeper && !(await endOldKeeper(keeper))) return { isDone: false, words: `${name} does not stop` }
   if (name === 'libvirtd' && isStarting) prepareLibvirt(machine)
-  let told = await ask(paths, verb, name)
-  if (!told && !isStarting) return { isDone: verb === 'stop', words: verb === 'stop' ? '' : `${name} does not run` }
+  let told = await ask(paths, action, name)
+  if (!told && !isStarting) return { isDone: action === 'stop', words: action === 'stop' ? '' : `${name} does not run` }
   if (!told) {
     const command = way.supervisor ?? [hostProgram(paths), 'host', 'supervise']
     // One that is just ending keeps the lock for a moment, and the next one gives way to it.
     for (let i = 0; !told && i < 200; i++) {
       if (i % 20 === 0) startSupervisor(paths, command)
       await Bun.sleep(50)
-      told = await ask(paths, verb, name)
+      told = await ask(paths, action, name)
     }
   }
   if (!told) return { isDone: false, words: `${name} does not start: ${paths.logs}/supervisor.log` }
@@ -83,15 +86,15 @@ async function tellOrThrow(machine: Machine, name: string, verb: Verb, way: Way)
 }
 
 /** Undefined where no supervisor runs. Throws where one may have heard it and gave no answer: nothing is said twice. */
-async function ask(paths: Paths, verb: Verb, name: string): Promise<Told | undefined> {
+async function ask(paths: Paths, action: Action, name: string): Promise<Told | undefined> {
   // A connection that is kept may be cut by the other side, and Bun asks again then.
   const options = { unix: socketOf(paths), proxy: '', keepalive: false } as RequestInit
   try {
-    const response = await fetch(`http://localhost/${verb}/${name}`, options)
+    const response = await fetch(`http://localhost/${action}/${name}`, options)
     return response.status === ENDING ? undefined : ((await response.json()) as Told)
   } catch (error) {
     if (['ENOENT', 'ECONNREFUSED'].includes((error as { code?: string }).code ?? '')) return undefined
-    throw new Error(`the supervisor gave no answer to ${verb}: ${paths.logs}/supervisor.log`)
+    throw new Error(`the supervisor gave no answer to ${action}: ${paths.logs}/supervisor.log`)
   }
 }
 
@@ -107,11 +110,11 @@ function startSupervisor(paths: Paths, command: readonly string[]) {
 }
 
 /** Guests need the network whatever else stops. */
-function tellNetwork(machine: Machine, verb: Verb): Told {
-  if (verb === 'start' || verb === 'restart') networkUp(machine)
+function tellNetwork(machine: Machine, action: Action): Told {
+  if (action === 'start' || action === 'restart') networkUp(machine)
   const isUp = isNetworkUp(machine)
-  if (verb === 'status') return { isDone: isUp, words: `network ${isUp ? 'runs' : 'does not run'}` }
-  return { isDone: verb === 'stop' || isUp, words: '' }
+  if (action === 'status') return { isDone: isUp, words: `network ${isUp ? 'runs' : 'does not run'}` }
+  return { isDone: action === 'stop' || isUp, words: '' }
 }
 
 function prepareLibvirt({ exec }: Machine) {

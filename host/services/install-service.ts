@@ -84,10 +84,10 @@ export async function runService(machine: Machine, name: string, ...files: strin
     ? exec.try('systemctl', ['is-active', '--quiet', name]) === 0
     : (await tellService(machine, name, 'status')).isDone
   if (isActive && !isAnew) return 'already running'
-  const verb = isActive ? 'restart' : 'start'
-  if (hasSystemd) exec.try('systemctl', [verb, name], { limitSeconds: 120 })
+  const action = isActive ? 'restart' : 'start'
+  if (hasSystemd) exec.try('systemctl', [action, name], { limitSeconds: 120 })
   else {
-    const told = await tellService(machine, name, verb)
+    const told = await tellService(machine, name, action)
     if (!told.isDone) throw new Error(told.words)
   }
   return isActive ? 'started anew' : 'started'

@@ -28,6 +28,6 @@ export async function endOldKeeper(keeper: Keeper): Promise<boolean> {
 
 /** A number may be another process's by now. */
 function lives({ pid, name }: Keeper): boolean {
-  const [script, verb, kept] = (textOf(`/proc/${pid}/cmdline`) ?? '').split('\0').slice(0, -1).slice(-3)
-  return script?.endsWith('/services') === true && verb === 'keep' && kept === name
+  const [script, action, kept] = (textOf(`/proc/${pid}/cmdline`) ?? '').split('\0').slice(0, -1).slice(-3)
+  return script?.endsWith('/services') === true && action === 'keep' && kept === name
 }

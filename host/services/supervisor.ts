@@ -7,8 +7,8 @@ import { launches, launchOf } from './launch.ts'
 import { lock } from './listening.ts'
 import { Service } from './service.ts'
 
-export const verbs = ['start', 'stop', 'restart', 'status'] as const
-export type Verb = (typeof verbs)[number]
+export const actions = ['start', 'stop', 'restart', 'status'] as const
+export type Action = (typeof actions)[number]
 /** How a command to a service ended. `words` is empty where there is nothing to say. */
 export type Told = { isDone: boolean; words: string }
 
@@ -72,16 +72,16 @@ export async function supervise(
     ...({ idleTimeout: 0 } as object),
     async fetch(request) {
       if (isEnding) return new Response(null, { status: ENDING })
-      const [, verb = '', name = ''] = new URL(request.url).pathname.split('/')
+      const [, action = '', name = ''] = new URL(request.url).pathname.split('/')
       const service = services.get(name)
       const told = service
-        ? await tell(service, verb as Verb).catch((error: Error) => ({
+        ? await tell(service, action as Action).catch((error: Error) => ({
             isDone: false,
             words: `${name}: ${error.message}`,
           }))
         : { isDone: false, words: `There is no service ${name}.` }
       // Also where the service ends later than the stop waits.
-      if (verb === 'stop') void service?.ended().then(endIfIdle)
+      if (action === 'stop') void service?.ended().then(endIfIdle)
       return Response.json(told)
     },
   })
@@ -91,8 +91,8 @@ export async function supervise(
   await server.stop(true)
 }
 
-async function tell(service: Service, verb: Verb): Promise<Told> {
-  switch (verb) {
+async function tell(service: Service, action: Action): Promise<Told> {
+  switch (action) {
     case 'start':
       service.start()
       return { isDone: true, words: '' }

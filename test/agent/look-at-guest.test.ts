@@ -14,12 +14,12 @@ const wanted = {
 }
 
 test('a host that cannot ask for addresses says so once, and goes by the words of the guest agent', async () => {
-  let looks = 0
+  let pings = 0
   const host = {
     network: { answering: () => Promise.reject(new Failure('announce_failed', 'no packet socket can be opened')) },
     guestAgent: {
       readFile: () => Promise.reject(new Failure('guest_refused', 'no such file')),
-      ping: async () => ++looks > 1,
+      ping: async () => ++pings > 1,
       info: async () => ({ hostname: 'web' }),
       interfaces: async () => [{ name: 'eth0', mac: wanted.mac, addresses: ['192.0.2.7/24'] }],
       exec: async () => ({ code: 1, output: '', truncated: false }),
@@ -28,7 +28,7 @@ test('a host that cannot ask for addresses says so once, and goes by the words o
   const lines: string[] = []
   const log = { line: (level: string, text: string) => void lines.push(`${level}: ${text}`), progress: () => {} }
   const seen = await loggingTo(log, () => lookAtGuest(host, 'srv_1', wanted))
-  expect(looks).toBe(2)
+  expect(pings).toBe(2)
   expect(seen).toEqual({ answering: [], inside: ['192.0.2.7'], hostname: 'web', signIn: null, ssh: false })
   expect(lines).toEqual(['warning: The host cannot ask the guest for its addresses: no packet socket can be opened'])
 })

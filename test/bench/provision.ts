@@ -416,7 +416,7 @@ function removeTraces(agent: Bun.Subprocess) {
         .includes(`${tempDir}/`)
     )
       continue
-    for (const verb of ['destroy', 'undefine']) works(...VIRSH, verb, name)
+    for (const command of ['destroy', 'undefine']) works(...VIRSH, command, name)
   }
   for (const family of ['bridge', 'inet'])
     for (const table of ['berth', 'berth_traffic', 'berth_private']) works('nft', 'delete', 'table', family, table)

@@ -134,8 +134,8 @@ describe('wrong use exits 2 with words on standard error and nothing on standard
 
 describe('a setting that cannot be', () => {
   test('refuses the start and names the nearest one', async () => {
-    for (const verb of ['serve', 'admin nodes.list', 'secrets rotate']) {
-      const { code, error } = await run(verb, '', { PANEL_PUBLIC_ULR: 'https://x' })
+    for (const command of ['serve', 'admin nodes.list', 'secrets rotate']) {
+      const { code, error } = await run(command, '', { PANEL_PUBLIC_ULR: 'https://x' })
       expect(code).toBe(2)
       expect(error).toContain('There is no setting PANEL_PUBLIC_ULR. Did you mean PANEL_PUBLIC_URL?')
     }

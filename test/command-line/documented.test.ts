@@ -32,12 +32,12 @@ function callsIn(text: string): { line: string; input: string }[] {
 describe.each(documents)('%s', (document) => {
   for (const { line, input } of callsIn(textOf(document)))
     test(`berth ${line}`, () => {
-      const [verb, name = '', ...rest] = line.split(' ')
-      if (verb === 'backup') return expect(['create', 'restore']).toContain(name)
-      if (verb === 'backup-server') return expect(['serve', 'add', 'quota', 'list', 'remove']).toContain(name)
-      if (verb === 'secrets') return expect(name).toBe('rotate')
-      if (verb === 'agent') return expect(['run', 'enroll', 'doctor', 'version']).toContain(name)
-      if (verb !== 'admin' || ['list', 'create-staff', 'create-token', 'OPERATION'].includes(name)) {
+      const [command, name = '', ...rest] = line.split(' ')
+      if (command === 'backup') return expect(['create', 'restore']).toContain(name)
+      if (command === 'backup-server') return expect(['serve', 'add', 'quota', 'list', 'remove']).toContain(name)
+      if (command === 'secrets') return expect(name).toBe('rotate')
+      if (command === 'agent') return expect(['run', 'enroll', 'doctor', 'version']).toContain(name)
+      if (command !== 'admin' || ['list', 'create-staff', 'create-token', 'OPERATION'].includes(name)) {
         const known = [
           '--email',
           '--name',

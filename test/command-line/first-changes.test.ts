@@ -11,7 +11,7 @@ const changes = document.split(/^## (?=\d)/m).slice(1)
 
 /** Make `file`, or In `file`, before, after or before the last `text`, and a block of code; or a block of commands. */
 const EDIT =
-  /(?<verb>Make|In)\s`(?<file>[^`]+)`(?:,\s(?<where>before the last|before|after)\s`(?<anchor>[^`]+)`)?[^`]*?:/
+  /(?<step>Make|In)\s`(?<file>[^`]+)`(?:,\s(?<where>before the last|before|after)\s`(?<anchor>[^`]+)`)?[^`]*?:/
 const CODE = /```(?<language>\w+)\n(?<code>.*?)^```$/
 const BLOCK = new RegExp(`(?:${EDIT.source}\n\n)?${CODE.source}`, 'gms')
 
@@ -54,7 +54,7 @@ for (const change of changes) {
   const title = change.slice(0, change.indexOf('\n'))
   test(`change ${title} works as written`, () => {
     const steps = [...change.matchAll(BLOCK)].map(({ groups }) => groups!)
-    expect(steps.filter(({ verb }) => verb).length).toBeGreaterThan(1)
+    expect(steps.filter(({ step }) => step).length).toBeGreaterThan(1)
     for (const { file, where, anchor, language, code } of steps)
       if (file) edit(file, where, anchor ?? '', code!)
       else if (language === 'sh')

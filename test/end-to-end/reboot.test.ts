@@ -97,7 +97,8 @@ describe('a node that loses its power while the controller is down', () => {
     expect(await ended(body.jobId)).toMatchObject({ state: 'succeeded', error: null })
   }
   const statusOf = async (server: Ordered) => (await live.api(token, 'GET', `/servers/${server.serverId}`)).body.status
-  const domain = (verb: string, server: Ordered) => node.must('virsh', '-c', 'qemu:///system', verb, server.serverId)
+  const domain = (command: string, server: Ordered) =>
+    node.must('virsh', '-c', 'qemu:///system', command, server.serverId)
   const onGuest = (server: Ordered, command: string) => sshWithKey(server.ipv4, key.path, command)
   const answers = (server: Ordered, name: string) =>
     live.until(`SSH to ${name}`, async () => (await onGuest(server, 'hostname')).out === name, 60)

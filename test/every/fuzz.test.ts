@@ -12,7 +12,7 @@ import { codesOf } from '../../src/kernel/openapi/openapi.ts'
 import { isQuick, quickCount } from '../support/quick.ts'
 import { callerOf, type Everything, everyId, everything, targetsOf } from '../support/world/everything.ts'
 import { type World, world } from '../support/world/panel.ts'
-import { cookieFor, makeRight, markedBody, refresh } from '../support/world/right.ts'
+import { cookieFor, makeRight, markedBody, refresh } from '../support/world/right-call.ts'
 import { operations, registry } from './toy-feature/every-feature.ts'
 
 const long = !!process.env['BERTH_LONG']

@@ -28,7 +28,7 @@ export const pathsIn = (dir: string) => ({
 })
 
 if (import.meta.main) {
-  const [dir = '', verb = '', ...names] = process.argv.slice(2)
+  const [dir = '', command = '', ...names] = process.argv.slice(2)
   const read = () => JSON.parse(readFileSync(`${dir}/launches.json`, 'utf8')) as Record<string, Known>
   const known = read()
   // Read anew at each start, as settings are.
@@ -42,17 +42,17 @@ if (import.meta.main) {
     ]),
   ) as unknown as typeof launches
   const paths = pathsIn(dir)
-  if (verb === 'supervise') {
+  if (command === 'supervise') {
     const stopMs = existsSync(`${dir}/stop-ms`) ? Number(readFileSync(`${dir}/stop-ms`, 'utf8')) : undefined
     await supervise(paths, { all, mostLogBytes: 2000, capLogsEveryMs: 100, ...(stopMs && { stopMs }) })
     process.exit(0)
   }
   const machine: Machine = { ...openMachine('/dev/null', paths), hasSystemd: false }
   const way = { supervisor: [process.execPath, import.meta.path, dir, 'supervise'], known: Object.keys(known) }
-  if (verb === 'uninstall') {
+  if (command === 'uninstall') {
     const { problem } = (await stopServices(machine, way).catch((error) => error)) ?? {}
     console.log(problem ?? 'stopped')
     process.exit(0)
   }
-  process.exit(await services(machine, [verb, ...names], way))
+  process.exit(await services(machine, [command, ...names], way))
 }

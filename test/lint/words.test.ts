@@ -1,17 +1,17 @@
 // Names, comments and lines that a stranger can read.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { findingsIn, isVague, MOST_COLUMNS, type Rule, rules } from './words.ts'
+import { findingsIn, isVague, MOST_COLUMNS, type Rule, rules, twinsIn } from './words.ts'
 
-const trees = ['src', 'agent', 'backup-server', 'host', 'views', 'test'] as const
+const trees = ['src', 'agent', 'backup-server', 'host', 'views', 'public', 'test'] as const
 
 const found = Object.fromEntries(
   trees.map((tree) => {
-    const files = [...new Bun.Glob(`${tree}/**/*.{ts,tsx}`).scanSync('.')].toSorted()
+    const files = [...new Bun.Glob(`${tree}/**/*.{ts,tsx,js}`).scanSync('.')].toSorted()
     return [
       tree,
       files
-        .filter((path) => !/^test\/(artefacts|lint)\//.test(path))
+        .filter((path) => !/^(test\/(artefacts|lint)|public\/vendor)\//.test(path))
         .flatMap((path) => findingsIn(readFileSync(path, 'utf8')).map((one) => ({ path, ...one }))),
     ]
   }),
@@ -27,6 +27,7 @@ for (const tree of trees)
 test('every file is named after what it holds', () => {
   const paths = trees.flatMap((tree) => [...new Bun.Glob(`${tree}/**/*.{ts,tsx}`).scanSync('.')])
   expect(paths.filter(isVague)).toEqual([])
+  expect(twinsIn(paths)).toEqual([])
 })
 
 describe('a rule', () => {
@@ -40,8 +41,21 @@ describe('a rule', () => {
   test('finds a name', () =>
     expect(rulesIn("const x = 1\nimport { Surroundings } from './bring-up.ts'")).toEqual(['2 name', '2 name']))
   test('finds no name in a longer word', () => expect(rulesIn('const newsletter = concealed')).toEqual([]))
-  test('finds a word in a comment, and leaves it alone in code', () =>
-    expect(rulesIn('// The door of the room.\nconst door = room')).toEqual(['1 word', '1 word']))
+  test('finds a word in a comment', () => expect(rulesIn('// The door of the room.')).toEqual(['1 word', '1 word']))
+  test('finds what a word of the list is declared as, and none in a text or a longer name', () => {
+    const lines = [
+      'const room = 1',
+      'rows.map((it) => it)',
+      'for (const it of all)',
+      'type Standing = {}',
+      'f(a, verb: string)',
+    ]
+    for (const line of lines) expect(rulesIn(line)).toEqual(['1 name'])
+    for (const line of ["const x = 'let it: be, it =>'", 'const bedroom = newest', 'use(it.x)'])
+      expect(rulesIn(line)).toEqual([])
+  })
+  test('finds twins among the files of a folder', () =>
+    expect(twinsIn(['a/node.ts', 'a/nodes.test.ts', 'b/nodes.ts', 'b/noded.ts'])).toEqual(['a/node']))
   test('finds a comment that opens with a relative clause', () =>
     expect(
       rulesIn('/** Who asks. */\n/**\n * Of what it is made.\n */\n// Nobody sees it.\n# What it does\n// It is made.'),

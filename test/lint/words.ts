@@ -31,6 +31,9 @@ const names: Readonly<Record<string, string>> = {
   powerCut: 'crash injection',
   slate: 'invariants',
   PoolRoom: 'PoolSpace',
+  isSealed: 'isEncrypted',
+  seenResource: 'visibleResource',
+  SeenWorkload: 'VisibleWorkload',
 }
 const paths: Readonly<Record<string, string>> = {
   'finish-sign-in': 'complete-sign-in',
@@ -39,12 +42,49 @@ const paths: Readonly<Record<string, string>> = {
   'bring-up': 'startup',
   'as-typed': 'shell-quote',
 }
+/** Words that are no name of a variable, a function or a type, and what the code says instead. */
+const declaredNames: Readonly<Record<string, string>> = {
+  it: 'the thing that it is',
+  room: 'capacity, or space',
+  rooms: 'capacities, or spaces',
+  noun: 'model',
+  verb: 'action, or command',
+  verbs: 'actions, or commands',
+  door: 'connection, or gate',
+  around: 'what it is: a prefix, a context',
+  asking: 'the thing that asks',
+  pieces: 'stream, or parts',
+  standing: 'accessLevel, or the thing that stands there',
+  looks: 'uiPreferences, or appearances',
+  seenBy: 'visibleTo',
+  slate: 'invariants',
+}
+const anyOfThem = Object.keys(declaredNames).join('|')
+const declares = new RegExp(
+  [
+    `\\b(?:const|let|var) (${anyOfThem})(?= ?(?:=|:|,|;| of | in |$))`,
+    `\\b(?:function|type|interface|class) (${anyOfThem})\\b`,
+    `(?:\\b|\\()(${anyOfThem})\\)? =>`,
+    `[(,] ?(${anyOfThem}): `,
+  ].join('|'),
+  'gi',
+)
+const strings = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`/g
+/** The names of the list that a line of code declares. */
+const declaredIn = (line: string): string[] =>
+  [...line.replaceAll(strings, "''").matchAll(declares)].map((found) => found.slice(1).find(Boolean)!)
 /** Names of files that tell a stranger nothing, or too much at once. */
 const fileNames =
-  'asked|declared|helpers?|kept|misc|places|repeated|room|sheet|spells|spread|together|turns?|upkeep|utils?'
+  'answered|asked|declared|enter|guard|guessing|helpers?|kept|letter|looks|misc|pending|places|proof|repeated|rooms?|sheet|' +
+  'slate|spells|spread|steady|together|turns?|upkeep|utils?|who'
 const saysNothing = new RegExp(`(?:^|/)(?:${fileNames})(?:\\.test)?\\.tsx?$`)
 /** A name of a file or folder that says nothing. */
 export const isVague = (path: string): boolean => saysNothing.test(path)
+/** Pairs of files or folders of one folder whose names differ by an `s`, such as `node.ts` and `nodes.ts`. */
+export function twinsIn(paths: readonly string[]): string[] {
+  const names = new Set(paths.map((path) => path.replace(/(?:\.test)?\.\w+$/, '')))
+  return [...names].filter((name) => names.has(`${name}s`))
+}
 /** A schema of what an operation answers is a response. */
 const schemaName = /\b\w+Answer(?= = (?:namedSchema|described)\()/g
 
@@ -78,6 +118,9 @@ export function findingsIn(text: string): Finding[] {
           found('name', `${name}: say ${name.replace('Answer', 'Response')}`),
         ),
         ...[...line.matchAll(named)].map(([name]) => found('name', `${name}: say ${names[name] ?? paths[name]}`)),
+        ...declaredIn(line).map((name) =>
+          found('name', `${name}: say ${declaredNames[name.toLowerCase()] ?? declaredNames[name]}`),
+        ),
       ]
     return [
       ...long,

@@ -9,7 +9,7 @@ import { mailbox } from '../support/services/mailbox.ts'
 import { provider } from '../support/services/provider.ts'
 import { callerOf, everyId, everything, targetsOf } from '../support/world/everything.ts'
 import type { Reply, Who } from '../support/world/panel.ts'
-import { cookieFor, makeRight, markedBody, refresh } from '../support/world/right.ts'
+import { cookieFor, makeRight, markedBody, refresh } from '../support/world/right-call.ts'
 
 /** The fields of bodies that are secret, as `operation field`; a picture is only too long for the audit log. */
 const secretFields = (schema: any, path = ''): string[] =>

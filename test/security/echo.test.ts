@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { operations } from '../../src/app/features.ts'
 import { callerOf, everyId, everything, targetsOf } from '../support/world/everything.ts'
-import { makeRight, markedBody, refresh } from '../support/world/right.ts'
+import { makeRight, markedBody, refresh } from '../support/world/right-call.ts'
 
 /** Another for each call: what an earlier call stored may be named. */
 const canaryOf = (n: number) => `zq7x9canary${n}x`

@@ -54,7 +54,7 @@ export function serverCounts(counts: Counts): string | undefined {
   return words.length > 0 ? list(words.map(([status, n]) => serversIn(status, n))) : undefined
 }
 
-const looks: Record<ServerStatus, [Tone, IconName]> = {
+const appearances: Record<ServerStatus, [Tone, IconName]> = {
   provisioning: ['work', 'work'],
   pending_setup: ['warn', 'wait'],
   running: ['ok', 'run'],
@@ -125,7 +125,7 @@ export function ServerState({ of, tag }: ServerStateProps) {
         )}
       </>
     )
-  const [tone, shape] = job ? (['work', 'work'] as const) : looks[status]
+  const [tone, shape] = job ? (['work', 'work'] as const) : appearances[status]
   const isOld = powerKnownAt !== null && !job && (status === 'running' || status === 'stopped')
   return (
     <>

@@ -13,7 +13,7 @@ const MOST = 100
 export async function lookAtGuest(host: Host, workload: string, wanted: GuestLook): Promise<GuestSeen> {
   const until = performance.now() + wanted.limitSeconds * 1000
   const answering = new Set<string>()
-  const ask = asking(host, wanted)
+  const ask = askerOf(host, wanted)
   for (;;) {
     const missing = wanted.addresses.filter((address) => !answering.has(address))
     for (const address of await ask(missing)) answering.add(address)
@@ -35,7 +35,7 @@ export async function lookAtGuest(host: Host, workload: string, wanted: GuestLoo
 }
 
 /** A host that cannot ask says so once. It then knows of no address that answers, and the agent's words are left. */
-function asking({ network }: Host, wanted: GuestLook) {
+function askerOf({ network }: Host, wanted: GuestLook) {
   let canAsk = true
   return async (addresses: readonly string[]): Promise<string[]> => {
     if (!canAsk) return []

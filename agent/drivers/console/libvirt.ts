@@ -29,8 +29,8 @@ export async function giveSerialLine(dir: string, workload: string) {
   const domain = await definitionOf(workload, ['--inactive'])
   if (!domain || serialOf(domain.devices, files)) return
   makeSerialDir(dir)
-  const change = (verb: 'detach-device' | 'attach-device', stdin: string) =>
-    run('virsh', [...URI, verb, uuidOf(workload), '/dev/stdin', '--config'], { stdin, limitSeconds: 20 })
+  const change = (command: 'detach-device' | 'attach-device', stdin: string) =>
+    run('virsh', [...URI, command, uuidOf(workload), '/dev/stdin', '--config'], { stdin, limitSeconds: 20 })
   if (all(domain.devices?.serial).length) await change('detach-device', serialXml(undefined))
   await change('attach-device', serialXml(files))
 }

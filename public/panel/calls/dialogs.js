@@ -2,7 +2,7 @@
 // @ts-check
 
 import { toast } from '../page/messages.js'
-import { $, $$, around } from '../page/page.js'
+import { $, $$, closest } from '../page/page.js'
 import { clearErrors } from './refusals.js'
 
 function openDialog(/** @type {HTMLDialogElement} */ dialog) {
@@ -33,12 +33,12 @@ addEventListener('DOMContentLoaded', openNamed)
 addEventListener('hashchange', openNamed)
 
 document.addEventListener('click', (event) => {
-  const dull = around(event, '[aria-disabled=true]')
+  const dull = closest(event, '[aria-disabled=true]')
   if (dull) {
     event.preventDefault()
     return toast(dull.dataset['why'] ?? '')
   }
-  const opener = around(event, '[data-dialog]')
+  const opener = closest(event, '[data-dialog]')
   if (opener) {
     event.preventDefault()
     const dialog = /** @type {HTMLDialogElement | null} */ (document.getElementById(opener.dataset['dialog'] ?? ''))
@@ -46,7 +46,7 @@ document.addEventListener('click', (event) => {
     if (dialog) openDialog(dialog)
     else $('[data-palette] input')?.focus()
   }
-  if (around(event, '[data-close]')) /** @type {HTMLDialogElement | null} */ (around(event, 'dialog'))?.close()
+  if (closest(event, '[data-close]')) /** @type {HTMLDialogElement | null} */ (closest(event, 'dialog'))?.close()
 })
 
 /** The button of an action that destroys data is enabled when the name is typed. */

@@ -11,15 +11,15 @@ const title = document.title
 
 export function clearErrors(/** @type {HTMLElement} */ form) {
   document.title = title
-  for (const it of $$('.errors, .err', form)) it.remove()
-  for (const it of $$('[aria-invalid]', form)) {
-    it.removeAttribute('aria-invalid')
-    const rest = (it.getAttribute('aria-describedby') ?? '')
+  for (const element of $$('.errors, .err', form)) element.remove()
+  for (const element of $$('[aria-invalid]', form)) {
+    element.removeAttribute('aria-invalid')
+    const rest = (element.getAttribute('aria-describedby') ?? '')
       .split(' ')
       .filter((id) => !id.endsWith('-err'))
       .join(' ')
-    if (rest) it.setAttribute('aria-describedby', rest)
-    else it.removeAttribute('aria-describedby')
+    if (rest) element.setAttribute('aria-describedby', rest)
+    else element.removeAttribute('aria-describedby')
   }
 }
 

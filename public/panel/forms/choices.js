@@ -7,11 +7,11 @@ import { refresh } from '../page/redraw.js'
 document.addEventListener('input', ({ target }) => {
   const input = /** @type {HTMLInputElement} */ (target)
   if (input.dataset['ask'] === undefined) return
-  clearTimeout(asking)
-  asking = setTimeout(() => redraw(/** @type {HTMLFormElement} */ (input.form)), 300)
+  clearTimeout(timer)
+  timer = setTimeout(() => redraw(/** @type {HTMLFormElement} */ (input.form)), 300)
 })
 /** @type {any} */
-let asking
+let timer
 
 document.addEventListener('change', ({ target }) => {
   const input = /** @type {HTMLInputElement} */ (target)

@@ -1,7 +1,7 @@
 // The filters of a list are its address. A choice changes the list in place: the focus stays, and Back returns.
 // @ts-check
 
-import { $, $$, around } from '../page/page.js'
+import { $, $$, closest } from '../page/page.js'
 import { drawn, refresh } from '../page/redraw.js'
 import { isoOf } from '../page/times.js'
 
@@ -53,7 +53,7 @@ document.addEventListener('submit', (event) => {
   apply(form)
 })
 document.addEventListener('click', (event) => {
-  const link = /** @type {HTMLAnchorElement | null} */ (around(event, 'a[data-list]'))
+  const link = /** @type {HTMLAnchorElement | null} */ (closest(event, 'a[data-list]'))
   if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
   event.preventDefault()
   show(link.pathname + link.search)

@@ -2,10 +2,10 @@
 // @ts-check
 
 import { toast } from './messages.js'
-import { $, around, make } from './page.js'
+import { $, closest, make } from './page.js'
 
 document.addEventListener('click', (event) => {
-  const copier = around(event, '[data-copy]')
+  const copier = closest(event, '[data-copy]')
   if (copier) copy(copier.dataset['copy'] ?? '')
 })
 

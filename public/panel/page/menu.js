@@ -1,15 +1,15 @@
 // The navigation on a narrow screen, behind a button, and menus of actions.
 // @ts-check
 
-import { $, $$, around } from './page.js'
+import { $, $$, closest } from './page.js'
 
 document.addEventListener('click', (event) => {
-  const button = around(event, '.menu-btn')
+  const button = closest(event, '.menu-btn')
   if (button) button.setAttribute('aria-expanded', String($('#nav')?.classList.toggle('open')))
   // A menu stays while a dialog of one of its entries is open: closed, it would hide the dialog too.
-  const inside = around(event, 'details.menu')
+  const inside = closest(event, 'details.menu')
   for (const menu of openMenus()) if (menu !== inside && !$('dialog[open]', menu)) menu.open = false
-  if (inside && around(event, '.pop button:not([data-dialog])') && !around(event, 'dialog'))
+  if (inside && closest(event, '.pop button:not([data-dialog])') && !closest(event, 'dialog'))
     openMenus()[0]?.removeAttribute('open')
 })
 

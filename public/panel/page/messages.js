@@ -16,16 +16,16 @@ export function toast(
   const said = $('dialog[open] .said')
   if (said) return void (said.textContent = words)
   const close = make('button', { type: 'button', class: 'btn bare', 'aria-label': 'Close message' }, '✕')
-  const it = make(
+  const toast = make(
     'div',
     { class: bad ? 'toast bad' : 'toast' },
     make('span', {}, words, ...lines.map((line) => make('small', {}, line))),
     ...(link ? [make('a', { href: link[1] }, link[0])] : []),
     close,
   )
-  close.addEventListener('click', () => it.remove())
-  $('#toasts')?.append(it)
-  if (!stays) setTimeout(() => it.remove(), 6000)
+  close.addEventListener('click', () => toast.remove())
+  $('#toasts')?.append(toast)
+  if (!stays) setTimeout(() => toast.remove(), 6000)
 }
 
 /** For after the next page has loaded. */

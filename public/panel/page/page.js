@@ -43,5 +43,5 @@ export function parsed(/** @type {string} */ text) {
 }
 
 /** The element that an event happened in, going outwards. @returns {HTMLElement | null} */
-export const around = (/** @type {Event} */ { target }, /** @type {string} */ selector) =>
+export const closest = (/** @type {Event} */ { target }, /** @type {string} */ selector) =>
   /** @type {Element} */ (target).closest(selector)

@@ -18,14 +18,14 @@ export function refresh() {
  */
 let focused
 document.addEventListener('htmx:before:swap', () => {
-  const it = document.activeElement
-  const row = it?.closest('tr, li')
+  const active = document.activeElement
+  const row = active?.closest('tr, li')
   focused =
-    it && it !== document.body
+    active && active !== document.body
       ? {
           rows: row?.parentElement ?? null,
           at: row ? [...(row.parentElement?.children ?? [])].indexOf(row) : 0,
-          section: it.closest('.sec'),
+          section: active.closest('.sec'),
         }
       : undefined
 })
@@ -51,4 +51,4 @@ htmx.registerExtension('panel', {
     !(attrName === 'open' && element instanceof HTMLDetailsElement),
 })
 
-for (const it of $$('[data-reload]')) setTimeout(() => location.reload(), Number(it.dataset['reload']) * 1000)
+for (const element of $$('[data-reload]')) setTimeout(() => location.reload(), Number(element.dataset['reload']) * 1000)

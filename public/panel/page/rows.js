@@ -2,7 +2,7 @@
 // @ts-check
 
 import { call } from '../calls/batch.js'
-import { $, $$, around, make } from './page.js'
+import { $, $$, closest, make } from './page.js'
 
 /** True while a batch runs: a second press is ignored until its summary. */
 let pressing = false
@@ -10,11 +10,11 @@ let pressing = false
 let asked = { of: {}, label: '', rows: [] }
 
 document.addEventListener('click', (event) => {
-  const button = around(event, '[data-press]')
+  const button = closest(event, '[data-press]')
   if (button && !pressing) ask(button.dataset, $('span', button)?.textContent ?? '')
-  if (around(event, '[data-bulk]') && !pressing) pressAll()
-  const all = /** @type {HTMLInputElement | null} */ (around(event, 'input[data-tick-all]'))
-  const none = around(event, '[data-tick-none]')
+  if (closest(event, '[data-bulk]') && !pressing) pressAll()
+  const all = /** @type {HTMLInputElement | null} */ (closest(event, 'input[data-tick-all]'))
+  const none = closest(event, '[data-tick-none]')
   if (all) tickAll(all.checked)
   if (none) tickAll(false)
 })

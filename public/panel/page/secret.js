@@ -2,7 +2,7 @@
 // @ts-check
 
 import { arrive } from '../calls/calls.js'
-import { $, $$, around } from './page.js'
+import { $, $$, closest } from './page.js'
 
 const dialog = () => /** @type {HTMLDialogElement} */ ($('#secret-once'))
 /** The address and the message after the dialog. @type {{ next: string, toast: string }} */
@@ -18,7 +18,7 @@ addEventListener('secret', (event) => {
 })
 document.addEventListener('cancel', (event) => event.target === dialog() && event.preventDefault(), true)
 document.addEventListener('click', (event) => {
-  if (!around(event, '[data-saved]')) return
+  if (!closest(event, '[data-saved]')) return
   for (const place of $$('.secret', dialog())) place.textContent = ''
   for (const button of $$('[data-copy]', dialog())) button.dataset['copy'] = ''
   dialog().close()

@@ -20,9 +20,9 @@ function ago(/** @type {number} */ ms) {
 /** Relative times follow the server's clock, not the browser's. */
 const skew = Date.now() - Number(document.documentElement.dataset['now'] ?? Date.now())
 setInterval(() => {
-  for (const it of $$('time[data-ago]')) {
-    const words = ago(Date.now() - skew - Date.parse(/** @type {HTMLTimeElement} */ (it).dateTime))
-    if (it.textContent !== words) it.textContent = words
+  for (const element of $$('time[data-ago]')) {
+    const words = ago(Date.now() - skew - Date.parse(/** @type {HTMLTimeElement} */ (element).dateTime))
+    if (element.textContent !== words) element.textContent = words
   }
 }, 10_000)
 
@@ -56,13 +56,13 @@ function localTimes() {
   // The text that somebody typed stays: only the value that the page came with is drawn again.
   for (const input of /** @type {HTMLInputElement[]} */ ($$('input[data-iso]')))
     input.defaultValue = localMinute(Date.parse(input.dataset['iso'] ?? ''), zone)
-  for (const it of /** @type {HTMLTimeElement[]} */ ($$('time'))) {
-    const at = Date.parse(it.dateTime)
-    if (it.dataset['exact'] !== undefined) it.textContent = exactly.format(at)
-    else it.title = exactly.format(at)
-    if (it.dataset['clock'] !== undefined) it.textContent = clock.format(at)
+  for (const element of /** @type {HTMLTimeElement[]} */ ($$('time'))) {
+    const at = Date.parse(element.dateTime)
+    if (element.dataset['exact'] !== undefined) element.textContent = exactly.format(at)
+    else element.title = exactly.format(at)
+    if (element.dataset['clock'] !== undefined) element.textContent = clock.format(at)
   }
-  for (const it of $$('[data-zone-name]')) it.textContent = exactly.resolvedOptions().timeZone
+  for (const element of $$('[data-zone-name]')) element.textContent = exactly.resolvedOptions().timeZone
 }
 localTimes()
 document.addEventListener('htmx:after:swap', localTimes)

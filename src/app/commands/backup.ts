@@ -53,8 +53,8 @@ export async function backup(args: readonly string[]): Promise<number> {
     return 0
   }
   const discardNewer = args[0] === 'restore' && args.includes(DISCARD_NEWER)
-  const [verb, file, ...more] = args.filter((arg) => !discardNewer || arg !== DISCARD_NEWER)
-  if (!file || more.length || (verb !== 'create' && verb !== 'restore')) {
+  const [command, file, ...more] = args.filter((arg) => !discardNewer || arg !== DISCARD_NEWER)
+  if (!file || more.length || (command !== 'create' && command !== 'restore')) {
     console.error(usage)
     return 2
   }
@@ -63,7 +63,7 @@ export async function backup(args: readonly string[]): Promise<number> {
     return 2
   }
   try {
-    return verb === 'create' ? create(resolve(file)) : await restore(resolve(file), discardNewer)
+    return command === 'create' ? create(resolve(file)) : await restore(resolve(file), discardNewer)
   } catch (error) {
     throw (error as { code?: string }).code?.match(/^(SQLITE|E[A-Z]+$)/) ? failed((error as Error).message) : error
   }

@@ -12,12 +12,12 @@ Copy the key file afterwards: backups of the database from here on need the new 
 It works on the installation of this host, or on the one whose data directory PANEL_DATA_DIR names.
 Exit 0 done, 1 refused (code and message on standard error), 2 wrong use.`
 
-export async function secrets([verb, ...more]: readonly string[]): Promise<number> {
-  if ([verb, ...more].some((arg) => arg === '--help' || arg === '-h')) {
+export async function secrets([command, ...more]: readonly string[]): Promise<number> {
+  if ([command, ...more].some((arg) => arg === '--help' || arg === '-h')) {
     console.log(usage)
     return 0
   }
-  if (verb !== 'rotate' || more.length) {
+  if (command !== 'rotate' || more.length) {
     console.error(usage)
     return 2
   }

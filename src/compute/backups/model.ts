@@ -156,7 +156,7 @@ export const showBackup = (tx: Db, actor: Actor, target: Server, backup: Backup)
   notDeletable: refusalOf(() => mustBeDeletable(tx, actor, target, backup)),
 })
 
-/** The same rule as `seenBy` in queries.ts. */
+/** The same rule as `visibleTo` in queries.ts. */
 function seesBackup(tx: Db, { kind, accountId, permissions }: Actor, { ownerId }: Backup): boolean {
   if (kind === 'staff') return permissions.has('servers.see_all')
   return ownerId === accountId || (kind === 'reseller' && accountById(tx, ownerId)?.resellerId === accountId)

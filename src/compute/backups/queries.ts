@@ -46,7 +46,7 @@ export const backupsOf = (tx: Db, server: { id: string; ownerId: string }): Back
   tx.select().from(backups).where(ofServer(server)).orderBy(sql`${backups.id} DESC`).all()
 
 /** The same rule as `seesBackup` in model.ts. */
-const seenBy = ({ kind, accountId, permissions }: Actor): SQL | undefined => {
+const visibleTo = ({ kind, accountId, permissions }: Actor): SQL | undefined => {
   if (kind === 'staff') return permissions.has('servers.see_all') ? undefined : sql`0`
   const own = eq(backups.ownerId, accountId)
   return kind === 'reseller'
@@ -71,7 +71,7 @@ export const pageOfAllBackups = <Shown>(
     name: `all backups ${serverId ?? ''} ${left}`,
     table: backups,
     where: and(
-      seenBy(call.actor),
+      visibleTo(call.actor),
       serverId === undefined ? undefined : eq(backups.serverId, serverId),
       left ? isLeft : undefined,
     ),
@@ -82,7 +82,7 @@ export const hasLeftBackups = (tx: Db, actor: Actor): boolean =>
   tx
     .select({ id: backups.id })
     .from(backups)
-    .where(and(seenBy(actor), isLeft))
+    .where(and(visibleTo(actor), isLeft))
     .limit(1)
     .get() !== undefined
 

@@ -1,5 +1,5 @@
 import { feature } from '../../kernel/feature.ts'
-import { enteringRescue, rescueOptions, rescueServer } from './enter.ts'
+import { enteringRescue, rescueOptions, rescueServer } from './boot.ts'
 import { exitingRescue, exitRescue } from './exit.ts'
 import { rescueActions } from './states.ts'
 

@@ -3,11 +3,11 @@ import { Type as t } from 'typebox'
 import { packageById } from '../../catalog/packages/queries.ts'
 import { locationOf, locationReferred } from '../../fleet/locations/reference.ts'
 import { lockOf, type WorkloadKind } from '../../fleet/workloads/kind.ts'
-import { rowsOf, type SeenWorkload, type WorkloadRow } from '../../fleet/workloads/queries.ts'
+import { rowsOf, type VisibleWorkload, type WorkloadRow } from '../../fleet/workloads/queries.ts'
 import { statusOf } from '../../fleet/workloads/status.ts'
 import { customerInEvent } from '../../identity/account-records/model.ts'
 import { accountById } from '../../identity/account-records/queries.ts'
-import { canSeeEnded, seenResource, workloadResource } from '../../identity/team/access.ts'
+import { canSeeEnded, visibleResource, workloadResource } from '../../identity/team/access.ts'
 import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Subject } from '../../kernel/jobs/saga.ts'
@@ -48,7 +48,7 @@ export const server: Resource<Server> = {
 /** The same with the terminated ones that their owner and provider see while they can be brought back. */
 export const endedServer: Resource<Server> = { ...server, ...workloadResource(serverById, canSeeEnded) }
 /** The same for the read of its record: no more than what decides who sees it, and the version of the record. */
-export const seenServer: Resource<SeenWorkload> = { ...server, ...seenResource(serverKind.kind, canSeeEnded) }
+export const visibleServer: Resource<VisibleWorkload> = { ...server, ...visibleResource(serverKind.kind, canSeeEnded) }
 
 /** Fields that every job about a server has: it takes the server's lock, and its subject is the server. */
 export const serverJob = (

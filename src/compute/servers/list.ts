@@ -9,7 +9,7 @@ import { paginateJson } from '../../kernel/api/list.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../../kernel/api/query.ts'
 import type { Where } from '../../kernel/db/rows.ts'
-import { seenServer } from '../server-records/model.ts'
+import { visibleServer } from '../server-records/model.ts'
 import { serverReference } from '../server-records/queries.ts'
 import { listing, sortsOf, spreadsheetsOf } from '../workloads/list.ts'
 import { renderedServer, serverReaders, serverResponse } from './show.ts'
@@ -21,7 +21,7 @@ export const getServer = operation({
   path: '/servers/{id}',
   summary: 'One server',
   access: everybody('servers:read'),
-  on: seenServer,
+  on: visibleServer,
   response: serverResponse,
   run: (call) => renderedServer(call, call.target, serverReaders(call.tx, call.actor)),
 })

@@ -10,8 +10,8 @@ import { mustAllowFor, refusalsOf } from './states.ts'
 
 /** A guest has this long to shut itself down; then its vm is switched off. */
 const GRACE_SECONDS = 90
-const verbs = { start: 'Start', shutdown: 'Shut down', off: 'Force off', restart: 'Restart' } as const
-export type PowerAction = keyof typeof verbs
+const titles = { start: 'Start', shutdown: 'Shut down', off: 'Force off', restart: 'Restart' } as const
+export type PowerAction = keyof typeof titles
 
 export const powerServer = operation({
   id: 'servers.power',
@@ -21,8 +21,8 @@ export const powerServer = operation({
   access: everybody('servers:power'),
   allowedInSupportSession: true,
   on: server,
-  body: fields({ action: t.Enum(Object.keys(verbs) as PowerAction[]) }),
-  actionWords: verbs,
+  body: fields({ action: t.Enum(Object.keys(titles) as PowerAction[]) }),
+  actionWords: titles,
   response: jobResponse,
   status: 202,
   idempotent: true,
@@ -37,7 +37,7 @@ export const powerServer = operation({
         tx,
         powering,
         input,
-        serverJob(target, { by: actor, title: `${verbs[action]} ${target.hostname}`, now: clock() }),
+        serverJob(target, { by: actor, title: `${titles[action]} ${target.hostname}`, now: clock() }),
       ),
       serverId: target.id,
     }

@@ -51,7 +51,7 @@ export function suspensionOf<Row extends Workload>(
 
 type Operations<Row, A extends TSchema> = {
   /** The path of one of both, such as `/servers/{id}/actions/suspend`. */
-  path(verb: 'suspend' | 'unsuspend'): string
+  path(action: 'suspend' | 'unsuspend'): string
   summaries: { suspend: string; unsuspend: string }
   answer: { schema: A; of(id: string, jobId: string | null): Static<A> }
   /** Takes over a suspension that the kind has made by itself, with a new reason; false: there is none. */

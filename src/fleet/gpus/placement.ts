@@ -128,8 +128,8 @@ function take(host: HostCapacity, need: GpuNeed) {
 export type Judged = { host: HostCapacity; lack: Lack | undefined }
 /** The addresses that a host lacks; undefined: it lacks none. */
 type LackingAddress = (host: HostCapacity) => AddressLack | undefined
-function judged(rooms: readonly HostCapacity[], need: GpuNeed, nodes: Nodes, lackingAddress: LackingAddress): Judged[] {
-  return rooms.map((host) => {
+function judged(hosts: readonly HostCapacity[], need: GpuNeed, nodes: Nodes, lackingAddress: LackingAddress): Judged[] {
+  return hosts.map((host) => {
     const connection = connectionLack(host, nodes)
     const lack = lackOf(host, need) ?? (connection?.limit === 'disconnected' ? connection : undefined)
     const address = !lack && need.ownIpv4 ? lackingAddress(host) : undefined
@@ -138,9 +138,9 @@ function judged(rooms: readonly HostCapacity[], need: GpuNeed, nodes: Nodes, lac
 }
 
 /** Tries an order on these hosts, as they are in the database. */
-export function judgeHosts(tx: Db, rooms: readonly HostCapacity[], need: GpuNeed, nodes: Nodes): Judged[] {
+export function judgeHosts(tx: Db, hosts: readonly HostCapacity[], need: GpuNeed, nodes: Nodes): Judged[] {
   const lackingAddress = lackingAddresses(tx, addressNeed(need))
-  return judged(rooms, need, nodes, ({ row }) => {
+  return judged(hosts, need, nodes, ({ row }) => {
     const lacking = lackingAddress(row.nodeId)
     return lacking && { ...lacking, words: `has ${lacking.words}` }
   })
@@ -168,9 +168,9 @@ export function gpuStockCounter(tx: Db, nodes: Nodes): (location: Location, need
   let supply: PoolSupply | undefined
   return (location, need) => {
     if (!location.open) return { available: 0, orMore: false, limit: 'closed', code: 'location_closed' }
-    const rooms = known.get(location.id) ?? hostCapacitiesIn(tx, location.id)
-    known.set(location.id, rooms)
-    const left = rooms.map((host) => ({ ...host, free: new Map(host.free) }))
+    const capacities = known.get(location.id) ?? hostCapacitiesIn(tx, location.id)
+    known.set(location.id, capacities)
+    const left = capacities.map((host) => ({ ...host, free: new Map(host.free) }))
     const addresses = new Map((need.ownIpv4 ? (supply ??= supplyOf(tx, addressNeed(need))) : undefined)?.free)
     const poolsOf = ({ row }: HostCapacity) => supply?.attached.get(row.nodeId)?.v4 ?? []
     const poolWithAddress = (host: HostCapacity) => poolsOf(host).find((id) => addresses.get(id)! > 0)
@@ -182,7 +182,7 @@ export function gpuStockCounter(tx: Db, nodes: Nodes): (location: Location, need
       const fitting = hosts.filter(({ lack }) => !lack).map(({ host }) => host)
       if (!fitting.length) {
         const refusal = refusalOf(hosts)
-        const nodeIds = rooms.map(({ row }) => row.nodeId)
+        const nodeIds = capacities.map(({ row }) => row.nodeId)
         if (
           refusal.code !== 'no_addresses' ||
           !waitsForNearReport(tx, reportsSoon(tx, nodes), { ...addressNeed(need), nodeIds })

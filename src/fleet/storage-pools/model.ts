@@ -48,7 +48,7 @@ export const storagePoolResponse = namedSchema('NodeStoragePool', {
 })
 
 export function showStoragePool(tx: Db, pool: StoragePool) {
-  const room = poolSpaceOf(tx, { nodeId: pool.nodeId, pool: pool.name })!
+  const space = poolSpaceOf(tx, { nodeId: pool.nodeId, pool: pool.name })!
   const used = usedPercent(pool)
   const metadata = metadataPercent(pool)
   const isFull = Math.max(used ?? 0, metadata ?? 0) >= FULL_PERCENT
@@ -63,9 +63,9 @@ export function showStoragePool(tx: Db, pool: StoragePool) {
     freeBytes: pool.freeBytes,
     usedPercent: rounded(used),
     metadataPercent: rounded(metadata),
-    heldDiskGb: room.heldDiskGb,
-    limitGb: room.limitGb,
-    freeDiskGb: room.freeDiskGb,
+    heldDiskGb: space.heldDiskGb,
+    limitGb: space.limitGb,
+    freeDiskGb: space.freeDiskGb,
     overcommitPercent: pool.overcommitPercent,
     open: pool.open,
     state: stateOf(pool, isFull),

@@ -42,7 +42,7 @@ export type PoolSpace = {
 type PoolSpaceRow = Omit<PoolSpace, 'open' | 'isSilent'> & { open: number; isSilent: number }
 
 const GIB = '1073741824'
-const rooms = `SELECT p.id, p.node_id AS nodeId, p.name, p.kind, p.class, p.open,
+const selectSpaces = `SELECT p.id, p.node_id AS nodeId, p.name, p.kind, p.class, p.open,
   p.missing_since IS NULL AND p.silent_since IS NOT NULL AS isSilent,
   iif(p.missing_since IS NULL, p.total_bytes / ${GIB}, 0) AS diskGb, coalesce(h.disk_gb, 0) AS heldDiskGb,
   p.total_bytes * p.overcommit_percent / 100 / ${GIB} AS limitGb,
@@ -60,10 +60,10 @@ const columns = `p.id, p.node_id AS nodeId, p.name, p.kind, p.class, p.path, p.t
   p.silent_since AS silentSince`
 
 const statements = prepared(({ $client }) => ({
-  rooms: $client.prepare<PoolSpaceRow, [string]>(
-    `${rooms} WHERE p.node_id IN (SELECT value FROM json_each(?)) AND ${isShown} ORDER BY p.name`,
+  spaces: $client.prepare<PoolSpaceRow, [string]>(
+    `${selectSpaces} WHERE p.node_id IN (SELECT value FROM json_each(?)) AND ${isShown} ORDER BY p.name`,
   ),
-  room: $client.prepare<PoolSpaceRow, [string, string]>(`${rooms} WHERE p.node_id = ? AND p.name = ?`),
+  space: $client.prepare<PoolSpaceRow, [string, string]>(`${selectSpaces} WHERE p.node_id = ? AND p.name = ?`),
   shown: $client.prepare<{ id: string }, [string]>(
     `SELECT p.id FROM storage_pools p LEFT JOIN storage_held h ON h.node_id = p.node_id AND h.pool = p.name
      WHERE p.node_id = ? AND ${isShown} ORDER BY p.name`,
@@ -103,14 +103,14 @@ export type PoolHealth = Omit<StoragePool, 'open' | 'overcommitPercent' | 'creat
 export const formatIn = ({ kind }: Pick<PoolSpace, 'kind'>): Volume['format'] =>
   kind === 'lvm-thin' || kind === 'zfs' || kind === 'rbd' ? 'raw' : 'qcow2'
 
-const room = (row: PoolSpaceRow): PoolSpace => ({ ...row, open: !!row.open, isSilent: !!row.isSilent })
+const spaceOf = (row: PoolSpaceRow): PoolSpace => ({ ...row, open: !!row.open, isSilent: !!row.isSilent })
 /** The pools of these nodes with their space, by name; one that is missing only while something stands in it. */
 export const poolSpacesOn = (tx: Db, nodeIds: readonly string[]): PoolSpace[] =>
-  statements(tx).rooms.all(JSON.stringify(nodeIds)).map(room)
+  statements(tx).spaces.all(JSON.stringify(nodeIds)).map(spaceOf)
 /** Undefined: the node has never reported a pool of this name. */
 export function poolSpaceOf(tx: Db, { nodeId, pool }: { nodeId: string; pool: string }): PoolSpace | undefined {
-  const row = statements(tx).room.get(nodeId, pool)
-  return row ? room(row) : undefined
+  const row = statements(tx).space.get(nodeId, pool)
+  return row ? spaceOf(row) : undefined
 }
 /** The space in GiB that the pool of a workload has for another disk, or for more of one. */
 export const freeDiskGbFor = (tx: Db, workload: { nodeId: string; pool: string }): number =>

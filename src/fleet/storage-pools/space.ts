@@ -4,17 +4,17 @@ import type { Db } from '../../kernel/db/open.ts'
 import { poolSpaceOf } from './queries.ts'
 
 /** A server or volume whose disk is in the pool; `name` is its name for people. */
-type Standing = { nodeId: string; pool: string; name: string }
+type OnPool = { nodeId: string; pool: string; name: string }
 
 /** Throws `no_capacity`, in the words of `lacks` or because the storage does not answer. */
-export function mustHaveSpace(tx: Db, { name, ...at }: Standing, gb: number, lacks: string) {
-  const room = poolSpaceOf(tx, at)
-  if (room?.isSilent) throw silent(name)
-  if ((room?.freeDiskGb ?? 0) < gb) throw new ApiError('no_capacity', lacks)
+export function mustHaveSpace(tx: Db, { name, ...at }: OnPool, gb: number, lacks: string) {
+  const space = poolSpaceOf(tx, at)
+  if (space?.isSilent) throw silent(name)
+  if ((space?.freeDiskGb ?? 0) < gb) throw new ApiError('no_capacity', lacks)
 }
 
 /** Throws `no_capacity` while the pool does not answer: what was begun there would wait for it. */
-export const mustAnswer = (tx: Db, standing: Standing) => mustHaveSpace(tx, standing, 0, '')
+export const mustAnswer = (tx: Db, disk: OnPool) => mustHaveSpace(tx, disk, 0, '')
 
 /** The refusal where storage does not answer. `name`: whose storage, for people. */
 export const silent = (name: string) =>

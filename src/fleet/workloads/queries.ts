@@ -78,7 +78,7 @@ const statements = prepared(({ $client }) => ({
     'SELECT id, node_id AS nodeId, owner_id AS ownerId, reseller_id AS resellerId FROM workloads WHERE id = ?',
   ),
   deciding: $client.prepare<Deciding & Pick<Workload, 'kind'>, [string]>(`SELECT ${decidingColumns} WHERE id = +?`),
-  seen: $client.prepare<SeenWorkload & Pick<Workload, 'kind'>, [string]>(
+  seen: $client.prepare<VisibleWorkload & Pick<Workload, 'kind'>, [string]>(
     `SELECT version, node_id AS nodeId, ${decidingColumns} WHERE id = +?`,
   ),
 }))
@@ -107,8 +107,8 @@ export type Deciding = Pick<Workload, 'id' | 'ownerId' | 'resellerId' | 'termina
 export const decidingRow = (tx: Db, id: string): (Deciding & Pick<Workload, 'kind'>) | null =>
   statements(tx).deciding.get(id)
 /** The same with what finds the record of the workload that was rendered before. */
-export type SeenWorkload = Deciding & WorkloadFacts & { version: number }
-export const seenRow = (tx: Db, id: string): (SeenWorkload & Pick<Workload, 'kind'>) | null =>
+export type VisibleWorkload = Deciding & WorkloadFacts & { version: number }
+export const visibleRow = (tx: Db, id: string): (VisibleWorkload & Pick<Workload, 'kind'>) | null =>
   statements(tx).seen.get(id)
 
 /** Does one of the workloads that `where` (over `workloads w`) finds stay on this node? */

@@ -4,8 +4,8 @@ import {
   type Deciding,
   decidingRow,
   fromWorkloads,
-  type SeenWorkload,
-  seenRow,
+  type VisibleWorkload,
+  visibleRow,
   type Workload,
 } from '../../fleet/workloads/queries.ts'
 import type { Scope } from '../../kernel/api/access.ts'
@@ -110,11 +110,11 @@ export const decidingResource = (kind: string, sees: CanSee = canSee) =>
   }) satisfies Pick<Resource<Deciding>, 'find' | 'rights'>
 
 /** The same for the read of one record: its row tells whether a record that was rendered before is still right. */
-export const seenResource = (kind: string, sees: CanSee = canSee) =>
+export const visibleResource = (kind: string, sees: CanSee = canSee) =>
   ({
     find: (tx, actor, id) => {
-      const seen = seenRow(tx, id)
+      const seen = visibleRow(tx, id)
       return seen?.kind === kind && sees(tx, actor, seen) ? seen : undefined
     },
     rights: rightsOn,
-  }) satisfies Pick<Resource<SeenWorkload>, 'find' | 'rights'>
+  }) satisfies Pick<Resource<VisibleWorkload>, 'find' | 'rights'>

@@ -18,7 +18,7 @@ export type BrandRow = {
 
 // Raw and prepared: every page and every mail runs the first.
 const statements = prepared(({ $client }) => ({
-  seenBy: $client.prepare<BrandRow, [string]>(
+  visibleTo: $client.prepare<BrandRow, [string]>(
     `SELECT name, accent, logo_hash AS logo, sender_name AS senderName, sender_address AS senderAddress,
        support_link AS supportLink FROM branding
      WHERE account_id IS NULL OR account_id = (${resellerOfCustomer}) ORDER BY account_id IS NULL`,
@@ -33,7 +33,7 @@ const statements = prepared(({ $client }) => ({
   ),
 }))
 /** The brands that apply to this account, its reseller's before the installation's. */
-export const brandRowsFor = (tx: Db, accountId: string): BrandRow[] => statements(tx).seenBy.all(accountId)
+export const brandRowsFor = (tx: Db, accountId: string): BrandRow[] => statements(tx).visibleTo.all(accountId)
 /** The logo with this digest, whoever has it. */
 export const logoByHash = (tx: Db, hash: string) => statements(tx).logo.get(hash)
 /** Has anybody this colour, as `#rrggbb`? */

@@ -58,9 +58,9 @@ export type Things = {
 
 const pick = <T>(random: () => number, all: readonly T[]): T => all[Math.floor(random() * all.length)]!
 const post =
-  (verb: string) =>
+  (action: string) =>
   ({ id }: ModelServer) =>
-    `/servers/${id}/actions/${verb}`
+    `/servers/${id}/actions/${action}`
 const unlessGone = (server: ModelServer, then: Expected): Expected => (server.isTerminated ? 'refused' : then)
 
 export const actions: readonly ModelAction[] = [

@@ -57,16 +57,16 @@ describe('ordering a server', () => {
       (await p.call(p.owner, 'POST', `/servers/${body.serverId}/actions/power`, { action: 'start' })).body.error.code,
     ).toBe('not_set_up')
     // Nothing has to be done on a node: no job, and no "accepted".
-    for (const [verb, sent] of [
+    for (const [action, sent] of [
       ['suspend', { reason: 'unpaid' }],
       ['unsuspend', undefined],
     ] as const) {
-      const reply = await p.call(p.owner, 'POST', `/servers/${body.serverId}/actions/${verb}`, sent, {
-        'Idempotency-Key': verb,
+      const reply = await p.call(p.owner, 'POST', `/servers/${body.serverId}/actions/${action}`, sent, {
+        'Idempotency-Key': action,
       })
       expect([reply.status, reply.body]).toEqual([200, { jobId: null, serverId: body.serverId }])
-      const again = await p.call(p.owner, 'POST', `/servers/${body.serverId}/actions/${verb}`, sent, {
-        'Idempotency-Key': verb,
+      const again = await p.call(p.owner, 'POST', `/servers/${body.serverId}/actions/${action}`, sent, {
+        'Idempotency-Key': action,
       })
       expect([again.status, again.body, again.headers.get('Idempotency-Replayed')]).toEqual([200, reply.body, 'true'])
     }

@@ -368,9 +368,9 @@ test('the list says who took each snapshot, as much of it as the reader may know
     expect((await s.call(who, 'POST', s.at, { name })).status).toBe(201)
   // From before it was noted.
   p.db.$client.run("UPDATE snapshots SET taken_by = NULL WHERE name = 'own'")
-  const seenBy = async (who: Who) =>
+  const visibleTo = async (who: Who) =>
     Object.fromEntries((await p.call(who, 'GET', s.at)).body.data.map(({ name, takenBy }: any) => [name, takenBy]))
-  expect(await seenBy(p.customer)).toEqual({ own: null, token: 'test (Cal)', staff: 'Staff' })
-  expect(await seenBy(friend)).toEqual({ own: null, token: 'Cal', staff: 'Staff' })
-  expect(await seenBy(p.staff(undefined, 'Sam'))).toEqual({ own: null, token: 'test (Cal)', staff: 'Ada' })
+  expect(await visibleTo(p.customer)).toEqual({ own: null, token: 'test (Cal)', staff: 'Staff' })
+  expect(await visibleTo(friend)).toEqual({ own: null, token: 'Cal', staff: 'Staff' })
+  expect(await visibleTo(p.staff(undefined, 'Sam'))).toEqual({ own: null, token: 'test (Cal)', staff: 'Ada' })
 })

@@ -169,8 +169,8 @@ describe.skipIf(note(reason, 'instances on Podman'))('instances on Podman', () =
 
   test('a mapped port of the host leads to the instance, from the outside and from the host', async () => {
     const words = ['ssh', ...options(), '-p', `${SSH_PORT + 1}`, `root@${HOST}`, 'cat /proc/sys/kernel/hostname']
-    for (const around of [spaces.inside('outside'), []])
-      expect(await run([...around, ...words])).toMatchObject({ code: 0, out: instanceId(1) })
+    for (const prefix of [spaces.inside('outside'), []])
+      expect(await run([...prefix, ...words])).toMatchObject({ code: 0, out: instanceId(1) })
     const refused = await run([
       ...spaces.inside('outside'),
       'ssh',

@@ -315,7 +315,7 @@ describe('a person at a new installation', () => {
         await visit.context.addCookies(cookies)
         for (const [i, { path }] of registry.pages.entries()) {
           if (!area.test(path) || !(i % screens.length === nth || process.env['BERTH_LONG'])) continue
-          const at = path.replace(/([\w-]+)\/\{\w+\}/, (_, room: string) => `${room}/${ids[room]}`)
+          const at = path.replace(/([\w-]+)\/\{\w+\}/, (_, collection: string) => `${collection}/${ids[collection]}`)
           const answer = await visit.page.goto(at)
           expect(`${at} ${answer?.status()}`).toBe(`${at} 200`)
           const page = path.replace(/^\/|[{}]/g, '').replaceAll('/', '-') || 'own-overview'

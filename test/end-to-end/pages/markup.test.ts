@@ -306,10 +306,10 @@ async function visitor(cookie: string | undefined) {
 
 /** Every address of a page: with each id there is, and with a trick where a link would have its secret. */
 const addressesOf = (path: string): string[] => {
-  const room = /([\w-]+)\/\{\w+\}/.exec(path)?.[1]
+  const collection = /([\w-]+)\/\{\w+\}/.exec(path)?.[1]
   if (path === '/join') return [`/join?token=${joinToken}`, `/join?token=${encodeURIComponent(tricks[1]!)}`]
-  if (room && !ids[room]) return [path.replace(/\{\w+\}/, encodeURIComponent(tricks.at(-1)!))]
-  return room ? ids[room]!.map((id) => path.replace(/\{\w+\}/, id)) : [path]
+  if (collection && !ids[collection]) return [path.replace(/\{\w+\}/, encodeURIComponent(tricks.at(-1)!))]
+  return collection ? ids[collection]!.map((id) => path.replace(/\{\w+\}/, id)) : [path]
 }
 const asked = (path: string) => {
   const trick = encodeURIComponent(tricks.at(-1)!)

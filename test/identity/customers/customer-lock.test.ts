@@ -5,8 +5,8 @@ import { type World, world } from '../../support/world/panel.ts'
 const show = async (p: World, id = p.customer.id) => (await p.call(p.owner, 'GET', `/customers/${id}`)).body
 const change = (p: World, body: object, who = p.owner as any, id = p.customer.id) =>
   p.call(who, 'PATCH', `/customers/${id}`, body)
-const act = (p: World, verb: string, body?: object, who = p.owner as any) =>
-  p.call(who, 'POST', `/customers/${p.customer.id}/actions/${verb}`, body)
+const act = (p: World, action: string, body?: object, who = p.owner as any) =>
+  p.call(who, 'POST', `/customers/${p.customer.id}/actions/${action}`, body)
 const code = ({ status, body }: { status: number; body: any }) => `${status} ${body.error?.code ?? ''}`.trim()
 /** A page as staff see it. */
 const shown = async (p: World, path: string, who: { cookie?: string } = p.owner) =>
@@ -116,10 +116,10 @@ describe('a locked customer', () => {
   })
   test('is locked by staff who may', async () => {
     using p = await world()
-    for (const verb of ['lock', 'unlock']) {
-      const body = verb === 'lock' ? { reason: 'x' } : undefined
-      expect(code(await act(p, verb, body, p.customer))).toBe('403 forbidden')
-      expect(code(await act(p, verb, body, p.staff(['customers.read'])))).toBe('403 forbidden')
+    for (const action of ['lock', 'unlock']) {
+      const body = action === 'lock' ? { reason: 'x' } : undefined
+      expect(code(await act(p, action, body, p.customer))).toBe('403 forbidden')
+      expect(code(await act(p, action, body, p.staff(['customers.read'])))).toBe('403 forbidden')
     }
   })
   test('says so on its page, with the reason as text, and offers what can be done now', async () => {

@@ -129,8 +129,8 @@ describe('staff', () => {
   })
   test('suspend with a reason, once, and unsuspend once', async () => {
     using p = await shop()
-    const act = (verb: string, body?: object) =>
-      p.call(p.owner, 'POST', `/resellers/${p.rita.id}/actions/${verb}`, body)
+    const act = (action: string, body?: object) =>
+      p.call(p.owner, 'POST', `/resellers/${p.rita.id}/actions/${action}`, body)
     expect(code(await act('unsuspend'))).toBe('409 not_suspended')
     for (const body of [{}, { reason: '' }, { reason: 'a\nb' }])
       expect(code(await act('suspend', body))).toBe('422 validation_failed')

@@ -23,8 +23,8 @@ const did = (kind: AccountKind | null, accountId: string, more: Partial<AuditAct
 })
 
 test('by everybody, of everybody', () => {
-  const described = (viewer: ReturnType<typeof person>, actor: AuditActor, asking: 'own' | 'guest' = 'own') => {
-    const { name, token, from } = auditActorFor(viewer, actor, asking)
+  const described = (viewer: ReturnType<typeof person>, actor: AuditActor, way: 'own' | 'guest' = 'own') => {
+    const { name, token, from } = auditActorFor(viewer, actor, way)
     return [name, ...(token ? ['token'] : []), ...(from ? ['from'] : [])].join(' + ')
   }
   const [staff, reseller, owner, guest] = [
@@ -41,12 +41,12 @@ test('by everybody, of everybody', () => {
     'staff by name + token + from',
     'system by name + token + from',
   ])
-  for (const [viewer, asking] of [
+  for (const [viewer, way] of [
     [reseller, 'own'],
     [owner, 'own'],
     [guest, 'guest'],
   ] as const)
-    expect([described(viewer, byStaff, asking), described(viewer, bySystem, asking)]).toEqual(['Staff', 'System'])
+    expect([described(viewer, byStaff, way), described(viewer, bySystem, way)]).toEqual(['Staff', 'System'])
   const byReseller = did('reseller', 'reseller')
   expect([
     described(reseller, byReseller),

@@ -16,7 +16,7 @@ type Input = { nodeId: string; fails?: boolean }
 const look = (nodeId: string) => nodeCommand(nodeId, 'vm.look', { workload })
 const stop = (nodeId: string) => nodeCommand(nodeId, 'vm.stop', { workload, graceSeconds: 0 })
 
-const asking = saga<Input>('ask', { lane: 'build' }).command('look', 'Looking', {
+const looking = saga<Input>('ask', { lane: 'build' }).command('look', 'Looking', {
   do: ({ input }) => look(input.nodeId),
 })
 const stubborn = forwardSaga<Input>('stubborn').command('look', 'Looking', {
@@ -113,15 +113,15 @@ describe('a job', () => {
     expect(e.described[0]!['error']).toMatchObject({ message: 'undefined is not a function' })
   })
   test('holds what it works on until its very end: a second is refused, and nothing of it is kept', async () => {
-    const e = engine([asking])
-    const first = e.start(asking, 'a', { holds: workload })
-    expect(() => e.start(asking, 'a', { holds: workload })).toThrow('Another job is working on this')
+    const e = engine([looking])
+    const first = e.start(looking, 'a', { holds: workload })
+    expect(() => e.start(looking, 'a', { holds: workload })).toThrow('Another job is working on this')
     expect(count(e.db, '1')).toBe(1)
     await tick()
     e.sent[0]!.done()
     await e.runner.idle()
     expect(e.job(first).state).toBe('succeeded')
-    expect(e.start(asking, 'a', { holds: workload })).toStartWith('job_')
+    expect(e.start(looking, 'a', { holds: workload })).toStartWith('job_')
   })
   test('shows how far a long command is, never backwards, never 100 before the end', async () => {
     const two = saga<Input>('two')
@@ -203,8 +203,8 @@ describe('what may not fail', () => {
     expect(e.log(id)).toContain('The node was removed from Berth, so nothing is done there.')
   })
   test('a job that may fail does so when its node is removed', async () => {
-    const e = engine([asking])
-    const id = e.start(asking, 'a')
+    const e = engine([looking])
+    const id = e.start(looking, 'a')
     await tick()
     e.sent[0]!.fail('node_removed')
     await e.runner.idle()
@@ -274,8 +274,8 @@ describe('what may not fail', () => {
 
 describe('on one node', () => {
   test(`${AT_ONCE.build} jobs go at once and the others wait in the order they came`, async () => {
-    const e = engine([asking])
-    const ids = Array.from({ length: 7 }, () => e.start(asking, 'a'))
+    const e = engine([looking])
+    const ids = Array.from({ length: 7 }, () => e.start(looking, 'a'))
     await tick()
     expect(e.sent.map((s) => s.key)).toEqual(ids.slice(0, 4).map((id) => `${id}/look`))
     expect(count(e.db, "state = 'queued'")).toBe(3)
@@ -290,9 +290,9 @@ describe('on one node', () => {
     expect(ids.map((id) => e.job(id).state)).toEqual(ids.map(() => 'succeeded'))
   })
   test('a hundred jobs that wait delay nobody on another', async () => {
-    const e = engine([asking, nothing])
-    for (let i = 0; i < 100; i++) e.start(asking, 'away')
-    const other = e.start(asking, 'here')
+    const e = engine([looking, nothing])
+    for (let i = 0; i < 100; i++) e.start(looking, 'away')
+    const other = e.start(looking, 'here')
     const none = e.start(nothing, null)
     await tick()
     expect(e.sent.filter((s) => s.nodeId === 'away').length).toBe(AT_ONCE.build)
@@ -300,8 +300,8 @@ describe('on one node', () => {
     expect(e.job(none).state).toBe('succeeded')
   })
   test('a job that failed makes room as one that succeeded does', async () => {
-    const e = engine([asking])
-    const ids = Array.from({ length: 9 }, () => e.start(asking, 'a'))
+    const e = engine([looking])
+    const ids = Array.from({ length: 9 }, () => e.start(looking, 'a'))
     for (let i = 0; i < 9; i++) {
       await tick()
       e.sent[i]!.fail('boom')
@@ -364,8 +364,8 @@ describe('of old jobs', () => {
       ).toEqual({ n: 1000, lost: 0 })
   })
   test('one that is not at its end is never deleted, however old it is and however many ended since', async () => {
-    const e = engine([asking, nothing])
-    const running = Array.from({ length: 6 }, () => e.start(asking, 'slow')) // two of them queued
+    const e = engine([looking, nothing])
+    const running = Array.from({ length: 6 }, () => e.start(looking, 'slow')) // two of them queued
     await tick()
     ended(e.db, 1100)
     // Younger than the jobs that run.

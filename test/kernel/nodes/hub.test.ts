@@ -9,7 +9,7 @@ const minute = 60_000
 const workload = `srv_${'0'.repeat(26)}`
 const look = (nodeId: string) => nodeCommand(nodeId, 'vm.look', { workload })
 
-function room() {
+function connecting() {
   let now = 0
   let elapsed = 0
   const removed = new Set<string>()
@@ -81,7 +81,7 @@ const facts = async () => {
 
 describe('an agent of another release', () => {
   const told = async (capabilities?: readonly string[]) => {
-    const r = room()
+    const r = connecting()
     const a = r.node('a')
     a.say({ type: 'facts', facts: await facts(), ...(capabilities && { capabilities }) })
     expect(r.heard.reports).toHaveLength(1)
@@ -110,7 +110,7 @@ describe('an agent of another release', () => {
 
 describe('a command', () => {
   test('waits for its node and is sent when it comes, with its welcome before it', async () => {
-    const r = room()
+    const r = connecting()
     const command = r.send('job_1/look', 'a')
     r.node('b')
     const a = r.node('a')
@@ -121,7 +121,7 @@ describe('a command', () => {
     expect(command.ended).toEqual({ power: 'running' })
   })
   test('is sent again under the same key after a reconnect, and answered once', async () => {
-    const r = room()
+    const r = connecting()
     const command = r.send('job_1/look', 'a')
     const first = r.node('a')
     first.leave()
@@ -137,7 +137,7 @@ describe('a command', () => {
   test(
     'that is dropped fails with the given error at once, is not sent again, and its answer counts no ' + 'more',
     async () => {
-      const r = room()
+      const r = connecting()
       const command = r.send('job_1/look', 'a')
       r.hub.drop('job_1/look', new CommandFailed('node_unreachable', 'Away.'))
       r.hub.drop('job_9/look', new CommandFailed('node_unreachable', 'Never sent.'))
@@ -150,21 +150,21 @@ describe('a command', () => {
     },
   )
   test('waits for its node however long that is away', async () => {
-    const r = room()
+    const r = connecting()
     const command = r.send('job_1/look', 'a')
     r.turnClock(365 * 24 * 60 * minute)
     expect(r.node('a').commands()).toEqual(['job_1/look'])
     expect(command.ended).toBe('waiting')
   })
   test('for a node that was removed fails at once', async () => {
-    const r = room()
+    const r = connecting()
     r.removed.add('a')
     const late = r.send('job_3/look', 'a')
     await tick()
     expect(late.ended).toBe('node_removed')
   })
   test('that failed on the node fails with the code and words of the node', async () => {
-    const r = room()
+    const r = connecting()
     const a = r.node('a')
     const failed = r.hub
       .send('job_1/look', look('a'))
@@ -174,7 +174,7 @@ describe('a command', () => {
   })
   test('answered with something that is no answer to it has failed', async () => {
     for (const output of [undefined, null, 1, {}, { power: 'flying' }, { power: 7 }, [{ power: 'running' }]]) {
-      const r = room()
+      const r = connecting()
       const a = r.node('a')
       const command = r.send('job_1/look', 'a')
       a.say({ type: 'done', key: 'job_1/look', output })
@@ -186,7 +186,7 @@ describe('a command', () => {
 
 describe('a node', () => {
   test('is connected, away since a moment, or gone', () => {
-    const r = room()
+    const r = connecting()
     expect([r.hub.state('a'), r.hub.awaySince('a')]).toEqual(['away', undefined])
     const a = r.node('a')
     expect([r.hub.state('a'), r.hub.awaySince('a')]).toEqual(['connected', undefined])
@@ -199,7 +199,7 @@ describe('a node', () => {
     expect(r.hub.state('b')).toBe('gone')
   })
   test('speaks only of commands that were sent to it: answers, lines and progress of others are ignored', async () => {
-    const r = room()
+    const r = connecting()
     const a = r.node('a')
     const b = r.node('b')
     const command = r.send('job_1/look', 'a')
@@ -223,7 +223,7 @@ describe('a node', () => {
     expect(r.heard.logs.length).toBe(1)
   })
   test('that sends nonsense is noted, and everything else goes on', () => {
-    const r = room()
+    const r = connecting()
     const a = r.node('a')
     const frames = [
       '',
@@ -251,7 +251,7 @@ describe('a node', () => {
     expect(r.heard.reports).toEqual([['a', power as Report]])
   })
   test('that connects again replaces its old socket, whose words count no more', async () => {
-    const r = room()
+    const r = connecting()
     const old = r.node('a')
     const command = r.send('job_1/look', 'a')
     const fresh = r.node('a')
@@ -265,7 +265,7 @@ describe('a node', () => {
     expect([r.hub.connected('a'), r.heard.disconnected, r.hub.count()]).toEqual([false, ['a'], 0])
   })
   test('that is revoked is cut off', () => {
-    const r = room()
+    const r = connecting()
     const [a, b] = [r.node('a'), r.node('b')]
     r.hub.closerOf('a')()
     r.hub.closerOf('nobody')()
@@ -291,7 +291,7 @@ const beatOf = (vms: number) => ({
   })),
 })
 /** The seconds that `admit` tells the node to wait; undefined when it may connect. */
-const admitted = (r: ReturnType<typeof room>, nodeId: string) => {
+const admitted = (r: ReturnType<typeof connecting>, nodeId: string) => {
   try {
     return r.hub.admit(nodeId)
   } catch (error) {
@@ -302,7 +302,7 @@ const admitted = (r: ReturnType<typeof room>, nodeId: string) => {
 describe('a node that sends too much', () => {
   const progress = { type: 'progress', key: 'job_1/look', percent: 1 }
   test('is disconnected before more is parsed, and may come back after a pause that doubles', () => {
-    const r = room()
+    const r = connecting()
     const honest = r.node('honest')
     for (const pause of [10, 20, 40, 80]) {
       r.elapse(60_000)
@@ -323,7 +323,7 @@ describe('a node that sends too much', () => {
     expect([honest.closed, admitted(r, 'honest')]).toEqual([[], undefined])
   })
   test('of nonsense is disconnected fifty times sooner, of bytes after 16 MB', () => {
-    const r = room()
+    const r = connecting()
     const a = r.node('a')
     for (let i = 0; i < 10_000 && !a.closed.length; i++) a.say('{')
     expect([a.closed, r.heard.misconduct.filter((what) => what === 'a nonsense').length]).toEqual([[4429], 197])
@@ -333,7 +333,7 @@ describe('a node that sends too much', () => {
     expect([b.closed, r.heard.misconduct.at(-1)]).toEqual([[4429], 'b too_much'])
   })
   test('is never an honest one: an hour of 5000 vms, a job at each of 200, and a reconnect every minute', () => {
-    const r = room()
+    const r = connecting()
     const beat = JSON.stringify(beatOf(5000))
     let a = r.node('a')
     for (let s = 0; s < 3600; s++) {
@@ -353,7 +353,7 @@ describe('a node that sends too much', () => {
 
 describe('two agents with one key', () => {
   test('replace each other a few times, then the one that is there stays, and staff are told', () => {
-    const r = room()
+    const r = connecting()
     let replaced = 0
     let refused = 0
     r.node('a')
@@ -369,7 +369,7 @@ describe('two agents with one key', () => {
     expect(new Set(r.heard.misconduct)).toEqual(new Set(['a two_agents']))
   })
   test('are not seen in a host that comes back after its TCP died', () => {
-    const r = room()
+    const r = connecting()
     r.node('a')
     for (let i = 0; i < 5; i++) {
       r.elapse(30_000)
@@ -382,7 +382,7 @@ describe('two agents with one key', () => {
 
 describe('what a node sends about its command', () => {
   test('is kept with the time of its arrival where its own is no sane time', () => {
-    const r = room()
+    const r = connecting()
     const at: number[] = []
     r.hub['on'].log = (_, line) => void at.push(line.at)
     r.turnClock(1e12)
@@ -395,7 +395,7 @@ describe('what a node sends about its command', () => {
     expect([at.length, r.heard.misconduct.length]).toEqual([5, 4])
   })
   test('has no fields that the command does not have, and no unreadable character in an error', async () => {
-    const r = room()
+    const r = connecting()
     const a = r.node('a')
     const command = r.send('job_1/look', 'a')
     a.say({ type: 'done', key: 'job_1/look', output: { power: 'running', junk: 'x'.repeat(1000) } })
@@ -405,7 +405,7 @@ describe('what a node sends about its command', () => {
     expect([command.ended, await failed]).toEqual([{ power: 'running' }, 'red \\x1b[31m\\u202e'])
   })
   test('in a frame that is none ends the command that it answers, and no other', async () => {
-    const r = room()
+    const r = connecting()
     const [a, b] = [r.node('a'), r.node('b')]
     const command = r.send('job_1/look', 'a')
     b.say({ type: 'failed', key: 'job_1/look', error: { code: 'NOT A CODE', message: '' } })
@@ -416,7 +416,7 @@ describe('what a node sends about its command', () => {
     expect(command.ended).toBe('bad_answer')
   })
   test('in binary frames, in depth and in number is never parsed', () => {
-    const r = room()
+    const r = connecting()
     const a = r.node('a')
     const parse = JSON.parse
     let parsed = 0

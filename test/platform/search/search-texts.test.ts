@@ -43,12 +43,12 @@ const random = (below: number) => {
 }
 const oneOf = <T>(list: readonly T[]): T => list[random(list.length)]!
 const hex = (digits: number) => Array.from({ length: digits }, () => oneOf([...'0123456789abcdef'])).join('')
-const pieces = [
+const parts = [
   ...['web', 'Web', 'db', 'a', 'Ä', 'é', 'ø', 'Ł', 'ß', 'Ω', 'ω', 'ς', 'Привет', 'привет', '東京', '😀', 'u\u0308'],
   ...['*', '?', '[', ']', '%', '_', '^', '-', '.', "'", '"', '\\', '!', ' ', '  ', '1', '22', 'ſ', 'Ħ', 'ı', 'İ', 'ÿ'],
   ...['abcdef', 'facade01', '10.0', '52:54', '2001:db8', 'srv_', 'Müller', 'O’Neil', 'é'.normalize('NFD')],
 ]
-const words = (most: number) => Array.from({ length: 1 + random(most) }, () => oneOf(pieces)).join('')
+const words = (most: number) => Array.from({ length: 1 + random(most) }, () => oneOf(parts)).join('')
 const id = (prefix: string, i: number) => `${prefix}_${i.toString(36).padStart(26, '0')}`
 const mac = () => `52:54:00:${hex(2)}:${hex(2)}:${hex(2)}`
 const SERVERS = 2600
@@ -95,7 +95,7 @@ beforeAll(() => {
 })
 afterAll(() => db.$client.close())
 
-/** A text that somebody may look for: of random pieces, or a part of what there is. */
+/** A text that somebody may look for: of random parts, or a part of what there is. */
 function wanted(): string {
   if (random(3) === 0) return words(2) + oneOf(['', ' ', ` ${words(1)}`, ' a b c d e f g'])
   const values = db.$client

@@ -293,11 +293,11 @@ export function exampleOf(p: Everything, op: Operation, ids: readonly string[]):
   const known = new Map(
     operations.flatMap(({ on }) => (on ? [[on.name.toLowerCase().replaceAll(' ', '_'), on] as const] : [])),
   )
-  const seenBy = (name: string, actor: Actor) => ids.find((id) => known.get(name)?.find(p.db, actor, id))
+  const visibleTo = (name: string, actor: Actor) => ids.find((id) => known.get(name)?.find(p.db, actor, id))
   const text = JSON.stringify(op.example).replace(/<(\w+)_id>/g, (all, name) =>
     name === 'customer'
       ? customer.id
-      : (seenBy(name, actorOf(p, 'customer', customer.id)) ?? seenBy(name, actorOf(p, kind)) ?? all),
+      : (visibleTo(name, actorOf(p, 'customer', customer.id)) ?? visibleTo(name, actorOf(p, kind)) ?? all),
   )
   return JSON.parse(text)
 }

@@ -12,7 +12,7 @@ export type Delivery = Answers<{ d: typeof getDelivery }>['d']
 type Attempt = Delivery['attempts'][number]
 type Of = { of: Delivery }
 
-const looks = {
+const appearances = {
   waiting: ['warn', 'wait', 'Waiting'],
   delivered: ['ok', 'tick', 'Delivered'],
   failed: ['bad', 'fail', 'Failed'],
@@ -20,7 +20,7 @@ const looks = {
 
 /** In lists: the shape alone, with its word for screen readers. */
 export function DeliveryShape({ of: { state } }: { of: Pick<Delivery, 'state'> }) {
-  const [tone, shape, words] = looks[state]
+  const [tone, shape, words] = appearances[state]
   return (
     <State tone={tone} shape={shape}>
       <span class="sr">{words}</span>
@@ -29,7 +29,7 @@ export function DeliveryShape({ of: { state } }: { of: Pick<Delivery, 'state'> }
 }
 
 function DeliveryState({ of: d }: Of) {
-  const [tone, shape, words] = looks[d.state]
+  const [tone, shape, words] = appearances[d.state]
   return (
     <State tone={tone} shape={shape} tag>
       {d.state !== 'waiting' ? (

@@ -21,7 +21,7 @@ export function BrowseFiles({ of: backup, area }: { of: Backup; area: Area }) {
   )
 }
 
-const looks = {
+const appearances = {
   running: ['work', 'work', 'In progress'],
   ready: ['ok', 'tick', 'Ready'],
   failed: ['bad', 'fail', 'Failed'],
@@ -29,7 +29,7 @@ const looks = {
 } as const
 
 export function BackupState({ of: backup }: { of: Backup }) {
-  const [tone, shape, words] = looks[backup.state]
+  const [tone, shape, words] = appearances[backup.state]
   return (
     <State tone={tone} shape={shape}>
       {backup.verifiedAt ? 'Verified' : words}

@@ -1,6 +1,6 @@
 import { State } from '../../components/state.tsx'
 import { Time } from '../../components/time.tsx'
-import { type Instance, instanceStates, looks, works } from './words.ts'
+import { appearances, type Instance, instanceStates, works } from './words.ts'
 
 type StateProps = { of: Pick<Instance, 'status' | 'job' | 'nodeConnected' | 'nodeSeenAt'>; tag?: boolean }
 /** A host that is away goes before a running job, which waits for it, and a job before the state that it changes. */
@@ -20,7 +20,7 @@ export function InstanceState({ of: { status, job, nodeConnected, nodeSeenAt }, 
       </>
     )
   }
-  const [tone, shape] = job ? (['work', 'work'] as const) : looks[status]
+  const [tone, shape] = job ? (['work', 'work'] as const) : appearances[status]
   return (
     <State tone={tone} shape={shape} tag={tag}>
       {job ? `${works[job.kind] ?? 'Working'} ${job.progress} %` : instanceStates[status]}

@@ -18,7 +18,7 @@ export const instanceStates = {
   deleted: 'Deleted',
 } as const satisfies Record<InstanceStatus, string>
 
-export const looks: Record<InstanceStatus, [Tone, IconName]> = {
+export const appearances: Record<InstanceStatus, [Tone, IconName]> = {
   creating: ['work', 'work'],
   running: ['ok', 'run'],
   stopped: ['idle', 'stop'],

@@ -1,6 +1,6 @@
 // The rescue system of a server: a system beside its own, from which its disk can be repaired.
 import type { ComponentChildren } from 'preact'
-import { rescueOptions, rescueServer } from '../../../src/compute/rescue/enter.ts'
+import { rescueOptions, rescueServer } from '../../../src/compute/rescue/boot.ts'
 import { exitRescue } from '../../../src/compute/rescue/exit.ts'
 import { getServer } from '../../../src/compute/servers/list.ts'
 import { listMemberships } from '../../../src/identity/team/memberships.ts'

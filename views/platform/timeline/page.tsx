@@ -117,7 +117,7 @@ function Days() {
 const isSame = ({ query }: Pick<At, 'query'>, since: string, until: string) =>
   query['since'] === since && query['until'] === until
 
-const looks: Partial<Record<string, Parameters<typeof State>[0] & { children: string }>> = {
+const appearances: Partial<Record<string, Parameters<typeof State>[0] & { children: string }>> = {
   done: { tone: 'ok', shape: 'tick', children: 'Done' },
   succeeded: { tone: 'ok', shape: 'tick', children: 'Done' },
   recovered: { tone: 'ok', shape: 'tick', children: 'Recovered' },
@@ -132,7 +132,7 @@ const Result = ({ of: { kind, result } }: { of: Entry }) =>
       Noticed
     </State>
   ) : (
-    <State {...(looks[result] ?? { tone: 'bad', shape: 'fail', children: result })} />
+    <State {...(appearances[result] ?? { tone: 'bad', shape: 'fail', children: result })} />
   )
 
 function What({ of: e }: { of: Entry }) {

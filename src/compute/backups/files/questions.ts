@@ -7,7 +7,7 @@ import type { AppContext } from '../../../kernel/api/operation.ts'
 import { randomToken } from '../../../kernel/crypto/secrets.ts'
 import type { RouteParts } from '../../../kernel/feature.ts'
 import type { SocketEndpoint } from '../../../kernel/net/socket-endpoint.ts'
-import { type Answer, Question, type Times, usualTimes } from './question.ts'
+import { type Answer, Question, type Times, usualTimes } from './open-question.ts'
 
 /** At once, of one account and of all: each may hold a window of bytes, and a program on its node. */
 const most = { perAccount: 3, all: 40 } as const

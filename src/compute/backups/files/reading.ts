@@ -12,7 +12,7 @@ import { load } from '../../server-records/model.ts'
 import { repositoryIn } from '../keys.ts'
 import { type Backup, mustBeReady } from '../model.ts'
 import { nodesReaching } from '../reach.ts'
-import { type Answer, NoAnswer } from './question.ts'
+import { type Answer, NoAnswer } from './open-question.ts'
 
 /** Reading what is in a disk takes the right to restore it: to see that there is a backup is much less. */
 export const browsing = {

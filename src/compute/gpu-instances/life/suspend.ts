@@ -29,7 +29,7 @@ const suspension = suspensionOf<GpuInstance>(actingInstance, {
 })
 
 export const { suspend: suspendInstance, unsuspend: unsuspendInstance } = suspending(actingInstance, suspension, {
-  path: (verb) => `/admin/gpu-instances/{id}/${verb}`,
+  path: (action) => `/admin/gpu-instances/{id}/${action}`,
   summaries: {
     suspend: 'Suspend a GPU instance: it is stopped and its owner kept out until it is unsuspended; it keeps its cards',
     unsuspend: 'Unsuspend a GPU instance: it runs again if it ran before',

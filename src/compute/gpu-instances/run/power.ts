@@ -11,8 +11,8 @@ import { mustAllowFor, refusalsOf } from '../state.ts'
 import { GRACE_SECONDS, runningInstance } from './run.ts'
 import { noteStopped } from './state-changes.ts'
 
-const verbs = { start: 'Start', stop: 'Stop', restart: 'Restart' } as const
-export type PowerAction = keyof typeof verbs
+const titles = { start: 'Start', stop: 'Stop', restart: 'Restart' } as const
+export type PowerAction = keyof typeof titles
 
 export const powerInstance = operation({
   id: 'gpu-instances.power',
@@ -22,8 +22,8 @@ export const powerInstance = operation({
   access: everybody('servers:power'),
   allowedInSupportSession: true,
   on: gpuInstance,
-  body: fields({ action: t.Enum(Object.keys(verbs) as PowerAction[]) }),
-  actionWords: verbs,
+  body: fields({ action: t.Enum(Object.keys(titles) as PowerAction[]) }),
+  actionWords: titles,
   response: jobResponse,
   status: 202,
   idempotent: true,
@@ -32,7 +32,7 @@ export const powerInstance = operation({
   run({ tx, actor, target, body, clock }) {
     const action = body.action as PowerAction
     mustAllowFor(tx, actor, target, action)
-    const about = { by: actor, title: `${verbs[action]} ${target.name}`, now: clock() }
+    const about = { by: actor, title: `${titles[action]} ${target.name}`, now: clock() }
     const input = { instanceId: target.id, nodeId: target.nodeId }
     const jobId =
       action === 'stop'

@@ -38,7 +38,7 @@ const suspension = shared.suspensionOf<Server>(actingServer, {
 export const { suspend, unsuspend } = suspension
 
 export const { suspend: suspendServer, unsuspend: unsuspendServer } = shared.suspending(actingServer, suspension, {
-  path: (verb) => `/servers/{id}/actions/${verb}`,
+  path: (action) => `/servers/{id}/actions/${action}`,
   summaries: {
     suspend: 'Suspend a server: it is stopped and its owner kept out until it is unsuspended',
     unsuspend: 'Unsuspend a server: its owner has it back as it was',

@@ -120,7 +120,7 @@ const suspension = suspensionOf<Box>(actingBox, {
   tell: () => {},
 })
 const both = suspending(actingBox, suspension, {
-  path: (verb) => `/boxes/{id}/${verb}`,
+  path: (action) => `/boxes/{id}/${action}`,
   summaries: { suspend: 'Suspend a box', unsuspend: 'Unsuspend a box' },
   answer: jobDetailResponse,
 })

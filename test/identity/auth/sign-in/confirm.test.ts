@@ -47,7 +47,7 @@ describe('S21 ten minutes after somebody showed who they are', () => {
     for (const op of operations.filter((o) => o.requiresRecentAuth && o.access !== 'anyone' && o.access.staff)) {
       const path = op.path.replace(/\{\w+\}/, ids[op.on?.name ?? ''] ?? 'x')
       // Where only one field asks for it, that field is there.
-      const asking = Object.fromEntries(
+      const options = Object.fromEntries(
         (op.requiresRecentAuth === true ? [] : op.requiresRecentAuth!).map((name) => [name, 'x@y.test']),
       )
       const before = p.fingerprint()
@@ -55,7 +55,7 @@ describe('S21 ten minutes after somebody showed who they are', () => {
         ada,
         op.method,
         path,
-        op.body ? { ...(op.example as object), ...asking } : undefined,
+        op.body ? { ...(op.example as object), ...options } : undefined,
       )
       expect([op.id, status, body.error.code]).toEqual([op.id, 403, 'confirmation_required'])
       expect(p.fingerprint()).toBe(before)
