@@ -22,7 +22,7 @@ import type { Hub } from './nodes/hub.ts'
 import type { SampleValue } from './openapi/sample.ts'
 import type { DeliveryKind } from './queue/delivery-kind.ts'
 import type { DeliveryQueue } from './queue/delivery-queue.ts'
-import type { AppConfig, Services } from './register.ts'
+import type { AppConfig, Names, Services } from './register.ts'
 import type { Assets } from './web/assets.ts'
 import type { ActionEntry, NavEntry } from './web/navigation.ts'
 import type { Page } from './web/page.ts'
@@ -52,15 +52,15 @@ export interface Feature extends FeatureFields {
   name: string
   /** The operations: each is a route, a `berth admin` command and an entry of the reference. */
   operations?: readonly Operation[]
-  /** Kinds of things with an id; declare them in `IdKinds` too. */
+  /** Kinds of things with an id; declare them in `Names` too. */
   ids?: Readonly<Record<string, IdDeclaration>>
   /** Values in the examples of the reference, by the name of their field (addresses: RFC 5737, 3849 and 7042). */
   samples?: Readonly<Record<string, SampleValue>>
-  /** Rights of tokens, e.g. `servers:read`; declare the names in `ScopeNames` too. */
+  /** Rights of tokens, e.g. `servers:read`; declare them in `Names` too. */
   scopes?: Readonly<Record<`${string}:${string}`, ScopeDeclaration>>
-  /** Rights of staff roles, e.g. `servers.create`; declare the names in `PermissionNames` too. */
+  /** Rights of staff roles, e.g. `servers.create`; declare them in `Names` too. */
   permissions?: Readonly<Record<string, PermissionDeclaration>>
-  /** Codes of refusals; declare them in `ErrorCodes` too. */
+  /** Codes of refusals; declare them in `Names` too. */
   errors?: Readonly<Record<string, ErrorDeclaration>>
   /** Causes of failed jobs, by the code with which a node or a step of a job fails. */
   failures?: FailureWords
@@ -82,7 +82,7 @@ export interface Feature extends FeatureFields {
   encrypted?: readonly EncryptedColumn[]
   /** The kinds of jobs. */
   jobs?: readonly Saga[]
-  /** Events by name; declare them in `EventTypes` too. */
+  /** Events by name; declare them in `Names` too. */
   events?: Readonly<Record<string, EventDeclaration>>
   /** Called for each event in the transaction that emits it. It has to be quick: every change waits for it. */
   onEvent?(tx: Tx, app: AppContext, event: EmittedEvent): void
@@ -122,5 +122,8 @@ export type FixtureWorld = {
   admin(method: string, path: string, body?: unknown): Promise<any>
 }
 
+/** The fields of a feature that its entry in `Names` promises. */
+type Promised<N extends string> = N extends keyof Names ? Names[N] : unknown
 /** Declares a feature. Building it does no work: objects only, so that listing all features costs no time at start. */
-export const feature = (declaration: Feature): Feature => declaration
+export const feature = <const N extends string>(declaration: Feature & { name: N } & Promised<N>): Feature =>
+  declaration

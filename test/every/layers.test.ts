@@ -119,26 +119,22 @@ describe('the layout', () => {
         .toSorted(),
     ).toEqual(toSplit)
   })
-  test('declares in the value of a feature what its types add, under the same name', () => {
-    const fields = {
-      IdKinds: 'ids',
-      ErrorCodes: 'errors',
-      ScopeNames: 'scopes',
-      PermissionNames: 'permissions',
-      EventTypes: 'events',
-    }
-    const features = [...sources].filter(([path]) => path.endsWith('/feature.ts') && path !== 'src/kernel/feature.ts')
-    const wrong = features.flatMap(([path, text]) =>
-      [...text.matchAll(/interface (\w+) extends (\w+) \{\}/g)].flatMap(([, name, type]) => {
-        const field = fields[name as keyof typeof fields]
-        const constant = new RegExp(`type ${type} = typeof (\\w+)\\n`).exec(text)?.[1]
-        return !field || text.includes(`  ${field},\n`) || text.includes(`  ${field}: ${constant},\n`)
-          ? []
-          : [`${path}: ${name}`]
-      }),
+  test('has for each feature its own entry among the names: `feature()` then asks for the values', () => {
+    const entries = [...sources].flatMap(([path, text]) =>
+      [...text.matchAll(/interface Names \{\n\s+'?([^':\n]+)'?: /g)].map(([, name]) => ({
+        name,
+        feature: /feature\(\{\s*name: '([^']+)'/.exec(text)?.[1],
+        path,
+      })),
     )
-    expect(wrong).toEqual([])
-    for (const field of Object.values(fields)) expect(Object.keys(registry[field as 'ids']).length).toBeGreaterThan(0)
+    expect(entries.length).toBeGreaterThan(50)
+    expect(entries.filter(({ name, feature }) => name !== feature)).toEqual([])
+    const inNames = new Set(entries.map(({ name }) => name))
+    const named = registry.features.filter(
+      ({ ids, errors, scopes, permissions, events, notices }) =>
+        ids ?? errors ?? scopes ?? permissions ?? events ?? notices,
+    )
+    expect(named.map(({ name }) => name).filter((name) => !inNames.has(name))).toEqual([])
   })
   test('has features that import the models of others, never their tables', () => {
     const taken = imports.filter(

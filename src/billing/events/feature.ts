@@ -3,28 +3,24 @@ import { getEvent, listEvents, listEventTypes } from './events.ts'
 import { laterTypes } from './later-types.ts'
 
 const events = laterTypes
-type Events = typeof events
 
 const errors = {
   event_not_found: { status: 404, when: 'There is no such event, or it is not yours.', remedy: 'Check the id.' },
 } as const
-type Errors = typeof errors
 
 const scopes = {
   'events:read': { words: 'See events', heldBy: ['reseller', 'customer'] },
   'webhooks:write': { words: 'Manage webhooks', heldBy: ['reseller', 'customer'] },
 } as const
-type Scopes = typeof scopes
 
 const permissions = {
   api_webhooks: { words: 'API & webhooks', opens: ['events:read', 'webhooks:write'] },
 } as const
-type Permissions = typeof permissions
+
 declare module '../../kernel/register.ts' {
-  interface EventTypes extends Events {}
-  interface ErrorCodes extends Errors {}
-  interface ScopeNames extends Scopes {}
-  interface PermissionNames extends Permissions {}
+  interface Names {
+    events: { events: typeof events; errors: typeof errors; scopes: typeof scopes; permissions: typeof permissions }
+  }
 }
 
 export const eventsFeature = feature({

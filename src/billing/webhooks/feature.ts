@@ -24,15 +24,15 @@ const errors = {
     remedy: 'Check the id.',
   },
 } as const
-type Errors = typeof errors
 
 const ids = {
   webhook: { prefix: 'whk' },
 } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    webhooks: { ids: typeof ids; errors: typeof errors; notices: typeof webhookNotices }
+  }
   interface Services {
     /** How deliveries leave. */
     webhookTransport: Transport

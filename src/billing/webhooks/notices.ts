@@ -16,10 +16,6 @@ export const webhookNotices = {
   webhook_paused: { when: 'a webhook was paused because its receiver fails', kinds: everybody, mail: 'always' },
   webhook_overflow: { when: 'webhook deliveries were dropped', kinds: everybody, mail: 'optional' },
 } as const satisfies Record<string, NoticeDeclaration>
-type WebhookNotices = typeof webhookNotices
-declare module '../../kernel/register.ts' {
-  interface NoticeKinds extends WebhookNotices {}
-}
 
 const OVERFLOW_TOLD_EVERY_MS = day
 

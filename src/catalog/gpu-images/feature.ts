@@ -6,13 +6,13 @@ import { gpuImages } from './tables.ts'
 const errors = {
   gpu_image_not_found: { status: 404, when: 'There is no such GPU image.', remedy: 'Check the id.' },
 } as const
-type Errors = typeof errors
 
 const ids = { gpuImage: { prefix: 'gim', sample: 'PyTorch 2.9', also: ['GPUImage'] } } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'gpu-images': { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 /** Causes of failed jobs, in words for everybody. */

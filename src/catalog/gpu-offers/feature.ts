@@ -6,13 +6,13 @@ import { gpuOfferImages, gpuOffers } from './tables.ts'
 const errors = {
   gpu_offer_not_found: { status: 404, when: 'There is no such GPU offer.', remedy: 'Check the id.' },
 } as const
-type Errors = typeof errors
 
 const ids = { gpuOffer: { prefix: 'off', sample: '1x H100', also: ['GPUOffer', 'offer'] } } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'gpu-offers': { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 export const gpuOffersFeature = feature({

@@ -35,27 +35,23 @@ const errors = {
     remedy: 'Import the new file as an image of its own.',
   },
 } as const
-type Errors = typeof errors
 
 const ids = {
   image: { prefix: 'img', sample: 'Debian 13', also: ['ownImage'] },
 } as const
-type Ids = typeof ids
 
 const scopes = {
   'images:write': { words: 'Manage images' },
 } as const
-type Scopes = typeof scopes
 
 const permissions = {
   'images.write': { words: 'Manage images', opens: ['images:write'] },
 } as const
-type Permissions = typeof permissions
+
 declare module '../../kernel/register.ts' {
-  interface ScopeNames extends Scopes {}
-  interface PermissionNames extends Permissions {}
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    images: { scopes: typeof scopes; permissions: typeof permissions; ids: typeof ids; errors: typeof errors }
+  }
   interface Services {
     distributions: Distributions
   }

@@ -6,27 +6,23 @@ import { packages } from './tables.ts'
 const errors = {
   package_not_found: { status: 404, when: 'There is no such package.', remedy: 'Check the id.' },
 } as const
-type Errors = typeof errors
 
 const ids = {
   package: { prefix: 'pkg', sample: 'KVM 2G' },
 } as const
-type Ids = typeof ids
 
 const scopes = {
   'packages:write': { words: 'Manage packages' },
 } as const
-type Scopes = typeof scopes
 
 const permissions = {
   'packages.write': { words: 'Manage packages', opens: ['packages:write'] },
 } as const
-type Permissions = typeof permissions
+
 declare module '../../kernel/register.ts' {
-  interface ScopeNames extends Scopes {}
-  interface PermissionNames extends Permissions {}
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    packages: { scopes: typeof scopes; permissions: typeof permissions; ids: typeof ids; errors: typeof errors }
+  }
 }
 
 export const packagesFeature = feature({

@@ -25,13 +25,13 @@ import { testBackupTarget, testingBackupTarget } from './testing.ts'
 const errors = {
   backup_target_not_found: { status: 404, when: 'There is no such backup target.', remedy: 'Check the id.' },
 } as const
-type Errors = typeof errors
 
 const ids = { backupTarget: { prefix: 'bkt', sample: 'Backups in Oslo', also: ['backup target'] } } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'backup-targets': { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 /** The troubles of backups, for people who have no access to the place where they are kept. */

@@ -39,10 +39,8 @@ const errors = {
     remedy: 'Staff choose one on the page Backup targets.',
   },
 } as const
-type Errors = typeof errors
 
 const ids = { backup: { prefix: 'bkp' } } as const
-type Ids = typeof ids
 
 const events = {
   'backup.failed': event(
@@ -55,11 +53,11 @@ const events = {
     }),
   ),
 }
-type Events = typeof events
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
-  interface EventTypes extends Events {}
+  interface Names {
+    backups: { ids: typeof ids; errors: typeof errors; events: typeof events; notices: typeof backupNotices }
+  }
 }
 
 /** Those of a server are on its page. */

@@ -11,10 +11,6 @@ import { backupById, hasFailedBefore } from './queries.ts'
 export const backupNotices = {
   backup_failed: { when: 'a backup of a server fails', kinds: ['reseller', 'customer'], mail: 'optional' },
 } as const satisfies Record<string, NoticeDeclaration>
-type BackupNotices = typeof backupNotices
-declare module '../../kernel/register.ts' {
-  interface NoticeKinds extends BackupNotices {}
-}
 
 type Data = { server: { hostname: string }; backup: { id: string; error: string } }
 

@@ -17,11 +17,9 @@ import { openCases } from './queries.ts'
 import { brakeCases, destructions } from './tables.ts'
 
 const ids = { brake: { prefix: 'brk' } } as const
-type Ids = typeof ids
 const errors = {
   brake_not_found: { status: 404, when: 'There is no such case of the brake.', remedy: 'Check the id.' },
 } as const
-type Errors = typeof errors
 const events = {
   'brake.held': event(
     'staff only',
@@ -31,7 +29,6 @@ const events = {
     }),
   ),
 }
-type Events = typeof events
 const notices = {
   brake_held: {
     when: 'deletions, reinstallations or restores by one account wait for a second person',
@@ -39,12 +36,11 @@ const notices = {
     mail: 'always',
   },
 } as const satisfies Record<string, NoticeDeclaration>
-type Notices = typeof notices
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
-  interface EventTypes extends Events {}
-  interface NoticeKinds extends Notices {}
+  interface Names {
+    brake: { ids: typeof ids; errors: typeof errors; events: typeof events; notices: typeof notices }
+  }
 }
 
 /** Cases that wait, for staff who may decide them. */

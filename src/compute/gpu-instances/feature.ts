@@ -62,7 +62,6 @@ const events = {
   'gpu_instance.deleted': event(both, 'Instance and its /workspace deleted', t.Object(aboutInstance)),
   'gpu_instance.undeleted': event('resellers', 'Its deletion was refused: it is there again', t.Object(aboutInstance)),
 }
-type Events = typeof events
 
 const errors = {
   gpu_instance_not_found: {
@@ -91,14 +90,13 @@ const errors = {
     remedy: 'Nothing: it no longer exists.',
   },
 } as const
-type Errors = typeof errors
 
 const ids = { gpuInstance: { prefix: 'gpu', sample: 'training', also: ['GPUInstance', 'instance'] } } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface EventTypes extends Events {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'gpu-instances': { ids: typeof ids; events: typeof events; errors: typeof errors; notices: typeof instanceNotices }
+  }
 }
 
 /** Causes of failed jobs, in words for everybody. */

@@ -20,10 +20,6 @@ export const instanceNotices = {
   gpu_instance_deleted: { when: 'a GPU instance is deleted', kinds: owners, mail: 'always' },
   gpu_instance_undeleted: { when: 'a GPU instance that was deleted is back', kinds: owners, mail: 'optional' },
 } as const satisfies Record<string, NoticeDeclaration>
-type InstanceNotices = typeof instanceNotices
-declare module '../../kernel/register.ts' {
-  interface NoticeKinds extends InstanceNotices {}
-}
 
 type Data = { gpuInstance: { name: string }; action?: string; reason?: string; error?: string }
 /** `purgeHeld`: the brake holds its deletion. */

@@ -23,9 +23,11 @@ const errors = {
     remedy: 'Choose another image or location; staff install ovmf, swtpm and swtpm-tools on a node.',
   },
 } as const
-type Errors = typeof errors
+
 declare module '../../kernel/register.ts' {
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    installation: { errors: typeof errors }
+  }
 }
 
 /** Causes of failed jobs, in words for everybody. `true`: the job's own message is for everybody. */

@@ -7,13 +7,13 @@ import { isoCopies, isos } from './tables.ts'
 const errors = {
   iso_not_found: { status: 404, when: 'There is no such ISO, or it is not yours.', remedy: 'Check the id.' },
 } as const
-type Errors = typeof errors
 
 const ids = { iso: { prefix: 'iso', sample: 'Debian 13 netinst', also: ['ISO'] } } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    isos: { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 /** Causes of failed jobs, in words for everybody. */

@@ -10,9 +10,11 @@ const errors = {
     remedy: 'Staff choose one on the page Images.',
   },
 } as const
-type Errors = typeof errors
+
 declare module '../../kernel/register.ts' {
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    rescue: { errors: typeof errors }
+  }
 }
 
 export const rescueFeature = feature({

@@ -5,15 +5,15 @@ import { scripts } from './tables.ts'
 const errors = {
   script_not_found: { status: 404, when: 'There is no such script, or it is not yours.', remedy: 'Check the id.' },
 } as const
-type Errors = typeof errors
 
 const ids = {
   script: { prefix: 'scr', sample: 'Web server' },
 } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    scripts: { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 export const scriptsFeature = feature({

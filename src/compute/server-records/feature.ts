@@ -47,17 +47,15 @@ const errors = {
   already_in_rescue: { status: 409, when: 'The server is in rescue already.', remedy: 'Treat it as done.' },
   not_in_rescue: { status: 409, when: 'The server is not in rescue.', remedy: 'Treat it as done.' },
 } as const
-type Errors = typeof errors
 
 const ids = {
   server: { prefix: 'srv', sample: 'web01' },
 } as const
-type Ids = typeof ids
-type Events = typeof serverEvents
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface EventTypes extends Events {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'server-records': { ids: typeof ids; events: typeof serverEvents; errors: typeof errors }
+  }
 }
 
 /** The records of servers, below every feature that does something with one. */

@@ -62,7 +62,6 @@ const errors = {
     remedy: 'Treat it as out of stock; offer another location.',
   },
 } as const
-type Errors = typeof errors
 
 const scopes = {
   'servers:read': { words: 'See servers, their jobs and usage', heldBy: ['reseller', 'customer'] },
@@ -74,7 +73,6 @@ const scopes = {
   'servers:reinstall': { words: 'Set up and reinstall servers', heldBy: ['reseller', 'customer'] },
   'servers:settings': { words: 'Settings, root password and rescue', heldBy: ['reseller', 'customer'] },
 } as const
-type Scopes = typeof scopes
 
 const permissions = {
   'servers.see_all': { words: 'See all servers', opens: ['servers:read'], limitsTokens: true },
@@ -86,11 +84,16 @@ const permissions = {
   'servers.reinstall': { words: 'Reinstall servers', opens: ['servers:reinstall'] },
   'servers.settings': { words: 'Settings, root password and rescue', opens: ['servers:settings'] },
 } as const
-type Permissions = typeof permissions
+
 declare module '../../kernel/register.ts' {
-  interface ScopeNames extends Scopes {}
-  interface PermissionNames extends Permissions {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    servers: {
+      scopes: typeof scopes
+      permissions: typeof permissions
+      errors: typeof errors
+      notices: typeof serverNotices
+    }
+  }
 }
 
 /** Causes of failed jobs, in words for everybody. `true`: the job's own message is for everybody. */

@@ -22,10 +22,6 @@ export const serverNotices = {
   server_undeleted: { when: 'a terminated server is brought back', kinds: owners, mail: 'optional' },
   server_removed: { when: 'the disk of a terminated server is deleted', kinds: owners, mail: 'optional' },
 } as const satisfies Record<string, NoticeDeclaration>
-type ServerNotices = typeof serverNotices
-declare module '../../kernel/register.ts' {
-  interface NoticeKinds extends ServerNotices {}
-}
 
 type Data = { server: { hostname: string; ipv4: string | null }; reason?: string }
 type Ended = Pick<Server, 'purgeAt' | 'protected'>

@@ -23,13 +23,13 @@ const errors = {
     remedy: 'Delete one of the snapshots that the message names first.',
   },
 } as const
-type Errors = typeof errors
 
 const ids = { snapshot: { prefix: 'snp', sample: 'before-update' } } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    snapshots: { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 /** Causes of failed jobs, in words for everybody. */

@@ -20,7 +20,6 @@ const events = {
   'volume.resized': event('resellers', 'An extra volume enlarged', volumeData),
   'volume.deleted': event('resellers', 'An extra volume deleted', volumeData),
 }
-type Events = typeof events
 
 const errors = {
   volume_not_found: { status: 404, when: 'There is no such volume, or it is not yours.', remedy: 'Check the id.' },
@@ -41,10 +40,11 @@ const errors = {
     remedy: 'Delete it.',
   },
 } as const
-type Errors = typeof errors
+
 declare module '../../kernel/register.ts' {
-  interface ErrorCodes extends Errors {}
-  interface EventTypes extends Events {}
+  interface Names {
+    volumes: { errors: typeof errors; events: typeof events }
+  }
 }
 
 const nav = (kind: 'staff' | 'reseller' | 'customer', group: string, position: number, href: string) =>

@@ -11,23 +11,19 @@ import { gpuCards, gpuHosts, gpuPorts } from './tables.ts'
 const errors = {
   gpu_card_not_found: { status: 404, when: 'There is no such GPU card.', remedy: 'Check the id.' },
 } as const
-type Errors = typeof errors
 
 const ids = { gpuCard: { prefix: 'crd', sample: 'NVIDIA H100 80GB HBM3', also: ['GPUCard'] } } as const
-type Ids = typeof ids
 
 const scopes = { 'gpu:write': { words: 'Manage GPU cards, images and offers' } } as const
-type Scopes = typeof scopes
 
 const permissions = {
   'gpu.write': { words: 'Manage GPU cards, images and offers', opens: ['gpu:write'] },
 } as const
-type Permissions = typeof permissions
+
 declare module '../../kernel/register.ts' {
-  interface ScopeNames extends Scopes {}
-  interface PermissionNames extends Permissions {}
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    gpus: { scopes: typeof scopes; permissions: typeof permissions; ids: typeof ids; errors: typeof errors }
+  }
 }
 
 /** Causes of failed jobs, in words for everybody. */

@@ -7,15 +7,15 @@ const errors = {
   location_not_found: { status: 404, when: 'There is no such location.', remedy: 'Check the id.' },
   location_closed: { status: 409, when: 'The location takes no new servers now.', remedy: 'Offer another location.' },
 } as const
-type Errors = typeof errors
 
 const ids = {
   location: { prefix: 'grp', sample: 'Frankfurt', also: ['nodeGroup'] },
 } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    locations: { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 export const locationsFeature = feature({

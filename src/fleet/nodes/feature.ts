@@ -69,25 +69,21 @@ const errors = {
     remedy: 'Update the older of the two.',
   },
 } as const
-type Errors = typeof errors
 
 const ids = {
   node: { prefix: 'nod', sample: 'fra-01' },
   enrollment: { prefix: 'enr' },
 } as const
-type Ids = typeof ids
 
 const scopes = {
   'nodes:read': { words: 'See nodes and locations' },
   'nodes:write': { words: 'Enroll, change and remove nodes and locations' },
 } as const
-type Scopes = typeof scopes
 
 const permissions = {
   'nodes.read': { words: 'See nodes', opens: ['nodes:read'] },
   'nodes.write': { words: 'Manage nodes and locations', opens: ['nodes:write'] },
 } as const
-type Permissions = typeof permissions
 
 const events = {
   'node.lost': event(
@@ -99,8 +95,17 @@ const events = {
     }),
   ),
 }
-type Events = typeof events
+
 declare module '../../kernel/register.ts' {
+  interface Names {
+    nodes: {
+      scopes: typeof scopes
+      permissions: typeof permissions
+      ids: typeof ids
+      events: typeof events
+      errors: typeof errors
+    }
+  }
   interface Services {
     /** Enrols nodes, checks their signatures, and hands out programs. */
     agents: AgentEndpoints
@@ -109,11 +114,6 @@ declare module '../../kernel/register.ts' {
     /** Resolves the panel's own name, to which no download may lead. */
     panelLookUp: LookUp
   }
-  interface ScopeNames extends Scopes {}
-  interface PermissionNames extends Permissions {}
-  interface IdKinds extends Ids {}
-  interface EventTypes extends Events {}
-  interface ErrorCodes extends Errors {}
 }
 
 export const nodesFeature = feature({

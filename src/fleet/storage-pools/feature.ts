@@ -7,13 +7,13 @@ import { storageHeld, storagePools } from './tables.ts'
 const errors = {
   storage_pool_not_found: { status: 404, when: 'There is no such storage pool.', remedy: 'Check the id.' },
 } as const
-type Errors = typeof errors
 
 const ids = { storagePool: { prefix: 'stp', sample: 'local' } } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'storage-pools': { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 /** Causes of failed jobs, in words for everybody. */

@@ -3,9 +3,11 @@ import { volumeTarget } from './queries.ts'
 import { volumeIntervals, volumes } from './tables.ts'
 
 const ids = { volume: { prefix: 'vol', sample: 'data' } } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
+  interface Names {
+    'volume-records': { ids: typeof ids }
+  }
 }
 
 /** The records of extra volumes: nodes are compared with them, and quotas and capacity count them. */

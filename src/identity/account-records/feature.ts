@@ -23,7 +23,6 @@ const errors = {
   staff_not_found: { status: 404, when: 'There is no such member of staff.', remedy: 'Check the id.' },
   role_not_found: { status: 404, when: 'There is no such role.', remedy: 'Check the id.' },
 } as const
-type Errors = typeof errors
 
 const ids = {
   account: {
@@ -33,10 +32,11 @@ const ids = {
   },
   role: { prefix: 'role' },
 } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'account-records': { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 export const accountRecordsFeature = feature({

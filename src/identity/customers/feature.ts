@@ -18,23 +18,21 @@ import {
 const events = {
   'customer.created': event('resellers', 'A new account', t.Object({ customer: customerData })),
 }
-type Events = typeof events
 
 const scopes = {
   'customers:read': { words: 'See customers' },
   'customers:write': { words: 'Create and change customers' },
 } as const
-type Scopes = typeof scopes
 
 const permissions = {
   'customers.read': { words: 'See customers', opens: ['customers:read'] },
   'customers.write': { words: 'Create and change customers', opens: ['customers:write'] },
 } as const
-type Permissions = typeof permissions
+
 declare module '../../kernel/register.ts' {
-  interface ScopeNames extends Scopes {}
-  interface PermissionNames extends Permissions {}
-  interface EventTypes extends Events {}
+  interface Names {
+    customers: { scopes: typeof scopes; permissions: typeof permissions; events: typeof events }
+  }
 }
 
 export const customersFeature = feature({

@@ -6,9 +6,11 @@ import { getNoticeMails, listNotices, readNotices, setNoticeMails } from './noti
 import { notices, noticesWithoutMail } from './tables.ts'
 
 const ids = { notice: { prefix: 'ntc' } } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
+  interface Names {
+    notices: { ids: typeof ids }
+  }
 }
 
 const KEPT_MS = 90 * day

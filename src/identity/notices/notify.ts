@@ -4,7 +4,7 @@ import type { AccountKind } from '../../kernel/api/access.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { type MailContext, mailTo } from '../../kernel/mail/mail.ts'
-import type { NoticeKinds } from '../../kernel/register.ts'
+import type { Declared } from '../../kernel/register.ts'
 import { insertNotice, isWithoutMail } from './queries.ts'
 
 /** One kind of notice, as a feature declares it. */
@@ -19,12 +19,12 @@ export type NoticeDeclaration = {
 
 declare module '../../kernel/feature.ts' {
   interface FeatureFields {
-    /** Kinds of notices by name; declare the names in `NoticeKinds` too. */
+    /** Kinds of notices by name; declare them in `Names` too. */
     notices?: Readonly<Record<string, NoticeDeclaration>>
   }
 }
 
-export type NoticeKind = keyof NoticeKinds & string
+export type NoticeKind = keyof Declared<'notices'> & string
 /** The subject is a sentence without its full stop. `button.path` is where the notice leads to. */
 export type Notice = { subject: string; paragraphs: string[]; button: { words: string; path: `/${string}` } }
 

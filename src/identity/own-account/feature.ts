@@ -9,9 +9,11 @@ const scopes = {
   'account:read': { words: 'See the own account and its SSH keys', heldBy: ['staff', 'reseller', 'customer'] },
   'account:write': { words: 'Change the own account and its SSH keys', heldBy: ['staff', 'reseller', 'customer'] },
 } as const
-type Scopes = typeof scopes
+
 declare module '../../kernel/register.ts' {
-  interface ScopeNames extends Scopes {}
+  interface Names {
+    'own-account': { scopes: typeof scopes }
+  }
 }
 
 export const ownAccountFeature = feature({

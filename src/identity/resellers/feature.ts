@@ -29,7 +29,6 @@ const events = {
     }),
   ),
 }
-type Events = typeof events
 
 const errors = {
   reseller_not_found: { status: 404, when: 'There is no such reseller.', remedy: 'Check the id.' },
@@ -51,24 +50,27 @@ const errors = {
     remedy: 'Choose another, or allow it.',
   },
 } as const
-type Errors = typeof errors
 
 const scopes = {
   'reseller:read': { words: 'See the reseller account, its packages and locations', heldBy: ['reseller'] },
   'reseller:customers': { words: "Create and change the reseller's customers", heldBy: ['reseller'] },
   'reseller:servers': { words: "Order and manage the reseller's servers", heldBy: ['reseller'] },
 } as const
-type Scopes = typeof scopes
 
 const permissions = {
   'resellers.write': { words: 'Manage resellers', opens: ['reseller:read'] },
 } as const
-type Permissions = typeof permissions
+
 declare module '../../kernel/register.ts' {
-  interface ScopeNames extends Scopes {}
-  interface PermissionNames extends Permissions {}
-  interface EventTypes extends Events {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    resellers: {
+      scopes: typeof scopes
+      permissions: typeof permissions
+      events: typeof events
+      errors: typeof errors
+      notices: typeof quotaNotices
+    }
+  }
 }
 
 export const resellersFeature = feature({

@@ -8,10 +8,6 @@ import { type QuotaResource, quotaWords } from './quota.ts'
 export const quotaNotices = {
   quota_near: { when: 'a quota is nearly used up', kinds: ['reseller'], mail: 'optional' },
 } as const satisfies Record<string, NoticeDeclaration>
-type QuotaNotices = typeof quotaNotices
-declare module '../../kernel/register.ts' {
-  interface NoticeKinds extends QuotaNotices {}
-}
 
 /** Tells the reseller of a quota that it has nearly used up. */
 export function tellOfQuota(tx: Tx, app: AppContext, { type, subjectId, data }: EmittedEvent) {

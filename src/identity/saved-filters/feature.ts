@@ -10,11 +10,11 @@ const errors = {
     remedy: 'Check the id.',
   },
 } as const
-type Ids = typeof ids
-type Errors = typeof errors
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'saved-filters': { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 export const savedFiltersFeature = feature({

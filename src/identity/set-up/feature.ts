@@ -9,9 +9,11 @@ const errors = {
     audited: true,
   },
 } as const
-type Errors = typeof errors
+
 declare module '../../kernel/register.ts' {
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'set-up': { errors: typeof errors }
+  }
 }
 
 export const setUpFeature = feature({

@@ -6,15 +6,15 @@ import { sshKeys } from './tables.ts'
 const errors = {
   ssh_key_not_found: { status: 404, when: 'There is no such SSH key, or it is not yours.', remedy: 'Check the id.' },
 } as const
-type Errors = typeof errors
 
 const ids = {
   sshKey: { prefix: 'key', also: ['SSHKey'] },
 } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'ssh-keys': { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 export const sshKeysFeature = feature({

@@ -9,16 +9,16 @@ const errors = {
     remedy: 'Make somebody else an owner first.',
   },
 } as const
-type Errors = typeof errors
 
 const permissions = {
   'staff.write': { words: 'Manage staff and roles', opens: [] },
   'reports.read': { words: 'Read reports', opens: [] },
 } as const
-type Permissions = typeof permissions
+
 declare module '../../kernel/register.ts' {
-  interface PermissionNames extends Permissions {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    staff: { permissions: typeof permissions; errors: typeof errors }
+  }
 }
 
 export const staffFeature = feature({

@@ -24,19 +24,19 @@ const errors = {
     audited: true,
   },
 } as const
-type Errors = typeof errors
 
 const ids = {
   teamMember: { prefix: 'tm', also: ['membership', 'team'] },
 } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
+  interface Names {
+    team: { ids: typeof ids; errors: typeof errors }
+  }
   interface Services {
     /** Refuses the 11th invitation of a minute from one account: each is a mail to an address that somebody typed. */
     invitations: Limit
   }
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
 }
 
 export const teamFeature = feature({

@@ -7,15 +7,15 @@ import { createToken, grantToken, listTokens, revokeToken, rotateToken } from '.
 const errors = {
   token_not_found: { status: 404, when: 'There is no such token of this account.', remedy: 'Check the id.' },
 } as const
-type Errors = typeof errors
 
 const ids = {
   token: { prefix: 'tok' },
 } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    tokens: { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 export const tokensFeature = feature({

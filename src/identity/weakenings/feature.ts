@@ -10,7 +10,6 @@ import { takeEffect } from './wait.ts'
 import { confirmWeakening, listWeakenings, takeBackWeakening } from './weakenings.ts'
 
 const ids = { weakening: { prefix: 'wkn' } } as const
-type Ids = typeof ids
 const errors = {
   weakening_not_found: {
     status: 404,
@@ -18,10 +17,11 @@ const errors = {
     remedy: 'Check the id.',
   },
 } as const
-type Errors = typeof errors
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    weakenings: { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 const waitingChanges: Source = ({ tx, actor }) =>

@@ -1,13 +1,13 @@
 // Rights: scopes for tokens, permissions for staff roles. Features declare them in feature.ts.
-import type { AccountKinds, PermissionNames, ScopeNames } from '../register.ts'
+import type { AccountKinds, Declared } from '../register.ts'
 
 /** `access` of an operation names the kinds of accounts that may call it. */
 export type AccountKind = keyof AccountKinds
 
 /** A right that a token can hold, e.g. `servers:read`. */
-export type Scope = keyof ScopeNames
+export type Scope = keyof Declared<'scopes'>
 /** A right that a staff role can hold, e.g. `servers.create`. */
-export type Permission = keyof PermissionNames
+export type Permission = keyof Declared<'permissions'>
 export type Right = Scope | Permission
 
 export type ScopeDeclaration = {

@@ -1,5 +1,5 @@
 // Error codes and the error of the API. Each feature declares its codes; an undeclared code does not compile.
-import type { ErrorCodes } from '../register.ts'
+import type { Declared } from '../register.ts'
 
 /** The meaning of a code. Clients treat an unknown code by its status, and branch on the codes they know. */
 export type ErrorDeclaration = {
@@ -15,7 +15,7 @@ export type ErrorDeclaration = {
 }
 /** Code → declaration: those of the kernel and of every feature of a controller. */
 export type ErrorTable = Readonly<Record<Code, ErrorDeclaration>>
-export type Code = keyof ErrorCodes
+export type Code = keyof Declared<'errors'>
 
 /** Codes that any call may answer with, and codes that features share. */
 export const kernelErrors = {
@@ -148,11 +148,6 @@ export const kernelErrors = {
     remedy: 'Try again after `Retry-After`, with the same Idempotency-Key.',
   },
 } as const
-type KernelErrors = typeof kernelErrors
-declare module '../register.ts' {
-  interface ErrorCodes extends KernelErrors {}
-}
-
 /** An expected refusal: a declared code and words for the person. Any other error is answered as `internal_error`. */
 export class ApiError extends Error {
   constructor(

@@ -6,9 +6,11 @@ import { idempotency } from './tables.ts'
 const ids = {
   audit: { prefix: 'aud' },
 } as const
-type Ids = typeof ids
+
 declare module '../register.ts' {
-  interface IdKinds extends Ids {}
+  interface Names {
+    api: { ids: typeof ids; errors: typeof kernelErrors }
+  }
 }
 
 export const apiFeature = feature({

@@ -1,8 +1,9 @@
 // Prefix + UUIDv7 as 26 lower-case base-32 characters: ids sort by the time they were made.
-import type { IdKinds } from '../register.ts'
+import type { Declared } from '../register.ts'
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
+type IdKinds = Declared<'ids'>
 /** The prefixes that features declare (`ids` in feature.ts); an unknown one does not compile. */
 export type IdPrefix = {
   [K in keyof IdKinds]: IdKinds[K] extends { prefix: infer P extends string } ? P : never

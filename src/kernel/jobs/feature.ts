@@ -8,9 +8,11 @@ const ids = {
   job: { prefix: 'job' },
   event: { prefix: 'evt' },
 } as const
-type Ids = typeof ids
+
 declare module '../register.ts' {
-  interface IdKinds extends Ids {}
+  interface Names {
+    'job-runner': { ids: typeof ids }
+  }
 }
 
 export const jobRunnerFeature = feature({

@@ -6,7 +6,7 @@ import { expiring } from '../db/expiring.ts'
 import { newId } from '../db/ids.ts'
 import { type Db, prepared, type Tx } from '../db/open.ts'
 import { inserting } from '../db/rows.ts'
-import type { EventTypes } from '../register.ts'
+import type { Declared } from '../register.ts'
 import type { EmittedEvent } from './emitted-event.ts'
 import type { Subject } from './saga.ts'
 import { events } from './tables.ts'
@@ -22,6 +22,7 @@ export const event = <D extends TSchema>(audience: EventAudience, words: string,
   data,
 })
 
+type EventTypes = Declared<'events'>
 export type EventName = keyof EventTypes
 export type EventData<N extends EventName> = EventTypes[N] extends EventDeclaration<infer D> ? Static<D> : never
 /** The thing that it happened to, and the accounts that may hear of it as far as its audience says. */

@@ -6,9 +6,11 @@ import { deliveries, deliveryAttempts, deliveryGroups, deliveryLanes } from './t
 const ids = {
   delivery: { prefix: 'dlv' },
 } as const
-type Ids = typeof ids
+
 declare module '../register.ts' {
-  interface IdKinds extends Ids {}
+  interface Names {
+    deliveries: { ids: typeof ids }
+  }
 }
 
 export const deliveriesFeature = feature({

@@ -35,16 +35,16 @@ const errors = {
     remedy: 'Add a rule for TCP port 22 first, or send `acceptClosedSsh: true`.',
   },
 } as const
-type Errors = typeof errors
 
 const ids = {
   firewall: { prefix: 'fwl' },
   firewallRule: { prefix: 'fwr' },
 } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    firewalls: { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 /** Causes of failed jobs, in words for everybody. */

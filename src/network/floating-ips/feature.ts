@@ -20,7 +20,6 @@ const events = {
   'floating_ip.created': event('resellers', 'A floating IP reserved', data),
   'floating_ip.released': event('resellers', 'A floating IP released', data),
 }
-type Events = typeof events
 
 const errors = {
   floating_ip_not_found: {
@@ -40,14 +39,13 @@ const errors = {
     remedy: 'Choose a server in the location of the address, or attach its pool to the node.',
   },
 } as const
-type Errors = typeof errors
 
 const ids = { floatingIp: { prefix: 'fip', also: ['floatingAddress'] } } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
-  interface EventTypes extends Events {}
+  interface Names {
+    'floating-ips': { ids: typeof ids; errors: typeof errors; events: typeof events }
+  }
 }
 
 /** Causes of failed jobs, in words for everybody. */

@@ -23,28 +23,24 @@ const errors = {
   },
   address_in_use: { status: 409, when: 'A server has the address.', remedy: 'Choose another, or free it.' },
 } as const
-type Errors = typeof errors
 
 const ids = {
   pool: { prefix: 'pool', sample: 'Frankfurt IPv4', also: ['addressPool'] },
   address: { prefix: 'ip', also: ['poolAddress'] },
 } as const
-type Ids = typeof ids
 
 const scopes = {
   'network:write': { words: 'Manage address pools' },
 } as const
-type Scopes = typeof scopes
 
 const permissions = {
   'network.write': { words: 'Manage address pools', opens: ['network:write'] },
 } as const
-type Permissions = typeof permissions
+
 declare module '../../kernel/register.ts' {
-  interface ScopeNames extends Scopes {}
-  interface PermissionNames extends Permissions {}
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'ip-pools': { scopes: typeof scopes; permissions: typeof permissions; ids: typeof ids; errors: typeof errors }
+  }
 }
 
 export const ipPoolsFeature = feature({

@@ -21,13 +21,13 @@ const errors = {
     remedy: 'Make a network with a larger range.',
   },
 } as const
-type Errors = typeof errors
 
 const ids = { privateNetwork: { prefix: 'net', sample: 'backend', also: ['network'] } } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'private-networks': { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 const nav = (kind: 'staff' | 'reseller' | 'customer', group: string, position: number, href: string) =>

@@ -35,9 +35,11 @@ const errors = {
     remedy: 'Change the settings there or here.',
   },
 } as const
-type Errors = typeof errors
+
 declare module '../../kernel/register.ts' {
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'reverse-dns': { errors: typeof errors }
+  }
   interface Services {
     forwardLookUp: ForwardLookUp
   }

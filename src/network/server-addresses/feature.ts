@@ -12,9 +12,11 @@ const errors = {
     remedy: 'A floating address is unassigned; a primary one goes with the server.',
   },
 } as const
-type Errors = typeof errors
+
 declare module '../../kernel/register.ts' {
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'server-addresses': { errors: typeof errors }
+  }
 }
 
 /** The addresses that belong to a server itself; floating ones are a feature of their own. */

@@ -13,11 +13,11 @@ const errors = {
     remedy: 'Sell no traffic for this package.',
   },
 } as const
-type Errors = typeof errors
-type Notices = typeof trafficNotices
+
 declare module '../../kernel/register.ts' {
-  interface ErrorCodes extends Errors {}
-  interface NoticeKinds extends Notices {}
+  interface Names {
+    traffic: { errors: typeof errors; notices: typeof trafficNotices }
+  }
 }
 
 /** The traffic of workloads: taking in what nodes report, and what becomes of a server that uses more than it may. */

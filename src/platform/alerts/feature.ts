@@ -30,15 +30,11 @@ const events = {
   'alert.fired': event('resellers and customers', 'A server alert fires', about),
   'alert.recovered': event('resellers and customers', 'It recovers', about),
 }
-type Ids = typeof ids
-type Errors = typeof errors
-type Events = typeof events
-type Notices = typeof alertNotices
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
-  interface EventTypes extends Events {}
-  interface NoticeKinds extends Notices {}
+  interface Names {
+    alerts: { ids: typeof ids; errors: typeof errors; events: typeof events; notices: typeof alertNotices }
+  }
   interface Services {
     /** Compares metrics with thresholds. */
     alerts: AlertWatch

@@ -13,15 +13,15 @@ import { announcements } from './tables.ts'
 const errors = {
   announcement_not_found: { status: 404, when: 'There is no such announcement.', remedy: 'List announcements.' },
 } as const
-type Errors = typeof errors
 
 const ids = {
   announcement: { prefix: 'ann' },
 } as const
-type Ids = typeof ids
+
 declare module '../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    announcements: { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 export const announcementsFeature = feature({

@@ -10,15 +10,15 @@ import { verifyAudit } from './verify.ts'
 const scopes = {
   'audit:read': { words: 'Read the audit log' },
 } as const
-type Scopes = typeof scopes
 
 const permissions = {
   'audit.read': { words: 'Read the audit log', opens: ['audit:read'] },
 } as const
-type Permissions = typeof permissions
+
 declare module '../../kernel/register.ts' {
-  interface ScopeNames extends Scopes {}
-  interface PermissionNames extends Permissions {}
+  interface Names {
+    audit: { scopes: typeof scopes; permissions: typeof permissions }
+  }
   interface Services {
     /** The signed head of the audit log, outside the database. */
     auditAnchor: AuditAnchor

@@ -12,9 +12,11 @@ const errors = {
     remedy: 'Choose one on the page of the controller host.',
   },
 } as const
-type Errors = typeof errors
+
 declare module '../../kernel/register.ts' {
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'controller-backups': { errors: typeof errors }
+  }
   interface Services {
     controllerBackups: ControllerBackups
   }

@@ -24,9 +24,11 @@ const errors = {
     remedy: 'Wait until it has ended.',
   },
 } as const
-type Errors = typeof errors
+
 declare module '../../kernel/register.ts' {
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    jobs: { errors: typeof errors }
+  }
 }
 
 export const jobsFeature = feature({

@@ -10,11 +10,11 @@ const scopes = { 'metrics:read': { words: 'Read the figures of the installation 
 const permissions = {
   'metrics.read': { words: 'Read the figures for monitoring', opens: ['metrics:read'] },
 } as const
-type Scopes = typeof scopes
-type Permissions = typeof permissions
+
 declare module '../../kernel/register.ts' {
-  interface ScopeNames extends Scopes {}
-  interface PermissionNames extends Permissions {}
+  interface Names {
+    monitoring: { scopes: typeof scopes; permissions: typeof permissions }
+  }
 }
 
 export const getFigures = operation({

@@ -25,21 +25,19 @@ const errors = {
     remedy: 'Put the right key file in place, then try again.',
   },
 } as const
-type Errors = typeof errors
 
 const scopes = {
   'settings:write': { words: 'Change settings' },
 } as const
-type Scopes = typeof scopes
 
 const permissions = {
   'settings.write': { words: 'Change settings', opens: ['settings:write'] },
 } as const
-type Permissions = typeof permissions
+
 declare module '../../kernel/register.ts' {
-  interface ScopeNames extends Scopes {}
-  interface PermissionNames extends Permissions {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    settings: { scopes: typeof scopes; permissions: typeof permissions; errors: typeof errors }
+  }
 }
 
 export const settingsFeature = feature({

@@ -24,17 +24,17 @@ const permissions = { 'lamps.write': { words: 'Manage lamps', opens: ['lamps:rea
 const events = {
   'lamp.lit': event('resellers and customers', 'A lamp was lit', t.Object({ id: t.String(), name: t.String() })),
 }
-type Ids = typeof ids
-type Errors = typeof errors
-type Scopes = typeof scopes
-type Permissions = typeof permissions
-type Events = typeof events
+
 declare module '../../../src/kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
-  interface ScopeNames extends Scopes {}
-  interface PermissionNames extends Permissions {}
-  interface EventTypes extends Events {}
+  interface Names {
+    lamps: {
+      ids: typeof ids
+      errors: typeof errors
+      scopes: typeof scopes
+      permissions: typeof permissions
+      events: typeof events
+    }
+  }
 }
 
 export const lampsFeature = feature({

@@ -11,13 +11,13 @@ const errors = {
     remedy: 'Wait until it has ended.',
   },
 } as const
-type Errors = typeof errors
 
 const ids = { drill: { prefix: 'drl' } } as const
-type Ids = typeof ids
+
 declare module '../../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'restore-drills': { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 const EVERY_MS = 10 * minute

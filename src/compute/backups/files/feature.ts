@@ -20,9 +20,11 @@ const errors = {
     remedy: 'Try again in a minute.',
   },
 } as const
-type Errors = typeof errors
+
 declare module '../../../kernel/register.ts' {
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'backup files': { errors: typeof errors }
+  }
   interface Services {
     fileQuestions: FileQuestions
   }

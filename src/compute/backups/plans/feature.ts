@@ -12,13 +12,13 @@ import { backupPlans, serverBackupPlans } from './tables.ts'
 const errors = {
   backup_plan_not_found: { status: 404, when: 'There is no such backup plan.', remedy: 'Check the id.' },
 } as const
-type Errors = typeof errors
 
 const ids = { backupPlan: { prefix: 'bpl', sample: 'Every night', also: ['backup plan'] } } as const
-type Ids = typeof ids
+
 declare module '../../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'backup-plans': { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 export const backupPlansFeature = feature({

@@ -9,6 +9,12 @@ import { gpuIdleStops } from './tables.ts'
 
 const entry = { group: '', position: 117, name: 'gpu-instances', title: 'GPU instances', icon: 'gpu' }
 
+declare module '../../../kernel/register.ts' {
+  interface Names {
+    'gpu-instance-use': { notices: typeof idleNotices }
+  }
+}
+
 /** The pages, the logs and the idle stop of instances that are set up. */
 export const instanceUseFeature = feature({
   name: 'gpu-instance-use',

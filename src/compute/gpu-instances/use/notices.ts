@@ -14,10 +14,6 @@ export const idleNotices = {
     mail: 'optional',
   },
 } as const satisfies Record<string, NoticeDeclaration>
-type IdleNotices = typeof idleNotices
-declare module '../../../kernel/register.ts' {
-  interface NoticeKinds extends IdleNotices {}
-}
 
 /** Tells the owner that an instance is stopped because nothing used its cards for `minutes`. */
 export function tellIdleStop(tx: Tx, app: MailContext, { id, name, ownerId }: GpuInstance, minutes: number) {

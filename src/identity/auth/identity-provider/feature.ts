@@ -12,19 +12,19 @@ import { encryptedProviderSignIns } from './visit.ts'
 const errors = {
   identity_not_found: { status: 404, when: 'There is no such identity of this account.', remedy: 'Check the id.' },
 } as const
-type Errors = typeof errors
 
 const ids = {
   identity: { prefix: 'idn' },
 } as const
-type Ids = typeof ids
+
 declare module '../../../kernel/register.ts' {
+  interface Names {
+    'identity-provider': { ids: typeof ids; errors: typeof errors }
+  }
   interface Services {
     /** The identity provider's metadata and keys, and sign-ins that are at the provider. */
     providers: Providers
   }
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
 }
 
 export const identityProviderFeature = feature({

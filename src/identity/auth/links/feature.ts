@@ -11,15 +11,15 @@ const errors = {
     audited: true,
   },
 } as const
-type Errors = typeof errors
 
 const ids = {
   link: { prefix: 'lnk' },
 } as const
-type Ids = typeof ids
+
 declare module '../../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    links: { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 export const linksFeature = feature({

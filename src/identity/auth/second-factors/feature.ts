@@ -11,15 +11,15 @@ import { beginTotp, confirmTotp, encryptedTotp, removeTotp } from './totp.ts'
 const errors = {
   passkey_not_found: { status: 404, when: 'There is no such passkey of this account.', remedy: 'Check the id.' },
 } as const
-type Errors = typeof errors
 
 const ids = {
   passkey: { prefix: 'pky' },
 } as const
-type Ids = typeof ids
+
 declare module '../../../kernel/register.ts' {
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    'second-factors': { ids: typeof ids; errors: typeof errors }
+  }
 }
 
 export const secondFactorsFeature = feature({

@@ -7,21 +7,19 @@ import { sessions, signInChallenges, signInPlaces } from './tables.ts'
 const errors = {
   session_not_found: { status: 404, when: 'There is no such session of this account.', remedy: 'Check the id.' },
 } as const
-type Errors = typeof errors
 
 const ids = {
   session: { prefix: 'ses' },
 } as const
-type Ids = typeof ids
 
 const permissions = {
   support_session: { words: 'Open support sessions', opens: [], limitsTokens: true },
 } as const
-type Permissions = typeof permissions
+
 declare module '../../../kernel/register.ts' {
-  interface PermissionNames extends Permissions {}
-  interface IdKinds extends Ids {}
-  interface ErrorCodes extends Errors {}
+  interface Names {
+    sessions: { permissions: typeof permissions; ids: typeof ids; errors: typeof errors }
+  }
 }
 
 export const sessionsFeature = feature({

@@ -21,13 +21,15 @@ const errors = {
     audited: true,
   },
 } as const
-type Errors = typeof errors
+
 declare module '../../../kernel/register.ts' {
+  interface Names {
+    'sign-in': { errors: typeof errors }
+  }
   interface Services {
     /** Slows down guessing at one account. */
     signInThrottle: Delay
   }
-  interface ErrorCodes extends Errors {}
 }
 
 export const signInFeature = feature({
