@@ -80,8 +80,15 @@ export const transfer = {
     return { power, reason: reason.slice(0, 200), owns: state.transfer(transfer)?.owns ?? null }
   },
 
-  async 'transfer.end'({ transfer }, { state, transfers }) {
+  async 'transfer.end'({ transfer, discard }, host) {
+    const { state, transfers } = host
     await transfers.end(transfer)
+    const known = state.transfer(transfer)
+    if (discard && known?.receive && !known.owns)
+      for (const { volume } of known.receive.disks) {
+        await host.hypervisor.forgetFirmware(volume)
+        await (await host.storage.answering(volume.pool)).remove(volume)
+      }
     state.forgetTransfer(transfer)
     return {}
   },

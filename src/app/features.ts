@@ -133,6 +133,7 @@ import { serversFeature } from '../compute/servers/feature.ts'
 import { snapshotRecordsFeature } from '../compute/snapshot-records/feature.ts'
 import { snapshotsFeature } from '../compute/snapshots/feature.ts'
 import { speedFeature } from '../compute/speed/feature.ts'
+import { transfersFeature } from '../compute/transfers/feature.ts'
 import { volumesFeature } from '../compute/volumes/feature.ts'
 import { gpusFeature } from '../fleet/gpus/feature.ts'
 import { labelsFeature } from '../fleet/labels/feature.ts'
@@ -270,6 +271,7 @@ export const features: readonly Feature[] = [
   { ...floatingIpsFeature, pages: floatingIpsPages },
   snapshotRecordsFeature,
   { ...snapshotsFeature, pages: serverSnapshotsPages },
+  transfersFeature,
   { ...volumesFeature, pages: [...volumesPages, ...serverVolumesPages, ...volumeUsagePages] },
   { ...isosFeature, pages: isosPages },
   { ...backupsFeature, pages: [...serverBackupsPages, ...allBackupsPages] },

@@ -19,6 +19,9 @@ async function inEveryState() {
   await p.admin('POST', `/servers/${suspended}/actions/suspend`, { reason: 'overdue' })
   await p.admin('DELETE', `/servers/${ended}`)
   await p.settle()
+  // A move needs another node that routes the addresses.
+  const spare = p.db.$client.query<{ id: string }, []>("SELECT id FROM nodes WHERE name = 'spare-01'").get()!
+  p.attach(p.pool, spare.id)
   // A top-up needs a limit to add to.
   for (const table of ['packages', 'servers']) p.db.$client.run(`UPDATE ${table} SET traffic_gb = 1000`)
   return p
@@ -30,13 +33,13 @@ const count = (p: Everything, sql: string) => (p.db.$client.query(sql).get() as 
 const done = (p: Everything, op: Operation) =>
   count(p, `SELECT count(*) AS n FROM audit WHERE operation = '${op.id}' AND result = 'done'`)
 /**
- * Without the jobs that remove what is left of a disk, or check cards that came free: a reinstallation, a restore and a
- * deletion start them at their end.
+ * Without the jobs that remove what is left of a disk or on a former node, or check cards that came free: a
+ * reinstallation, a restore, a deletion and a move start them at their end.
  */
 const jobs = (p: Everything) =>
   count(
     p,
-    `SELECT count(*) AS n FROM jobs WHERE kind NOT IN ('remove_disk', 'remove_layer')
+    `SELECT count(*) AS n FROM jobs WHERE kind NOT IN ('remove_disk', 'remove_layer', 'clear_move')
      AND NOT (kind = 'check_cards' AND started_by_type = 'system')`,
   )
 

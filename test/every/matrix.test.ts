@@ -9,6 +9,7 @@ import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { write } from '../../src/kernel/db/open.ts'
 import { addGpuHost, addGpuImage, addGpuOffer, gpuCard, reportCards } from '../support/nodes/gpus.ts'
+import { addTransfer } from '../support/nodes/transfers.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
 import { invite, share } from '../support/world/team.ts'
 import { added, operations, registry } from './toy-feature/every-feature.ts'
@@ -309,6 +310,11 @@ beforeAll(async () => {
   await p.call(people.customer, 'DELETE', `/webhooks/${ended[0]}`)
   for (const [i, name] of ['webhook', 'delivery'].entries())
     add(name, { label: 'one that was removed', id: ended[i]!, never: true, removed: true })
+  const [moved] = things['server']!
+  add('transfer', { label: 'a move', id: addTransfer(p, moved!.id) })
+  const dropped = addTransfer(p, moved!.id)
+  p.db.$client.run('DELETE FROM transfers WHERE id = ?', [dropped])
+  add('transfer', { label: 'one that was removed', id: dropped, never: true, removed: true })
   await more(add)
   await thingsOfAdded(add)
   for (const [name, of] of Object.entries(things)) {

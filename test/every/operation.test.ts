@@ -15,6 +15,7 @@ import { openapi } from '../../src/kernel/openapi/openapi.ts'
 import { textOf } from '../kernel/openapi/shape.ts'
 import { golden } from '../support/golden.ts'
 import { addGpuHost, addGpuOffer, gpuCard } from '../support/nodes/gpus.ts'
+import { addTransfer } from '../support/nodes/transfers.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
 import { answered } from '../support/world/response-check.ts'
 import { allPermissions, allScopes, scopes } from '../support/world/rights.ts'
@@ -66,6 +67,7 @@ beforeAll(async () => {
     server: serverId,
     backup: backupId,
     job: jobId,
+    transfer: addTransfer(p, serverId),
   }
   const call = async (who: { id: string }, method: string, path: string, body?: unknown) => {
     const reply = await p.call(who as Who, method, path, body)

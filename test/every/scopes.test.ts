@@ -28,6 +28,10 @@ const neighbours: Record<string, readonly string[]> = {
   'servers.list-all': ['usr', 'nod'],
   'servers.list': ['usr', 'nod', 'img'],
   'servers.get': ['usr', 'nod', 'img'],
+  'servers.move': ['nod'],
+  'servers.move-options': ['nod'],
+  'transfers.list': ['nod', 'usr'],
+  'transfers.get': ['nod', 'usr'],
   // An image is named by what installs it.
   'images.offered': ['img'],
   'own-images.list': ['img'],

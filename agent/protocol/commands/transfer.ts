@@ -48,8 +48,9 @@ export const transferCommands = {
    * On the target: makes the disks, of exactly these sizes, and lets the key in from these addresses until `expiresAt`.
    * `by`: the way in which the disks are filled, by `transfer.copy` and `transfer.mirror`, or by `transfer.migrate`.
    * Sent again, it keeps the disks that it made; `volume_differs`: another disk has the name. The disks stay after
-   * `transfer.end`; `volume.remove` deletes them. From now on the node does not start the workload, until
-   * `transfer.resume` or `transfer.end`. `no_ssh_server`: the node has no OpenSSH server that can let it in.
+   * `transfer.end`, unless that discards them; `volume.remove` deletes them. From now on the node does not start the
+   * workload, until `transfer.resume` or `transfer.end`. `no_ssh_server`: the node has no OpenSSH server that can let
+   * it in.
    */
   'transfer.receive': act({
     input: t.Object({
@@ -152,12 +153,13 @@ export const transferCommands = {
   }),
   /**
    * On both: ends what the transfer does, and removes its key and all that it needed. The disks stay, and so does the
-   * vm wherever it is. Without the transfer it does nothing.
+   * vm, wherever it is. `discard`: a target that was never given the workload deletes the disks that it made. Without
+   * the transfer it does nothing.
    */
   'transfer.end': act({
-    input: t.Object(ofTransfer),
+    input: t.Object({ ...ofTransfer, discard: t.Optional(t.Boolean()) }),
     output: nothing,
-    failures: ['hypervisor_silent'],
+    failures: [...findsDisk, 'hypervisor_silent'],
     outOfTurn: true,
   }),
 }

@@ -1,8 +1,5 @@
 import { feature } from '../../kernel/feature.ts'
 import { getEvent, listEvents, listEventTypes } from './events.ts'
-import { laterTypes } from './later-types.ts'
-
-const events = laterTypes
 
 const errors = {
   event_not_found: { status: 404, when: 'There is no such event, or it is not yours.', remedy: 'Check the id.' },
@@ -19,7 +16,7 @@ const permissions = {
 
 declare module '../../kernel/register.ts' {
   interface Names {
-    events: { events: typeof events; errors: typeof errors; scopes: typeof scopes; permissions: typeof permissions }
+    events: { errors: typeof errors; scopes: typeof scopes; permissions: typeof permissions }
   }
 }
 
@@ -28,7 +25,6 @@ export const eventsFeature = feature({
   errors,
   scopes,
   permissions,
-  events,
   operations: [listEvents, getEvent, listEventTypes],
   async fixture({ admin }) {
     await admin('POST', '/admin/customers', { name: 'Eve Event', email: 'eve@events.example' })

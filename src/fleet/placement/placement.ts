@@ -28,7 +28,7 @@ export type Need = {
 } & AddressNeed
 export type Placed = { node: NodeCapacity; pool: PoolSpace; reason: string }
 
-const RECONNECTING = 'is reconnecting'
+export const RECONNECTING = 'is reconnecting'
 const WRONG_HARDWARE = 'cannot run this image'
 
 type LackingAddress = (nodeId: string) => AddressLack | undefined

@@ -93,6 +93,16 @@ const ended = prepared(({ $client }) =>
     'SELECT 1 FROM jobs WHERE subject_id = +?1 AND finished_at >= +?2 LIMIT 1',
   ),
 )
+const facts = prepared(({ $client }) =>
+  $client.prepare<JobFacts, [string]>(
+    `SELECT state, progress, step_name AS stepName, pivot_at AS pivotAt, cancel_requested_at AS cancelRequestedAt
+     FROM jobs WHERE id = +?`,
+  ),
+)
+type JobFacts = Pick<Job, 'state' | 'progress' | 'stepName' | 'pivotAt' | 'cancelRequestedAt'>
+/** How far a job is; undefined where it is older than those that are kept. */
+export const jobFacts = (tx: Db, id: string): JobFacts | undefined => facts(tx).get(id) ?? undefined
+
 /** Did a job about this subject end at or after this time, in milliseconds? */
 export const hasEndedSince = (tx: Db, subjectId: string, since: number): boolean =>
   ended(tx).get(subjectId, since) !== null

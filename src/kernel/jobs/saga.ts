@@ -66,6 +66,7 @@ export type RecordStep = {
   losesData?: true
   /** From the note of this step on the job only goes forward. */
   pivot?: true
+  reaches?(ctx: any): string
 }
 export type CommandStep = {
   kind: 'command'
@@ -179,12 +180,17 @@ export class Saga<I = any, O = any, L = any, W extends Way = any> {
 
   /**
    * The point of no return, a record step: a failure or a cancellation until it is noted undoes the steps before it,
-   * and none afterwards does. What it throws fails the job, so it is the last moment to refuse.
+   * and none afterwards does. What it throws fails the job, so it is the last moment to refuse. `reaches`: the node
+   * with which it goes on; while that is away, the job is undone instead, as before a pivot command.
    */
   pivot<N extends string, T>(
     name: N,
     words: string,
-    step: { do(tx: Tx, ctx: Ctx<Read<W, I>, O>): T; losesData?: true },
+    step: {
+      do(tx: Tx, ctx: Ctx<Read<W, I>, O>): T
+      reaches?(ctx: Ctx<Read<W, I>, O>): string
+      losesData?: true
+    },
   ): W extends 'back' ? Saga<I, O & Record<N, T>, L, 'forward'> : never {
     return this.with({ kind: 'record', name, words, pivot: true, ...step }) as never
   }

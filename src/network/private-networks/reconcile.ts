@@ -57,7 +57,7 @@ function specOf(tx: Db, { networkId, nodeId }: Input, stays: readonly Port[]): P
 
 const digestOf = (spec: PrivateNetwork) => new Bun.CryptoHasher('sha256').update(JSON.stringify(spec)).digest('hex')
 /** One job at a time tells a node of a network. */
-const lockOf = ({ networkId, nodeId }: Input) => `${networkId} ${nodeId}`
+export const spreadLock = ({ networkId, nodeId }: Input) => `${networkId} ${nodeId}`
 
 export const spreading = forwardSaga<Input>('private_network')
   .record('plan', 'Working out who takes part', {
@@ -116,7 +116,7 @@ export function spreadAll(db: Db, now: number) {
     const ports = everyPort(tx)
     const ids = new Set([...ports, ...told].map(({ networkId }) => networkId))
     for (const input of differing(tx, [...ids], ports, told))
-      if (!isHeldByJob(tx, lockOf(input))) tellNode(tx, input, { by: system, title: titleOf(tx, input), now }, null)
+      if (!isHeldByJob(tx, spreadLock(input))) tellNode(tx, input, { by: system, title: titleOf(tx, input), now }, null)
   })
 }
 
@@ -151,7 +151,7 @@ const tellNode = (tx: Tx, input: Input, about: About, serverId: string | null) =
   startJob(tx, spreading, input, {
     ...about,
     nodeId: input.nodeId,
-    holds: lockOf(input),
+    holds: spreadLock(input),
     ...(serverId && { subject: lockOfServer(serverId).subject }),
     supersedes: true,
   })

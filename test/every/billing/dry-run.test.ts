@@ -4,7 +4,8 @@ import { callerOf, everyId, everything, exampleOf } from '../../support/world/ev
 import { operations } from '../toy-feature/every-feature.ts'
 
 describe('an operation with a dry run', () => {
-  const promised = operations.filter((op) => op.dryRun)
+  // One on a thing, such as a move, needs that thing in a state for it: its own test has a dry run.
+  const promised = operations.filter(({ dryRun, on }) => dryRun && !on)
   test('is an order', () => expect(promised.map((op) => op.id)).toContain('servers.create'))
 
   for (const op of promised)

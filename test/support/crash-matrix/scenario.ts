@@ -22,9 +22,12 @@ export type Scenario = {
   fails?: Ending | ((end: any) => Ending)
   /**
    * Of a job of two nodes: the state after one of them was lost for good at some moment, from whether the job had
-   * passed its pivot by its end. With it, each of both is lost at each moment.
+   * passed its pivot by its end, and from how it ended. With it, each of both is lost at each moment.
    */
-  lost?: Readonly<Record<'nodeId' | 'otherNodeId', (isPast: boolean) => Ending>>
+  lost?: Readonly<Record<'nodeId' | 'otherNodeId', (isPast: boolean, end: any) => Ending>>
+  /** Opens a panel of its own, such as one with more nodes, and measures that. Left out: those of the matrix. */
+  open?(): Promise<World>
+  measure?(p: World, id: string): Promise<object>
   /** Outside of the long run each tenth moment of a crash, and each failing step undisturbed, are enough. */
   sampled?: true
 }

@@ -166,7 +166,15 @@ async function make(features: readonly Feature[]) {
     await p.admin('POST', '/admin/announcements', { text, audience: 'everybody' })
   await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })
   await p.admin('POST', '/admin/ip-pools', { name: 'spare', network: '198.51.100.0/29', gateway: '198.51.100.1' })
-  p.addNode(p.location, 'spare-01')
+  const spareNode = p.addNode(p.location, 'spare-01').id
+  // A server that moved there and back, so that nothing is on it.
+  const waiting = await order({ ...bare, ownerId: customer.id })
+  const route = (nodeIds: string[]) => p.admin('PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds })
+  await route([p.node.id, spareNode])
+  for (const nodeId of [spareNode, p.node.id])
+    await p.admin('POST', `/admin/servers/${waiting}/actions/move`, { nodeId })
+  await route([p.node.id])
+  await p.admin('DELETE', `/servers/${waiting}?immediately=true`)
   // Cards of which one was taken out.
   const { id: gpuHost, cards } = addGpuHost(p, p.location, 3, { name: 'gpu-01' })
   reportCards(p, gpuHost, { cards: cards.slice(1) })

@@ -75,6 +75,27 @@ export function switchHome(tx: Tx, id: string, { nodeId, locationId }: Pick<Work
   changePlace(tx, id, { nodeId, locationId, pool: arriving.pool })
 }
 
+/**
+ * The workload is at home again where it leaves from, because its new home was lost before it ran there. At home there
+ * already: nothing happens. `now`: in ms.
+ */
+export function returnHome(
+  tx: Tx,
+  id: string,
+  { nodeId, locationId }: Pick<Workload, 'nodeId' | 'locationId'>,
+  now: number,
+) {
+  const home = mustHaveHome(tx, id)
+  if (home.nodeId === nodeId) return
+  const leaving = stayOn(tx, id, nodeId)
+  if (leaving?.role !== 'leaving') throw new Error(`${id} does not leave ${nodeId}`)
+  deleteStay(tx, id, home.nodeId)
+  rememberStay(tx, home, now)
+  setRole(tx, id, nodeId, 'home')
+  countChange(tx, id)
+  changePlace(tx, id, { nodeId, locationId, pool: leaving.pool })
+}
+
 /** Gives back what a stay held that is no home; where there is none, nothing happens. `now`: in ms. */
 export function closeStay(tx: Tx, id: string, nodeId: string, now: number) {
   const stay = stayOn(tx, id, nodeId)

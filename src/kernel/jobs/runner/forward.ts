@@ -83,7 +83,9 @@ export class Forward {
     const { job } = going
     if (tries === 1) this.execution.say(job.id, 'info', step.words)
     const output = await this.execution.together(going, (tx) => {
-      const made = step.do(tx, this.execution.ctx(job, going.noted)) ?? null
+      const ctx = this.execution.ctx(job, going.noted)
+      if (step.reaches) this.mustBeConnected(step.reaches(ctx))
+      const made = step.do(tx, ctx) ?? null
       this.execution.notes.note(tx, job.id, step.name, 'done', made)
       this.execution.statements.at.run(at.stepN, at.stepName, at.progress, job.id)
       this.execution.statements.clear.run(job.id)

@@ -1,0 +1,85 @@
+import { second } from '../../kernel/db/clock.ts'
+import { feature } from '../../kernel/feature.ts'
+import { event } from '../../kernel/jobs/outbox.ts'
+import { cancelTransfer } from './cancel.ts'
+import { atOnce, mostMbps } from './estimate.ts'
+import { clearing } from './job/clearing.ts'
+import { moving } from './job/moving.ts'
+import { beginWaiting } from './job/waiting.ts'
+import { getTransfer, listTransfers } from './list.ts'
+import { failedData, finishedData, startedData } from './model.ts'
+import { moveServer } from './move.ts'
+import { moveOptions } from './options.ts'
+import { transferTarget } from './queries.ts'
+import { transferActions } from './states.ts'
+import { transfers } from './tables.ts'
+
+const events = {
+  'transfer.started': event('staff only', 'A move between nodes starts', startedData),
+  'transfer.finished': event('staff only', 'It finishes', finishedData),
+  'transfer.failed': event('staff only', 'It fails', failedData),
+}
+
+const errors = {
+  transfer_not_found: { status: 404, when: 'There is no such transfer.', remedy: 'Check the id.' },
+  transfer_ended: {
+    status: 409,
+    when: 'The transfer has ended.',
+    remedy: 'Read its state: nothing is left to cancel.',
+  },
+  not_movable: {
+    status: 409,
+    when: 'Something of the server cannot come along, such as a snapshot; the message names it.',
+    remedy: 'Do what the message says, then try again.',
+  },
+} as const
+
+const ids = { transfer: { prefix: 'trf' } } as const
+const scopes = { 'servers:move': { words: 'Move servers between nodes' } } as const
+const permissions = { 'servers.move': { words: 'Move servers between nodes', opens: ['servers:move'] } } as const
+declare module '../../kernel/register.ts' {
+  interface Names {
+    transfers: {
+      ids: typeof ids
+      errors: typeof errors
+      events: typeof events
+      scopes: typeof scopes
+      permissions: typeof permissions
+    }
+  }
+}
+
+/** Causes of failed jobs, in words for everybody. */
+const failures = {
+  checksum_differs: 'What arrived on the other host machine is not what was sent.',
+  disk_differs: 'The disk on the other host machine has another size.',
+  migration_failed: 'The hypervisor could not move it.',
+  no_ssh_server: 'The other host machine has no SSH server that can take it in.',
+  no_transfer: 'A host machine does not know of the move.',
+  not_owned: 'The server is on another host machine now.',
+  transfer_cut: 'The connection between the host machines broke and did not come back.',
+  transfer_ended: 'The move was ended while it copied.',
+  transfer_refused: 'The other host machine did not let the move in.',
+  transfer_unreachable: 'The other host machine could not be reached by SSH.',
+  vm_runs: 'The server ran when it was to be off.',
+} as const
+
+const BEGIN_EVERY_MS = 2 * second
+
+export const transfersFeature = feature({
+  name: 'transfers',
+  workloadActions: [transferActions],
+  failures,
+  ids,
+  scopes,
+  permissions,
+  samples: { notMovable: null, bytes: 10_737_418_240, expectedSeconds: 240, expectedDowntimeMs: 40_000 },
+  errors,
+  events,
+  tables: [transfers],
+  settings: [atOnce, mostMbps],
+  jobs: [moving, clearing],
+  operations: [moveServer, moveOptions, listTransfers, getTransfer, cancelTransfer],
+  auditTargets: [transferTarget],
+  schedule: [{ everyMs: BEGIN_EVERY_MS, words: 'beginning moves that wait', work: ({ db }) => beginWaiting(db) }],
+})

@@ -1,0 +1,286 @@
+// The job that moves a server with a system. Until its pivot the server is at home on its old node, and only that node
+// may run it: whatever fails, it runs on there, and the other node is cleared. The pivot changes its home while its
+// guest is off on both. From then on only the new node may run it, and a job of its own clears the old one. If the new
+// node is lost by the end of the job, the server is brought back: its only disk is that on the old one.
+import { nodeCommand } from '../../../../agent/protocol/wire.ts'
+import { isGoneNode, nodeById } from '../../../fleet/node-records/queries.ts'
+import { withRefused } from '../../../fleet/nodes/addresses/platform.ts'
+import { changeWorkload } from '../../../fleet/workloads/queries.ts'
+import { closeStay, returnHome, switchHome } from '../../../fleet/workloads/stays/stays.ts'
+import { hour } from '../../../kernel/db/clock.ts'
+import type { Db, Tx } from '../../../kernel/db/open.ts'
+import { CommandFailed } from '../../../kernel/jobs/failures.ts'
+import { childJob, saga } from '../../../kernel/jobs/saga.ts'
+import { membershipsOf } from '../../../network/private-network-records/queries.ts'
+import { spreading, spreadLock } from '../../../network/private-networks/reconcile.ts'
+import { noteCopy } from '../../isos/queries.ts'
+import { load } from '../../server-records/model.ts'
+import { updateServer } from '../../server-records/queries.ts'
+import { isOn, lookAtPower } from '../../server-vm/steps.ts'
+import { tell } from '../model.ts'
+import { changeTransfer, transferById } from '../queries.ts'
+import { startClearing } from './clearing.ts'
+import { ended, movedVolumes, releaseThings, spreadNetworks } from './ending.ts'
+import { type Disk, type MovePlan, pendingSeed, planMove, type Route } from './plan.ts'
+
+export type Moving = Route & {
+  transferId: string
+  maxMbps: number | null
+  /** As it was announced. */
+  expectedSeconds: number
+}
+type Input = { input: Moving }
+type Out = { out: { plan: MovePlan; look: { power: 'running' | 'stopped' | 'paused' | 'crashed' | 'absent' } } }
+type Received = { out: { plan: MovePlan; receive: { port: number; user: string; hostKeys: string[] } } }
+
+/** A system has this long to shut itself down; then it is switched off. */
+const GRACE_SECONDS = 90
+/** The key of a transfer is valid for several times as long as the transfer was to take, and at least for this long. */
+const LEAST_VALID_MS = 2 * hour
+const TIMES_VALID = 8
+
+const ofTransfer = ({ transferId, serverId }: Moving) => ({ transfer: transferId, workload: serverId })
+const end = (nodeId: string, input: Moving, discard = false) =>
+  nodeCommand(nodeId, 'transfer.end', { ...ofTransfer(input), discard })
+/** It ran when the job began, and nobody has suspended or terminated it since. */
+const mustRun = (db: Db, { input, out }: Input & Out): boolean => {
+  const { suspendedAt, terminatedAt } = load(db, input.serverId)
+  return isOn(out.look.power) && suspendedAt === null && terminatedAt === null
+}
+const start = (nodeId: string, { serverId }: Moving) => nodeCommand(nodeId, 'vm.start', { workload: serverId })
+const copying = ({ input, out }: Input & Received) => ({
+  ...ofTransfer(input),
+  to: { address: out.plan.addresses.to, ...out.receive },
+  disks: out.plan.disks.map((disk) => disk.from),
+  maxMbps: input.maxMbps,
+})
+/** The step that gives the vm on its next node the nth extra volume. */
+const attach = (n: number) =>
+  [
+    'Attaching its volume there',
+    {
+      do: ({ input, out }: Input & { out: { plan: MovePlan } }) =>
+        attached('volume.attach', input.to, input, out.plan.disks[n]),
+      undo: ({ input, out }: { input: Moving; out: { plan?: MovePlan } }) =>
+        attached('volume.detach', input.to, input, out.plan?.disks[n]),
+    },
+  ] as const
+const attached = (
+  name: 'volume.attach' | 'volume.detach',
+  nodeId: string,
+  { serverId }: Moving,
+  disk: Disk | undefined,
+) => disk && nodeCommand(nodeId, name, { workload: serverId, volume: disk.to })
+
+export const moving = saga<Moving>('move', {
+  lane: 'bulk',
+  cancelWith: 'servers:move',
+  neverStops: true,
+  retry: () => 'move',
+})
+  // The operation holds what it needs on its next node.
+  .record('plan', 'Planning the move', {
+    do: (tx, { input }) => planMove(tx, input),
+    undo: (tx, { input: { serverId, to, transferId }, error, now }) => {
+      closeStay(tx, serverId, to, now)
+      spreadNetworks(tx, serverId, now)
+      releaseThings(tx, serverId)
+      ended(tx, transferId, { error, now })
+    },
+  })
+  .record('begin', 'Beginning', {
+    do: (tx, { input: { transferId }, now }) => {
+      changeTransfer(tx, transferId, { state: 'copying', beganAt: now })
+      tell(tx, now, transferById(tx, transferId)!, { type: 'transfer.started' })
+    },
+    undo: (tx, { input: { transferId }, error, now }) => ended(tx, transferId, { error, now }),
+    undoAtOnce: true,
+  })
+  .command('look', lookAtPower[0], {
+    abandonable: true,
+    do: ({ input }) => nodeCommand(input.from, 'vm.look', { workload: input.serverId }),
+  })
+  .command('key', 'Making a key for this move', {
+    do: ({ input }) => nodeCommand(input.from, 'transfer.key', ofTransfer(input)),
+    undo: ({ input }) => end(input.from, input),
+  })
+  .command('receive', 'Making its disks on the other node', {
+    do: ({ input, out, now }) =>
+      nodeCommand(input.to, 'transfer.receive', {
+        ...ofTransfer(input),
+        from: [out.plan.addresses.from],
+        publicKey: out.key.publicKey,
+        by: 'copy',
+        disks: out.plan.disks.map(({ to, sizeBytes }) => ({ volume: to, sizeBytes })),
+        expiresAt: now + Math.max(LEAST_VALID_MS, TIMES_VALID * input.expectedSeconds * 1000),
+      }),
+    undo: ({ input }) => end(input.to, input, true),
+  })
+  // Before its vm exists there, so that it can never send with the address of another.
+  .command('firewall', 'Loading its network rules there', {
+    do: ({ input, out }) => nodeCommand(input.to, 'firewall.allow', out.plan.portRules),
+    undo: ({ input }) => nodeCommand(input.to, 'firewall.forget', { workload: input.serverId }),
+  })
+  .command('seed', 'Writing the data for its next start there', {
+    do: ({ input, jobId }, { db }) => {
+      const seed = pendingSeed(db, input, jobId)
+      return seed && nodeCommand(input.to, 'seed.write', seed)
+    },
+    undo: ({ input }) => nodeCommand(input.to, 'seed.remove', { workload: input.serverId }),
+  })
+  .record('iso', 'Choosing its ISO', {
+    // Before the download, so that a copy that a job leaves behind is deleted with the ISO.
+    do: (tx, { input, out }) => {
+      if (out.plan.iso) noteCopy(tx, out.plan.iso.id, input.to)
+    },
+  })
+  .command('fetch-iso', 'Fetching its ISO there, unless the node has it', {
+    abandonable: true,
+    do: ({ input, out }, { db }) =>
+      out.plan.iso ? nodeCommand(input.to, 'iso.ensure', withRefused(db, out.plan.iso)) : undefined,
+  })
+  .command('attach-1', ...attach(1))
+  .command('attach-2', ...attach(2))
+  .command('attach-3', ...attach(3))
+  .command('attach-4', ...attach(4))
+  .command('attach-5', ...attach(5))
+  .command('define', 'Defining the virtual machine there', {
+    do: ({ input, out }) => nodeCommand(input.to, 'vm.define', out.plan.vm),
+    undo: ({ input }) => nodeCommand(input.to, 'vm.remove', { workload: input.serverId }),
+  })
+  // Its cards are where it stays, so that the other node has them before it runs there.
+  .jobs('networks', 'Setting up its private networks there', {
+    start: (tx, { input: { serverId, to } }) =>
+      membershipsOf(tx, serverId).map(({ networkId }) =>
+        childJob(
+          spreading,
+          { networkId, nodeId: to },
+          { title: 'Set up a private network', nodeId: to, holds: spreadLock({ networkId, nodeId: to }) },
+        ),
+      ),
+  })
+  .record('switching', 'Noting when it stops', {
+    do: (tx, { input: { transferId }, out, now }) =>
+      changeTransfer(tx, transferId, { stoppedAt: isOn(out.look.power) ? now : null }),
+  })
+  .command('stop', 'Shutting it down', {
+    do: ({ input }) => nodeCommand(input.from, 'vm.stop', { workload: input.serverId, graceSeconds: GRACE_SECONDS }),
+    // Nothing has started it on the other node: that comes after the point of no return.
+    undo: ({ input, out }, { db }) =>
+      out.look && mustRun(db, { input, out: { ...out, look: out.look } as Out['out'] })
+        ? start(input.from, input)
+        : undefined,
+  })
+  .command('copy', 'Copying its disks', {
+    abandonable: true,
+    do: ({ input, out }) => nodeCommand(input.from, 'transfer.copy', copying({ input, out })),
+  })
+  .command('read', 'Reading its disks once more', {
+    abandonable: true,
+    do: ({ input, out }) =>
+      nodeCommand(input.from, 'transfer.checksum', {
+        ...ofTransfer(input),
+        disks: out.plan.disks.map((disk) => disk.from),
+      }),
+  })
+  .command('read-there', 'Reading what arrived', {
+    abandonable: true,
+    do: ({ input, out }) =>
+      nodeCommand(input.to, 'transfer.checksum', {
+        ...ofTransfer(input),
+        disks: out.plan.disks.map((disk) => disk.to),
+      }),
+  })
+  .pivot('switch', 'Changing its home', {
+    // Its guest is off: where the other node is away, it starts again where it was.
+    reaches: ({ input }) => input.to,
+    do: (tx, { input, out, now }) => {
+      if (JSON.stringify(out.read) !== JSON.stringify(out['read-there']))
+        throw new CommandFailed('checksum_differs', 'The disks that arrived differ from those that were sent.')
+      const { serverId, transferId, from, to } = input
+      const node = nodeById(tx, to)!
+      switchHome(tx, serverId, { nodeId: to, locationId: node.locationId })
+      movedVolumes(tx, out.plan.disks, 'to', node, now)
+      updateServer(tx, serverId, {
+        format: out.plan.disks[0]!.to.format,
+        diskLayer: 0,
+        diskParent: null,
+        lastDiskLayer: 0,
+      })
+      // Off in between, so it reads what waits for its next start.
+      changeWorkload(tx, serverId, {
+        power: 'stopped',
+        placement: `${node.name}: moved from ${nodeById(tx, from)!.name}`,
+      })
+      changeTransfer(tx, transferId, {
+        state: 'switching',
+        bytesCopied: out.copy.copiedBytes,
+        bytesTotal: out.copy.totalBytes,
+      })
+      // Its private networks send to its new node from now on.
+      spreadNetworks(tx, serverId, now)
+    },
+  })
+  .command('give', 'Giving it to the other node', {
+    do: ({ input }) => nodeCommand(input.to, 'transfer.resume', ofTransfer(input)),
+  })
+  .command('float', 'Allowing its floating addresses there', {
+    do: ({ input, out }) =>
+      out.plan.floating.length
+        ? nodeCommand(input.to, 'firewall.float', { workload: input.serverId, addresses: out.plan.floating, on: true })
+        : undefined,
+  })
+  .command('start', 'Starting it there', {
+    do: ({ input, out }, { db }) => (mustRun(db, { input, out }) ? start(input.to, input) : undefined),
+  })
+  .command('close', 'Removing the key of this move', { do: ({ input }) => end(input.to, input) })
+  .record('settle', 'Recording where it is', {
+    do: (tx, { input, out, now, log }) => {
+      // The node has taken with it all that it wrote; the disk that it left is all there is.
+      if (isGoneNode(tx, input.to) && load(tx, input.serverId).lifecycle !== 'terminated') {
+        bringBack(tx, input, out.plan, now)
+        log('Its next node was lost. It is brought back to where it was.', 'warning')
+        return { isBack: true }
+      }
+      if (out.start) changeWorkload(tx, input.serverId, { power: 'running' })
+      releaseThings(tx, input.serverId)
+      finish(tx, input, now)
+      startClearing(tx, { ...input, disks: out.plan.disks, floating: out.plan.floating }, now)
+      return { isBack: false }
+    },
+  })
+  .command('end-back', 'Removing the key of this move where it was', {
+    do: ({ input, out }) => (out.settle.isBack ? end(input.from, input) : undefined),
+  })
+  .command('start-back', 'Starting it where it was', {
+    do: ({ input, out }, { db }) =>
+      out.settle.isBack && mustRun(db, { input, out }) ? start(input.from, input) : undefined,
+  })
+  .record('tell-back', 'Recording that it is back', {
+    do: (tx, { input, out, now }) => {
+      if (!out.settle.isBack) return
+      if (out['start-back']) changeWorkload(tx, input.serverId, { power: 'running' })
+      releaseThings(tx, input.serverId)
+      ended(tx, input.transferId, {
+        error: { code: 'node_removed', message: '', cause: 'Its next node was lost.' },
+        now,
+      })
+      spreadNetworks(tx, input.serverId, now)
+    },
+  })
+
+function finish(tx: Tx, { transferId }: Moving, now: number) {
+  const { stoppedAt } = transferById(tx, transferId)!
+  const downtimeMs = stoppedAt === null ? 0 : now - stoppedAt
+  changeTransfer(tx, transferId, { state: 'finished', downtimeMs, finishedAt: now })
+  tell(tx, now, transferById(tx, transferId)!, { type: 'transfer.finished', downtimeMs })
+}
+
+/** The node that had it for a moment is lost; so is nothing but that moment. */
+function bringBack(tx: Tx, { serverId, from }: Moving, { disks, before }: MovePlan, now: number) {
+  const { locationId, ...columns } = before
+  returnHome(tx, serverId, { nodeId: from, locationId }, now)
+  movedVolumes(tx, disks, 'from', { id: from, locationId }, now)
+  updateServer(tx, serverId, columns)
+  changeWorkload(tx, serverId, { lifecycle: 'active', failure: null, power: 'stopped' })
+}

@@ -1,0 +1,80 @@
+// The values that a move sends to the two nodes, worked out once from the rows, so that a repeated step sends the same.
+import type { PortRules, Vm, Volume } from '../../../../agent/protocol/wire.ts'
+import { managementAddressOf } from '../../../fleet/node-records/queries.ts'
+import { formatIn, poolSpaceOf } from '../../../fleet/storage-pools/queries.ts'
+import { volumesOf } from '../../../fleet/volume-records/queries.ts'
+import { type ArrivingVolume, noteRules } from '../../../fleet/workloads/stays/stays.ts'
+import type { Db, Tx } from '../../../kernel/db/open.ts'
+import { policyOf } from '../../../network/firewall-records/policy.ts'
+import { addressesOf, isOwn } from '../../../network/ip-pools/allocate.ts'
+import { type Iso, isoSource } from '../../isos/model.ts'
+import { isoById } from '../../isos/queries.ts'
+import { load, type Server } from '../../server-records/model.ts'
+import { GIB, portRulesOf, vmOf, volumeOf } from '../../server-vm/definition.ts'
+import { withPrivateCards } from '../../server-vm/private-cards.ts'
+import { networkSeed } from '../../server-vm/seed.ts'
+import { onNode } from '../../volumes/model.ts'
+
+/** `volumeId`: of an extra volume; null: the server's own disk, which is the first. */
+export type Disk = { volumeId: string | null; from: Volume; to: Volume; sizeBytes: number }
+export type MovePlan = {
+  disks: Disk[]
+  portRules: PortRules
+  vm: Vm
+  iso: ReturnType<typeof isoSource> | null
+  /** Floating addresses that point to it. */
+  floating: string[]
+  /** Addresses between the nodes. */
+  addresses: { from: string; to: string }
+  /** The columns that are another's on the other node, as they were. */
+  before: Pick<Server, 'format' | 'diskLayer' | 'diskParent' | 'lastDiskLayer' | 'locationId'>
+}
+export type Route = { serverId: string; from: string; to: string; pool: string; volumes: readonly ArrivingVolume[] }
+
+/** The server as it will be on its next node: its disk has no layers there. */
+const there = (tx: Db, server: Server, { to, pool }: Route): Server => ({
+  ...server,
+  nodeId: to,
+  pool,
+  format: formatIn(poolSpaceOf(tx, { nodeId: to, pool })!),
+  diskLayer: 0,
+})
+
+/** Notes the rules that the target gets as those in force there. */
+export function planMove(tx: Tx, route: Route): MovePlan {
+  const server = load(tx, route.serverId)
+  const { diskGeneration, format, diskLayer, diskParent, lastDiskLayer, locationId } = server
+  const next = there(tx, server, route)
+  const own = { from: volumeOf(server, diskGeneration!), to: volumeOf(next, diskGeneration!) }
+  const held = addressesOf(tx, server.id)
+  const policy = policyOf(tx, server)
+  noteRules(tx, server.id, route.to, policy.revision)
+  const iso = server.isoId === null ? undefined : (isoById(tx, server.isoId) as Iso | undefined)
+  return {
+    disks: [
+      { volumeId: null, ...own, sizeBytes: server.diskGb * GIB },
+      ...volumesOf(tx, server.id).map((volume) => {
+        const { pool } = route.volumes.find(({ volumeId }) => volumeId === volume.id)!
+        const format = formatIn(poolSpaceOf(tx, { nodeId: route.to, pool })!)
+        const from = onNode(volume)
+        return { volumeId: volume.id, from, to: { ...from, pool, format }, sizeBytes: volume.sizeGb * GIB }
+      }),
+    ],
+    portRules: { ...portRulesOf(next, held), policy },
+    vm: vmOf(tx, next, own.to, false),
+    iso: iso ? isoSource(iso) : null,
+    floating: held.filter((address) => !isOwn(address)).map(({ address }) => address),
+    addresses: { from: managementAddressOf(tx, route.from)!, to: managementAddressOf(tx, route.to)! },
+    before: { format, diskLayer, diskParent, lastDiskLayer, locationId },
+  }
+}
+
+/**
+ * The seed for its next start, where it has one: it may hold a password's hash, so it is made when it is sent and in no
+ * plan. `instance` is new to the guest.
+ */
+export function pendingSeed(db: Db, route: Route, instance: string) {
+  const server = load(db, route.serverId)
+  if (server.pendingSeed === null) return undefined
+  return withPrivateCards(db, networkSeed(there(db, server, route), addressesOf(db, server.id), instance))
+}

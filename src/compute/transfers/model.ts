@@ -1,0 +1,134 @@
+// A move of a server from one node to another: its record, who sees it, and what an event says of it.
+import { Type as t } from 'typebox'
+import { nodeById } from '../../fleet/node-records/queries.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
+import { iso, isoOrNull } from '../../kernel/db/clock.ts'
+import type { Db, Tx } from '../../kernel/db/open.ts'
+import { emit } from '../../kernel/jobs/outbox.ts'
+import { jobFacts } from '../../kernel/jobs/queries.ts'
+import { inEvent, load } from '../server-records/model.ts'
+import { type Transfer, transferById } from './queries.ts'
+import { transferModes, transferStates } from './tables.ts'
+
+export type { Transfer }
+
+/** Staff who see all servers see their moves; nobody else does. */
+export const seesTransfers = (actor: Actor): boolean =>
+  actor.kind === 'staff' && actor.permissions.has('servers.see_all')
+
+export const transfer: Resource<Transfer> = {
+  name: 'transfer',
+  notFound: 'transfer_not_found',
+  find: (tx, actor, id) => (seesTransfers(actor) ? transferById(tx, id) : undefined),
+}
+
+const aNode = t.Object({ id: t.String(), name: t.String() })
+export const modeField = described(
+  t.Enum([...transferModes]),
+  'cold: off while it is copied. reassigned: it waits for its setup, so nothing is copied.',
+)
+
+export const transferResponse = namedSchema('Transfer', {
+  id: t.String(),
+  server: t.Object({ id: t.String(), hostname: t.String() }),
+  mode: modeField,
+  state: described(t.Enum([...transferStates]), 'switching: its system is off, until it runs on the other node.'),
+  from: aNode,
+  to: aNode,
+  jobId: described(nullable(t.String()), 'Null where nothing had to be copied.'),
+  startedBy: t.Object({ id: t.String(), name: t.String() }),
+  maxMbps: described(nullable(t.Integer()), 'The limit of its copy in megabit per second; null: none.'),
+  bytesTotal: described(t.Integer(), 'The data of its disks; their size, until the node has looked.'),
+  bytesCopied: t.Integer(),
+  progress: described(t.Integer(), 'Of its job, in percent.'),
+  step: described(nullable(t.String()), 'What its job does now, in words.'),
+  expectedSeconds: described(t.Integer(), 'How long it was to take, as it was announced.'),
+  expectedDowntimeMs: t.Integer(),
+  downtimeMs: described(
+    nullable(t.Integer()),
+    'How long its system was off for it, up to now where it still is; null while it runs on.',
+  ),
+  cancellable: described(t.Boolean(), 'Until it has passed its point of no return.'),
+  error: described(nullable(t.String()), 'Why it failed, in words.'),
+  createdAt: time,
+  beganAt: nullable(time),
+  finishedAt: nullable(time),
+})
+
+export function showTransfer(tx: Db, row: Transfer, now: number) {
+  const named = (id: string) => ({ id, name: nodeById(tx, id)?.name ?? '' })
+  const job = row.jobId === null ? undefined : jobFacts(tx, row.jobId)
+  const { hostname } = load(tx, row.serverId)
+  return {
+    id: row.id,
+    server: { id: row.serverId, hostname },
+    mode: row.mode,
+    state: row.state,
+    from: named(row.fromNodeId),
+    to: named(row.toNodeId),
+    jobId: row.jobId,
+    startedBy: row.startedBy,
+    maxMbps: row.maxMbps,
+    bytesTotal: row.bytesTotal,
+    bytesCopied: row.bytesCopied,
+    progress: row.finishedAt === null ? (job?.progress ?? 0) : row.state === 'finished' ? 100 : (job?.progress ?? 0),
+    step: row.finishedAt === null ? (job?.stepName ?? null) : null,
+    expectedSeconds: row.expectedSeconds,
+    expectedDowntimeMs: row.expectedDowntimeMs,
+    downtimeMs: row.downtimeMs ?? (row.finishedAt === null && row.stoppedAt !== null ? now - row.stoppedAt : null),
+    cancellable: row.finishedAt === null && job !== undefined && job.pivotAt === null && job.cancelRequestedAt === null,
+    error: row.error,
+    createdAt: iso(row.createdAt),
+    beganAt: isoOrNull(row.beganAt),
+    finishedAt: isoOrNull(row.finishedAt),
+  }
+}
+
+// ---------------------------------------------------------------- events
+const inEvents = t.Object({
+  id: t.String(),
+  mode: t.Enum([...transferModes]),
+  from: described(t.String(), 'The name of the node.'),
+  to: t.String(),
+  fromId: t.String(),
+  toId: t.String(),
+})
+const aServer = t.Object({ id: t.String(), hostname: t.String() })
+export const startedData = t.Object({ transfer: inEvents, server: aServer })
+export const finishedData = t.Object({
+  transfer: inEvents,
+  server: aServer,
+  downtimeMs: described(t.Integer(), 'How long its system was off for it.'),
+})
+export const failedData = t.Object({ transfer: inEvents, server: aServer, error: t.String() })
+
+/** Emits an event about a transfer that is stored. */
+export function tell(
+  tx: Tx,
+  now: number,
+  row: Transfer,
+  said:
+    | { type: 'transfer.started' }
+    | { type: 'transfer.finished'; downtimeMs: number }
+    | { type: 'transfer.failed'; error: string },
+) {
+  const server = load(tx, row.serverId)
+  const { concerning } = inEvent(tx, server)
+  const nameOf = (id: string) => nodeById(tx, id)?.name ?? ''
+  const data = {
+    transfer: {
+      id: row.id,
+      mode: row.mode,
+      from: nameOf(row.fromNodeId),
+      to: nameOf(row.toNodeId),
+      fromId: row.fromNodeId,
+      toId: row.toNodeId,
+    },
+    server: { id: server.id, hostname: server.hostname },
+  }
+  if (said.type === 'transfer.started') emit(tx, now, said.type, concerning, data)
+  else if (said.type === 'transfer.finished')
+    emit(tx, now, said.type, concerning, { ...data, downtimeMs: said.downtimeMs })
+  else emit(tx, now, said.type, concerning, { ...data, error: said.error })
+}

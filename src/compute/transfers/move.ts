@@ -1,0 +1,191 @@
+// Moving a server. Its next node holds at once what it needs there. A server that waits for its setup is there in the
+// same moment, because nothing of it has to be copied.
+import { Type as t } from 'typebox'
+import { node } from '../../fleet/node-records/model.ts'
+import { nodeById } from '../../fleet/node-records/queries.ts'
+import { RECONNECTING } from '../../fleet/placement/placement.ts'
+import { formatIn, poolSpaceOf } from '../../fleet/storage-pools/queries.ts'
+import { changeWorkload } from '../../fleet/workloads/queries.ts'
+import { closeStay, openArriving, switchHome } from '../../fleet/workloads/stays/stays.ts'
+import { idOf, nameOf } from '../../kernel/api/actor.ts'
+import { ApiError, restarting } from '../../kernel/api/errors.ts'
+import {
+  type AppContext,
+  described,
+  fields,
+  namedSchema,
+  nullable,
+  operation,
+  see,
+} from '../../kernel/api/operation.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import type { Tx } from '../../kernel/db/open.ts'
+import { startJob } from '../../kernel/jobs/start.ts'
+import { settingValue } from '../../kernel/setting.ts'
+import { keepInterrupted, takeInterrupted } from '../installation/queries.ts'
+import { diskJob } from '../server-records/disk-lock.ts'
+import { type Server, server } from '../server-records/model.ts'
+import { updateServer } from '../server-records/queries.ts'
+import { atOnce, limitOf } from './estimate.ts'
+import { holdThings } from './job/ending.ts'
+import { moving } from './job/moving.ts'
+import { modeField, tell } from './model.ts'
+import { mustBeMovable } from './movable.ts'
+import { type FitNode, fits, judgeNodes } from './nodes.ts'
+import { forecast, MOST_MBPS } from './options.ts'
+import { changeTransfer, insertTransfer, transferById, transfersAtWorkOn } from './queries.ts'
+import { transferActions } from './states.ts'
+import type { Transfer } from './tables.ts'
+
+export const moveServer = operation({
+  id: 'servers.move',
+  method: 'POST',
+  path: '/admin/servers/{id}/actions/move',
+  summary: 'Move a server to another node: with its disks, addresses, firewall and private networks',
+  access: { staff: ['servers:move'] },
+  on: server,
+  body: fields({
+    nodeId: t.Optional(described(nullable(t.String({ minLength: 1, maxLength: 40 })), 'Null: placement chooses.')),
+    maxMbps: t.Optional(
+      described(
+        nullable(t.Integer({ minimum: 1, maximum: MOST_MBPS })),
+        'The most megabit per second that its copy takes.',
+      ),
+    ),
+  }),
+  response: namedSchema('MoveStarted', {
+    jobId: described(nullable(t.String()), 'Null where nothing is installed: it is moved at once. Null in a dry run.'),
+    serverId: t.String(),
+    transferId: described(nullable(t.String()), 'Null in a dry run.'),
+    to: t.Object({ id: t.String(), name: t.String() }),
+    mode: modeField,
+    bytes: described(t.Integer(), 'To be copied at most.'),
+    expectedSeconds: t.Integer(),
+    expectedDowntimeMs: t.Integer(),
+    changes: t.Array(t.String()),
+  }),
+  status: 202,
+  idempotent: true,
+  dryRun: true,
+  refuses: [
+    ...transferActions.refusalsOf('move'),
+    'server_busy',
+    'already_done',
+    'not_movable',
+    'volume_busy',
+    'floating_ip_busy',
+    'no_capacity',
+    'no_addresses',
+  ],
+  example: { nodeId: null },
+  run(call) {
+    const { tx, actor, target, body, query, clock } = call
+    mustBeMovable(tx, actor, target)
+    const chosen = chosenFor(call)
+    const { changes, ...foreseen } = forecast(tx, target, body.maxMbps ?? undefined)
+    const now = clock()
+    const moved: Transfer = {
+      id: newId('trf'),
+      serverId: target.id,
+      mode: foreseen.mode,
+      state: 'queued',
+      fromNodeId: target.nodeId,
+      toNodeId: chosen.nodeId,
+      jobId: null,
+      startedBy: { id: idOf(actor), name: nameOf(actor) },
+      maxMbps: limitOf(tx, body.maxMbps ?? undefined),
+      bytesTotal: foreseen.bytes,
+      bytesCopied: 0,
+      expectedSeconds: foreseen.expectedSeconds,
+      expectedDowntimeMs: foreseen.expectedDowntimeMs,
+      beganAt: null,
+      stoppedAt: null,
+      downtimeMs: null,
+      error: null,
+      createdAt: now,
+      finishedAt: null,
+    }
+    const jobId = foreseen.mode === 'reassigned' ? null : startMove(call, target, moved, chosen)
+    if (jobId === null) reassign(tx, target, moved, chosen, now)
+    const isDry = query['dryRun'] === 'true'
+    return {
+      jobId: isDry ? null : jobId,
+      serverId: target.id,
+      transferId: isDry ? null : moved.id,
+      to: { id: chosen.nodeId, name: chosen.name },
+      ...foreseen,
+      changes,
+    }
+  },
+})
+
+type Choosing = Pick<AppContext, 'nodes'> & {
+  tx: Tx
+  actor: Parameters<typeof mustBeMovable>[1]
+  target: Server
+  body: { nodeId?: string | null }
+}
+
+/** Throws `already_done`, `restarting`, and `no_addresses` or `no_capacity` with what each node lacks. */
+function chosenFor({ tx, actor, target, body: { nodeId }, nodes }: Choosing): FitNode {
+  const wanted = nodeId == null ? undefined : see(tx, actor, node, nodeId, 'nodeId')
+  if (wanted?.id === target.nodeId)
+    throw new ApiError('already_done', `${target.hostname} is on ${wanted.name} already.`)
+  const judged = judgeNodes(tx, nodes, target, wanted?.id)
+  const chosen = judged.find(fits)
+  if (chosen) return chosen
+  if (judged.some(({ disabledReason }) => disabledReason === RECONNECTING))
+    throw restarting('A node that fits is reconnecting to the panel. Nothing was moved; try again in a minute.')
+  const lacksAddress = judged.some((one) => !fits(one) && one.lacksAddress)
+  const because = judged.map(({ name, disabledReason }) => `${name} ${disabledReason}`).join(', ')
+  throw new ApiError(
+    lacksAddress ? 'no_addresses' : 'no_capacity',
+    `${target.hostname} fits on no other node: ${because || 'there is none'}.`,
+  )
+}
+
+type Starting = Pick<Choosing, 'tx' | 'actor'> & Pick<AppContext, 'clock'>
+/** Holds what it needs on its next node, and starts the job; that waits while as many moves are at work as may be. */
+function startMove(
+  { tx, actor, clock }: Starting,
+  target: Server,
+  moved: Transfer,
+  { nodeId, name, pool, volumes }: FitNode,
+): string {
+  const { id: transferId, serverId, fromNodeId, maxMbps, expectedSeconds } = moved
+  const limit = settingValue(tx, atOnce)
+  const isFull = [fromNodeId, nodeId].some((one) => transfersAtWorkOn(tx, one) >= limit)
+  const input = {
+    ...{ serverId, from: fromNodeId, to: nodeId, pool, volumes },
+    ...{ transferId, maxMbps, expectedSeconds },
+  }
+  const about = diskJob(target, { by: actor, title: `Move ${target.hostname} to ${name}`, now: clock() })
+  const jobId = startJob(tx, moving, input, {
+    ...about,
+    otherNodeId: nodeId,
+    ...(isFull && { held: WAITS }),
+  })
+  openArriving(tx, serverId, { nodeId, pool, spareDiskGb: 0, volumes }, clock())
+  holdThings(tx, serverId, jobId)
+  insertTransfer(tx, { ...moved, jobId })
+  return jobId
+}
+/** The step of a job that waits for others. */
+export const WAITS = 'Waiting until other moves of its nodes have ended'
+
+/** Moves what is a record alone. */
+function reassign(tx: Tx, target: Server, moved: Transfer, { nodeId, name, pool }: FitNode, now: number) {
+  const { id, nodeId: from } = target
+  openArriving(tx, id, { nodeId, pool, spareDiskGb: 0 }, now)
+  switchHome(tx, id, { nodeId, locationId: nodeById(tx, nodeId)!.locationId })
+  closeStay(tx, id, from, now)
+  updateServer(tx, id, { format: formatIn(poolSpaceOf(tx, { nodeId, pool })!) })
+  changeWorkload(tx, id, { placement: `${name}: moved from ${nodeById(tx, from)!.name}` })
+  // It begins again where the server is.
+  const interrupted = takeInterrupted(tx, id)
+  if (interrupted) keepInterrupted(tx, { ...interrupted, input: { ...interrupted.input, nodeId } })
+  insertTransfer(tx, { ...moved, beganAt: now })
+  tell(tx, now, transferById(tx, moved.id)!, { type: 'transfer.started' })
+  changeTransfer(tx, moved.id, { state: 'finished', downtimeMs: 0, finishedAt: now })
+  tell(tx, now, transferById(tx, moved.id)!, { type: 'transfer.finished', downtimeMs: 0 })
+}

@@ -1,0 +1,36 @@
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { NotedActor } from '../../identity/team/audit-actor.ts'
+
+/** `reassigned`: nothing was installed, so nothing is copied. */
+export const transferModes = ['cold', 'reassigned'] as const
+export type TransferMode = (typeof transferModes)[number]
+export const transferStates = ['queued', 'copying', 'switching', 'finished', 'failed', 'cancelled'] as const
+export type TransferState = (typeof transferStates)[number]
+
+/** Moves of servers between nodes. Times in ms, amounts in bytes. */
+export const transfers = sqliteTable('transfers', {
+  id: text().primaryKey(),
+  serverId: text('server_id').notNull(),
+  mode: text().$type<TransferMode>().notNull(),
+  state: text().$type<TransferState>().notNull(),
+  fromNodeId: text('from_node_id').notNull(),
+  toNodeId: text('to_node_id').notNull(),
+  /** Null where nothing had to be copied. */
+  jobId: text('job_id'),
+  startedBy: text('started_by', { mode: 'json' }).$type<NotedActor>().notNull(),
+  maxMbps: integer('max_mbps'),
+  /** The data of its disks; the most that it can be, until the node has looked. */
+  bytesTotal: integer('bytes_total').notNull(),
+  bytesCopied: integer('bytes_copied').notNull().default(0),
+  expectedSeconds: integer('expected_seconds').notNull(),
+  expectedDowntimeMs: integer('expected_downtime_ms').notNull(),
+  beganAt: integer('began_at'),
+  /** When its guest was told to shut down; null: it was off, or runs still. */
+  stoppedAt: integer('stopped_at'),
+  downtimeMs: integer('downtime_ms'),
+  /** Why it failed, in words. */
+  error: text(),
+  createdAt: integer('created_at').notNull(),
+  finishedAt: integer('finished_at'),
+})
+export type Transfer = typeof transfers.$inferSelect

@@ -1,0 +1,290 @@
+import { describe, expect, test } from 'bun:test'
+import type { FakeHypervisor } from '../../../agent/drivers/hypervisor/fake.ts'
+import { beginWaiting } from '../../../src/compute/transfers/job/waiting.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
+import type { World } from '../../support/world/panel.ts'
+import { withEverything } from './scenarios.ts'
+import { move, nodeNamed, open, order, where } from './world.ts'
+
+const gone = 'nothing'
+const there = 'running, 1 disks, 1 rules, 0 floating, 0 transfers'
+
+test('a running server is copied while it is off, and runs on its new node alone', async () => {
+  using p = await open()
+  const id = await order(p)
+  const started = await move(p, id)
+  expect(started).toMatchObject({ serverId: id, mode: 'cold', to: { name: 'fra-02' } })
+  await p.settle()
+  expect(p.job(started.jobId)).toMatchObject({ state: 'succeeded', errorMessage: null })
+  expect(await where(p, id)).toEqual({
+    status: 'running',
+    stays: ['home on fra-02'],
+    onNodes: { 'fra-01': gone, 'fra-02': there, 'fra-03': gone },
+    held: ['fra-02 holds 1 2048 20'],
+    running: 1,
+    transfers: ['cold finished'],
+    events: ['transfer.started', 'transfer.finished'],
+    openJobs: [],
+  })
+  const transfer = await p.admin('GET', `/admin/transfers/${started.transferId}`)
+  expect(transfer).toMatchObject({ state: 'finished', from: { name: 'fra-01' }, to: { name: 'fra-02' }, error: null })
+  expect(transfer.downtimeMs).toBeGreaterThan(0)
+  await move(p, id, { nodeId: p.node.id })
+  await p.settle()
+  expect((await where(p, id)).stays).toEqual(['home on fra-01'])
+  expect(nodeNamed(p, 'fra-01')).toBe(p.node.id)
+})
+
+/** The job comes to this moment, and its next node goes away; `meanwhile` happens, and the node comes back. */
+async function at(p: World, moment: string, meanwhile: (transferId: string) => Promise<unknown>) {
+  const id = await order(p)
+  const to = p.agents.get(nodeNamed(p, 'fra-02'))!
+  let isThere = false
+  p.arm({
+    failpoints: (now) => {
+      if (now !== moment || isThere) return
+      isThere = true
+      to.disconnect()
+    },
+  })
+  const { jobId, transferId } = await move(p, id)
+  await eventually(async () => isThere)
+  expect(isThere).toBe(true)
+  await meanwhile(transferId)
+  to.connect()
+  for (let i = 0; i < 5; i++) await p.settle()
+  // A node that was away has something left to undo.
+  p.controller.runner.sweep()
+  await p.settle()
+  return { id, jobId, transferId, state: await where(p, id) }
+}
+const home = (node: 'fra-01' | 'fra-02', words: string, running: number) => ({
+  stays: [`home on ${node}`],
+  onNodes: { 'fra-01': gone, 'fra-02': gone, 'fra-03': gone, [node]: words },
+  running,
+  openJobs: [],
+})
+const off = there.replace('running', 'stopped')
+
+for (const moment of ['receive:before', 'define:noted', 'switching:noted', 'stop:noted', 'read-there:before'])
+  test(`cancelled at ${moment}, a server runs on where it was`, async () => {
+    using p = await open()
+    const { transferId, state } = await at(p, `move/${moment}`, (transferId) =>
+      p.admin('POST', `/admin/transfers/${transferId}/actions/cancel`, { reason: 'wrong node' }),
+    )
+    expect(state).toMatchObject({ ...home('fra-01', there, 1), status: 'running' })
+    expect(await p.admin('GET', `/admin/transfers/${transferId}`)).toMatchObject({ state: 'cancelled' })
+    expect(state.events).toEqual(['transfer.started', 'transfer.failed'])
+  })
+
+test('past its point of no return a move is not cancelled any more', async () => {
+  using p = await open()
+  const { state } = await at(p, 'move/give:before', async (transferId) => {
+    const refused = await p.call(p.owner, 'POST', `/admin/transfers/${transferId}/actions/cancel`, {})
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'job_not_cancellable'])
+    const shown = await p.admin('GET', `/admin/transfers/${transferId}`)
+    expect(shown).toMatchObject({ state: 'switching', cancellable: false })
+  })
+  expect(state).toMatchObject({ ...home('fra-02', there, 1), status: 'running' })
+})
+
+for (const [moment, node] of [
+  ['define:before', 'fra-01'],
+  ['receive:noted', 'fra-01'],
+  ['give:before', 'fra-02'],
+  ['close:before', 'fra-02'],
+] as const) {
+  test(`a suspension at ${moment} wins`, async () => {
+    using p = await open()
+    const { id, state } = await at(p, `move/${moment}`, () => {
+      const { id } = p.db.$client.query<{ id: string }, []>('SELECT id FROM servers').get()!
+      return p.admin('POST', `/servers/${id}/actions/suspend`, { reason: 'unpaid' })
+    })
+    expect(state).toMatchObject({ ...home(node, off, 0), status: 'suspended' })
+    await p.admin('POST', `/servers/${id}/actions/unsuspend`)
+    await p.settle()
+    expect(await where(p, id)).toMatchObject({ ...home(node, there, 1), status: 'running' })
+  })
+  test(`a termination at ${moment} wins, and leaves nothing on either node`, async () => {
+    using p = await open()
+    const { state } = await at(p, `move/${moment}`, () => {
+      const { id } = p.db.$client.query<{ id: string }, []>('SELECT id FROM servers').get()!
+      return p.admin('DELETE', `/servers/${id}?immediately=true`)
+    })
+    expect(state).toMatchObject({
+      status: 'terminated',
+      stays: [],
+      onNodes: { 'fra-01': gone, 'fra-02': gone, 'fra-03': gone },
+      held: [],
+      running: 0,
+      openJobs: [],
+    })
+  })
+}
+
+test('a server that waits for its setup moves at once, and nothing is copied', async () => {
+  using p = await open()
+  const { imageId: _, hostname: __, access: ___, ...waiting } = p.order
+  const { serverId } = await p.admin('POST', '/admin/servers', { ...waiting, nodeId: p.node.id })
+  const moved = await move(p, serverId)
+  expect(moved).toMatchObject({ jobId: null, mode: 'reassigned', bytes: 0, expectedDowntimeMs: 0 })
+  expect(await where(p, serverId)).toMatchObject({
+    status: 'pending_setup',
+    stays: ['home on fra-02'],
+    held: ['fra-02 holds 1 2048 20'],
+    transfers: ['reassigned finished'],
+    events: ['transfer.started', 'transfer.finished'],
+  })
+  expect((await p.admin('GET', `/admin/transfers/${moved.transferId}`)).downtimeMs).toBe(0)
+  await p.admin('POST', `/servers/${serverId}/actions/setup`, {
+    ...{ imageId: p.image, hostname: 'web01', access: { mode: 'password' } },
+  })
+  await p.settle()
+  expect(await where(p, serverId)).toMatchObject({ ...home('fra-02', there, 1), status: 'running' })
+})
+
+test('a suspended server is copied, and stays off', async () => {
+  using p = await open()
+  const id = await order(p)
+  await p.admin('POST', `/servers/${id}/actions/suspend`, { reason: 'unpaid' })
+  await p.settle()
+  expect(await move(p, id)).toMatchObject({ mode: 'cold', expectedDowntimeMs: 0 })
+  await p.settle()
+  expect(await where(p, id)).toMatchObject({ ...home('fra-02', off, 0), status: 'suspended' })
+})
+
+test('volumes, floating addresses and private networks come along', async () => {
+  using p = await open()
+  const id = await withEverything(p)
+  await move(p, id)
+  await p.settle()
+  const [to, from] = ['fra-02', 'fra-01'].map((name) => p.agents.get(nodeNamed(p, name))!.host)
+  const hypervisor = (host: typeof to) => host!.hypervisor as FakeHypervisor
+  expect([to!.state.privateNetworks().length, hypervisor(to).nics(id).length]).toEqual([1, 1])
+  expect([from!.state.privateNetworks(), from!.state.floating(id)]).toEqual([[], []])
+  const [volume] = (await p.admin('GET', '/volumes')).data
+  expect(volume).toMatchObject({ state: 'attached', server: { id }, jobId: null })
+  expect(hypervisor(to).volumes(id)).toHaveLength(1)
+  await p.admin('POST', `/volumes/${volume.id}/actions/detach`)
+  await p.settle()
+  expect((await p.admin('GET', '/volumes')).data[0].state).toBe('detached')
+  const [floating] = (await p.admin('GET', '/floating-ips')).data
+  expect(floating).toMatchObject({ server: { id }, jobId: null })
+})
+
+test('while it moves, neither a volume nor a floating address leaves it', async () => {
+  using p = await open()
+  await p.admin('PATCH', `/admin/packages/${p.pack}`, { volumeGb: 50 })
+  const codes: string[] = []
+  const id = await withEverything(p)
+  const to = p.agents.get(nodeNamed(p, 'fra-02'))!
+  to.disconnect()
+  await expect(move(p, id)).rejects.toThrow(/reconnecting/)
+  to.connect()
+  p.arm({ failpoints: (moment) => void (moment === 'move/receive:before' && to.disconnect()) })
+  await move(p, id)
+  await eventually(async () => !p.controller.hub.connected(nodeNamed(p, 'fra-02')))
+  const [volume] = (await p.admin('GET', '/volumes')).data
+  const [floating] = (await p.admin('GET', '/floating-ips')).data
+  for (const path of [
+    `/volumes/${volume.id}/actions/detach`,
+    `/floating-ips/${floating.id}/actions/unassign`,
+    `/admin/servers/${id}/actions/move`,
+  ])
+    codes.push((await p.call(p.owner, 'POST', path, path.endsWith('move') ? {} : undefined)).body.error?.code)
+  expect(codes).toEqual(['volume_busy', 'floating_ip_busy', 'floating_ip_busy'])
+  p.arm({})
+  to.connect()
+  for (let i = 0; i < 5; i++) await p.settle()
+  expect((await where(p, id)).stays).toEqual(['home on fra-02'])
+})
+
+test('a third move of a node waits until one of two has ended', async () => {
+  using p = await open()
+  const ids: string[] = []
+  for (const hostname of ['web01', 'web02', 'web03']) {
+    const { serverId } = await p.admin('POST', '/admin/servers', { ...p.order, hostname, nodeId: p.node.id })
+    await p.settle()
+    ids.push(serverId)
+  }
+  const started: { jobId: string; transferId: string }[] = []
+  for (const id of ids) started.push(await move(p, id))
+  expect(started.map(({ jobId }) => p.job(jobId).heldAt === null)).toEqual([true, true, false])
+  expect((await p.admin('GET', `/admin/transfers/${started[2]!.transferId}`)).step).toMatch(/Waiting until other moves/)
+  beginWaiting(p.db)
+  expect(p.job(started[2]!.jobId).heldAt).not.toBeNull()
+  await p.settle()
+  beginWaiting(p.db)
+  await p.settle()
+  for (const { jobId } of started) expect(p.job(jobId).state).toBe('succeeded')
+})
+
+test('where its next node is away at the point of no return, a server starts again where it was', async () => {
+  using p = await open()
+  const { id, jobId, state } = await at(p, 'move/switch:before', async () => {
+    await p.settle()
+    expect(await where(p, id0(p))).toMatchObject({ running: 1, stays: ['arriving on fra-02', 'home on fra-01'] })
+  })
+  expect(p.job(jobId).errorCode).toBe('node_unreachable')
+  expect(state).toMatchObject({ ...home('fra-01', there, 1), status: 'running', transfers: ['cold failed'] })
+  expect(id).toBe(id0(p))
+})
+const id0 = (p: World) => p.db.$client.query<{ id: string }, []>('SELECT id FROM servers').get()!.id
+
+describe('what would happen', () => {
+  test('is said of every node, in the words of placement', async () => {
+    using p = await open()
+    const id = await order(p)
+    const other = (await p.admin('POST', '/admin/node-groups', { name: 'Helsinki' })).id
+    p.addNode(other, 'hel-01')
+    p.addNode(p.location, 'fra-04', { memoryMb: 1024 })
+    p.addNode(p.location, 'fra-05')
+    await p.admin('PATCH', `/admin/nodes/${nodeNamed(p, 'fra-03')}`, { open: false })
+    const before = p.fingerprint()
+    const options = await p.admin('GET', `/admin/servers/${id}/move-options`)
+    expect(options).toMatchObject({
+      from: { name: 'fra-01' },
+      notMovable: null,
+      mode: 'cold',
+      bytes: 20 * 1024 ** 3,
+      changes: ['It is shut down and started again; open consoles are closed.'],
+      chosen: { name: 'fra-02' },
+    })
+    expect(options.nodes.map((one: any) => `${one.node.name} ${one.reason ?? 'possible'}`)).toEqual([
+      'fra-02 possible',
+      'fra-03 closed',
+      'fra-04 no memory left',
+      'fra-05 no pool with 203.0.113.10',
+      'hel-01 in another location',
+    ])
+    const slow = await p.admin('GET', `/admin/servers/${id}/move-options?maxMbps=100`)
+    expect(slow.expectedDowntimeMs).toBeGreaterThan(options.expectedDowntimeMs)
+    const dry = await p.admin('POST', `/admin/servers/${id}/actions/move?dryRun=true`, {})
+    expect(dry).toMatchObject({ jobId: null, transferId: null, to: { name: 'fra-02' }, mode: 'cold' })
+    expect(p.fingerprint()).toBe(before)
+  })
+  test('refusals say why, and change nothing', async () => {
+    using p = await open()
+    const id = await order(p)
+    p.addNode(p.location, 'fra-05')
+    const refusal = async (body: object) => {
+      const before = p.fingerprint(['audit', 'brake_counts'])
+      const { status, body: answer } = await p.call(p.owner, 'POST', `/admin/servers/${id}/actions/move`, body)
+      expect(p.fingerprint(['audit', 'brake_counts'])).toBe(before)
+      return `${status} ${answer.error.code}: ${answer.error.message}`
+    }
+    expect(await refusal({ nodeId: p.node.id })).toBe('409 already_done: web01 is on fra-01 already.')
+    expect(await refusal({ nodeId: nodeNamed(p, 'fra-05') })).toBe(
+      '409 no_addresses: web01 fits on no other node: fra-05 no pool with 203.0.113.10.',
+    )
+    await p.admin('PATCH', `/admin/nodes/${nodeNamed(p, 'fra-02')}`, { open: false })
+    expect(await refusal({ nodeId: nodeNamed(p, 'fra-02') })).toBe(
+      '409 no_capacity: web01 fits on no other node: fra-02 closed.',
+    )
+    await p.admin('POST', `/servers/${id}/snapshots`, { name: 'before' })
+    await p.settle()
+    const words = 'web01 has 1 snapshot, which cannot come along. Delete them first; a backup keeps the same state.'
+    expect(await refusal({ nodeId: null })).toBe(`409 not_movable: ${words}`)
+    expect((await p.admin('GET', `/admin/servers/${id}/move-options`)).notMovable).toBe(words)
+  })
+})

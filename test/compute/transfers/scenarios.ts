@@ -1,0 +1,131 @@
+// Moves for the crash matrix, on a panel with three nodes: whatever happens, the server has one home, runs on one node
+// at most, and nothing of it is left on another one.
+import { expect } from 'bun:test'
+import type { Scenario } from '../../support/crash-matrix/scenario.ts'
+import type { World } from '../../support/world/panel.ts'
+import { move, open, order, where } from './world.ts'
+
+const started = ['transfer.started']
+const there = (power: string, { disks = 1, floating = 0 } = {}) =>
+  `${power}, ${disks} disks, 1 rules, ${floating} floating, 0 transfers`
+type Where = { status: string; power: string; mode: string; disks?: number; floating?: number; gb?: number }
+const at = (node: string, { status, power, disks, floating, gb = 20 }: Where) => ({
+  status,
+  stays: [`home on ${node}`],
+  onNodes: Object.fromEntries(
+    ['fra-01', 'fra-02', 'fra-03'].map((name) => [
+      name,
+      name === node ? there(power, { disks: disks ?? 1, floating: floating ?? 0 }) : 'nothing',
+    ]),
+  ),
+  held: [`${node} holds 1 2048 ${gb}`],
+  running: power === 'running' ? 1 : 0,
+  openJobs: [],
+})
+const moved = (given: Where) => ({
+  ...at('fra-02', given),
+  transfers: [`${given.mode} finished`],
+  events: [...started, 'transfer.finished'],
+})
+const stayed = (given: Where) => ({ ...at('fra-01', given), transfers: [`${given.mode} failed`] })
+/** A node that is lost still has what it had, and nobody asks it. */
+const aside = (name: string, end: ReturnType<typeof at>) => ({
+  ...end,
+  onNodes: { ...end.onNodes, [name]: expect.any(String) },
+  running: expect.any(Number),
+})
+
+const running: Where = { status: 'running', power: 'running', mode: 'cold' }
+const off: Where = { status: 'stopped', power: 'stopped', mode: 'cold' }
+const loaded: Where = { ...running, disks: 2, floating: 1, gb: 30 }
+
+async function start(p: World, id: string) {
+  const { jobId, serverId } = await move(p, id)
+  return { jobId, serverId }
+}
+async function stopped(p: World) {
+  const id = await order(p)
+  await p.admin('POST', `/servers/${id}/actions/power`, { action: 'off' })
+  await p.settle()
+  return id
+}
+/** With an extra volume, a floating address and a private network. */
+export async function withEverything(p: World) {
+  await p.admin('PATCH', `/admin/packages/${p.pack}`, { volumeGb: 50 })
+  const id = await order(p)
+  await p.admin('POST', `/servers/${id}/volumes`, { name: 'data', sizeGb: 10 })
+  await p.settle()
+  const { id: floatingId } = await p.admin('POST', `/customers/${p.customer.id}/floating-ips`, {
+    locationId: p.location,
+  })
+  await p.admin('POST', `/floating-ips/${floatingId}/actions/assign`, { serverId: id })
+  await p.settle()
+  const network = { name: 'backend', locationId: p.location, ipv4: '10.20.0.0/24' }
+  const { id: networkId } = await p.admin('POST', `/customers/${p.customer.id}/networks`, network)
+  await p.admin('POST', `/networks/${networkId}/servers`, { serverId: id })
+  await p.settle()
+  return id
+}
+
+/** Lost before the pivot its home takes the server with it; afterwards it is only a place that is not cleared. */
+const lost = (given: Where) => ({
+  nodeId: (isPast: boolean) =>
+    isPast
+      ? aside('fra-01', moved(given))
+      : {
+          status: 'failed',
+          stays: ['home on fra-01'],
+          onNodes: { 'fra-01': expect.any(String), 'fra-02': 'nothing', 'fra-03': 'nothing' },
+          transfers: [`${given.mode} failed`],
+          openJobs: [],
+        },
+  // It is brought back, unless the move had ended before the loss: then it failed with its new home.
+  otherNodeId: (isPast: boolean, { transfers: [transfer] }: { transfers: string[] }) =>
+    isPast && transfer === `${given.mode} finished`
+      ? { status: 'failed', stays: ['home on fra-02'], openJobs: [] }
+      : { ...aside('fra-02', at('fra-01', given)), transfers: [`${given.mode} failed`] },
+})
+
+const moves: readonly Scenario[] = [
+  {
+    name: 'moving a running server',
+    kind: 'move',
+    before: order,
+    start,
+    succeeds: moved(running),
+    fails: stayed(running),
+    lost: lost(running),
+  },
+  {
+    name: 'moving a server that is off',
+    kind: 'move',
+    before: stopped,
+    start,
+    succeeds: moved(off),
+    fails: stayed(off),
+    sampled: true,
+  },
+  {
+    name: 'moving a server with a volume, a floating address and a private network',
+    kind: 'move',
+    before: withEverything,
+    start,
+    succeeds: moved(loaded),
+    fails: stayed(loaded),
+    sampled: true,
+  },
+  {
+    name: 'clearing the node that a server left',
+    kind: 'clear_move',
+    before: order,
+    start: async (p, id) => {
+      await start(p, id)
+      await p.settle()
+      const { id: jobId } = p.db.$client.query("SELECT id FROM jobs WHERE kind = 'clear_move'").get() as { id: string }
+      return { jobId, serverId: id }
+    },
+    succeeds: moved(running),
+  },
+]
+
+export const scenarios: readonly Scenario[] = moves.map((scenario) => ({ ...scenario, open, measure: where }))
