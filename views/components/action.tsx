@@ -226,6 +226,11 @@ export const Menu = ({ label, small, children }: { label: string; small?: boolea
   </details>
 )
 
+/** The button “Change”, whose dialog has the fields of what is there now, and saves them. */
+export const Edit = (props: Omit<ActionProps, 'label' | 'submit'> & { label?: string }) => (
+  <Action label="Change" submit="Save" done="Saved" {...props} />
+)
+
 type Thing = { id: string; name: string }
 type EditProps = { op: Operation; of: Thing; fields: ComponentChildren } & Pick<
   ActionProps,
@@ -233,17 +238,7 @@ type EditProps = { op: Operation; of: Thing; fields: ComponentChildren } & Pick<
 >
 /** The entry in the menu of a thing, or the button on its page, behind which its fields are. */
 export const EditEntry = ({ op, of: { id, name }, label, inMenu = true, ...more }: EditProps) => (
-  <Action
-    op={op}
-    params={{ id }}
-    label={label}
-    of={name}
-    inMenu={inMenu}
-    title={`${label} ${name}`}
-    submit="Save"
-    done="Saved"
-    {...more}
-  />
+  <Edit op={op} params={{ id }} label={label} of={name} inMenu={inMenu} title={`${label} ${name}`} {...more} />
 )
 
 /** The entry “Rename” in the menu of a thing that its owner named. */

@@ -5,7 +5,7 @@ import { keepWords } from '../../../src/compute/backups/plans/retention.ts'
 import { type Answers, ifAllowed, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { ArchiveEntry, GoodsState } from '../../catalog/goods.tsx'
-import { Action, Menu } from '../../components/action.tsx'
+import { Action, Edit, Menu } from '../../components/action.tsx'
 import { Select } from '../../components/field.tsx'
 import { ListedFields } from '../../components/forms/listed-fields.tsx'
 import { Head } from '../../components/head.tsx'
@@ -128,7 +128,7 @@ const AddPlan = ({ targets }: { targets: Targets }) => (
 const PlanMenu = ({ of: p, targets }: { of: Plan; targets: Targets }) =>
   useAt().may(changeBackupPlan) ? (
     <Menu label={`Actions for ${p.name}`} small>
-      <Action
+      <Edit
         op={changeBackupPlan}
         params={{ id: p.id }}
         label="Edit"
@@ -136,7 +136,6 @@ const PlanMenu = ({ of: p, targets }: { of: Plan; targets: Targets }) =>
         inMenu
         title={`Edit ${p.name}`}
         wide
-        submit="Save"
         done="Saved; that it keeps less waits"
         confirm={{
           consequences: [

@@ -5,7 +5,7 @@ import type { listBackupPlans } from '../../../src/compute/backups/plans/plans.t
 import { keepWords } from '../../../src/compute/backups/plans/retention.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { Action } from '../../components/action.tsx'
+import { Edit } from '../../components/action.tsx'
 import type { Area } from '../../components/area.ts'
 import { Select } from '../../components/field.tsx'
 import { Facts, Section } from '../../components/section.tsx'
@@ -55,13 +55,11 @@ function Choose({ server, chosen, plans }: ChooseProps) {
   const open = plans.filter(({ archived, id }) => !archived || id === chosen?.id)
   if (!useAt().may(setServerBackupPlan)) return null
   return (
-    <Action
+    <Edit
       op={setServerBackupPlan}
       params={{ id: server.id }}
       label={chosen ? 'Change plan' : 'Choose plan'}
       title={`Backup plan of ${server.hostname}`}
-      submit="Save"
-      done="Saved"
       disabledReason={!open.length && 'There is no backup plan yet. Add one under Backup plans.'}
       fields={
         <Select

@@ -2,7 +2,7 @@
 import { removeNodeLogin, setNodeLogin } from '../../../src/compute/backup-targets/node-logins.ts'
 import type { listBackupTargets } from '../../../src/compute/backup-targets/targets.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
-import { Action } from '../../components/action.tsx'
+import { Action, Edit } from '../../components/action.tsx'
 import { Select } from '../../components/field.tsx'
 import { count } from '../../components/words.ts'
 import { NodeLogin } from './fields.tsx'
@@ -25,14 +25,13 @@ const namesOf = (nodes: readonly { name: string }[]) =>
     .join(', ') + (nodes.length > NAMED ? ' …' : '')
 
 export const GiveLogin = ({ of: b, nodes }: { of: Target; nodes: Nodes }) => (
-  <Action
+  <Edit
     op={setNodeLogin}
     params={{ id: b.id }}
     label="Give a node its own login"
     of={b.name}
     inMenu
     title={`A login for one node at ${b.name}`}
-    submit="Save"
     done="The node uses its own login from now on. Test it."
     disabledReason={!nodes.length && 'There is no node yet.'}
     fields={

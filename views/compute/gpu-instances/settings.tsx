@@ -10,10 +10,9 @@ import { renameInstance } from '../../../src/compute/gpu-instances/settings/rena
 import { setInstanceRestartPolicy } from '../../../src/compute/gpu-instances/settings/restart-policy.ts'
 import { setInstanceKeys } from '../../../src/compute/gpu-instances/settings/ssh-keys.ts'
 import { getIdleStop, setIdleStop } from '../../../src/compute/gpu-instances/use/idle-stop.ts'
-import { restartPolicyWords } from '../../../src/fleet/workloads/restart-policy.ts'
 import { listSshKeys } from '../../../src/identity/ssh-keys/ssh-keys.ts'
 import { type Answers, ifNamed, reading } from '../../../src/kernel/web/page.ts'
-import { Action } from '../../components/action.tsx'
+import { Action, Edit } from '../../components/action.tsx'
 import type { Area } from '../../components/area.ts'
 import { Checks } from '../../components/choices.tsx'
 import { Field, Select, TextArea } from '../../components/field.tsx'
@@ -22,8 +21,8 @@ import { Live } from '../../components/live.tsx'
 import { Section } from '../../components/section.tsx'
 import { span } from '../../components/time.tsx'
 import { count, list } from '../../components/words.ts'
-import { Setting } from '../servers/settings/setting.tsx'
-import { restartPolicies } from '../servers/words.ts'
+import { Setting } from '../workloads/setting.tsx'
+import { BillingService, Rename, RestartPolicy } from '../workloads/settings.tsx'
 import { DeleteButton, HELD } from './actions.tsx'
 import { instancePage } from './area.ts'
 import { frameReads, InstanceFrame } from './frame.tsx'
@@ -61,40 +60,23 @@ export const instanceSettingsPages = instancePage({
 
 const Settings = (data: InArea) => (
   <div class="rows wrap">
-    <Rename {...data} />
+    <Rename op={renameInstance} of={data.instance} />
     <Keys {...data} />
     <Environment {...data} />
     <HttpPorts {...data} />
     <IdleStop {...data} />
-    <RestartPolicy {...data} />
-    <BillingService {...data} />
+    <RestartPolicy
+      op={setInstanceRestartPolicy}
+      of={data.instance}
+      ends="ends by itself"
+      hint="An instance that was stopped in the panel stays off."
+      disabledReason={disabledReason(data.instance, 'restart_policy')}
+    />
+    <BillingService op={setInstanceBillingService} of={data.instance} />
     <Rebuild {...data} />
     <Suspend {...data} />
     <Delete {...data} />
   </div>
-)
-
-const Rename = ({ instance }: InArea) => (
-  <Setting op={renameInstance} title="Name" words={instance.name}>
-    <Action
-      op={renameInstance}
-      params={{ id: instance.id }}
-      label="Rename"
-      title={`Rename ${instance.name}`}
-      submit="Save"
-      done="Saved"
-      fields={
-        <Field
-          scope="rename"
-          name="name"
-          label="Name"
-          required
-          value={instance.name}
-          hint="Shown in the panel. The hostname stays."
-        />
-      }
-    />
-  </Setting>
 )
 
 const Keys = ({ instance, keys, area }: InArea) => (
@@ -106,13 +88,11 @@ const Keys = ({ instance, keys, area }: InArea) => (
     }
   >
     {keys && (
-      <Action
+      <Edit
         op={setInstanceKeys}
         params={{ id: instance.id }}
-        label="Change"
         of="the SSH keys"
         title={`SSH keys of ${instance.name}`}
-        submit="Save"
         done="The keys are being changed"
         disabledReason={away(instance) ?? disabledReason(instance, 'ssh_keys')}
         fields={
@@ -154,13 +134,11 @@ const Environment = ({ instance }: InArea) => (
     }
   >
     {instance.environment && (
-      <Action
+      <Edit
         op={setInstanceEnvironment}
         params={{ id: instance.id }}
-        label="Change"
         of="environment and command"
         title={`Environment and command of ${instance.name}`}
-        submit="Save"
         done="Saved; the next start uses them"
         wide
         disabledReason={disabledReason(instance, 'environment')}
@@ -210,13 +188,11 @@ const HttpPorts = ({ instance }: InArea) =>
           : 'None: no port is reached by a name of its own.'
       }
     >
-      <Action
+      <Edit
         op={setInstanceHttpPorts}
         params={{ id: instance.id }}
-        label="Change"
         of="the HTTP names"
         title={`HTTP names of ${instance.name}`}
-        submit="Save"
         done="Saved; the names change within seconds"
         disabledReason={disabledReason(instance, 'http_ports')}
         fields={
@@ -253,14 +229,11 @@ const IdleStop = ({ instance, idle }: InArea) => (
       </>
     }
   >
-    <Action
+    <Edit
       op={setIdleStop}
       params={{ id: instance.id }}
-      label="Change"
       of="the stop when idle"
       title={`Stop ${instance.name} when idle`}
-      submit="Save"
-      done="Saved"
       fields={
         <>
           <Field
@@ -280,64 +253,6 @@ const IdleStop = ({ instance, idle }: InArea) => (
           />
           <p class="hint">{HELD} To end that, delete it.</p>
         </>
-      }
-    />
-  </Setting>
-)
-
-const RestartPolicy = ({ instance }: InArea) => (
-  <Setting
-    op={setInstanceRestartPolicy}
-    title="When it ends by itself"
-    words={restartPolicyWords[instance.restartPolicy]}
-  >
-    <Action
-      op={setInstanceRestartPolicy}
-      params={{ id: instance.id }}
-      label="Change"
-      of="what happens when it ends by itself"
-      title={`When ${instance.name} ends by itself`}
-      submit="Save"
-      done="Saved"
-      disabledReason={disabledReason(instance, 'restart_policy')}
-      fields={
-        <Select
-          scope={`restart-${instance.id}`}
-          name="restartPolicy"
-          label="Restart policy"
-          value={instance.restartPolicy}
-          options={restartPolicies}
-          hint="An instance that was stopped in the panel stays off."
-        />
-      }
-    />
-  </Setting>
-)
-
-const BillingService = ({ instance }: InArea) => (
-  <Setting
-    op={setInstanceBillingService}
-    title="Billing identifier"
-    words={instance.billingServiceId ?? 'None: a billing system sets it with its order.'}
-  >
-    <Action
-      op={setInstanceBillingService}
-      params={{ id: instance.id }}
-      label="Change"
-      of="the billing identifier"
-      title={`Billing identifier of ${instance.name}`}
-      submit="Save"
-      done="Saved"
-      fields={
-        <Field
-          scope={`billing-${instance.id}`}
-          name="billingServiceId"
-          label="Billing identifier"
-          value={instance.billingServiceId}
-          nullable
-          mono
-          hint="As the billing system knows the service, for example whmcs:4711."
-        />
       }
     />
   </Setting>

@@ -13,8 +13,8 @@ import { Live } from '../../components/live.tsx'
 import { Copyable, Note } from '../../components/section.tsx'
 import { ServerFrame } from '../servers/frame.tsx'
 import { away } from '../servers/power-buttons.tsx'
-import { Setting } from '../servers/settings/setting.tsx'
 import { disabledReason } from '../servers/words.ts'
+import { Setting } from '../workloads/setting.tsx'
 
 const reads = {
   server: getServer,

@@ -2,13 +2,9 @@
 import type { ComponentChildren } from 'preact'
 import { server as resource } from '../../../src/compute/server-records/model.ts'
 import { undeleteServer } from '../../../src/compute/servers/life/undelete.ts'
-import { rightsWith } from '../../../src/identity/team/access.ts'
 import type { listMemberships } from '../../../src/identity/team/memberships.ts'
-import { roles } from '../../../src/identity/team/role.ts'
-import { mayCallOn } from '../../../src/kernel/api/operation.ts'
-import type { Answers, At } from '../../../src/kernel/web/page.ts'
+import type { Answers } from '../../../src/kernel/web/page.ts'
 import { inContext, useAt, usePageContext } from '../../../src/kernel/web/page-context.ts'
-import type { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { OsTile } from '../../catalog/images/os.tsx'
 import { Action, Menu } from '../../components/action.tsx'
 import type { Area } from '../../components/area.ts'
@@ -19,29 +15,22 @@ import { Live } from '../../components/live.tsx'
 import { Copyable, Note } from '../../components/section.tsx'
 import { ServerState } from '../../components/state.tsx'
 import { PageTabs } from '../../components/table.tsx'
-import { howLong, Moment, Time } from '../../components/time.tsx'
+import { Moment, Time } from '../../components/time.tsx'
 import { Leave } from '../../identity/team/actions.tsx'
-import { roleTitles } from '../../identity/team/fields.tsx'
+import { JobBar, type Jobs, NodeAway, narrowed, Shared } from '../workloads/frame.tsx'
 import { ForceOff, PowerButton, quickPower } from './power-buttons.tsx'
 import { OwnerLink } from './table.tsx'
 import type { Server } from './words.ts'
 
-export type Jobs = Answers<{ jobs: typeof listJobs }>['jobs']
 export type Memberships = Answers<{ m: typeof listMemberships }>['m'] | undefined
 type FrameProps = { server: Server; jobs: Jobs; memberships: Memberships; area: Area; children: ComponentChildren }
-
-/** Narrowed to what the owner of a shared server lets this reader do. */
-const narrowed = (at: At, { access }: Server): At => {
-  const rights = rightsWith(access)
-  return rights ? { ...at, may: (op) => at.may(op) && (op.on !== resource || mayCallOn(op, at.actor, rights)) } : at
-}
 
 /** The frame around every tab of a server. Below it, buttons are drawn by the rights on this server. */
 export function ServerFrame({ children, ...of }: FrameProps) {
   const context = usePageContext()
   const { server: s, area } = of
   return inContext(
-    { ...context, at: narrowed(context.at, s) },
+    { ...context, at: narrowed(context.at, resource, s) },
     <>
       <Live id="server" every={2}>
         <Head
@@ -54,7 +43,18 @@ export function ServerFrame({ children, ...of }: FrameProps) {
         />
         <Notices {...of} />
         <PageTabs label="Server" of={tabsOf(s, area)} />
-        <JobBar {...of} />
+        <JobBar
+          // One that leaves the server to others, such as a backup, is shown while it is at work, too.
+          working={s.job ?? of.jobs.data.find(({ state }) => state === 'running')}
+          jobs={of.jobs}
+          area={area}
+          stepOf={stepOf}
+          whenFailed={({ id }) => (
+            <>
+              . <Link href={`${area}/jobs/${id}`}>Why it failed</Link>
+            </>
+          )}
+        />
       </Live>
       {children}
     </>,
@@ -116,13 +116,8 @@ function Notices({ server: s, jobs, memberships, area }: Omit<FrameProps, 'child
   const rescuePage = `${area}/servers/${s.id}/rescue`
   return (
     <>
-      {s.access !== 'own' && <Shared server={s} memberships={memberships} />}
-      {!s.nodeConnected && s.status !== 'terminated' && (
-        <Note level="bad" action={s.node && <Link href={`/admin/nodes/${s.node.id}`}>Open node</Link>}>
-          <strong>{area ? 'Its node is not connected.' : 'It cannot be reached by the panel.'}</strong> It keeps running
-          but cannot be changed until the connection is back.
-        </Note>
-      )}
+      <Shared of={s} action={memberships?.data.filter(isOf(s)).map((m) => <Leave of={m} leadsTo="/servers" />) ?? []} />
+      {!s.nodeConnected && s.status !== 'terminated' && <NodeAway of={s} area={area} node="node" />}
       {s.powerKnownAt && s.status !== 'terminated' && (
         <Note level="warn" action={s.node && <Link href={`/admin/nodes/${s.node.id}`}>Open node</Link>}>
           <strong>Its state is the last known.</strong>{' '}
@@ -186,59 +181,9 @@ function WhyItFailed({ jobs, area }: Pick<FrameProps, 'jobs' | 'area'>) {
   return failed ? <Link href={`${area}/jobs/${failed.id}`}>Why it failed</Link> : null
 }
 
-/** The owner, what this reader may do, and the way out. */
-function Shared({ server: s, memberships }: { server: Server; memberships: Memberships }) {
-  if (s.access === 'own') return null
-  const mine = memberships?.data.filter((m) => (m.server ? m.server.id === s.id : m.owner.id === s.owner.id)) ?? []
-  return (
-    <Note level="info" action={mine.map((m) => <Leave of={m} leadsTo="/servers" />)}>
-      <strong>Shared by {s.owner.name}.</strong> {roleTitles[s.access]}: {roles[s.access].words}
-    </Note>
-  )
-}
-
-/** Always one line high, so that a job does not shift the page. */
-function JobBar({ server: s, jobs, area }: Omit<FrameProps, 'children'>) {
-  const { now } = useAt()
-  // One that leaves the server to others, such as a backup, is shown while it is at work, too.
-  const beside = jobs.data.find(({ state }) => state === 'running')
-  const working = s.job ?? beside
-  const job = jobs.data.find(({ id }) => id === working?.id)
-  const last = jobs.data[0]
-  return (
-    <>
-      <p class="sr" role="status">
-        {job ? `${job.title} is running.` : ''}
-      </p>
-      <div class={working ? 'job-bar on' : 'job-bar'}>
-        <Icon name={working ? 'refresh' : 'history'} />
-        {working ? (
-          <>
-            <span class="cut">
-              <b>{job?.title ?? 'A job is working on it'}</b>
-              {job && ` · ${stepOf(job)} · ${howLong(job.startedAt ?? job.createdAt, null, now)} · `}
-              {job && 'you can leave this page'}
-            </span>
-            <Link href={`${area}/jobs/${working.id}`}>Follow job</Link>
-            <progress max={100} value={working.progress} aria-label="Progress">{`${working.progress} %`}</progress>
-          </>
-        ) : last ? (
-          <span class="cut">
-            Last job: <Link href={`${area}/jobs/${last.id}`}>{last.title}</Link>
-            {last.state === 'failed' && ' failed'}, <Time iso={last.finishedAt ?? last.createdAt} />
-            {last.state === 'failed' && (
-              <>
-                . <Link href={`${area}/jobs/${last.id}`}>Why it failed</Link>
-              </>
-            )}
-          </span>
-        ) : (
-          <span class="cut">No jobs yet.</span>
-        )}
-      </div>
-    </>
-  )
-}
+/** Is it a membership by which its reader has this server? */
+const isOf = (s: Server) => (m: NonNullable<Memberships>['data'][number]) =>
+  m.server ? m.server.id === s.id : m.owner.id === s.owner.id
 
 const stepOf = ({ step }: { step: { n: number; of: number; name: string | null } }) =>
   `step ${step.n} of ${step.of}${step.name ? `, ${step.name}` : ''}`

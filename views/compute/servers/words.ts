@@ -2,7 +2,6 @@
 
 import type { ComponentChildren } from 'preact'
 import type { getServer } from '../../../src/compute/servers/list.ts'
-import { restartPolicyWords } from '../../../src/fleet/workloads/restart-policy.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { firewallActions } from '../../../src/network/firewalls/states.ts'
 import { exactGb, list } from '../../components/words.ts'
@@ -52,9 +51,6 @@ export const whatGoes = (server: Server): ComponentChildren[] => [
   'Extra volumes stay with their owner, detached, and count on until they are deleted.',
   'Until the window ends, which Settings says, the provider can bring it back.',
 ]
-
-/** For fields: the restart policies with the default first. */
-export const restartPolicies = Object.entries(restartPolicyWords).map(([value, label]) => ({ value, label }))
 
 const rate = (mbps: number | null) => (mbps === null ? 'not limited' : `${mbps.toLocaleString('en')} Mbit/s`)
 /** The port's speed: once where both directions are the same. */

@@ -8,7 +8,7 @@ import { listMemberships } from '../../../src/identity/team/memberships.ts'
 import { type Answers, allIfAllowed, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
-import { Action, Menu } from '../../components/action.tsx'
+import { Action, Edit, Menu } from '../../components/action.tsx'
 import { type Area, inEveryArea } from '../../components/area.ts'
 import { Field } from '../../components/field.tsx'
 import { Icon } from '../../components/icon.tsx'
@@ -169,15 +169,13 @@ const Restore = ({ server, of: snapshot }: { server: Server; of: Snapshot }) => 
 const RowMenu = ({ server, of: snapshot }: { server: Server; of: Snapshot }) =>
   useAt().may(changeSnapshotWords) ? (
     <Menu label={`Actions for ${snapshot.name}`} small>
-      <Action
+      <Edit
         op={changeSnapshotWords}
         params={{ id: server.id, snapshotId: snapshot.id }}
         label="Edit"
         of={snapshot.name}
         inMenu
         title={`Edit ${snapshot.name}`}
-        submit="Save"
-        done="Saved"
         fields={<Words scope={`edit-${snapshot.id}`} of={snapshot} />}
       />
       <Action

@@ -3,7 +3,7 @@ import { checkCard } from '../../../src/fleet/gpus/check.ts'
 import { changeGpuCard, changeGpuHost, forgetGpuCard, type listGpus } from '../../../src/fleet/gpus/hosts.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { Action, Menu } from '../../components/action.tsx'
+import { Action, Edit, Menu } from '../../components/action.tsx'
 import { Check, Field } from '../../components/field.tsx'
 import type { IconName } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
@@ -186,14 +186,11 @@ const CardMenu = ({ of: c }: { of: Card }) =>
   ) : null
 
 const ChangeHost = ({ of: h }: { of: Host }) => (
-  <Action
+  <Edit
     op={changeGpuHost}
     params={{ id: h.nodeId }}
-    label="Change"
     of={h.name}
     title={`Change the GPU host ${h.name}`}
-    submit="Save"
-    done="Saved"
     fields={
       <>
         <Check

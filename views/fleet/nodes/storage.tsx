@@ -5,7 +5,7 @@ import { FULL_PERCENT } from '../../../src/fleet/storage-pools/full.ts'
 import { listStoragePools } from '../../../src/fleet/storage-pools/list.ts'
 import { type Answers, page, reading } from '../../../src/kernel/web/page.ts'
 import { getStorageFill } from '../../../src/platform/metrics/fill.ts'
-import { Action } from '../../components/action.tsx'
+import { Edit } from '../../components/action.tsx'
 import { Check, Field } from '../../components/field.tsx'
 import { Meter } from '../../components/figures.tsx'
 import type { IconName } from '../../components/icon.tsx'
@@ -188,14 +188,11 @@ function Graph({ of: p, values }: { of: Pool; values: readonly (number | null)[]
 }
 
 const Change = ({ of: p }: { of: Pool }) => (
-  <Action
+  <Edit
     op={changeStoragePool}
     params={{ id: p.id }}
-    label="Change"
     of={p.name}
     title={`Change the storage pool ${p.name}`}
-    submit="Save"
-    done="Saved"
     fields={
       <>
         <Check

@@ -9,7 +9,7 @@ import {
 } from '../../../src/identity/customers/customers.ts'
 import type { changeReseller } from '../../../src/identity/resellers/resellers.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
-import { Action, EditEntry } from '../../components/action.tsx'
+import { Action, Edit, EditEntry } from '../../components/action.tsx'
 import { Field } from '../../components/field.tsx'
 
 type CustomerProps = { customer: Answers<{ customer: typeof getCustomer }>['customer'] }
@@ -38,16 +38,13 @@ export const AccountFields = ({ of: account }: { of: Account }) => (
 type EmailProps = { op: typeof changeCustomer | typeof changeReseller; of: Pick<Account, 'id' | 'name' | 'email'> }
 /** A call of its own, because it asks for the sender's identity again: who receives the mails can set the password. */
 export const ChangeAccountEmail = ({ op, of: account }: EmailProps) => (
-  <Action
+  <Edit
     op={op}
     params={{ id: account.id }}
-    label="Change"
     of="the e-mail address"
     part="email"
     small
     title={`E-mail address of ${account.name}`}
-    submit="Save"
-    done="Saved"
     fields={
       <Field
         scope="email"

@@ -1,7 +1,7 @@
 import type { getCustomer } from '../../../src/identity/customers/customers.ts'
 import { setAllowance } from '../../../src/identity/resellers/allowance.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
-import { Action } from '../../components/action.tsx'
+import { Edit } from '../../components/action.tsx'
 import { Field } from '../../components/field.tsx'
 import { count, exactGb, exactMb, traffic, units } from '../../components/words.ts'
 
@@ -31,15 +31,12 @@ const amounts: readonly (readonly [name: keyof Amounts, label: string, unit?: st
 export const Allowance = ({ customer: c }: { customer: Customer }) => (
   <span class="bar">
     {inWords(c.allowance)}
-    <Action
+    <Edit
       op={setAllowance}
       params={{ id: c.id }}
-      label="Change"
       of="allowance"
       small
       title={`Allowance of ${c.name}`}
-      submit="Save"
-      done="Saved"
       fields={
         <>
           <p class="muted">

@@ -9,7 +9,7 @@ import {
   unsuspendReseller,
 } from '../../../src/identity/resellers/resellers.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
-import { Action } from '../../components/action.tsx'
+import { Action, Edit } from '../../components/action.tsx'
 import { Checks } from '../../components/choices.tsx'
 import { Field } from '../../components/field.tsx'
 import { Link } from '../../components/link.tsx'
@@ -22,14 +22,12 @@ type ResellerProps = { reseller: Reseller }
 
 type ChangeProps = ResellerProps & { label: string; part?: string; title: string; fields: ComponentChildren }
 const Change = ({ reseller, label, part, title, fields }: ChangeProps) => (
-  <Action
+  <Edit
     op={changeReseller}
     params={{ id: reseller.id }}
     label={label}
     {...(part && { of: part, part })}
     title={title}
-    submit="Save"
-    done="Saved"
     fields={fields}
   />
 )

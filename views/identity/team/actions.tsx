@@ -3,7 +3,7 @@ import { resendInvitation } from '../../../src/identity/team/invite.ts'
 import { changeMember, type listTeam, removeMember } from '../../../src/identity/team/members.ts'
 import { leaveTeam, type listMemberships } from '../../../src/identity/team/memberships.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
-import { Action } from '../../components/action.tsx'
+import { Action, Edit } from '../../components/action.tsx'
 import { RoleChoice } from './fields.tsx'
 
 type Member = Answers<{ team: typeof listTeam }>['team']['data'][number]
@@ -13,7 +13,7 @@ type Membership = Answers<{ m: typeof listMemberships }>['m']['data'][number]
 export const nameOf = (m: Member) => m.name ?? m.email
 
 export const ChangeRole = ({ of: m }: { of: Member }) => (
-  <Action
+  <Edit
     op={changeMember}
     params={{ id: m.id }}
     label="Change role"
@@ -22,7 +22,6 @@ export const ChangeRole = ({ of: m }: { of: Member }) => (
     inMenu
     wide
     title={`Role of ${nameOf(m)}`}
-    submit="Save"
     done="Saved. It applies from now on"
     fields={<RoleChoice scope={`role-${m.id}`} value={m.role} />}
   />

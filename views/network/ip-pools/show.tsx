@@ -1,7 +1,7 @@
 import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import { type Answers, allIfAllowed, page, reading } from '../../../src/kernel/web/page.ts'
 import { attachPool, getPool, listPoolAddresses, removePool } from '../../../src/network/ip-pools/pools.ts'
-import { Action } from '../../components/action.tsx'
+import { Action, Edit } from '../../components/action.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Copyable, Empty, Facts, Note, Section } from '../../components/section.tsx'
@@ -56,13 +56,11 @@ const Awaiting = ({ pool: p }: { pool: Pool }) =>
 
 const PoolActions = ({ pool: p, nodes }: { pool: Pool; nodes: Nodes }) => (
   <>
-    <Action
+    <Edit
       op={attachPool}
       params={{ id: p.id }}
       label="Choose nodes"
       title={`Nodes of ${p.name}`}
-      submit="Save"
-      done="Saved"
       fields={<NodeChecks scope={`attach-${p.id}`} nodes={nodes} values={p.nodes.map((n) => n.id)} />}
     />
     <Action

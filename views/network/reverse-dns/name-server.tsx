@@ -8,7 +8,7 @@ import {
   type getNameServer,
   testNameServer,
 } from '../../../src/network/reverse-dns/settings.ts'
-import { Action } from '../../components/action.tsx'
+import { Action, Edit } from '../../components/action.tsx'
 import { Field } from '../../components/field.tsx'
 import { Facts, Section } from '../../components/section.tsx'
 
@@ -43,13 +43,11 @@ const Buttons = ({ of: s }: { of: NameServer }) => (
     {s.kind !== 'none' && (
       <Action op={testNameServer} label="Test" small done="It answers. Zones that Berth may change: {zones}" />
     )}
-    <Action
+    <Edit
       op={configurePowerDns}
       label="Use PowerDNS"
       small
       title="Use PowerDNS for reverse DNS"
-      submit="Save"
-      done="Saved"
       fields={
         <>
           <Field
@@ -71,14 +69,12 @@ const Buttons = ({ of: s }: { of: NameServer }) => (
         </>
       }
     />
-    <Action
+    <Edit
       op={configureRfc2136}
       label="Use dynamic updates"
       small
       wide
       title="Use dynamic updates for reverse DNS"
-      submit="Save"
-      done="Saved"
       fields={
         <>
           <Field

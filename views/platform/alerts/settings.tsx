@@ -4,11 +4,11 @@ import type { Answers } from '../../../src/kernel/web/page.ts'
 import { addAlert, type listAlerts, removeAlert, updateAlert } from '../../../src/platform/alerts/alerts.ts'
 import { alertKindNames, alertKinds, kindOf } from '../../../src/platform/alerts/kinds.ts'
 import { ALERTS_PER_SERVER, LONGEST_MINUTES } from '../../../src/platform/alerts/model.ts'
-import { Action } from '../../components/action.tsx'
+import { Action, Edit } from '../../components/action.tsx'
 import { Field } from '../../components/field.tsx'
 import { Time } from '../../components/time.tsx'
-import { Setting } from '../../compute/servers/settings/setting.tsx'
 import type { Server } from '../../compute/servers/words.ts'
+import { Setting } from '../../compute/workloads/setting.tsx'
 
 type Alerts = Answers<{ alerts: typeof listAlerts }>['alerts']
 type Alert = Alerts['data'][number]
@@ -111,14 +111,11 @@ const OneAlert = ({ of: a }: { of: Alert }) => (
       )
     }
   >
-    <Action
+    <Edit
       op={updateAlert}
       params={{ id: a.id }}
-      label="Change"
       of={a.description}
       title={a.description}
-      submit="Save"
-      done="Saved"
       fields={
         <>
           <Threshold scope={a.id} kind={a.kind} value={a.threshold} />

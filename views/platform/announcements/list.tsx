@@ -7,7 +7,7 @@ import {
   removeAnnouncement,
 } from '../../../src/platform/announcements/announcements.ts'
 import { type Audience, audiences } from '../../../src/platform/announcements/model.ts'
-import { Action, Menu } from '../../components/action.tsx'
+import { Action, Edit, Menu } from '../../components/action.tsx'
 import { Check, MomentField, Select, TextArea } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
@@ -139,15 +139,13 @@ function EndNow({ of: a }: { of: Announcement }) {
 const AnnouncementMenu = ({ of: a }: { of: Announcement }) =>
   useAt().may(changeAnnouncement) ? (
     <Menu label={`Actions for ${startOf(a.text)}`} small>
-      <Action
+      <Edit
         op={changeAnnouncement}
         params={{ id: a.id }}
         label="Edit"
         of={startOf(a.text)}
         inMenu
         title="Edit announcement"
-        submit="Save"
-        done="Saved"
         wide
         fields={<AnnouncementFields scope={`edit-${a.id}`} of={a} audiences={a.node ? ofNode : audiences} />}
       />

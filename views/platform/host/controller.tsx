@@ -7,7 +7,7 @@ import {
 } from '../../../src/platform/controller-backups/plan.ts'
 import { getPanelHost } from '../../../src/platform/host/panel-host.ts'
 import { getReplica } from '../../../src/platform/replica/show.ts'
-import { Action } from '../../components/action.tsx'
+import { Action, Edit } from '../../components/action.tsx'
 import { Checks } from '../../components/choices.tsx'
 import { Field } from '../../components/field.tsx'
 import { Meter } from '../../components/figures.tsx'
@@ -158,11 +158,10 @@ const Backups = ({ backups: b, targets }: { backups: BackupPlan; targets: Offere
 )
 
 const Plan = ({ backups: b, targets }: { backups: BackupPlan; targets: Offered }) => (
-  <Action
+  <Edit
     op={configureControllerBackups}
     label={b.targets.length ? 'Change' : 'Set up'}
     title="Backups of the database"
-    submit="Save"
     done="Saved; fewer targets or days wait"
     {...(b.targets.length > 0 && {
       confirm: {

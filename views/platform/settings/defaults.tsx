@@ -2,7 +2,7 @@
 import { settingInWords } from '../../../src/kernel/setting.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { changeSetting, type listSettings } from '../../../src/platform/settings/defaults.ts'
-import { Action } from '../../components/action.tsx'
+import { Edit } from '../../components/action.tsx'
 import { Check, Field } from '../../components/field.tsx'
 import { Section } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
@@ -47,14 +47,12 @@ const Waiting = ({ of: s }: { of: Setting }) =>
   )
 
 const Change = ({ of: s }: { of: Setting }) => (
-  <Action
+  <Edit
     op={changeSetting}
     params={{ of: s.name }}
     body={{ name: s.name }}
-    label="Change"
     of={s.title}
     title={s.title}
-    submit="Save"
     done={s.weakens === 'never' ? 'Saved' : 'Saved; what weakens a protection waits'}
     {...(s.weakens !== 'never' && { confirm: { consequences: [weakening[s.weakens]] } })}
     fields={typeof s.default === 'boolean' ? <Switch of={s} /> : <Whole of={s} />}

@@ -7,7 +7,7 @@ import {
   changeFirewallRule,
   removeFirewallRule,
 } from '../../../../src/network/firewalls/server-firewall.ts'
-import { Action, Menu } from '../../../components/action.tsx'
+import { Action, Edit, Menu } from '../../../components/action.tsx'
 import { Checks } from '../../../components/choices.tsx'
 import { Check, Select } from '../../../components/field.tsx'
 import { Link } from '../../../components/link.tsx'
@@ -145,13 +145,12 @@ function Buttons({ server: s, firewall, offered }: Props & { offered: readonly {
             />
           }
         />
-        <Action
+        <Edit
           op={changeFirewall}
           params={params}
           label="Settings"
           inMenu
           title={`Firewall of ${s.hostname}`}
-          submit="Save"
           done="The firewall is being changed"
           fields={
             <>
@@ -236,15 +235,13 @@ function RuleMenu({ server: s, of: rule, rules }: { server: Server; of: Row; rul
   const scope = `fw-${rule.id}`
   return (
     <Menu label={`Actions for ${nameOf(rule)}`} small>
-      <Action
+      <Edit
         op={changeFirewallRule}
         params={params}
-        label="Change"
         icon="pencil"
         of={nameOf(rule)}
         inMenu
         title={`Change ${nameOf(rule)}`}
-        submit="Save"
         done="The rule is being loaded"
         fields={
           <>

@@ -1,5 +1,5 @@
 import { setReverseName, setReverseNameUnconfirmed } from '../../../../src/network/reverse-dns/set.ts'
-import { Action } from '../../../components/action.tsx'
+import { Edit } from '../../../components/action.tsx'
 import { Field } from '../../../components/field.tsx'
 import { State } from '../../../components/state.tsx'
 import type { Server } from '../words.ts'
@@ -35,7 +35,7 @@ export const NameActions = (props: NameActionProps) => (
 
 type Op = typeof setReverseName | typeof setReverseNameUnconfirmed
 const NameAction = ({ server: s, address, name, isPrefix, op, label }: NameActionProps & { op: Op; label: string }) => (
-  <Action
+  <Edit
     op={op}
     params={{ id: s.id }}
     part={address}
@@ -43,8 +43,6 @@ const NameAction = ({ server: s, address, name, isPrefix, op, label }: NameActio
     label={label}
     inMenu
     title={`Reverse DNS of ${isPrefix ? 'the prefix' : address}`}
-    submit="Save"
-    done="Saved"
     fields={
       <>
         {isPrefix && (

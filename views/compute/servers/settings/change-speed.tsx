@@ -1,9 +1,9 @@
 // The entry “Speed” of a server's settings: limits of its own instead of its package's.
 import { changeSpeed } from '../../../../src/compute/speed/change.ts'
-import { Action } from '../../../components/action.tsx'
+import { Edit } from '../../../components/action.tsx'
 import { Field } from '../../../components/field.tsx'
+import { Setting } from '../../workloads/setting.tsx'
 import { disabledReason, type Server, speedWords } from '../words.ts'
-import { Setting } from './setting.tsx'
 
 const isOverridden = ({ override }: Server['speed']) => Object.values(override).some((limit) => limit !== null)
 
@@ -15,12 +15,11 @@ export function ChangeSpeed({ server: s }: { server: Server }) {
   const words = `${speedWords(speed)}${cpu}${isOverridden(speed) ? `. Its package: ${usual}` : ', as its package'}`
   return (
     <Setting op={changeSpeed} title="Speed" words={words}>
-      <Action
+      <Edit
         op={changeSpeed}
         params={{ id: s.id }}
         label="Change speed"
         title={`Speed of ${s.name}`}
-        submit="Save"
         done="The speed is being changed"
         disabledReason={disabledReason(s, 'speed')}
         fields={

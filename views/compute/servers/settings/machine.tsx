@@ -5,9 +5,9 @@ import { setIso } from '../../../../src/compute/servers/settings/iso.ts'
 import type { Answers } from '../../../../src/kernel/web/page.ts'
 import { Action } from '../../../components/action.tsx'
 import { Select } from '../../../components/field.tsx'
+import { Setting } from '../../workloads/setting.tsx'
 import { away } from '../power-buttons.tsx'
 import { disabledReason, type Server } from '../words.ts'
-import { Setting } from './setting.tsx'
 
 type Hardware = Answers<{ h: typeof getHardware }>['h']
 type Isos = Answers<{ i: typeof listIsos }>['i']['data']

@@ -9,8 +9,8 @@ import { Link } from '../../../components/link.tsx'
 import { List } from '../../../components/list.tsx'
 import { Empty } from '../../../components/section.tsx'
 import { Table } from '../../../components/table.tsx'
+import { Setting } from '../../workloads/setting.tsx'
 import { disabledReason, type Server } from '../words.ts'
-import { Setting } from './setting.tsx'
 
 const SHOWN = 10
 const reads = {

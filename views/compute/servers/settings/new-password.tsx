@@ -1,9 +1,9 @@
 import { resetPassword } from '../../../../src/compute/guest/root-password.ts'
 import { Action } from '../../../components/action.tsx'
+import { Setting } from '../../workloads/setting.tsx'
 import { rootPassword } from '../access.tsx'
 import { away } from '../power-buttons.tsx'
 import { disabledReason, type Server } from '../words.ts'
-import { Setting } from './setting.tsx'
 
 const appliesWords = (s: Server) =>
   s.status === 'running'

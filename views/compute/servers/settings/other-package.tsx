@@ -4,9 +4,9 @@ import { Action } from '../../../components/action.tsx'
 import { Radios } from '../../../components/choices.tsx'
 import type { Option } from '../../../components/field.tsx'
 import { exactGb, size } from '../../../components/words.ts'
+import { Setting } from '../../workloads/setting.tsx'
 import { away } from '../power-buttons.tsx'
 import { disabledReason, type Server } from '../words.ts'
-import { Setting } from './setting.tsx'
 
 type Offered = { id: string; name: string; vcpus: number; memoryMb: number; diskGb: number; archived: boolean }
 

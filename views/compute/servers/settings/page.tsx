@@ -13,7 +13,6 @@ import { labelServer } from '../../../../src/compute/servers/settings/labels.ts'
 import { renameServer } from '../../../../src/compute/servers/settings/name.ts'
 import { setProtection } from '../../../../src/compute/servers/settings/protection.ts'
 import { setRestartPolicy } from '../../../../src/compute/servers/settings/restart-policy.ts'
-import { restartPolicyWords } from '../../../../src/fleet/workloads/restart-policy.ts'
 import { getResellerAccount } from '../../../../src/identity/resellers/own.ts'
 import { inviteMember } from '../../../../src/identity/team/invite.ts'
 import { listMemberships } from '../../../../src/identity/team/memberships.ts'
@@ -21,14 +20,16 @@ import { type Answers, allIfAllowed, ifAllowed, reading } from '../../../../src/
 import { useAt } from '../../../../src/kernel/web/page-context.ts'
 import { listAlerts } from '../../../../src/platform/alerts/alerts.ts'
 import { listJobs } from '../../../../src/platform/jobs/jobs.ts'
-import { Action } from '../../../components/action.tsx'
+import { Action, Edit } from '../../../components/action.tsx'
 import { type Area, inEveryArea } from '../../../components/area.ts'
-import { Field, Select } from '../../../components/field.tsx'
+import { Field } from '../../../components/field.tsx'
 import { Link } from '../../../components/link.tsx'
 import { Live } from '../../../components/live.tsx'
 import { count, exactGb } from '../../../components/words.ts'
 import { InviteFields } from '../../../identity/team/fields.tsx'
 import { AlertSettings } from '../../../platform/alerts/settings.tsx'
+import { Setting } from '../../workloads/setting.tsx'
+import { BillingService, Rename, RestartPolicy } from '../../workloads/settings.tsx'
 import {
   AccessFields,
   accessFiles,
@@ -43,13 +44,12 @@ import { ServerFrame } from '../frame.tsx'
 import { ImagePicks } from '../image-picks.tsx'
 import { away } from '../power-buttons.tsx'
 import { keysOf } from '../show.tsx'
-import { disabledReason, restartPolicies, type Server, whatGoes } from '../words.ts'
+import { disabledReason, type Server, whatGoes } from '../words.ts'
 import { ChangeSpeed } from './change-speed.tsx'
 import { Machine } from './machine.tsx'
 import { ChangeOwner } from './new-owner.tsx'
 import { RootPassword } from './new-password.tsx'
 import { ChangePackage } from './other-package.tsx'
-import { Setting } from './setting.tsx'
 
 const reads = {
   server: getServer,
@@ -92,11 +92,21 @@ export const serverSettingsPages = inEveryArea({
 
 const Settings = (data: InArea) => (
   <div class="rows wrap">
-    <Rename server={data.server} />
+    <Rename op={renameServer} of={data.server} />
     <ChangePackage server={data.server} offered={data.packages?.data ?? data.terms?.packages ?? []} />
     <ChangeSpeed server={data.server} />
-    <BillingService server={data.server} />
-    <RestartPolicy server={data.server} />
+    <BillingService
+      op={setBillingService}
+      of={data.server}
+      more=" An order with this identifier takes over this server."
+    />
+    <RestartPolicy
+      op={setRestartPolicy}
+      of={data.server}
+      ends="stops on its own"
+      hint="Up to three times in ten minutes. A server that was stopped in the panel stays off."
+      disabledReason={disabledReason(data.server, 'restart_policy')}
+    />
     <RootPassword server={data.server} />
     <AlertSettings server={data.server} alerts={data.alerts} />
     <Machine server={data.server} hardware={data.hardware} isos={data.isos?.data ?? []} />
@@ -110,100 +120,17 @@ const Settings = (data: InArea) => (
   </div>
 )
 
-const Rename = ({ server: s }: { server: Server }) => (
-  <Setting op={renameServer} title="Name" words={s.name}>
-    <Action
-      op={renameServer}
-      params={{ id: s.id }}
-      label="Rename"
-      title={`Rename ${s.name}`}
-      submit="Save"
-      done="Saved"
-      fields={
-        <Field
-          scope="rename"
-          name="name"
-          label="Name"
-          required
-          value={s.name}
-          hint="Shown in the panel. The hostname stays."
-        />
-      }
-    />
-  </Setting>
-)
-
-const BillingService = ({ server: s }: { server: Server }) => (
-  <Setting
-    op={setBillingService}
-    title="Billing identifier"
-    words={s.billingServiceId ?? 'None: a billing system sets it with its order.'}
-  >
-    <Action
-      op={setBillingService}
-      params={{ id: s.id }}
-      label="Change"
-      of="the billing identifier"
-      title={`Billing identifier of ${s.name}`}
-      submit="Save"
-      done="Saved"
-      fields={
-        <Field
-          scope={`billing-${s.id}`}
-          name="billingServiceId"
-          label="Billing identifier"
-          value={s.billingServiceId}
-          nullable
-          mono
-          hint={
-            'As the billing system knows the service, for example whmcs:4711. An order with this identifier takes ' +
-            'over this server.'
-          }
-        />
-      }
-    />
-  </Setting>
-)
-
-const RestartPolicy = ({ server: s }: { server: Server }) => (
-  <Setting op={setRestartPolicy} title="When it stops on its own" words={restartPolicyWords[s.restartPolicy]}>
-    <Action
-      op={setRestartPolicy}
-      params={{ id: s.id }}
-      label="Change"
-      of="what happens when it stops on its own"
-      title={`When ${s.name} stops on its own`}
-      submit="Save"
-      done="Saved"
-      disabledReason={disabledReason(s, 'restart_policy')}
-      fields={
-        <Select
-          scope={`restart-${s.id}`}
-          name="restartPolicy"
-          label="Restart policy"
-          value={s.restartPolicy}
-          options={restartPolicies}
-          hint="Up to three times in ten minutes. A server that was stopped in the panel stays off."
-        />
-      }
-    />
-  </Setting>
-)
-
 /** Staff change their own labels, and read those of the owner in the line below. */
 function Labels({ server: s }: { server: Server }) {
   const own = s.staffLabels ?? s.labels
   const theirs = s.staffLabels && s.labels.length > 0 ? ` Its owner's: ${s.labels.join(', ')}.` : ''
   return (
     <Setting op={labelServer} title="Labels" words={`${own.join(', ') || 'None'}.${theirs}`}>
-      <Action
+      <Edit
         op={labelServer}
         params={{ id: s.id }}
-        label="Change"
         of="the labels"
         title={`Labels of ${s.name}`}
-        submit="Save"
-        done="Saved"
         fields={
           <Field
             scope={`labels-${s.id}`}

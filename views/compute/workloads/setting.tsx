@@ -1,7 +1,7 @@
-// One entry of a server's settings.
+// One entry of the settings of a workload.
 import type { ComponentChildren } from 'preact'
-import type { Operation } from '../../../../src/kernel/api/operation.ts'
-import { useAt } from '../../../../src/kernel/web/page-context.ts'
+import type { Operation } from '../../../src/kernel/api/operation.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
 
 type SettingProps = { op: Operation; title: string; words: ComponentChildren; children: ComponentChildren }
 /** Nothing for readers who may not call it. */
