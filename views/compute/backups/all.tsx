@@ -4,7 +4,7 @@ import { deleteBackupById } from '../../../src/compute/backups/delete.ts'
 import { listAllBackups } from '../../../src/compute/backups/list.ts'
 import { getResellerAccount } from '../../../src/identity/resellers/own.ts'
 import { type Answers, allIfAllowed, ifAllowed } from '../../../src/kernel/web/page.ts'
-import { Action, Menu } from '../../components/action.tsx'
+import { Menu } from '../../components/action.tsx'
 import { type Area, inEveryArea } from '../../components/area.ts'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
@@ -13,7 +13,7 @@ import { Empty } from '../../components/section.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Exact } from '../../components/time.tsx'
 import { exactGb } from '../../components/words.ts'
-import { BackupState, BrowseFiles } from './row.tsx'
+import { BackupState, BrowseFiles, DeleteBackup } from './row.tsx'
 import { RestoreToNewServer } from './to-new-server.tsx'
 
 const reads = {
@@ -95,31 +95,15 @@ const columnsFor = (area: Area, offers: Omit<InArea, 'backups' | 'area'>): Colum
       (b.state === 'ready' || b.state === 'failed') && (
         <Menu label={`Actions for the backup of ${b.serverName}`} small>
           {b.state === 'ready' && area !== '' && <RestoreToNewServer of={b} area={area} {...offers} />}
-          <Delete of={b} />
+          <DeleteBackup
+            op={deleteBackupById}
+            params={{ id: b.id }}
+            of={b}
+            title={`Delete this backup of ${b.serverName}?`}
+            loss="Nothing brings back what is in it."
+            others="Other backups stay as they are."
+          />
         </Menu>
       ),
   },
 ]
-
-const Delete = ({ of: b }: { of: Backup }) => (
-  <Action
-    op={deleteBackupById}
-    params={{ id: b.id }}
-    label="Delete"
-    of={b.startedAt}
-    inMenu
-    tone="bad"
-    title={`Delete this backup of ${b.serverName}?`}
-    done={b.state === 'failed' ? 'Deleted' : 'The backup is being deleted'}
-    confirm={{
-      keep: 'Keep it',
-      consequences: [
-        b.state === 'failed'
-          ? 'There is nothing in it: only its record is deleted.'
-          : 'Nothing brings back what is in it.',
-        'Other backups stay as they are.',
-        b.state === 'ready' && 'A target that is append-only keeps it; it then stays in this list.',
-      ],
-    }}
-  />
-)

@@ -28,9 +28,9 @@ import { bytes, count, exactGb } from '../../components/words.ts'
 import { BackupCalendar } from '../backup-plans/calendar.tsx'
 import { PlanOfServer } from '../backup-plans/of-server.tsx'
 import { ServerFrame } from '../servers/frame.tsx'
-import { away } from '../servers/power-buttons.tsx'
 import type { Server } from '../servers/words.ts'
-import { BackupState, BrowseFiles } from './row.tsx'
+import { notNow, Restore } from '../snapshots/disk-copies.tsx'
+import { BackupState, BrowseFiles, DeleteBackup } from './row.tsx'
 import { RestoreToNewServer } from './to-new-server.tsx'
 
 /** Of the page's query these parameters: each read knows its own. */
@@ -135,10 +135,6 @@ const LastFailure = ({ of: failure, hasWhole, area }: LastFailureProps) =>
     </Note>
   )
 
-/** An action of a job waits for the one that works on the server, and for the node. */
-const notNow = (server: Server, words: string | null) =>
-  away(server) ?? (server.job ? 'A job is working on it. Wait until it has ended.' : (words ?? undefined))
-
 const BackUp = ({ server, backups }: Pick<InArea, 'server' | 'backups'>) => (
   <Action
     op={makeBackup}
@@ -220,12 +216,37 @@ const Row = ({ server, backups, of: backup, area, ...offers }: InArea & { of: Ba
         </small>
       )}
     </div>
-    {backup.state === 'ready' && <Restore server={server} backups={backups} of={backup} />}
+    {backup.state === 'ready' && (
+      <Restore
+        op={restoreBackup}
+        params={{ id: server.id, backupId: backup.id }}
+        server={server}
+        of={{ ...backup, name: backup.startedAt, madeAt: backup.startedAt }}
+        noun="backup"
+        title={`Restore ${server.hostname} from a backup?`}
+        meanwhile={[
+          backups.snapshots > 0 &&
+            `${count(backups.snapshots, 'snapshot')} of the present disk ` +
+              `${backups.snapshots === 1 ? 'is' : 'are'} deleted.`,
+          server.status === 'running' &&
+            'The server keeps running while the disk is read. Then it is shut down and started from it.',
+        ]}
+        more="If anything fails before the end, the present disk stays as it is."
+      />
+    )}
     {(backup.state === 'ready' || backup.state === 'failed') && (
       <Menu label="Actions for this backup" small>
         {backup.state === 'ready' && <RestoreToNewServer of={backup} area={area} {...offers} />}
         {backup.state === 'ready' && <Drill of={backup} />}
-        <Delete server={server} of={backup} />
+        <DeleteBackup
+          op={removeBackup}
+          params={{ id: server.id, backupId: backup.id }}
+          of={backup}
+          title="Delete this backup?"
+          disabledReason={backup.notDeletable ?? undefined}
+          loss="The server can no longer be brought back to this moment."
+          others="Other backups and the server stay as they are."
+        />
       </Menu>
     )}
   </li>
@@ -244,38 +265,6 @@ function wordsOf(backup: Backup): string {
     .filter(Boolean)
     .join(', ')
 }
-
-const Restore = ({ server, backups, of: backup }: { server: Server; backups: Backups; of: Backup }) => (
-  <Action
-    op={restoreBackup}
-    params={{ id: server.id, backupId: backup.id }}
-    label="Restore"
-    of={backup.startedAt}
-    small
-    tone="bad"
-    title={`Restore ${server.hostname} from a backup?`}
-    disabledReason={notNow(server, backup.notRestorable)}
-    done="The backup is being restored"
-    confirm={{
-      type: server.hostname,
-      keep: 'Keep as it is',
-      consequences: [
-        <>
-          Everything written since <Exact iso={backup.startedAt} /> is lost.
-        </>,
-        backups.snapshots > 0 &&
-          `${count(backups.snapshots, 'snapshot')} of the present disk ` +
-            `${backups.snapshots === 1 ? 'is' : 'are'} deleted.`,
-        server.status === 'running' &&
-          'The server keeps running while the disk is read. Then it is shut down and started from it.',
-        backup.diskGb < server.diskGb &&
-          `The disk stays at ${exactGb(server.diskGb)}; its file system is as large as in the backup.`,
-        'Passwords and network settings inside are those of the backup. Addresses, firewall and backups stay.',
-        'If anything fails before the end, the present disk stays as it is.',
-      ],
-    }}
-  />
-)
 
 const proofs = {
   agent: 'its guest agent answered',
@@ -310,30 +299,6 @@ const Drill = ({ of: backup }: { of: Backup }) => (
         'It is restored into a machine without network, and its system has to answer. Then the machine is removed.',
         `Until then it takes memory and up to ${exactGb(backup.diskGb)} of disk of a node.`,
         'The server is not touched.',
-      ],
-    }}
-  />
-)
-
-const Delete = ({ server, of: backup }: { server: Server; of: Backup }) => (
-  <Action
-    op={removeBackup}
-    params={{ id: server.id, backupId: backup.id }}
-    label="Delete"
-    of={backup.startedAt}
-    inMenu
-    tone="bad"
-    title="Delete this backup?"
-    disabledReason={backup.notDeletable ?? undefined}
-    done={backup.state === 'failed' ? 'Deleted' : 'The backup is being deleted'}
-    confirm={{
-      keep: 'Keep it',
-      consequences: [
-        backup.state === 'failed'
-          ? 'There is nothing in it: only its record is deleted.'
-          : 'The server can no longer be brought back to this moment.',
-        'Other backups and the server stay as they are.',
-        backup.state === 'ready' && 'A target that is append-only keeps it; it then stays in this list.',
       ],
     }}
   />

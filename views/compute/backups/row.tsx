@@ -5,6 +5,7 @@ import { useAt } from '../../../src/kernel/web/page-context.ts'
 import type { Area } from '../../components/area.ts'
 import { Link } from '../../components/link.tsx'
 import { State } from '../../components/state.tsx'
+import { Delete } from '../snapshots/disk-copies.tsx'
 
 type Backup = Answers<{ b: typeof listAllBackups }>['b']['data'][number]
 
@@ -36,3 +37,22 @@ export function BackupState({ of: backup }: { of: Backup }) {
     </State>
   )
 }
+
+type DeleteProps = Pick<Parameters<typeof Delete>[0], 'op' | 'params' | 'title' | 'disabledReason'> & {
+  of: Pick<Backup, 'state' | 'startedAt'>
+  /** A sentence about what goes with one that is whole, and one about what stays. */
+  loss: string
+  others: string
+}
+export const DeleteBackup = ({ of: backup, loss, others, ...more }: DeleteProps) => (
+  <Delete
+    {...more}
+    of={backup.startedAt}
+    done={backup.state === 'failed' ? 'Deleted' : 'The backup is being deleted'}
+    consequences={[
+      backup.state === 'failed' ? 'There is nothing in it: only its record is deleted.' : loss,
+      others,
+      backup.state === 'ready' && 'A target that is append-only keeps it; it then stays in this list.',
+    ]}
+  />
+)

@@ -14,7 +14,7 @@ import { Copyable, Note } from '../../components/section.tsx'
 import { ServerFrame } from '../servers/frame.tsx'
 import { away } from '../servers/power-buttons.tsx'
 import { disabledReason } from '../servers/words.ts'
-import { Setting } from '../workloads/setting.tsx'
+import { Setting } from '../workloads/settings-entry.tsx'
 
 const reads = {
   server: getServer,

@@ -15,11 +15,11 @@ import { Icon } from '../../components/icon.tsx'
 import { Live } from '../../components/live.tsx'
 import { Empty, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
-import { Exact, Time } from '../../components/time.tsx'
+import { Time } from '../../components/time.tsx'
 import { bytes, exactGb } from '../../components/words.ts'
 import { ServerFrame } from '../servers/frame.tsx'
-import { away } from '../servers/power-buttons.tsx'
 import type { Server } from '../servers/words.ts'
+import { Delete, notNow, Restore } from './disk-copies.tsx'
 
 const reads = {
   server: getServer,
@@ -75,10 +75,6 @@ const None = ({ server, snapshots, area }: InArea) => (
   </Empty>
 )
 
-/** An action of a job waits for the one that works on the server, and for the node. */
-const notNow = (server: Server, words: string | null) =>
-  away(server) ?? (server.job ? 'A job is working on it. Wait until it has ended.' : (words ?? undefined))
-
 const Take = ({ server, snapshots }: Pick<InArea, 'server' | 'snapshots'>) => (
   <Action
     op={takeSnapshot}
@@ -131,38 +127,19 @@ const Row = ({ server, of: snapshot }: { server: Server; of: Snapshot }) => (
     </div>
     {snapshot.state === 'ready' && (
       <>
-        <Restore server={server} of={snapshot} />
+        <Restore
+          op={restoreSnapshot}
+          params={{ id: server.id, snapshotId: snapshot.id }}
+          server={server}
+          of={{ ...snapshot, madeAt: snapshot.createdAt }}
+          noun="snapshot"
+          title={`Restore ${server.hostname} to ${snapshot.name}?`}
+          meanwhile={[server.status === 'running' && 'The server is shut down and started again from the snapshot.']}
+        />
         <RowMenu server={server} of={snapshot} />
       </>
     )}
   </li>
-)
-
-const Restore = ({ server, of: snapshot }: { server: Server; of: Snapshot }) => (
-  <Action
-    op={restoreSnapshot}
-    params={{ id: server.id, snapshotId: snapshot.id }}
-    label="Restore"
-    of={snapshot.name}
-    small
-    tone="bad"
-    title={`Restore ${server.hostname} to ${snapshot.name}?`}
-    disabledReason={notNow(server, snapshot.notRestorable)}
-    done="The snapshot is being restored"
-    confirm={{
-      type: server.hostname,
-      keep: 'Keep as it is',
-      consequences: [
-        <>
-          Everything written since <Exact iso={snapshot.createdAt} /> is lost.
-        </>,
-        server.status === 'running' && 'The server is shut down and started again from the snapshot.',
-        snapshot.diskGb < server.diskGb &&
-          `The disk stays at ${exactGb(server.diskGb)}; its file system is as large as in the snapshot.`,
-        'Passwords and network settings inside are those of the snapshot. Addresses, firewall and snapshots stay.',
-      ],
-    }}
-  />
 )
 
 /** Nothing for readers who may only look. */
@@ -178,24 +155,18 @@ const RowMenu = ({ server, of: snapshot }: { server: Server; of: Snapshot }) =>
         title={`Edit ${snapshot.name}`}
         fields={<Words scope={`edit-${snapshot.id}`} of={snapshot} />}
       />
-      <Action
+      <Delete
         op={removeSnapshot}
         params={{ id: server.id, snapshotId: snapshot.id }}
-        label="Delete"
         of={snapshot.name}
-        inMenu
-        tone="bad"
         title={`Delete ${snapshot.name}?`}
         disabledReason={notNow(server, snapshot.notDeletable)}
         done="The snapshot is being deleted"
-        confirm={{
-          keep: 'Keep it',
-          consequences: [
-            'The server cannot go back to it any more.',
-            'The disk and the other snapshots stay as they are, and the server runs on.',
-            `${exactGb(snapshot.diskGb)} are free again.`,
-          ],
-        }}
+        consequences={[
+          'The server cannot go back to it any more.',
+          'The disk and the other snapshots stay as they are, and the server runs on.',
+          `${exactGb(snapshot.diskGb)} are free again.`,
+        ]}
       />
     </Menu>
   ) : null

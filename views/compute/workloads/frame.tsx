@@ -46,7 +46,7 @@ type BarProps = {
   working: { id: string; progress: number } | null | undefined
   jobs: Jobs
   area: Area
-  /** What is said of a job at work before the time that it takes. */
+  /** The words for a job at work, before the time that it takes. */
   stepOf?(job: Job): string
   /** Behind the last job, where it failed. */
   whenFailed?(last: Job): ComponentChildren

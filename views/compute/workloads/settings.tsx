@@ -3,7 +3,7 @@ import { restartPolicyWords } from '../../../src/fleet/workloads/restart-policy.
 import type { Operation } from '../../../src/kernel/api/operation.ts'
 import { Edit } from '../../components/action.tsx'
 import { Field, Select } from '../../components/field.tsx'
-import { Setting } from './setting.tsx'
+import { Setting } from './settings-entry.tsx'
 
 type Of<More = unknown> = { op: Operation; of: { id: string; name: string } & More }
 

@@ -8,7 +8,7 @@ import { Action, Edit } from '../../components/action.tsx'
 import { Field } from '../../components/field.tsx'
 import { Time } from '../../components/time.tsx'
 import type { Server } from '../../compute/servers/words.ts'
-import { Setting } from '../../compute/workloads/setting.tsx'
+import { Setting } from '../../compute/workloads/settings-entry.tsx'
 
 type Alerts = Answers<{ alerts: typeof listAlerts }>['alerts']
 type Alert = Alerts['data'][number]

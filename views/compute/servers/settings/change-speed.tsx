@@ -2,7 +2,7 @@
 import { changeSpeed } from '../../../../src/compute/speed/change.ts'
 import { Edit } from '../../../components/action.tsx'
 import { Field } from '../../../components/field.tsx'
-import { Setting } from '../../workloads/setting.tsx'
+import { Setting } from '../../workloads/settings-entry.tsx'
 import { disabledReason, type Server, speedWords } from '../words.ts'
 
 const isOverridden = ({ override }: Server['speed']) => Object.values(override).some((limit) => limit !== null)

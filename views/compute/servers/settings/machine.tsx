@@ -5,7 +5,7 @@ import { setIso } from '../../../../src/compute/servers/settings/iso.ts'
 import type { Answers } from '../../../../src/kernel/web/page.ts'
 import { Action } from '../../../components/action.tsx'
 import { Select } from '../../../components/field.tsx'
-import { Setting } from '../../workloads/setting.tsx'
+import { Setting } from '../../workloads/settings-entry.tsx'
 import { away } from '../power-buttons.tsx'
 import { disabledReason, type Server } from '../words.ts'
 

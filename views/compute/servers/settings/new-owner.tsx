@@ -9,7 +9,7 @@ import { Link } from '../../../components/link.tsx'
 import { List } from '../../../components/list.tsx'
 import { Empty } from '../../../components/section.tsx'
 import { Table } from '../../../components/table.tsx'
-import { Setting } from '../../workloads/setting.tsx'
+import { Setting } from '../../workloads/settings-entry.tsx'
 import { disabledReason, type Server } from '../words.ts'
 
 const SHOWN = 10

@@ -1,6 +1,6 @@
 import { resetPassword } from '../../../../src/compute/guest/root-password.ts'
 import { Action } from '../../../components/action.tsx'
-import { Setting } from '../../workloads/setting.tsx'
+import { Setting } from '../../workloads/settings-entry.tsx'
 import { rootPassword } from '../access.tsx'
 import { away } from '../power-buttons.tsx'
 import { disabledReason, type Server } from '../words.ts'

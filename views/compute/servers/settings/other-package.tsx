@@ -4,7 +4,7 @@ import { Action } from '../../../components/action.tsx'
 import { Radios } from '../../../components/choices.tsx'
 import type { Option } from '../../../components/field.tsx'
 import { exactGb, size } from '../../../components/words.ts'
-import { Setting } from '../../workloads/setting.tsx'
+import { Setting } from '../../workloads/settings-entry.tsx'
 import { away } from '../power-buttons.tsx'
 import { disabledReason, type Server } from '../words.ts'
 

@@ -28,8 +28,8 @@ import { Live } from '../../../components/live.tsx'
 import { count, exactGb } from '../../../components/words.ts'
 import { InviteFields } from '../../../identity/team/fields.tsx'
 import { AlertSettings } from '../../../platform/alerts/settings.tsx'
-import { Setting } from '../../workloads/setting.tsx'
 import { BillingService, Rename, RestartPolicy } from '../../workloads/settings.tsx'
+import { Setting } from '../../workloads/settings-entry.tsx'
 import {
   AccessFields,
   accessFiles,
