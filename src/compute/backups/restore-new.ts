@@ -3,16 +3,12 @@
 import { Type as t } from 'typebox'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { hardwareOf } from '../../catalog/images/hardware.ts'
-import { packageOnSale } from '../../catalog/packages/model.ts'
-import { location } from '../../fleet/locations/model.ts'
 import { isNodeIn } from '../../fleet/node-records/queries.ts'
 import { changeWorkload } from '../../fleet/workloads/queries.ts'
-import { reserve } from '../../fleet/workloads/reserve.ts'
-import { mustNotBeLocked } from '../../identity/account-records/model.ts'
 import { accountById } from '../../identity/account-records/queries.ts'
-import { mustAllowOrder, resellerOf } from '../../identity/resellers/model.ts'
+import { mustAllowOrder } from '../../identity/resellers/model.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
-import { described, fields, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
+import { described, fields, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
@@ -21,13 +17,14 @@ import { exactGb } from '../../kernel/words.ts'
 import { addressesOf } from '../../network/ip-pools/allocate.ts'
 import { watchGuest } from '../guest/queries.ts'
 import { noteSeen } from '../guest/seen.ts'
+import { acceptServer, namedIn } from '../installation/accept.ts'
 import { hostname } from '../installation/order.ts'
 import { BOOT_LIMIT_SECONDS, NO_ANSWER, planInstallation } from '../installation/plan.ts'
-import { takenOver } from '../server-records/limits.ts'
-import { inEvent, load, serverJob, serverKind } from '../server-records/model.ts'
-import { insertServer, updateServer } from '../server-records/queries.ts'
+import { inEvent, load, serverJob } from '../server-records/model.ts'
+import { updateServer } from '../server-records/queries.ts'
 import { withPrivateCards } from '../server-vm/private-cards.ts'
 import { hasNetworkSeed, identitySeed, networkSeed } from '../server-vm/seed.ts'
+import { mustBeOrderable } from '../workloads/order.ts'
 import { repositoryIn } from './keys.ts'
 import { type Backup, backup, mustBeReady } from './model.ts'
 import { backupById } from './queries.ts'
@@ -77,9 +74,7 @@ export const restoreToNewServer = operation({
   ],
   example: { packageId: '<package_id>', nodeGroupId: '<location_id>', hostname: 'web01-restored' },
   run({ tx, actor, target, body, clock, nodes }) {
-    const what = see(tx, actor, packageOnSale, body.packageId, 'packageId')
-    if (what.archived) throw invalid({ field: 'packageId', message: 'is archived. Choose another package.' })
-    const where = see(tx, actor, location, body.nodeGroupId, 'nodeGroupId')
+    const { pack, where } = namedIn(tx, actor, body)
     if (isOnNodeOnly(tx, target) && !isNodeIn(tx, target.nodeId, where.id))
       throw invalid({
         field: 'nodeGroupId',
@@ -87,46 +82,33 @@ export const restoreToNewServer = operation({
       })
     const owner = accountById(tx, target.ownerId)!
     mustBeReady(target)
-    mustNotBeLocked(owner)
-    const reseller = resellerOf(tx, owner)
-    if (reseller) mustAllowOrder(tx, clock(), reseller, what, where)
-    if (what.diskGb < target.diskGb)
+    mustBeOrderable(tx, actor, owner, undefined, (reseller) => mustAllowOrder(tx, clock(), reseller, pack, where))
+    if (pack.diskGb < target.diskGb)
       throw new ApiError(
         'disk_too_small',
-        `The backup has a disk of ${exactGb(target.diskGb)}; this package has ${exactGb(what.diskGb)}. ` +
+        `The backup has a disk of ${exactGb(target.diskGb)}; this package has ${exactGb(pack.diskGb)}. ` +
           'Choose a bigger package.',
       )
+    const { imageId, imageChecksum } = target
     const {
       id,
       hostname: host,
       node,
-      pool,
       ipv4,
-    } = reserve(
-      tx,
-      { nodes, clock },
+    } = acceptServer(
+      { tx, actor, nodes, clock },
       {
-        kind: serverKind,
         owner,
-        location: where,
-        held: what,
+        pack,
+        where,
         hardware: hardwareOf(target),
         hostname: body.hostname?.toLowerCase(),
         name: undefined,
         lifecycle: 'provisioning',
         nodeId: isOnNodeOnly(tx, target) ? target.nodeId : null,
-        namesNodes: actor.kind === 'staff',
+        server: { ...hardwareOf(target), imageId, imageChecksum },
       },
     )
-    insertServer(tx, {
-      id,
-      ...hardwareOf(target),
-      ...takenOver(what, pool),
-      imageId: target.imageId,
-      imageChecksum: target.imageChecksum,
-    })
-    const { concerning, data } = inEvent(tx, load(tx, id))
-    emit(tx, clock(), 'server.created', concerning, { ...data, image: target.imageId })
     const title = `Restore a backup of ${target.serverName} to ${host}`
     const input = { serverId: id, nodeId: node.id, backupId: target.id, identity: body.identity ?? 'new' }
     const about = serverJob({ id, nodeId: node.id }, { by: actor, title, now: clock() })

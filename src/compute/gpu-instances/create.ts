@@ -5,16 +5,15 @@ import { gpuOffer, imagesOf, needOf } from '../../catalog/gpu-offers/model.ts'
 import { reserveInstance } from '../../fleet/gpus/hold.ts'
 import { location } from '../../fleet/locations/model.ts'
 import { changeWorkload } from '../../fleet/workloads/queries.ts'
-import { mustNotBeLocked } from '../../identity/account-records/model.ts'
-import { sendWelcome } from '../../identity/auth/passwords/change.ts'
-import { mustAllowInstance, resellerOf } from '../../identity/resellers/model.ts'
+import { mustAllowInstance } from '../../identity/resellers/model.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { described, fields, isDryRun, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { given } from '../given.ts'
 import { orderedFor, ownerOf } from '../ordered-for.ts'
 import { displayName } from '../workloads/acting.ts'
-import { billingServiceId, mustBeFreeService, mustNameOwnService } from '../workloads/service-id.ts'
+import { mustBeOrderable, welcomeOwner } from '../workloads/order.ts'
+import { billingServiceId } from '../workloads/service-id.ts'
 import { gpuInstanceKind, instanceJob, load, tell } from './model.ts'
 import { insertInstance } from './queries.ts'
 import { newJupyterToken } from './run/container.ts'
@@ -80,12 +79,10 @@ export const createInstance = operation({
           : { field: 'imageId', message: 'is not an image of this offer that is on sale. Choose another image.' },
       )
     const sshKeys = body.sshKeyIds === undefined ? everyKeyOf(tx, owner.id) : chosenKeys(tx, owner.id, body.sshKeyIds)
-    mustNameOwnService(actor, owner.id, body.billingServiceId)
-    mustBeFreeService(tx, actor, { resellerId: owner.resellerId }, body.billingServiceId)
-    mustNotBeLocked(owner)
     const need = needOf(offer)
-    const reseller = resellerOf(tx, owner)
-    if (reseller) mustAllowInstance(tx, now, reseller, where, need)
+    mustBeOrderable(tx, actor, owner, body.billingServiceId, (reseller) =>
+      mustAllowInstance(tx, now, reseller, where, need),
+    )
 
     const held = reserveInstance(
       tx,
@@ -102,8 +99,7 @@ export const createInstance = operation({
     })
     if (body.billingServiceId) changeWorkload(tx, id, { billingServiceId: body.billingServiceId })
     tell(tx, now, 'gpu_instance.created', id, {})
-    // An account that was made without an invitation: this is the first that its holder hears of it.
-    if (owner.passwordHash === null && owner.welcomedAt === null) sendWelcome(tx, { secrets, clock, brandFor }, owner)
+    welcomeOwner(tx, { secrets, clock, brandFor }, owner)
     const { name } = load(tx, id)
     const jobId = startJob(
       tx,

@@ -3,33 +3,19 @@
 import { type Static, Type as t } from 'typebox'
 import { administratorOf, hardwareOf } from '../../catalog/images/hardware.ts'
 import { sourceOf } from '../../catalog/images/model.ts'
-import { packageOnSale } from '../../catalog/packages/model.ts'
-import { location } from '../../fleet/locations/model.ts'
 import { isNodeIn } from '../../fleet/node-records/queries.ts'
-import { changeWorkload } from '../../fleet/workloads/queries.ts'
-import { reserve } from '../../fleet/workloads/reserve.ts'
 import { areas } from '../../identity/account-records/areas.ts'
-import { type Account, mustNotBeLocked } from '../../identity/account-records/model.ts'
-import { sendWelcome } from '../../identity/auth/passwords/change.ts'
-import { mustAllowOrder, resellerOf } from '../../identity/resellers/model.ts'
+import type { Account } from '../../identity/account-records/model.ts'
+import { mustAllowOrder } from '../../identity/resellers/model.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { type Code, invalid } from '../../kernel/api/errors.ts'
-import {
-  type Call,
-  described,
-  fields,
-  isDryRun,
-  namedSchema,
-  nullable,
-  operation,
-  see,
-} from '../../kernel/api/operation.ts'
+import { type Call, described, fields, isDryRun, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import { emit } from '../../kernel/jobs/outbox.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
 import type { MailContent } from '../../kernel/mail/mail-content.ts'
 import { type Given, given } from '../given.ts'
+import { acceptServer, namedIn } from '../installation/accept.ts'
 import { installing } from '../installation/install.ts'
 import {
   access,
@@ -44,12 +30,11 @@ import {
   rootPasswordFor,
 } from '../installation/order.ts'
 import { orderedFor, ownerOf } from '../ordered-for.ts'
-import { takenOver } from '../server-records/limits.ts'
-import { inEvent, load, serverJob, serverKind } from '../server-records/model.ts'
-import { insertServer } from '../server-records/queries.ts'
+import { serverJob } from '../server-records/model.ts'
 import type { RootPassword } from '../server-vm/root-password.ts'
 import { displayName } from '../workloads/acting.ts'
-import { billingServiceId, mustBeFreeService, mustNameOwnService } from '../workloads/service-id.ts'
+import { mustBeOrderable, welcomeOwner } from '../workloads/order.ts'
+import { billingServiceId } from '../workloads/service-id.ts'
 
 const named = t.String({ minLength: 1, maxLength: 40 })
 const wanted = {
@@ -145,46 +130,31 @@ function accept(
 ) {
   const body = given(asked)
   const owner = ownerOf({ tx, actor, query, clock }, ordering, asked.ownerId)
-  const what = see(tx, actor, packageOnSale, body.packageId, 'packageId')
-  if (what.archived) throw invalid({ field: 'packageId', message: 'is archived. Choose another package.' })
-  const where = see(tx, actor, location, body.nodeGroupId, 'nodeGroupId')
+  const { pack, where } = namedIn(tx, actor, body)
   const first =
     body.imageId === undefined ? noImage(body) : withImage(tx, actor, body, body.imageId, owner.id, rootPassword)
-  if (first) mustFit(first.image, what.diskGb)
+  if (first) mustFit(first.image, pack.diskGb)
   if (nodeId) mustStandIn(tx, nodeId, where.id)
-  mustNameOwnService(actor, owner.id, body.billingServiceId)
-  mustBeFreeService(tx, actor, { resellerId: owner.resellerId }, body.billingServiceId)
-  mustNotBeLocked(owner)
-  const reseller = resellerOf(tx, owner)
-  if (reseller) mustAllowOrder(tx, clock(), reseller, what, where)
-
-  const { id, hostname, node, pool, ipv4 } = reserve(
-    tx,
-    { nodes, clock },
+  mustBeOrderable(tx, actor, owner, body.billingServiceId, (reseller) =>
+    mustAllowOrder(tx, clock(), reseller, pack, where),
+  )
+  const { id, hostname, node, ipv4 } = acceptServer(
+    { tx, actor, nodes, clock },
     {
-      kind: serverKind,
       owner,
-      location: where,
-      held: what,
+      pack,
+      where,
       hardware: first && hardwareOf(first.image),
       hostname: first?.hostname,
       name: body.name,
       lifecycle: first ? 'provisioning' : 'pending_setup',
       nodeId,
-      namesNodes: actor.kind === 'staff',
+      server: { imageId: first?.image.id ?? null },
+      billingServiceId: body.billingServiceId,
     },
   )
-  insertServer(tx, {
-    id,
-    ...takenOver(what, pool),
-    imageId: first?.image.id ?? null,
-  })
-  if (body.billingServiceId) changeWorkload(tx, id, { billingServiceId: body.billingServiceId })
-  const { concerning, data } = inEvent(tx, load(tx, id))
-  emit(tx, clock(), 'server.created', concerning, { ...data, image: first?.image.id ?? null })
   const mails = { secrets, clock, config, brandFor }
-  // An account that was made without an invitation: this is the first that its holder hears of it.
-  if (owner.passwordHash === null && owner.welcomedAt === null) sendWelcome(tx, mails, owner)
+  welcomeOwner(tx, mails, owner)
   if (!first) mailTo(tx, mails, owner, invitation(hostname, owner, id))
   const jobId = first
     ? startJob(
