@@ -10,12 +10,13 @@ import { releaseHome } from '../../../fleet/workloads/stays/stays.ts'
 import { accessLevel } from '../../../identity/team/access.ts'
 import { type Actor, system } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
-import { type AppContext, operation } from '../../../kernel/api/operation.ts'
+import type { AppContext, Call } from '../../../kernel/api/operation.ts'
 import { type Db, type Tx, write } from '../../../kernel/db/open.ts'
 import { forwardSaga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { count } from '../../../kernel/words.ts'
 import { mayDestroy } from '../../brake/brake.ts'
+import { deleting } from '../../workloads/delete.ts'
 import { mustBeFreeService } from '../../workloads/service-id.ts'
 import {
   endedInstance,
@@ -23,53 +24,42 @@ import {
   gpuInstance,
   gpuInstanceKind,
   instanceJob,
-  jobResponse,
+  jobDetailResponse,
   load,
   tell,
 } from '../model.ts'
 import { leadToList } from '../notices.ts'
-import { mustAllowFor, refusalsOf } from '../state.ts'
+import { actingInstance, mustAllowFor } from '../state.ts'
 import { goOn } from './suspend.ts'
 
-const deleting = {
-  method: 'DELETE' as const,
-  requiresRecentAuth: true as const,
-  response: jobResponse,
-  status: 202 as const,
-  idempotent: true as const,
-}
-
-export const deleteInstance = operation({
-  ...deleting,
-  id: 'gpu-instances.delete',
-  destroys: ['servers', 'disks', 'addresses'],
+export const deleteInstance = deleting(actingInstance, 'delete', {
+  name: 'delete',
   path: '/admin/gpu-instances/{id}',
   summary: 'Delete a GPU instance and its /workspace; nothing brings it back',
   access: { staff: ['servers:terminate'] },
   on: endedInstance,
-  refuses: refusalsOf('delete'),
-  run: ({ tx, actor, target, clock }) => remove(tx, actor, target, clock()),
+  answer: jobDetailResponse,
+  end: remove,
 })
 
-export const deleteOwnInstance = operation({
-  ...deleting,
-  id: 'gpu-instances.delete-own',
-  destroys: ['servers', 'disks', 'addresses'],
+export const deleteOwnInstance = deleting(actingInstance, 'delete', {
+  name: 'delete-own',
   path: '/gpu-instances/{id}',
   summary: 'Delete a GPU instance of yours and its /workspace; nothing brings it back',
   access: { reseller: ['reseller:servers'], customer: ['servers:reinstall'] },
   on: gpuInstance,
-  refuses: [...refusalsOf('delete'), 'forbidden'],
-  run({ tx, actor, target, clock }) {
-    if (accessLevel(tx, actor, target) !== 'own')
+  refuses: ['forbidden'],
+  answer: jobDetailResponse,
+  end(call) {
+    if (accessLevel(call.tx, call.actor, call.target) !== 'own')
       throw new ApiError('forbidden', 'Only the owner of the instance deletes it.')
-    return remove(tx, actor, target, clock())
+    return remove(call)
   },
 })
 
-function remove(tx: Tx, actor: Actor, target: GpuInstance, now: number) {
+function remove({ tx, actor, target, clock }: Pick<Call<GpuInstance>, 'tx' | 'actor' | 'target' | 'clock'>) {
   mustAllowFor(tx, actor, target, 'delete')
-  return { jobId: removeInstance(tx, target, { by: actor, now }), instanceId: target.id }
+  return removeInstance(tx, target, { by: actor, now: clock() })
 }
 
 type By = { by: Actor; now: number }

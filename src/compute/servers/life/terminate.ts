@@ -6,7 +6,6 @@ import { detachAllVolumes } from '../../../fleet/volume-records/queries.ts'
 import { changeWorkload, workloadsToPurge } from '../../../fleet/workloads/queries.ts'
 import { changeSpare, giveBackMemory, releaseHome } from '../../../fleet/workloads/stays/stays.ts'
 import { type Actor, system } from '../../../kernel/api/actor.ts'
-import { operation } from '../../../kernel/api/operation.ts'
 import { oneOf } from '../../../kernel/api/query.ts'
 import { hour } from '../../../kernel/db/clock.ts'
 import { type Db, type Tx, write } from '../../../kernel/db/open.ts'
@@ -21,12 +20,13 @@ import { mayDestroy } from '../../brake/brake.ts'
 import { heldAs } from '../../brake/queries.ts'
 import { takeInterrupted } from '../../installation/queries.ts'
 import { diskJob } from '../../server-records/disk-lock.ts'
-import { endedServer, inEvent, jobResponse, load, type Server, serverJob } from '../../server-records/model.ts'
+import { endedServer, inEvent, jobDetailResponse, load, type Server, serverJob } from '../../server-records/model.ts'
 import { updateServer } from '../../server-records/queries.ts'
 import { volumeOf } from '../../server-vm/definition.ts'
 import { forgetSnapshots } from '../../snapshot-records/queries.ts'
+import { deleting } from '../../workloads/delete.ts'
 import { tellRemoved } from '../notices.ts'
-import { mustAllow, mustBeEndable, refusalsOf } from '../states.ts'
+import { actingServer, mustAllow, mustBeEndable } from '../states.ts'
 
 export const undeleteHours = wholeSetting({
   name: 'servers.undelete_hours',
@@ -46,14 +46,11 @@ export const ownersUndelete = switchSetting({
   default: false,
 })
 
-export const terminateServer = operation({
-  id: 'servers.terminate',
-  destroys: ['servers', 'disks', 'addresses'],
-  method: 'DELETE',
+export const terminateServer = deleting(actingServer, 'terminate', {
+  name: 'terminate',
   path: '/servers/{id}',
   summary: 'Terminate a server: it ends at once, and its disk is deleted when the undelete window ends',
   access: { staff: ['servers:terminate'], reseller: ['reseller:servers'] },
-  requiresRecentAuth: true,
   on: endedServer,
   query: {
     immediately: oneOf(
@@ -62,16 +59,14 @@ export const terminateServer = operation({
         'Refused while the server is protected.',
     ),
   },
-  response: jobResponse,
-  status: 202,
-  idempotent: true,
-  refuses: [...refusalsOf('terminate'), 'server_protected'],
-  run(call) {
+  refuses: ['server_protected'],
+  answer: jobDetailResponse,
+  end(call) {
     const { tx, actor, target, query, clock } = call
     const immediately = query['immediately'] === 'true'
     const jobId = terminate(tx, target, { by: actor, now: clock(), immediately })
     if (target.purgeAt !== null && load(tx, target.id).purgeAt === null) tellRemoved(tx, call, target)
-    return { jobId, serverId: target.id }
+    return jobId
   },
 })
 

@@ -1,0 +1,43 @@
+// The end of a workload: it is recorded at once, and its job takes from the node what the kind does not keep.
+import type { Static, TSchema } from 'typebox'
+import type { Workload } from '../../fleet/workloads/queries.ts'
+import type { Code } from '../../kernel/api/errors.ts'
+import { type Call, type Operation, operation, type Resource } from '../../kernel/api/operation.ts'
+import type { ActingKind } from './acting.ts'
+
+type Own<Row, A extends TSchema> = Pick<Operation, 'access' | 'query'> & {
+  /** The last part of its name, as in `servers.terminate`. */
+  name: string
+  path: `/${string}/{id}`
+  summary: string
+  /** Those whose end waits can be ended at once too, where the caller may. */
+  on: Resource<Row>
+  /** Codes beside those of its row in the state table. */
+  refuses?: readonly Code[]
+  answer: { schema: A; of(id: string, jobId: string | null): Static<A> }
+  /** Answers the job's id; null where the node has nothing to do. Throws what its state refuses. */
+  end(call: Call<Row, unknown, undefined, 'DELETE'>): string | null
+}
+
+/** `action`: its row in the state table. */
+export const deleting = <Row extends Workload, Action extends string, A extends TSchema>(
+  { prefix, states }: Pick<ActingKind<Row, Action>, 'prefix' | 'states'>,
+  action: Action,
+  { name, path, summary, access, query, on, refuses = [], answer, end }: Own<Row, A>,
+) =>
+  operation({
+    id: `${prefix}.${name}`,
+    destroys: ['servers', 'disks', 'addresses'],
+    method: 'DELETE',
+    path,
+    summary,
+    access,
+    requiresRecentAuth: true,
+    on,
+    ...(query && { query }),
+    response: answer.schema,
+    status: 202,
+    idempotent: true,
+    refuses: [...states.refusalsOf(action), ...refuses],
+    run: (call) => answer.of(call.target.id, end(call)),
+  })
