@@ -73,6 +73,7 @@ import pivots from './0095_pivots.sql' with { type: 'text' }
 import timesOfStays from './0115_times_of_stays.sql' with { type: 'text' }
 import macsThatAreFree from './0116_macs_that_are_free.sql' with { type: 'text' }
 import prefixRanges from './0117_prefix_ranges.sql' with { type: 'text' }
+import rescoping from './0118_rescoping.sql' with { type: 'text' }
 import transfers from './0125_transfers.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -149,5 +150,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0115_times_of_stays', sql: timesOfStays },
   { name: '0116_macs_that_are_free', sql: macsThatAreFree },
   { name: '0117_prefix_ranges', sql: prefixRanges },
+  { name: '0118_rescoping', sql: rescoping },
   { name: '0125_transfers', sql: transfers },
 ]

@@ -1,11 +1,11 @@
 // Facts and load of the host, read from the kernel's files.
 
-import { lookup } from 'node:dns/promises'
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname, release } from 'node:os'
 import { hardwareOfHost } from '../drivers/hypervisor/firmware.ts'
 import { qemuVersion, type Virtualisation } from '../drivers/hypervisor/kvm-probe.ts'
 import { addressesOfHost } from '../drivers/network/bridge.ts'
+import { addressesOf, hostOf } from '../protocol/net/pinned-request.ts'
 import type { Facts } from '../protocol/wire.ts'
 import { VERSION } from '../version.ts'
 import { find, type Program, run } from './exec.ts'
@@ -57,7 +57,8 @@ export async function gpuFacts(host: Instances): Promise<Partial<Facts>> {
  */
 async function managementAddressOf(controller: string | undefined, own: readonly string[]) {
   const first = own[0]?.split('/')[0]
-  const target = controller && (await lookup(new URL(controller).hostname).catch(() => undefined))?.address
+  const found = controller ? await addressesOf(hostOf(new URL(controller))).catch(() => []) : []
+  const [target] = found
   const { code, out } = target
     ? await run('ip', ['-json', 'route', 'get', target], { mayFail: true, quietly: true })
     : { code: 1, out: '' }

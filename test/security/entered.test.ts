@@ -1,7 +1,9 @@
 // Values that no node and no mail server could use are refused where they are entered, and not weeks later in a job.
 import { expect, test } from 'bun:test'
+import { publicAddresses } from '../../agent/drivers/images/public-only.ts'
+import { addressesOf, NameServerSilent } from '../../agent/protocol/net/pinned-request.ts'
 import { downloadPolicy } from '../../src/fleet/nodes/addresses/platform.ts'
-import { addressFor, ForbiddenAddress } from '../../src/kernel/net/egress.ts'
+import { addressFor, ForbiddenAddress, NoAnswer, publicOnly } from '../../src/kernel/net/egress.ts'
 import { type World, world } from '../support/world/panel.ts'
 
 const digest = `sha256:${'0'.repeat(64)}`
@@ -111,6 +113,37 @@ test('a name server that hangs holds no download for long, and is not asked for 
   for (const url of ['http://mirror.example/x', 'https://10.0.0.1/x', 'https://u:p@mirror.example/x'])
     expect([url, await codeFor(url), asked]).toEqual([url, 'validation_failed', 0])
   expect([await codeFor('https://mirror.example/x'), asked]).toEqual(['source_unreachable', 1])
+})
+
+test('a name server that does not answer is told apart from a name that leads nowhere', async () => {
+  using p = await world()
+  const failing = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }))
+  expect(await addressesOf('mirror.example', failing('ENOTFOUND'))).toEqual([])
+  const url = new URL('https://mirror.example/x')
+  for (const code of ['EAI_AGAIN', 'ESERVFAIL', 'ETIMEOUT']) {
+    const lookUp = failing(code)
+    const silent = 'The name server does not answer for mirror.example.'
+    await expect(addressesOf('mirror.example', lookUp)).rejects.toBeInstanceOf(NameServerSilent)
+    await expect(addressFor('mirror.example', publicOnly, lookUp)).rejects.toThrow(silent)
+    await expect(addressFor('mirror.example', publicOnly, lookUp)).rejects.toBeInstanceOf(NoAnswer)
+    // The name may lead to the panel, so nothing is downloaded.
+    await expect(downloadPolicy(p.db, p.config, url, { lookUp })).rejects.toMatchObject({ code: 'source_unreachable' })
+    const found: Record<string, string> = { 'mirror.example': '93.184.216.34' }
+    const half = (host: string) => (found[host] ? Promise.resolve([{ address: found[host] }]) : lookUp())
+    const asked = publicAddresses('mirror.example', { controller: 'https://panel.test', lookUp: half })
+    await expect(asked).rejects.toMatchObject({ code: 'download_failed' })
+  }
+  const began = performance.now()
+  await expect(addressesOf('mirror.example', () => new Promise(() => {}), 20)).rejects.toBeInstanceOf(NameServerSilent)
+  expect(performance.now() - began).toBeLessThan(2000)
+})
+
+test('every name is resolved by the one way that has a limit', async () => {
+  const found: string[] = []
+  for (const path of new Bun.Glob('{src,agent,backup-server,host}/**/*.ts').scanSync('.'))
+    if (/node:dns|Bun\.dns/.test(await Bun.file(path).text())) found.push(path)
+  // The second asks the name servers for one kind of record, with a time limit of its own.
+  expect(found.sort()).toEqual(['agent/protocol/net/pinned-request.ts', 'src/network/reverse-dns/forward.ts'])
 })
 
 test('variables, commands and mail logins have no control characters', async () => {

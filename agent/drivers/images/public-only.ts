@@ -40,17 +40,23 @@ export async function publicAddresses(
   host: string,
   { controller, lookUp, ownAddresses = addressesOfHost, refused = [], allowed = [] }: Platform = {},
 ): Promise<string[]> {
-  const found = await addressesOf(host, lookUp)
+  const found = await resolved(host, lookUp)
   if (!found.length) throw new Failure('download_failed', `there is no host called ${host}`)
   const others = found.filter((address) => !isInside(address, allowed))
   if (others.some((address) => !isPublic(address)))
     throw new Failure('download_refused', `${host} has an address that is not public`)
-  const panel = controller === undefined ? [] : await addressesOf(hostOf(new URL(controller)), lookUp)
+  const panel = controller === undefined ? [] : await resolved(hostOf(new URL(controller)), lookUp)
   const platform = new Set([...ownAddresses(), ...panel, ...refused])
   if (others.some((address) => platform.has(address)))
     throw new Failure('download_refused', `${host} has an address of a node or of the controller`)
   return [...found]
 }
+
+/** A controller whose address is not known may be where the name leads. */
+const resolved = (host: string, lookUp: LookUp | undefined) =>
+  addressesOf(host, lookUp).catch((error: Error) => {
+    throw new Failure('download_failed', error.message)
+  })
 
 function isInside(address: string, cidrs: readonly string[]): boolean {
   if (!isIP(address)) return false

@@ -14,11 +14,35 @@ export const bySystem: LookUp = (host) => lookup(host, { all: true })
 /** The host of a URL without the brackets of an IPv6 address. */
 export const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
 
-/** All addresses of a host, which may be an address itself; empty where there is no such host. */
-export async function addressesOf(host: string, lookUp: LookUp = bySystem): Promise<readonly string[]> {
+/** The name server says that there is no such name, or none with an address. */
+const noSuchHost: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA'])
+/** No name server answers, so nobody knows whether the name leads anywhere. */
+export class NameServerSilent extends Error {}
+/** A resolver may try several servers for half a minute; people wait for the answer. */
+const LOOK_UP_MS = 5_000
+
+/**
+ * All addresses of a host, which may be an address itself; empty where there is no such host. Throws `NameServerSilent`
+ * where that is not known within `limitMs`. Every look-up of controller and agent goes this way.
+ */
+export async function addressesOf(
+  host: string,
+  lookUp: LookUp = bySystem,
+  limitMs = LOOK_UP_MS,
+): Promise<readonly string[]> {
   if (isIP(host)) return [host]
-  const found = await lookUp(host).catch(() => [])
-  return found.map(({ address }) => address)
+  const late = Promise.withResolvers<never>()
+  const silent = () => new NameServerSilent(`The name server does not answer for ${host}.`)
+  const timer = setTimeout(() => late.reject(silent()), limitMs)
+  try {
+    const found = await Promise.race([lookUp(host), late.promise])
+    return found.map(({ address }) => address)
+  } catch (error) {
+    if (noSuchHost.has((error as NodeJS.ErrnoException).code)) return []
+    throw error instanceof NameServerSilent ? error : Object.assign(silent(), { cause: error })
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** Clouds answer with credentials at these addresses, whose range is that of any other. */

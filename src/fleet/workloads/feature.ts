@@ -2,7 +2,7 @@ import type { Db } from '../../kernel/db/open.ts'
 import { feature } from '../../kernel/feature.ts'
 import { workloadById } from './queries.ts'
 import { checkStates } from './states/rows.ts'
-import { expiringPastStays, idOn } from './stays/queries.ts'
+import { expiringPastStays, idOn, locationsOnRemoved } from './stays/queries.ts'
 import { workloadPastStays, workloadStays, workloadStayVolumes } from './stays/tables.ts'
 import {
   accountHoldings,
@@ -35,6 +35,7 @@ export const workloadsFeature = feature({
   expiring: [expiringPastStays],
   poolUsers: {
     holder,
+    locationsLeft: locationsOnRemoved,
     holderOn(tx, nodeIds, holds) {
       const id = idOn(tx, nodeIds, holds)
       return id === undefined ? undefined : holder(tx, id)

@@ -5,6 +5,7 @@ import {
   addressesOf,
   hostOf,
   type LookUp,
+  NameServerSilent,
   pinnedRequest,
   type ResponseHeaders,
   rangeOf,
@@ -149,9 +150,14 @@ export async function rawEgress(url: URL, policy: Policy, request: EgressRequest
 /** A name resolves to an address that the policy does not allow, or is such an address. */
 export class ForbiddenAddress extends NoAnswer {}
 
-/** The address to connect to for a host. Throws `ForbiddenAddress`, and `NoAnswer` for a name without an address. */
+/**
+ * The address to connect to for a host. Throws `ForbiddenAddress`, and `NoAnswer` for a name without an address or
+ * where no name server answers in time.
+ */
 export async function addressFor(host: string, policy: Policy, lookUp?: LookUp): Promise<string> {
-  const found = await addressesOf(host, lookUp)
+  const found = await addressesOf(host, lookUp).catch((error) => {
+    throw error instanceof NameServerSilent ? new NoAnswer(error.message, { cause: error }) : error
+  })
   if (!found.length) throw new NoAnswer(`There is no host called ${host}.`)
   // The host's own file names it, not a stranger: one address of both versions is enough.
   const own = host === 'localhost' ? found.find((address) => isAllowed(address, policy, host)) : undefined

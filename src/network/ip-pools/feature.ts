@@ -1,7 +1,9 @@
+import { second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { emptyingPools } from './attention.ts'
 import { attachPool, createPool, getPool, listPoolAddresses, listPools, removePool, reserveAddress } from './pools.ts'
 import { isAnyAddressFree, poolTarget } from './queries.ts'
+import { followScopes } from './scope.ts'
 import { addressClaims, addresses, awaitedNodes, poolNodes, pools } from './tables.ts'
 
 const errors = {
@@ -63,6 +65,7 @@ export const ipPoolsFeature = feature({
   errors,
   tables: [pools, addresses, poolNodes, addressClaims, awaitedNodes],
   operations: [createPool, listPools, getPool, listPoolAddresses, attachPool, reserveAddress, removePool],
+  schedule: [{ everyMs: second, words: 'following the scopes of address pools', work: ({ db }) => followScopes(db) }],
   attention: [emptyingPools],
   auditTargets: [
     {

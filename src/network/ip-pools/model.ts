@@ -50,7 +50,7 @@ export const poolResponse = namedSchema('AddressPool', {
   ),
 })
 
-export function showPool(call: PoolContext, { nextOffset: _, createdAt: __, scope, ...shown }: Pool) {
+export function showPool(call: PoolContext, { nextOffset: _, createdAt: __, rescoped: ___, scope, ...shown }: Pool) {
   const { total, held, reserved } = countAddresses(call.tx, shown.id)
   const location = locationName(call, scope)
   const named = (ids: readonly string[]) => ids.map((id) => ({ id, name: routerName(call, id) ?? '' }))

@@ -25,6 +25,7 @@ import {
   poolSorts,
   poolsByName,
   rescopePool,
+  rescopeRest,
   reserve,
 } from './queries.ts'
 import { type Network, toNetwork, toNumber, toText } from './ranges.ts'
@@ -78,6 +79,7 @@ export const createPool = operation({
     const id = newId('pool')
     const scope = scopeFor(call, { id, network: body.network, scope: id }, nodeIds)
     mustOverlapNone(call, { id, version: network.version, first, last, gateway, scope })
+    rescopeRest(tx)
     const made = named('pool', () =>
       insertPool(tx, {
         id,
@@ -302,6 +304,7 @@ export const attachPool = operation({
     const scope = scopeFor(call, target, body.nodeIds)
     if (scope !== target.scope) {
       mustOverlapNone(call, { ...target, ...numbersOf(target), scope })
+      rescopeRest(tx)
       rescopePool(tx, target.id, scope)
     }
     attachTo(tx, target.id, body.nodeIds)

@@ -16,6 +16,8 @@ export const pools = sqliteTable('pools', {
   nextOffset: text('next_offset').notNull().default('0'),
   /** Where its addresses are unique: scope.ts. */
   scope: text().notNull().default(EVERYWHERE),
+  /** The place of the next address that takes over the scope; null: all have. */
+  rescoped: integer(),
   createdAt: integer('created_at').notNull(),
 })
 export type Pool = typeof pools.$inferSelect

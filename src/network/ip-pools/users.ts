@@ -10,6 +10,8 @@ export type PoolUsers = {
   routerName?(tx: Db, nodeId: string): string | undefined
   /** The locations of those of these that are this feature's nodes or holders. */
   locations?(tx: Db, ids: readonly string[]): readonly string[]
+  /** The locations of holders on nodes that were removed. `holds`: as of `holderOn`. */
+  locationsLeft?(tx: Db, holds: (id: string) => Where): readonly string[]
   /** The name of the location with this id; undefined where there is none. */
   locationName?(tx: Db, locationId: string): string | undefined
   /** The holder with this id; undefined where it is none of this feature's. */
@@ -44,6 +46,9 @@ export const routerName = (call: PoolContext, nodeId: string) =>
 export const locationsOf = ({ registry, tx }: PoolContext, ids: readonly string[]): string[] => [
   ...new Set(registry.features.flatMap(({ poolUsers }) => poolUsers?.locations?.(tx, ids) ?? [])),
 ]
+/** The locations of what holds addresses on nodes that were removed: it may still come back there. */
+export const locationsLeft = ({ registry, tx }: PoolContext, holds: (id: string) => Where): string[] =>
+  registry.features.flatMap(({ poolUsers }) => poolUsers?.locationsLeft?.(tx, holds) ?? [])
 export const locationName = (call: PoolContext, id: string) => asked(call, (users) => users.locationName?.(call.tx, id))
 export const holderOf = (call: PoolContext, id: string) => asked(call, (users) => users.holder?.(call.tx, id))
 export const holderOn = (call: PoolContext, nodeIds: readonly string[], holds: (id: string) => Where) =>

@@ -125,14 +125,15 @@ describe('a prefix that is given', () => {
 
 test('prefixes from before are found by the index, too', async () => {
   const db = new Database(':memory:')
-  db.run(`CREATE TABLE addresses (id TEXT PRIMARY KEY, pool_id TEXT, version INTEGER, address TEXT, cut_early INTEGER);
+  db.run(`CREATE TABLE addresses (id TEXT PRIMARY KEY, pool_id TEXT, version INTEGER, address TEXT,
+      prefix_length INTEGER, cut_early INTEGER);
     CREATE INDEX addresses_cut_early ON addresses (pool_id) WHERE cut_early = 1;
-    INSERT INTO addresses VALUES ('v4', 'p', 4, '203.0.113.1', 0)`)
+    INSERT INTO addresses VALUES ('v4', 'p', 4, '203.0.113.1', 24, 0)`)
   const next = seeded(3)
   const some = [0n, 1n, 1n << 127n, (1n << 128n) - 1n, 0xffff00000000n, 1n << 16n]
   const hextet = () => (next() < 0.5 ? 0n : BigInt(Math.floor(next() * 65_536)))
   for (let i = 0; i < 2000; i++) some.push(Array.from({ length: 8 }, hextet).reduce((n, part) => (n << 16n) | part, 0n))
-  const insert = db.prepare("INSERT INTO addresses VALUES (?, 'p', 6, ?, 0)")
+  const insert = db.prepare("INSERT INTO addresses VALUES (?, 'p', 6, ?, 64, 0)")
   for (const [i, n] of some.entries()) insert.run(`${i}`, toText(6, n))
   db.run(await Bun.file('migrations/0117_prefix_ranges.sql').text())
   const found = db.query<{ id: string; start: string | null }, []>('SELECT id, range_start AS start FROM addresses')

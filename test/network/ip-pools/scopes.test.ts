@@ -8,8 +8,9 @@ import { newId } from '../../../src/kernel/db/ids.ts'
 import { migrate } from '../../../src/kernel/db/migrate.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { takeClaims } from '../../../src/network/ip-pools/claims.ts'
+import { poolsToRescope, rescopeNext, rescopePool } from '../../../src/network/ip-pools/queries.ts'
 import { toNetwork } from '../../../src/network/ip-pools/ranges.ts'
-import { isPrivateRange } from '../../../src/network/ip-pools/scope.ts'
+import { followScopes, isPrivateRange } from '../../../src/network/ip-pools/scope.ts'
 import { tellNameServer } from '../../../src/network/reverse-dns/deliver.ts'
 import { addressLedgerFaults } from '../../support/ledger.ts'
 import { type World, world } from '../../support/world/panel.ts'
@@ -125,6 +126,52 @@ describe('the same private range', () => {
     await p.call(p.customer, 'DELETE', `/floating-ips/${floating.id}`)
     expect((await attach(p, p.here.id, [p.there.id])).body.uniqueAt.name).toBe('Paris')
     expect((await pool(p, '10.0.0.0/29', [p.node.id])).status).toBe(201)
+  })
+})
+
+describe('the scope of a private pool', () => {
+  test('counts servers on a node that was removed while it was lost', async () => {
+    using p = await twice()
+    await p.place('web01', p.location)
+    await p.admin('DELETE', `/admin/ip-pools/${p.far.id}`)
+    p.node.agent.disconnect()
+    await p.admin('POST', `/admin/nodes/${p.node.id}/actions/declare-lost`, { name: 'fra-01' })
+    await p.admin('DELETE', `/admin/nodes/${p.node.id}`)
+    // The server has its address still, and can come back in its location.
+    expect((await attach(p, p.here.id, [p.there.id])).body.uniqueAt).toBeNull()
+    const next = p.addNode(p.location, 'fra-02')
+    expect((await pool(p, '10.0.0.0/29', [next.id])).body.error.code).toBe('pool_overlaps')
+  })
+  test('is that of a large pool at once, and its rows take it over in parts', async () => {
+    using p = await twice()
+    const { body: large } = await pool(p, '10.9.0.0/17', [p.node.id, p.there.id])
+    const scopes = () =>
+      p.db.$client
+        .query<{ scope: string; n: number }, [string]>(
+          'SELECT scope, count(*) AS n FROM addresses WHERE pool_id = ? GROUP BY scope ORDER BY n',
+        )
+        .all(large.id)
+        .map(({ scope, n }) => [scope, n])
+    const all = large.total as number
+    expect(scopes()).toEqual([['', all]])
+    expect((await attach(p, large.id, [p.node.id])).body.uniqueAt.name).toBe('Frankfurt')
+    const { body: small } = await pool(p, '10.9.127.0/29', [p.there.id])
+    expect(small.uniqueAt.name).toBe('Paris')
+    await followScopes(p.db)
+    expect([scopes(), poolsToRescope(p.db)]).toEqual([[[p.location, all]], []])
+    // Back and forth before the rows have followed.
+    await p.admin('DELETE', `/admin/ip-pools/${small.id}`)
+    write(p.db, (tx) => rescopePool(tx, large.id, ''))
+    write(p.db, (tx) => rescopeNext(tx, large.id))
+    write(p.db, (tx) => rescopePool(tx, large.id, p.paris))
+    const turns: number[] = []
+    while (poolsToRescope(p.db).length) {
+      const began = performance.now()
+      write(p.db, (tx) => rescopeNext(tx, large.id))
+      turns.push(performance.now() - began)
+    }
+    expect([scopes(), turns.length]).toEqual([[[p.paris, all]], Math.ceil(all / 1000) - 1])
+    expect(turns.toSorted((a, b) => a - b)[16]!).toBeLessThan(50)
   })
 })
 

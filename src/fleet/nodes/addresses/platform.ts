@@ -1,8 +1,7 @@
 // The addresses of the platform itself. A stranger's URL leads to none of them: what listens there trusts its network.
 import { networkInterfaces } from 'node:os'
-import { addressesOf, hostOf, type LookUp } from '../../../../agent/protocol/net/pinned-request.ts'
+import { addressesOf, hostOf, type LookUp, NameServerSilent } from '../../../../agent/protocol/net/pinned-request.ts'
 import { ApiError, invalid } from '../../../kernel/api/errors.ts'
-import { second } from '../../../kernel/db/clock.ts'
 import type { Db } from '../../../kernel/db/open.ts'
 import { disabledReason, type Policy, publicOnly } from '../../../kernel/net/egress.ts'
 import type { AppConfig } from '../../../kernel/register.ts'
@@ -25,14 +24,12 @@ export const withRefused = <Source extends object>(db: Db, source: Source): Sour
   refused: managementAddresses(db),
 })
 
-/** How long the panel's name may take to be resolved. */
-const LOOK_UP_MS = 5 * second
-
 type Sources = {
   /** For the panel's name. */
   lookUp: LookUp
   /** CIDRs that are a source beside the Internet. */
   allowed?: readonly string[]
+  /** For the look-up. */
   limitMs?: number
 }
 
@@ -47,11 +44,15 @@ export async function downloadPolicy(
   url: URL,
   sources: Sources,
 ): Promise<Policy> {
-  const { lookUp, allowed = [], limitMs = LOOK_UP_MS } = sources
+  const { lookUp, allowed = [], limitMs } = sources
   const refused = platformAddresses(tx, config)
   // The URL may say already that it is no source: that costs no look-up.
   mustBeSource(url, { ...publicOnly, allowed, refused })
-  const panel = await inTime(addressesOf(hostOf(new URL(config.publicUrl)), lookUp), limitMs)
+  // Without the panel's addresses nobody can say that a name does not lead to them.
+  const panel = await addressesOf(hostOf(new URL(config.publicUrl)), lookUp, limitMs).catch((error) => {
+    if (!(error instanceof NameServerSilent)) throw error
+    throw new ApiError('source_unreachable', 'The name server of the control panel does not answer. Try again later.')
+  })
   const policy = { ...publicOnly, allowed, refused: [...refused, ...panel] }
   mustBeSource(url, policy)
   return policy
@@ -60,21 +61,4 @@ export async function downloadPolicy(
 function mustBeSource(url: URL, policy: Policy) {
   const why = disabledReason(url, policy)
   if (why) throw invalid({ field: 'url', message: why })
-}
-
-/** Without the panel's addresses nobody can say that a name does not lead to them. */
-async function inTime<T>(work: Promise<T>, limitMs: number): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(
-    () =>
-      late.reject(
-        new ApiError('source_unreachable', 'The name server of the control panel does not answer. Try again later.'),
-      ),
-    limitMs,
-  )
-  try {
-    return await Promise.race([work, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -4,6 +4,7 @@ import { day, hour } from '../../../kernel/db/clock.ts'
 import { expiring } from '../../../kernel/db/expiring.ts'
 import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
 import { columnList, decoding, inserting, type Where } from '../../../kernel/db/rows.ts'
+import { nodeReference } from '../../node-records/queries.ts'
 import { type Workload, workloads } from '../tables.ts'
 import { type Stay, type StayRole, workloadPastStays, workloadStays, workloadStayVolumes } from './tables.ts'
 
@@ -90,6 +91,19 @@ export function idOn(tx: Db, nodeIds: readonly string[], fits: (id: string) => W
        WHERE ${where} LIMIT 1`,
     )
     .get(JSON.stringify(nodeIds), ...values)?.id
+}
+
+/** The locations of workloads at home on nodes that were removed and that fit, each once. */
+export function locationsOnRemoved(tx: Db, fits: (id: string) => Where): string[] {
+  const { where, values } = fits('w.id')
+  return tx.$client
+    .query<{ id: string }, (string | number)[]>(
+      `SELECT DISTINCT w.location_id AS id ${nodeReference.from('n')} CROSS JOIN workload_stays s ON s.node_id = n.id
+       JOIN workloads w ON w.id = s.workload_id
+       WHERE ${nodeReference.column('n', 'removedAt')} IS NOT NULL AND ${where}`,
+    )
+    .all(...values)
+    .map(({ id }) => id)
 }
 
 /**
