@@ -3066,6 +3066,10 @@ export type Transfer = {
   /** The data of its disks; their size, until the node has looked. */
   bytesTotal: number
   bytesCopied: number
+  /** Of the copy at work, over the last seconds; null: none is. */
+  bytesPerSecond: number | null
+  /** Until the copy at work has ended, at that rate. */
+  secondsLeft: number | null
   /** Of its job, in percent. */
   progress: number
   /** What its job does now, in words. */

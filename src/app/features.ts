@@ -40,6 +40,9 @@ import { changeOwnerPage } from '../../views/compute/servers/settings/new-owner.
 import { serverSettingsPages } from '../../views/compute/servers/settings/page.tsx'
 import { serverPages } from '../../views/compute/servers/show.tsx'
 import { serverSnapshotsPages } from '../../views/compute/snapshots/page.tsx'
+import { transfersPage } from '../../views/compute/transfers/list.tsx'
+import { moveServerPage } from '../../views/compute/transfers/move.tsx'
+import { transferPage } from '../../views/compute/transfers/show.tsx'
 import { volumesPages } from '../../views/compute/volumes/list.tsx'
 import { serverVolumesPages } from '../../views/compute/volumes/of-server.tsx'
 import { volumeUsagePages } from '../../views/compute/volumes/usage.tsx'
@@ -271,7 +274,7 @@ export const features: readonly Feature[] = [
   { ...floatingIpsFeature, pages: floatingIpsPages },
   snapshotRecordsFeature,
   { ...snapshotsFeature, pages: serverSnapshotsPages },
-  transfersFeature,
+  { ...transfersFeature, pages: [transfersPage, transferPage, moveServerPage] },
   { ...volumesFeature, pages: [...volumesPages, ...serverVolumesPages, ...volumeUsagePages] },
   { ...isosFeature, pages: isosPages },
   { ...backupsFeature, pages: [...serverBackupsPages, ...allBackupsPages] },

@@ -1,6 +1,7 @@
 // A feature is one value: everything that the rest of the product needs to know about a folder. src/app/features.ts
 // lists them, and the registry derives every central table from that list.
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { Copied } from '../../agent/protocol/wire.ts'
 import type { PermissionDeclaration, ScopeDeclaration } from './api/access.ts'
 import type { ErrorDeclaration, ErrorTable } from './api/errors.ts'
 import type { HttpContext } from './api/http.ts'
@@ -86,6 +87,8 @@ export interface Feature extends FeatureFields {
   events?: Readonly<Record<string, EventDeclaration>>
   /** Called for each event in the transaction that emits it. It has to be quick: every change waits for it. */
   onEvent?(tx: Tx, app: AppContext, event: EmittedEvent): void
+  /** Takes what a copy between nodes has sent so far, which its node says every second. */
+  takeCopied?(app: AppContext, jobId: string, copied: Copied): void
   /** Work that the clock starts. */
   schedule?: readonly ScheduledWork[]
   /** A page that no feature lists is not found. src/app/features.ts joins those of views/ to their features. */

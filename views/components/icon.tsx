@@ -70,6 +70,7 @@ export type IconName =
   | 'webhook'
   | 'import'
   | 'network'
+  | 'transfer'
   | 'camera'
   | 'disk'
   | ShapeName

@@ -21,7 +21,10 @@ export function connectNodes(base: Base, app: () => AppContext, pauseMs?: (tries
   const reports: Reports = takeReports(base, app, misconduct, (nodeId, seq) => hub.trafficStored(nodeId, seq))
   const hub: Hub = new Hub(clock, {
     log: (jobId, line) => runner.log.add(jobId, line),
-    progress: (jobId, percent) => runner.log.progress(jobId, percent),
+    progress: (jobId, percent, copied) => {
+      runner.log.progress(jobId, percent)
+      if (copied) for (const { takeCopied } of base.registry.features) takeCopied?.(app(), jobId, copied)
+    },
     report: (nodeId, report) => reports.take(nodeId, report),
     connected: (nodeId) => {
       reports.connected(nodeId)

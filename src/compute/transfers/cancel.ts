@@ -18,7 +18,8 @@ export const cancelTransfer = operation({
   status: 202,
   refuses: ['transfer_ended', 'job_not_cancellable'],
   example: { reason: 'The wrong node was chosen' },
-  run({ tx, actor, target, body, clock }) {
+  run(call) {
+    const { tx, actor, target, body, clock } = call
     const job = target.jobId === null ? undefined : jobFacts(tx, target.jobId)
     const { hostname } = load(tx, target.serverId)
     if (!job || target.finishedAt !== null)
@@ -29,6 +30,6 @@ export const cancelTransfer = operation({
         `${hostname} belongs to its next node already, so its move comes to its end. Move it back afterwards.`,
       )
     cancelJob(tx, target.jobId!, { by: actor, reason: body.reason ?? '', now: clock() })
-    return showTransfer(tx, target, clock())
+    return showTransfer(call, target)
   },
 })

@@ -7,6 +7,7 @@ import { clearing } from './job/clearing.ts'
 import { moving } from './job/moving.ts'
 import { beginWaiting } from './job/waiting.ts'
 import { getTransfer, listTransfers } from './list.ts'
+import { LiveCopies } from './live-copies.ts'
 import { failedData, finishedData, startedData } from './model.ts'
 import { moveServer } from './move.ts'
 import { moveOptions } from './options.ts'
@@ -73,13 +74,34 @@ export const transfersFeature = feature({
   ids,
   scopes,
   permissions,
-  samples: { notMovable: null, bytes: 10_737_418_240, expectedSeconds: 240, expectedDowntimeMs: 40_000 },
+  samples: {
+    notMovable: null,
+    bytes: 10_737_418_240,
+    expectedSeconds: 240,
+    expectedDowntimeMs: 40_000,
+    bytesPerSecond: null,
+    secondsLeft: null,
+  },
   errors,
   events,
+  services: ({ clock }) => ({ liveCopies: new LiveCopies(clock) }),
+  takeCopied: ({ liveCopies }, jobId, copied) => liveCopies.take(jobId, copied),
   tables: [transfers],
   settings: [atOnce, mostMbps],
   jobs: [moving, clearing],
   operations: [moveServer, moveOptions, listTransfers, getTransfer, cancelTransfer],
   auditTargets: [transferTarget],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Infrastructure',
+      position: 212,
+      name: 'transfers',
+      title: 'Transfers',
+      href: '/admin/transfers',
+      icon: 'transfer',
+      sees: listTransfers,
+    },
+  ],
   schedule: [{ everyMs: BEGIN_EVERY_MS, words: 'beginning moves that wait', work: ({ db }) => beginWaiting(db) }],
 })

@@ -24,7 +24,7 @@ export const listTransfers = operation({
   },
   response: page(transferResponse),
   run(call) {
-    const { tx, actor, query, clock } = call
+    const { actor, query } = call
     const { nodeId, serverId, state, since, until } = query
     const where = transfersThatFit({
       nodeId,
@@ -34,7 +34,7 @@ export const listTransfers = operation({
       until: until === undefined ? undefined : momentFrom('until', until, 'T23:59:59.999'),
     })
     const seen = seesTransfers(actor) ? undefined : noTransfer
-    return pageOfTransfers(call, and(where, seen), (row) => showTransfer(tx, row, clock()))
+    return pageOfTransfers(call, and(where, seen), (row) => showTransfer(call, row))
   },
 })
 
@@ -46,5 +46,5 @@ export const getTransfer = operation({
   access,
   on: transfer,
   response: transferResponse,
-  run: ({ tx, target, clock }) => showTransfer(tx, target, clock()),
+  run: (call) => showTransfer(call, call.target),
 })

@@ -2,7 +2,7 @@
 import { Type as t } from 'typebox'
 import { nodeById } from '../../fleet/node-records/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
-import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
+import { type AppContext, described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
@@ -41,6 +41,8 @@ export const transferResponse = namedSchema('Transfer', {
   maxMbps: described(nullable(t.Integer()), 'The limit of its copy in megabit per second; null: none.'),
   bytesTotal: described(t.Integer(), 'The data of its disks; their size, until the node has looked.'),
   bytesCopied: t.Integer(),
+  bytesPerSecond: described(nullable(t.Integer()), 'Of the copy at work, over the last seconds; null: none is.'),
+  secondsLeft: described(nullable(t.Integer()), 'Until the copy at work has ended, at that rate.'),
   progress: described(t.Integer(), 'Of its job, in percent.'),
   step: described(nullable(t.String()), 'What its job does now, in words.'),
   expectedSeconds: described(t.Integer(), 'How long it was to take, as it was announced.'),
@@ -56,7 +58,10 @@ export const transferResponse = namedSchema('Transfer', {
   finishedAt: nullable(time),
 })
 
-export function showTransfer(tx: Db, row: Transfer, now: number) {
+type Showing = Pick<AppContext, 'clock' | 'liveCopies'> & { tx: Db }
+export function showTransfer({ tx, clock, liveCopies }: Showing, row: Transfer) {
+  const now = clock()
+  const live = row.state === 'copying' && row.jobId !== null ? liveCopies.of(row.jobId) : undefined
   const named = (id: string) => ({ id, name: nodeById(tx, id)?.name ?? '' })
   const job = row.jobId === null ? undefined : jobFacts(tx, row.jobId)
   const { hostname } = load(tx, row.serverId)
@@ -70,8 +75,12 @@ export function showTransfer(tx: Db, row: Transfer, now: number) {
     jobId: row.jobId,
     startedBy: row.startedBy,
     maxMbps: row.maxMbps,
-    bytesTotal: row.bytesTotal,
-    bytesCopied: row.bytesCopied,
+    bytesTotal: live?.totalBytes ?? row.bytesTotal,
+    bytesCopied: live?.copiedBytes ?? row.bytesCopied,
+    bytesPerSecond: live?.bytesPerSecond ?? null,
+    secondsLeft: live?.bytesPerSecond
+      ? Math.ceil(Math.max(0, live.totalBytes - live.copiedBytes) / live.bytesPerSecond)
+      : null,
     progress: row.finishedAt === null ? (job?.progress ?? 0) : row.state === 'finished' ? 100 : (job?.progress ?? 0),
     step: row.finishedAt === null ? (job?.stepName ?? null) : null,
     expectedSeconds: row.expectedSeconds,

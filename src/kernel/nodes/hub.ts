@@ -9,6 +9,7 @@ import { Value } from 'typebox/value'
 import { escaped } from '../../../agent/protocol/text.ts'
 import {
   type CommandName,
+  type Copied,
   closeCodes,
   commands,
   FromAgent,
@@ -42,7 +43,8 @@ type Waiting = {
 
 export type HubEvents = {
   log(jobId: string, line: { at: number; level: LogLevel; text: string }): void
-  progress(jobId: string, percent: number): void
+  /** `copied`: of a copy between nodes, what it has sent. */
+  progress(jobId: string, percent: number, copied?: Copied): void
   report(nodeId: string, report: Report): void
   connected(nodeId: string): void
   disconnected(nodeId: string): void
@@ -278,7 +280,7 @@ export class Hub implements Nodes {
           this.on.log(jobOf(frame.key), { at: this.timeOf(frame.at), level: frame.level, text: frame.text })
         )
       case 'progress':
-        return void (this.ofJob(nodeId, frame.key) && this.on.progress(jobOf(frame.key), frame.percent))
+        return void (this.ofJob(nodeId, frame.key) && this.on.progress(jobOf(frame.key), frame.percent, frame.copied))
       case 'facts':
         if (frame.capabilities) this.capabilities.set(nodeId, new Set(frame.capabilities))
         else this.capabilities.delete(nodeId)

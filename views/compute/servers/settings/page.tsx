@@ -28,6 +28,7 @@ import { Live } from '../../../components/live.tsx'
 import { count, exactGb } from '../../../components/words.ts'
 import { InviteFields } from '../../../identity/team/fields.tsx'
 import { AlertSettings } from '../../../platform/alerts/settings.tsx'
+import { MoveServer } from '../../transfers/move.tsx'
 import { BillingService, Rename, RestartPolicy } from '../../workloads/settings.tsx'
 import { Setting } from '../../workloads/settings-entry.tsx'
 import {
@@ -114,6 +115,7 @@ const Settings = (data: InArea) => (
     <Labels server={data.server} />
     <Protection server={data.server} />
     {data.area === '/admin' && <ChangeOwner server={data.server} />}
+    {data.area === '/admin' && <MoveServer server={data.server} />}
     <Suspend server={data.server} />
     {data.images && data.server.status !== 'pending_setup' && <Reinstall {...data} />}
     <Terminate {...data} />
