@@ -151,7 +151,7 @@ export class CopyRun {
     const { maxMbps } = this.copying
     if (maxMbps === null) return
     const dueMs = (sentBytes / (maxMbps * MEGABIT_BYTES)) * 1000
-    await sleep(dueMs - (performance.now() - began), this.signal)
+    await sleep(Math.max(0, dueMs - (performance.now() - began)), this.signal)
   }
 
   #read<T>({ disk }: ServedVolume, work: (ours: NbdClient) => Promise<T>): Promise<T> {

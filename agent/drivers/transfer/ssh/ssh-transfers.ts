@@ -9,6 +9,7 @@ import { say } from '../../../controller-link/job-log.ts'
 import { Failure, wordsOf } from '../../../failure.ts'
 import { type Begun, begin, endAll, ownCommand, run } from '../../../host/exec.ts'
 import type { Copied, DiskChecksum, SshTarget } from '../../../protocol/wire.ts'
+import { serialQueue } from '../../../serial-queue.ts'
 import { sleep } from '../../../sleep.ts'
 import { whileServed } from '../../backup/disk-server.ts'
 import { type Disk, qemuPath } from '../../storage/storage.ts'
@@ -18,6 +19,7 @@ import type { Copying, Listening, Receiving, Transfers } from '../transfer.ts'
 import { addKey, removeKey, sshServer } from './authorized-keys.ts'
 import { CopyRun } from './copy-run.ts'
 import { keyFile, SshLink } from './link.ts'
+import { endMirror, mirrorDisks } from './mirror.ts'
 import {
   EXPORT,
   letIn,
@@ -52,6 +54,8 @@ export class SshTransfers implements Transfers {
   #served = new Map<string, Served>()
   #sending = new Map<string, Sending>()
   #links = new Map<string, Promise<SshLink>>()
+  #mirrors = new Map<string, { workload: string; targets: readonly string[] }>()
+  #inTurn = serialQueue()
   #checks = 0
 
   /** `known`: the transfers that have not ended. */
@@ -100,8 +104,13 @@ export class SshTransfers implements Transfers {
     return (await readFile(`${path}.pub`, 'utf8')).trim().split(' ').slice(0, 2).join(' ')
   }
 
-  async receive({ transfer, workload, publicKey, from, disks, by, until }: Receiving): Promise<Listening> {
+  /** One after another with `end`: a start of the agent opens transfers while commands come. */
+  async receive(receiving: Receiving): Promise<Listening> {
     await this.sweep()
+    return await this.#inTurn(() => this.#receive(receiving))
+  }
+
+  async #receive({ transfer, workload, publicKey, from, disks, by, until }: Receiving): Promise<Listening> {
     const { keysFile, ...listening } = await sshServer(from[0]!)
     await this.#stopServing(transfer)
     const directory = this.#directory(transfer)
@@ -139,6 +148,7 @@ export class SshTransfers implements Transfers {
     await this.sweep()
     const { transfer } = copying
     const secret = this.#mustHaveKey(transfer)
+    await this.#endLink(transfer)
     const stop = new AbortController()
     const sent = this.#persist(copying, secret, stop.signal)
     this.#sending.set(transfer, { stop, ended: sent.catch(() => {}) })
@@ -192,8 +202,38 @@ export class SshTransfers implements Transfers {
     return secret
   }
 
-  mirror(): Promise<Copied> {
-    throw new Failure('tool_missing', 'no mirror yet')
+  async mirror(copying: Copying): Promise<Copied> {
+    await this.sweep()
+    const { transfer, workload, to } = copying
+    const secret = this.#mustHaveKey(transfer)
+    await this.#endLink(transfer)
+    const stop = new AbortController()
+    const mirrored = (async () => {
+      const opening = SshLink.open(this.#directory(transfer), secret, to, stop.signal)
+      this.#links.set(transfer, opening)
+      return await mirrorDisks(await opening, copying, this.#directory(transfer), stop.signal)
+    })()
+    this.#sending.set(transfer, { stop, ended: mirrored.catch(() => {}) })
+    try {
+      const { copied, targets } = await mirrored
+      this.#mirrors.set(transfer, { workload, targets })
+      return copied
+    } catch (error) {
+      await this.#endLink(transfer)
+      throw error
+    } finally {
+      this.#sending.delete(transfer)
+    }
+  }
+
+  /** Ends the connection of streams and mirrors, and the mirrors with it. */
+  async #endLink(transfer: string) {
+    const mirror = this.#mirrors.get(transfer)
+    this.#mirrors.delete(transfer)
+    if (mirror) await endMirror(mirror.workload, mirror.targets)
+    const link = await this.#links.get(transfer)?.catch(() => undefined)
+    this.#links.delete(transfer)
+    await link?.close()
   }
 
   async checksum(disk: Disk, sizeBytes: number, onPercent: (percent: number) => void): Promise<DiskChecksum> {
@@ -223,13 +263,13 @@ export class SshTransfers implements Transfers {
     await this.sweep()
     const sending = this.#sending.get(transfer)
     sending?.stop.abort()
-    await this.#stopServing(transfer)
     await sending?.ended
-    const link = await this.#links.get(transfer)?.catch(() => undefined)
-    this.#links.delete(transfer)
-    await link?.close()
-    await this.#endProcesses(transfer)
-    this.#removeFiles(transfer)
+    await this.#inTurn(async () => {
+      await this.#stopServing(transfer)
+      await this.#endLink(transfer)
+      await this.#endProcesses(transfer)
+      this.#removeFiles(transfer)
+    })
   }
 
   async #endProcesses(transfer: string) {
