@@ -1,16 +1,17 @@
 // A call that is sent again with its key is one call: over every operation that promises it. What a key is and how long
 // it is kept is in test/kernel/api/idempotency.test.ts; keys against kill -9 are in
 // test/end-to-end/idempotency.test.ts.
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { Type as t } from 'typebox'
 import { fields, type Operation, operation } from '../../src/kernel/api/operation.ts'
 import { callerOf, type Everything, everyId, everything, exampleOf, targetsOf } from '../support/world/everything.ts'
-import { type Reply, world } from '../support/world/panel.ts'
+import { type Reply, type Snapshot, world } from '../support/world/panel.ts'
 import { operations } from './toy-feature/every-feature.ts'
 
 /** Servers in each state that an operation may want of one. */
-async function inEveryState() {
-  const p = await everything()
+let inEveryState: Snapshot
+beforeAll(async () => {
+  using p = await everything()
   const order = async (hostname: string) =>
     (await p.admin('POST', '/admin/servers', { ...p.order, hostname })).serverId as string
   const [stopped, suspended, ended] = [await order('stopped'), await order('suspended'), await order('ended')]
@@ -24,8 +25,8 @@ async function inEveryState() {
   p.attach(p.pool, spare.id)
   // A top-up needs a limit to add to.
   for (const table of ['packages', 'servers']) p.db.$client.run(`UPDATE ${table} SET traffic_gb = 1000`)
-  return p
-}
+  inEveryState = p.snapshot()
+})
 
 const bytes = ({ body }: Reply) => JSON.stringify(body)
 const replayed = ({ headers }: Reply) => headers.get('Idempotency-Replayed')
@@ -94,7 +95,7 @@ describe('an operation that honours Idempotency-Key', () => {
 
   for (const op of promised) {
     test(`${op.id}: sent twice with one key, it is done once, noted once and told once`, async () => {
-      using p = await inEveryState()
+      using p = await everything({ from: inEveryState })
       let path = ''
       let body: unknown
       const before = done(p, op)
@@ -112,7 +113,7 @@ describe('an operation that honours Idempotency-Key', () => {
     test(
       `${op.id}: sent four times at once with one key, one does it and the others answer what it ` + 'answered',
       async () => {
-        using p = await inEveryState()
+        using p = await everything({ from: inEveryState })
         const [noted, started] = [done(p, op), jobs(p)]
         let all: Reply[] = []
         await sent(p, op, async (path, body) => {

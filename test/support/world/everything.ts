@@ -21,13 +21,14 @@ const made = new Map<string, ReturnType<typeof make>>()
 
 /**
  * A panel with something of everything, in every state, and people who own some of it; the toy feature is there too.
+ * With `from` it begins as a snapshot of such a panel.
  */
 export async function everything(options: Parameters<typeof panel>[0] = {}) {
   const features = options.features ?? added
   const names = features.map(({ name }) => name).join(' ')
   if (!made.has(names)) made.set(names, make(features))
   const { snapshot, known } = await made.get(names)!
-  const p = await panel({ ...options, features, from: snapshot })
+  const p = await panel({ from: snapshot, ...options, features })
   const { nodeId, ...rest } = structuredClone(known)
   return Object.assign(p, rest, { node: { id: nodeId, agent: p.agents.get(nodeId)! } })
 }
