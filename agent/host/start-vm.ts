@@ -24,7 +24,7 @@ export async function startVm(host: Host, workload: string) {
 }
 
 /** Limits the port, the processor time and the disks of a running vm. Throws `tool_failed` where the kernel cannot. */
-export async function limitVm(host: Host, workload: string, port: Port) {
+export async function limitVm(host: Pick<Host, 'hypervisor' | 'network'>, workload: string, port: Port) {
   const results = await Promise.allSettled([
     host.network.limit(port),
     host.hypervisor.limitCpu(workload, port.speed.cpuPercent),

@@ -1,0 +1,82 @@
+// Questions of the source to the agent of the target, one line of JSON each, and an answer to each. Both ends belong to
+// nodes that may be hostile: lines are short, answers are checked, and what is asked changes nothing but this migration.
+import type { Duplex } from 'node:stream'
+import { Type as t } from 'typebox'
+import { Value } from 'typebox/value'
+import { Failure, failureOf } from '../../failure.ts'
+
+/** `copies`: all of the disks, their top layers, or none, because both nodes have them. */
+export const copyModes = ['all', 'top', 'none'] as const
+export type CopyMode = (typeof copyModes)[number]
+
+export const Question = t.Union([
+  /** Gets the target ready; the answer is its own definition of the vm. */
+  t.Object({ ask: t.Literal('prepare'), copies: t.Enum([...copyModes]) }),
+  /** When the guest stopped on the source, by the target's clock; null: its memory has not arrived. */
+  t.Object({ ask: t.Literal('arrived') }),
+])
+export type Question = typeof Question extends { '~static'?: infer T } ? T : never
+
+const mostLineBytes = 1 << 20
+export const Prepared = t.Object({ definition: t.String({ maxLength: mostLineBytes }) })
+export const Arrived = t.Object({ stoppedAt: t.Union([t.Number(), t.Null()]) })
+const Refused = t.Object({ code: t.String({ maxLength: 64 }), message: t.String({ maxLength: 4000 }) })
+
+const LIMIT_MS = 60_000
+
+/** Answers each question on the stream with what `answer` returns, or with the failure that it throws. */
+export function answerOn(stream: Duplex, answer: (question: any) => Promise<object>) {
+  let turn = Promise.resolve()
+  onLines(stream, (line) => {
+    turn = turn.then(async () => {
+      let said: object
+      try {
+        const question: unknown = JSON.parse(line)
+        if (!Value.Check(Question, question)) throw new Failure('migration_failed', 'a question that is not known here')
+        said = await answer(question)
+      } catch (error) {
+        const { code, message } = failureOf(error)
+        said = { refused: { code, message } }
+      }
+      if (!stream.destroyed) stream.write(`${JSON.stringify(said)}\n`)
+    })
+  })
+  stream.once('end', () => stream.end())
+}
+
+/** Asks once, on a stream of its own, which it ends. Throws the target's failure, and `transfer_cut`. */
+export async function askOn<T>(stream: Duplex, question: object, schema: { '~static'?: T } & object): Promise<T> {
+  try {
+    const line = await new Promise<string>((resolve, reject) => {
+      const cut = () => reject(new Failure('transfer_cut', 'the other node does not answer any more'))
+      const timer = setTimeout(cut, LIMIT_MS)
+      stream.once('close', cut)
+      stream.once('error', cut)
+      stream.once('end', cut)
+      onLines(stream, (text) => {
+        clearTimeout(timer)
+        resolve(text)
+      })
+      stream.write(`${JSON.stringify(question)}\n`)
+    })
+    const said: unknown = JSON.parse(line)
+    const { refused } = said as { refused?: unknown }
+    if (Value.Check(Refused, refused)) throw new Failure('migration_failed', `the other node: ${refused.message}`)
+    if (!Value.Check(schema as any, said)) throw new Failure('migration_failed', 'the other node answers something else')
+    return said as T
+  } finally {
+    stream.destroy()
+  }
+}
+
+function onLines(stream: Duplex, take: (line: string) => void) {
+  let rest = ''
+  stream.setEncoding('utf8')
+  stream.on('data', (text: string) => {
+    rest += text
+    if (rest.length > mostLineBytes * 2) return stream.destroy()
+    const lines = rest.split('\n')
+    rest = lines.pop()!
+    lines.forEach(take)
+  })
+}

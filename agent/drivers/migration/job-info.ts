@@ -1,0 +1,72 @@
+// What virsh says of a migration that is under way or has ended.
+
+/** Bytes; of disks and memory together. `phase` is the one that is copied now. */
+export type MigrationProgress = {
+  phase: 'starting' | 'disks' | 'memory'
+  copiedBytes: number
+  totalBytes: number
+  /** Of the phase alone. */
+  remainingBytes: number
+}
+
+const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }
+
+/**
+ * Parses `virsh domjobinfo --rawstats`, whose figures are bytes; undefined where no job is under way. Figures of the
+ * disks are there in their phase, those of the memory come with it.
+ */
+export function progressIn(text: string): MigrationProgress | undefined {
+  if (!/^Operation:\s+Outgoing migration/m.test(text) && !/^Job type:\s+Unbounded/m.test(text)) return undefined
+  const bytes = (name: string) => {
+    const [, figure, unit = 'B'] = new RegExp(`^${name}:\\s+([0-9.]+) (\\w+)`, 'm').exec(text) ?? []
+    return figure === undefined ? 0 : Math.round(Number(figure) * (UNITS[unit] ?? 1))
+  }
+  const memoryTotal = bytes('Memory total')
+  const phase = memoryTotal ? 'memory' : bytes('File total') ? 'disks' : 'starting'
+  return {
+    phase,
+    copiedBytes: bytes('File processed') + bytes('Memory processed'),
+    totalBytes: bytes('File total') + memoryTotal,
+    remainingBytes: phase === 'memory' ? bytes('Memory remaining') : bytes('File remaining'),
+  }
+}
+
+/** What the source's event `job-completed` tells, in bytes and milliseconds. */
+export type Completed = { downtimeMs: number; elapsedMs: number; diskBytes: number; memoryBytes: number; totalBytes: number }
+export type SourceEvent =
+  | { kind: 'suspended' | 'stopped' }
+  | { kind: 'disk ready'; disk: string }
+  | { kind: 'completed'; completed: Completed }
+
+/** Reads the lines of `virsh event --all --loop` on the source; `job-completed` has a line for each figure. */
+export class SourceEvents {
+  private figures: Map<string, number> | undefined
+
+  /** What is known with this line. */
+  take(line: string): SourceEvent | undefined {
+    const figure = /^\s+([a-z_]+): (\d+)$/.exec(line)
+    if (figure && this.figures) {
+      this.figures.set(figure[1]!, Number(figure[2]))
+      return undefined
+    }
+    // An empty line ends the figures.
+    if (this.figures && !line.trim()) {
+      const of = (name: string) => this.figures!.get(name) ?? 0
+      const completed = {
+        downtimeMs: of('downtime'),
+        elapsedMs: of('time_elapsed'),
+        diskBytes: of('disk_processed'),
+        memoryBytes: of('memory_processed'),
+        totalBytes: of('data_total'),
+      }
+      this.figures = undefined
+      return { kind: 'completed', completed }
+    }
+    const [, name, detail = ''] = /event '([a-z0-9-]+)' for domain '[^']*': ?(.*)$/.exec(line) ?? []
+    if (name === 'job-completed') this.figures = new Map()
+    if (name === 'lifecycle' && detail.startsWith('Suspended Migrated')) return { kind: 'suspended' }
+    if (name === 'lifecycle' && detail.startsWith('Stopped Migrated')) return { kind: 'stopped' }
+    const [, disk] = (name === 'block-job-2' && /for (\S+) ready$/.exec(detail)) || []
+    return disk ? { kind: 'disk ready', disk } : undefined
+  }
+}

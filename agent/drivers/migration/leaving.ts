@@ -1,0 +1,321 @@
+// The source of live migrations. virsh of this node speaks with the libvirt of the target through three sockets here, each
+// of whose connections is a stream to the target.
+import { writeFileSync } from 'node:fs'
+import type { Server } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { copyProgress, say } from '../../controller-link/job-log.ts'
+import { Failure, type FailureCode, wordsOf } from '../../failure.ts'
+import { begin, lines, run } from '../../host/exec.ts'
+import type { Copied } from '../../protocol/wire.ts'
+import { sleep } from '../../sleep.ts'
+import { uuidOf } from '../hypervisor/domain-xml.ts'
+import { Arrived, askOn, type CopyMode, Prepared } from './control.ts'
+import { type Completed, type MigrationProgress, progressIn, SourceEvents } from './job-info.ts'
+import { disksToCopy, placed } from './placement.ts'
+import { presenceOf } from './recovery.ts'
+import { join, listenAt } from './relay.ts'
+import { AnswerFilter } from './rpc-filter.ts'
+import { giveToQemu, makeSocketDirs, type MigrationSockets, removeSockets, socketPath, type Word } from './sockets.ts'
+import { type Element, parseStrictXml, strictXml } from './strict-xml.ts'
+
+const URI = ['-c', 'qemu:///system']
+const MBPS_PER_MIBPS = (8 * 2 ** 20) / 1e6
+
+/** `disks`: the paths of the disks that are copied. `openStream`: a stream to the target, which ends with the session. */
+export type Leaving = MigrationSockets & {
+  disks: readonly string[]
+  maxMbps: number | null
+  openStream(word: Word): Promise<Duplex>
+}
+/**
+ * `convergeMs`: so long no new least of what is left was seen, then the migration is given up. `abortMs`: so long libvirt
+ * has to end a job. `settleMs`: so long the vm has to run again here after a failure, over a restart of libvirt.
+ */
+export type LeavingLimits = { pollMs: number; convergeMs: number; abortMs: number; settleMs: number }
+export const usualLimits: LeavingLimits = { pollMs: 1000, convergeMs: 180_000, abortMs: 20_000, settleMs: 120_000 }
+
+/** `stoppedAt`: by the target's clock. `downtimeMs` and what follows as libvirt tells them: until the target is ready. */
+export type Left = Copied & { stoppedAt: number; completed: Completed | undefined }
+
+/** Migrations from this node that are under way. */
+export class Departures {
+  private departures = new Map<string, Departure>()
+
+  constructor(private limits = usualLimits) {}
+
+  /**
+   * Moves the running vm to the target, where it is paused then. A failure leaves it running here. Throws `vm_off`,
+   * `transfer_cut`, `transfer_ended`, `pool_full`, `disk_differs`, `does_not_converge` and `migration_failed`.
+   */
+  async migrate(leaving: Leaving): Promise<Left> {
+    const departure = new Departure(leaving, this.limits)
+    this.departures.set(leaving.transfer, departure)
+    try {
+      return await departure.run()
+    } finally {
+      this.departures.delete(leaving.transfer)
+    }
+  }
+
+  /** Limits a migration that is under way; null: no limit. */
+  limit = async (transfer: string, maxMbps: number | null) => this.departures.get(transfer)?.setLimit(maxMbps)
+
+  /** Cancels a migration; the vm runs on here, unless its memory is there already. Resolves when it has ended. */
+  end = async (transfer: string) => this.departures.get(transfer)?.cancel()
+}
+
+class Departure {
+  private uuid: string
+  private stop = new AbortController()
+  /** Why the migration was cancelled from here. */
+  private reason: Failure | undefined
+  private servers: Server[] = []
+  private streams = new Set<Duplex>()
+  private refusal: string | undefined
+  private completed: Completed | undefined
+  private ended: Promise<unknown> = Promise.resolve()
+  private targets: string[] = []
+  private most = { copiedBytes: 0, totalBytes: 0 }
+
+  constructor(
+    private leaving: Leaving,
+    private limits: LeavingLimits,
+  ) {
+    this.uuid = uuidOf(leaving.workload)
+  }
+
+  run(): Promise<Left> {
+    const work = this.work()
+    this.ended = work.catch(() => {})
+    return work
+  }
+
+  async cancel() {
+    await this.give(new Failure('transfer_ended', `the transfer ${this.leaving.transfer} was ended`))
+    await this.ended
+  }
+
+  private async give(reason: Failure) {
+    if (this.reason) return
+    this.reason = reason
+    await virsh(['domjobabort', this.uuid], true)
+    await Promise.race([this.ended, Bun.sleep(this.limits.abortMs)])
+    this.stop.abort()
+  }
+
+  private async work(): Promise<Left> {
+    const { leaving } = this
+    if (await this.hasLeft()) return this.arrived()
+    makeSocketDirs(leaving)
+    try {
+      const live = parseStrictXml((await virsh(['dumpxml', '--migratable', this.uuid])).out)
+      const { targets, layered } = disksToCopy(live, leaving.disks)
+      if (targets.length !== leaving.disks.length)
+        throw new Failure('migration_failed', `the vm has ${targets.length} of the ${leaving.disks.length} disks`)
+      this.targets = targets
+      const copies: CopyMode = !targets.length ? 'none' : layered ? 'top' : 'all'
+      const there = await this.ask({ ask: 'prepare', copies }, Prepared)
+      const definitions = await this.definitions(live, parseStrictXml(there.definition))
+      if (this.reason) throw this.reason
+      await this.listen()
+      await this.migrate(copies, definitions)
+      return await this.arrived()
+    } finally {
+      this.stop.abort()
+      for (const server of this.servers) server.close()
+      for (const stream of this.streams) stream.destroy()
+      removeSockets(leaving)
+    }
+  }
+
+  /** An earlier call has moved it. Throws `vm_off` where it is off for another reason. */
+  private async hasLeft(): Promise<boolean> {
+    const { presence, migrated } = await this.presence()
+    if (presence === 'running') return false
+    if (presence === 'absent' || migrated) return true
+    throw new Failure('vm_off', `${this.leaving.workload} is ${presence} here`)
+  }
+
+  private async arrived(): Promise<Left> {
+    const { stoppedAt } = await this.ask({ ask: 'arrived' }, Arrived)
+    if (stoppedAt === null) throw new Failure('vm_off', `${this.leaving.workload} is neither here nor at the target`)
+    const copiedBytes = this.completed ? this.completed.diskBytes + this.completed.memoryBytes : this.most.copiedBytes
+    const totalBytes = Math.max(copiedBytes, this.most.totalBytes)
+    return { copiedBytes, totalBytes, stoppedAt, completed: this.completed }
+  }
+
+  private async ask<T>(question: object, schema: object): Promise<T> {
+    return askOn<T>(await this.leaving.openStream('control'), question, schema)
+  }
+
+  /** The options that name definitions; none where the other node's are the same. */
+  private async definitions(live: Element, there: Element): Promise<string[]> {
+    const stored = parseStrictXml((await virsh(['dumpxml', '--inactive', this.uuid])).out)
+    const options: string[] = []
+    for (const [option, here] of [
+      ['--xml', live],
+      ['--persistent-xml', stored],
+    ] as const) {
+      let moved: string
+      try {
+        moved = strictXml(placed(here, there))
+      } catch (error) {
+        throw new Failure('migration_failed', wordsOf(error))
+      }
+      if (moved === strictXml(here)) continue
+      const file = `${socketPath(this.leaving, 'libvirt')}${option}.xml`
+      writeFileSync(file, moved, { mode: 0o600 })
+      options.push(option, file)
+    }
+    return options
+  }
+
+  /** Each connection of virsh and of the hypervisor becomes a stream. */
+  private async listen() {
+    for (const word of ['libvirt', 'nbd', 'mig'] as const) {
+      const path = socketPath(this.leaving, word)
+      const server = await listenAt(path, (near) => void this.connect(word, near))
+      if (word !== 'libvirt') giveToQemu(path)
+      this.servers.push(server)
+    }
+  }
+
+  private async connect(word: Word, near: Duplex) {
+    this.streams.add(near)
+    near.once('close', () => this.streams.delete(near))
+    try {
+      const far = await this.leaving.openStream(word)
+      this.streams.add(far)
+      far.once('close', () => this.streams.delete(far))
+      this.refusal ??= await join(near, far, word === 'libvirt' ? { toNear: new AnswerFilter() } : {})
+    } catch (error) {
+      say('warning', `The stream ${word} to the other node cannot be opened: ${wordsOf(error)}`)
+      near.destroy()
+    }
+  }
+
+  private async migrate(copies: CopyMode, definitions: string[]) {
+    const { leaving } = this
+    const flags = { all: ['--copy-storage-all'], top: ['--copy-storage-inc'], none: [] }[copies]
+    const disks = copies === 'none' ? [] : ['--migrate-disks', this.targets.join(',')]
+    const limit = this.limitOf(leaving.maxMbps)
+    void this.hear()
+    const child = begin('virsh', [
+      ...[...URI, 'migrate', '--live', '--persistent', '--undefinesource', '--suspend', ...flags, ...disks],
+      ...['--migrateuri', `unix://${socketPath(leaving, 'mig')}`, '--disks-uri', `unix://${socketPath(leaving, 'nbd')}`],
+      ...(limit ? ['--bandwidth', String(limit)] : []),
+      ...[...definitions, this.uuid, `qemu+unix:///system?socket=${socketPath(leaving, 'libvirt')}`],
+    ])
+    this.stop.signal.addEventListener('abort', () => child.stop(), { once: true })
+    void this.watch(this.stop.signal)
+    const { code, err } = await child.ended
+    if (code === 0) return
+    if (await this.settle()) return
+    throw this.reason ?? failureIn(this.refusal ? `the other node sent ${this.refusal}` : err)
+  }
+
+  private async hear() {
+    const events = new SourceEvents()
+    const command = [...URI, 'event', '--domain', this.uuid, '--all', '--loop', '--timestamp']
+    for await (const line of lines('virsh', command, this.stop.signal)) {
+      const event = events.take(line)
+      if (event?.kind === 'suspended') say('info', 'The guest has stopped; the rest of its memory follows')
+      if (event?.kind === 'disk ready') say('info', `The disk ${event.disk} is the same on both nodes`)
+      if (event?.kind === 'completed') this.completed = event.completed
+    }
+  }
+
+  /** Tells how far it is, and gives up where what is left does not become less. */
+  private async watch(signal: AbortSignal) {
+    let least = { bytes: Number.POSITIVE_INFINITY, phase: '', at: performance.now() }
+    while (!signal.aborted) {
+      await sleep(this.limits.pollMs, signal)
+      if (signal.aborted) return
+      const progress = await this.progress()
+      if (!progress || progress.phase === 'starting') continue
+      this.tell(progress)
+      const { phase, remainingBytes } = progress
+      if (phase !== least.phase && phase === 'memory') await this.setLimit(this.leaving.maxMbps)
+      // A thousandth of the whole, so that a guest that writes as fast as the link does not count as converging.
+      if (phase !== least.phase || remainingBytes < least.bytes - progress.totalBytes / 1000)
+        least = { bytes: remainingBytes, phase, at: performance.now() }
+      if (performance.now() - least.at < this.limits.convergeMs) continue
+      const left = `${Math.ceil(remainingBytes / 2 ** 20)} MiB of its ${phase} are left`
+      const since = Math.round(this.limits.convergeMs / 1000)
+      const words = `the guest writes faster than it is copied: ${left}, and for ${since} s it has not become less`
+      return this.give(new Failure('does_not_converge', words))
+    }
+  }
+
+  private async progress(): Promise<MigrationProgress | undefined> {
+    const { code, out } = await virsh(['domjobinfo', '--rawstats', this.uuid], true)
+    return code === 0 ? progressIn(out) : undefined
+  }
+
+  private tell({ copiedBytes, totalBytes }: MigrationProgress) {
+    this.most = {
+      copiedBytes: Math.max(this.most.copiedBytes, copiedBytes),
+      totalBytes: Math.max(this.most.totalBytes, totalBytes),
+    }
+    copyProgress(this.most)
+  }
+
+  /** In MiB per second, as virsh takes it, for each disk; undefined: none. */
+  private limitOf(maxMbps: number | null, parts = Math.max(1, this.targets.length)): number | undefined {
+    return maxMbps === null ? undefined : Math.max(1, Math.floor(maxMbps / MBPS_PER_MIBPS / parts))
+  }
+
+  /** 0 is no limit for a disk; the memory has none where it is the most that QEMU takes. */
+  async setLimit(maxMbps: number | null) {
+    const ofDisk = this.limitOf(maxMbps) ?? 0
+    for (const target of this.targets) await virsh(['blockjob', this.uuid, target, '--bandwidth', `${ofDisk}M`], true)
+    await virsh(['migrate-setspeed', this.uuid, String(this.limitOf(maxMbps, 1) ?? 8_796_093_022_207)], true)
+  }
+
+  private async presence() {
+    const { code, out, err } = await virsh(['domstate', '--reason', this.uuid], true)
+    if (code === 0) return { ...presenceOf(out), words: out.trim() }
+    if (/failed to get domain|Domain not found/.test(err))
+      return { presence: 'absent' as const, migrated: false, words: 'absent' }
+    throw new Failure('hypervisor_silent', `libvirt does not answer: ${err.trim()}`)
+  }
+
+  /**
+   * After a failure: waits until the vm runs again, over a restart of libvirt. True: it has left all the same. A vm that
+   * stays paused is this node's, because the target has not been told to let it run.
+   */
+  private async settle(): Promise<boolean> {
+    let pausedSince: number | undefined
+    const until = performance.now() + this.limits.settleMs
+    for (; performance.now() < until; await Bun.sleep(this.limits.pollMs / 4)) {
+      const found = await this.presence().catch(() => undefined)
+      if (!found) continue
+      if (found.presence === 'running' && !(await this.progress())) return false
+      if (found.presence === 'absent' || found.migrated) return true
+      if (found.presence === 'off') throw new Failure('vm_off', `${this.leaving.workload} is ${found.words} here`)
+      if (found.presence !== 'paused') continue
+      pausedSince ??= performance.now()
+      if (performance.now() - pausedSince < this.limits.abortMs / 2) continue
+      say('warning', `The vm is ${found.words} after the migration failed; it runs on here`)
+      await virsh(['domjobabort', this.uuid], true)
+      await virsh(['resume', this.uuid], true)
+    }
+    throw new Failure('hypervisor_silent', `${this.leaving.workload} does not run again after its migration failed`)
+  }
+}
+
+const words: readonly (readonly [RegExp, FailureCode])[] = [
+  [/No space left on device/, 'pool_full'],
+  [/different sizes/, 'disk_differs'],
+  [/Input\/output error|Cannot recv data|End of file|Broken pipe|Connection reset|unable to connect|keepalive/i, 'transfer_cut'],
+]
+
+/** From what virsh says at its end. */
+export function failureIn(said: string): Failure {
+  const text = said.trim().replace(/^error: /gm, '') || 'virsh ended without a word'
+  const code = words.find(([pattern]) => pattern.test(text))?.[1] ?? 'migration_failed'
+  return new Failure(code, text.slice(0, 1500))
+}
+
+const virsh = (args: string[], mayFail = false) =>
+  run('virsh', [...URI, ...args], { mayFail, quietly: true, limitSeconds: 60 })
