@@ -81,7 +81,8 @@ export const transfer = {
   },
 
   async 'transfer.end'({ transfer, discard }, host) {
-    const { state, transfers } = host
+    const { migration, state, transfers } = host
+    await migration.forget(transfer)
     await transfers.end(transfer)
     const known = state.transfer(transfer)
     if (discard && known?.receive && !known.owns)

@@ -406,6 +406,8 @@ describe('the output of virsh', () => {
       reason: 'Stopped Failed',
     })
     expect(eventIn(line('Stopped Destroyed'))?.power).toBe('stopped')
+    expect(eventIn(line('Started Migrated'))?.power).toBe('paused')
+    expect(eventIn(line('Resumed Unpaused'))?.power).toBe('running')
     expect(eventIn(line('Shutdown Finished after host request'))).toBeUndefined()
     const of = (name: string) =>
       eventIn(`2026-11-21 11:08:46.754+0000: event 'lifecycle' for domain '${name}': Started Booted`)

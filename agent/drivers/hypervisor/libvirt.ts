@@ -476,6 +476,8 @@ export function eventIn(line: string): PowerEvent | undefined {
 }
 
 function powerAfter(event: string, detail: string): Power | undefined {
+  // Its memory is still arriving; it runs when it is resumed.
+  if (event === 'Started' && detail === 'Migrated') return 'paused'
   if (event === 'Stopped') return detail === 'Failed' || detail === 'Crashed' ? 'crashed' : 'stopped'
   const powers: Record<string, Power> = {
     Started: 'running',

@@ -1,9 +1,8 @@
 // The target of live migrations. The source's virsh speaks with this node's libvirt through the filter alone, and the vm
 // arrives paused: it runs on only when `resume` is called.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { connect, type Server } from 'node:net'
+import { connect, isIP, type Server } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { isIP } from 'node:net'
 import { Failure, wordsOf } from '../../failure.ts'
 import { run } from '../../host/exec.ts'
 import type { Host } from '../../host/host.ts'
@@ -11,19 +10,22 @@ import { limitVm } from '../../host/start-vm.ts'
 import { log } from '../../log.ts'
 import { hostTime } from '../../protocol/monotonic-clock.ts'
 import { uuidOf } from '../hypervisor/domain-xml.ts'
-import { answerOn, type CopyMode } from './control.ts'
+import { answerOn, type CopyMode, type Question } from './control.ts'
 import { type Reach, reachOf } from './host-reach.ts'
 import { join, listenAt } from './relay.ts'
 import { AnswerFilter, CallFilter, migrateFlags } from './rpc-filter.ts'
-import { makeSocketDirs, type MigrationSockets, removeSockets, socketPath } from './sockets.ts'
+import { type MigrationSockets, makeSocketDirs, removeSockets, socketPath } from './sockets.ts'
 import { parseStrictXml } from './strict-xml.ts'
 
+/** How long a try that was cut may take to end here. */
+const EARLIER_LIMIT_MS = 45_000
+const POLL_MS = 200
 const LIBVIRT = '/run/libvirt/libvirt-sock'
-const { live, persist, undefineSource, paused, copyDisks, copyTopLayers } = migrateFlags
+const { live, persist, undefineSource, paused, copyDisks } = migrateFlags
 const always = live + persist + undefineSource + paused
-const flagsFor: Record<CopyMode, number> = { all: always + copyDisks, top: always + copyTopLayers, none: always }
+const flagsFor: Record<CopyMode, number> = { all: always + copyDisks, none: always }
 
-type Parts = Pick<Host, 'hypervisor' | 'network' | 'portSecurity' | 'state'>
+export type ArrivalParts = Pick<Host, 'hypervisor' | 'network' | 'portSecurity' | 'state'>
 /** `expects`: set by `prepare`; before it nothing is passed to libvirt. */
 type Arrival = MigrationSockets & {
   servers: Server[]
@@ -36,7 +38,7 @@ export class Arrivals {
   private arrivals = new Map<string, Arrival>()
 
   constructor(
-    private parts: Parts,
+    private parts: ArrivalParts,
     private libvirt = LIBVIRT,
     private now = hostTime.wall,
   ) {}
@@ -70,10 +72,11 @@ export class Arrivals {
     removeSockets(arrival)
   }
 
-  private async answer(arrival: Arrival, question: { ask: string; copies: CopyMode }): Promise<object> {
+  private async answer(arrival: Arrival, question: Question): Promise<object> {
     if (question.ask === 'arrived') return { stoppedAt: readStop(arrival) }
     const { workload } = arrival
     const { hypervisor, portSecurity, state } = this.parts
+    await this.discardEarlier(arrival)
     const power = await hypervisor.power(workload)
     if (power !== 'stopped' && power !== 'crashed')
       throw new Failure('migration_failed', `${workload} is ${power} here, and must be defined and off`)
@@ -85,6 +88,20 @@ export class Arrivals {
     arrival.expects = { reach: reachOf(parseStrictXml(definition)), flags: flagsFor[question.copies] }
     writeStop(arrival, undefined)
     return { definition }
+  }
+
+  /**
+   * An earlier try of this transfer may have left a vm that is paused. The source has the running one, or it would not
+   * ask, and this one has never run here.
+   */
+  private async discardEarlier({ transfer, workload }: Arrival) {
+    const { hypervisor, state } = this.parts
+    if (state.transfer(transfer)?.owns) return
+    for (const until = performance.now() + EARLIER_LIMIT_MS; performance.now() < until; await Bun.sleep(POLL_MS)) {
+      if ((await hypervisor.power(workload)) !== 'paused') return
+      // libvirt ends one whose memory has not arrived by itself, once it knows that the source has gone.
+      if (!isArriving(await stateOf(workload))) await hypervisor.stop(workload, 0)
+    }
   }
 
   /** One connection to libvirt, through the filters. */
@@ -129,8 +146,8 @@ export class Arrivals {
   async resume(workload: string): Promise<{ resumedAt: number | null }> {
     const { hypervisor, portSecurity } = this.parts
     if ((await hypervisor.power(workload)) !== 'paused') return { resumedAt: null }
-    const state = await virsh('domstate', '--reason', uuidOf(workload))
-    if (/migrat/.test(state)) throw new Failure('migration_failed', `${workload} is ${state}: it has not arrived`)
+    const state = await stateOf(workload)
+    if (isArriving(state)) throw new Failure('migration_failed', `${workload} is ${state}: it has not arrived`)
     await portSecurity.ensureFor(workload)
     await virsh('resume', uuidOf(workload))
     const resumedAt = Math.round(this.now())
@@ -167,6 +184,10 @@ function readStop(arrival: Arrival): number | null {
     return null
   }
 }
+
+const stateOf = (workload: string) => virsh('domstate', '--reason', uuidOf(workload))
+/** In the words of libvirt. */
+const isArriving = (state: string) => state === 'paused (migrating)'
 
 const virsh = async (...args: string[]) =>
   (await run('virsh', ['-c', 'qemu:///system', ...args], { quietly: true, limitSeconds: 60 })).out.trim()

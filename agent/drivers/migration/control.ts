@@ -1,12 +1,12 @@
 // Questions of the source to the agent of the target, one line of JSON each, and an answer to each. Both ends belong to
 // nodes that may be hostile: lines are short, answers are checked, and what is asked changes nothing but this migration.
 import type { Duplex } from 'node:stream'
-import { Type as t } from 'typebox'
+import { type Static, type TSchema, Type as t } from 'typebox'
 import { Value } from 'typebox/value'
 import { Failure, failureOf } from '../../failure.ts'
 
-/** `copies`: all of the disks, their top layers, or none, because both nodes have them. */
-export const copyModes = ['all', 'top', 'none'] as const
+/** `copies`: the disks of the transfer, or none, because both nodes have them. */
+export const copyModes = ['all', 'none'] as const
 export type CopyMode = (typeof copyModes)[number]
 
 export const Question = t.Union([
@@ -15,7 +15,7 @@ export const Question = t.Union([
   /** When the guest stopped on the source, by the target's clock; null: its memory has not arrived. */
   t.Object({ ask: t.Literal('arrived') }),
 ])
-export type Question = typeof Question extends { '~static'?: infer T } ? T : never
+export type Question = Static<typeof Question>
 
 const mostLineBytes = 1 << 20
 export const Prepared = t.Object({ definition: t.String({ maxLength: mostLineBytes }) })
@@ -25,7 +25,7 @@ const Refused = t.Object({ code: t.String({ maxLength: 64 }), message: t.String(
 const LIMIT_MS = 60_000
 
 /** Answers each question on the stream with what `answer` returns, or with the failure that it throws. */
-export function answerOn(stream: Duplex, answer: (question: any) => Promise<object>) {
+export function answerOn(stream: Duplex, answer: (question: Question) => Promise<object>) {
   let turn = Promise.resolve()
   onLines(stream, (line) => {
     turn = turn.then(async () => {
@@ -45,7 +45,7 @@ export function answerOn(stream: Duplex, answer: (question: any) => Promise<obje
 }
 
 /** Asks once, on a stream of its own, which it ends. Throws the target's failure, and `transfer_cut`. */
-export async function askOn<T>(stream: Duplex, question: object, schema: { '~static'?: T } & object): Promise<T> {
+export async function askOn<S extends TSchema>(stream: Duplex, question: Question, schema: S): Promise<Static<S>> {
   try {
     const line = await new Promise<string>((resolve, reject) => {
       const cut = () => reject(new Failure('transfer_cut', 'the other node does not answer any more'))
@@ -62,8 +62,8 @@ export async function askOn<T>(stream: Duplex, question: object, schema: { '~sta
     const said: unknown = JSON.parse(line)
     const { refused } = said as { refused?: unknown }
     if (Value.Check(Refused, refused)) throw new Failure('migration_failed', `the other node: ${refused.message}`)
-    if (!Value.Check(schema as any, said)) throw new Failure('migration_failed', 'the other node answers something else')
-    return said as T
+    if (!Value.Check(schema, said)) throw new Failure('migration_failed', 'the other node answers something else')
+    return said
   } finally {
     stream.destroy()
   }

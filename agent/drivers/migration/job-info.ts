@@ -32,7 +32,13 @@ export function progressIn(text: string): MigrationProgress | undefined {
 }
 
 /** What the source's event `job-completed` tells, in bytes and milliseconds. */
-export type Completed = { downtimeMs: number; elapsedMs: number; diskBytes: number; memoryBytes: number; totalBytes: number }
+export type Completed = {
+  downtimeMs: number
+  elapsedMs: number
+  diskBytes: number
+  memoryBytes: number
+  totalBytes: number
+}
 export type SourceEvent =
   | { kind: 'suspended' | 'stopped' }
   | { kind: 'disk ready'; disk: string }

@@ -3,19 +3,20 @@
 import { writeFileSync } from 'node:fs'
 import type { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { Static, TSchema } from 'typebox'
 import { copyProgress, say } from '../../controller-link/job-log.ts'
 import { Failure, type FailureCode, wordsOf } from '../../failure.ts'
 import { begin, lines, run } from '../../host/exec.ts'
 import type { Copied } from '../../protocol/wire.ts'
 import { sleep } from '../../sleep.ts'
 import { uuidOf } from '../hypervisor/domain-xml.ts'
-import { Arrived, askOn, type CopyMode, Prepared } from './control.ts'
+import { Arrived, askOn, type CopyMode, Prepared, type Question } from './control.ts'
 import { type Completed, type MigrationProgress, progressIn, SourceEvents } from './job-info.ts'
 import { disksToCopy, placed } from './placement.ts'
 import { presenceOf } from './recovery.ts'
 import { join, listenAt } from './relay.ts'
 import { AnswerFilter } from './rpc-filter.ts'
-import { giveToQemu, makeSocketDirs, type MigrationSockets, removeSockets, socketPath, type Word } from './sockets.ts'
+import { giveToQemu, type MigrationSockets, makeSocketDirs, removeSockets, socketPath, type Word } from './sockets.ts'
 import { type Element, parseStrictXml, strictXml } from './strict-xml.ts'
 
 const URI = ['-c', 'qemu:///system']
@@ -109,11 +110,11 @@ class Departure {
     makeSocketDirs(leaving)
     try {
       const live = parseStrictXml((await virsh(['dumpxml', '--migratable', this.uuid])).out)
-      const { targets, layered } = disksToCopy(live, leaving.disks)
+      const targets = disksToCopy(live, leaving.disks)
       if (targets.length !== leaving.disks.length)
         throw new Failure('migration_failed', `the vm has ${targets.length} of the ${leaving.disks.length} disks`)
       this.targets = targets
-      const copies: CopyMode = !targets.length ? 'none' : layered ? 'top' : 'all'
+      const copies: CopyMode = targets.length ? 'all' : 'none'
       const there = await this.ask({ ask: 'prepare', copies }, Prepared)
       const definitions = await this.definitions(live, parseStrictXml(there.definition))
       if (this.reason) throw this.reason
@@ -128,12 +129,11 @@ class Departure {
     }
   }
 
-  /** An earlier call has moved it. Throws `vm_off` where it is off for another reason. */
+  /** An earlier call has moved it, also one that a crash of this agent has ended. */
   private async hasLeft(): Promise<boolean> {
     const { presence, migrated } = await this.presence()
     if (presence === 'running') return false
-    if (presence === 'absent' || migrated) return true
-    throw new Failure('vm_off', `${this.leaving.workload} is ${presence} here`)
+    return presence === 'absent' || migrated || this.settle()
   }
 
   private async arrived(): Promise<Left> {
@@ -144,8 +144,8 @@ class Departure {
     return { copiedBytes, totalBytes, stoppedAt, completed: this.completed }
   }
 
-  private async ask<T>(question: object, schema: object): Promise<T> {
-    return askOn<T>(await this.leaving.openStream('control'), question, schema)
+  private async ask<S extends TSchema>(question: Question, schema: S): Promise<Static<S>> {
+    return askOn(await this.leaving.openStream('control'), question, schema)
   }
 
   /** The options that name definitions; none where the other node's are the same. */
@@ -196,13 +196,17 @@ class Departure {
 
   private async migrate(copies: CopyMode, definitions: string[]) {
     const { leaving } = this
-    const flags = { all: ['--copy-storage-all'], top: ['--copy-storage-inc'], none: [] }[copies]
-    const disks = copies === 'none' ? [] : ['--migrate-disks', this.targets.join(',')]
+    const disks = copies === 'none' ? [] : ['--copy-storage-all', '--migrate-disks', this.targets.join(',')]
     const limit = this.limitOf(leaving.maxMbps)
     void this.hear()
     const child = begin('virsh', [
-      ...[...URI, 'migrate', '--live', '--persistent', '--undefinesource', '--suspend', ...flags, ...disks],
-      ...['--migrateuri', `unix://${socketPath(leaving, 'mig')}`, '--disks-uri', `unix://${socketPath(leaving, 'nbd')}`],
+      ...[...URI, 'migrate', '--live', '--persistent', '--undefinesource', '--suspend', ...disks],
+      ...[
+        '--migrateuri',
+        `unix://${socketPath(leaving, 'mig')}`,
+        '--disks-uri',
+        `unix://${socketPath(leaving, 'nbd')}`,
+      ],
       ...(limit ? ['--bandwidth', String(limit)] : []),
       ...[...definitions, this.uuid, `qemu+unix:///system?socket=${socketPath(leaving, 'libvirt')}`],
     ])
@@ -290,7 +294,7 @@ class Departure {
     for (; performance.now() < until; await Bun.sleep(this.limits.pollMs / 4)) {
       const found = await this.presence().catch(() => undefined)
       if (!found) continue
-      if (found.presence === 'running' && !(await this.progress())) return false
+      if (found.presence === 'running') return false
       if (found.presence === 'absent' || found.migrated) return true
       if (found.presence === 'off') throw new Failure('vm_off', `${this.leaving.workload} is ${found.words} here`)
       if (found.presence !== 'paused') continue
@@ -307,7 +311,10 @@ class Departure {
 const words: readonly (readonly [RegExp, FailureCode])[] = [
   [/No space left on device/, 'pool_full'],
   [/different sizes/, 'disk_differs'],
-  [/Input\/output error|Cannot recv data|End of file|Broken pipe|Connection reset|unable to connect|keepalive/i, 'transfer_cut'],
+  [
+    /Input\/output error|Cannot recv data|End of file|Broken pipe|Connection reset|unable to connect|keepalive/i,
+    'transfer_cut',
+  ],
 ]
 
 /** From what virsh says at its end. */

@@ -1,5 +1,5 @@
 // The definition of a running vm as it is on the other node: paths, taps and bridges are those of the definition that
-// that node made itself; everything that the guest sees stays as it is.
+// that node made itself, and disks are without the layers that they stand on here. What the guest sees stays as it is.
 import { attributeOf, childOf, childrenOf, type Element } from './strict-xml.ts'
 
 /** Throws an `Error` where the other node's definition has no place for something that the vm has. */
@@ -92,16 +92,13 @@ function placedDevice(device: Element, there: readonly Element[]): Element {
 const nameOf = (device: Element) =>
   `the ${device.name} ${attributeOf(device, 'target', 'dev') ?? attributeOf(device, 'mac', 'address') ?? ''}`.trim()
 
-/** The names of the disks that have one of these paths, and whether one stands on a layer. */
-export function disksToCopy(live: Element, paths: readonly string[]): { targets: string[]; layered: boolean } {
+/** The names of the disks that have one of these paths. */
+export function disksToCopy(live: Element, paths: readonly string[]): string[] {
   const disks = childrenOf(childOf(live, 'devices') ?? live, 'disk')
   const found = disks.filter((disk) => {
     const source = childOf(disk, 'source')?.attributes
     const path = source?.get('file') ?? source?.get('dev') ?? source?.get('name')
     return path !== undefined && paths.includes(path)
   })
-  return {
-    targets: found.map((disk) => attributeOf(disk, 'target', 'dev') ?? ''),
-    layered: found.some((disk) => childrenOf(disk, 'backingStore').some((below) => childOf(below, 'source'))),
-  }
+  return found.map((disk) => attributeOf(disk, 'target', 'dev') ?? '')
 }

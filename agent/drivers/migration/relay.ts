@@ -11,7 +11,11 @@ export type Check = { take(bytes: Uint8Array): Uint8Array }
  * Hands everything from each end to the other, and the end of it too, until both have ended or one breaks. Resolves with
  * the words of what a check refused.
  */
-export function join(near: Duplex, far: Duplex, checks: { toFar?: Check; toNear?: Check } = {}): Promise<string | undefined> {
+export function join(
+  near: Duplex,
+  far: Duplex,
+  checks: { toFar?: Check; toNear?: Check } = {},
+): Promise<string | undefined> {
   return new Promise((resolve) => {
     let left = 2
     let refusal: string | undefined

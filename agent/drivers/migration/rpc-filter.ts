@@ -30,7 +30,6 @@ export const migrateFlags = {
   undefineSource: 16,
   paused: 32,
   copyDisks: 64,
-  copyTopLayers: 128,
 } as const
 
 /** What the controller has announced for one migration, as this node understands it. */

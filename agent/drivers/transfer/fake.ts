@@ -153,6 +153,8 @@ export class FakeTransfers implements Transfers {
       const power = await this.hypervisor.power(workload)
       return { power, reason: power === 'paused' ? 'migrating' : '' }
     },
+    expect: async () => {},
+    forget: async () => {},
   }
 
   #movedBefore(transfer: string, workload: string, to: SshTarget) {

@@ -15,6 +15,7 @@ export async function openTransfer(host: Host, input: Input<'transfer.receive'>)
       sizeBytes,
     })),
   )
+  await host.migration.expect(input)
   return host.transfers.receive({ transfer, workload, publicKey, from, disks, by, until })
 }
 

@@ -75,16 +75,21 @@ export interface Migration {
   /**
    * Moves the running vm to the target, where it is paused then, with its disks where there are any. A failure leaves
    * it running here. One that this transfer has moved already is moved. `stoppedAt`: when it stopped, by the target's
-   * clock. Throws what `Transfers.copy` throws, and `vm_off` and `migration_failed`.
+   * clock. Throws what `Transfers.copy` throws, and `vm_off`, `does_not_converge` and `migration_failed`.
    */
   migrate(migrating: Migrating): Promise<Copied & { stoppedAt: number }>
   /**
    * Lets a vm run on that a migration has left paused here; one that runs or is off stays as it is. Answers when, by
-   * the clock of this node in milliseconds since 1970; null where it did not. Throws `hypervisor_silent`.
+   * the clock of this node in milliseconds since 1970; null where it did not. Throws `migration_failed` while its memory
+   * is still arriving, and `hypervisor_silent`.
    */
   resume(workload: string): Promise<{ resumedAt: number | null }>
   /** Throws `hypervisor_silent`. */
   find(workload: string): Promise<Found>
+  /** Lets the vm of a transfer arrive here, which is defined and off by then, until `forget`. */
+  expect(arrival: { transfer: string; workload: string }): Promise<void>
+  /** Ends a migration of this transfer from here, and lets none arrive any more. A vm stays where it is. */
+  forget(transfer: string): Promise<void>
 }
 
 /** A transfer as a node knows it, from `transfer.key` or `transfer.receive` until `transfer.end`. */

@@ -10,4 +10,6 @@ export const noMigration: Migration = {
   migrate: refuse,
   resume: async () => ({ resumedAt: null }),
   find: refuse,
+  expect: async () => {},
+  forget: async () => {},
 }

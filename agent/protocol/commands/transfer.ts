@@ -123,6 +123,7 @@ export const transferCommands = {
       'disk_differs',
       'pool_full',
       'vm_off',
+      'does_not_converge',
       'migration_failed',
       'hypervisor_silent',
     ],
@@ -136,7 +137,7 @@ export const transferCommands = {
   'transfer.resume': act({
     input: t.Object(ofTransfer),
     output: t.Object({ power: Power, resumedAt: t.Union([timestamp, t.Null()]) }),
-    failures: ['no_transfer', 'hypervisor_silent'],
+    failures: ['no_transfer', 'migration_failed', 'hypervisor_silent'],
   }),
   /**
    * On both: what the hypervisor says of the vm, with its reason in the hypervisor's words; and whether the workload is

@@ -1,0 +1,57 @@
+import type { Duplex } from 'node:stream'
+import { Failure } from '../../failure.ts'
+import { run } from '../../host/exec.ts'
+import type { SshTarget } from '../../protocol/wire.ts'
+import { uuidOf } from '../hypervisor/domain-xml.ts'
+import type { Found, Migrating, Migration } from '../transfer/transfer.ts'
+import { type ArrivalParts, Arrivals } from './arriving.ts'
+import { Departures, type LeavingLimits } from './leaving.ts'
+import type { MigrationSockets, Word } from './sockets.ts'
+
+/** Opens a stream of a transfer to its target, which joins it with the socket of this word there. */
+export type OpenStream = (transfer: string, to: SshTarget, word: Word) => Promise<Duplex>
+
+/** Moves running vms between the libvirts of two nodes. */
+export class LibvirtMigration implements Migration {
+  private arrivals: Arrivals
+  private departures: Departures
+
+  constructor(
+    private parts: ArrivalParts,
+    private openStream: OpenStream,
+    limits?: LeavingLimits,
+  ) {
+    this.arrivals = new Arrivals(parts)
+    this.departures = new Departures(limits)
+  }
+
+  async migrate({ transfer, workload, to, disks, maxMbps }: Migrating) {
+    const { copiedBytes, totalBytes, stoppedAt } = await this.departures.migrate({
+      ...{ transfer, workload, maxMbps },
+      disks: disks.map(({ disk }) => disk.path),
+      openStream: (word) => this.openStream(transfer, to, word),
+    })
+    return { copiedBytes, totalBytes, stoppedAt }
+  }
+
+  limit = (transfer: string, maxMbps: number | null) => this.departures.limit(transfer, maxMbps)
+
+  resume = (workload: string) => this.arrivals.resume(workload)
+
+  async find(workload: string): Promise<Found> {
+    const power = await this.parts.hypervisor.power(workload)
+    if (power === 'absent') return { power, reason: '' }
+    const { code, out, err } = await run('virsh', ['-c', 'qemu:///system', 'domstate', '--reason', uuidOf(workload)], {
+      ...{ mayFail: true, quietly: true, limitSeconds: 30 },
+    })
+    if (code !== 0) throw new Failure('hypervisor_silent', `libvirt does not answer: ${err.trim()}`)
+    return { power, reason: out.trim() }
+  }
+
+  expect = (arrival: MigrationSockets) => this.arrivals.expect(arrival)
+
+  async forget(transfer: string) {
+    await this.departures.end(transfer)
+    await this.arrivals.forget(transfer)
+  }
+}

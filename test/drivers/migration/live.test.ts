@@ -1,0 +1,52 @@
+// Live moves of a real guest between two nodes, each with a libvirt of its own.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { guestImage } from '../../support/guest.ts'
+import { missing, note } from '../tools.ts'
+import { Lab, type Name } from './lab.ts'
+
+const programs = ['libvirtd', 'virtlogd', 'tini', 'unshare', 'nsenter', 'ssh', 'ping', 'gcc', 'debugfs', 'fdisk']
+const absent = programs.filter((program) => !Bun.which(program, { PATH: `${process.env['PATH']}:/usr/sbin:/sbin` }))
+const reason =
+  (process.getuid?.() === 0 ? undefined : 'not root') ??
+  (absent.length ? `no ${absent.join(', ')}` : undefined) ??
+  (await missing('qemu-img', 'qemu-system-x86_64', 'xorriso', 'nft', 'ip', 'bridge')) ??
+  (existsSync(guestImage) ? undefined : `no guest image at ${guestImage}`)
+
+describe.skipIf(note(reason, 'live moves of real guests'))('live moves of real guests', () => {
+  const lab = new Lab()
+  let home: Name = 'a'
+  const N = 1
+
+  beforeAll(async () => {
+    await lab.open()
+    await lab.install(N, 'a')
+  }, 300_000)
+  afterAll(() => lab.close(), 30_000)
+
+  test('a guest moves without a lost write, and its downtime is told as the events say', async () => {
+    const { ids, to, input } = await lab.prepare(N, home)
+    const before = await lab.counted(N)
+    const ping = lab.ping(N)
+    const watch = await lab.watch(N)
+    const moved = await lab.node(home).obey('transfer.migrate', input)
+    expect([await lab.state(home, N), await lab.state(to, N)]).toEqual(['absent', 'paused (user)'])
+    const { resumedAt, power } = await lab.node(to).obey('transfer.resume', ids)
+    expect(power).toBe('running')
+    await Bun.sleep(1000)
+    const pinged = await ping.stop()
+    watch.stop()
+    const toldMs = resumedAt! - moved.stoppedAt
+    const seenMs = Math.round(watch.at(to, 'Resumed')! - watch.at(home, 'Suspended Migrated')!)
+    process.stderr.write(`  told ${toldMs} ms, by the events ${seenMs} ms, silence of pings ${pinged.silenceMs} ms\n`)
+    for (const { node, text, at } of watch.events) process.stderr.write(`    ${Math.round(at)} ${node} ${text}\n`)
+    for (const line of lab.node(home).said) process.stderr.write(`    ${line}\n`)
+    expect(Math.abs(toldMs - seenMs)).toBeLessThanOrEqual(50)
+    await lab.tidy(N, home, ids)
+    await lab.node(to).obey('transfer.end', ids)
+    home = to
+    const after = await lab.counted(N)
+    expect(after.gaps).toBe(0)
+    expect(after.last).toBeGreaterThan(before.last)
+  }, 300_000)
+})
