@@ -145,8 +145,9 @@ export class Arrivals {
    */
   async resume(workload: string): Promise<{ resumedAt: number | null }> {
     const { hypervisor, portSecurity } = this.parts
-    if ((await hypervisor.power(workload)) !== 'paused') return { resumedAt: null }
-    const state = await stateOf(workload)
+    // Both at once, because the guest stands still meanwhile.
+    const [power, state] = await Promise.all([hypervisor.power(workload), stateOf(workload, true)])
+    if (power !== 'paused') return { resumedAt: null }
     if (isArriving(state)) throw new Failure('migration_failed', `${workload} is ${state}: it has not arrived`)
     await portSecurity.ensureFor(workload)
     await virsh('resume', uuidOf(workload))
@@ -185,7 +186,10 @@ function readStop(arrival: Arrival): number | null {
   }
 }
 
-const stateOf = (workload: string) => virsh('domstate', '--reason', uuidOf(workload))
+const stateOf = async (workload: string, mayFail = false) => {
+  const args = ['-c', 'qemu:///system', 'domstate', '--reason', uuidOf(workload)]
+  return (await run('virsh', args, { mayFail, quietly: true, limitSeconds: 60 })).out.trim()
+}
 /** In the words of libvirt. */
 const isArriving = (state: string) => state === 'paused (migrating)'
 

@@ -31,48 +31,12 @@ export function progressIn(text: string): MigrationProgress | undefined {
   }
 }
 
-/** What the source's event `job-completed` tells, in bytes and milliseconds. */
-export type Completed = {
-  downtimeMs: number
-  elapsedMs: number
-  diskBytes: number
-  memoryBytes: number
-  totalBytes: number
-}
-export type SourceEvent =
-  | { kind: 'suspended' | 'stopped' }
-  | { kind: 'disk ready'; disk: string }
-  | { kind: 'completed'; completed: Completed }
+export type SourceEvent = { kind: 'suspended' } | { kind: 'disk ready'; disk: string }
 
-/** Reads the lines of `virsh event --all --loop` on the source; `job-completed` has a line for each figure. */
-export class SourceEvents {
-  private figures: Map<string, number> | undefined
-
-  /** What is known with this line. */
-  take(line: string): SourceEvent | undefined {
-    const figure = /^\s+([a-z_]+): (\d+)$/.exec(line)
-    if (figure && this.figures) {
-      this.figures.set(figure[1]!, Number(figure[2]))
-      return undefined
-    }
-    // An empty line ends the figures.
-    if (this.figures && !line.trim()) {
-      const of = (name: string) => this.figures!.get(name) ?? 0
-      const completed = {
-        downtimeMs: of('downtime'),
-        elapsedMs: of('time_elapsed'),
-        diskBytes: of('disk_processed'),
-        memoryBytes: of('memory_processed'),
-        totalBytes: of('data_total'),
-      }
-      this.figures = undefined
-      return { kind: 'completed', completed }
-    }
-    const [, name, detail = ''] = /event '([a-z0-9-]+)' for domain '[^']*': ?(.*)$/.exec(line) ?? []
-    if (name === 'job-completed') this.figures = new Map()
-    if (name === 'lifecycle' && detail.startsWith('Suspended Migrated')) return { kind: 'suspended' }
-    if (name === 'lifecycle' && detail.startsWith('Stopped Migrated')) return { kind: 'stopped' }
-    const [, disk] = (name === 'block-job-2' && /for (\S+) ready$/.exec(detail)) || []
-    return disk ? { kind: 'disk ready', disk } : undefined
-  }
+/** A line of `virsh event --all` on the source, as far as it tells how far a migration is. */
+export function sourceEventIn(line: string): SourceEvent | undefined {
+  const [, name, detail = ''] = /event '([a-z0-9-]+)' for domain '[^']*': ?(.*)$/.exec(line) ?? []
+  if (name === 'lifecycle' && detail.startsWith('Suspended Migrated')) return { kind: 'suspended' }
+  const [, disk] = (name === 'block-job-2' && /for (\S+) ready$/.exec(detail)) || []
+  return disk ? { kind: 'disk ready', disk } : undefined
 }

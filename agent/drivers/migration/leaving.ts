@@ -6,15 +6,16 @@ import type { Duplex } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
 import { copyProgress, say } from '../../controller-link/job-log.ts'
 import { Failure, type FailureCode, wordsOf } from '../../failure.ts'
-import { begin, lines, run } from '../../host/exec.ts'
+import { type Begun, begin, lines, run } from '../../host/exec.ts'
+import { presenceOf } from '../../protocol/move-recovery.ts'
 import type { Copied } from '../../protocol/wire.ts'
 import { sleep } from '../../sleep.ts'
 import { uuidOf } from '../hypervisor/domain-xml.ts'
-import { Arrived, askOn, type CopyMode, Prepared, type Question } from './control.ts'
-import { type Completed, type MigrationProgress, progressIn, SourceEvents } from './job-info.ts'
+import { Arrived, askOn, Prepared, type Question } from './control.ts'
+import { type MigrationProgress, progressIn, sourceEventIn } from './job-info.ts'
 import { disksToCopy, placed } from './placement.ts'
-import { presenceOf } from './recovery.ts'
-import { join, listenAt } from './relay.ts'
+import { isAlive, processOf, type VmProcess } from './process.ts'
+import { ByteCount, join, listenAt } from './relay.ts'
 import { AnswerFilter } from './rpc-filter.ts'
 import { giveToQemu, type MigrationSockets, makeSocketDirs, removeSockets, socketPath, type Word } from './sockets.ts'
 import { type Element, parseStrictXml, strictXml } from './strict-xml.ts'
@@ -35,8 +36,8 @@ export type Leaving = MigrationSockets & {
 export type LeavingLimits = { pollMs: number; convergeMs: number; abortMs: number; settleMs: number }
 export const usualLimits: LeavingLimits = { pollMs: 1000, convergeMs: 180_000, abortMs: 20_000, settleMs: 120_000 }
 
-/** `stoppedAt`: by the target's clock. `downtimeMs` and what follows as libvirt tells them: until the target is ready. */
-export type Left = Copied & { stoppedAt: number; completed: Completed | undefined }
+/** `stoppedAt`: by the target's clock. */
+export type Left = Copied & { stoppedAt: number }
 
 /** Migrations from this node that are under way. */
 export class Departures {
@@ -73,8 +74,11 @@ class Departure {
   private servers: Server[] = []
   private streams = new Set<Duplex>()
   private refusal: string | undefined
-  private completed: Completed | undefined
   private ended: Promise<unknown> = Promise.resolve()
+  private tidied: Promise<unknown> = Promise.resolve()
+  private sent = new ByteCount()
+  private control: Promise<Duplex> | undefined
+  private finished = Promise.withResolvers<void>()
   private targets: string[] = []
   private most = { copiedBytes: 0, totalBytes: 0 }
 
@@ -87,7 +91,7 @@ class Departure {
 
   run(): Promise<Left> {
     const work = this.work()
-    this.ended = work.catch(() => {})
+    this.ended = work.catch(() => {}).then(() => this.tidied)
     return work
   }
 
@@ -108,25 +112,31 @@ class Departure {
     const { leaving } = this
     if (await this.hasLeft()) return this.arrived()
     makeSocketDirs(leaving)
+    let virshEnded: Promise<unknown> = Promise.resolve()
     try {
       const live = parseStrictXml((await virsh(['dumpxml', '--migratable', this.uuid])).out)
-      const targets = disksToCopy(live, leaving.disks)
-      if (targets.length !== leaving.disks.length)
-        throw new Failure('migration_failed', `the vm has ${targets.length} of the ${leaving.disks.length} disks`)
-      this.targets = targets
-      const copies: CopyMode = targets.length ? 'all' : 'none'
-      const there = await this.ask({ ask: 'prepare', copies }, Prepared)
+      this.targets = disksToCopy(live, leaving.disks)
+      if (this.targets.length !== leaving.disks.length)
+        throw new Failure('migration_failed', `the vm has ${this.targets.length} of ${leaving.disks.length} disks`)
+      const there = await this.ask({ ask: 'prepare', copies: this.targets.length ? 'all' : 'none' }, Prepared)
       const definitions = await this.definitions(live, parseStrictXml(there.definition))
       if (this.reason) throw this.reason
       await this.listen()
-      await this.migrate(copies, definitions)
+      const child = this.begin(definitions)
+      virshEnded = child.ended
+      await this.leave(child)
       return await this.arrived()
     } finally {
-      this.stop.abort()
-      for (const server of this.servers) server.close()
-      for (const stream of this.streams) stream.destroy()
-      removeSockets(leaving)
+      // virsh removes the definition here after the vm has left.
+      this.tidied = Promise.race([virshEnded, Bun.sleep(this.limits.abortMs)]).then(() => this.close())
     }
+  }
+
+  private close() {
+    this.stop.abort()
+    for (const server of this.servers) server.close()
+    for (const stream of this.streams) stream.destroy()
+    removeSockets(this.leaving)
   }
 
   /** An earlier call has moved it, also one that a crash of this agent has ended. */
@@ -139,13 +149,15 @@ class Departure {
   private async arrived(): Promise<Left> {
     const { stoppedAt } = await this.ask({ ask: 'arrived' }, Arrived)
     if (stoppedAt === null) throw new Failure('vm_off', `${this.leaving.workload} is neither here nor at the target`)
-    const copiedBytes = this.completed ? this.completed.diskBytes + this.completed.memoryBytes : this.most.copiedBytes
-    const totalBytes = Math.max(copiedBytes, this.most.totalBytes)
-    return { copiedBytes, totalBytes, stoppedAt, completed: this.completed }
+    const copiedBytes = this.sent.bytes
+    return { copiedBytes, totalBytes: Math.max(copiedBytes, this.most.totalBytes), stoppedAt }
   }
 
   private async ask<S extends TSchema>(question: Question, schema: S): Promise<Static<S>> {
-    return askOn(await this.leaving.openStream('control'), question, schema)
+    const early = await this.control?.catch(() => undefined)
+    this.control = undefined
+    const stream = early && !early.destroyed ? early : await this.leaving.openStream('control')
+    return askOn(stream, question, schema)
   }
 
   /** The options that name definitions; none where the other node's are the same. */
@@ -187,18 +199,18 @@ class Departure {
       const far = await this.leaving.openStream(word)
       this.streams.add(far)
       far.once('close', () => this.streams.delete(far))
-      this.refusal ??= await join(near, far, word === 'libvirt' ? { toNear: new AnswerFilter() } : {})
+      const answers = new AnswerFilter({ onFinished: () => this.finished.resolve() })
+      this.refusal ??= await join(near, far, word === 'libvirt' ? { toNear: answers } : { toFar: this.sent })
     } catch (error) {
       say('warning', `The stream ${word} to the other node cannot be opened: ${wordsOf(error)}`)
       near.destroy()
     }
   }
 
-  private async migrate(copies: CopyMode, definitions: string[]) {
+  private begin(definitions: string[]): Begun {
     const { leaving } = this
-    const disks = copies === 'none' ? [] : ['--copy-storage-all', '--migrate-disks', this.targets.join(',')]
+    const disks = this.targets.length ? ['--copy-storage-all', '--migrate-disks', this.targets.join(',')] : []
     const limit = this.limitOf(leaving.maxMbps)
-    void this.hear()
     const child = begin('virsh', [
       ...[...URI, 'migrate', '--live', '--persistent', '--undefinesource', '--suspend', ...disks],
       ...[
@@ -211,21 +223,38 @@ class Departure {
       ...[...definitions, this.uuid, `qemu+unix:///system?socket=${socketPath(leaving, 'libvirt')}`],
     ])
     this.stop.signal.addEventListener('abort', () => child.stop(), { once: true })
+    void this.hear()
     void this.watch(this.stop.signal)
-    const { code, err } = await child.ended
-    if (code === 0) return
+    return child
+  }
+
+  /** Resolves when the vm runs here no more and the target has it. */
+  private async leave(child: Begun) {
+    const ended = await Promise.race([child.ended, this.gone(processOf(this.leaving.workload))])
+    if (!ended || ended.code === 0) return
     if (await this.settle()) return
-    throw this.reason ?? failureIn(this.refusal ? `the other node sent ${this.refusal}` : err)
+    throw this.reason ?? failureIn(this.refusal ? `the other node sent ${this.refusal}` : ended.err)
+  }
+
+  /**
+   * The target has the memory, and the process of the vm has ended here. libvirt tells it 0.2 s later, and removes what
+   * belonged to the vm first, while the guest stands still.
+   */
+  private async gone(vm: VmProcess | undefined): Promise<undefined> {
+    await this.finished.promise
+    while (!vm || isAlive(vm)) await Bun.sleep(vm ? 5 : 1000)
   }
 
   private async hear() {
-    const events = new SourceEvents()
     const command = [...URI, 'event', '--domain', this.uuid, '--all', '--loop', '--timestamp']
     for await (const line of lines('virsh', command, this.stop.signal)) {
-      const event = events.take(line)
-      if (event?.kind === 'suspended') say('info', 'The guest has stopped; the rest of its memory follows')
+      const event = sourceEventIn(line)
       if (event?.kind === 'disk ready') say('info', `The disk ${event.disk} is the same on both nodes`)
-      if (event?.kind === 'completed') this.completed = event.completed
+      if (event?.kind !== 'suspended') continue
+      // Opened now, so that the question at the end does not wait for it.
+      this.control = this.leaving.openStream('control')
+      this.control.catch(() => {})
+      say('info', 'The guest has stopped; the rest of its memory follows')
     }
   }
 

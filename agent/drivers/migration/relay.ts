@@ -6,6 +6,14 @@ import { log } from '../../log.ts'
 
 /** Reads what passes in one direction. Throws where it must not pass; both ends are closed then. */
 export type Check = { take(bytes: Uint8Array): Uint8Array }
+/** Passes everything, and counts it. */
+export class ByteCount implements Check {
+  bytes = 0
+  take(bytes: Uint8Array) {
+    this.bytes += bytes.length
+    return bytes
+  }
+}
 
 /**
  * Hands everything from each end to the other, and the end of it too, until both have ended or one breaks. Resolves with

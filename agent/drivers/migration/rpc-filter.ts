@@ -258,8 +258,11 @@ function mustBeKeepalive({ procedure, type, body }: Frame) {
 export class AnswerFilter {
   private frames = new Frames()
 
-  /** `onPrepared`: the hypervisor that the vm comes to is there, and waits for its memory. */
-  constructor(private on: { onPrepared?: () => void } = {}) {}
+  /**
+   * `onPrepared`: the hypervisor that the vm comes to is there, and waits for its memory. `onFinished`: its memory is
+   * there; the other node has the vm, unless the answer is an error.
+   */
+  constructor(private on: { onPrepared?: () => void; onFinished?: () => void } = {}) {}
 
   /** The bytes to hand on. Throws `RefusedMessage`. */
   take(bytes: Uint8Array): Buffer {
@@ -276,6 +279,7 @@ export class AnswerFilter {
     const { program, procedure, type, status: state, body } = frame
     if (program !== REMOTE || type !== types.reply || !(Object.values(procedures) as number[]).includes(procedure))
       throw new RefusedMessage(`an answer of type ${type} to the call ${procedure} of ${program.toString(16)}`)
+    if (procedure === procedures.finish && state === status.ok) this.on.onFinished?.()
     if (procedure !== procedures.prepare || state !== status.ok) return
     try {
       const read = new XdrReader(body)

@@ -329,13 +329,25 @@ describe('the calls of a migration', () => {
 })
 
 describe('the answers of a migration', () => {
-  test('pass unchanged, and it is heard when the hypervisor is ready', () => {
-    let prepared = 0
-    const under = new AnswerFilter({ onPrepared: () => prepared++ })
+  test('pass unchanged, and it is heard when the hypervisor is ready and when the memory is there', () => {
+    const heard: string[] = []
+    const under = new AnswerFilter({
+      onPrepared: () => heard.push('prepared'),
+      onFinished: () => heard.push('finished'),
+    })
     const passed: Buffer[] = []
     for (let at = 0; at < answers.length; at += 100) passed.push(under.take(answers.subarray(at, at + 100)))
     expect(Buffer.concat(passed).equals(answers)).toBe(true)
-    expect(prepared).toBe(1)
+    expect(heard.splice(0)).toEqual(['prepared', 'finished'])
+    // An error in the place of either.
+    for (const procedure of [PREPARE, FINISH]) {
+      const parts = framesIn(answers)
+      parts.find((frame) => procedureOf(frame) === procedure)!.writeUInt32BE(1, 24)
+      new AnswerFilter({ onPrepared: () => heard.push('prepared'), onFinished: () => heard.push('finished') }).take(
+        Buffer.concat(parts),
+      )
+    }
+    expect(heard).toEqual(['finished', 'prepared'])
   })
 
   test('an answer that sends the memory elsewhere is refused', () => {
