@@ -1,5 +1,5 @@
-// What to do about a vm of a live move that broke off, by what both nodes' hypervisors say of it. Pure: whoever asks has
-// looked at both nodes, and does what it says there.
+// Decides about a vm of a live move that broke off, by the words of both nodes' hypervisors. The caller looks at both
+// nodes before, and acts afterwards.
 
 /** How a node has the vm. `paused` on the target: its memory may have arrived, and it has not run there. */
 export type Presence = 'running' | 'paused' | 'off' | 'absent' | 'unreachable'

@@ -1,5 +1,5 @@
-// The target of live migrations. The source's virsh speaks with this node's libvirt through the filter alone, and the vm
-// arrives paused: it runs on only when `resume` is called.
+// The target of live migrations. The source's virsh speaks with this node's libvirt through the filter alone, and the
+// vm arrives paused: it runs on only when `resume` is called.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect, isIP, type Server } from 'node:net'
 import type { Duplex } from 'node:stream'

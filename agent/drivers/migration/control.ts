@@ -1,5 +1,6 @@
 // Questions of the source to the agent of the target, one line of JSON each, and an answer to each. Both ends belong to
-// nodes that may be hostile: lines are short, answers are checked, and what is asked changes nothing but this migration.
+// nodes that may be hostile: lines are short, answers are checked, and what is asked changes nothing but this
+// migration.
 import type { Duplex } from 'node:stream'
 import { type Static, type TSchema, Type as t } from 'typebox'
 import { Value } from 'typebox/value'

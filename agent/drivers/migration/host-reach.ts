@@ -1,6 +1,7 @@
-// What a definition of libvirt's reaches of its host: files, devices, bridges, sockets, programs. A definition that comes
-// from another node may reach what this node's own definition of the vm reaches, and no more. Elements are allowed by
-// name and place; one that is not listed is refused, because libvirt can make a host run programs by many of them.
+// The things of its host that a definition of libvirt's reaches: files, devices, bridges, sockets, programs. A
+// definition that comes from another node may reach what this node's own definition of the vm reaches, and no more.
+// Elements are allowed by name and place; one that is not listed is refused, because libvirt can make a host run
+// programs by many of them.
 import { attributeOf, childOf, childrenOf, type Element } from './strict-xml.ts'
 
 /**
@@ -185,12 +186,21 @@ const ofDevice: Readonly<Record<string, (device: Element) => Iterable<string>>> 
   emulator: ({ text }) => [`emulator ${text}`],
   disk: thingsOfDisk,
   interface: (card) => [
-    `card ${card.attributes.get('type')} ${attributeOf(card, 'mac', 'address')} ${attributeOf(card, 'source', 'bridge')} ${attributeOf(card, 'target', 'dev')}`,
+    thing(
+      `card ${card.attributes.get('type')}`,
+      attributeOf(card, 'mac', 'address'),
+      attributeOf(card, 'source', 'bridge'),
+      attributeOf(card, 'target', 'dev'),
+    ),
   ],
   serial: thingsOfLine,
   console: thingsOfLine,
   channel: (channel) => [
-    `channel ${channel.attributes.get('type')} ${attributeOf(channel, 'target', 'type')} ${attributeOf(channel, 'target', 'name')}`,
+    thing(
+      `channel ${channel.attributes.get('type')}`,
+      attributeOf(channel, 'target', 'type'),
+      attributeOf(channel, 'target', 'name'),
+    ),
   ],
   graphics: (screen) => [`screen ${screen.attributes.get('type')} ${attributeOf(screen, 'listen', 'type')}`],
   tpm: (tpm) => [`tpm ${tpm.attributes.get('model')} ${attributeOf(tpm, 'backend', 'type')}`],
@@ -199,6 +209,8 @@ const ofDevice: Readonly<Record<string, (device: Element) => Iterable<string>>> 
     ['mouse', 'keyboard', 'tablet'].includes(given.get('type') ?? '') ? [] : [`input ${given.get('type')}`],
   audio: ({ attributes: given }) => (given.get('type') === 'none' ? [] : [`audio ${given.get('type')}`]),
 }
+/** The words of one thing. */
+const thing = (...words: (string | undefined)[]) => words.join(' ')
 const thingsOfDevice = (device: Element) => ofDevice[device.name]?.(device) ?? []
 
 function* thingsOfDisk(element: Element): Generator<string> {
@@ -206,7 +218,7 @@ function* thingsOfDisk(element: Element): Generator<string> {
   const device = element.attributes.get('device') ?? 'disk'
   if (device !== 'disk' && device !== 'cdrom') yield `drive ${device}`
   if (source)
-    yield `${device} ${element.attributes.get('type')} ${attributeOf(element, 'driver', 'type')} ${pathOf(source, element)}`
+    yield thing(device, element.attributes.get('type'), attributeOf(element, 'driver', 'type'), pathOf(source, element))
   // The layers below a disk are those that its own file names here, which this node made.
   for (let below = childOf(element, 'backingStore'); below; below = childOf(below, 'backingStore')) {
     const file = childOf(below, 'source')

@@ -1,4 +1,4 @@
-// What virsh says of a migration that is under way or has ended.
+// The words of virsh about a migration that is under way.
 
 /** Bytes; of disks and memory together. `phase` is the one that is copied now. */
 export type MigrationProgress = {
@@ -12,7 +12,7 @@ export type MigrationProgress = {
 const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }
 
 /**
- * Parses `virsh domjobinfo --rawstats`, whose figures are bytes; undefined where no job is under way. Figures of the
+ * Parses `virsh domjobinfo`; undefined where no job is under way. Figures of the
  * disks are there in their phase, those of the memory come with it.
  */
 export function progressIn(text: string): MigrationProgress | undefined {

@@ -1,5 +1,5 @@
-// The source of live migrations. virsh of this node speaks with the libvirt of the target through three sockets here, each
-// of whose connections is a stream to the target.
+// The source of live migrations. virsh of this node speaks with the libvirt of the target through three sockets here,
+// each of whose connections is a stream to the target.
 import { writeFileSync } from 'node:fs'
 import type { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -15,23 +15,25 @@ import { Arrived, askOn, Prepared, type Question } from './control.ts'
 import { type MigrationProgress, progressIn, sourceEventIn } from './job-info.ts'
 import { disksToCopy, placed } from './placement.ts'
 import { isAlive, processOf, type VmProcess } from './process.ts'
-import { ByteCount, join, listenAt } from './relay.ts'
+import { ByteCount, join, listenAt, Pace } from './relay.ts'
 import { AnswerFilter } from './rpc-filter.ts'
 import { giveToQemu, type MigrationSockets, makeSocketDirs, removeSockets, socketPath, type Word } from './sockets.ts'
 import { type Element, parseStrictXml, strictXml } from './strict-xml.ts'
 
 const URI = ['-c', 'qemu:///system']
-const MBPS_PER_MIBPS = (8 * 2 ** 20) / 1e6
 
-/** `disks`: the paths of the disks that are copied. `openStream`: a stream to the target, which ends with the session. */
+/**
+ * `disks`: the paths of the disks that are copied. `openStream`: a stream to the target, which ends with the session.
+ */
 export type Leaving = MigrationSockets & {
   disks: readonly string[]
   maxMbps: number | null
   openStream(word: Word): Promise<Duplex>
 }
 /**
- * `convergeMs`: so long no new least of what is left was seen, then the migration is given up. `abortMs`: so long libvirt
- * has to end a job. `settleMs`: so long the vm has to run again here after a failure, over a restart of libvirt.
+ * `convergeMs`: so long no new least of what is left was seen, then the migration is given up. `abortMs`: so long
+ * libvirt has to end a job. `settleMs`: so long the vm has to run again here after a failure, over a restart of
+ * libvirt.
  */
 export type LeavingLimits = { pollMs: number; convergeMs: number; abortMs: number; settleMs: number }
 export const usualLimits: LeavingLimits = { pollMs: 1000, convergeMs: 180_000, abortMs: 20_000, settleMs: 120_000 }
@@ -60,7 +62,10 @@ export class Departures {
   }
 
   /** Limits a migration that is under way; null: no limit. */
-  limit = async (transfer: string, maxMbps: number | null) => this.departures.get(transfer)?.setLimit(maxMbps)
+  limit(transfer: string, maxMbps: number | null) {
+    const departure = this.departures.get(transfer)
+    if (departure) departure.pace.maxMbps = maxMbps
+  }
 
   /** Cancels a migration; the vm runs on here, unless its memory is there already. Resolves when it has ended. */
   end = async (transfer: string) => this.departures.get(transfer)?.cancel()
@@ -77,6 +82,7 @@ class Departure {
   private ended: Promise<unknown> = Promise.resolve()
   private tidied: Promise<unknown> = Promise.resolve()
   private sent = new ByteCount()
+  readonly pace: Pace
   private control: Promise<Duplex> | undefined
   private finished = Promise.withResolvers<void>()
   private targets: string[] = []
@@ -87,6 +93,7 @@ class Departure {
     private limits: LeavingLimits,
   ) {
     this.uuid = uuidOf(leaving.workload)
+    this.pace = new Pace(leaving.maxMbps)
   }
 
   run(): Promise<Left> {
@@ -200,7 +207,11 @@ class Departure {
       this.streams.add(far)
       far.once('close', () => this.streams.delete(far))
       const answers = new AnswerFilter({ onFinished: () => this.finished.resolve() })
-      this.refusal ??= await join(near, far, word === 'libvirt' ? { toNear: answers } : { toFar: this.sent })
+      this.refusal ??= await join(
+        near,
+        far,
+        word === 'libvirt' ? { toNear: answers } : { toFar: this.sent, pace: this.pace },
+      )
     } catch (error) {
       say('warning', `The stream ${word} to the other node cannot be opened: ${wordsOf(error)}`)
       near.destroy()
@@ -210,7 +221,6 @@ class Departure {
   private begin(definitions: string[]): Begun {
     const { leaving } = this
     const disks = this.targets.length ? ['--copy-storage-all', '--migrate-disks', this.targets.join(',')] : []
-    const limit = this.limitOf(leaving.maxMbps)
     const child = begin('virsh', [
       ...[...URI, 'migrate', '--live', '--persistent', '--undefinesource', '--suspend', ...disks],
       ...[
@@ -219,7 +229,6 @@ class Departure {
         '--disks-uri',
         `unix://${socketPath(leaving, 'nbd')}`,
       ],
-      ...(limit ? ['--bandwidth', String(limit)] : []),
       ...[...definitions, this.uuid, `qemu+unix:///system?socket=${socketPath(leaving, 'libvirt')}`],
     ])
     this.stop.signal.addEventListener('abort', () => child.stop(), { once: true })
@@ -268,7 +277,6 @@ class Departure {
       if (!progress || progress.phase === 'starting') continue
       this.tell(progress)
       const { phase, remainingBytes } = progress
-      if (phase !== least.phase && phase === 'memory') await this.setLimit(this.leaving.maxMbps)
       // A thousandth of the whole, so that a guest that writes as fast as the link does not count as converging.
       if (phase !== least.phase || remainingBytes < least.bytes - progress.totalBytes / 1000)
         least = { bytes: remainingBytes, phase, at: performance.now() }
@@ -281,7 +289,7 @@ class Departure {
   }
 
   private async progress(): Promise<MigrationProgress | undefined> {
-    const { code, out } = await virsh(['domjobinfo', '--rawstats', this.uuid], true)
+    const { code, out } = await virsh(['domjobinfo', this.uuid], true)
     return code === 0 ? progressIn(out) : undefined
   }
 
@@ -293,18 +301,6 @@ class Departure {
     copyProgress(this.most)
   }
 
-  /** In MiB per second, as virsh takes it, for each disk; undefined: none. */
-  private limitOf(maxMbps: number | null, parts = Math.max(1, this.targets.length)): number | undefined {
-    return maxMbps === null ? undefined : Math.max(1, Math.floor(maxMbps / MBPS_PER_MIBPS / parts))
-  }
-
-  /** 0 is no limit for a disk; the memory has none where it is the most that QEMU takes. */
-  async setLimit(maxMbps: number | null) {
-    const ofDisk = this.limitOf(maxMbps) ?? 0
-    for (const target of this.targets) await virsh(['blockjob', this.uuid, target, '--bandwidth', `${ofDisk}M`], true)
-    await virsh(['migrate-setspeed', this.uuid, String(this.limitOf(maxMbps, 1) ?? 8_796_093_022_207)], true)
-  }
-
   private async presence() {
     const { code, out, err } = await virsh(['domstate', '--reason', this.uuid], true)
     if (code === 0) return { ...presenceOf(out), words: out.trim() }
@@ -314,8 +310,8 @@ class Departure {
   }
 
   /**
-   * After a failure: waits until the vm runs again, over a restart of libvirt. True: it has left all the same. A vm that
-   * stays paused is this node's, because the target has not been told to let it run.
+   * After a failure: waits until the vm runs again, over a restart of libvirt. True: it has left all the same. A vm
+   * that stays paused is this node's, because the target has not been told to let it run.
    */
   private async settle(): Promise<boolean> {
     let pausedSince: number | undefined
@@ -341,12 +337,12 @@ const words: readonly (readonly [RegExp, FailureCode])[] = [
   [/No space left on device/, 'pool_full'],
   [/different sizes/, 'disk_differs'],
   [
-    /Input\/output error|Cannot recv data|End of file|Broken pipe|Connection reset|unable to connect|keepalive/i,
+    /unexpectedly failed|Input\/output error|Cannot recv data|End of file|Broken pipe|Connection reset|unable to connect|keepalive/i,
     'transfer_cut',
   ],
 ]
 
-/** From what virsh says at its end. */
+/** From the words of virsh at its end. */
 export function failureIn(said: string): Failure {
   const text = said.trim().replace(/^error: /gm, '') || 'virsh ended without a word'
   const code = words.find(([pattern]) => pattern.test(text))?.[1] ?? 'migration_failed'

@@ -15,14 +15,34 @@ export class ByteCount implements Check {
   }
 }
 
+/** The longest run of bytes ahead of the pace, so that a timer is not needed for each piece. */
+const AHEAD_MS = 20
+
 /**
- * Hands everything from each end to the other, and the end of it too, until both have ended or one breaks. Resolves with
- * the words of what a check refused.
+ * A limit for several streams together, in megabit per second, which may change at any time; null: none. libvirt itself
+ * limits each disk for itself, and changes nothing while it migrates.
+ */
+export class Pace {
+  private freeAt = 0
+  constructor(public maxMbps: number | null) {}
+
+  /** The milliseconds to wait after these bytes. */
+  after(bytes: number, now = performance.now()): number {
+    if (this.maxMbps === null) return 0
+    this.freeAt = Math.max(now, this.freeAt) + bytes / (this.maxMbps * 125)
+    const waitMs = this.freeAt - now
+    return waitMs < AHEAD_MS ? 0 : waitMs
+  }
+}
+
+/**
+ * Hands everything from each end to the other, and the end of it too, until both have ended or one breaks. Resolves
+ * with the words of what a check refused.
  */
 export function join(
   near: Duplex,
   far: Duplex,
-  checks: { toFar?: Check; toNear?: Check } = {},
+  { toFar, toNear, pace }: { toFar?: Check; toNear?: Check; pace?: Pace } = {},
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
     let left = 2
@@ -32,7 +52,10 @@ export function join(
       far.destroy()
       resolve(refusal)
     }
-    const pump = (from: Duplex, to: Duplex, check: Check | undefined) => {
+    const pump = (from: Duplex, to: Duplex, check?: Check, paceHere?: Pace) => {
+      let holds = 0
+      const hold = () => holds++ === 0 && from.pause()
+      const release = () => --holds === 0 && from.resume()
       from.on('data', (bytes: Uint8Array) => {
         if (refusal !== undefined) return
         let passed = bytes
@@ -42,9 +65,15 @@ export function join(
           refusal = error instanceof Error ? error.message : String(error)
           return close()
         }
-        if (!passed.length || to.write(passed)) return
-        from.pause()
-        to.once('drain', () => from.resume())
+        if (!passed.length) return
+        if (!to.write(passed)) {
+          hold()
+          to.once('drain', release)
+        }
+        const waitMs = paceHere?.after(passed.length) ?? 0
+        if (waitMs === 0) return
+        hold()
+        setTimeout(release, waitMs)
       })
       from.once('end', () => {
         to.end()
@@ -53,8 +82,8 @@ export function join(
       from.once('error', close)
       from.once('close', close)
     }
-    pump(near, far, checks.toFar)
-    pump(far, near, checks.toNear)
+    pump(near, far, toFar, pace)
+    pump(far, near, toNear)
   })
 }
 

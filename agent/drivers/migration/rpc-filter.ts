@@ -32,9 +32,9 @@ export const migrateFlags = {
   copyDisks: 64,
 } as const
 
-/** What the controller has announced for one migration, as this node understands it. */
+/** One migration as the controller has announced it, in the terms of this node. */
 export type Announced = {
-  /** What the definition may reach here. */
+  /** The things of this host that the definition may reach. */
   reach: Reach
   /** The sum of `migrateFlags`. `paused` is what keeps two nodes from running the vm. */
   flags: number
@@ -214,7 +214,7 @@ export class CallFilter {
       if (!seen.has(name)) throw new Error(`no parameter ${name}`)
   }
 
-  /** What libvirt's driver for QEMU adds: counters, capabilities, and at the end the definition that stays. */
+  /** The part of libvirt's driver for QEMU: counters, capabilities, and at the end the definition that stays. */
   private cookie(read: XdrReader): Element | undefined {
     const bytes = read.opaque(MOST_FRAME_BYTES)
     if (!bytes.length) return undefined

@@ -19,8 +19,9 @@ const STATE_OF_QEMU = '/var/lib/libvirt/qemu'
 export type MigrationSockets = { transfer: string; workload: string }
 
 /**
- * The path of a socket. The ending of those of QEMU is what libvirt's AppArmor profile of each vm allows (virt-aa-helper:
- * `/run/libvirt/**` with `*.tunnelmigrate.dest.<name>`). At most 107 characters, which is the limit of the kernel.
+ * The path of a socket. The ending of those of QEMU is what libvirt's AppArmor profile of each vm allows
+ * (virt-aa-helper: `/run/libvirt/**` with `*.tunnelmigrate.dest.<name>`). At most 107 characters, which is the limit of
+ * the kernel.
  */
 export function socketPath({ transfer, workload }: MigrationSockets, word: Word): string {
   return word === 'libvirt' || word === 'control'

@@ -1,5 +1,6 @@
 // XML as libvirt writes it: elements, attributes in quotes, text. Whatever two parsers could read in two ways (document
-// types, entities of one's own, comments, sections, instructions) is refused, because libvirt reads the same text later.
+// types, entities of one's own, comments, sections, instructions) is refused, because libvirt reads the same text
+// later.
 
 export type Element = {
   name: string

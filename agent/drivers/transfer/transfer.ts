@@ -80,8 +80,8 @@ export interface Migration {
   migrate(migrating: Migrating): Promise<Copied & { stoppedAt: number }>
   /**
    * Lets a vm run on that a migration has left paused here; one that runs or is off stays as it is. Answers when, by
-   * the clock of this node in milliseconds since 1970; null where it did not. Throws `migration_failed` while its memory
-   * is still arriving, and `hypervisor_silent`.
+   * the clock of this node in milliseconds since 1970; null where it did not. Throws `migration_failed` while its
+   * memory is still arriving, and `hypervisor_silent`.
    */
   resume(workload: string): Promise<{ resumedAt: number | null }>
   /** Throws `hypervisor_silent`. */

@@ -72,7 +72,6 @@ describe('the failures of a command', () => {
     'no_ssh_server',
     'no_virtualisation',
     'ssh_kit',
-    'transfer_cut',
   ]
 
   test('are produced by a test, or listed here', async () => {

@@ -1,12 +1,13 @@
 // Two nodes with a libvirt each, a router that pings, and guests that write a counter to their disk.
 import { createHash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandName, Input, Output } from '../../../agent/protocol/wire.ts'
 import { imageSource, macOf, portRulesOf, seedOf, vmOf, volumeOf, workloadId } from '../../agent/examples.ts'
 import { temporary } from '../../agent/temporary.ts'
 import { guestImage, must, newKey, run, sshOptions } from '../../support/guest.ts'
 import { Spaces, withLibvirt } from '../../support/nodes/nodes.ts'
+import { missing, note } from '../tools.ts'
 
 export const names = ['a', 'b'] as const
 export type Name = (typeof names)[number]
@@ -100,6 +101,18 @@ export class LabNode {
   }
 }
 
+/** Whether something is missing that the lab needs; says what. */
+export async function labMissing(what: string): Promise<boolean> {
+  const programs = ['libvirtd', 'virtlogd', 'tini', 'unshare', 'nsenter', 'ssh', 'ping', 'gcc', 'debugfs', 'fdisk']
+  const absent = programs.filter((program) => !Bun.which(program, { PATH: `${process.env['PATH']}:/usr/sbin:/sbin` }))
+  const reason =
+    (process.getuid?.() === 0 ? undefined : 'not root') ??
+    (absent.length ? `no ${absent.join(', ')}` : undefined) ??
+    (await missing('qemu-img', 'qemu-system-x86_64', 'xorriso', 'nft', 'ip', 'bridge')) ??
+    (existsSync(guestImage) ? undefined : `no guest image at ${guestImage}`)
+  return note(reason, what)
+}
+
 export class Lab {
   readonly spaces = new Spaces(`bm${process.pid}`)
   readonly dir = temporary('migration')
@@ -108,6 +121,7 @@ export class Lab {
   private transfers = 0
 
   node = (name: Name) => this.nodes.get(name)!
+  id = workloadId
 
   async open() {
     const { spaces } = this
@@ -154,7 +168,7 @@ export class Lab {
     await this.inGuest(n, 'rm -f /root/counter; setsid /root/count >/dev/null 2>&1 </dev/null &')
   }
 
-  /** What a node needs of a vm beside its disk and its definition. */
+  /** The seed and the rules of a vm, on a node that will have it. */
   async give(n: number, to: Name) {
     const seed = seedOf(n)
     seed.userData = { hostname: `web${n}`, disable_root: false, ssh_authorized_keys: [this.key.publicKey] }
@@ -180,7 +194,7 @@ export class Lab {
     return { ids, to, input: { ...ids, to: target, disks: [volumeOf(n)], maxMbps: null as number | null } }
   }
 
-  /** What the controller does after a move, on the node that the vm has left. */
+  /** The commands of the controller after a move, for the node that the vm has left. */
   async tidy(n: number, name: Name, ids: { transfer: string; workload: string }) {
     const node = this.node(name)
     await node.obey('transfer.end', ids)
@@ -201,9 +215,14 @@ export class Lab {
     return stdinFile ? run(['sh', '-c', '"$@" <"$0"', stdinFile, ...inside]) : run(inside)
   }
 
-  /** The numbers that the guest has written: how many, and those that are missing or doubled. */
+  /** The numbers that the guest has written: the last, and the lines around the first that is missing or doubled. */
   async counted(n: number) {
-    return gapsIn((await this.inGuest(n, 'cat /root/counter')).out)
+    let read = await this.inGuest(n, 'cat /root/counter')
+    await until('SSH to the guest', async () => {
+      if (read.code !== 0) read = await this.inGuest(n, 'cat /root/counter')
+      return read.code === 0
+    })
+    return gapsIn(read.out)
   }
 
   /** The same, from the disk of a guest that is off. */
@@ -212,7 +231,7 @@ export class Lab {
     const raw = join(this.dir, 'disk.raw')
     const found = (await must('sh', '-c', `ls ${disk} | grep ${workloadId(n)}`)).split('\n')[0]!
     await must('qemu-img', 'convert', '-O', 'raw', found, raw)
-    const start = Number(/(\d+)\s+\d+\s+\d+ \S+ 83/.exec(await must('fdisk', '-l', raw))?.[1] ?? Number.NaN)
+    const start = Number(/(\d+)\s+\d+\s+\d+\s+\S+ 83 /.exec(await must('fdisk', '-l', raw))?.[1] ?? Number.NaN)
     return gapsIn(await must('debugfs', '-R', 'cat /root/counter', `${raw}?offset=${start * 512}`))
   }
 
@@ -274,8 +293,10 @@ export class Lab {
 }
 
 function gapsIn(text: string) {
-  const numbers = text.trim().split('\n').map(Number)
-  return { last: numbers.at(-1) ?? 0, gaps: numbers.filter((number, i) => number !== i + 1).length }
+  const lines = text.trim().split('\n')
+  const numbers = lines.map(Number)
+  const wrong = numbers.findIndex((number, i) => number !== i + 1)
+  return { last: numbers.at(-1) ?? 0, gap: wrong < 0 ? undefined : lines.slice(Math.max(0, wrong - 2), wrong + 2) }
 }
 
 /** Polls, because a busy machine is slow and not wrong. */

@@ -21,7 +21,9 @@ Bun.serve({ port: 8000, hostname: '127.0.0.1', fetch: () => new Response(Bun.fil
 /** Streams that are open now, and words that do not get through. */
 const open = new Map<Socket, Word>()
 const dead = new Set<Word>()
-/** An answer of libvirt that is longer than this and comes after `losesAnswerAfter` calls is lost, and the stream too. */
+/**
+ * An answer of libvirt that is longer than this and comes after `losesAnswerAfter` calls is lost, and the stream too.
+ */
 let losesFinish = false
 const words = ['libvirt', 'control', 'mig', 'nbd'] as const
 const servers: Server[] = []
@@ -43,7 +45,7 @@ const transfers: Transfers = {
   },
 }
 
-/** What the forced command of the target does: joins each connection with the socket of the word. */
+/** In the place of the target's forced command: joins each connection with the socket of the word. */
 function listen(transfer: string, word: Word): Server {
   const path = join(wire, `${name}-${word}.sock`)
   rmSync(path, { force: true })

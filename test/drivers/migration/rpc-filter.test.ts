@@ -1,5 +1,5 @@
-// The filter between two libvirts, with the messages of a real migration (libvirt 9.0): a q35 machine with a qcow2 disk,
-// a raw volume, a seed and a private network, captured between virsh and the target's socket.
+// The filter between two libvirts, with the messages of a real migration (libvirt 9.0): a q35 machine with a qcow2
+// disk, a raw volume, a seed and a private network, captured between virsh and the target's socket.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -59,7 +59,7 @@ function replaced(frame: Buffer, from: string, to: string): Buffer {
   throw new Error('no string around it')
 }
 
-/** What the filter says to a whole conversation in which one message is another; undefined: it passes all. */
+/** The refusal of a whole conversation in which one message is another; undefined: all of it passes. */
 function said(
   procedure: number,
   change: (frame: Buffer) => Buffer,
