@@ -17,6 +17,7 @@ import { CaddyHttpNames, caddyOfHost } from '../drivers/http-names/caddy.ts'
 import { probe, type Virtualisation } from '../drivers/hypervisor/kvm-probe.ts'
 import { Libvirt } from '../drivers/hypervisor/libvirt.ts'
 import { DownloadedImages, type FromController } from '../drivers/images/download.ts'
+import { LibvirtMigration } from '../drivers/migration/libvirt.ts'
 import { Bridges } from '../drivers/network/bridge.ts'
 import { Vxlans } from '../drivers/private-network/vxlan.ts'
 import { IsoSeeds } from '../drivers/seed/iso.ts'
@@ -24,7 +25,6 @@ import { openPools } from '../drivers/storage/pools-file.ts'
 import { Storage } from '../drivers/storage/storage.ts'
 import { NftCounters } from '../drivers/traffic/nftables.ts'
 import { SshTransfers } from '../drivers/transfer/ssh/ssh-transfers.ts'
-import { noMigration } from '../drivers/transfer/unsupported.ts'
 import { Ext4Workspaces } from '../drivers/workspace/ext4.ts'
 import { Failure } from '../failure.ts'
 import { log } from '../log.ts'
@@ -56,6 +56,11 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
   const hypervisor = new Libvirt(async () => accelerationOf(await virtualisation()), serialDir)
   const guestAgent = new LibvirtGuestAgent()
   const network = new Bridges()
+  const portSecurity = new PortSecurity(
+    new Nftables(state, hostPortsFrom(process.env['PANEL_AGENT_HOST_PORTS'])),
+    state,
+  )
+  const transfers = new SshTransfers(() => state.transfers().map(({ transfer }) => transfer))
   const storage = new Storage(openPools(dataDir))
   const backups = new Restic(dataDir)
   const backupFiles = new ResticFiles(backups)
@@ -81,8 +86,10 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
   })
   return {
     state,
-    transfers: new SshTransfers(() => state.transfers().map(({ transfer }) => transfer)),
-    migration: noMigration,
+    transfers,
+    migration: new LibvirtMigration({ hypervisor, network, portSecurity, state }, (...stream) =>
+      transfers.openStream(...stream),
+    ),
     access,
     httpNames,
     containers,
@@ -95,7 +102,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     storage,
     network,
     routing: new Routing(network, state),
-    portSecurity: new PortSecurity(new Nftables(state, hostPortsFrom(process.env['PANEL_AGENT_HOST_PORTS'])), state),
+    portSecurity,
     privateNetworking: new PrivateNetworking(new Vxlans(), state, { hypervisor, guestAgent }),
     seeds: new IsoSeeds(join(dataDir, 'seeds')),
     backups,

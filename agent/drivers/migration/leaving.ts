@@ -336,10 +336,8 @@ class Departure {
 const words: readonly (readonly [RegExp, FailureCode])[] = [
   [/No space left on device/, 'pool_full'],
   [/different sizes/, 'disk_differs'],
-  [
-    /unexpectedly failed|Input\/output error|Cannot recv data|End of file|Broken pipe|Connection reset|unable to connect|keepalive/i,
-    'transfer_cut',
-  ],
+  [/unexpectedly failed|Input\/output error|Cannot recv data|End of file/, 'transfer_cut'],
+  [/Broken pipe|Connection reset|unable to connect|keepalive/i, 'transfer_cut'],
 ]
 
 /** From the words of virsh at its end. */

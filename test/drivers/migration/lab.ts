@@ -185,7 +185,14 @@ export class Lab {
     const { publicKey } = await this.node(from).obey('transfer.key', ids)
     const disks = [{ volume: volumeOf(n), sizeBytes: more.sizeBytes ?? DISK_BYTES }]
     const listening = await this.node(to).obey('transfer.receive', {
-      ...{ ...ids, publicKey, disks, from: [managementOf[from]], expiresAt: Date.now() + 3_600_000 },
+      ...{
+        ...ids,
+        publicKey,
+        disks,
+        from: [managementOf[from]],
+        by: 'migration' as const,
+        expiresAt: Date.now() + 3_600_000,
+      },
     })
     await this.give(n, to)
     await this.node(to).obey('vm.define', vmOf(n, { memoryMb: 128, ...more.vm }))

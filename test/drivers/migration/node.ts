@@ -32,6 +32,7 @@ const refuse = async () => {
   throw new Failure('tool_missing', 'this lab copies no disk by itself')
 }
 const transfers: Transfers = {
+  sweep: async () => {},
   key: async () => `ssh-ed25519 ${'A'.repeat(68)}`,
   async receive({ transfer }) {
     if (!servers.length) for (const word of words) servers.push(listen(transfer, word))

@@ -36,10 +36,8 @@ describe('the definition of a vm', () => {
   })
 
   test('loses the layers that it stands on here, because the other disk holds all of them', () => {
-    const layered = moved([
-      "<target dev='vda'",
-      "<backingStore type='file'><format type='qcow2'/><source file='/run/disks/base'/></backingStore><target dev='vda'",
-    ])
+    const layer = "<format type='qcow2'/><source file='/run/disks/base'/>"
+    const layered = moved(["<target dev='vda'", `<backingStore type='file'>${layer}</backingStore><target dev='vda'`])
     const result = strictXml(placed(layered, here))
     expect(result).not.toContain('/run/disks/base')
     expect(result).toContain('/run/disks/d.qcow2')
