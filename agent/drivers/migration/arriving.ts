@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect, isIP, type Server } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { Failure, wordsOf } from '../../failure.ts'
+import { Failure, failureOf, wordsOf } from '../../failure.ts'
 import { run } from '../../host/exec.ts'
 import type { Host } from '../../host/host.ts'
 import { limitVm } from '../../host/start-vm.ts'
@@ -72,7 +72,17 @@ export class Arrivals {
     removeSockets(arrival)
   }
 
+  /** The answer to the source, which may be why it is refused. */
   private async answer(arrival: Arrival, question: Question): Promise<object> {
+    try {
+      return await this.prepare(arrival, question)
+    } catch (error) {
+      const { code, message } = failureOf(error)
+      return { refused: { code, message } }
+    }
+  }
+
+  private async prepare(arrival: Arrival, question: Question): Promise<object> {
     if (question.ask === 'arrived') return { stoppedAt: readStop(arrival) }
     const { workload } = arrival
     const { hypervisor, portSecurity, state } = this.parts

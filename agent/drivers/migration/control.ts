@@ -25,7 +25,7 @@ const Refused = t.Object({ code: t.String({ maxLength: 64 }), message: t.String(
 
 const LIMIT_MS = 60_000
 
-/** Answers each question on the stream with what `answer` returns, or with the failure that it throws. */
+/** Answers each question on the stream with what `answer` returns. */
 export function answerOn(stream: Duplex, answer: (question: Question) => Promise<object>) {
   let turn = Promise.resolve()
   onLines(stream, (line) => {

@@ -5,8 +5,9 @@ import type { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
 import { copyProgress, say } from '../../controller-link/job-log.ts'
-import { Failure, type FailureCode, wordsOf } from '../../failure.ts'
+import { Failure, wordsOf } from '../../failure.ts'
 import { type Begun, begin, lines, run } from '../../host/exec.ts'
+import { log } from '../../log.ts'
 import { presenceOf } from '../../protocol/move-recovery.ts'
 import type { Copied } from '../../protocol/wire.ts'
 import { sleep } from '../../sleep.ts'
@@ -68,7 +69,13 @@ export class Departures {
   }
 
   /** Cancels a migration; the vm runs on here, unless its memory is there already. Resolves when it has ended. */
-  end = async (transfer: string) => this.departures.get(transfer)?.cancel()
+  async end(transfer: string) {
+    try {
+      await this.departures.get(transfer)?.cancel()
+    } catch (error) {
+      log('warning', 'a migration could not be cancelled', { transfer, error: wordsOf(error) })
+    }
+  }
 }
 
 class Departure {
@@ -333,7 +340,8 @@ class Departure {
   }
 }
 
-const words: readonly (readonly [RegExp, FailureCode])[] = [
+type MigrationFailure = 'pool_full' | 'disk_differs' | 'transfer_cut' | 'migration_failed'
+const words: readonly (readonly [RegExp, MigrationFailure])[] = [
   [/No space left on device/, 'pool_full'],
   [/different sizes/, 'disk_differs'],
   [/unexpectedly failed|Input\/output error|Cannot recv data|End of file/, 'transfer_cut'],
@@ -343,7 +351,7 @@ const words: readonly (readonly [RegExp, FailureCode])[] = [
 /** From the words of virsh at its end. */
 export function failureIn(said: string): Failure {
   const text = said.trim().replace(/^error: /gm, '') || 'virsh ended without a word'
-  const code = words.find(([pattern]) => pattern.test(text))?.[1] ?? 'migration_failed'
+  const code: MigrationFailure = words.find(([pattern]) => pattern.test(text))?.[1] ?? 'migration_failed'
   return new Failure(code, text.slice(0, 1500))
 }
 

@@ -14,6 +14,7 @@ import {
 } from '../values/transfers.ts'
 import { Power } from '../values/vms.ts'
 import { act, look } from './declare.ts'
+import { loadsRules } from './firewall.ts'
 import { findsDisk, makesDisk } from './storage.ts'
 
 const nothing = t.Object({})
@@ -137,7 +138,7 @@ export const transferCommands = {
   'transfer.resume': act({
     input: t.Object(ofTransfer),
     output: t.Object({ power: Power, resumedAt: t.Union([timestamp, t.Null()]) }),
-    failures: ['no_transfer', 'migration_failed', 'hypervisor_silent'],
+    failures: [...loadsRules, 'no_transfer', 'migration_failed', 'hypervisor_silent'],
   }),
   /**
    * On both: what the hypervisor says of the vm, with its reason in the hypervisor's words; and whether the workload is
