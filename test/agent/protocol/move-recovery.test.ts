@@ -1,6 +1,11 @@
 // Each row of the table: what is done about a vm whose live move broke off.
 import { describe, expect, test } from 'bun:test'
-import { type Presence, presenceOf, type RecoveryAction, recoveryOf } from '../../../agent/protocol/move-recovery.ts'
+import {
+  type Presence,
+  presenceOf,
+  type RecoveryAction,
+  recoveryOf,
+} from '../../../agent/protocol/values/move-recovery.ts'
 
 const rows: readonly (readonly [string, Presence, Presence, 'migrated' | '', 'owned' | '', RecoveryAction])[] = [
   ['runs at the source, never came to the target', 'running', 'absent', '', '', 'keep_source'],
