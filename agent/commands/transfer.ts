@@ -117,7 +117,7 @@ async function mustBeOff({ hypervisor }: Host, workload: string) {
 
 async function mustRun({ hypervisor }: Host, workload: string) {
   const power = await hypervisor.power(workload)
-  if (power !== 'running') throw new Failure('vm_off', `${workload} is ${power}, so it is not moved while it runs`)
+  if (power !== 'running') throw new Failure('not_running', `${workload} is ${power}, so it is not moved while it runs`)
 }
 
 async function copying(

@@ -687,6 +687,7 @@ const lists: Readonly<Record<string, List>> = {
   'lamps.list': { of: 'lamp' },
   'brakes.list': { of: 'brake' },
   'weakenings.list': { of: 'weakening' },
+  'transfers.list': { of: 'transfer' },
 }
 /** Lists of what has no operation by its id. */
 const ofNoThing = [

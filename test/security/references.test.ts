@@ -47,6 +47,7 @@ let there: {
   elsewhere: string
   unpublished: string
   nodes: string[]
+  near: string
 }
 /** An instance of the customer, its offer, and an image of that. */
 const gpu = { instance: '', offer: '', image: '' }
@@ -76,6 +77,8 @@ beforeAll(async () => {
   await p.admin('PATCH', `/admin/packages/${archived}`, { archived: true })
   const elsewhere = (await p.admin('POST', '/admin/node-groups', { name: 'Elsewhere' })).id
   const far = p.addNode(elsewhere, 'far-01')
+  const near = p.addNode(p.location, 'near-01')
+  await p.admin('PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [p.node.id, near.id] })
   const removed = p.addNode(p.location, 'removed-01')
   p.db.$client.run('UPDATE nodes SET removed_at = 1 WHERE id = ?', [removed.id])
   const unpublished = p.addImage('Unpublished')
@@ -88,7 +91,8 @@ beforeAll(async () => {
     locations: [p.location, elsewhere],
     elsewhere,
     unpublished,
-    nodes: [p.node.id, far.id],
+    nodes: [p.node.id, far.id, near.id],
+    near: near.id,
   }
 
   key = {} as typeof key
@@ -272,7 +276,12 @@ const ways: readonly Way[] = [
       () => [key.direct],
     ),
   },
-  { ...byStaff, field: 'servers.create nodeId', body: () => ({ ...byStaff.body(), nodeId: p.node.id }) },
+  {
+    ...byStaff,
+    field: 'servers.create nodeId',
+    body: () => ({ ...byStaff.body(), nodeId: p.node.id }),
+    may: () => [there.near],
+  },
   {
     who: () => of.staff,
     field: 'gpu-instances.create ownerId',
@@ -572,6 +581,13 @@ const ways: readonly Way[] = [
     may: () => there.locations,
   },
   {
+    field: 'servers.move nodeId',
+    who: () => of.staff,
+    path: () => `/admin/servers/${server.customer}/actions/move?dryRun=true`,
+    body: () => ({ nodeId: there.near }),
+    otherwise: () => ({ [p.node.id]: 'already_done', [there.nodes[1]!]: 'no_capacity' }),
+  },
+  {
     field: 'pools.create nodeIds',
     who: () => of.staff,
     body: () => ({
@@ -586,7 +602,7 @@ const ways: readonly Way[] = [
     field: 'pools.attach nodeIds',
     who: () => of.staff,
     path: () => `/admin/ip-pools/${p.pool}/nodes`,
-    body: () => ({ nodeIds: [p.node.id] }),
+    body: () => ({ nodeIds: [p.node.id, there.near] }),
     may: () => there.nodes,
   },
 ]

@@ -49,8 +49,9 @@ export class Departures {
   constructor(private limits = usualLimits) {}
 
   /**
-   * Moves the running vm to the target, where it is paused then. A failure leaves it running here. Throws `vm_off`,
-   * `transfer_cut`, `transfer_ended`, `pool_full`, `disk_differs`, `does_not_converge` and `migration_failed`.
+   * Moves the running vm to the target, where it is paused then. A failure leaves it running here. Throws
+   * `not_running`, `transfer_cut`, `transfer_ended`, `pool_full`, `disk_differs`, `does_not_converge` and
+   * `migration_failed`.
    */
   async migrate(leaving: Leaving): Promise<Left> {
     const departure = new Departure(leaving, this.limits)
@@ -162,7 +163,8 @@ class Departure {
 
   private async arrived(): Promise<Left> {
     const { stoppedAt } = await this.ask({ ask: 'arrived' }, Arrived)
-    if (stoppedAt === null) throw new Failure('vm_off', `${this.leaving.workload} is neither here nor at the target`)
+    if (stoppedAt === null)
+      throw new Failure('not_running', `${this.leaving.workload} is neither here nor at the target`)
     const copiedBytes = this.sent.bytes
     return { copiedBytes, totalBytes: Math.max(copiedBytes, this.most.totalBytes), stoppedAt }
   }
@@ -328,7 +330,7 @@ class Departure {
       if (!found) continue
       if (found.presence === 'running') return false
       if (found.presence === 'absent' || found.migrated) return true
-      if (found.presence === 'off') throw new Failure('vm_off', `${this.leaving.workload} is ${found.words} here`)
+      if (found.presence === 'off') throw new Failure('not_running', `${this.leaving.workload} is ${found.words} here`)
       if (found.presence !== 'paused') continue
       pausedSince ??= performance.now()
       if (performance.now() - pausedSince < this.limits.abortMs / 2) continue

@@ -134,7 +134,7 @@ export class FakeTransfers implements Transfers {
       if ((await this.hypervisor.power(workload)) === 'absent') return this.#movedBefore(transfer, workload, to)
       const copied = await this.#send({ ...migrating, begun: { has: () => false, add: () => {} } })
       if ((await this.hypervisor.power(workload)) !== 'running')
-        throw new Failure('vm_off', `${workload} went off while it was moved`)
+        throw new Failure('not_running', `${workload} went off while it was moved`)
       const stoppedAt = this.now()
       this.#within(transfer, to, (far, theirs) => {
         for (const [i, { disk }] of disks.entries()) this.#write(far, disk.path, theirs[i]!.disk.path)
@@ -161,7 +161,7 @@ export class FakeTransfers implements Transfers {
     const isThere = this.#within(transfer, to, (far) =>
       far.query(`select 1 from vms where workload = ? and power in ('paused', 'running')`).get(workload),
     )
-    if (!isThere) throw new Failure('vm_off', `${workload} is not defined on this node`)
+    if (!isThere) throw new Failure('not_running', `${workload} is not defined on this node`)
     return { copiedBytes: 0, totalBytes: 0, stoppedAt: this.now() }
   }
 }

@@ -75,7 +75,7 @@ export interface Migration {
   /**
    * Moves the running vm to the target, where it is paused then, with its disks where there are any. A failure leaves
    * it running here. One that this transfer has moved already is moved. `stoppedAt`: when it stopped, by the target's
-   * clock. Throws what `Transfers.copy` throws, and `vm_off`, `does_not_converge` and `migration_failed`.
+   * clock. Throws what `Transfers.copy` throws, and `not_running`, `does_not_converge` and `migration_failed`.
    */
   migrate(migrating: Migrating): Promise<Copied & { stoppedAt: number }>
   /**

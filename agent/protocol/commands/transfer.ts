@@ -90,12 +90,20 @@ export const transferCommands = {
   }),
   /**
    * On the source, of a vm that runs: copies its disks, and from then on writes there what the vm writes, before the vm
-   * learns that it is written; so until the vm ends or `transfer.end`. `vm_off`: it does not run.
+   * learns that it is written; so until the vm ends or `transfer.end`. `not_running`: it does not run.
    */
   'transfer.mirror': act({
     input: t.Object({ ...ofTransfer, to: SshTarget, disks: volumes, maxMbps }),
     output: Copied,
-    failures: [...reachesTarget, ...findsDisk, 'no_volume', 'disk_differs', 'pool_full', 'vm_off', 'hypervisor_silent'],
+    failures: [
+      ...reachesTarget,
+      ...findsDisk,
+      'no_volume',
+      'disk_differs',
+      'pool_full',
+      'not_running',
+      'hypervisor_silent',
+    ],
     outOfTurn: true,
   }),
   /**
@@ -123,7 +131,7 @@ export const transferCommands = {
       'no_volume',
       'disk_differs',
       'pool_full',
-      'vm_off',
+      'not_running',
       'does_not_converge',
       'migration_failed',
       'hypervisor_silent',

@@ -17,8 +17,8 @@ import { transfers } from './tables.ts'
 
 const events = {
   'transfer.started': event('staff only', 'A move between nodes starts', startedData),
-  'transfer.finished': event('staff only', 'It finishes', finishedData),
-  'transfer.failed': event('staff only', 'It fails', failedData),
+  'transfer.finished': event('staff only', 'A move between nodes finishes', finishedData),
+  'transfer.failed': event('staff only', 'A move between nodes fails', failedData),
 }
 
 const errors = {
@@ -53,6 +53,7 @@ declare module '../../kernel/register.ts' {
 /** Causes of failed jobs, in words for everybody. */
 const failures = {
   checksum_differs: 'What arrived on the other host machine is not what was sent.',
+  does_not_converge: 'It writes to its disks faster than they can be copied.',
   disk_differs: 'The disk on the other host machine has another size.',
   migration_failed: 'The hypervisor could not move it.',
   no_ssh_server: 'The other host machine has no SSH server that can take it in.',

@@ -3,7 +3,7 @@
 import { monthOf, wholeMonth } from '../../billing/usage/period.ts'
 import type { OverTraffic } from '../../catalog/packages/over-traffic.ts'
 import { packageById } from '../../catalog/packages/queries.ts'
-import { load, type Server, serverById } from '../../compute/server-records/model.ts'
+import { type Server, serverById } from '../../compute/server-records/model.ts'
 import { addedGb, markReached, trafficOf, unmarkAbove } from '../../fleet/traffic-records/queries.ts'
 import type { ReportedDay } from '../../fleet/traffic-records/reports.ts'
 import { day as DAY_MS } from '../../kernel/db/clock.ts'
@@ -46,10 +46,12 @@ export function forgetShares(tx: Tx, server: Server, now: number) {
 }
 
 /**
- * The same after a change of package. An allowance that is used up under the new package too counts as reached anew.
+ * The same after a change of package; without the server nothing happens. An allowance that is used up under the new
+ * package too counts as reached anew.
  */
 export function startAllowanceOf(tx: Tx, serverId: string, now: number) {
-  const server = load(tx, serverId)
+  const server = serverById(tx, serverId)
+  if (!server) return
   const { month, percent } = allowanceOf(tx, server, now)
   if ((percent ?? 0) < 100) return forgetShares(tx, server, now)
   unmarkAbove(tx, { workloadId: server.id, month, percent: 0 })

@@ -11,6 +11,7 @@ import { serverStates } from '../../../src/compute/server-records/state.ts'
 import { serverActions } from '../../../src/compute/servers/states.ts'
 import { snapshotActions } from '../../../src/compute/snapshots/states.ts'
 import { speedActions } from '../../../src/compute/speed/states.ts'
+import { transferActions } from '../../../src/compute/transfers/states.ts'
 import { volumeActions } from '../../../src/compute/volumes/states.ts'
 import { checkStates, stateTableOf } from '../../../src/fleet/workloads/states/rows.ts'
 import type { DeclaredRows } from '../../../src/fleet/workloads/states/table.ts'
@@ -33,6 +34,7 @@ const features = [
   backupActions,
   planActions,
   volumeActions,
+  transferActions,
   floatingActions,
   firewallActions,
 ] as const
@@ -98,8 +100,8 @@ const whenSuspended = {
 
 /**
  * Floating addresses are pointed to servers by their own operation, snapshots are restored and deleted by theirs,
- * volumes need a package that has some, and backups a target: test/network/floating-ips, test/compute/snapshots,
- * test/compute/volumes, test/compute/backups.
+ * volumes need a package that has some, backups a target, and moves a second node: test/network/floating-ips,
+ * test/compute/snapshots, test/compute/volumes, test/compute/backups, test/compute/transfers.
  */
 type Elsewhere =
   | 'floating_ip'
@@ -107,6 +109,7 @@ type Elsewhere =
   | 'detach_volume'
   | `${'restore' | 'delete'}_${'snapshot' | 'backup'}`
   | 'backup'
+  | 'move'
 type Called = Exclude<Action, Elsewhere>
 const elsewhere: readonly string[] = [
   'floating_ip',
@@ -117,6 +120,7 @@ const elsewhere: readonly string[] = [
   'backup',
   'restore_backup',
   'delete_backup',
+  'move',
 ] satisfies Elsewhere[]
 const called = actionNames.filter((action): action is Called => !elsewhere.includes(action))
 

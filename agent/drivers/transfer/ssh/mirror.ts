@@ -22,7 +22,7 @@ const virsh = (args: string[], mayFail = false) =>
 
 /**
  * Resolves when all disks are the same at the target, and the jobs go on. Throws `transfer_cut` when a job breaks off,
- * `disk_differs`, `pool_full` and `vm_off`; none of the jobs is left then.
+ * `disk_differs`, `pool_full` and `not_running`; none of the jobs is left then.
  */
 export async function mirrorDisks(link: SshLink, copying: Copying, directory: string, signal: AbortSignal) {
   const { workload, disks, begun, maxMbps } = copying
@@ -31,7 +31,7 @@ export async function mirrorDisks(link: SshLink, copying: Copying, directory: st
   const uid = qemuUser(workload)
   const targets = disks.map(({ disk }) => {
     const device = devices.get(disk.path)
-    if (!device) throw new Failure('vm_off', `${workload} does not run on ${disk.path}`)
+    if (!device) throw new Failure('not_running', `${workload} does not run on ${disk.path}`)
     return device
   })
   try {
@@ -88,7 +88,7 @@ async function jobOf(uuid: string, device: string): Promise<{ cur: number; end: 
 /** The devices of a running vm by the paths of their disks. */
 async function devicesOf(uuid: string, workload: string): Promise<Map<string, string>> {
   const { code, out } = await virsh(['domblklist', uuid], true)
-  if (code !== 0) throw new Failure('vm_off', `${workload} does not run`)
+  if (code !== 0) throw new Failure('not_running', `${workload} does not run`)
   const lines = out.split('\n').map((line) => /^\s*(\S+)\s+(\S.*?)\s*$/.exec(line))
   return new Map(lines.flatMap((found) => (found ? [[found[2]!, found[1]!] as const] : [])))
 }
@@ -99,7 +99,7 @@ function qemuUser(workload: string): number {
   try {
     return statSync(`/proc/${readFileSync(path, 'utf8').trim()}`).uid
   } catch (cause) {
-    throw new Failure('vm_off', `${workload} does not run`, { cause })
+    throw new Failure('not_running', `${workload} does not run`, { cause })
   }
 }
 
