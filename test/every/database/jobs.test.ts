@@ -26,7 +26,7 @@ for (const [n, s] of scenarios.entries())
           n,
         ))
       test(`goes on by itself after the disk was full at ${moment}`, async () => {
-        using p = await world()
+        using p = await (s.open ?? world)()
         const before = await s.before(p)
         let was = false
         p.arm({
@@ -50,6 +50,6 @@ for (const [n, s] of scenarios.entries())
         await p.settle()
         expect(p.job(jobId!).state).toBe('succeeded')
         expect(p.controller.runner.interrupted()).toEqual([])
-        expect(await invariants(p, serverId)).toMatchObject(s.succeeds)
+        expect(await (s.measure ?? invariants)(p, serverId)).toMatchObject(s.succeeds)
       })
   })
