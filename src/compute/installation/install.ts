@@ -11,13 +11,14 @@ import { inEvent, load } from '../server-records/model.ts'
 import { updateServer } from '../server-records/queries.ts'
 import { startVm } from '../server-vm/steps.ts'
 import { tellFailed } from './failed.ts'
-import { type Installing, NO_ANSWER, planInstallation, startupScriptIn } from './plan.ts'
+import { type Installing, NO_ANSWER, planInstallation, secretsIn, startupScriptIn } from './plan.ts'
 import { awaitBoot, fetchImage, makeDisk, readsLater, removeSeed, writeSeed } from './steps.ts'
 
 const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup') =>
   saga<Installing>(kind, {
     lane: 'build',
     cancelWith: 'servers:reinstall',
+    secrets: secretsIn,
     retry: () => (afterFailure === 'failed' ? 'reinstall' : 'setup'),
   })
     .record('plan', 'Planning the installation', {

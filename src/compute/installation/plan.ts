@@ -29,6 +29,9 @@ export type Installing = {
   firstBoot?: FirstBoot
 }
 
+/** The hash of the password, which the plan has in the data of the first boot as well. */
+export const secretsIn = ({ access }: Installing) => [access.passwordHash]
+
 export type Plan = {
   volume: Volume
   sizeBytes: number

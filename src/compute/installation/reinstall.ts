@@ -31,7 +31,7 @@ import { lookAtPower, startVm } from '../server-vm/steps.ts'
 import { firstLayer, forgetSnapshots, snapshotsOf } from '../snapshot-records/queries.ts'
 import { tellFailed } from './failed.ts'
 import { access, firstBootFields, hostname, rootPasswordFor } from './order.ts'
-import { type Installing, NO_ANSWER, type Plan, planInstallation, startupScriptIn } from './plan.ts'
+import { type Installing, NO_ANSWER, type Plan, planInstallation, secretsIn, startupScriptIn } from './plan.ts'
 import { imageFor, installationOf, installationStarted, who } from './setup.ts'
 import { installationActions } from './states.ts'
 import { awaitBoot, fetchImage, makeDisk, readsLater, removeSeed, writeSeed } from './steps.ts'
@@ -216,6 +216,7 @@ const isOn = (power: Power | undefined) => power === 'running' || power === 'pau
 export const reinstalling = saga<Reinstalling, Later>('reinstall', {
   lane: 'build',
   cancelWith: 'servers:reinstall',
+  secrets: secretsIn,
   retry: () => 'reinstall',
 })
   .record('hold', 'Holding space for the new disk', {

@@ -131,6 +131,11 @@ export type SagaOptions = {
    * runs, if that is a record step.
    */
   unbegun?(tx: Tx, input: any): void
+  /**
+   * The secrets in its input, which must survive a restart: they are erased from the input and from what its steps
+   * answered, in the transaction that ends the job for good.
+   */
+  secrets?(input: any): readonly (string | null)[]
   /** The action of its subject that does the same again, such as `restart`; it is offered when the job has failed. */
   retry?(input: any): string
 }

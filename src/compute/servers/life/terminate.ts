@@ -143,6 +143,8 @@ function release(tx: Tx, id: string, now: number) {
     changeSpare(tx, id, -rescue.diskGb)
     updateServer(tx, id, { rescue: null })
   }
+  // The seed that had it goes with the disk.
+  updateServer(tx, id, { pendingSeed: null, pendingPasswordHash: null })
   releaseHome(tx, id, now)
 }
 

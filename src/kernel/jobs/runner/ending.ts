@@ -13,7 +13,7 @@ export class Ending {
     private backward: Backward,
   ) {}
 
-  async end(going: Going, state: 'succeeded' | 'failed', error?: Failure) {
+  async end(going: Going, saga: Saga, state: 'succeeded' | 'failed', error?: Failure) {
     const { job } = going
     if (state === 'succeeded') this.execution.say(job.id, 'info', 'Done.')
     else if (error) this.execution.say(job.id, 'warning', `${error.message} It stopped where it was.`)
@@ -25,6 +25,7 @@ export class Ending {
           state,
           ...(error ? { errorCode: error.code, errorMessage: error.message } : {}),
         })
+        this.eraseSecrets(job, saga)
         this.execution.notes.hasEnded(tx)
       },
       true,
@@ -42,6 +43,7 @@ export class Ending {
       if (saga.options.unbegun) saga.options.unbegun(tx, job.input)
       else if (first?.kind === 'record') first.undo?.(tx, this.execution.ctx(job, {}, error))
       this.ended(tx, job, { state: 'failed', errorCode: error.code, errorMessage: error.message })
+      this.eraseSecrets(job, saga)
     })
     this.execution.lanes.unlock(job.holds, job.id)
     this.execution.failpoint(`${job.kind}:ended`)
@@ -78,6 +80,7 @@ export class Ending {
     this.execution.log.flush()
     write(this.execution.db, (tx) => {
       tx.update(jobs).set({ undoNodeId: null, tries: 0 }).where(eq(jobs.id, job.id)).run()
+      this.eraseSecrets(job, saga)
     })
     this.execution.lanes.unlock(job.holds, job.id)
     this.execution.failpoint(`${job.kind}:undo finished`)
@@ -91,6 +94,16 @@ export class Ending {
         .where(eq(jobs.id, job.id))
         .run()
     if (job.parentId) this.progressOf(tx, job.parentId)
+  }
+
+  /** Behind the last note of the job: no step and no undo reads them any more. */
+  private eraseSecrets({ id, input }: Job, { options }: Saga) {
+    const { eraseFromInput, eraseFromOutputs } = this.execution.statements
+    for (const secret of options.secrets?.(input) ?? []) {
+      if (!secret) continue
+      eraseFromInput.run(JSON.stringify(secret), id)
+      eraseFromOutputs.run(secret, id)
+    }
   }
 
   private progressOf(tx: Tx, parentId: string) {

@@ -78,6 +78,9 @@ export const prepareStatements = (db: Db) => ({
   at: db.$client.prepare('UPDATE jobs SET step_n = ?, step_name = ?, progress = ? WHERE id = ?'),
   /** Changes nothing when somebody has asked to cancel the job. */
   pivot: db.$client.prepare('UPDATE jobs SET pivot_at = ? WHERE id = ? AND cancel_requested_at IS NULL'),
+  /** A text of the input becomes null. */
+  eraseFromInput: db.$client.prepare("UPDATE jobs SET input = replace(input, ?, 'null') WHERE id = ?"),
+  eraseFromOutputs: db.$client.prepare("UPDATE job_steps SET output = replace(output, ?, '***') WHERE job_id = ?"),
   begun: db.$client.prepare("UPDATE jobs SET state = 'running', started_at = ? WHERE id = ?"),
   // Jobs whose undo is not through, and children whose parent still asks for them, are not old.
   old: db.$client.prepare<{ id: string }, []>(

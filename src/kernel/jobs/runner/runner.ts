@@ -241,16 +241,16 @@ export class Runner {
         job.state = 'running'
       }
       const stopped = await this.forward.run(going, saga)
-      if (!stopped) return await this.ending.end(going, 'succeeded')
+      if (!stopped) return await this.ending.end(going, saga, 'succeeded')
       error = stopped.error
       // Nothing of it can be undone; what supersedes it brings the node to where it should be.
-      if (isPastPivot(saga, going.noted)) return await this.ending.end(going, 'failed', error)
+      if (isPastPivot(saga, going.noted)) return await this.ending.end(going, saga, 'failed', error)
       this.turnBack(going, stopped.at, error)
       this.execution.failpoint(`${job.kind}:failing`)
     }
     const waitsFor = await this.backward.run(going, saga, error)
     if (waitsFor) return this.ending.endWithUndoLeft(going, saga, waitsFor, error)
-    await this.ending.end(going, 'failed')
+    await this.ending.end(going, saga, 'failed')
     if (error?.code !== 'cancelled')
       this.execution.tell('error', 'a job failed', { ...ofJob(job), code: error?.code, reason: error?.message })
   }
