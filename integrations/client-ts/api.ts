@@ -1751,8 +1751,8 @@ export type MoveOptions = {
   }
   /** Why it cannot be moved to any node now, and what to do; null: it can. */
   notMovable: string | null
-  /** cold: off while it is copied. reassigned: it waits for its setup, so nothing is copied. */
-  mode: "cold" | "reassigned"
+  /** near_live: copied while it runs, and off for what changed meanwhile. cold: off while it is copied. reassigned: it waits for its setup, so nothing is copied. */
+  mode: "near_live" | "cold" | "reassigned"
   /** To be copied at most: holes of its disks are not. */
   bytes: number
   expectedSeconds: number
@@ -1778,8 +1778,8 @@ export type MoveStarted = {
     id: string
     name: string
   }
-  /** cold: off while it is copied. reassigned: it waits for its setup, so nothing is copied. */
-  mode: "cold" | "reassigned"
+  /** near_live: copied while it runs, and off for what changed meanwhile. cold: off while it is copied. reassigned: it waits for its setup, so nothing is copied. */
+  mode: "near_live" | "cold" | "reassigned"
   /** To be copied at most. */
   bytes: number
   expectedSeconds: number
@@ -3043,8 +3043,8 @@ export type Transfer = {
     id: string
     hostname: string
   }
-  /** cold: off while it is copied. reassigned: it waits for its setup, so nothing is copied. */
-  mode: "cold" | "reassigned"
+  /** near_live: copied while it runs, and off for what changed meanwhile. cold: off while it is copied. reassigned: it waits for its setup, so nothing is copied. */
+  mode: "near_live" | "cold" | "reassigned"
   /** switching: its system is off, until it runs on the other node. */
   state: "queued" | "copying" | "switching" | "finished" | "failed" | "cancelled"
   from: {
@@ -5873,6 +5873,8 @@ export interface Operations {
     body: {
       /** Null: placement chooses. */
       nodeId?: string | null
+      /** auto: what runs is copied while it runs, and shut down for what changed meanwhile. cold: it is shut down first. Without it: auto. */
+      mode?: "auto" | "cold"
       /** The most megabit per second that its copy takes. */
       maxMbps?: number | null
     }
@@ -5881,7 +5883,7 @@ export interface Operations {
   /** To which nodes a server can be moved, how, and for how long it would be off */
   'servers.move-options': {
     path: { id: string }
-    query?: { maxMbps?: number }
+    query?: { mode?: "auto" | "cold"; maxMbps?: number }
     result: MoveOptions
   }
   /** Start, shut down, force off or restart */

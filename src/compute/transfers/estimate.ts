@@ -39,7 +39,7 @@ export function limitOf(tx: Db, asked: number | undefined): number | null {
   return limits.length ? Math.min(...limits) : null
 }
 
-type Moved = { mode: 'cold' | 'reassigned'; bytes: number; runs: boolean; maxMbps: number | null }
+type Moved = { mode: 'near_live' | 'cold' | 'reassigned'; bytes: number; runs: boolean; maxMbps: number | null }
 /** `bytes`: of its disks at most. */
 export function estimate(tx: Db, { mode, bytes, runs, maxMbps }: Moved): { seconds: number; downtimeMs: number } {
   if (mode === 'reassigned') return { seconds: 0, downtimeMs: 0 }
@@ -50,7 +50,8 @@ export function estimate(tx: Db, { mode, bytes, runs, maxMbps }: Moved): { secon
   const copy = bytes / rate
   const read = bytes / READ_BYTES_PER_SECOND
   const restart = runs ? RESTART_SECONDS : 0
-  // Each disk is read once more on both nodes.
-  const seconds = copy + 2 * read + restart
-  return { seconds: Math.ceil(seconds), downtimeMs: runs ? Math.ceil(seconds) * 1000 : 0 }
+  // After a mirror both disks are compared while the guest is off; after a copy each is read once more.
+  const away = mode === 'near_live' ? read + restart : copy + 2 * read + restart
+  const seconds = mode === 'near_live' ? copy + away : away
+  return { seconds: Math.ceil(seconds), downtimeMs: runs ? Math.ceil(away) * 1000 : 0 }
 }

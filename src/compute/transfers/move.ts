@@ -32,7 +32,7 @@ import { moving } from './job/moving.ts'
 import { modeField, tell } from './model.ts'
 import { mustBeMovable } from './movable.ts'
 import { type FitNode, fits, judgeNodes } from './nodes.ts'
-import { forecast, MOST_MBPS } from './options.ts'
+import { forecast, MOST_MBPS, type MoveMode, moveModes } from './options.ts'
 import { changeTransfer, insertTransfer, transferById, transfersAtWorkOn } from './queries.ts'
 import { transferActions } from './states.ts'
 import type { Transfer } from './tables.ts'
@@ -46,6 +46,13 @@ export const moveServer = operation({
   on: server,
   body: fields({
     nodeId: t.Optional(described(nullable(t.String({ minLength: 1, maxLength: 40 })), 'Null: placement chooses.')),
+    mode: t.Optional(
+      described(
+        t.Enum([...moveModes]),
+        'auto: what runs is copied while it runs, and shut down for what changed meanwhile. cold: it is shut down ' +
+          'first. Without it: auto.',
+      ),
+    ),
     maxMbps: t.Optional(
       described(
         nullable(t.Integer({ minimum: 1, maximum: MOST_MBPS })),
@@ -82,7 +89,8 @@ export const moveServer = operation({
     const { tx, actor, target, body, query, clock } = call
     mustBeMovable(tx, actor, target)
     const chosen = chosenFor(call)
-    const { changes, ...foreseen } = forecast(tx, target, body.maxMbps ?? undefined)
+    const mode: MoveMode = body.mode ?? 'auto'
+    const { changes, ...foreseen } = forecast(tx, target, { mode, maxMbps: body.maxMbps ?? undefined })
     const now = clock()
     const moved: Transfer = {
       id: newId('trf'),
@@ -152,12 +160,12 @@ function startMove(
   moved: Transfer,
   { nodeId, name, pool, volumes }: FitNode,
 ): string {
-  const { id: transferId, serverId, fromNodeId, maxMbps, expectedSeconds } = moved
+  const { id: transferId, serverId, fromNodeId, mode, maxMbps, expectedSeconds } = moved
   const limit = settingValue(tx, atOnce)
   const isFull = [fromNodeId, nodeId].some((one) => transfersAtWorkOn(tx, one) >= limit)
   const input = {
     ...{ serverId, from: fromNodeId, to: nodeId, pool, volumes },
-    ...{ transferId, maxMbps, expectedSeconds },
+    ...{ transferId, mode: mode as 'near_live' | 'cold', maxMbps, expectedSeconds },
   }
   const about = diskJob(target, { by: actor, title: `Move ${target.hostname} to ${name}`, now: clock() })
   const jobId = startJob(tx, moving, input, {

@@ -2,7 +2,7 @@
 import { Type as t } from 'typebox'
 import { nodeById } from '../../fleet/node-records/queries.ts'
 import { described, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
-import { wholeNumber } from '../../kernel/api/query.ts'
+import { oneOf, wholeNumber } from '../../kernel/api/query.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { count } from '../../kernel/words.ts'
 import { backupsOf } from '../backups/queries.ts'
@@ -14,6 +14,9 @@ import { modeField } from './model.ts'
 import { bytesOf, isEmpty, mustBeMovable } from './movable.ts'
 import { fits, type JudgedNode, judgeNodes } from './nodes.ts'
 
+/** How a move may be asked for. `auto`: while it runs, as far as that is possible. */
+export const moveModes = ['auto', 'cold'] as const
+export type MoveMode = (typeof moveModes)[number]
 export const MOST_MBPS = 1_000_000
 
 const aNode = t.Object({ id: t.String(), name: t.String() })
@@ -33,6 +36,7 @@ export const moveOptions = operation({
   access: { staff: ['servers:move'] },
   on: server,
   query: {
+    mode: oneOf(moveModes, 'As in the move. Without it: auto.'),
     maxMbps: wholeNumber('As in the move, in megabit per second.', 1, { maximum: MOST_MBPS }),
   },
   response: namedSchema('MoveOptions', {
@@ -59,7 +63,7 @@ export const moveOptions = operation({
       server: { id: target.id, hostname: target.hostname },
       from: { id: target.nodeId, name: nodeById(tx, target.nodeId)?.name ?? '' },
       notMovable: refusalOf(() => mustBeMovable(tx, actor, target)),
-      ...forecast(tx, target, maxMbps),
+      ...forecast(tx, target, { mode: (query['mode'] as MoveMode | undefined) ?? 'auto', maxMbps }),
       chosen: chosen ? { id: chosen.nodeId, name: chosen.name } : null,
       nodes: judged.map((node) => shown(node, target)),
     }
@@ -78,9 +82,13 @@ function shown({ nodeId, name, capacity, disabledReason }: JudgedNode, { memoryM
 }
 
 /** How a server would move to a node that fits; the same to each of them. */
-export function forecast(tx: Db, target: Server, maxMbps: number | undefined) {
+export function forecast(
+  tx: Db,
+  target: Server,
+  { mode: asked, maxMbps }: { mode: MoveMode; maxMbps: number | undefined },
+) {
   const runs = target.power === 'running' && target.suspendedAt === null
-  const mode = isEmpty(target) ? 'reassigned' : 'cold'
+  const mode = isEmpty(target) ? 'reassigned' : asked === 'auto' && runs ? 'near_live' : 'cold'
   const bytes = mode === 'reassigned' ? 0 : bytesOf(tx, target)
   const { seconds, downtimeMs } = estimate(tx, { mode, bytes, runs, maxMbps: limitOf(tx, maxMbps) })
   return {

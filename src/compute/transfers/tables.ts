@@ -2,7 +2,7 @@ import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { NotedActor } from '../../identity/team/audit-actor.ts'
 
 /** `reassigned`: nothing was installed, so nothing is copied. */
-export const transferModes = ['cold', 'reassigned'] as const
+export const transferModes = ['near_live', 'cold', 'reassigned'] as const
 export type TransferMode = (typeof transferModes)[number]
 export const transferStates = ['queued', 'copying', 'switching', 'finished', 'failed', 'cancelled'] as const
 export type TransferState = (typeof transferStates)[number]

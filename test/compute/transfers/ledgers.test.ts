@@ -8,7 +8,7 @@ import { withEverything } from './scenarios.ts'
 import { move, open, where } from './world.ts'
 
 const MOVES = process.env['BERTH_LONG'] === '1' ? 250 : 25
-const steps = ['key', 'receive', 'define', 'stop', 'copy', 'switch', 'give', 'start', 'settle'] as const
+const steps = ['key', 'receive', 'define', 'mirror', 'stop', 'copy', 'switch', 'give', 'start', 'settle'] as const
 
 for (const seed of [1, 2, 3, 4])
   test(`no byte and no second is lost or doubled in ${MOVES} random moves (seed ${seed})`, async () => {
@@ -50,9 +50,11 @@ for (const seed of [1, 2, 3, 4])
           },
         })
       else if (trouble < 0.5)
-        p.agents.get(from)!.fault({ command: pick(['transfer.copy', 'vm.stop']), mode: 'fail', times: 1 })
+        p.agents
+          .get(from)!
+          .fault({ command: pick(['transfer.copy', 'transfer.mirror', 'vm.stop']), mode: 'fail', times: 1 })
       const to = pick(nodes.filter((one) => one !== from))
-      const { transferId } = await move(p, id, { nodeId: to })
+      const { transferId } = await move(p, id, { nodeId: to, mode: pick(['auto', 'cold'] as const) })
       if (trouble > 0.9) await p.admin('POST', `/admin/transfers/${transferId}/actions/cancel`, {}).catch(() => {})
       await p.settle()
       if (cut) await p.crash()

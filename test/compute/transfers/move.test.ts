@@ -9,11 +9,11 @@ import { move, nodeNamed, open, order, where } from './world.ts'
 const gone = 'nothing'
 const there = 'running, 1 disks, 1 rules, 0 floating, 0 transfers'
 
-test('a running server is copied while it is off, and runs on its new node alone', async () => {
+test('a running server is copied while it runs, and runs on its new node alone', async () => {
   using p = await open()
   const id = await order(p)
   const started = await move(p, id)
-  expect(started).toMatchObject({ serverId: id, mode: 'cold', to: { name: 'fra-02' } })
+  expect(started).toMatchObject({ serverId: id, mode: 'near_live', to: { name: 'fra-02' } })
   await p.settle()
   expect(p.job(started.jobId)).toMatchObject({ state: 'succeeded', errorMessage: null })
   expect(await where(p, id)).toEqual({
@@ -22,7 +22,7 @@ test('a running server is copied while it is off, and runs on its new node alone
     onNodes: { 'fra-01': gone, 'fra-02': there, 'fra-03': gone },
     held: ['fra-02 holds 1 2048 20'],
     running: 1,
-    transfers: ['cold finished'],
+    transfers: ['near_live finished'],
     events: ['transfer.started', 'transfer.finished'],
     openJobs: [],
   })
@@ -36,7 +36,7 @@ test('a running server is copied while it is off, and runs on its new node alone
 })
 
 /** The job comes to this moment, and its next node goes away; `meanwhile` happens, and the node comes back. */
-async function at(p: World, moment: string, meanwhile: (transferId: string) => Promise<unknown>) {
+async function at(p: World, moment: string, meanwhile: (transferId: string) => Promise<unknown>, body: object = {}) {
   const id = await order(p)
   const to = p.agents.get(nodeNamed(p, 'fra-02'))!
   let isThere = false
@@ -47,7 +47,7 @@ async function at(p: World, moment: string, meanwhile: (transferId: string) => P
       to.disconnect()
     },
   })
-  const { jobId, transferId } = await move(p, id)
+  const { jobId, transferId } = await move(p, id, { nodeId: nodeNamed(p, 'fra-02'), ...body })
   await eventually(async () => isThere)
   expect(isThere).toBe(true)
   await meanwhile(transferId)
@@ -66,11 +66,14 @@ const home = (node: 'fra-01' | 'fra-02', words: string, running: number) => ({
 })
 const off = there.replace('running', 'stopped')
 
-for (const moment of ['receive:before', 'define:noted', 'switching:noted', 'stop:noted', 'read-there:before'])
+for (const moment of ['receive:before', 'define:noted', 'mirror:before', 'stop:noted', 'read-there:before'])
   test(`cancelled at ${moment}, a server runs on where it was`, async () => {
     using p = await open()
-    const { transferId, state } = await at(p, `move/${moment}`, (transferId) =>
-      p.admin('POST', `/admin/transfers/${transferId}/actions/cancel`, { reason: 'wrong node' }),
+    const { transferId, state } = await at(
+      p,
+      `move/${moment}`,
+      (transferId) => p.admin('POST', `/admin/transfers/${transferId}/actions/cancel`, { reason: 'wrong node' }),
+      moment === 'stop:noted' || moment === 'read-there:before' ? { mode: 'cold' } : {},
     )
     expect(state).toMatchObject({ ...home('fra-01', there, 1), status: 'running' })
     expect(await p.admin('GET', `/admin/transfers/${transferId}`)).toMatchObject({ state: 'cancelled' })
@@ -226,7 +229,7 @@ test('where its next node is away at the point of no return, a server starts aga
     expect(await where(p, id0(p))).toMatchObject({ running: 1, stays: ['arriving on fra-02', 'home on fra-01'] })
   })
   expect(p.job(jobId).errorCode).toBe('node_unreachable')
-  expect(state).toMatchObject({ ...home('fra-01', there, 1), status: 'running', transfers: ['cold failed'] })
+  expect(state).toMatchObject({ ...home('fra-01', there, 1), status: 'running', transfers: ['near_live failed'] })
   expect(id).toBe(id0(p))
 })
 const id0 = (p: World) => p.db.$client.query<{ id: string }, []>('SELECT id FROM servers').get()!.id
@@ -245,7 +248,7 @@ describe('what would happen', () => {
     expect(options).toMatchObject({
       from: { name: 'fra-01' },
       notMovable: null,
-      mode: 'cold',
+      mode: 'near_live',
       bytes: 20 * 1024 ** 3,
       changes: ['It is shut down and started again; open consoles are closed.'],
       chosen: { name: 'fra-02' },
@@ -257,10 +260,11 @@ describe('what would happen', () => {
       'fra-05 no pool with 203.0.113.10',
       'hel-01 in another location',
     ])
-    const slow = await p.admin('GET', `/admin/servers/${id}/move-options?maxMbps=100`)
-    expect(slow.expectedDowntimeMs).toBeGreaterThan(options.expectedDowntimeMs)
+    const cold = await p.admin('GET', `/admin/servers/${id}/move-options?mode=cold&maxMbps=100`)
+    expect(cold.mode).toBe('cold')
+    expect(cold.expectedDowntimeMs).toBeGreaterThan(options.expectedDowntimeMs)
     const dry = await p.admin('POST', `/admin/servers/${id}/actions/move?dryRun=true`, {})
-    expect(dry).toMatchObject({ jobId: null, transferId: null, to: { name: 'fra-02' }, mode: 'cold' })
+    expect(dry).toMatchObject({ jobId: null, transferId: null, to: { name: 'fra-02' }, mode: 'near_live' })
     expect(p.fingerprint()).toBe(before)
   })
   test('refusals say why, and change nothing', async () => {

@@ -3,7 +3,7 @@
 import { expect } from 'bun:test'
 import type { Scenario } from '../../support/crash-matrix/scenario.ts'
 import type { World } from '../../support/world/panel.ts'
-import { move, open, order, where } from './world.ts'
+import { move, nodeNamed, open, order, where } from './world.ts'
 
 const started = ['transfer.started']
 const there = (power: string, { disks = 1, floating = 0 } = {}) =>
@@ -35,14 +35,17 @@ const aside = (name: string, end: ReturnType<typeof at>) => ({
   running: expect.any(Number),
 })
 
-const running: Where = { status: 'running', power: 'running', mode: 'cold' }
+const running: Where = { status: 'running', power: 'running', mode: 'near_live' }
+const cold: Where = { ...running, mode: 'cold' }
 const off: Where = { status: 'stopped', power: 'stopped', mode: 'cold' }
 const loaded: Where = { ...running, disks: 2, floating: 1, gb: 30 }
 
-async function start(p: World, id: string) {
-  const { jobId, serverId } = await move(p, id)
-  return { jobId, serverId }
-}
+const start =
+  (body: object = {}) =>
+  async (p: World, id: string) => {
+    const { jobId, serverId } = await move(p, id, { nodeId: nodeNamed(p, 'fra-02'), ...body })
+    return { jobId, serverId }
+  }
 async function stopped(p: World) {
   const id = await order(p)
   await p.admin('POST', `/servers/${id}/actions/power`, { action: 'off' })
@@ -91,16 +94,25 @@ const moves: readonly Scenario[] = [
     name: 'moving a running server',
     kind: 'move',
     before: order,
-    start,
+    start: start(),
     succeeds: moved(running),
     fails: stayed(running),
     lost: lost(running),
   },
   {
+    name: 'moving a server that is shut down first',
+    kind: 'move',
+    before: order,
+    start: start({ mode: 'cold' }),
+    succeeds: moved(cold),
+    fails: stayed(cold),
+    sampled: true,
+  },
+  {
     name: 'moving a server that is off',
     kind: 'move',
     before: stopped,
-    start,
+    start: start(),
     succeeds: moved(off),
     fails: stayed(off),
     sampled: true,
@@ -109,7 +121,7 @@ const moves: readonly Scenario[] = [
     name: 'moving a server with a volume, a floating address and a private network',
     kind: 'move',
     before: withEverything,
-    start,
+    start: start(),
     succeeds: moved(loaded),
     fails: stayed(loaded),
     sampled: true,
@@ -119,7 +131,7 @@ const moves: readonly Scenario[] = [
     kind: 'clear_move',
     before: order,
     start: async (p, id) => {
-      await start(p, id)
+      await start()(p, id)
       await p.settle()
       const { id: jobId } = p.db.$client.query("SELECT id FROM jobs WHERE kind = 'clear_move'").get() as { id: string }
       return { jobId, serverId: id }

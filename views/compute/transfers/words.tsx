@@ -23,6 +23,7 @@ export const TransferState = ({ of: { state }, tag }: { of: Transfer; tag?: bool
 }
 
 export const modeWords: Record<Transfer['mode'], string> = {
+  near_live: 'Short stop',
   cold: 'Shut down',
   reassigned: 'Waiting for setup',
 }

@@ -25,6 +25,7 @@ import { type Disk, type MovePlan, pendingSeed, planMove, type Route } from './p
 
 export type Moving = Route & {
   transferId: string
+  mode: 'near_live' | 'cold'
   maxMbps: number | null
   /** As it was announced. */
   expectedSeconds: number
@@ -159,9 +160,23 @@ export const moving = saga<Moving>('move', {
         ),
       ),
   })
+  .command('mirror', 'Copying its disks while it runs', {
+    abandonable: true,
+    do: ({ input, out }) =>
+      input.mode === 'near_live' && out.look.power === 'running'
+        ? nodeCommand(input.from, 'transfer.mirror', copying({ input, out }))
+        : undefined,
+  })
   .record('switching', 'Noting when it stops', {
-    do: (tx, { input: { transferId }, out, now }) =>
-      changeTransfer(tx, transferId, { stoppedAt: isOn(out.look.power) ? now : null }),
+    do: (tx, { input: { transferId, mode }, out, now }) => {
+      const { totalBytes, copiedBytes } = out.mirror ?? {}
+      changeTransfer(tx, transferId, {
+        state: mode === 'near_live' ? 'switching' : 'copying',
+        stoppedAt: isOn(out.look.power) ? now : null,
+        bytesTotal: totalBytes,
+        bytesCopied: copiedBytes,
+      })
+    },
   })
   .command('stop', 'Shutting it down', {
     do: ({ input }) => nodeCommand(input.from, 'vm.stop', { workload: input.serverId, graceSeconds: GRACE_SECONDS }),
@@ -175,27 +190,32 @@ export const moving = saga<Moving>('move', {
     abandonable: true,
     do: ({ input, out }) => nodeCommand(input.from, 'transfer.copy', copying({ input, out })),
   })
+  // After a mirror the copy has compared both disks while the guest was off, and its owner waits.
   .command('read', 'Reading its disks once more', {
     abandonable: true,
     do: ({ input, out }) =>
-      nodeCommand(input.from, 'transfer.checksum', {
-        ...ofTransfer(input),
-        disks: out.plan.disks.map((disk) => disk.from),
-      }),
+      out.mirror
+        ? undefined
+        : nodeCommand(input.from, 'transfer.checksum', {
+            ...ofTransfer(input),
+            disks: out.plan.disks.map((disk) => disk.from),
+          }),
   })
   .command('read-there', 'Reading what arrived', {
     abandonable: true,
     do: ({ input, out }) =>
-      nodeCommand(input.to, 'transfer.checksum', {
-        ...ofTransfer(input),
-        disks: out.plan.disks.map((disk) => disk.to),
-      }),
+      out.mirror
+        ? undefined
+        : nodeCommand(input.to, 'transfer.checksum', {
+            ...ofTransfer(input),
+            disks: out.plan.disks.map((disk) => disk.to),
+          }),
   })
   .pivot('switch', 'Changing its home', {
     // Its guest is off: where the other node is away, it starts again where it was.
     reaches: ({ input }) => input.to,
     do: (tx, { input, out, now }) => {
-      if (JSON.stringify(out.read) !== JSON.stringify(out['read-there']))
+      if (JSON.stringify(out.read ?? null) !== JSON.stringify(out['read-there'] ?? null))
         throw new CommandFailed('checksum_differs', 'The disks that arrived differ from those that were sent.')
       const { serverId, transferId, from, to } = input
       const node = nodeById(tx, to)!
@@ -212,10 +232,11 @@ export const moving = saga<Moving>('move', {
         power: 'stopped',
         placement: `${node.name}: moved from ${nodeById(tx, from)!.name}`,
       })
+      const copied = (out.mirror?.copiedBytes ?? 0) + out.copy.copiedBytes
       changeTransfer(tx, transferId, {
         state: 'switching',
-        bytesCopied: out.copy.copiedBytes,
-        bytesTotal: out.copy.totalBytes,
+        bytesCopied: copied,
+        bytesTotal: out.mirror ? undefined : out.copy.totalBytes,
       })
       // Its private networks send to its new node from now on.
       spreadNetworks(tx, serverId, now)
