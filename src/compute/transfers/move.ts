@@ -158,7 +158,7 @@ function startMove(
   { tx, actor, clock }: Starting,
   target: Server,
   moved: Transfer,
-  { nodeId, name, pool, volumes }: FitNode,
+  { nodeId, pool, volumes }: FitNode,
 ): string {
   const { id: transferId, serverId, fromNodeId, mode, maxMbps, expectedSeconds } = moved
   const limit = settingValue(tx, atOnce)
@@ -167,7 +167,7 @@ function startMove(
     ...{ serverId, from: fromNodeId, to: nodeId, pool, volumes },
     ...{ transferId, mode: mode as 'near_live' | 'cold', maxMbps, expectedSeconds },
   }
-  const about = diskJob(target, { by: actor, title: `Move ${target.hostname} to ${name}`, now: clock() })
+  const about = diskJob(target, { by: actor, title: `Move ${target.hostname}`, now: clock() })
   const jobId = startJob(tx, moving, input, {
     ...about,
     otherNodeId: nodeId,

@@ -232,6 +232,40 @@ test('where its next node is away at the point of no return, a server starts aga
   expect(state).toMatchObject({ ...home('fra-01', there, 1), status: 'running', transfers: ['near_live failed'] })
   expect(id).toBe(id0(p))
 })
+
+const lose = (p: World, name: string) => {
+  p.agents.get(nodeNamed(p, name))!.disconnect()
+  return p.admin('POST', `/admin/nodes/${nodeNamed(p, name)}/actions/declare-lost`, { name })
+}
+test('where both of its nodes are lost past the point of no return, the move ends', async () => {
+  using p = await open()
+  const { jobId, state } = await at(p, 'move/give:before', async () => {
+    await lose(p, 'fra-01')
+    await lose(p, 'fra-02')
+    await p.settle()
+  })
+  expect(p.job(jobId).state).toBe('succeeded')
+  expect(state).toMatchObject({ status: 'failed', transfers: ['near_live failed'], openJobs: [] })
+})
+
+test('the disk that a server has left is not deleted once its new node is lost', async () => {
+  using p = await open()
+  const id = await order(p)
+  const from = p.agents.get(p.node.id)!
+  p.arm({ failpoints: (moment) => void (moment === 'clear_move/end:before' && from.disconnect()) })
+  await move(p, id)
+  await eventually(async () => !p.controller.hub.connected(p.node.id))
+  p.arm({})
+  await lose(p, 'fra-02')
+  from.connect()
+  for (let i = 0; i < 5; i++) await p.settle()
+  const { onNodes, stays, openJobs } = await where(p, id)
+  expect([onNodes['fra-01'], stays, openJobs]).toEqual([
+    'stopped, 1 disks, 0 rules, 0 floating, 0 transfers',
+    ['home on fra-02'],
+    [],
+  ])
+})
 const id0 = (p: World) => p.db.$client.query<{ id: string }, []>('SELECT id FROM servers').get()!.id
 
 describe('what would happen', () => {

@@ -1,13 +1,14 @@
 // A job of its own removes what a server has left on its former node: that node may be away for long, and the server is
-// at work elsewhere meanwhile.
+// at work elsewhere meanwhile. When the node where it is at work is lost before, the disk that it left is the only
+// copy: it is kept, as a disk of no server that the page of the node shows.
 import { nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { closeStay } from '../../../fleet/workloads/stays/stays.ts'
 import { system } from '../../../kernel/api/actor.ts'
-import type { Tx } from '../../../kernel/db/open.ts'
+import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { forwardSaga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { load, serverKind } from '../../server-records/model.ts'
-import { spreadNetworks } from './ending.ts'
+import { isLost, spreadNetworks } from './ending.ts'
 import type { Disk } from './plan.ts'
 
 type Clearing = {
@@ -26,7 +27,7 @@ export const startClearing = (tx: Tx, { serverId, from, transferId, disks, float
     { serverId, from, transferId, disks, floating },
     {
       by: system,
-      title: `Clear the former node of ${load(tx, serverId).hostname}`,
+      title: `Clear up after the move of ${load(tx, serverId).hostname}`,
       nodeId: from,
       subject: { type: serverKind.kind, id: serverId },
       now,
@@ -35,11 +36,14 @@ export const startClearing = (tx: Tx, { serverId, from, transferId, disks, float
 
 type Input = { input: Clearing }
 const release = (n: number) => ({
-  do: ({ input: { from, serverId, disks } }: Input) =>
-    disks[n] && nodeCommand(from, 'volume.detach', { workload: serverId, volume: disks[n].from }),
+  do: ({ input: { from, serverId, disks } }: Input, { db }: { db: Db }) =>
+    disks[n] && !isLost(db, serverId)
+      ? nodeCommand(from, 'volume.detach', { workload: serverId, volume: disks[n].from })
+      : undefined,
 })
 const remove = (n: number) => ({
-  do: ({ input: { from, disks } }: Input) => disks[n] && nodeCommand(from, 'volume.remove', disks[n].from),
+  do: ({ input: { from, serverId, disks } }: Input, { db }: { db: Db }) =>
+    disks[n] && !isLost(db, serverId) ? nodeCommand(from, 'volume.remove', disks[n].from) : undefined,
 })
 
 export const clearing = forwardSaga<Clearing>('clear_move')
@@ -48,7 +52,8 @@ export const clearing = forwardSaga<Clearing>('clear_move')
       nodeCommand(from, 'transfer.end', { transfer: transferId, workload: serverId, discard: false }),
   })
   .command('remove', 'Removing the virtual machine', {
-    do: ({ input: { from, serverId } }) => nodeCommand(from, 'vm.remove', { workload: serverId }),
+    do: ({ input: { from, serverId } }, { db }) =>
+      isLost(db, serverId) ? undefined : nodeCommand(from, 'vm.remove', { workload: serverId }),
   })
   .command('release-1', 'Releasing its volume', release(1))
   .command('release-2', 'Releasing its volume', release(2))
@@ -72,7 +77,12 @@ export const clearing = forwardSaga<Clearing>('clear_move')
     do: ({ input: { from, serverId } }) => nodeCommand(from, 'firewall.forget', { workload: serverId }),
   })
   .record('close', 'Giving back what it held', {
-    do: (tx, { input: { serverId, from }, now }) => {
+    do: (tx, { input: { serverId, from }, now, log }) => {
+      if (isLost(tx, serverId))
+        log(
+          'The node to which it moved is lost. The disks that it left here are kept: they are the only copy.',
+          'warning',
+        )
       closeStay(tx, serverId, from, now)
       spreadNetworks(tx, serverId, now)
     },

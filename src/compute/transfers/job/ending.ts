@@ -1,9 +1,10 @@
 // A move holds volumes and floating addresses besides its server; they follow it. Here too: the end of its record.
 
+import { isGoneNode } from '../../../fleet/node-records/queries.ts'
 import { poolSpaceOf } from '../../../fleet/storage-pools/queries.ts'
 import { changeVolume, noteVolumeUse, volumesOf } from '../../../fleet/volume-records/queries.ts'
 import { system } from '../../../kernel/api/actor.ts'
-import type { Tx } from '../../../kernel/db/open.ts'
+import type { Db, Tx } from '../../../kernel/db/open.ts'
 import type { ExplainedFailure } from '../../../kernel/jobs/failures.ts'
 import { changeFloating } from '../../../network/floating-ips/queries.ts'
 import { membershipsOf } from '../../../network/private-network-records/queries.ts'
@@ -38,6 +39,12 @@ export function ended(
   })
   // Of one that never began nobody has heard.
   if (row.beganAt !== null) tell(tx, now, transferById(tx, transferId)!, { type: 'transfer.failed', error: words })
+}
+
+/** The node where the server is at home is lost, and the server was to stay. */
+export const isLost = (db: Db, serverId: string): boolean => {
+  const { lifecycle, nodeId } = load(db, serverId)
+  return lifecycle !== 'terminated' && isGoneNode(db, nodeId)
 }
 
 /** The records of the extra volumes among these disks, from now on on this node. */

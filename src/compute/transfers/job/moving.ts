@@ -20,7 +20,7 @@ import { isOn, lookAtPower } from '../../server-vm/steps.ts'
 import { tell } from '../model.ts'
 import { changeTransfer, transferById } from '../queries.ts'
 import { startClearing } from './clearing.ts'
-import { ended, movedVolumes, releaseThings, spreadNetworks } from './ending.ts'
+import { ended, isLost, movedVolumes, releaseThings, spreadNetworks } from './ending.ts'
 import { type Disk, type MovePlan, pendingSeed, planMove, type Route } from './plan.ts'
 
 export type Moving = Route & {
@@ -258,10 +258,12 @@ export const moving = saga<Moving>('move', {
   .record('settle', 'Recording where it is', {
     do: (tx, { input, out, now, log }) => {
       // The node has taken with it all that it wrote; the disk that it left is all there is.
-      if (isGoneNode(tx, input.to) && load(tx, input.serverId).lifecycle !== 'terminated') {
-        bringBack(tx, input, out.plan, now)
-        log('Its next node was lost. It is brought back to where it was.', 'warning')
-        return { isBack: true }
+      if (isLost(tx, input.serverId)) {
+        const isBack = !isGoneNode(tx, input.from)
+        if (isBack) bringBack(tx, input, out.plan, now)
+        else endLost(tx, input, now)
+        log(isBack ? `${NEXT_LOST} It is brought back to where it was.` : BOTH_LOST, 'warning')
+        return { isBack }
       }
       if (out.start) changeWorkload(tx, input.serverId, { power: 'running' })
       releaseThings(tx, input.serverId)
@@ -281,14 +283,18 @@ export const moving = saga<Moving>('move', {
     do: (tx, { input, out, now }) => {
       if (!out.settle.isBack) return
       if (out['start-back']) changeWorkload(tx, input.serverId, { power: 'running' })
-      releaseThings(tx, input.serverId)
-      ended(tx, input.transferId, {
-        error: { code: 'node_removed', message: '', cause: 'Its next node was lost.' },
-        now,
-      })
+      endLost(tx, input, now, NEXT_LOST)
       spreadNetworks(tx, input.serverId, now)
     },
   })
+
+const NEXT_LOST = 'Its next node was lost.'
+const BOTH_LOST = 'Both of its nodes were lost.'
+/** Ends the record of a move whose next node is lost, and gives back what it held beside the server. */
+function endLost(tx: Tx, { serverId, transferId }: Moving, now: number, cause = BOTH_LOST) {
+  releaseThings(tx, serverId)
+  ended(tx, transferId, { error: { code: 'node_removed', message: '', cause }, now })
+}
 
 function finish(tx: Tx, { transferId }: Moving, now: number) {
   const { stoppedAt } = transferById(tx, transferId)!
