@@ -165,7 +165,8 @@ test('libvirt that does not answer: the node is connected, and its servers keep 
   await eventually(async () => {
     await p.node.agent.look()
     await p.settle()
-    return !(await get(p)).silent.length
+    const { silent, found } = await get(p)
+    return !silent.length && !found.length
   })
   expect(await get(p)).toMatchObject({ silent: [], found: [] })
   expect(await troubles(p)).toEqual([])

@@ -17,19 +17,19 @@ function hub({ connected = true } = {}) {
     drop: (key: string, error: CommandFailed) => sent.find((one) => one.key === key)?.fail(error),
   }
 }
-const soon = () => Bun.sleep(5)
+const sent = (h: ReturnType<typeof hub>, count: number) => eventually(() => h.sent.length === count)
 
 describe('a question to a node', () => {
   test('is asked outside of jobs, once for all who ask the same, and one after another', async () => {
     const h = hub()
     const reads = new NodeReads(h)
     const [a, b, other] = [reads.read(look()), reads.read(look()), reads.read(look(1))]
-    await soon()
+    await sent(h, 1)
     expect(h.sent).toHaveLength(1)
     expect(h.sent[0]!.key).toStartWith('read/')
     h.sent[0]!.answer({ power: 'running' })
     expect(await Promise.all([a, b])).toEqual([{ power: 'running' }, { power: 'running' }])
-    await soon()
+    await sent(h, 2)
     expect(h.sent).toHaveLength(2)
     h.sent[1]!.answer({ power: 'stopped' })
     expect(await other).toEqual({ power: 'stopped' })
@@ -38,7 +38,7 @@ describe('a question to a node', () => {
     expect(await new NodeReads(hub({ connected: false })).read(look())).toBeUndefined()
     const h = hub()
     const answer = new NodeReads(h).read(look())
-    await soon()
+    await sent(h, 1)
     h.sent[0]!.fail(new CommandFailed('no_vm', 'There is none.'))
     expect(answer).rejects.toThrow('There is none.')
   })
@@ -48,7 +48,7 @@ describe('a question to a node', () => {
     const reads = new NodeReads(h, () => now)
     const waiting = Array.from({ length: 8 }, (_, n) => reads.read(look(n)))
     expect(reads.read(look(9))).rejects.toMatchObject({ code: 'rate_limited' })
-    await soon()
+    await sent(h, 1)
     h.sent[0]!.answer({ power: 'x'.repeat(50_000) })
     await waiting[0]
     await Bun.sleep(40)
