@@ -2,7 +2,17 @@
 // reads anyway. The server's own configuration is the operator's and is not touched: a drop-in file would need a server
 // that includes it and is told to read it again. Of several files the last one is taken, which on Debian is one that
 // operators do not use (authorized_keys2); a file that has nothing else goes with the last key.
-import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
 import { Failure } from '../../../failure.ts'
@@ -102,15 +112,24 @@ async function expiryOf(until: number): Promise<string> {
   return knowsUtc ? `${text}Z` : text
 }
 
-/** The file has its old lines or the new ones, whatever happens; a link to it stays one. */
+/**
+ * The file has its old lines or the new ones, whatever happens; a link to it stays one, and so do its owner and mode.
+ * Operators and their programs write it too: what they wrote meanwhile is read again.
+ */
 async function change(path: string, to: (lines: string[]) => string[]) {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const real = existsSync(path) ? realpathSync(path) : path
-  const text = existsSync(real) ? readFileSync(real, 'utf8') : ''
+  while (!(await replaced(real, to)));
+}
+
+const textOf = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : '')
+
+/** False: somebody else has changed the file meanwhile, and it is as they left it. */
+async function replaced(real: string, to: (lines: string[]) => string[]): Promise<boolean> {
+  const text = textOf(real)
   const lines = text.split('\n').filter((line, i, all) => line !== '' || i < all.length - 1)
   const changed = to(lines)
-  if (changed.join('\n') === lines.join('\n')) return
-  if (!changed.length) return rmSync(real, { force: true })
+  if (changed.join('\n') === lines.join('\n')) return true
   const part = `${real}.berth`
   rmSync(part, { force: true })
   const file = await open(part, 'wx', 0o600)
@@ -120,6 +139,17 @@ async function change(path: string, to: (lines: string[]) => string[]) {
   } finally {
     await file.close()
   }
-  chmodSync(part, existsSync(real) ? statSync(real).mode & 0o777 : 0o600)
-  renameSync(part, real)
+  // From here on nothing is awaited, so that as little as possible comes between the look and the change.
+  if (textOf(real) !== text) {
+    rmSync(part)
+    return false
+  }
+  if (existsSync(real)) {
+    const { mode, uid, gid } = statSync(real)
+    chownSync(part, uid, gid)
+    chmodSync(part, mode & 0o777)
+  }
+  if (changed.length) renameSync(part, real)
+  else for (const one of [part, real]) rmSync(one, { force: true })
+  return true
 }

@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream'
 import { say } from '../../../controller-link/job-log.ts'
 import { Failure, wordsOf } from '../../../failure.ts'
 import { type Begun, begin, endAll, ownCommand, run } from '../../../host/exec.ts'
+import { log } from '../../../log.ts'
 import type { Copied, DiskChecksum, SshTarget } from '../../../protocol/wire.ts'
 import { serialQueue } from '../../../serial-queue.ts'
 import { sleep } from '../../../sleep.ts'
@@ -116,7 +117,11 @@ export class SshTransfers implements Transfers {
     const directory = this.#directory(transfer)
     makeRunDirectory(directory)
     const servers: Begun[] = []
-    const expire = () => void this.#stopServing(transfer)
+    // In turn, because every key stands in the same file.
+    const expire = () =>
+      void this.#inTurn(() => this.#stopServing(transfer)).catch((error) =>
+        log('error', 'The key of an expired transfer was not removed', { transfer, error }),
+      )
     const timer = setTimeout(expire, Math.min(LONGEST_TIMER_MS, Math.max(0, until - Date.now())))
     const serves = by === 'copy' ? disks : []
     this.#served.set(transfer, { servers, paths: serves.map(({ disk }) => disk.path), timer, keysFile })
