@@ -1,10 +1,10 @@
-import { eq, getTableColumns, sql } from 'drizzle-orm'
-import { ended, type Slice, type Sorts } from '../../kernel/api/list.ts'
-import { patched } from '../../kernel/api/named.ts'
+import { eq } from 'drizzle-orm'
+import type { Sorts } from '../../kernel/api/list.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
+import { queriesOfGoods } from '../goods-queries.ts'
 import { gpuImageById } from '../gpu-images/queries.ts'
 import { type GpuOffer, gpuOfferImages, gpuOffers } from './tables.ts'
 
@@ -18,28 +18,14 @@ export const gpuOfferSorts = {
   cards: 'gpu_offers.cards',
   archived: 'gpu_offers.archived',
 } satisfies Sorts
-/** A slice of the offers, by name where nothing else is asked for. */
-export function gpuOffersByName(tx: Db, slice: Slice): GpuOffer[] {
-  const { behind, inOrder, sortValue } = ended(slice, gpuOffers.name, 'ASC')
-  return tx
-    .select({ ...getTableColumns(gpuOffers), ...sortValue })
-    .from(gpuOffers)
-    .where(behind)
-    .orderBy(...inOrder)
-    .limit(slice.limit)
-    .offset(slice.skip)
-    .all()
-}
+export const {
+  byName: gpuOffersByName,
+  count: countGpuOffers,
+  insert: insertGpuOffer,
+  update: updateGpuOffer,
+} = queriesOfGoods(gpuOffers)
 /** Every offer by name, archived ones too. */
 export const everyGpuOffer = (tx: Db): GpuOffer[] => tx.select().from(gpuOffers).orderBy(gpuOffers.name).all()
-export const countGpuOffers = (tx: Db): number => tx.select({ n: sql<number>`count(*)` }).from(gpuOffers).get()!.n
-
-/** Throws a unique violation when the name is taken. */
-export const insertGpuOffer = (tx: Tx, row: typeof gpuOffers.$inferInsert): GpuOffer =>
-  tx.insert(gpuOffers).values(row).returning().get()
-/** Throws a unique violation when the name is taken. */
-export const updateGpuOffer = (tx: Tx, row: GpuOffer, given: Partial<GpuOffer>): GpuOffer =>
-  patched(tx, gpuOffers, row, given)
 
 const statements = prepared(({ $client }) => ({
   images: $client.prepare<{ id: string }, [string]>(

@@ -1,10 +1,10 @@
-import { asc, count, getTableColumns } from 'drizzle-orm'
-import { ended, type Slice, type Sorts } from '../../kernel/api/list.ts'
-import { patched } from '../../kernel/api/named.ts'
+import { asc } from 'drizzle-orm'
+import type { Sorts } from '../../kernel/api/list.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
-import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { type Db, prepared } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
+import { queriesOfGoods } from '../goods-queries.ts'
 import { type Package, packages } from './tables.ts'
 
 export const packageReference = reference(packages, ['name'])
@@ -21,29 +21,15 @@ export const packageSorts = {
   trafficGb: 'packages.traffic_gb',
   archived: 'packages.archived',
 } satisfies Sorts
-/** A slice of the packages, by name where nothing else is asked for. */
-export function packagesByName(tx: Db, slice: Slice): Package[] {
-  const { behind, inOrder, sortValue } = ended(slice, packages.name, 'ASC')
-  return tx
-    .select({ ...getTableColumns(packages), ...sortValue })
-    .from(packages)
-    .where(behind)
-    .orderBy(...inOrder)
-    .limit(slice.limit)
-    .offset(slice.skip)
-    .all()
-}
+export const {
+  byName: packagesByName,
+  count: countPackages,
+  insert: insertPackage,
+  update: updatePackage,
+} = queriesOfGoods(packages)
 /** Every package, in the order of their names. */
 export const allPackages = (tx: Db): Package[] => tx.select().from(packages).orderBy(asc(packages.name)).all()
-export const countPackages = (tx: Db): number => tx.select({ n: count() }).from(packages).get()!.n
 
 const onSale = prepared(({ $client }) => $client.prepare('SELECT 1 FROM packages WHERE archived = 0 LIMIT 1'))
 /** Is there a package that can be ordered? */
 export const isAnyPackageOnSale = (tx: Db): boolean => onSale(tx).get() !== null
-
-/** Throws a unique violation when the name is taken. */
-export const insertPackage = (tx: Tx, row: typeof packages.$inferInsert): Package =>
-  tx.insert(packages).values(row).returning().get()
-/** Throws a unique violation when the name is taken. */
-export const updatePackage = (tx: Tx, row: Package, given: Partial<Package>): Package =>
-  patched(tx, packages, row, given)

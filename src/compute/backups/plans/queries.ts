@@ -1,39 +1,24 @@
-import { count, eq } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
+import { queriesOfGoods } from '../../../catalog/goods-queries.ts'
 import { workloadReference } from '../../../fleet/workloads/queries.ts'
-import { ended, type Slice } from '../../../kernel/api/list.ts'
-import { patched } from '../../../kernel/api/named.ts'
 import type { AuditTarget } from '../../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
 import { reference } from '../../../kernel/db/reference.ts'
 import { rowBy, updating } from '../../../kernel/db/rows.ts'
 import { backupsOf } from '../queries.ts'
 import type { Backup } from '../tables.ts'
-import { type BackupPlan, backupPlans, type ServerBackupPlan, serverBackupPlans } from './tables.ts'
+import { backupPlans, type ServerBackupPlan, serverBackupPlans } from './tables.ts'
 
 export const planReference = reference(backupPlans, ['name', 'drilledAt'])
 export const backupPlanTarget: AuditTarget = { prefix: 'bpl', name: (id) => planReference.value('name', id) }
 export const backupPlanById = rowBy(backupPlans, backupPlans.id)
 
-/** A slice of the plans, by name. */
-export function backupPlansByName(tx: Db, slice: Slice): BackupPlan[] {
-  const { behind, inOrder } = ended(slice, backupPlans.name, 'ASC')
-  return tx
-    .select()
-    .from(backupPlans)
-    .where(behind)
-    .orderBy(...inOrder)
-    .limit(slice.limit)
-    .offset(slice.skip)
-    .all()
-}
-export const countBackupPlans = (tx: Db): number => tx.select({ n: count() }).from(backupPlans).get()!.n
-
-/** Throws a unique violation when the name is taken. */
-export const insertBackupPlan = (tx: Tx, row: typeof backupPlans.$inferInsert): BackupPlan =>
-  tx.insert(backupPlans).values(row).returning().get()
-/** Throws a unique violation when the name is taken. */
-export const updateBackupPlan = (tx: Tx, row: BackupPlan, given: Partial<BackupPlan>): BackupPlan =>
-  patched(tx, backupPlans, row, given)
+export const {
+  byName: backupPlansByName,
+  count: countBackupPlans,
+  insert: insertBackupPlan,
+  update: updateBackupPlan,
+} = queriesOfGoods(backupPlans)
 
 const statements = prepared(({ $client }) => ({
   serversOn: $client.prepare<{ n: number }, [string]>(
