@@ -1,0 +1,180 @@
+// A real guest that moves: the compiled program as controller and as two agents, each beside a libvirt and an SSH
+// server of its own, with a router that calls the guest as its owner would.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporary } from '../agent/temporary.ts'
+import { missing, note } from '../drivers/tools.ts'
+import { guestImage, must, newKey, noGuests, run, sshOptions } from '../support/guest.ts'
+import { Spaces, withLibvirt } from '../support/nodes/nodes.ts'
+import { eventually } from '../support/waiting/eventually.ts'
+import { type Installation, installation } from '../support/world/processes.ts'
+
+const names = ['a', 'b'] as const
+type Name = (typeof names)[number]
+const support = join(import.meta.dir, '../support/nodes')
+const SECONDS = 240
+const reason = (await noGuests()) ?? (await missing('qemu-img', 'xorriso', 'nft', 'ip', 'bridge', 'sshd'))
+
+describe.skipIf(note(reason, 'a server that moves'))('a real server that moves', () => {
+  const spaces = new Spaces(`mv${process.pid}`)
+  const children: Bun.Subprocess[] = []
+  const inside = {} as Record<Name, string[]>
+  const ids = {} as Record<Name, string>
+  let live: Installation
+  let key: Awaited<ReturnType<typeof newKey>>
+  let token = ''
+  let server: { serverId: string; jobId: string; ipv4: string }
+
+  const withEnvironment = () => ({ ...process.env, ...live.env }) as Record<string, string>
+  const start = async (command: string[], said = 'ready') => {
+    const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit', env: withEnvironment() })
+    children.push(child)
+    const reader = child.stdout.getReader()
+    for (let out = ''; !out.includes(said); ) {
+      const { value, done } = await reader.read()
+      if (done) throw new Error(`${command.join(' ')} ended`)
+      out += new TextDecoder().decode(value)
+    }
+    return child
+  }
+
+  /** A machine with a libvirt, an SSH server and the program's agent, which reaches the controller on loopback. */
+  async function startNode(name: Name, locationId: string) {
+    const dir = temporary(`move-${name}`)
+    const libvirt = join(dir, 'libvirt')
+    const child = await start([...withLibvirt(spaces, name, libvirt), join(support, 'ssh-node.sh'), libvirt])
+    const first = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ')[0]!
+    inside[name] = ['nsenter', '--target', first, '--mount', '--pid', '--net', '--']
+    const machineId = join(dir, 'machine-id')
+    writeFileSync(machineId, `${crypto.randomUUID().replaceAll('-', '')}\n`)
+    await must(...inside[name], 'mount', '--bind', machineId, '/etc/machine-id')
+    await start([...inside[name], process.execPath, join(support, 'relay.ts'), new URL(live.url).port, outside()])
+    const { token: enrolment } = await live.admin('nodes.enroll', { locationId, name: `node-${name}` })
+    const file = join(dir, 'token')
+    writeFileSync(file, enrolment)
+    const home = join(dir, 'agent')
+    const to = ['--controller', live.url, '--token-file', file, '--data-dir', home, '--bridge', 'br0']
+    await must(...inside[name], 'env', 'PANEL_AGENT_INSECURE=1', ...live.program, 'agent', 'enroll', ...to)
+    children.push(
+      Bun.spawn([...inside[name], ...live.program, 'agent', 'run', '--data-dir', home], {
+        stdin: 'ignore',
+        stdout: 'ignore',
+        stderr: Bun.file(join(dir, 'agent.log')),
+        env: withEnvironment(),
+      }),
+    )
+    const node = await live.until(`node ${name}`, async () =>
+      (await live.admin('nodes.list')).data.find(
+        (n: any) => n.name === `node-${name}` && n.connected && n.load?.pools.length,
+      ),
+    )
+    await live.admin('nodes.update', { id: node.id, bridge: 'br0' })
+    ids[name] = node.id
+  }
+  const outside = () => join(live.dir, 'controller.sock')
+
+  beforeAll(async () => {
+    key = await newKey()
+    live = await installation()
+    await live.serve()
+    token = await live.ownerToken()
+    await start([process.execPath, join(support, 'relay.ts'), outside(), new URL(live.url).port])
+    await spaces.add('router', 'switch', ...names)
+    await spaces.wire(['router', 'r0'], ['switch', 'p0'])
+    await spaces.ip('router', 'address', 'add', '10.78.0.1/24', 'dev', 'r0')
+    for (const [i, name] of names.entries()) {
+      await spaces.wire([name, 'up0'], ['switch', `p${i + 1}`])
+      await spaces.bridge(name, ['up0'])
+      await spaces.ip(name, 'address', 'add', `10.78.0.${i + 2}/24`, 'dev', 'br0')
+    }
+    await spaces.bridge('switch', ['p0', 'p1', 'p2'])
+    const locationId = (await live.admin('locations.create', { name: 'Lab' })).id
+    for (const name of names) await startNode(name, locationId)
+    await live.admin('pools.create', {
+      ...{ name: 'lan', network: '10.78.0.0/24', gateway: '10.78.0.1', first: '10.78.0.10', last: '10.78.0.20' },
+      nodeIds: [ids.a, ids.b],
+    })
+    const packageId = (await live.admin('packages.create', { name: 'Tiny', vcpus: 1, memoryMb: 128, diskGb: 1 })).id
+    copyFileSync(guestImage, `${live.dir}/incoming/tiny.qcow2`)
+    const imageId = (await live.admin('images.import', { file: 'tiny.qcow2', name: 'Tiny Linux' })).id
+    const ownerId = (await live.admin('customers.create', { name: 'Cal', email: 'cal@example.com' })).id
+    const sshKey = (await live.admin('ssh-keys.create', { id: ownerId, publicKey: key.publicKey })).id
+    const { status, body } = await live.api(token, 'POST', '/admin/servers', {
+      ...{ ownerId, packageId, imageId, nodeGroupId: locationId, nodeId: ids.a, hostname: 'web01.example.com' },
+      access: { mode: 'ssh_keys', sshKeyIds: [sshKey] },
+    })
+    expect([status, body.error]).toEqual([201, undefined])
+    server = body
+    expect(await ended(server.jobId)).toMatchObject({ state: 'succeeded' })
+  }, 400_000)
+
+  afterAll(async () => {
+    key?.remove()
+    for (const child of children.reverse()) {
+      child.kill('SIGKILL')
+      await child.exited
+    }
+    await live?.close()
+    await spaces.remove()
+  }, 60_000)
+
+  const ended = (jobId: string) =>
+    live.until(
+      `the end of ${jobId}`,
+      async () => {
+        const { body } = await live.api(token, 'GET', `/jobs/${jobId}`)
+        return (body.state === 'succeeded' || body.state === 'failed') && body
+      },
+      SECONDS,
+    )
+  const inGuest = async (command: string) => {
+    const ssh = ['ssh', ...sshOptions, '-i', key.path, '-o', 'BatchMode=yes', `root@${server.ipv4}`, command]
+    let answer = { out: '', error: '', code: 255 }
+    await eventually(async () => {
+      answer = await run([...spaces.inside('router'), ...ssh])
+      return answer.code !== 255
+    }, SECONDS)
+    return answer.out
+  }
+  /** The power of the vm there, as libvirt tells it; empty where it is not defined. */
+  const powerOn = async (name: Name) =>
+    (await run([...inside[name], 'virsh', '-c', 'qemu:///system', 'domstate', server.serverId])).out
+  async function move(to: Name, body: object = {}) {
+    const { status, body: started } = await live.api(token, 'POST', `/admin/servers/${server.serverId}/actions/move`, {
+      ...{ nodeId: ids[to] },
+      ...body,
+    })
+    expect([status, started.error]).toEqual([202, undefined])
+    const job = await ended(started.jobId)
+    expect([job.state, job.error]).toEqual(['succeeded', null])
+    return (await live.api(token, 'GET', `/admin/transfers/${started.transferId}`)).body
+  }
+  /** Nothing of the server is left on a node that it has left. */
+  const isClear = (name: Name) =>
+    live.until(`node ${name} to be clear`, async () => {
+      const left = await run([...inside[name], 'sh', '-c', 'ls /run/berth/transfers /root/.ssh; nft list ruleset'])
+      return (await powerOn(name)) === '' && !left.out.includes(server.serverId) && !left.out.includes('trf_')
+    })
+
+  test('it runs on its new node with what was written before, and nothing is left on the old one', async () => {
+    await inGuest('echo before >/root/kept && sync')
+    const transfer = await move('b')
+    expect(transfer).toMatchObject({ mode: 'near_live', state: 'finished', error: null })
+    expect(transfer.downtimeMs).toBeGreaterThan(0)
+    expect(await inGuest('cat /root/kept')).toBe('before')
+    expect([await powerOn('a'), await powerOn('b')]).toEqual(['', 'running'])
+    await isClear('a')
+  }, 600_000)
+
+  test('it moves back while it is off, and starts there', async () => {
+    const off = await live.api(token, 'POST', `/servers/${server.serverId}/actions/power`, { action: 'off' })
+    await ended(off.body.jobId)
+    expect(await move('a')).toMatchObject({ mode: 'cold', state: 'finished', error: null })
+    await isClear('b')
+    const on = await live.api(token, 'POST', `/servers/${server.serverId}/actions/power`, { action: 'start' })
+    await ended(on.body.jobId)
+    expect(await inGuest('cat /root/kept')).toBe('before')
+    expect([await powerOn('a'), await powerOn('b')]).toEqual(['running', ''])
+  }, 600_000)
+})
