@@ -507,6 +507,11 @@ afterAll(() => {
   console.log(`fuzz: done in the fewest cases: ${few.map(([id, n]) => `${id} ${n}`).join(', ')}`)
 })
 
+/** Operations that few things allow: those that are there are seldom met by chance. */
+const possibleOn: Readonly<Record<string, string>> = {
+  'servers.undelete': "SELECT id FROM workloads WHERE kind = 'server' AND purge_at IS NOT NULL",
+}
+
 /**
  * Operations that no case can carry out here, with the reason and the test that does. Every other operation must have
  * been done at least once.
@@ -567,7 +572,9 @@ describe(
         try {
           const ids = everyId(p)
           const codesOfOp = new Set<string>(codesOf(op))
-          const cases = fc.sample(casesOf(op, ids, targetsOf(p, op, ids), markedBody(p, op, ids)), {
+          const one = possibleOn[op.id]
+          const targets = one ? [p.db.$client.query<{ id: string }, []>(one).get()!.id] : targetsOf(p, op, ids)
+          const cases = fc.sample(casesOf(op, ids, targets, markedBody(p, op, ids)), {
             numRuns: CASES,
             seed: SEED,
           })
