@@ -19,6 +19,7 @@ import {
   LOCAL_MARKER,
 } from '../../protocol/backup.ts'
 import { fitted } from '../../protocol/bounds.ts'
+import { addressesOf, hostOf, pinnedRequest } from '../../protocol/net/pinned-request.ts'
 import type { Disk } from '../storage/storage.ts'
 import { type Backups, backupFailure, type Saved, type ServedDisk, type Source, type ToSave } from './backup.ts'
 import { nbdUri, servedBytes, whileServed } from './disk-server.ts'
@@ -465,19 +466,34 @@ async function mustAnswer({ host, port }: BackupAddress) {
 async function canErase(target: BackupTarget): Promise<BackupTestResult['appendOnly']> {
   if (target.kind === 's3') return 'unknown'
   if (target.kind !== 'rest') return 'no'
-  const url = `${target.address.replace(/\/$/, '')}/${target.repository}/snapshots/${'0'.repeat(64)}`
-  try {
-    const { status } = await fetch(url, {
-      method: 'DELETE',
-      redirect: 'manual',
-      signal: AbortSignal.timeout(CONNECT_MS),
-      ...(target.login && { headers: { Authorization: `Basic ${btoa(`${target.login}:${target.secret}`)}` } }),
-      ...(target.trust && { tls: { ca: target.trust } }),
-    })
-    return status === 403 || status === 405 ? 'yes' : status === 404 || status < 300 ? 'no' : 'unknown'
-  } catch {
-    return 'unknown'
-  }
+  const url = new URL(`${target.address.replace(/\/$/, '')}/${target.repository}/snapshots/${'0'.repeat(64)}`)
+  const status = await statusOfDelete(url, target).catch(() => undefined)
+  if (status === undefined) return 'unknown'
+  return status === 403 || status === 405 ? 'yes' : status === 404 || status < 300 ? 'no' : 'unknown'
+}
+
+async function statusOfDelete(url: URL, { login, secret, trust }: BackupTarget): Promise<number> {
+  let failure: unknown = new Error(`no address of ${url.host}`)
+  for (const address of await addressesOf(hostOf(url)))
+    try {
+      const { promise, resolve, reject } = Promise.withResolvers<number>()
+      pinnedRequest(url, address, {
+        method: 'DELETE',
+        ca: trust ?? undefined,
+        signal: AbortSignal.timeout(CONNECT_MS),
+        headers: login ? { Authorization: `Basic ${btoa(`${login}:${secret}`)}` } : {},
+      })
+        .on('response', (message) => {
+          message.resume()
+          resolve(message.statusCode!)
+        })
+        .on('error', reject)
+        .end()
+      return await promise
+    } catch (error) {
+      failure = error
+    }
+  throw failure
 }
 
 /** The version of a restic that Berth can use, or why there is none. */

@@ -1,12 +1,15 @@
 // The main job as a person does it, in Chromium over the compiled program: first start, order, follow the log, power,
 // terminate.
 
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { registry } from '../../../src/app/features.ts'
 import { launch, look, open, openAccountMenu, openMenu, screens, signIn, sticksOut } from '../../support/browser.ts'
 import { emptyQcow2 } from '../../support/guest.ts'
+import { addTransfer } from '../../support/nodes/transfers.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
+import type { World } from '../../support/world/panel.ts'
 import { type Installation, installation } from '../../support/world/processes.ts'
 
 let live: Installation
@@ -108,6 +111,7 @@ async function people(): Promise<Person[]> {
         images: order.imageId,
         roles: await first('roles.list'),
         webhooks: (await live.admin('webhooks.create', hook)).id,
+        transfers: transferOf(server),
         enroll: (await live.admin('nodes.enroll', { locationId: location })).id,
       },
     },
@@ -130,6 +134,17 @@ async function people(): Promise<Person[]> {
     },
   ]
   return made
+}
+
+/** The record of a move of the server; its id. */
+function transferOf(serverId: string): string {
+  const $client = new Database(`${live.dir}/berth.db`)
+  $client.run('PRAGMA busy_timeout = 5000')
+  try {
+    return addTransfer({ db: { $client } as World['db'], now: Date.now }, serverId)
+  } finally {
+    $client.close()
+  }
 }
 
 /** A GPU instance of each of these accounts; their ids. */

@@ -378,6 +378,7 @@ test('every operation that keeps free text was reached', () => {
     'staff.create role',
     'staff.update role',
     'support.open reason',
+    'transfers.cancel reason',
     // A server has all the volumes that it may have; the name is planted when it is changed.
     'volumes.create name',
   ])
