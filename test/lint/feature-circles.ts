@@ -1,6 +1,6 @@
-// Circles between features: groups of features of which each needs every other one, also through others. There is none:
-// test/every/layers.test.ts refuses it. `.tools/bun test/lint/feature-circles.ts` prints what makes a new one: each circle
-// with the imports inside it, the fewest first. It exits with 1 where there is one.
+// Circles between features: groups of features of which each needs every other one, also through others. There is
+// none: test/every/layers.test.ts refuses it. `.tools/bun test/lint/feature-circles.ts` prints what makes a new one:
+// each circle with the imports inside it, the fewest first. It exits with 1 where there is one.
 import { dirname, join } from 'node:path'
 
 /** The sources by their path from the repository, such as `src/fleet/nodes/model.ts`. */

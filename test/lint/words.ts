@@ -75,8 +75,8 @@ const declaredIn = (line: string): string[] =>
   [...line.replaceAll(strings, "''").matchAll(declares)].map((found) => found.slice(1).find(Boolean)!)
 /** Names of files that tell a stranger nothing, or too much at once. */
 const fileNames =
-  'answered|asked|declared|enter|guard|guessing|helpers?|kept|letter|looks|misc|pending|places|proof|repeated|rooms?|sheet|' +
-  'slate|spells|spread|steady|together|turns?|upkeep|utils?|who'
+  'answered|asked|declared|enter|guard|guessing|helpers?|kept|letter|looks|misc|pending|places|proof|repeated|' +
+  'rooms?|sheet|slate|spells|spread|steady|together|turns?|upkeep|utils?|who'
 const saysNothing = new RegExp(`(?:^|/)(?:${fileNames})(?:\\.test)?\\.tsx?$`)
 /** A name of a file or folder that says nothing. */
 export const isVague = (path: string): boolean => saysNothing.test(path)

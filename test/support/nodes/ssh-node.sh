@@ -1,6 +1,6 @@
 #!/bin/sh
-# ssh-node.sh DIR: the SSH server of a node that libvirt-node.sh has made, with keys of its own. It says "ready", and runs
-# until it is killed.
+# ssh-node.sh DIR: the SSH server of a node that libvirt-node.sh has made, with keys of its own. It says "ready", and
+# runs until it is killed.
 set -eu
 dir=$1
 mkdir -p "$dir/ssh" "$dir/root-ssh" /run/sshd

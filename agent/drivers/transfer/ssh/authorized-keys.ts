@@ -67,7 +67,7 @@ function publicKeyAt(path: string): string | undefined {
 const rootsHome = () => /^root:[^:]*:0:[^:]*:[^:]*:([^:]+):/m.exec(readFileSync('/etc/passwd', 'utf8'))?.[1] ?? '/root'
 
 function pathOf(named: string, home: string): string {
-  const path = named.replace(/%(.)/g, (_, letter: string) => ({ h: home, u: 'root', U: '0' })[letter] ?? '%')
+  const path = named.replace(/%(.)/g, (_, token: string) => ({ h: home, u: 'root', U: '0' })[token] ?? '%')
   return isAbsolute(path) ? path : join(home, path)
 }
 
