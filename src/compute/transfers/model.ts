@@ -23,7 +23,8 @@ export const transfer: Resource<Transfer> = {
   find: (tx, actor, id) => (seesTransfers(actor) ? transferById(tx, id) : undefined),
 }
 
-const aNode = t.Object({ id: t.String(), name: t.String() })
+/** A node in a response. */
+export const aNode = t.Object({ id: t.String(), name: t.String() })
 export const modeField = described(
   t.Enum([...transferModes]),
   'near_live: copied while it runs, and off for what changed meanwhile. cold: off while it is copied. reassigned: it ' +

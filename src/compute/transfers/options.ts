@@ -10,7 +10,7 @@ import { isOnNodeOnly } from '../backups/reach.ts'
 import { type Server, server } from '../server-records/model.ts'
 import { refusalOf } from '../snapshots/model.ts'
 import { estimate, limitOf } from './estimate.ts'
-import { modeField } from './model.ts'
+import { aNode, modeField } from './model.ts'
 import { bytesOf, isEmpty, mustBeMovable } from './movable.ts'
 import { fits, type JudgedNode, judgeNodes } from './nodes.ts'
 
@@ -19,7 +19,6 @@ export const moveModes = ['auto', 'cold'] as const
 export type MoveMode = (typeof moveModes)[number]
 export const MOST_MBPS = 1_000_000
 
-const aNode = t.Object({ id: t.String(), name: t.String() })
 const option = namedSchema('MoveOption', {
   node: aNode,
   possible: t.Boolean(),

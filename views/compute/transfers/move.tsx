@@ -58,7 +58,7 @@ function MovePage({ server: s, options }: Data) {
             ['Takes', options.expectedSeconds > 0 && `at most ${duration(options.expectedSeconds)}`],
             ['Off for', options.expectedDowntimeMs > 0 && `at most ${duration(options.expectedDowntimeMs / 1000)}`],
             ['The owner notices', options.changes.join(' ') || 'Nothing.'],
-            ['If it fails', `The server goes on at ${options.from.name}.`],
+            ['If it fails', `The server stays on ${options.from.name}.`],
           ]}
         />
       </Section>
@@ -85,7 +85,7 @@ const columnsFor = (server: Server, options: Options): Column<Node>[] => [
     kind: 'mid',
     width: 20,
     cell: ({ memoryPercent, memoryPercentAfter, possible }) =>
-      memoryPercent === null ? '–' : possible ? `${memoryPercent} to ${memoryPercentAfter} %` : `${memoryPercent} %`,
+      memoryPercent === null ? '–' : possible ? `${memoryPercent} → ${memoryPercentAfter} %` : `${memoryPercent} %`,
   },
   {
     title: 'Fits',

@@ -43,8 +43,8 @@ function TransferPage({ transfer }: Answers<{ transfer: typeof getTransfer }>) {
         <Progress of={transfer} />
         <Section id="fails" title="If it fails">
           <p>
-            Before its home changes, the server goes on at {transfer.from.name}, and nothing stays on {transfer.to.name}
-            . After that it runs on {transfer.to.name}, and {transfer.from.name} is cleared.
+            Until its home changes, the server stays on {transfer.from.name}, and nothing is left on {transfer.to.name}.
+            After that it runs on {transfer.to.name}, and {transfer.from.name} is cleared.
           </p>
         </Section>
       </div>
