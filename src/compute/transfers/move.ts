@@ -7,7 +7,7 @@ import { RECONNECTING } from '../../fleet/placement/placement.ts'
 import { formatIn, poolSpaceOf } from '../../fleet/storage-pools/queries.ts'
 import { changeWorkload } from '../../fleet/workloads/queries.ts'
 import { closeStay, openArriving, switchHome } from '../../fleet/workloads/stays/stays.ts'
-import { idOf, nameOf } from '../../kernel/api/actor.ts'
+import { type Actor, idOf, nameOf } from '../../kernel/api/actor.ts'
 import { ApiError, restarting } from '../../kernel/api/errors.ts'
 import {
   type AppContext,
@@ -86,52 +86,62 @@ export const moveServer = operation({
   ],
   example: { nodeId: null },
   run(call) {
-    const { tx, actor, target, body, query, clock } = call
-    mustBeMovable(tx, actor, target)
-    const chosen = chosenFor(call)
-    const mode: MoveMode = body.mode ?? 'auto'
-    const { changes, ...foreseen } = forecast(tx, target, { mode, maxMbps: body.maxMbps ?? undefined })
-    const now = clock()
-    const moved: Transfer = {
-      id: newId('trf'),
-      serverId: target.id,
-      mode: foreseen.mode,
-      state: 'queued',
-      fromNodeId: target.nodeId,
-      toNodeId: chosen.nodeId,
-      jobId: null,
-      startedBy: { id: idOf(actor), name: nameOf(actor) },
-      maxMbps: limitOf(tx, body.maxMbps ?? undefined),
-      bytesTotal: foreseen.bytes,
-      bytesCopied: 0,
-      expectedSeconds: foreseen.expectedSeconds,
-      expectedDowntimeMs: foreseen.expectedDowntimeMs,
-      beganAt: null,
-      stoppedAt: null,
-      downtimeMs: null,
-      error: null,
-      createdAt: now,
-      finishedAt: null,
-    }
-    const jobId = foreseen.mode === 'reassigned' ? null : startMove(call, target, moved, chosen)
-    if (jobId === null) reassign(tx, target, moved, chosen, now)
+    const { target, query } = call
+    const { jobId, transferId, chosen, foreseen } = beginMove(call)
     const isDry = query['dryRun'] === 'true'
     return {
       jobId: isDry ? null : jobId,
       serverId: target.id,
-      transferId: isDry ? null : moved.id,
+      transferId: isDry ? null : transferId,
       to: { id: chosen.nodeId, name: chosen.name },
       ...foreseen,
-      changes,
     }
   },
 })
 
 type Choosing = Pick<AppContext, 'nodes'> & {
   tx: Tx
-  actor: Parameters<typeof mustBeMovable>[1]
+  actor: Actor
   target: Server
-  body: { nodeId?: string | null }
+  body: { nodeId?: string | null; mode?: MoveMode; maxMbps?: number | null }
+}
+/** `parentId`: the job of which the move is a part. */
+type Beginning = Choosing & Pick<AppContext, 'clock'> & { parentId?: string }
+
+/**
+ * Chooses the node, holds what the server needs there, and starts the move; a server that waits for its setup has moved
+ * then. Throws what `servers.move` refuses, before it changes a row.
+ */
+export function beginMove(call: Beginning) {
+  const { tx, actor, target, body, clock } = call
+  mustBeMovable(tx, actor, target)
+  const chosen = chosenFor(call)
+  const foreseen = forecast(tx, target, { mode: body.mode ?? 'auto', maxMbps: body.maxMbps ?? undefined })
+  const now = clock()
+  const moved: Transfer = {
+    id: newId('trf'),
+    serverId: target.id,
+    mode: foreseen.mode,
+    state: 'queued',
+    fromNodeId: target.nodeId,
+    toNodeId: chosen.nodeId,
+    jobId: null,
+    startedBy: { id: idOf(actor), name: nameOf(actor) },
+    maxMbps: limitOf(tx, body.maxMbps ?? undefined),
+    bytesTotal: foreseen.bytes,
+    bytesCopied: 0,
+    expectedSeconds: foreseen.expectedSeconds,
+    expectedDowntimeMs: foreseen.expectedDowntimeMs,
+    beganAt: null,
+    stoppedAt: null,
+    downtimeMs: null,
+    error: null,
+    createdAt: now,
+    finishedAt: null,
+  }
+  const jobId = foreseen.mode === 'reassigned' ? null : startMove(call, target, moved, chosen)
+  if (jobId === null) reassign(tx, target, moved, chosen, now)
+  return { jobId, transferId: moved.id, chosen, foreseen }
 }
 
 /** Throws `already_done`, `restarting`, and `no_addresses` or `no_capacity` with what each node lacks. */
@@ -139,7 +149,7 @@ function chosenFor({ tx, actor, target, body: { nodeId }, nodes }: Choosing): Fi
   const wanted = nodeId == null ? undefined : see(tx, actor, node, nodeId, 'nodeId')
   if (wanted?.id === target.nodeId)
     throw new ApiError('already_done', `${target.hostname} is on ${wanted.name} already.`)
-  const judged = judgeNodes(tx, nodes, target, wanted?.id)
+  const judged = judgeNodes(tx, nodes, target, { only: wanted?.id })
   const chosen = judged.find(fits)
   if (chosen) return chosen
   if (judged.some(({ disabledReason }) => disabledReason === RECONNECTING))
@@ -152,10 +162,9 @@ function chosenFor({ tx, actor, target, body: { nodeId }, nodes }: Choosing): Fi
   )
 }
 
-type Starting = Pick<Choosing, 'tx' | 'actor'> & Pick<AppContext, 'clock'>
 /** Holds what it needs on its next node, and starts the job; that waits while as many moves are at work as may be. */
 function startMove(
-  { tx, actor, clock }: Starting,
+  { tx, actor, clock, parentId }: Beginning,
   target: Server,
   moved: Transfer,
   { nodeId, pool, volumes }: FitNode,
@@ -171,6 +180,7 @@ function startMove(
   const jobId = startJob(tx, moving, input, {
     ...about,
     otherNodeId: nodeId,
+    parentId,
     ...(isFull && { held: WAITS }),
   })
   openArriving(tx, serverId, { nodeId, pool, spareDiskGb: 0, volumes }, clock())

@@ -22,11 +22,16 @@ export const fits = (node: JudgedNode): node is FitNode => node.disabledReason =
 
 /**
  * Every node but its own: those that fit in the order in which its location takes them, then the others by name.
- * `only`: this node alone.
+ * `only`: this node alone. `capacities`: of its location, where a plan has promised some of them.
  */
-export function judgeNodes(tx: Db, nodes: Nodes, server: Server, only?: string): JudgedNode[] {
+export function judgeNodes(
+  tx: Db,
+  nodes: Nodes,
+  server: Server,
+  { only, capacities }: { only?: string | undefined; capacities?: readonly NodeCapacity[] } = {},
+): JudgedNode[] {
   const isMeant = (id: string) => id !== server.nodeId && (only === undefined || id === only)
-  const near = capacityIn(tx, server.locationId).filter(({ id }) => isMeant(id))
+  const near = (capacities ?? capacityIn(tx, server.locationId)).filter(({ id }) => isMeant(id))
   const judged = near.map(judgeOf(tx, nodes, server))
   const order = byRuleOf(locationById(tx, server.locationId)!)
   const fitting = judged.filter(fits).sort((a, b) => order(a.capacity!, b.capacity!))

@@ -29,6 +29,8 @@ export type NewJob = {
   supersedes?: true
   /** It begins when `releaseJob` says so; the words stand where its step is shown. */
   held?: string
+  /** The held job of which it is a part: who cancels that cancels this one. */
+  parentId?: string | undefined
 }
 
 const insertJob = inserting(jobs)
@@ -46,6 +48,7 @@ const statements = prepared(({ $client }) => ({
     `UPDATE jobs SET held_at = NULL, step_name = NULL, rowid = (SELECT max(rowid) + 1 FROM jobs)
      WHERE id = ? AND held_at IS NOT NULL AND state = 'queued'`,
   ),
+  held: $client.prepare('UPDATE jobs SET step_name = ?, progress = ? WHERE id = ? AND held_at IS NOT NULL'),
   cancel: $client.prepare(
     `UPDATE jobs SET cancel_requested_at = ?, cancel_by_type = ?, cancel_by_id = ?, cancel_by_name = ?,
        cancel_reason = ? WHERE id = ? AND state IN ('queued', 'running', 'undoing') AND cancel_requested_at IS NULL`,
@@ -61,14 +64,14 @@ export function startJob<I>(
   tx: Tx,
   saga: Saga<I, any>,
   input: I,
-  { by, supersedes, busy, alone = [], ...job }: NewJob,
+  { by, supersedes, busy, alone = [], parentId, ...job }: NewJob,
 ): string {
   const locks = job.holds === undefined ? alone : [job.holds, ...alone]
   if (supersedes)
     for (const lock of locks) cancelJobsHolding(tx, lock, { by, reason: `replaced by “${job.title}”`, now: job.now })
   else if (locks.some((lock) => statements(tx).holding.get(lock)))
     throw busy?.() ?? new ApiError('in_use', 'Another job is working on this. Wait until it has ended.')
-  return queue(tx, saga, input, job, startedBy(by), null)
+  return queue(tx, saga, input, job, startedBy(by), parentId ?? null)
 }
 
 /** Queues a child of `parent`, which waits for its lock where a job of the same subject is refused. */
@@ -88,7 +91,15 @@ function queue(
   tx: Tx,
   saga: Saga,
   input: unknown,
-  { title, holds, nodeId, otherNodeId, subject, now, held }: Omit<NewJob, 'by' | 'supersedes' | 'busy' | 'alone'>,
+  {
+    title,
+    holds,
+    nodeId,
+    otherNodeId,
+    subject,
+    now,
+    held,
+  }: Omit<NewJob, 'by' | 'supersedes' | 'busy' | 'alone' | 'parentId'>,
   starter: Starter,
   parentId: string | null,
 ): string {
@@ -133,6 +144,10 @@ export function cancelJob(
 ): boolean {
   return requestCancel(tx, jobId, startedBy(by), reason, now)
 }
+
+/** Says how far a held job is: `words` where its step is shown, and percent. */
+export const noteHeld = (tx: Tx, jobId: string, words: string, progress: number) =>
+  void statements(tx).held.run(words, progress, jobId)
 
 /** Lets a held job begin. False: it was not held, or has ended. */
 export const releaseJob = (tx: Tx, jobId: string): boolean => statements(tx).release.run(jobId).changes > 0
