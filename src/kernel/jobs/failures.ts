@@ -53,7 +53,7 @@ export const lastLines = {
 /** The codes with which the runner itself fails a job; every other code comes from the node or from a step. */
 export const jobFailures = {
   cancelled: 'Somebody cancelled the job, or another job superseded it.',
-  node_unreachable: 'The node stayed away for 15 minutes, or was away when the job came to its point of no return.',
+  node_unreachable: 'The node stayed away for 15 minutes.',
   node_removed: 'The node was removed or declared lost.',
   child_failed: 'One of its child jobs failed.',
   input_lost: 'Berth restarted while the job had an input that is never stored. Enter it again.',

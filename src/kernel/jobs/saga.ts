@@ -186,7 +186,7 @@ export class Saga<I = any, O = any, L = any, W extends Way = any> {
   /**
    * The point of no return, a record step: a failure or a cancellation until it is noted undoes the steps before it,
    * and none afterwards does. What it throws fails the job, so it is the last moment to refuse. `reaches`: the node
-   * with which it goes on; while that is away, the job is undone instead, as before a pivot command.
+   * with which it goes on; while that is away, the job waits for it as before a pivot command, up to 15 minutes.
    */
   pivot<N extends string, T>(
     name: N,

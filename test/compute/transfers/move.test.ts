@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { FakeHypervisor } from '../../../agent/drivers/hypervisor/fake.ts'
 import { beginWaiting } from '../../../src/compute/transfers/job/waiting.ts'
+import { AWAY_MS } from '../../../src/kernel/jobs/runner/away.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import type { World } from '../../support/world/panel.ts'
 import { withEverything } from './scenarios.ts'
@@ -222,15 +223,28 @@ test('a third move of a node waits until one of two has ended', async () => {
   for (const { jobId } of started) expect(p.job(jobId).state).toBe('succeeded')
 })
 
-test('where its next node is away at the point of no return, a server starts again where it was', async () => {
+/** A job waits for a node that is away. */
+const waits = (p: World) => p.db.$client.query('SELECT 1 FROM jobs WHERE waiting_since IS NOT NULL').get() !== null
+
+test('where its next node is away at the point of no return for 15 minutes, it starts again where it was', async () => {
   using p = await open()
-  const { id, jobId, state } = await at(p, 'move/switch:before', async () => {
+  const { jobId, state } = await at(p, 'move/switch:before', async () => {
+    const stays = ['arriving on fra-02', 'home on fra-01']
+    await eventually(async () => waits(p))
+    expect(await where(p, id0(p))).toMatchObject({ running: 0, stays, openJobs: ['move'] })
+    p.turnClock(AWAY_MS)
+    p.controller.runner.sweep()
     await p.settle()
-    expect(await where(p, id0(p))).toMatchObject({ running: 1, stays: ['arriving on fra-02', 'home on fra-01'] })
+    expect(await where(p, id0(p))).toMatchObject({ running: 1, stays })
   })
   expect(p.job(jobId).errorCode).toBe('node_unreachable')
   expect(state).toMatchObject({ ...home('fra-01', there, 1), status: 'running', transfers: ['near_live failed'] })
-  expect(id).toBe(id0(p))
+})
+test('where its next node is back in time at the point of no return, the move goes on', async () => {
+  using p = await open()
+  const { jobId, state } = await at(p, 'move/switch:before', () => eventually(async () => waits(p)))
+  expect(p.job(jobId)).toMatchObject({ state: 'succeeded', waitingSince: null })
+  expect(state).toMatchObject({ ...home('fra-02', there, 1), status: 'running', transfers: ['near_live finished'] })
 })
 
 const lose = (p: World, name: string) => {

@@ -241,6 +241,36 @@ describe('a pivot command', () => {
     .pivotCommand('grow', 'Growing', { do: ({ input }) => look(input.nodeId) })
     .record('note', 'Recording', { do: () => void undone.push('noted') })
   const undone: string[] = []
+  /** Its node is away from the moment at which its last step before the pivot is done. */
+  const leaving = () => {
+    undone.length = 0
+    let isBack = false
+    const failpoints = (at: string) => {
+      if (at !== 'grow/plan:noted' || isBack) return
+      isBack = true
+      e.node('a', 'away')
+    }
+    const e: Engine = engine([growing], { failpoints })
+    return { e, id: e.start(growing, 'a', { holds: 'x' }) }
+  }
+  const back = async (e: Engine) => {
+    e.answering(() => ({}))
+    e.node('a', 'connected')
+    await e.runner.idle()
+  }
+  /** It waits, nothing was sent, and its pivot is not noted. */
+  const waits = async (e: Engine, id: string) => {
+    await tick()
+    expect([e.job(id), e.sent]).toMatchObject([
+      { state: 'running', stepName: 'Growing', waitingSince: 1000, pivotAt: null },
+      [],
+    ])
+  }
+  const minutesLater = async (e: Engine, ms = AWAY_MS) => {
+    e.turnClock(ms)
+    e.runner.sweep()
+    await tick()
+  }
   const begin = async () => {
     undone.length = 0
     const e = engine([growing])
@@ -256,16 +286,76 @@ describe('a pivot command', () => {
     await e.runner.idle()
     expect([e.job(id).state, e.job(id).pivotAt, undone]).toEqual(['failed', null, ['plan']])
   })
-  test('that was not sent, because its node is away by then, leads back', async () => {
-    undone.length = 0
-    const failpoints = (at: string) => {
-      if (at === 'grow/plan:noted') e.node('a', 'away')
-    }
-    const e: Engine = engine([growing], { failpoints })
-    const id = e.start(growing, 'a', { holds: 'x' })
-    await e.runner.idle()
+  test('waits for its node that is away by then, and leads back after 15 minutes', async () => {
+    const { e, id } = leaving()
+    await waits(e, id)
+    await minutesLater(e, AWAY_MS - 1)
+    await waits(e, id)
+    await minutesLater(e, 1)
     expect(e.job(id)).toMatchObject({ state: 'failed', errorCode: 'node_unreachable', pivotAt: null })
     expect([e.sent, undone]).toEqual([[], ['plan']])
+  })
+  test('is sent when its node is back in time', async () => {
+    const { e, id } = leaving()
+    await waits(e, id)
+    await minutesLater(e, AWAY_MS - 1)
+    await back(e)
+    expect(e.job(id)).toMatchObject({ state: 'succeeded', waitingSince: null })
+    expect([e.sent.map((s) => s.key), undone]).toEqual([[`${id}/grow`], ['noted']])
+  })
+  test('that has not been sent is cancelled, and leads back', async () => {
+    const { e, id } = leaving()
+    await waits(e, id)
+    e.cancel(id)
+    await tick()
+    expect(e.job(id)).toMatchObject({ state: 'failed', errorCode: 'cancelled', pivotAt: null })
+    expect([e.sent, undone]).toEqual([[], ['plan']])
+  })
+  test('that has not been sent leads back when its node is lost', async () => {
+    const { e, id } = leaving()
+    await waits(e, id)
+    e.node('a', 'gone')
+    await tick()
+    expect(e.job(id)).toMatchObject({ state: 'failed', errorCode: 'node_removed', pivotAt: null })
+    expect([e.sent, undone]).toEqual([[], ['plan']])
+  })
+  for (const end of ['back in time', 'away for 15 minutes', 'cancelled'] as const)
+    for (const killed of ['while it waits', 'between its last step and the pivot'] as const)
+      test(`of a controller that was killed ${killed} waits on: ${end}`, async () => {
+        undone.length = 0
+        const failpoints = (at: string) => {
+          if (at === 'grow/plan:noted') e.node('a', 'away')
+          if (at === 'grow/grow:before' && killed !== 'while it waits') throw new InjectedCrash(at)
+        }
+        const e: Engine = engine([growing], { failpoints })
+        const id = e.start(growing, 'a', { holds: 'x' })
+        await tick()
+        const next = engine([growing], { db: e.reopened() })
+        e.runner.stop()
+        next.node('a', 'away')
+        next.runner.start()
+        await waits(next, id)
+        if (end === 'back in time') {
+          await back(next)
+          expect(next.job(id).state).toBe('succeeded')
+          return expect([next.sent.map((s) => s.key), undone]).toEqual([[`${id}/grow`], ['noted']])
+        }
+        if (end === 'cancelled') next.cancel(id)
+        else await minutesLater(next)
+        await tick()
+        const errorCode = end === 'cancelled' ? 'cancelled' : 'node_unreachable'
+        expect(next.job(id)).toMatchObject({ state: 'failed', errorCode, pivotAt: null })
+        expect([next.sent, undone]).toEqual([[], ['plan']])
+      })
+  test('gives its place to others while it waits, and takes it again', async () => {
+    const { e, id } = leaving()
+    await waits(e, id)
+    e.node('a', 'connected')
+    await tick()
+    for (let i = 0; i < AT_ONCE.interactive; i++) e.start(growing, 'a')
+    await tick()
+    // One of them waits for the place that the first has again.
+    expect([e.job(id).state, e.sent.length]).toEqual(['running', AT_ONCE.interactive])
   })
   test('that is out is waited for: neither a cancellation nor 15 minutes without the node end it', async () => {
     const { e, id } = await begin()

@@ -44,6 +44,7 @@ export class Away {
       const state = nodeId ? this.execution.nodes.state(nodeId) : 'connected'
       if (going) this.execution.place(going, state !== 'away')
       if (state !== 'away') {
+        if (going?.inFlight?.unsent) going.wake?.()
         // A job between two commands may still be about to send to the same node: its answer ends the wait.
         if (job.waitingSince !== null && nodeId) waits.push([null, job.id])
         continue
@@ -58,7 +59,7 @@ export class Away {
         for (const [since, id] of waits) this.execution.statements.waits.run(since, id)
       })
     for (const { inFlight } of this.execution.going.values())
-      if (inFlight && this.execution.nodes.state(inFlight.nodeId) === 'gone')
+      if (inFlight && !inFlight.unsent && this.execution.nodes.state(inFlight.nodeId) === 'gone')
         this.execution.nodes.drop(inFlight.key, removed())
     for (const { id, undoNodeId } of this.execution.statements.pendingUndos.all())
       if (
@@ -82,6 +83,9 @@ export class Away {
       if (this.beginning.mustGoForward(job, {})) return
       this.execution.lanes.drop(id)
       this.beginning.begin(job, false, error)
+    } else if (going.inFlight?.unsent) {
+      going.stop ??= error
+      going.wake?.()
     } else if (going.inFlight) {
       if (going.job.state !== 'undoing' && this.beginning.mustGoForward(job, going.noted)) return
       if (going.job.state !== 'undoing') going.stop ??= error

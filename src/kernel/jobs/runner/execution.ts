@@ -43,6 +43,9 @@ export type Tell = (level: 'warning' | 'error', message: string, about: Readonly
 /** Moments at which tests inject a crash. */
 export type Failpoints = (moment: string) => void
 
+/** The command for which a job waits. `unsent`: it is sent when its node is there, because nothing takes it back. */
+type InFlight = { key: string; nodeId: string; abandonable: boolean; unsent: boolean }
+
 /** A job at work. */
 export type Going = {
   job: Job
@@ -55,10 +58,10 @@ export type Going = {
   stop: Failure | undefined
   /** Has it a place in its lane? While it waits for a node that is away, others have it. */
   place: boolean
-  inFlight: { key: string; nodeId: string; abandonable: boolean } | undefined
+  inFlight: InFlight | undefined
   /** The row may say since when it waits for a node. */
   waited: boolean
-  /** Ends the pause before the next try. */
+  /** Ends the pause before the next try, or the wait for a node before a pivot. */
   wake: (() => void) | undefined
   abort: AbortController | undefined
 }
@@ -196,12 +199,11 @@ export class Execution {
     mustEnd: boolean,
     abandonable = false,
   ): Promise<unknown> {
-    going.inFlight = { key, nodeId: nodeCommand.nodeId, abandonable }
+    going.inFlight = { key, nodeId: nodeCommand.nodeId, abandonable, unsent: false }
     if (this.nodes.state(nodeCommand.nodeId) === 'away') this.nodeIsAway()
     try {
       const output = await this.nodes.send(key, nodeCommand)
-      if (going.waited && !this.stopping) this.notes.set(going.job.id, { waitingSince: null })
-      going.waited = false
+      this.hasWaited(going)
       return output
     } catch (error) {
       if (!mustEnd || !(error instanceof CommandFailed) || error.failure !== 'node_removed') throw error
@@ -211,6 +213,36 @@ export class Execution {
       going.inFlight = undefined
       if (!this.stopping) this.place(going, true)
     }
+  }
+
+  /**
+   * Waits while the node is away, with nothing sent to it. Returns when it is there or gone, or when the job must stop.
+   * `at`: the step that waits, for the row of the job.
+   */
+  async waitFor(going: Going, nodeId: string, at: At) {
+    if (this.nodes.state(nodeId) !== 'away') return
+    await this.together(going, () => this.statements.at.run(at.stepN, at.stepName, at.progress, going.job.id))
+    try {
+      while (this.nodes.state(nodeId) === 'away' && !going.stop) {
+        this.mustGoOn()
+        going.inFlight = { key: '', nodeId, abandonable: true, unsent: true }
+        this.nodeIsAway()
+        await new Promise<void>((resolve) => {
+          going.wake = resolve
+        })
+      }
+      this.mustGoOn()
+      if (!going.stop) this.hasWaited(going)
+    } finally {
+      going.wake = undefined
+      going.inFlight = undefined
+      if (!this.stopping) this.place(going, true)
+    }
+  }
+
+  private hasWaited(going: Going) {
+    if (going.waited && !this.stopping) this.notes.set(going.job.id, { waitingSince: null })
+    going.waited = false
   }
 
   async call<T>(going: Going, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

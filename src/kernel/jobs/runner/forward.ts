@@ -1,6 +1,7 @@
 // The way of a job forward, step by step.
 import type { NodeCommand } from '../../../../agent/protocol/wire.ts'
 import { ApiError } from '../../api/errors.ts'
+import type { Tx } from '../../db/open.ts'
 import { CommandFailed, ExternalFailed, type Failure } from '../failures.ts'
 import {
   type CommandStep,
@@ -18,6 +19,9 @@ import { type At, again, type Execution, type Going, isInterruption } from './ex
 
 /** Ends a step's forward way without being its failure. */
 class StopAsked extends Error {}
+
+/** The node went away before the transaction that needs it. */
+class AwayAgain extends Error {}
 
 /** The remedy of a step worked: its command is made and sent anew. */
 class SendAgain extends Error {}
@@ -82,9 +86,9 @@ export class Forward {
   private async takeRecord(going: Going, step: RecordStep, at: At, tries: number) {
     const { job } = going
     if (tries === 1) this.execution.say(job.id, 'info', step.words)
-    const output = await this.execution.together(going, (tx) => {
+    const reached = step.reaches?.(this.execution.ctx(job, going.noted))
+    const output = await this.onceThere(going, reached, at, (tx) => {
       const ctx = this.execution.ctx(job, going.noted)
-      if (step.reaches) this.mustBeConnected(step.reaches(ctx))
       const made = step.do(tx, ctx) ?? null
       this.execution.notes.note(tx, job.id, step.name, 'done', made)
       this.execution.statements.at.run(at.stepN, at.stepName, at.progress, job.id)
@@ -169,13 +173,12 @@ export class Forward {
   private async noteStarted(going: Going, step: Step, at: At, tries: number, to?: string) {
     const { job } = going
     if (tries === 1) this.execution.say(job.id, 'info', step.words)
-    await this.execution.together(going, (tx) => {
-      if ('pivot' in step && step.pivot) {
-        const isFirst = !going.noted[step.name]
-        // One that its node has refused is in no doubt either, before it is sent again.
-        if (to !== undefined && (isFirst || tries > 1)) this.mustBeConnected(to)
-        if (isFirst) this.passPivot(job)
-      }
+    const isPivot = 'pivot' in step && step.pivot
+    const isFirst = !going.noted[step.name]
+    // One that its node has refused is in no doubt either, before it is sent again.
+    const reached = isPivot && (isFirst || tries > 1) ? to : undefined
+    await this.onceThere(going, reached, at, (tx) => {
+      if (isPivot && isFirst) this.passPivot(job)
       this.execution.notes.note(tx, job.id, step.name, 'started', null)
       this.execution.statements.at.run(at.stepN, at.stepName, at.progress, job.id)
     })
@@ -209,14 +212,24 @@ export class Forward {
     if (!this.execution.statements.pivot.run(this.execution.clock(), id).changes) throw new StopAsked()
   }
 
-  /** From its note on, a pivot command may have reached its node: nothing leads back until the node has answered. */
-  private mustBeConnected(nodeId: string) {
-    if (this.execution.nodes.state(nodeId) === 'away')
-      throw new CommandFailed(
-        'node_unreachable',
-        'The node was not connected when the step came that cannot be taken back. ' +
-          'What is on it keeps running; try again when it is back.',
-      )
+  /**
+   * A transaction of the job, while this node is not away. From the note of a pivot on nothing leads back until its
+   * node has answered, so it is written only while the node is there.
+   */
+  private async onceThere<T>(going: Going, nodeId: string | undefined, at: At, work: (tx: Tx) => T): Promise<T> {
+    if (nodeId === undefined) return await this.execution.together(going, work)
+    for (;;) {
+      await this.execution.waitFor(going, nodeId, at)
+      this.mustNotStop(going)
+      try {
+        return await this.execution.together(going, (tx) => {
+          if (this.execution.nodes.state(nodeId) === 'away') throw new AwayAgain()
+          return work(tx)
+        })
+      } catch (cause) {
+        if (!(cause instanceof AwayAgain)) throw cause
+      }
+    }
   }
 
   private mustNotStop(going: Going) {

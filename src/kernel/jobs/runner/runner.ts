@@ -11,7 +11,8 @@
 // until the node is back or is gone. The undo on another node of the job does not wait for it.
 //
 // Past its pivot neither undoes a job: it waits for a node that is away however long that takes, and counts a command
-// to a node that is gone as done. The pivot is noted only while nobody has asked to cancel the job, in one statement.
+// to a node that is gone as done. The pivot is noted only while nobody has asked to cancel the job, in one statement,
+// and only while the node is there to which it leads: until then the job waits for it as before any other command.
 //
 // An error of the database, or of Berth itself outside the steps, interrupts a job where it stands: the tables still
 // say how far it is. It is begun again with growing pauses, and at once when the database can be written again.
@@ -124,6 +125,7 @@ export class Runner {
     going.wake?.()
     going.abort?.abort()
     const { inFlight } = going
+    if (inFlight?.unsent) return
     const saga = this.sagas.get(going.job.kind)
     if (saga && (isInDoubt(saga, going.noted) || (saga.options.neverStops && isPastPivot(saga, going.noted)))) return
     if (inFlight && (inFlight.abandonable || this.execution.nodes.state(inFlight.nodeId) === 'away'))
