@@ -72,6 +72,7 @@ export const addresses = [
   '/admin/nodes/{id}/metrics',
   '/admin/nodes/{id}/gpu-metrics',
   '/admin/nodes/{id}/storage',
+  '/admin/nodes/{id}/drain',
   '/admin/nodes/{id}/gpus',
   '/admin/node-groups',
   '/admin/ip-pools',

@@ -823,6 +823,35 @@ export type CustomerPage = {
 
 export type Done = Record<string, never>
 
+export type DrainPlan = {
+  node: {
+    id: string
+    name: string
+  }
+  madeAt: string
+  /** Terminated workloads whose disks stay on the node until they can no longer be brought back. */
+  ended: number
+  servers: (PlannedServer)[]
+  /** Nodes that take some of them. */
+  nodes: (PlannedNode)[]
+  totals: {
+    servers: number
+    moves: number
+    cannotMove: number
+    /** Of those that move: off already, or not set up, so nobody notices. */
+    off: number
+    /** Owners of all of them. */
+    owners: number
+    /** Owners whose server is off for it while it should run. */
+    ownersToTell: number
+    bytes: number
+    /** Until all have moved, so many at once. */
+    expectedSeconds: number
+    longestDowntimeMs: number
+  }
+  atOnce: number
+}
+
 export type Error = {
   error: {
     /** To branch on. New ones may come: treat one that you do not know by its status. */
@@ -1830,6 +1859,10 @@ export type Node = {
   silent: (SilentPart)[]
   /** It takes new servers. */
   open: boolean
+  /** Since when it takes none; null while it is open, and where nobody knows. */
+  closedAt: string | null
+  /** In the words of who closed it. */
+  closedReason: string | null
   /** Declared lost: its servers have failed, and it is refused until it is enrolled again. */
   lostAt: string | null
   /** It is refused until its credential is renewed. */
@@ -2208,6 +2241,47 @@ export type PasswordReset = {
   user: string
   /** now: its guest agent answers. next_boot: when it is started or restarted in the panel or by `servers.power`. The log of the job says what was done. */
   applies: "now" | "next_boot"
+}
+
+export type PlannedNode = {
+  node: {
+    id: string
+    name: string
+  }
+  /** Of its memory that is held now. */
+  memoryPercent: number
+  memoryPercentAfter: number
+}
+
+export type PlannedServer = {
+  id: string
+  kind: "server" | "gpu_instance"
+  hostname: string
+  owner: {
+    id: string
+    name: string
+  }
+  running: boolean
+  /** Null where it cannot move. */
+  mode: "near_live" | "cold" | "reassigned" | null
+  /** Where it would go now; it is placed anew when its move begins. */
+  to: {
+    id: string
+    name: string
+  } | null
+  /** To be copied at most: holes of its disks are not. */
+  bytes: number
+  expectedSeconds: number
+  /** How long its system is off for it; 0 where it is off already. */
+  expectedDowntimeMs: number
+  /** What its owner notices, in sentences. */
+  changes: (string)[]
+  /** A job works on it now: its move waits for the end. */
+  busy: boolean
+  /** Why it cannot move, in the words of placement; null: it can. */
+  reason: string | null
+  /** What to do about that. */
+  remedy: string | null
 }
 
 export type PoolAddress = {
@@ -4827,6 +4901,12 @@ export interface Operations {
     }
     result: WorkloadsOfNode
   }
+  /** What emptying a node would do: where each server goes, how, for how long, and what cannot move and why */
+  'nodes.drain-plan': {
+    path: { id: string }
+    query?: { atOnce?: number; maxMbps?: number }
+    result: DrainPlan
+  }
   /** Create a token that enrolls one node; it is shown only once */
   'nodes.enroll': {
     body: {
@@ -4875,6 +4955,10 @@ export interface Operations {
       silent: (SilentPart)[]
       /** It takes new servers. */
       open: boolean
+      /** Since when it takes none; null while it is open, and where nobody knows. */
+      closedAt: string | null
+      /** In the words of who closed it. */
+      closedReason: string | null
       /** Declared lost: its servers have failed, and it is refused until it is enrolled again. */
       lostAt: string | null
       /** It is refused until its credential is renewed. */
@@ -5005,6 +5089,8 @@ export interface Operations {
     body: {
       name?: OneLineOfVisibleText1To60
       open?: boolean
+      /** Why it is closed, for colleagues; gone when it is opened again. */
+      closedReason?: OneLineOfVisibleText1To200 | null
       bridge?: string
       reservedMemoryMb?: number
     }
@@ -5521,7 +5607,7 @@ export interface Operations {
   'roles.create': {
     body: {
       name: OneLineOfVisibleText1To60
-      permissions: ("customers.read" | "customers.write" | "resellers.write" | "nodes.read" | "nodes.write" | "gpu.write" | "servers.see_all" | "servers.create" | "servers.resize" | "servers.suspend" | "servers.terminate" | "servers.power" | "servers.reinstall" | "servers.settings" | "servers.move" | "metrics.read" | "network.write" | "images.write" | "packages.write" | "support_session" | "api_webhooks" | "audit.read" | "settings.write" | "staff.write" | "reports.read")[]
+      permissions: ("customers.read" | "customers.write" | "resellers.write" | "nodes.read" | "nodes.write" | "gpu.write" | "servers.see_all" | "servers.create" | "servers.resize" | "servers.suspend" | "servers.terminate" | "servers.power" | "servers.reinstall" | "servers.settings" | "servers.move" | "nodes.maintain" | "metrics.read" | "network.write" | "images.write" | "packages.write" | "support_session" | "api_webhooks" | "audit.read" | "settings.write" | "staff.write" | "reports.read")[]
       secondFactor?: boolean
     }
     result: Role
@@ -5552,7 +5638,7 @@ export interface Operations {
     path: { id: string }
     body: {
       name?: OneLineOfVisibleText1To60
-      permissions?: ("customers.read" | "customers.write" | "resellers.write" | "nodes.read" | "nodes.write" | "gpu.write" | "servers.see_all" | "servers.create" | "servers.resize" | "servers.suspend" | "servers.terminate" | "servers.power" | "servers.reinstall" | "servers.settings" | "servers.move" | "metrics.read" | "network.write" | "images.write" | "packages.write" | "support_session" | "api_webhooks" | "audit.read" | "settings.write" | "staff.write" | "reports.read")[]
+      permissions?: ("customers.read" | "customers.write" | "resellers.write" | "nodes.read" | "nodes.write" | "gpu.write" | "servers.see_all" | "servers.create" | "servers.resize" | "servers.suspend" | "servers.terminate" | "servers.power" | "servers.reinstall" | "servers.settings" | "servers.move" | "nodes.maintain" | "metrics.read" | "network.write" | "images.write" | "packages.write" | "support_session" | "api_webhooks" | "audit.read" | "settings.write" | "staff.write" | "reports.read")[]
       secondFactor?: boolean
     }
     result: Role
@@ -7055,6 +7141,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'networks.update': ['PATCH', '/networks/{id}', false],
   'nodes.card-metrics': ['GET', '/admin/nodes/{id}/card-metrics', false],
   'nodes.declare-lost': ['POST', '/admin/nodes/{id}/actions/declare-lost', false],
+  'nodes.drain-plan': ['GET', '/admin/nodes/{id}/drain-plan', false],
   'nodes.enroll': ['POST', '/admin/node-enrollments', false],
   'nodes.enrollment': ['GET', '/admin/node-enrollments/{id}', false],
   'nodes.get': ['GET', '/admin/nodes/{id}', false],

@@ -22,6 +22,7 @@ import { backupFilesPages } from '../../views/compute/backups/files.tsx'
 import { serverBackupsPages } from '../../views/compute/backups/page.tsx'
 import { brakesPage } from '../../views/compute/brake/list.tsx'
 import { consolePages } from '../../views/compute/console/page.tsx'
+import { drainPlanPage } from '../../views/compute/drains/plan.tsx'
 import { instanceListPages } from '../../views/compute/gpu-instances/list.tsx'
 import { instanceLogsPages } from '../../views/compute/gpu-instances/logs.tsx'
 import { instanceMetricsPages } from '../../views/compute/gpu-instances/metrics.tsx'
@@ -122,6 +123,7 @@ import { backupUpkeepFeature } from '../compute/backups/maintenance/feature.ts'
 import { backupPlansFeature } from '../compute/backups/plans/feature.ts'
 import { brakeFeature } from '../compute/brake/feature.ts'
 import { consoleFeature } from '../compute/console/feature.ts'
+import { drainsFeature } from '../compute/drains/feature.ts'
 import { gpuInstancesFeature } from '../compute/gpu-instances/feature.ts'
 import { instanceUseFeature } from '../compute/gpu-instances/use/feature.ts'
 import { guestFeature } from '../compute/guest/feature.ts'
@@ -275,6 +277,7 @@ export const features: readonly Feature[] = [
   snapshotRecordsFeature,
   { ...snapshotsFeature, pages: serverSnapshotsPages },
   { ...transfersFeature, pages: [transfersPage, transferPage, moveServerPage] },
+  { ...drainsFeature, pages: [drainPlanPage] },
   { ...volumesFeature, pages: [...volumesPages, ...serverVolumesPages, ...volumeUsagePages] },
   { ...isosFeature, pages: isosPages },
   { ...backupsFeature, pages: [...serverBackupsPages, ...allBackupsPages] },

@@ -30,6 +30,7 @@ const neighbours: Record<string, readonly string[]> = {
   'servers.get': ['usr', 'nod', 'img'],
   'servers.move': ['nod'],
   'servers.move-options': ['nod'],
+  'nodes.drain-plan': ['srv', 'gpu', 'usr'],
   'transfers.list': ['nod', 'usr'],
   'transfers.get': ['nod', 'usr'],
   // An image is named by what installs it.

@@ -47,6 +47,19 @@ export function Meter({ label, value, total, words, inline, title, mayBeFull, fu
 /** Figures in a strip. */
 export const Stats = ({ children }: { children: ComponentChildren }) => <div class="stats">{children}</div>
 
+type FigureProps = { title: string; n: number | string; of?: string; words?: ComponentChildren; bad?: boolean }
+/** One figure that leads nowhere. */
+export const Figure = ({ title, n, of, words, bad }: FigureProps) => (
+  <div>
+    <span>{title}</span>
+    <b class={bad ? 'bad' : undefined}>
+      {typeof n === 'number' ? n.toLocaleString('en') : n}
+      {of && <small> {of}</small>}
+    </b>
+    {words && <span>{words}</span>}
+  </div>
+)
+
 type StatProps = {
   href: string
   title: string

@@ -83,6 +83,10 @@ export const countNodes = (tx: Db, locationId: string | undefined): number =>
 /** Throws a unique violation when the name is taken. */
 export const updateNode = (tx: Tx, row: Node, given: Partial<Node>): Node => patched(tx, nodes, row, given)
 
+/** The columns of a node that takes new servers again, or none from now on. */
+export const openColumns = (open: boolean, now: number, reason: string | null) =>
+  open ? { open, closedAt: null, closedReason: null } : { open, closedAt: now, closedReason: reason }
+
 // ---------------------------------------------------------------- capacity
 /** A node and what workloads hold of it, beside its storage pools. */
 export type CapacityRow = {

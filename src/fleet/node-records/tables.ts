@@ -26,6 +26,10 @@ export const nodes = sqliteTable('nodes', {
   bridge: text().notNull(),
   /** Takes new servers. */
   open: integer({ mode: 'boolean' }).notNull().default(true),
+  /** Since when it takes none; null while it is open, and where nobody knows. */
+  closedAt: integer('closed_at'),
+  /** Why, in the words of who closed it. */
+  closedReason: text('closed_reason'),
   /** Kept for the host itself, not sold. */
   reservedMemoryMb: integer('reserved_memory_mb').notNull(),
   facts: text({ mode: 'json' }).$type<Facts>().notNull(),

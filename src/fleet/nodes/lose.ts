@@ -7,7 +7,7 @@ import { operation } from '../../kernel/api/operation.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { awaitNoLonger } from '../../network/ip-pools/awaited.ts'
 import { node } from '../node-records/model.ts'
-import { updateNode } from '../node-records/queries.ts'
+import { openColumns, updateNode } from '../node-records/queries.ts'
 import { endVolumeUseOn } from '../volume-records/queries.ts'
 import { kindsByName } from '../workloads/kind.ts'
 import { changeWorkload } from '../workloads/queries.ts'
@@ -42,7 +42,7 @@ export const declareNodeLost = operation({
       kinds.get(kind)?.lost?.(tx, id, { at: target.seenAt, now, by: actor })
     }
     closePassingOn(tx, target.id, now)
-    updateNode(tx, target, { lostAt: now, open: false, differences: [] })
+    updateNode(tx, target, { ...openColumns(false, now, null), lostAt: now, differences: [] })
     endVolumeUseOn(tx, target.id, now)
     awaitNoLonger(tx, target.id)
     emit(

@@ -54,6 +54,8 @@ export const nodeResponse = namedSchema('Node', {
     'Its parts that do not answer although it is connected: its servers have the power that was last known.',
   ),
   open: described(t.Boolean(), 'It takes new servers.'),
+  closedAt: described(nullable(time), 'Since when it takes none; null while it is open, and where nobody knows.'),
+  closedReason: described(nullable(t.String()), 'In the words of who closed it.'),
   lostAt: described(
     nullable(time),
     'Declared lost: its servers have failed, and it is refused until it is enrolled again.',
@@ -117,6 +119,8 @@ export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; ac
     skewMs: node.skewMs,
     silent: (beat?.silent ?? []).map((silence) => ({ ...silence, since: iso(silence.since) })),
     open: node.open,
+    closedAt: isoOrNull(node.closedAt),
+    closedReason: node.closedReason,
     lostAt: isoOrNull(node.lostAt),
     credentialRevokedAt: isoOrNull(node.credentialRevokedAt),
     bridge: node.bridge,

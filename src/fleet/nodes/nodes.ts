@@ -1,6 +1,7 @@
 import { Type as t } from 'typebox'
 import { bridgeName } from '../../../agent/protocol/bounds.ts'
 import { Facts } from '../../../agent/protocol/wire.ts'
+import { invalid } from '../../kernel/api/errors.ts'
 import { page, paginate, sortParameter } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
 import { described, fields, line, nullable, operation, time } from '../../kernel/api/operation.ts'
@@ -8,7 +9,7 @@ import { idOf } from '../../kernel/api/query.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { poolsOfNode } from '../../network/ip-pools/queries.ts'
 import { node } from '../node-records/model.ts'
-import { countNodes, nodeSorts, nodesByName, updateNode } from '../node-records/queries.ts'
+import { countNodes, nodeSorts, nodesByName, openColumns, updateNode } from '../node-records/queries.ts'
 import { addressDifferences } from './addresses/differences.ts'
 import { described as inWords } from './misconduct.ts'
 import { heldBy, nodeResponse, showNode } from './model.ts'
@@ -83,6 +84,9 @@ export const changeNode = operation({
   body: fields({
     name: t.Optional(line(60)),
     open: t.Optional(t.Boolean()),
+    closedReason: t.Optional(
+      described(nullable(line(200)), 'Why it is closed, for colleagues; gone when it is opened again.'),
+    ),
     bridge: t.Optional(bridgeName),
     reservedMemoryMb: t.Optional(t.Integer({ minimum: 0, maximum: 1_048_576 })),
   }),
@@ -90,10 +94,15 @@ export const changeNode = operation({
   refuses: ['name_taken'],
   example: { reservedMemoryMb: 4096 },
   run(call) {
-    const { tx, target, body } = call
+    const { tx, target, body, clock } = call
+    const { open = target.open, closedReason = target.closedReason } = body
+    if (open && body.closedReason != null)
+      throw invalid({ field: 'closedReason', message: 'is for a closed node: send open as false with it.' })
+    const changesOpen = body.open !== undefined || body.closedReason !== undefined
+    const closing = changesOpen ? openColumns(open, target.closedAt ?? clock(), closedReason) : {}
     return showNode(
       call,
-      named('node', () => updateNode(tx, target, body)),
+      named('node', () => updateNode(tx, target, { ...body, ...closing })),
     )
   },
 })

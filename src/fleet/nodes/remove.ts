@@ -9,7 +9,7 @@ import { detachNode } from '../../network/ip-pools/claims.ts'
 import { forgetGpuHost } from '../gpus/queries.ts'
 import type { Node } from '../node-records/model.ts'
 import { node } from '../node-records/model.ts'
-import { updateNode } from '../node-records/queries.ts'
+import { openColumns, updateNode } from '../node-records/queries.ts'
 import { endVolumeUseOn, volumesOn } from '../volume-records/queries.ts'
 import { countedByKind, terminateWorkload } from '../workloads/kind.ts'
 import { closePassingOn } from '../workloads/stays/stays.ts'
@@ -103,7 +103,7 @@ export const removeNodeWithWorkloads = operation({
     for (const { loseVolume } of registry.features)
       for (const { id } of volumes) loseVolume?.(tx, id, { by: actor, now: clock() })
     const waiting = heldOn(tx, target.id)
-    if (waiting.n) updateNode(tx, target, { open: false })
+    if (waiting.n) updateNode(tx, target, openColumns(false, target.closedAt ?? clock(), target.closedReason))
     else {
       takeAway(tx, target, { now: clock(), registry })
       live.disconnect(target.id)
@@ -128,7 +128,7 @@ const returning = (held: readonly { purgeAt: number | null }[]) => {
 }
 
 function takeAway(tx: Tx, target: Node, { now, registry }: { now: number; registry: Pick<Registry, 'features'> }) {
-  updateNode(tx, target, { removedAt: now, open: false })
+  updateNode(tx, target, { ...openColumns(false, now, null), removedAt: now })
   endVolumeUseOn(tx, target.id, now)
   closePassingOn(tx, target.id, now)
   detachNode(tx, target.id)

@@ -10,6 +10,7 @@ import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, EditEntry, Menu } from '../../components/action.tsx'
 import { Field, Select } from '../../components/field.tsx'
+import { Link } from '../../components/link.tsx'
 import { Time } from '../../components/time.tsx'
 import { count, units } from '../../components/words.ts'
 import { AnnounceOnNode } from '../../platform/announcements/list.tsx'
@@ -22,6 +23,11 @@ type EndProps = NodeProps & { servers: readonly { hostname: string }[]; volumes:
 export const NodeActions = ({ node: n, servers, volumes }: EndProps) => (
   <>
     {n.open ? <Close node={n} /> : <Open node={n} />}
+    {!n.lostAt && (
+      <Link class="btn" to="/admin/nodes/{id}/drain" params={{ id: n.id }}>
+        Drain
+      </Link>
+    )}
     <Edit node={n} />
     {n.connected && n.servers > 0 && <AnnounceOnNode node={n} />}
     {useAt().may(removeNode) && (
@@ -63,6 +69,15 @@ const Close = ({ node: n }: NodeProps) => (
         `Its ${count(n.servers, 'server')} keep${n.servers === 1 ? 's' : ''} running.`,
       ],
     }}
+    fields={
+      <Field
+        scope={`close-${n.id}`}
+        name="closedReason"
+        label="Reason"
+        as="null"
+        hint="Your colleagues read it on the page of the node."
+      />
+    }
   />
 )
 

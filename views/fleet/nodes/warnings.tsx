@@ -15,6 +15,21 @@ const SKEW_SECONDS = 30
 export const Warnings = ({ node: n }: { node: ShownNode }) => (
   <>
     <Away node={n} />
+    {!n.open && !n.lostAt && (n.closedAt || n.closedReason) && (
+      <Note level="info">
+        <strong>
+          Closed for new servers
+          {n.closedAt && (
+            <>
+              {' '}
+              <Time iso={n.closedAt} />
+            </>
+          )}
+          .
+        </strong>{' '}
+        {n.closedReason}
+      </Note>
+    )}
     {n.awaited && !n.lostAt && (
       <Note level="bad">
         <strong>Orders wait for it.</strong> The database was restored, and it has not told since which addresses are in

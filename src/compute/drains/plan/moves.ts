@@ -1,0 +1,124 @@
+// A plan of many moves, one after another: each takes its capacity from what those before it have left. Nothing is
+// held by a plan, so each server is placed anew when its move begins.
+import { capacityIn, type NodeCapacity } from '../../../fleet/placement/capacity.ts'
+import { RECONNECTING } from '../../../fleet/placement/placement.ts'
+import type { Actor } from '../../../kernel/api/actor.ts'
+import type { AppContext } from '../../../kernel/api/operation.ts'
+import type { Db } from '../../../kernel/db/open.ts'
+import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
+import { lockOfServer, type Server } from '../../server-records/model.ts'
+import { refusalOf } from '../../snapshots/model.ts'
+import { bytesOf, mustBeMovable } from '../../transfers/movable.ts'
+import { type FitNode, fits, judgeNodes } from '../../transfers/nodes.ts'
+import { forecast, type MoveMode } from '../../transfers/options.ts'
+
+export type Foreseen = ReturnType<typeof forecast>
+export type PlannedMove = {
+  server: Server
+  foreseen: Foreseen
+  to: { id: string; name: string } | undefined
+  /** Why it cannot move; undefined where it can. */
+  reason: string | undefined
+  /** What to do about that, in words. */
+  remedy: string | undefined
+  /** A job works on it now: its move waits for the end. */
+  busy: boolean
+}
+export type NodeLoad = { id: string; name: string; memoryMb: number; heldBeforeMb: number; heldAfterMb: number }
+
+type Planning = Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }
+type Wanted = {
+  mode: MoveMode
+  maxMbps: number | undefined
+  /** All of them go to this node, which is open by then. */
+  to?: string
+}
+
+/** What waits for its setup, then what is off, then what runs; of each the small ones first. */
+function inOrder(moves: readonly PlannedMove[]): PlannedMove[] {
+  const rank = ({ foreseen }: PlannedMove) =>
+    foreseen.mode === 'reassigned' ? 0 : foreseen.expectedDowntimeMs === 0 && foreseen.mode === 'cold' ? 1 : 2
+  return moves.toSorted(
+    (a, b) =>
+      rank(a) - rank(b) ||
+      a.foreseen.bytes - b.foreseen.bytes ||
+      (a.server.hostname < b.server.hostname ? -1 : a.server.hostname > b.server.hostname ? 1 : 0),
+  )
+}
+
+const FIRST = 'Do that first, or stop it with a notice when you evacuate the node.'
+const FREE = 'Free what is missing on one of them, or stop it with a notice when you evacuate the node.'
+
+/** Plans a move of each server, in the order in which they are made. */
+export function planMoves({ tx, actor, nodes }: Planning, servers: readonly Server[], wanted: Wanted) {
+  const byLocation = new Map<string, NodeCapacity[]>()
+  const capacitiesOf = ({ locationId }: Server) => {
+    const known = byLocation.get(locationId)
+    if (known) return known
+    const read = capacityIn(tx, locationId).map((node) => (node.id === wanted.to ? { ...node, open: true } : node))
+    byLocation.set(locationId, read)
+    return read
+  }
+  const before = new Map<string, number>()
+  const moves = inOrder(
+    servers.map((server) => ({
+      server,
+      foreseen: forecast(tx, server, wanted),
+      to: undefined,
+      reason: undefined,
+      remedy: undefined,
+      busy: isHeldByJob(tx, lockOfServer(server.id).holds),
+    })),
+  ).map((move): PlannedMove => {
+    const reason = refusalOf(() => mustBeMovable(tx, actor, move.server))
+    if (reason !== null) return { ...move, reason, remedy: FIRST }
+    const capacities = capacitiesOf(move.server)
+    for (const { id, heldMemoryMb } of capacities) if (!before.has(id)) before.set(id, heldMemoryMb)
+    const judged = judgeNodes(tx, nodes, move.server, { only: wanted.to, capacities })
+    const chosen = judged.find(fits)
+    if (!chosen) return { ...move, reason: lackOf(judged), remedy: FREE }
+    take(tx, move.server, chosen)
+    return { ...move, to: { id: chosen.nodeId, name: chosen.name } }
+  })
+  const loads = [...byLocation.values()].flat().map(
+    ({ id, name, memoryMb, heldMemoryMb }): NodeLoad => ({
+      id,
+      name,
+      memoryMb,
+      heldBeforeMb: before.get(id) ?? heldMemoryMb,
+      heldAfterMb: heldMemoryMb,
+    }),
+  )
+  return { moves, loads }
+}
+
+/** `fra-02 no memory left, fra-04 closed`, without nodes of other locations. */
+function lackOf(judged: ReturnType<typeof judgeNodes>): string {
+  const near = judged.filter(({ capacity }) => capacity !== undefined)
+  if (!near.length) return 'There is no other node in its location.'
+  const lacks = near.map((node) => `${node.name} ${fits(node) ? RECONNECTING : node.disabledReason}`)
+  return `No node takes it: ${lacks.join(', ')}.`
+}
+
+/** Counts down what the node has left. */
+function take(tx: Db, server: Server, { capacity, pool, volumes }: FitNode) {
+  capacity!.heldMemoryMb += server.memoryMb
+  const hold = (name: string, diskGb: number) => {
+    const found = capacity!.pools.find((one) => one.name === name)
+    if (found) found.freeDiskGb -= diskGb
+  }
+  hold(pool, server.diskGb)
+  for (const volume of volumes) hold(volume.pool, volume.diskGb)
+  capacity!.heldDiskGb += bytesOf(tx, server) / 1024 ** 3
+}
+
+/** How long they take in all, so many at once, each begun when another has ended. */
+export function totalSeconds(moves: readonly PlannedMove[], atOnce: number): number {
+  const ends = Array.from({ length: atOnce }, () => 0)
+  for (const { to, foreseen } of moves) {
+    if (!to) continue
+    const next = ends.indexOf(Math.min(...ends))
+    ends[next]! += foreseen.expectedSeconds
+  }
+  return Math.max(...ends)
+}

@@ -1,0 +1,47 @@
+// The pages of maintenance in Chromium: each on a desk and on a phone, in the light and in the dark.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Browser } from 'playwright-core'
+import { open as openPanel, ordered } from '../../compute/drains/world.ts'
+import { launch, look, open, screens } from '../../support/browser.ts'
+import { pagesFor } from '../../support/world/pages.ts'
+import type { World } from '../../support/world/panel.ts'
+
+/** Outside of the long run a light desk and a dark phone are enough. */
+const shown = process.env['BERTH_LONG'] === '1' ? screens : [screens[0]!, screens[3]!]
+let p: World
+let browser: Browser
+const paths: Record<string, string> = {}
+beforeAll(async () => {
+  p = await openPanel()
+  for (const hostname of ['shop01', 'mail01', 'db01']) await ordered(p, hostname)
+  const off = await ordered(p, 'old01')
+  await p.admin('POST', `/servers/${off}/actions/power`, { action: 'off' })
+  const held = await ordered(p, 'git01')
+  await p.admin('POST', `/servers/${held}/snapshots`, { name: 'before' })
+  await p.settle()
+  await p.admin('PATCH', `/admin/nodes/${p.node.id}`, { open: false, closedReason: 'Memory is exchanged' })
+  paths['drain-plan'] = `/admin/nodes/${p.node.id}/drain`
+  paths['closed-node'] = `/admin/nodes/${p.node.id}`
+  browser = await launch()
+}, 60_000)
+afterAll(async () => {
+  await browser?.close()
+  p?.close()
+})
+
+for (const name of ['drain-plan', 'closed-node'])
+  for (const screen of shown)
+    test(`${name} at ${screen.width} px, ${screen.scheme}: nothing to complain about`, async () => {
+      const staff = pagesFor(p, p.owner)
+      const { page, context, complaints } = await open(browser, screen, staff.url.origin)
+      try {
+        await page.goto(paths[name]!)
+        await page.getByRole('heading').first().waitFor()
+        const found = await look(page, `${name}-${screen.width}-${screen.scheme}`)
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+        expect([found, complaints, overflow > 0]).toEqual([[], [], false])
+      } finally {
+        await context.close()
+        await staff.stop(true)
+      }
+    })

@@ -1,0 +1,243 @@
+// The plan of emptying a node, before anything is started.
+import { planOfNode } from '../../../src/compute/drains/plan/node-plan.ts'
+import { type Answers, page } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { Figure, Meter, Stats } from '../../components/figures.tsx'
+import { Head } from '../../components/head.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { Link } from '../../components/link.tsx'
+import { Filters } from '../../components/list.tsx'
+import { Empty, Facts, Section } from '../../components/section.tsx'
+import { State } from '../../components/state.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { Time } from '../../components/time.tsx'
+import { bytes, count } from '../../components/words.ts'
+import { duration, modeWords } from '../transfers/words.tsx'
+
+const reads = { plan: planOfNode }
+type Plan = Answers<typeof reads>['plan']
+export type PlannedServer = Plan['servers'][number]
+
+export const drainPlanPage = page({
+  path: '/admin/nodes/{id}/drain',
+  reads,
+  title: ({ plan }) => `Drain ${plan.node.name}`,
+  nav: 'nodes',
+  view: ({ plan }) => <PlanPage plan={plan} />,
+})
+
+function PlanPage({ plan }: { plan: Plan }) {
+  const { node, totals } = plan
+  return (
+    <>
+      <Head
+        title={`Drain ${node.name}`}
+        trail={[
+          ['Nodes', '/admin/nodes'],
+          [node.name, `/admin/nodes/${node.id}`],
+        ]}
+        state={
+          <State tone="warn" shape="wait" tag>
+            Plan, nothing started
+          </State>
+        }
+        sub={
+          <>
+            <span>
+              {count(totals.servers, 'server')} of {count(totals.owners, 'customer')}
+            </span>
+            <span>
+              plan made <Time iso={plan.madeAt} />
+            </span>
+          </>
+        }
+      />
+      <PlanFigures plan={plan} />
+      <CannotMove servers={plan.servers} />
+      <PlannedServers servers={plan.servers} />
+      <div class="split">
+        <div>
+          <Afterwards plan={plan} />
+        </div>
+        <div>
+          <Section
+            id="told"
+            title="Who notices"
+            words={
+              totals.ownersToTell
+                ? `${count(totals.ownersToTell, 'customer')} with a server that is off for a moment.`
+                : 'Nobody: no server is off for it.'
+            }
+          >
+            <Facts
+              of={[
+                ['At once', plan.atOnce],
+                ['To copy', `at most ${bytes(totals.bytes)}`],
+                ['On failure', 'The server stays on the node and is listed; the others go on.'],
+                [
+                  'Stay here',
+                  plan.ended > 0 && `disks of ${count(plan.ended, 'terminated server')} that can be brought back`,
+                ],
+              ]}
+            />
+          </Section>
+        </div>
+      </div>
+    </>
+  )
+}
+
+/** The figures of a plan in a strip: how many move in which way. */
+export function PlanFigures({ plan }: { plan: Pick<Plan, 'servers' | 'totals' | 'atOnce'> }) {
+  const { servers, totals, atOnce } = plan
+  const noticed = servers.filter(({ to, expectedDowntimeMs }) => to && expectedDowntimeMs > 0)
+  const byMode = Map.groupBy(noticed, ({ mode }) => mode!)
+  return (
+    <Stats>
+      {[...byMode].map(([mode, of]) => (
+        <Figure title={modeWords[mode]} n={of.length} words={`off for ${longest(of)} at most`} />
+      ))}
+      <Figure title="Are off" n={totals.off} words="nothing to notice" />
+      <Figure
+        title="Cannot move"
+        n={totals.cannotMove}
+        bad={totals.cannotMove > 0}
+        words={totals.cannotMove ? 'see below' : 'none'}
+      />
+      <Figure title="Takes" n={duration(totals.expectedSeconds)} words={`${atOnce} at once, at most`} />
+    </Stats>
+  )
+}
+const longest = (of: readonly PlannedServer[]) =>
+  duration(Math.max(...of.map(({ expectedDowntimeMs }) => expectedDowntimeMs)) / 1000)
+
+function CannotMove({ servers }: { servers: readonly PlannedServer[] }) {
+  const stay = servers.filter(({ reason }) => reason !== null)
+  if (!stay.length) return null
+  return (
+    <Section id="cannot" title={`Cannot move: ${stay.length}`} flush>
+      <ul class="rows wrap">
+        {stay.map((one) => (
+          <li>
+            <span class="st bad">
+              <Icon name={one.kind === 'server' ? 'server' : 'gpu'} />
+            </span>
+            <div class="grow">
+              <b>
+                <ServerLink of={one} />
+              </b>
+              <small>
+                {one.reason} {one.remedy}
+              </small>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+export const ServerLink = ({ of: { id, kind, hostname } }: { of: Pick<PlannedServer, 'id' | 'kind' | 'hostname'> }) => (
+  <Link href={kind === 'server' ? `/admin/servers/${id}` : `/admin/gpu-instances/${id}`}>{hostname}</Link>
+)
+
+/** The servers that move, in the order in which they do. */
+function PlannedServers({ servers }: { servers: readonly PlannedServer[] }) {
+  const { query } = useAt()
+  const going = servers.filter(({ to }) => to)
+  const text = (query['q'] ?? '').toLowerCase()
+  const shown = going.filter(
+    ({ hostname, owner, mode, to }) =>
+      (!text || hostname.toLowerCase().includes(text) || owner.name.toLowerCase().includes(text)) &&
+      (!query['mode'] || mode === query['mode']) &&
+      (!query['to'] || to!.id === query['to']),
+  )
+  if (!going.length)
+    return (
+      <Section id="servers" title="Servers" quiet>
+        <Empty>{servers.length ? 'None of its servers can move.' : 'It is empty: no server is on it.'}</Empty>
+      </Section>
+    )
+  const modes = [...new Set(going.map(({ mode }) => mode!))]
+  const targets = new Map(going.map(({ to }) => [to!.id, to!.name]))
+  return (
+    <>
+      <Filters
+        of={[
+          { name: 'q', label: 'Server or customer', placeholder: 'Server or customer' },
+          { name: 'mode', label: 'How', options: modes.map((mode) => [mode, modeWords[mode]] as const) },
+          { name: 'to', label: 'Goes to', options: [...targets] },
+        ]}
+      >
+        <b role="status">{count(shown.length, 'server')}</b>
+      </Filters>
+      {shown.length ? (
+        <Table label="Plan" rows={shown} idOf={({ id }) => id} columns={columns} />
+      ) : (
+        <Empty>No server matches these filters.</Empty>
+      )}
+    </>
+  )
+}
+
+const columns: Column<PlannedServer>[] = [
+  {
+    title: 'Server',
+    kind: 'name',
+    width: 28,
+    cell: (one) => (
+      <>
+        <ServerLink of={one} />
+        <small>{one.owner.name}</small>
+      </>
+    ),
+  },
+  { title: 'How', kind: 'state', width: 16, cell: (one) => <How of={one} /> },
+  { title: 'Goes to', kind: 'addr', width: 14, cell: ({ to }) => to?.name ?? '–' },
+  { title: 'To copy', kind: 'a', num: true, width: 14, cell: ({ bytes: n }) => (n ? bytes(n) : 'nothing') },
+  { title: 'Takes', kind: 'b', num: true, width: 14, cell: ({ expectedSeconds }) => duration(expectedSeconds) },
+  {
+    title: 'Downtime',
+    num: true,
+    width: 14,
+    cell: ({ expectedDowntimeMs: ms }) => (ms ? duration(ms / 1000) : '–'),
+  },
+]
+
+export const How = ({
+  of: { mode, expectedDowntimeMs },
+}: {
+  of: Pick<PlannedServer, 'mode' | 'expectedDowntimeMs'>
+}) =>
+  mode === null ? (
+    <State tone="hold" shape="hold">
+      Cannot move
+    </State>
+  ) : expectedDowntimeMs ? (
+    <State tone="warn" shape="wait">
+      {modeWords[mode]}
+    </State>
+  ) : (
+    <State tone="idle" shape="stop">
+      {mode === 'reassigned' ? modeWords[mode] : 'Is off'}
+    </State>
+  )
+
+export const Afterwards = ({ plan: { nodes } }: { plan: Pick<Plan, 'nodes'> }) => (
+  <Section id="afterwards" title="Afterwards">
+    {nodes.length ? (
+      <div class="stack">
+        {nodes.map(({ node, memoryPercent, memoryPercentAfter }) => (
+          <Meter
+            label={`${node.name} memory`}
+            value={memoryPercentAfter}
+            total={100}
+            words={`${memoryPercent} → ${memoryPercentAfter} %`}
+          />
+        ))}
+      </div>
+    ) : (
+      <p class="muted">No other node takes any of them.</p>
+    )}
+  </Section>
+)
