@@ -8,9 +8,9 @@ import type { Db } from '../../../kernel/db/open.ts'
 import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
 import { lockOfServer, type Server } from '../../server-records/model.ts'
 import { refusalOf } from '../../snapshots/model.ts'
+import { forecast, type MoveMode } from '../../transfers/forecast.ts'
 import { bytesOf, mustBeMovable } from '../../transfers/movable.ts'
 import { type FitNode, fits, judgeNodes } from '../../transfers/nodes.ts'
-import { forecast, type MoveMode } from '../../transfers/options.ts'
 
 export type Foreseen = ReturnType<typeof forecast>
 export type PlannedMove = {
@@ -19,7 +19,7 @@ export type PlannedMove = {
   to: { id: string; name: string } | undefined
   /** Why it cannot move; undefined where it can. */
   reason: string | undefined
-  /** What to do about that, in words. */
+  /** The next step about that, in words. */
   remedy: string | undefined
   /** A job works on it now: its move waits for the end. */
   busy: boolean
@@ -34,7 +34,7 @@ type Wanted = {
   to?: string
 }
 
-/** What waits for its setup, then what is off, then what runs; of each the small ones first. */
+/** Servers that wait for their setup first, then those that are off; of each kind the small ones first. */
 function inOrder(moves: readonly PlannedMove[]): PlannedMove[] {
   const rank = ({ foreseen }: PlannedMove) =>
     foreseen.mode === 'reassigned' ? 0 : foreseen.expectedDowntimeMs === 0 && foreseen.mode === 'cold' ? 1 : 2

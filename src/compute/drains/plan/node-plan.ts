@@ -1,4 +1,4 @@
-// What emptying a node would do: every server and GPU instance on it, where it would go, how, for how long, and what
+// The plan of emptying a node: every server and GPU instance on it, where it would go, how, for how long, and what
 // has to be done about those that cannot move.
 import { Type as t } from 'typebox'
 import { type Node, node } from '../../../fleet/node-records/model.ts'
@@ -13,8 +13,8 @@ import { settingValue } from '../../../kernel/setting.ts'
 import { instanceById } from '../../gpu-instances/model.ts'
 import { type Server, serverById, serverKind } from '../../server-records/model.ts'
 import { atOnce } from '../../transfers/estimate.ts'
+import { MOST_MBPS } from '../../transfers/forecast.ts'
 import { aNode, modeField } from '../../transfers/model.ts'
-import { MOST_MBPS } from '../../transfers/options.ts'
 import { type NodeLoad, type PlannedMove, planMoves, totalSeconds } from './moves.ts'
 
 export const MOST_AT_ONCE = 8
@@ -112,7 +112,7 @@ export function planDrain(call: Planning, node: Pick<Node, 'id'>, limits: Limits
   return { moves, staying: instances, loads, ended, atOnce: limits.atOnce ?? settingValue(call.tx, atOnce) }
 }
 
-/** What is at home on the node; `ended`: how many terminated ones have their disks there. */
+/** The workloads at home on the node; `ended`: how many terminated ones have their disks there. */
 export function atHomeOn(tx: Db, nodeId: string) {
   const atHome = workloadsOn(tx, nodeId).filter(({ role }) => role === 'home')
   const living = atHome.filter(({ terminatedAt }) => terminatedAt === null)

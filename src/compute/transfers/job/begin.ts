@@ -1,0 +1,137 @@
+// The begin of a move. Its next node holds at once what it needs there. A server that waits for its setup is there in
+// the same moment, because nothing of it has to be copied.
+import { node } from '../../../fleet/node-records/model.ts'
+import { nodeById } from '../../../fleet/node-records/queries.ts'
+import { RECONNECTING } from '../../../fleet/placement/placement.ts'
+import { formatIn, poolSpaceOf } from '../../../fleet/storage-pools/queries.ts'
+import { changeWorkload } from '../../../fleet/workloads/queries.ts'
+import { closeStay, openArriving, switchHome } from '../../../fleet/workloads/stays/stays.ts'
+import { type Actor, idOf, nameOf } from '../../../kernel/api/actor.ts'
+import { ApiError, restarting } from '../../../kernel/api/errors.ts'
+import { type AppContext, see } from '../../../kernel/api/operation.ts'
+import { newId } from '../../../kernel/db/ids.ts'
+import type { Tx } from '../../../kernel/db/open.ts'
+import { startJob } from '../../../kernel/jobs/start.ts'
+import { settingValue } from '../../../kernel/setting.ts'
+import { keepInterrupted, takeInterrupted } from '../../installation/queries.ts'
+import { diskJob } from '../../server-records/disk-lock.ts'
+import type { Server } from '../../server-records/model.ts'
+import { updateServer } from '../../server-records/queries.ts'
+import { atOnce, limitOf } from '../estimate.ts'
+import { forecast, type MoveMode } from '../forecast.ts'
+import { tell } from '../model.ts'
+import { mustBeMovable } from '../movable.ts'
+import { type FitNode, fits, judgeNodes } from '../nodes.ts'
+import { changeTransfer, insertTransfer, transferById, transfersAtWorkOn } from '../queries.ts'
+import type { Transfer } from '../tables.ts'
+import { holdThings } from './ending.ts'
+import { moving } from './moving.ts'
+
+type Choosing = Pick<AppContext, 'nodes'> & {
+  tx: Tx
+  actor: Actor
+  target: Server
+  body: { nodeId?: string | null; mode?: MoveMode; maxMbps?: number | null }
+}
+/** `parentId`: the job of which the move is a part. */
+type Beginning = Choosing & Pick<AppContext, 'clock'> & { parentId?: string }
+
+/**
+ * Chooses the node, holds what the server needs there, and starts the move; a server that waits for its setup has moved
+ * then. Throws what `servers.move` refuses, before it changes a row.
+ */
+export function beginMove(call: Beginning) {
+  const { tx, actor, target, body, clock } = call
+  mustBeMovable(tx, actor, target)
+  const chosen = chosenFor(call)
+  const foreseen = forecast(tx, target, { mode: body.mode ?? 'auto', maxMbps: body.maxMbps ?? undefined })
+  const now = clock()
+  const moved: Transfer = {
+    id: newId('trf'),
+    serverId: target.id,
+    mode: foreseen.mode,
+    state: 'queued',
+    fromNodeId: target.nodeId,
+    toNodeId: chosen.nodeId,
+    jobId: null,
+    startedBy: { id: idOf(actor), name: nameOf(actor) },
+    maxMbps: limitOf(tx, body.maxMbps ?? undefined),
+    bytesTotal: foreseen.bytes,
+    bytesCopied: 0,
+    expectedSeconds: foreseen.expectedSeconds,
+    expectedDowntimeMs: foreseen.expectedDowntimeMs,
+    beganAt: null,
+    stoppedAt: null,
+    downtimeMs: null,
+    error: null,
+    createdAt: now,
+    finishedAt: null,
+  }
+  const jobId = foreseen.mode === 'reassigned' ? null : startMove(call, target, moved, chosen)
+  if (jobId === null) reassign(tx, target, moved, chosen, now)
+  return { jobId, transferId: moved.id, chosen, foreseen }
+}
+
+/** Throws `already_done`, `restarting`, and `no_addresses` or `no_capacity` with what each node lacks. */
+function chosenFor({ tx, actor, target, body: { nodeId }, nodes }: Choosing): FitNode {
+  const wanted = nodeId == null ? undefined : see(tx, actor, node, nodeId, 'nodeId')
+  if (wanted?.id === target.nodeId)
+    throw new ApiError('already_done', `${target.hostname} is on ${wanted.name} already.`)
+  const judged = judgeNodes(tx, nodes, target, { only: wanted?.id })
+  const chosen = judged.find(fits)
+  if (chosen) return chosen
+  if (judged.some(({ disabledReason }) => disabledReason === RECONNECTING))
+    throw restarting('A node that fits is reconnecting to the panel. Nothing was moved; try again in a minute.')
+  const lacksAddress = judged.some((one) => !fits(one) && one.lacksAddress)
+  const because = judged.map(({ name, disabledReason }) => `${name} ${disabledReason}`).join(', ')
+  throw new ApiError(
+    lacksAddress ? 'no_addresses' : 'no_capacity',
+    `${target.hostname} fits on no other node: ${because || 'there is none'}.`,
+  )
+}
+
+/** Holds what it needs on its next node, and starts the job; that waits while as many moves are at work as may be. */
+function startMove(
+  { tx, actor, clock, parentId }: Beginning,
+  target: Server,
+  moved: Transfer,
+  { nodeId, pool, volumes }: FitNode,
+): string {
+  const { id: transferId, serverId, fromNodeId, mode, maxMbps, expectedSeconds } = moved
+  const limit = settingValue(tx, atOnce)
+  const isFull = [fromNodeId, nodeId].some((one) => transfersAtWorkOn(tx, one) >= limit)
+  const input = {
+    ...{ serverId, from: fromNodeId, to: nodeId, pool, volumes },
+    ...{ transferId, mode: mode as 'near_live' | 'cold', maxMbps, expectedSeconds },
+  }
+  const about = diskJob(target, { by: actor, title: `Move ${target.hostname}`, now: clock() })
+  const jobId = startJob(tx, moving, input, {
+    ...about,
+    otherNodeId: nodeId,
+    parentId,
+    ...(isFull && { held: WAITS }),
+  })
+  openArriving(tx, serverId, { nodeId, pool, spareDiskGb: 0, volumes }, clock())
+  holdThings(tx, serverId, jobId)
+  insertTransfer(tx, { ...moved, jobId })
+  return jobId
+}
+/** The step of a job that waits for others. */
+export const WAITS = 'Waiting until other moves of its nodes have ended'
+
+/** Moves what is a record alone. */
+function reassign(tx: Tx, target: Server, moved: Transfer, { nodeId, name, pool }: FitNode, now: number) {
+  const { id, nodeId: from } = target
+  openArriving(tx, id, { nodeId, pool, spareDiskGb: 0 }, now)
+  switchHome(tx, id, { nodeId, locationId: nodeById(tx, nodeId)!.locationId })
+  closeStay(tx, id, from, now)
+  updateServer(tx, id, { format: formatIn(poolSpaceOf(tx, { nodeId, pool })!) })
+  changeWorkload(tx, id, { placement: `${name}: moved from ${nodeById(tx, from)!.name}` })
+  // It begins again where the server is.
+  const interrupted = takeInterrupted(tx, id)
+  if (interrupted) keepInterrupted(tx, { ...interrupted, input: { ...interrupted.input, nodeId } })
+  insertTransfer(tx, { ...moved, beganAt: now })
+  tell(tx, now, transferById(tx, moved.id)!, { type: 'transfer.started' })
+  changeTransfer(tx, moved.id, { state: 'finished', downtimeMs: 0, finishedAt: now })
+  tell(tx, now, transferById(tx, moved.id)!, { type: 'transfer.finished', downtimeMs: 0 })
+}
