@@ -76,6 +76,7 @@ import prefixRanges from './0117_prefix_ranges.sql' with { type: 'text' }
 import rescoping from './0118_rescoping.sql' with { type: 'text' }
 import transfers from './0125_transfers.sql' with { type: 'text' }
 import closedNodes from './0135_closed_nodes.sql' with { type: 'text' }
+import placementGroups from './0140_placement_groups.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -154,4 +155,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0118_rescoping', sql: rescoping },
   { name: '0125_transfers', sql: transfers },
   { name: '0135_closed_nodes', sql: closedNodes },
+  { name: '0140_placement_groups', sql: placementGroups },
 ]

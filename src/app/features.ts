@@ -30,6 +30,8 @@ import { instanceSettingsPages } from '../../views/compute/gpu-instances/setting
 import { instancePages } from '../../views/compute/gpu-instances/show.tsx'
 import { isosPages } from '../../views/compute/isos/list.tsx'
 import { ownImagesPage } from '../../views/compute/own-images/list.tsx'
+import { placementGroupsPages } from '../../views/compute/placement-groups/list.tsx'
+import { placementGroupPages } from '../../views/compute/placement-groups/show.tsx'
 import { serverRescuePages } from '../../views/compute/rescue/page.tsx'
 import { scriptsPage } from '../../views/compute/scripts/list.tsx'
 import { scriptPage } from '../../views/compute/scripts/show.tsx'
@@ -130,6 +132,7 @@ import { guestFeature } from '../compute/guest/feature.ts'
 import { installationFeature } from '../compute/installation/feature.ts'
 import { isosFeature } from '../compute/isos/feature.ts'
 import { ownImagesFeature } from '../compute/own-images/feature.ts'
+import { placementGroupsFeature } from '../compute/placement-groups/feature.ts'
 import { rescueFeature } from '../compute/rescue/feature.ts'
 import { scriptsFeature } from '../compute/scripts/feature.ts'
 import { serverRecordsFeature } from '../compute/server-records/feature.ts'
@@ -145,6 +148,7 @@ import { labelsFeature } from '../fleet/labels/feature.ts'
 import { locationsFeature } from '../fleet/locations/feature.ts'
 import { nodeRecordsFeature } from '../fleet/node-records/feature.ts'
 import { nodesFeature } from '../fleet/nodes/feature.ts'
+import { placementGroupRecordsFeature } from '../fleet/placement-group-records/feature.ts'
 import { storagePoolsFeature } from '../fleet/storage-pools/feature.ts'
 import { trafficRecordsFeature } from '../fleet/traffic-records/feature.ts'
 import { volumeRecordsFeature } from '../fleet/volume-records/feature.ts'
@@ -219,6 +223,7 @@ export const features: readonly Feature[] = [
   { ...overviewFeature, pages: [overviewPage, ownOverviewPage] },
   nodeRecordsFeature,
   { ...nodesFeature, pages: [nodesPage, enrollPage, enrollmentPage, nodePage] },
+  placementGroupRecordsFeature,
   { ...storagePoolsFeature, pages: [nodeStoragePage] },
   { ...gpusFeature, pages: [gpusPage, nodeGpusPage] },
   { ...locationsFeature, pages: [locationsPage] },
@@ -276,6 +281,7 @@ export const features: readonly Feature[] = [
   { ...floatingIpsFeature, pages: floatingIpsPages },
   snapshotRecordsFeature,
   { ...snapshotsFeature, pages: serverSnapshotsPages },
+  { ...placementGroupsFeature, pages: [...placementGroupsPages, ...placementGroupPages] },
   { ...transfersFeature, pages: [transfersPage, transferPage, moveServerPage] },
   { ...drainsFeature, pages: [drainPlanPage] },
   { ...volumesFeature, pages: [...volumesPages, ...serverVolumesPages, ...volumeUsagePages] },

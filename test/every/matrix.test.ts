@@ -177,6 +177,19 @@ beforeAll(async () => {
   const removed = await network('customer')
   await p.admin('DELETE', `/networks/${removed}`)
   add('private network', { label: 'one that was removed', id: removed, never: true, removed: true })
+  let groupsMade = 0
+  const group = async (of: Name) =>
+    (
+      await p.admin('POST', `/customers/${people[of].id}/placement-groups`, {
+        name: `${++groupsMade}`,
+        policy: 'affinity',
+      })
+    ).id as string
+  for (const of of ['customer', 'sibling', 'foreign', 'reseller', 'direct'] as const)
+    add('placement group', { label: `one of ${of}`, id: await group(of), of })
+  const removedGroup = await group('customer')
+  await p.admin('DELETE', `/placement-groups/${removedGroup}`)
+  add('placement group', { label: 'one that was removed', id: removedGroup, never: true, removed: true })
   const kept = async (of: Name, what: 'scripts' | 'images' | 'firewalls', name: string) => {
     const { url, checksum } = addOwnImage.example!
     const bodies = { scripts: { name, content: '#!/bin/sh\n' }, images: { name, url, checksum }, firewalls: { name } }
@@ -462,7 +475,7 @@ const personal = new Set([
 ])
 const ofServers = new Set(['server', 'job', 'alert', 'GPU instance'])
 /** A provider does with those of its customers what it does with its own. */
-const wholly = new Set(['event', 'floating address', 'volume', 'private network', 'ISO', 'backup'])
+const wholly = new Set(['event', 'floating address', 'volume', 'private network', 'placement group', 'ISO', 'backup'])
 const ofAccounts = new Set(['customer', 'SSH key', 'script', 'own image', 'firewall'])
 type By = 'session' | 'token'
 
@@ -680,6 +693,7 @@ const lists: Readonly<Record<string, List>> = {
   'floating-ips.list': { of: 'floating address' },
   'volumes.list': { of: 'volume' },
   'networks.list': { of: 'private network' },
+  'placement-groups.list': { of: 'placement group' },
   'isos.list': { of: 'ISO' },
   'backup-targets.list': { of: 'backup target' },
   'backups.list-all': { of: 'backup' },

@@ -54,6 +54,8 @@ const neighbours: Record<string, readonly string[]> = {
   'usage.volumes': ['usr', 'vol'],
   'networks.list': ['usr'],
   'networks.get': ['usr'],
+  'placement-groups.list': ['usr'],
+  'placement-groups.get': ['usr'],
   'jobs.list': ['nod', 'usr'],
   'jobs.get': ['nod', 'usr'],
   'jobs.log': ['img'],

@@ -38,6 +38,8 @@ let backup: string
 /** Destructions that wait for a second person, and their servers. */
 const held = { release: { brake: '', server: '' }, refuse: { brake: '', server: '' } }
 /** The customer's private networks, one for each who puts servers into it. */
+/** The customer's placement group. */
+let placementGroup = ''
 const networks = { staff: '', reseller: '', customer: '' }
 let there: {
   packs: string[]
@@ -125,6 +127,8 @@ beforeAll(async () => {
     const range = { name: who, locationId: p.location, ipv4: `10.20.${n}.0/24` }
     networks[who] = (await p.admin('POST', `/customers/${of.customer.id}/networks`, range)).id
   }
+  const apart = { name: 'apart', policy: 'anti_affinity', hard: false }
+  placementGroup = (await p.admin('POST', `/customers/${of.customer.id}/placement-groups`, apart)).id
   const of1 = `/customers/${of.customer.id}`
   own.script = (await p.admin('POST', `${of1}/scripts`, { name: 'own', content: '#!/bin/sh\n' })).id
   own.firewall = (await p.admin('POST', `${of1}/firewalls`, { name: 'own' })).id
@@ -368,6 +372,11 @@ const ways: readonly Way[] = [
       },
       {
         ...way,
+        field: 'backups.restore-to-new-server placementGroupId',
+        body: () => ({ ...way.body(), placementGroupId: placementGroup }),
+      },
+      {
+        ...way,
         field: 'backups.restore-to-new-server packageId',
         otherwise: () => ({ [there.archived]: 'validation_failed', [there.unsold]: 'package_not_allowed' }),
       },
@@ -486,6 +495,16 @@ const ways: readonly Way[] = [
       body: () => ({ isoId: own.iso }),
     },
   ]),
+  {
+    ...byStaff,
+    field: 'servers.create placementGroupId',
+    body: () => ({ ...byStaff.body(), placementGroupId: placementGroup }),
+  },
+  {
+    ...byReseller,
+    field: 'reseller.create-server placementGroupId',
+    body: () => ({ ...byStaff.body(), access: { mode: 'password' }, placementGroupId: placementGroup }),
+  },
   { ...byStaff, field: 'servers.create scriptId', body: () => ({ ...byStaff.body(), scriptId: own.script }) },
   {
     ...byReseller,
@@ -539,6 +558,13 @@ const ways: readonly Way[] = [
       who: () => of[who],
       path: () => `/customers/${of.customer.id}/networks`,
       body: () => ({ name: Bun.randomUUIDv7(), locationId: p.location, ipv4: '10.40.0.0/24' }),
+    },
+    {
+      field: 'placement-groups.add-server serverId',
+      who: () => of[who],
+      path: () => `/placement-groups/${placementGroup}/servers`,
+      body: () => ({ serverId: server.customer }),
+      may: () => [server.waiting],
     },
     {
       field: 'networks.attach serverId',

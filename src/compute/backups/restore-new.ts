@@ -20,6 +20,7 @@ import { noteSeen } from '../guest/seen.ts'
 import { acceptServer, namedIn } from '../installation/accept.ts'
 import { hostname } from '../installation/order.ts'
 import { BOOT_LIMIT_SECONDS, NO_ANSWER, planInstallation } from '../installation/plan.ts'
+import { groupFor } from '../ordered-group.ts'
 import { inEvent, load, serverJob } from '../server-records/model.ts'
 import { updateServer } from '../server-records/queries.ts'
 import { withPrivateCards } from '../server-vm/private-cards.ts'
@@ -43,6 +44,7 @@ export const restoreToNewServer = operation({
     packageId: named,
     nodeGroupId: named,
     hostname: t.Optional(hostname),
+    placementGroupId: t.Optional(described(named, 'A placement group of the owner, which the server joins.')),
     identity: t.Optional(
       described(
         t.Enum(['new', 'keep']),
@@ -71,6 +73,7 @@ export const restoreToNewServer = operation({
     'hostname_taken',
     'no_capacity',
     'no_addresses',
+    'placement_group_unmet',
   ],
   example: { packageId: '<package_id>', nodeGroupId: '<location_id>', hostname: 'web01-restored' },
   run({ tx, actor, target, body, clock, nodes }) {
@@ -81,6 +84,7 @@ export const restoreToNewServer = operation({
         message: 'must be the location of the node in whose folder the backup lies.',
       })
     const owner = accountById(tx, target.ownerId)!
+    const group = groupFor(tx, actor, owner.id, body.placementGroupId)
     mustBeReady(target)
     mustBeOrderable(tx, actor, owner, undefined, (reseller) => mustAllowOrder(tx, clock(), reseller, pack, where))
     if (pack.diskGb < target.diskGb)
@@ -106,6 +110,7 @@ export const restoreToNewServer = operation({
         name: undefined,
         lifecycle: 'provisioning',
         nodeId: isOnNodeOnly(tx, target) ? target.nodeId : null,
+        group,
         server: { ...hardwareOf(target), imageId, imageChecksum },
       },
     )

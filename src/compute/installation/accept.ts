@@ -23,7 +23,7 @@ export function namedIn(tx: Tx, actor: Actor, { packageId, nodeGroupId }: { pack
 
 type Accepted = Pick<
   Parameters<typeof reserve>[2],
-  'owner' | 'hardware' | 'hostname' | 'name' | 'lifecycle' | 'nodeId'
+  'owner' | 'hardware' | 'hostname' | 'name' | 'lifecycle' | 'nodeId' | 'group'
 > & {
   pack: Package
   where: Location

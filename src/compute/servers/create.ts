@@ -30,6 +30,7 @@ import {
   rootPasswordFor,
 } from '../installation/order.ts'
 import { orderedFor, ownerOf } from '../ordered-for.ts'
+import { groupFor } from '../ordered-group.ts'
 import { serverJob } from '../server-records/model.ts'
 import type { RootPassword } from '../server-vm/root-password.ts'
 import { displayName } from '../workloads/acting.ts'
@@ -48,6 +49,12 @@ const wanted = {
   scriptId: t.Optional(nullable(firstBootFields.scriptId)),
   userData: t.Optional(nullable(firstBootFields.userData)),
   billingServiceId: t.Optional(nullable(billingServiceId)),
+  placementGroupId: t.Optional(
+    described(
+      nullable(named),
+      'A placement group of the owner, which the server joins: it says to which node it may go.',
+    ),
+  ),
 }
 const order = fields(wanted)
 type OrderBody = Static<typeof order>
@@ -80,6 +87,7 @@ const ordering = {
     'hostname_taken',
     'no_capacity',
     'no_addresses',
+    'placement_group_unmet',
   ] satisfies Code[],
   example: {
     ownerId: '<customer_id>',
@@ -135,6 +143,7 @@ function accept(
     body.imageId === undefined ? noImage(body) : withImage(tx, actor, body, body.imageId, owner.id, rootPassword)
   if (first) mustFit(first.image, pack.diskGb)
   if (nodeId) mustStandIn(tx, nodeId, where.id)
+  const group = groupFor(tx, actor, owner.id, body.placementGroupId)
   mustBeOrderable(tx, actor, owner, body.billingServiceId, (reseller) =>
     mustAllowOrder(tx, clock(), reseller, pack, where),
   )
@@ -151,6 +160,7 @@ function accept(
       nodeId,
       server: { imageId: first?.image.id ?? null },
       billingServiceId: body.billingServiceId,
+      group,
     },
   )
   const mails = { secrets, clock, config, brandFor }

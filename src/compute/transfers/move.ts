@@ -53,6 +53,7 @@ export const moveServer = operation({
     'floating_ip_busy',
     'no_capacity',
     'no_addresses',
+    'placement_group_unmet',
   ],
   example: { nodeId: null },
   run(call) {

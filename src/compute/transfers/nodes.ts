@@ -15,8 +15,19 @@ import { isEmpty } from './movable.ts'
 
 type Named = { nodeId: string; name: string; capacity: NodeCapacity | undefined }
 /** A node that takes it, with the pool for its disk and those for its extra volumes. */
-export type FitNode = Named & { disabledReason: undefined; pool: string; volumes: ArrivingVolume[] }
-type UnfitNode = Named & { disabledReason: string; lacksAddress: boolean }
+export type FitNode = Named & {
+  disabledReason: undefined
+  pool: string
+  volumes: ArrivingVolume[]
+  /** How it breaks the rule of the server's group, which is soft. */
+  broken: string | undefined
+}
+type UnfitNode = Named & {
+  disabledReason: string
+  lacksAddress: boolean
+  /** The rule of the server's group alone is in the way. */
+  breaksGroup: boolean
+}
 export type JudgedNode = FitNode | UnfitNode
 export const fits = (node: JudgedNode): node is FitNode => node.disabledReason === undefined
 
@@ -34,7 +45,8 @@ export function judgeNodes(
   const near = (capacities ?? capacityIn(tx, server.locationId)).filter(({ id }) => isMeant(id))
   const judged = near.map(judgeOf(tx, nodes, server))
   const order = byRuleOf(locationById(tx, server.locationId)!)
-  const fitting = judged.filter(fits).sort((a, b) => order(a.capacity!, b.capacity!))
+  const breaks = ({ broken }: FitNode) => Number(broken !== undefined)
+  const fitting = judged.filter(fits).sort((a, b) => breaks(a) - breaks(b) || order(a.capacity!, b.capacity!))
   const known = new Set(near.map(({ id }) => id))
   const elsewhere = nodeNamesById(tx)
     .filter(({ id }) => isMeant(id) && !known.has(id))
@@ -43,11 +55,11 @@ export function judgeNodes(
   return [...fitting, ...others]
 }
 
-const unfit = (node: Named, disabledReason: string, lacksAddress = false): UnfitNode => ({
-  ...node,
-  disabledReason,
-  lacksAddress,
-})
+const unfit = (
+  node: Named,
+  disabledReason: string,
+  { lacksAddress = false, breaksGroup = false }: Partial<UnfitNode> = {},
+): UnfitNode => ({ ...node, disabledReason, lacksAddress, breaksGroup })
 
 function judgeOf(tx: Db, nodes: Nodes, server: Server) {
   const classOf = (pool: string) => poolSpaceOf(tx, { nodeId: server.nodeId, pool })?.class ?? null
@@ -63,7 +75,10 @@ function judgeOf(tx: Db, nodes: Nodes, server: Server) {
     const node = { nodeId: capacity.id, name: capacity.name, capacity }
     const there = judge(capacity)
     if ('disabledReason' in there)
-      return unfit(node, there.disabledReason, lackingRoute(tx, server.id, capacity.id) !== undefined)
+      return unfit(node, there.disabledReason, {
+        lacksAddress: lackingRoute(tx, server.id, capacity.id) !== undefined,
+        breaksGroup: there.breaksGroup === true,
+      })
     if (hardware && managementAddressOf(tx, capacity.id) === undefined)
       return unfit(node, 'no address between the nodes')
     return { ...node, disabledReason: undefined, ...there }

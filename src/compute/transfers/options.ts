@@ -14,6 +14,7 @@ const option = namedSchema('MoveOption', {
   node: aNode,
   possible: t.Boolean(),
   reason: described(nullable(t.String()), 'Why it is not possible, in the words of placement.'),
+  note: described(nullable(t.String()), 'What speaks against it, such as the soft rule of a placement group.'),
   memoryPercent: described(nullable(t.Integer()), 'Of its memory that is held now.'),
   memoryPercentAfter: nullable(t.Integer()),
 })
@@ -60,12 +61,14 @@ export const moveOptions = operation({
   },
 })
 
-function shown({ nodeId, name, capacity, disabledReason }: JudgedNode, { memoryMb }: Server) {
+function shown(judged: JudgedNode, { memoryMb }: Server) {
+  const { nodeId, name, capacity, disabledReason } = judged
   const percent = (heldMb: number) => (capacity?.memoryMb ? Math.round((100 * heldMb) / capacity.memoryMb) : null)
   return {
     node: { id: nodeId, name },
     possible: disabledReason === undefined,
     reason: disabledReason ?? null,
+    note: (fits(judged) && judged.broken) || null,
     memoryPercent: capacity ? percent(capacity.heldMemoryMb) : null,
     memoryPercentAfter: capacity ? percent(capacity.heldMemoryMb + memoryMb) : null,
   }

@@ -1,7 +1,8 @@
 // Placement of a new workload. A node fits when it is open and connected and has memory, a storage pool of the wanted
-// class with space for the disk, and every address that is needed, of both versions. Among those `spread` chooses the
-// one with the most free memory, `fill` the fullest, so that whole nodes stay empty; of its pools that with the most
-// space, or the least. The reason is stored with the workload in words, because people ask for it months later.
+// class with space for the disk, and every address that is needed, of both versions, and keeps the rule of the placement
+// group, where that is hard. Nodes that keep a soft one come first. Of those that are left `spread` chooses the one with
+// the most free memory, `fill` the fullest, so that whole nodes stay empty; of its pools that with the most space, or
+// the least. The reason is stored with the workload in words, because people ask for it months later.
 import type { Hardware, SilentPart } from '../../../agent/protocol/wire.ts'
 import { ApiError, restarting } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
@@ -13,6 +14,7 @@ import type { Location } from '../locations/model.ts'
 import { hasReported } from '../node-records/queries.ts'
 import type { PoolSpace } from '../storage-pools/queries.ts'
 import { capacityIn, type NodeCapacity } from './capacity.ts'
+import { byGroup, type GroupRule } from './group-rule.ts'
 import { refuseImage, runsOn } from './hardware.ts'
 
 /**
@@ -25,6 +27,8 @@ export type Need = {
   hardware?: Hardware | undefined
   /** Addresses that it brings along, beside those that it needs. */
   given?: readonly string[]
+  /** Of the placement group that it is in. */
+  group?: GroupRule | undefined
 } & AddressNeed
 export type Placed = { node: NodeCapacity; pool: PoolSpace; reason: string }
 
@@ -32,7 +36,13 @@ export const RECONNECTING = 'is reconnecting'
 const WRONG_HARDWARE = 'cannot run this image'
 
 type LackingAddress = (nodeId: string) => AddressLack | undefined
-type Judged = { node: NodeCapacity; disabledReason: string | undefined; addressLack?: AddressLack }
+type Judged = {
+  node: NodeCapacity
+  disabledReason: string | undefined
+  addressLack?: AddressLack
+  /** The rule of its group alone is in the way. */
+  breaksGroup?: true
+}
 
 /** The reasons why a node cannot take a workload, addresses apart, with their words in a refusal. */
 export const shortageReasons = {
@@ -55,6 +65,8 @@ export const judgeBy =
     if (shortage !== undefined) return { node, disabledReason: inWords(shortage, need) }
     const lacking = lackingAddress(node.id)
     if (lacking) return { node, disabledReason: lacking.words, addressLack: lacking }
+    const broken = need.group?.hard ? need.group.brokenBy(node.id) : undefined
+    if (broken !== undefined) return { node, disabledReason: broken, breaksGroup: true }
     return { node, disabledReason: nodes.connected(node.id) ? undefined : RECONNECTING }
   }
 
@@ -121,7 +133,7 @@ type PlacementOptions = {
  * Chooses the node. Throws `location_closed`; `image_not_supported` when no node there can run it; `restarting` when a
  * node that fits is reconnecting and no other one fits, or one that must tell first which addresses are free;
  * `no_capacity`; `no_addresses` when only addresses are missing, or not known to be free; `address_in_use` when
- * something else has one that is given.
+ * something else has one that is given; `placement_group_unmet` when the rule of its group alone is in the way.
  */
 export function placeIn(
   tx: Db,
@@ -148,6 +160,8 @@ export function placeIn(
       throw restarting(`${location.name} is reconnecting to the panel. Nothing was ordered; try again in a minute.`)
     if (judged.some(({ addressLack }) => addressLack?.isAwaited))
       throw awaitingReports(location.name, isReportNear(tx, reportsSoon(tx, nodes)))
+    if (need.group && judged.some(({ breaksGroup }) => breaksGroup))
+      throw new ApiError('placement_group_unmet', unmetIn(location, need.group, namesNodes ? others : []))
     const taken = judged.find(({ addressLack }) => addressLack?.isTaken)
     const lacking = (taken ?? judged.find((j) => j.addressLack))?.disabledReason
     const code = taken ? 'address_in_use' : lacking ? 'no_addresses' : 'no_capacity'
@@ -160,7 +174,7 @@ export function placeIn(
     const because = others.length ? others.join(', ') : 'it has no node yet'
     throw new ApiError(code, `${lacks}: ${because}.${remedies[code]}`)
   }
-  const node = chosenOf(location, fitting)
+  const node = chosenOf(location, fitting, need.group)
   const pool = poolOf(location, node, need)
   const why = wantedId
     ? 'chosen by staff'
@@ -168,8 +182,16 @@ export function placeIn(
       ? `the only one of ${judged.length} with room`
       : `${location.placement === 'spread' ? 'most' : 'least'} free memory of ${fitting.length}`
   const where = node.pools.length > 1 ? `${node.name}, pool ${pool.name}` : node.name
-  return { node, pool, reason: `${where}: ${why}${others.length ? `; ${others.join(', ')}` : ''}` }
+  const broken = need.group?.brokenBy(node.id)
+  const preferred = need.group && (broken ? `; it ${broken}, which is soft` : `; the group ${need.group.name} is kept`)
+  return { node, pool, reason: `${where}: ${why}${preferred ?? ''}${others.length ? `; ${others.join(', ')}` : ''}` }
 }
+
+/** Words for everybody who sees the group; `because` names nodes. */
+const unmetIn = ({ name }: Location, group: GroupRule, because: readonly string[]) =>
+  `No host machine in ${name} that has room keeps the rule of the group ${group.name}${
+    because.length ? `: ${because.join(', ')}` : ''
+  }. Choose another location, or make the rule soft.`
 
 /** Throws `image_not_supported`: more space on these nodes would not help. */
 function mustRunSomewhere(
@@ -189,8 +211,12 @@ export function byRuleOf({ placement }: Pick<Location, 'placement'>) {
   return (a: NodeCapacity, b: NodeCapacity): number => sign * (free(a) - free(b)) || (a.name < b.name ? -1 : 1)
 }
 
-/** The node that the rule of the location takes, of those that fit. */
-function chosenOf(location: Pick<Location, 'placement'>, fitting: readonly NodeCapacity[]): NodeCapacity {
-  const order = byRuleOf(location)
-  return fitting.reduce((best, node) => (order(node, best) < 0 ? node : best))
+/** The node that is taken of those that fit: by its group first, then by the rule of the location. */
+function chosenOf(
+  location: Pick<Location, 'placement'>,
+  fitting: readonly NodeCapacity[],
+  group?: GroupRule,
+): NodeCapacity {
+  const [grouped, order] = [byGroup(group), byRuleOf(location)]
+  return fitting.reduce((best, node) => ((grouped(node, best) || order(node, best)) < 0 ? node : best))
 }

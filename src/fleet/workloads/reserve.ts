@@ -11,9 +11,11 @@ import { takeGiven } from '../../network/ip-pools/given.ts'
 import type { Location } from '../locations/model.ts'
 import type { NodeCapacity } from '../placement/capacity.ts'
 import { type Placed, placeIn } from '../placement/placement.ts'
+import { joinGroup, type PlacementGroup } from '../placement-group-records/queries.ts'
 import type { PoolSpace } from '../storage-pools/queries.ts'
 import type { WorkloadKind } from './kind.ts'
 import { insertWorkload, nextNumber } from './queries.ts'
+import { ruleOf } from './stays/group-rule.ts'
 import { staysOf } from './stays/queries.ts'
 import { openHome } from './stays/stays.ts'
 import type { Lifecycle } from './tables.ts'
@@ -53,6 +55,8 @@ type Reservation = {
   /** A node that staff asked for by name. */
   nodeId?: string | null | undefined
   identity?: Identity
+  /** The placement group that it joins. */
+  group?: PlacementGroup | undefined
   /** May refusals name nodes and what each lacks? */
   namesNodes: boolean
 }
@@ -67,24 +71,41 @@ export type Reserved = {
 
 /**
  * Throws `location_closed`, `image_not_supported`, `restarting`, `no_capacity`, `no_addresses` or `hostname_taken`; for
- * an identity that is given also `validation_failed` and `address_in_use`.
+ * an identity that is given also `validation_failed` and `address_in_use`; for a group `placement_group_unmet`.
  */
 export function reserve(
   tx: Tx,
   { nodes, clock }: Pick<AppContext, 'nodes' | 'clock'>,
-  { location, held, hardware, nodeId, namesNodes, ...order }: Reservation,
+  { location, held, hardware, nodeId, namesNodes, group, ...order }: Reservation,
 ): Reserved {
   const given = order.identity?.addresses ?? []
-  const need = { ...held, ...invented(held, given), storageClass: held.storageClass ?? null, hardware, given }
+  const need = {
+    ...held,
+    ...invented(held, given),
+    storageClass: held.storageClass ?? null,
+    hardware,
+    given,
+    group: group && ruleOf(tx, group),
+  }
   const placed = placeIn(tx, location, need, { nodes, wantedId: nodeId, namesNodes })
-  return insertPlaced(tx, placed, { ...order, location, held }, clock())
+  const now = clock()
+  const reserved = insertPlaced(tx, placed, { ...order, location, held }, now)
+  if (group) joinGroup(tx, { workloadId: reserved.id, groupId: group.id, createdAt: now })
+  return reserved
 }
 
 /** Inserts the workload on the node that was chosen for it, with its addresses. Throws as `reserve` for these two. */
 export function insertPlaced(
   tx: Tx,
   { node, pool, reason }: Placed,
-  { kind, owner, location, held, identity = {}, ...given }: Omit<Reservation, 'hardware' | 'nodeId' | 'namesNodes'>,
+  {
+    kind,
+    owner,
+    location,
+    held,
+    identity = {},
+    ...given
+  }: Omit<Reservation, 'hardware' | 'nodeId' | 'namesNodes' | 'group'>,
   now: number,
 ): Reserved {
   const id = newId(kind.idPrefix as IdPrefix)

@@ -100,6 +100,14 @@ async function make(features: readonly Feature[]) {
     const { id } = await p.admin('POST', `/customers/${owner.id}/networks`, range)
     if (owner === customer) await p.admin('POST', `/networks/${id}/servers`, { serverId: stopped })
   }
+  // Likewise groups.
+  for (const owner of [customer, reseller]) {
+    const { id } = await p.admin('POST', `/customers/${owner.id}/placement-groups`, {
+      name: 'apart',
+      policy: 'anti_affinity',
+    })
+    if (owner === customer) await p.admin('POST', `/placement-groups/${id}/servers`, { serverId: stopped })
+  }
   const rule = { direction: 'in', action: 'accept', protocol: 'tcp', ports: ['22'] }
   for (const { id } of [customer, reseller])
     await p.admin('POST', `/customers/${id}/firewalls`, { name: 'Kept', rules: [rule] })

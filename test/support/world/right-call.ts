@@ -112,6 +112,7 @@ const fresh: Readonly<Record<string, Made>> = {
     name: `Right ${n}`,
   }),
   'networks.create': named,
+  'placement-groups.create': named,
   'firewalls.create': named,
   'reverse-dns.use-powerdns': () => ({ key: randomToken() }),
   'servers.create': called,

@@ -2,6 +2,7 @@
 
 import { listOfferedImages } from '../../../src/catalog/images/images.ts'
 import { listPackages } from '../../../src/catalog/packages/packages.ts'
+import { listGroups } from '../../../src/compute/placement-groups/groups.ts'
 import { createResellerServer, createServer } from '../../../src/compute/servers/create.ts'
 import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import { getCustomer, listCustomers } from '../../../src/identity/customers/customers.ts'
@@ -29,6 +30,10 @@ const customersFound = ({ query }: At) => ({
   query: { limit: String(CUSTOMERS_SHOWN), ...(query['owner'] ? { q: query['owner'] } : {}) },
 })
 const images = readingAll(listOfferedImages)
+/** Of the chosen owner. */
+const groups = ifNamed(listGroups, ({ query }) =>
+  query['ownerId'] ? { query: { ownerId: query['ownerId'], limit: '50' } } : undefined,
+)
 /** The customer in the address, such as of a link on its page: it may not be among the few that are shown. */
 const named = ifNamed(getCustomer, ({ query }) => (query['ownerId'] ? { params: { id: query['ownerId'] } } : undefined))
 
@@ -43,6 +48,7 @@ const reads = {
   named,
   offer: readingAll(listPackages),
   images,
+  groups,
   nodes: allIfAllowed(listNodes),
 }
 const resellerReads = {
@@ -50,6 +56,7 @@ const resellerReads = {
   named,
   account: reading(getResellerAccount, () => ({})),
   images,
+  groups,
 }
 
 export const newServerPage = page({

@@ -1,25 +1,29 @@
 // The whole order on one page. Choices are the address; each redraws what the others leave possible, with the reason.
 import type { ComponentChildren } from 'preact'
 import type { listOfferedImages } from '../../../src/catalog/images/images.ts'
+import type { listGroups } from '../../../src/compute/placement-groups/groups.ts'
 import type { createResellerServer, createServer } from '../../../src/compute/servers/create.ts'
 import type { listCustomers } from '../../../src/identity/customers/customers.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { CallForm } from '../../components/action.tsx'
 import { Radios } from '../../components/choices.tsx'
-import { Field, type Option } from '../../components/field.tsx'
+import { Field, type Option, Select } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { Facts, Note, Section } from '../../components/section.tsx'
 import { count, exactGb, size, smallSize, traffic } from '../../components/words.ts'
+import { ruleWords } from '../placement-groups/words.tsx'
 import { AccessFields, defaultImage, imageOptions, rootPassword, type Windows } from './access.tsx'
 import type { Package } from './fit.ts'
 import { ImagePicks } from './image-picks.tsx'
 
 export type Sold = Omit<Package, 'servers'>
 type Place = { id: string; name: string }
+type Groups = Answers<{ groups: typeof listGroups }>['groups'] | undefined
 type OrderProps = Answers<{ customers: typeof listCustomers; images: typeof listOfferedImages }> & {
   area: '/admin' | '/reseller'
   order: typeof createServer | typeof createResellerServer
+  groups: Groups
   /** A reseller may order for itself. */
   itself?: { id: string; name: string; email: string; organization: string | null; lockedAt: string | null }
   packages: readonly Sold[]
@@ -182,7 +186,7 @@ const Packages = ({ of: { packages, packageObstacle, none }, choice: { what } }:
   />
 )
 
-const Places = ({ of: { places, placeObstacle, aboutPlace, nodePicker, none }, choice }: Part) => (
+const Places = ({ of: { places, placeObstacle, aboutPlace, nodePicker, none, groups }, choice }: Part) => (
   <div class="stack">
     <Radios
       scope="new"
@@ -199,6 +203,19 @@ const Places = ({ of: { places, placeObstacle, aboutPlace, nodePicker, none }, c
       empty={<p class="muted">{none.places}</p>}
     />
     {nodePicker(choice)}
+    {groups && groups.data.length > 0 && (
+      <Select
+        scope="new"
+        name="placementGroupId"
+        label="Placement group"
+        nullable
+        value=""
+        options={[
+          { value: '', label: 'None' },
+          ...groups.data.map((group) => ({ value: group.id, label: `${group.name}: ${ruleWords(group)}` })),
+        ]}
+      />
+    )}
   </div>
 )
 

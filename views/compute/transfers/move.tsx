@@ -91,7 +91,7 @@ const columnsFor = (server: Server, options: Options): Column<Node>[] => [
     title: 'Fits',
     kind: 'addr',
     width: 30,
-    cell: ({ reason }) => (reason === null ? 'Yes' : `Cannot: ${reason}`),
+    cell: ({ reason, note }) => (reason !== null ? `Cannot: ${reason}` : note === null ? 'Yes' : `Yes, but it ${note}`),
   },
   {
     title: 'Actions',

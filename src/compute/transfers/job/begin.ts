@@ -82,10 +82,12 @@ function chosenFor({ tx, actor, target, body: { nodeId }, nodes }: Choosing): Fi
   if (chosen) return chosen
   if (judged.some(({ disabledReason }) => disabledReason === RECONNECTING))
     throw restarting('A node that fits is reconnecting to the panel. Nothing was moved; try again in a minute.')
-  const lacksAddress = judged.some((one) => !fits(one) && one.lacksAddress)
+  const unfit = judged.filter((one) => !fits(one))
+  const lacksAddress = unfit.some((one) => one.lacksAddress)
+  const breaksGroup = unfit.some((one) => one.breaksGroup)
   const because = judged.map(({ name, disabledReason }) => `${name} ${disabledReason}`).join(', ')
   throw new ApiError(
-    lacksAddress ? 'no_addresses' : 'no_capacity',
+    breaksGroup ? 'placement_group_unmet' : lacksAddress ? 'no_addresses' : 'no_capacity',
     `${target.hostname} fits on no other node: ${because || 'there is none'}.`,
   )
 }

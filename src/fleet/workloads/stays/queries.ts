@@ -5,6 +5,7 @@ import { expiring } from '../../../kernel/db/expiring.ts'
 import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
 import { columnList, decoding, inserting, type Where } from '../../../kernel/db/rows.ts'
 import { nodeReference } from '../../node-records/queries.ts'
+import { groupMemberReference, placementGroupReference } from '../../placement-group-records/queries.ts'
 import { type Workload, workloads } from '../tables.ts'
 import { type Stay, type StayRole, workloadPastStays, workloadStays, workloadStayVolumes } from './tables.ts'
 
@@ -36,6 +37,24 @@ const statements = prepared(({ $client }) => ({
   on: $client.prepare<unknown, [string]>(
     `SELECT ${columnList(ofWorkload)}, s.pool, s.role, s.spare_disk_gb AS spareDiskGb
      FROM workload_stays s JOIN workloads ON workloads.id = s.workload_id WHERE s.node_id = ?`,
+  ),
+  members: $client.prepare<MemberStay, [string]>(
+    `SELECT w.id AS workloadId, w.kind, w.hostname, s.node_id AS nodeId, s.role
+     ${groupMemberReference.from('m')} CROSS JOIN workloads w ON w.id = ${groupMemberReference.column('m', 'workloadId')}
+     JOIN workload_stays s ON s.workload_id = w.id
+     WHERE ${groupMemberReference.column('m', 'groupId')} = ? AND w.terminated_at IS NULL ORDER BY w.hostname, w.id`,
+  ),
+  brokenGroups: $client.prepare<{ id: string }, [number]>(
+    `SELECT g.id ${placementGroupReference.from('g')}
+     JOIN (SELECT ${groupMemberReference.column('m', 'groupId')} AS id, count(*) AS members,
+         count(DISTINCT s.node_id) AS nodes
+       ${groupMemberReference.from('m')} CROSS JOIN workload_stays s
+         ON s.workload_id = ${groupMemberReference.column('m', 'workloadId')} AND s.role = 'home'
+       JOIN workloads w ON w.id = s.workload_id AND w.terminated_at IS NULL
+       GROUP BY 1) h ON h.id = g.id
+     WHERE ${placementGroupReference.column('g', 'hard')} = 1 AND
+       CASE ${placementGroupReference.column('g', 'policy')} WHEN 'affinity' THEN h.nodes > 1 ELSE h.nodes < h.members END
+     ORDER BY g.id LIMIT ?`,
   ),
   volumesOn: $client.prepare<{ id: string }, [string]>(
     'SELECT volume_id AS id FROM workload_stay_volumes WHERE node_id = ?',
@@ -74,6 +93,16 @@ export const workloadsOn = (tx: Db, nodeId: string): OnNode[] =>
     .on.all(nodeId)
     .map((row) => decode(row)!)
 export type { OnNode }
+
+export type MemberStay = Pick<Stay, 'workloadId' | 'nodeId' | 'role'> & Pick<Workload, 'kind' | 'hostname'>
+/** Where the workloads of a placement group stay, by hostname; not those that are terminated. */
+export const memberStays = (tx: Db, groupId: string): MemberStay[] => statements(tx).members.all(groupId)
+
+/** The ids of hard groups of all owners whose rule is broken, at most so many. */
+export const brokenHardGroups = (tx: Db, most: number): string[] =>
+  statements(tx)
+    .brokenGroups.all(most)
+    .map(({ id }) => id)
 
 /** Extra volumes that arrive on a node, or wait there for their deletion. */
 export const stayVolumesOn = (tx: Db, nodeId: string): string[] =>

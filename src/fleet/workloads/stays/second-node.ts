@@ -7,6 +7,7 @@ import type { NodeCapacity } from '../../placement/capacity.ts'
 import { judgeBy, type Nodes, poolsFor, shortageReasons } from '../../placement/placement.ts'
 import type { PoolSpace } from '../../storage-pools/queries.ts'
 import type { Workload } from '../queries.ts'
+import { ruleFor } from './group-rule.ts'
 import { stayOn } from './queries.ts'
 import type { ArrivingVolume } from './stays.ts'
 
@@ -19,18 +20,26 @@ export type Brought = {
   volumes?: readonly { volumeId: string; storageClass: string | null; diskGb: number }[]
 }
 /** Where its disk and its extra volumes will be, or why the node cannot hold it, such as `no memory left`. */
-export type SecondNode = { pool: string; volumes: ArrivingVolume[] } | { disabledReason: string }
+export type SecondNode =
+  | {
+      pool: string
+      volumes: ArrivingVolume[]
+      /** How the node breaks the rule of its group, which is soft. */
+      broken: string | undefined
+    }
+  | { disabledReason: string; breaksGroup?: true | undefined }
 
 /** Judges nodes for one workload: for `openArriving` in the same transaction, and to show what each node lacks. */
 export function judgeForMove(tx: Db, workload: Workload, brought: Brought, nodes: Nodes) {
   const { storageClass, spareDiskGb, hardware, volumes = [] } = brought
   const disk = { storageClass, diskGb: workload.diskGb + spareDiskGb }
-  const need = { ...disk, memoryMb: workload.memoryMb, hardware, ipv4: 0, ipv6Prefix: null }
+  const group = ruleFor(tx, workload.id)
+  const need = { ...disk, memoryMb: workload.memoryMb, hardware, ipv4: 0, ipv6Prefix: null, group }
   const judge = judgeBy(tx, need, nodes, (nodeId) => lackingRoute(tx, workload.id, nodeId))
   return (node: NodeCapacity): SecondNode => {
     if (stayOn(tx, workload.id, node.id)) return { disabledReason: 'has it already' }
-    const { disabledReason } = judge(node)
-    if (disabledReason !== undefined) return { disabledReason }
+    const { disabledReason, breaksGroup } = judge(node)
+    if (disabledReason !== undefined) return { disabledReason, breaksGroup }
     const taken = new Map<string, number>()
     const pool = poolFor(node, disk, taken)
     // The largest first: what is left takes the small ones.
@@ -39,7 +48,8 @@ export function judgeForMove(tx: Db, workload: Workload, brought: Brought, nodes
       .map(({ volumeId, ...volume }) => ({ volumeId, diskGb: volume.diskGb, pool: poolFor(node, volume, taken) }))
     const lacking = placed.findIndex((volume) => volume.pool === undefined)
     if (pool === undefined || lacking >= 0) return { disabledReason: shortageReasons.disk }
-    return { pool, volumes: placed.map((volume) => ({ ...volume, pool: volume.pool! })) }
+    const broken = group?.brokenBy(node.id)
+    return { pool, volumes: placed.map((volume) => ({ ...volume, pool: volume.pool! })), broken }
   }
 }
 

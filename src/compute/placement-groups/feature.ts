@@ -1,0 +1,63 @@
+import { placementGroupTarget, searchGroups } from '../../fleet/placement-group-records/queries.ts'
+import { areas } from '../../identity/account-records/areas.ts'
+import { mayCall } from '../../kernel/api/operation.ts'
+import { feature } from '../../kernel/feature.ts'
+import { brokenGroups } from './attention.ts'
+import { changeGroup, createGroup, getGroup, listGroups, removeGroup } from './groups.ts'
+import { addToGroup, takeOutOfGroup } from './members.ts'
+import { visibleTo } from './queries.ts'
+
+const errors = {
+  placement_group_not_found: {
+    status: 404,
+    when: 'There is no such placement group, or it is not yours.',
+    remedy: 'Check the id.',
+  },
+} as const
+
+const ids = { placementGroup: { prefix: 'plg', sample: 'databases' } } as const
+
+declare module '../../kernel/register.ts' {
+  interface Names {
+    'placement-groups': { ids: typeof ids; errors: typeof errors }
+  }
+}
+
+const nav = (kind: 'staff' | 'reseller' | 'customer', group: string, position: number) =>
+  ({
+    kinds: [kind],
+    group,
+    position,
+    name: 'placement-groups',
+    title: 'Placement groups',
+    href: `${areas[kind]}/placement-groups`,
+    icon: 'node',
+    sees: listGroups,
+  }) as const
+
+export const placementGroupsFeature = feature({
+  name: 'placement-groups',
+  ids,
+  errors,
+  samples: { violation: null, suggestion: null },
+  operations: [createGroup, listGroups, getGroup, changeGroup, removeGroup, addToGroup, takeOutOfGroup],
+  attention: [brokenGroups],
+  auditTargets: [{ ...placementGroupTarget, page: ({ id }, { kind }) => `${areas[kind]}/placement-groups/${id}` }],
+  search: [
+    {
+      type: 'placement group',
+      position: 16,
+      place: ({ actor }) => (mayCall(listGroups, actor) ? `${areas[actor.kind]}/placement-groups/` : undefined),
+      find: ({ tx, actor }, text, most) =>
+        searchGroups(tx, visibleTo(actor), text, most).map(({ policy, ...found }) => ({
+          ...found,
+          detail: policy === 'affinity' ? 'Keeps together' : 'Keeps apart',
+        })),
+    },
+  ],
+  nav: [nav('staff', 'Infrastructure', 213), nav('reseller', 'Network', 168), nav('customer', 'Network', 168)],
+  async fixture({ admin, customer }) {
+    const body = { name: 'fixture', policy: 'anti_affinity' }
+    return { 'placement group': (await admin('POST', `/customers/${customer.id}/placement-groups`, body)).id }
+  },
+})

@@ -1,0 +1,32 @@
+// The rule of a placement group, for one of its workloads that goes to a node or looks for one.
+import type { Db } from '../../../kernel/db/open.ts'
+import type { GroupRule } from '../../placement/group-rule.ts'
+import { groupOf, type PlacementGroup } from '../../placement-group-records/queries.ts'
+import { type MemberStay, memberStays } from './queries.ts'
+
+/**
+ * The rule for a new workload of the group, or for `workloadId`, which is one of it. A member that moves is on both
+ * nodes until it has left the first: either may be the one on which it stays.
+ */
+export function ruleOf(tx: Db, group: PlacementGroup, workloadId?: string): GroupRule {
+  const others = memberStays(tx, group.id).filter((stay) => stay.workloadId !== workloadId && stay.role !== 'leaving')
+  const members = new Set(others.map((stay) => stay.workloadId)).size
+  const onNode = Map.groupBy(others, ({ nodeId }) => nodeId)
+  return {
+    name: group.name,
+    hard: group.hard,
+    brokenBy(nodeId) {
+      const here = onNode.get(nodeId) ?? []
+      if (group.policy === 'anti_affinity') return here[0] && `has ${here[0].hostname} of the group ${group.name}`
+      return here.length === members ? undefined : `is not the node of the group ${group.name}`
+    },
+  }
+}
+
+/** The rule that binds a workload; undefined: it is in no group. */
+export function ruleFor(tx: Db, workloadId: string): GroupRule | undefined {
+  const group = groupOf(tx, workloadId)
+  return group && ruleOf(tx, group, workloadId)
+}
+
+export type { MemberStay }
