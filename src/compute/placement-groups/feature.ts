@@ -31,7 +31,7 @@ const nav = (kind: 'staff' | 'reseller' | 'customer', group: string, position: n
     name: 'placement-groups',
     title: 'Placement groups',
     href: `${areas[kind]}/placement-groups`,
-    icon: 'node',
+    icon: 'share',
     sees: listGroups,
   }) as const
 

@@ -189,7 +189,7 @@ describe('a placement group', () => {
     const list = async (query: string) =>
       (await p.call(p.customer, 'GET', `/placement-groups${query}`)).body.data.map(({ name }: any) => name)
     expect([await list(''), await list(`?serverId=${one}`)]).toEqual([['web', 'databases'], ['databases']])
-    expect((await p.call(p.customer, 'GET', '/search?q=data')).body.found).toContainEqual(
+    expect((await p.call(p.customer, 'GET', '/search?q=data')).body.data).toContainEqual(
       expect.objectContaining({ title: 'databases', href: `/placement-groups/${id}` }),
     )
     await p.call(p.customer, 'PATCH', `/placement-groups/${id}`, { name: 'stores' })
@@ -202,7 +202,7 @@ describe('a placement group', () => {
   test('stands on its pages, of customers without a node', async () => {
     const id = await made()
     await order('db1', { placementGroupId: id, nodeId: nodes[1]!.id })
-    const html = async (path: string, cookie: string) => {
+    const html = async (path: string, cookie: string | undefined) => {
       const request = new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${cookie}` } })
       return await (await p.controller.router.fetch(request)).text()
     }

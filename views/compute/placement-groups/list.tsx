@@ -1,6 +1,4 @@
-import { createGroup, listGroups } from '../../../src/compute/placement-groups/groups.ts'
-import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { Action } from '../../components/action.tsx'
+import { listGroups } from '../../../src/compute/placement-groups/groups.ts'
 import { type Area, inEveryArea } from '../../components/area.ts'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
@@ -8,18 +6,18 @@ import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { type Group, GroupFields, ruleWords } from './words.tsx'
+import { AddGroup, type Group, policyWords } from './words.tsx'
 
 export const placementGroupsPages = inEveryArea({
   path: '/placement-groups',
   reads: { groups: listGroups },
   title: 'Placement groups',
   nav: 'placement-groups',
-  view: ({ groups }, area) => (
+  view: ({ groups, at }, area) => (
     <>
       <Head
         title="Placement groups"
-        actions={area !== '/admin' && <Create />}
+        actions={area !== '/admin' && <AddGroup ownerId={at.actor.accountId} tone="pri" />}
         sub={<span>Servers that stay apart, so that one failure does not hit them all, or together.</span>}
       />
       <List
@@ -28,7 +26,7 @@ export const placementGroupsPages = inEveryArea({
         empty={
           <Empty title="No placement groups yet">
             {area === '/admin'
-              ? 'Customers and resellers add them. You add one for a customer with the API.'
+              ? 'Customers and resellers add them. You add one for a customer on the page of the customer.'
               : 'Add one, then put servers into it or choose it in an order.'}
           </Empty>
         }
@@ -46,7 +44,17 @@ const columnsFor = (area: Area): Column<Group>[] => [
     width: 24,
     cell: (g) => <Link href={`${area}/placement-groups/${g.id}`}>{g.name}</Link>,
   },
-  { title: 'Rule', kind: 'mid', width: 30, cell: ruleWords },
+  {
+    title: 'Rule',
+    kind: 'mid',
+    width: 30,
+    cell: ({ policy, hard }) => (
+      <>
+        {policyWords[policy]}
+        <small>{hard ? 'Always' : 'Where possible'}</small>
+      </>
+    ),
+  },
   { title: 'Servers', kind: 'a', num: true, width: 10, cell: (g) => g.members.length },
   { title: 'State', kind: 'state', width: 20, cell: (g) => <GroupState of={g} /> },
   ...(area === '' ? [] : [{ title: 'Owner', kind: 'b', width: 16, cell: (g: Group) => g.owner.name } as const]),
@@ -62,20 +70,3 @@ export const GroupState = ({ of: { violation, hard }, tag }: { of: Group; tag?: 
       Not kept
     </State>
   )
-
-function Create() {
-  const { actor } = useAt()
-  return (
-    <Action
-      op={createGroup}
-      params={{ id: actor.accountId }}
-      label="Add group"
-      icon="plus"
-      tone="pri"
-      title="Add a placement group"
-      submit="Add group"
-      done="{name} is added"
-      fields={<GroupFields scope="group" />}
-    />
-  )
-}

@@ -145,10 +145,10 @@ function Actions({ of: group, servers }: { of: Group; servers: Servers }) {
       <Action
         op={addToGroup}
         params={{ id: group.id }}
-        label="Put a server into it"
+        label="Add server"
         icon="plus"
-        title={`Put a server into ${group.name}`}
-        submit="Put into group"
+        title={`Add a server to ${group.name}`}
+        submit="Add to group"
         disabledReason={outside.length === 0 && `There is no other server of ${group.owner.name}.`}
         done="The server is in the group"
         fields={

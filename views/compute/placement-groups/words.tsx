@@ -1,5 +1,6 @@
-import type { getGroup } from '../../../src/compute/placement-groups/groups.ts'
+import { createGroup, type getGroup } from '../../../src/compute/placement-groups/groups.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
+import { Action } from '../../components/action.tsx'
 import { Radios } from '../../components/choices.tsx'
 import { Check, Field } from '../../components/field.tsx'
 
@@ -39,4 +40,17 @@ export const GroupFields = ({ scope, of: group }: { scope: string; of?: Group })
       checked={group?.hard ?? true}
     />
   </>
+)
+
+export const AddGroup = ({ ownerId, ...look }: { ownerId: string; tone?: 'pri'; small?: boolean }) => (
+  <Action
+    op={createGroup}
+    params={{ id: ownerId }}
+    label="Add placement group"
+    icon="plus"
+    {...look}
+    submit="Add group"
+    done="{name} is added"
+    fields={<GroupFields scope="group" />}
+  />
 )

@@ -14,6 +14,7 @@ import { Live } from '../../components/live.tsx'
 import { Copyable, Empty, Facts, Note, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { Time } from '../../components/time.tsx'
+import { AddGroup } from '../../compute/placement-groups/words.tsx'
 import { ServerTable } from '../../compute/servers/table.tsx'
 import { LostFactor } from '../auth/second-factors/lost-factor.tsx'
 import { KeySection } from '../ssh-keys/keys.tsx'
@@ -128,11 +129,14 @@ const CustomerServers = ({ customer: c, servers, area }: ServersProps) => (
     title="Servers"
     count={servers.total || undefined}
     actions={
-      servers.nextCursor && (
-        <Link to={`${area}/servers`} query={{ ownerId: c.id }}>
-          Show all
-        </Link>
-      )
+      <>
+        {servers.nextCursor && (
+          <Link to={`${area}/servers`} query={{ ownerId: c.id }}>
+            Show all
+          </Link>
+        )}
+        <AddGroup ownerId={c.id} small />
+      </>
     }
     flush
   >

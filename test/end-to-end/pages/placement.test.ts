@@ -1,0 +1,63 @@
+// The pages of placement in Chromium: each on a desk and on a phone, in the light and in the dark.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Browser } from 'playwright-core'
+import { nodeNamed, open as openPanel } from '../../compute/transfers/world.ts'
+import { launch, look, open, screens } from '../../support/browser.ts'
+import { pagesFor } from '../../support/world/pages.ts'
+import type { World } from '../../support/world/panel.ts'
+
+let p: World
+let browser: Browser
+/** Of each page its path, and whether its reader is the customer. */
+let pages: Record<string, { path: string; isOwn?: true }>
+beforeAll(async () => {
+  p = await openPanel()
+  const body = { name: 'databases', policy: 'anti_affinity' }
+  const { id } = await p.admin('POST', `/customers/${p.customer.id}/placement-groups`, body)
+  await p.admin('POST', `/customers/${p.customer.id}/placement-groups`, {
+    name: 'web',
+    policy: 'affinity',
+    hard: false,
+  })
+  for (const [hostname, node] of [
+    ['db1', 'fra-01'],
+    ['db2', 'fra-01'],
+    ['db3', 'fra-02'],
+  ] as const) {
+    const ordered = await p.admin('POST', '/admin/servers', { ...p.order, hostname, nodeId: nodeNamed(p, node) })
+    await p.admin('POST', `/placement-groups/${id}/servers`, { serverId: ordered.serverId })
+  }
+  await p.settle()
+  pages = {
+    'placement-groups': { path: '/admin/placement-groups' },
+    'placement-group': { path: `/admin/placement-groups/${id}` },
+    'own-placement-group': { path: `/placement-groups/${id}`, isOwn: true },
+  }
+  browser = await launch()
+})
+afterAll(async () => {
+  await browser?.close()
+  p?.close()
+})
+
+/** Each page on two of the four screens; `--long` takes all. */
+const shown = process.env['BERTH_LONG']
+  ? screens
+  : screens.filter(({ width, scheme }) => width > 500 === (scheme === 'light'))
+for (const name of ['placement-groups', 'placement-group', 'own-placement-group'])
+  for (const screen of shown)
+    test(`${name} at ${screen.width} px, ${screen.scheme}: nothing to complain about`, async () => {
+      const { path, isOwn } = pages[name]!
+      const reader = pagesFor(p, isOwn ? p.customer : p.owner)
+      const { page, context, complaints } = await open(browser, screen, reader.url.origin)
+      try {
+        await page.goto(path)
+        await page.getByRole('heading').first().waitFor()
+        const found = await look(page, `${name}-${screen.width}-${screen.scheme}`)
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+        expect([found, complaints, overflow > 0]).toEqual([[], [], false])
+      } finally {
+        await context.close()
+        await reader.stop(true)
+      }
+    })
