@@ -2245,20 +2245,6 @@ export type PasswordReset = {
   applies: "now" | "next_boot"
 }
 
-export type PlannedNode = {
-  node: {
-    id: string
-    name: string
-  }
-  /** Of its memory that is held now. */
-  memoryPercent: number
-  memoryPercentAfter: number
-}
-
-export type PlannedServer = {
-  id: string
-  kind: "server" | "gpu_instance"
-  hostname: string
 export type PlacementGroup = {
   id: string
   name: string
@@ -2270,27 +2256,6 @@ export type PlacementGroup = {
     id: string
     name: string
   }
-  running: boolean
-  /** Null where it cannot move. */
-  mode: "near_live" | "cold" | "reassigned" | null
-  /** Where it would go now; it is placed anew when its move begins. */
-  to: {
-    id: string
-    name: string
-  } | null
-  /** To be copied at most: holes of its disks are not. */
-  bytes: number
-  expectedSeconds: number
-  /** How long its system is off for it; 0 where it is off already. */
-  expectedDowntimeMs: number
-  /** What its owner notices, in sentences. */
-  changes: (string)[]
-  /** A job works on it now: its move waits for the end. */
-  busy: boolean
-  /** Why it cannot move, in the words of placement; null: it can. */
-  reason: string | null
-  /** What to do about that. */
-  remedy: string | null
   members: ({
     server: {
       id: string
@@ -2330,6 +2295,47 @@ export type PlacementGroupPage = {
   nextCursor: string | null
   /** Of all pages together. */
   total: number
+}
+
+export type PlannedNode = {
+  node: {
+    id: string
+    name: string
+  }
+  /** Of its memory that is held now. */
+  memoryPercent: number
+  memoryPercentAfter: number
+}
+
+export type PlannedServer = {
+  id: string
+  kind: "server" | "gpu_instance"
+  hostname: string
+  owner: {
+    id: string
+    name: string
+  }
+  running: boolean
+  /** Null where it cannot move. */
+  mode: "near_live" | "cold" | "reassigned" | null
+  /** Where it would go now; it is placed anew when its move begins. */
+  to: {
+    id: string
+    name: string
+  } | null
+  /** To be copied at most: holes of its disks are not. */
+  bytes: number
+  expectedSeconds: number
+  /** How long its system is off for it; 0 where it is off already. */
+  expectedDowntimeMs: number
+  /** What its owner notices, in sentences. */
+  changes: (string)[]
+  /** A job works on it now: its move waits for the end. */
+  busy: boolean
+  /** Why it cannot move, in the words of placement; null: it can. */
+  reason: string | null
+  /** What to do about that. */
+  remedy: string | null
 }
 
 export type PoolAddress = {

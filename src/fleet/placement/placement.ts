@@ -1,8 +1,8 @@
 // Placement of a new workload. A node fits when it is open and connected and has memory, a storage pool of the wanted
-// class with space for the disk, and every address that is needed, of both versions, and keeps the rule of the placement
-// group, where that is hard. Nodes that keep a soft one come first. Of those that are left `spread` chooses the one with
-// the most free memory, `fill` the fullest, so that whole nodes stay empty; of its pools that with the most space, or
-// the least. The reason is stored with the workload in words, because people ask for it months later.
+// class with space for the disk, and every address that is needed, of both versions, and keeps the rule of the
+// placement group, where that is hard. Nodes that keep a soft one come first. Of those that are left `spread` chooses
+// the one with the most free memory, `fill` the fullest, so that whole nodes stay empty; of its pools that with the
+// most space, or the least. The reason is stored with the workload in words, because people ask for it months later.
 import type { Hardware, SilentPart } from '../../../agent/protocol/wire.ts'
 import { ApiError, restarting } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'

@@ -33,7 +33,7 @@ const add = (id: string, serverId: string, who: object = p.customer) =>
   p.call(who, 'POST', `/placement-groups/${id}/servers`, { serverId })
 
 describe('a hard group that keeps its servers apart', () => {
-  test('puts each on a node of its own, and then refuses; staff are told what each node has, others are not', async () => {
+  test('puts each on a node of its own, and then refuses; staff are told what each node has', async () => {
     const id = await made()
     const on = [] as string[]
     for (const name of ['db1', 'db2', 'db3']) on.push(await nodeOf(await order(name, { placementGroupId: id })))
@@ -59,7 +59,7 @@ describe('a hard group that keeps its servers apart', () => {
     const { members, violation } = await read(id, p.owner)
     expect([members.length, violation]).toEqual([2, null])
   })
-  test('says how a rule that others broke is broken, with the move that mends it, and the overview shows it', async () => {
+  test('says how its rule is broken, and which move mends it; the overview shows it', async () => {
     const ids = [] as string[]
     for (const name of ['db1', 'db2', 'db3']) ids.push(await order(name, { nodeId: nodes[name === 'db3' ? 1 : 0]!.id }))
     const id = await made({ hard: false })
@@ -102,7 +102,7 @@ describe('a hard group that keeps its servers apart', () => {
     await p.settle()
     expect(await nodeOf(a)).toBe('fra-03')
   })
-  test('leaves a server that is terminated out of its count, and shows it when that comes back beside another', async () => {
+  test('leaves out a server that is terminated, and shows when it comes back beside another', async () => {
     const id = await made()
     await p.admin('PATCH', `/admin/nodes/${nodes[1]!.id}`, { open: false })
     await p.admin('PATCH', `/admin/nodes/${nodes[2]!.id}`, { open: false })
@@ -156,7 +156,7 @@ describe('a group that keeps its servers together', () => {
 })
 
 describe('a placement group', () => {
-  test('is its owner’s: others neither see it nor use it, and a server that gets another owner leaves it', async () => {
+  test('is its owner’s alone, and a server that gets another owner leaves it', async () => {
     const id = await made()
     const eve = p.account('customer', 'Eve')
     const mine = await order('db1', { placementGroupId: id })

@@ -40,7 +40,8 @@ const statements = prepared(({ $client }) => ({
   ),
   members: $client.prepare<MemberStay, [string]>(
     `SELECT w.id AS workloadId, w.kind, w.hostname, s.node_id AS nodeId, s.role
-     ${groupMemberReference.from('m')} CROSS JOIN workloads w ON w.id = ${groupMemberReference.column('m', 'workloadId')}
+     ${groupMemberReference.from('m')}
+     CROSS JOIN workloads w ON w.id = ${groupMemberReference.column('m', 'workloadId')}
      JOIN workload_stays s ON s.workload_id = w.id
      WHERE ${groupMemberReference.column('m', 'groupId')} = ? AND w.terminated_at IS NULL ORDER BY w.hostname, w.id`,
   ),
@@ -53,7 +54,8 @@ const statements = prepared(({ $client }) => ({
        JOIN workloads w ON w.id = s.workload_id AND w.terminated_at IS NULL
        GROUP BY 1) h ON h.id = g.id
      WHERE ${placementGroupReference.column('g', 'hard')} = 1 AND
-       CASE ${placementGroupReference.column('g', 'policy')} WHEN 'affinity' THEN h.nodes > 1 ELSE h.nodes < h.members END
+       CASE ${placementGroupReference.column('g', 'policy')}
+         WHEN 'affinity' THEN h.nodes > 1 ELSE h.nodes < h.members END
      ORDER BY g.id LIMIT ?`,
   ),
   volumesOn: $client.prepare<{ id: string }, [string]>(
