@@ -75,6 +75,7 @@ import macsThatAreFree from './0116_macs_that_are_free.sql' with { type: 'text' 
 import prefixRanges from './0117_prefix_ranges.sql' with { type: 'text' }
 import rescoping from './0118_rescoping.sql' with { type: 'text' }
 import transfers from './0125_transfers.sql' with { type: 'text' }
+import hashesOfEndedJobs from './0128_hashes_of_ended_jobs.sql' with { type: 'text' }
 import closedNodes from './0135_closed_nodes.sql' with { type: 'text' }
 import placementGroups from './0140_placement_groups.sql' with { type: 'text' }
 
@@ -154,6 +155,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0117_prefix_ranges', sql: prefixRanges },
   { name: '0118_rescoping', sql: rescoping },
   { name: '0125_transfers', sql: transfers },
+  { name: '0128_hashes_of_ended_jobs', sql: hashesOfEndedJobs },
   { name: '0135_closed_nodes', sql: closedNodes },
   { name: '0140_placement_groups', sql: placementGroups },
 ]

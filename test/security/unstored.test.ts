@@ -1,6 +1,7 @@
 // A new root password and that of the rescue system go to the node in a command and are nowhere in what jobs store. An
 // installation keeps its hash until its job ends: it takes minutes, and must survive a restart of the controller.
 import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { type World, world } from '../support/world/panel.ts'
 
 const HASH = '%$6$%'
@@ -35,4 +36,18 @@ test('jobs of a reset and of a rescue system store no hash of a password', async
   // It waits for the next start, and the seed may have to be written anew until then.
   expect(pending).toStartWith('$6$')
   expect(rowsWithHash(p)).toEqual([])
+})
+
+test('the database file has no hash of a password behind the end of its job, not in free pages either', async () => {
+  using p = await world()
+  const bytes = () => {
+    p.db.$client.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    return readFileSync(`${p.dir}/berth.db`)
+  }
+  // Longer than a page of the database, so that the job is spread over several.
+  const userData = `#cloud-config\n# ${'long '.repeat(2000)}\n`
+  await p.admin('POST', '/admin/servers', { ...p.order, userData })
+  expect(bytes().includes('$6$')).toBe(true)
+  await p.settle()
+  expect(bytes().includes('$6$')).toBe(false)
 })

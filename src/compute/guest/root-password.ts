@@ -9,15 +9,16 @@ import { everybody } from '../../kernel/api/access.ts'
 import { described, fields, namedSchema, operation } from '../../kernel/api/operation.ts'
 import { newRootPassword, sha512Crypt } from '../../kernel/crypto/sha512-crypt.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
-import { saga } from '../../kernel/jobs/saga.ts'
+import { type CommandSource, saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { addressesOf } from '../../network/ip-pools/allocate.ts'
 import { load, server, serverJob } from '../server-records/model.ts'
 import { updateServer } from '../server-records/queries.ts'
 import { vmOf, volumeOf } from '../server-vm/definition.ts'
+import { seedForNextStart } from '../server-vm/next-start.ts'
 import { withPrivateCards } from '../server-vm/private-cards.ts'
 import { passwordOn } from '../server-vm/root-password.ts'
-import { networkSeed, passwordSeedFor } from '../server-vm/seed.ts'
+import { passwordSeedFor } from '../server-vm/seed.ts'
 import { lookAtPower } from '../server-vm/steps.ts'
 import { guestOf } from './queries.ts'
 import { guestActions } from './states.ts'
@@ -92,13 +93,8 @@ function plan(tx: Tx, serverId: string): Plan {
 // Seeds are made when they are sent: the output of a step is stored, and they hold a hash.
 const seedWith = (db: Db, serverId: string, hash: string, instance: string) =>
   withPrivateCards(db, passwordSeedFor(load(db, serverId), addressesOf(db, serverId), hash, instance))
-const seedBefore = (db: Db, serverId: string, instance: string) =>
-  withPrivateCards(db, networkSeed(load(db, serverId), addressesOf(db, serverId), instance))
-const seedWithout = (db: Db, serverId: string, instance: string) =>
-  withPrivateCards(
-    db,
-    networkSeed({ ...load(db, serverId), pendingPasswordHash: null }, addressesOf(db, serverId), instance),
-  )
+const seedWithout = (source: CommandSource, serverId: string, instance: string) =>
+  seedForNextStart(source, { ...load(source.db, serverId), pendingPasswordHash: null }, instance)
 
 export const resettingPassword = saga<Resetting>('password', { cancelWith: 'servers:settings' })
   .record('plan', 'Preparing the password', { do: (tx, { input }) => plan(tx, input.serverId) })
@@ -112,20 +108,21 @@ export const resettingPassword = saga<Resetting>('password', { cancelWith: 'serv
   })
   .command('look', ...lookAtPower)
   .command('seed', 'Writing the data for its next start', {
-    do: ({ input, out: { now, plan }, jobId }, { db }) => {
+    do: ({ input, out: { now, plan }, jobId }, source) => {
       const { nodeId, serverId } = input
       if (now.set && !plan.isPending) return undefined
       // The seed of an earlier reset would bring that password back. Windows would make up one of its own.
       const seed =
         now.set && !plan.isWindows
-          ? seedWithout(db, serverId, `${jobId}-without`)
-          : seedWith(db, serverId, input.unstored.passwordHash, jobId)
+          ? seedWithout(source, serverId, `${jobId}-without`)
+          : seedWith(source.db, serverId, input.unstored.passwordHash, jobId)
       return nodeCommand(nodeId, 'seed.write', seed)
     },
-    undo: ({ input, out, jobId }, { db }) => {
+    undo: ({ input, out, jobId }, source) => {
       if (out.now.set && !out.plan.isPending) return undefined
+      const before = load(source.db, input.serverId)
       return out.plan.hadSeed
-        ? nodeCommand(input.nodeId, 'seed.write', seedBefore(db, input.serverId, `${jobId}-before`))
+        ? nodeCommand(input.nodeId, 'seed.write', seedForNextStart(source, before, `${jobId}-before`))
         : nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId })
     },
   })

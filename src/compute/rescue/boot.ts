@@ -14,8 +14,9 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { CommandFailed } from '../../kernel/jobs/failures.ts'
-import { saga } from '../../kernel/jobs/saga.ts'
+import { type CommandSource, saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
+import type { Stored } from '../../kernel/jobs/unstored.ts'
 import { exactGb } from '../../kernel/words.ts'
 import { isSshOpen } from '../../network/firewall-records/policy.ts'
 import { addressesOf } from '../../network/ip-pools/allocate.ts'
@@ -26,7 +27,8 @@ import { diskJob } from '../server-records/disk-lock.ts'
 import { load, type RescueSystem, server } from '../server-records/model.ts'
 import { updateServer } from '../server-records/queries.ts'
 import { GIB, vmOf, volumeOf } from '../server-vm/definition.ts'
-import { networkSeed, seedFor } from '../server-vm/seed.ts'
+import { seedForNextStart } from '../server-vm/next-start.ts'
+import { seedFor } from '../server-vm/seed.ts'
 import { defineAfter, lookAtPower, shutDown, startVm } from '../server-vm/steps.ts'
 import { rescueActions } from './states.ts'
 
@@ -136,8 +138,10 @@ function rescueSeed(db: Db, { serverId, hardware, unstored: { passwordHash } }: 
   const access = { passwordHash, publicKeys: [] }
   return seedFor({ ...target, ...hardware, hostname: 'rescue' }, addressesOf(db, serverId), access, instance)
 }
-const ownSeed = (db: Db, serverId: string, instance: string) =>
-  networkSeed(load(db, serverId), addressesOf(db, serverId), instance)
+
+/** The seed that waited for the next start of its own system. */
+const writeOwnSeed = (source: CommandSource, { serverId, nodeId }: Stored<Entering>, jobId: string) =>
+  nodeCommand(nodeId, 'seed.write', seedForNextStart(source, load(source.db, serverId), `${jobId}-before`))
 
 /** A restart loses the password. Then the job fails here, while the server still runs, and not behind its shutdown. */
 const afterReadingInput =
@@ -173,9 +177,9 @@ export const enteringRescue = saga<Entering>('rescue', { cancelWith: 'servers:se
   .command('seed', 'Writing the data for its first boot', {
     // Made when they are sent: the output of a step is stored, and they hold a hash.
     do: ({ input, jobId }, { db }) => nodeCommand(input.nodeId, 'seed.write', rescueSeed(db, input, jobId)),
-    undo: ({ input, out, jobId }, { db }) =>
+    undo: ({ input, out, jobId }, source) =>
       out.plan.hadSeed
-        ? nodeCommand(input.nodeId, 'seed.write', ownSeed(db, input.serverId, `${jobId}-before`))
+        ? writeOwnSeed(source, input, jobId)
         : nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId }),
   })
   .command('define', 'Putting the rescue disk in front', defineAfter)
@@ -194,6 +198,8 @@ export const enteringRescue = saga<Entering>('rescue', { cancelWith: 'servers:se
       out.boot.answered === 'agent' || out.boot.answered === 'ssh'
         ? nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId })
         : undefined,
+    // Before the undo of the definition, which attaches it.
+    undo: ({ input, out, jobId }, source) => (out.plan.hadSeed ? writeOwnSeed(source, input, jobId) : undefined),
   })
   .record('note', 'In rescue', {
     do: (tx, { input, out, log }) => {

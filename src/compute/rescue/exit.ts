@@ -5,12 +5,11 @@ import { everybody } from '../../kernel/api/access.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
-import { addressesOf } from '../../network/ip-pools/allocate.ts'
 import { diskJob } from '../server-records/disk-lock.ts'
 import { jobResponse, load, server } from '../server-records/model.ts'
 import { vmOf, volumeOf } from '../server-vm/definition.ts'
+import { seedForNextStart } from '../server-vm/next-start.ts'
 import { leaveRescue, ownSystem } from '../server-vm/rescue-disk.ts'
-import { networkSeed } from '../server-vm/seed.ts'
 import { defineAfter, lookAtPower, shutDown, startVm } from '../server-vm/steps.ts'
 import { rescueActions } from './states.ts'
 
@@ -42,12 +41,10 @@ export const exitingRescue = saga<{ serverId: string; nodeId: string }>('exit_re
   cancelWith: 'servers:settings',
 })
   .record('plan', 'Planning', {
-    do: (tx, { input, jobId }) => {
+    do: (tx, { input }) => {
       const target = load(tx, input.serverId)
-      const held = addressesOf(tx, input.serverId)
-      const seed = target.pendingSeed === null ? null : networkSeed({ ...target, rescue: null }, held, jobId)
       return {
-        seed,
+        hasSeed: target.pendingSeed !== null,
         before: vmOf(tx, target, volumeOf(target, target.diskGeneration!), false),
         after: ownSystem(tx, target),
       }
@@ -57,15 +54,18 @@ export const exitingRescue = saga<{ serverId: string; nodeId: string }>('exit_re
   .command('stop', 'Shutting down the rescue system', shutDown(GRACE_SECONDS))
   // A seed that waited for the next start of its own system.
   .command('seed', 'Writing the data for its start', {
-    do: ({ input, out }) => (out.plan.seed ? nodeCommand(input.nodeId, 'seed.write', out.plan.seed) : undefined),
+    do: ({ input, out, jobId }, source) =>
+      out.plan.hasSeed
+        ? nodeCommand(input.nodeId, 'seed.write', seedForNextStart(source, load(source.db, input.serverId), jobId))
+        : undefined,
     undo: ({ input, out }) =>
-      out.plan.seed ? nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId }) : undefined,
+      out.plan.hasSeed ? nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId }) : undefined,
   })
   .command('define', 'Putting its own disk in front', defineAfter)
   // Where the rescue system never answered, its data is still there.
   .command('unseed', 'Removing the data for its first boot', {
     do: ({ input, out }) =>
-      out.plan.seed ? undefined : nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId }),
+      out.plan.hasSeed ? undefined : nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId }),
   })
   .command('start', ...startVm)
   .record('note', 'Out of rescue', {

@@ -6,8 +6,8 @@ import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { load, type Server, server, serverJob, serverKind } from '../../compute/server-records/model.ts'
 import { updateServer } from '../../compute/server-records/queries.ts'
 import { vmOf, volumeOf } from '../../compute/server-vm/definition.ts'
-import { withPrivateCards } from '../../compute/server-vm/private-cards.ts'
-import { guestCidr, hasNetworkSeed, networkSeed } from '../../compute/server-vm/seed.ts'
+import { seedForNextStart } from '../../compute/server-vm/next-start.ts'
+import { guestCidr, hasNetworkSeed } from '../../compute/server-vm/seed.ts'
 import { isGoneNode } from '../../fleet/node-records/queries.ts'
 import { staysOf } from '../../fleet/workloads/stays/queries.ts'
 import { everybody } from '../../kernel/api/access.ts'
@@ -111,12 +111,11 @@ function inputOf(tx: Tx, target: FloatingIp, to: Server | null): Input {
   }
 }
 
-function plan(tx: Tx, { floatingIpId, from, to }: Input, jobId: string) {
+function plan(tx: Tx, { floatingIpId, from, to }: Input) {
   const address = addressOf(tx, floatingById(tx, floatingIpId)!)
   const next = to && load(tx, to.serverId)
   if (next && next.diskGeneration === null)
     throw new ApiError('server_failed', `Nothing is installed on ${next.hostname} any more.`)
-  const held = next ? addressesOf(tx, next.id) : []
   return {
     cidr: guestCidr(address),
     /** A node that was lost is fenced: nothing is sent to it, and it does not come back with what it had. */
@@ -124,12 +123,7 @@ function plan(tx: Tx, { floatingIpId, from, to }: Input, jobId: string) {
     to: next && {
       mac: next.mac,
       os: next.os,
-      seeds: hasNetworkSeed(next)
-        ? {
-            with: withPrivateCards(tx, networkSeed(next, [...held, address], `${jobId}-with`)),
-            without: withPrivateCards(tx, networkSeed(next, held, `${jobId}-without`)),
-          }
-        : null,
+      hasSeed: hasNetworkSeed(next),
       vm: vmOf(tx, next, volumeOf(next, next.diskGeneration!), true),
     },
   }
@@ -144,6 +138,14 @@ const inGuest = (at: NonNullable<Place> & ReturnType<typeof cardOf>, what: 'add'
     remove: what === 'remove' ? [cidr] : [],
     os: at.os,
   })
+/** The network of the next server for its next start, with the address or without it. */
+function bySeed(source: CommandSource, at: NonNullable<Place>, floatingIpId: string, jobId: string, isThere: boolean) {
+  const address = addressOf(source.db, floatingById(source.db, floatingIpId)!)
+  const others = addressesOf(source.db, at.serverId).filter(({ id }) => id !== address.id)
+  const [held, name] = isThere ? [[...others, address], 'with'] : [others, 'without']
+  const seed = seedForNextStart(source, load(source.db, at.serverId), `${jobId}-${name}`, held)
+  return nodeCommand(at.nodeId, 'seed.write', seed)
+}
 /** The server that has the address is not locked: it may have moved to another node since the job was planned. */
 const atHome = <At extends NonNullable<Place>>({ db }: CommandSource, at: At): At => ({
   ...at,
@@ -159,7 +161,7 @@ const float = (at: Place, address: string, on: boolean) =>
 
 export const movingFloatingIp = saga<Input>('floating_ip', { cancelWith: 'servers:settings' })
   .record('plan', 'Preparing the move', {
-    do: (tx, { input, jobId }) => plan(tx, input, jobId),
+    do: (tx, { input }) => plan(tx, input),
     undo: (tx, { input }) => changeFloating(tx, input.floatingIpId, { jobId: null }),
     undoAtOnce: true,
   })
@@ -170,14 +172,14 @@ export const movingFloatingIp = saga<Input>('floating_ip', { cancelWith: 'server
       to && plan.to ? inGuest({ ...to, mac: plan.to.mac, os: plan.to.os }, 'remove', plan.cidr) : undefined,
   })
   .command('seed', 'Writing its network for its next start', {
-    do: ({ input: { to }, out: { plan } }) =>
-      to && plan.to?.seeds ? nodeCommand(to.nodeId, 'seed.write', plan.to.seeds.with) : undefined,
-    undo: ({ input: { to }, out: { plan } }) =>
-      to && plan.to?.seeds ? nodeCommand(to.nodeId, 'seed.write', plan.to.seeds.without) : undefined,
+    do: ({ input: { to, floatingIpId }, out: { plan }, jobId }, source) =>
+      to && plan.to?.hasSeed ? bySeed(source, to, floatingIpId, jobId, true) : undefined,
+    undo: ({ input: { to, floatingIpId }, out: { plan }, jobId }, source) =>
+      to && plan.to?.hasSeed ? bySeed(source, to, floatingIpId, jobId, false) : undefined,
   })
   .command('define', 'Attaching it', {
     do: ({ input: { to }, out: { plan } }) =>
-      to && plan.to?.seeds ? nodeCommand(to.nodeId, 'vm.define', plan.to.vm) : undefined,
+      to && plan.to?.hasSeed ? nodeCommand(to.nodeId, 'vm.define', plan.to.vm) : undefined,
   })
   .command('clear', 'Taking it from the guest that has it', {
     do: ({ out: { plan } }, source) =>
@@ -212,7 +214,7 @@ export const movingFloatingIp = saga<Input>('floating_ip', { cancelWith: 'server
   .record('tell', 'Moved', {
     do: (tx, { input, out, log }) => {
       changeFloating(tx, input.floatingIpId, { jobId: null })
-      if (input.to && out.plan.to?.seeds)
+      if (input.to && out.plan.to?.hasSeed)
         updateServer(tx, input.to.serverId, {
           pendingSeed: out.prepare.guest === 'off' ? 'next_start' : 'next_stop',
         })

@@ -5,12 +5,12 @@ import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { inEvent, load, type Server, serverJob } from '../../compute/server-records/model.ts'
 import { updateServer } from '../../compute/server-records/queries.ts'
 import { portRulesOf, vmOf, volumeOf } from '../../compute/server-vm/definition.ts'
-import { withPrivateCards } from '../../compute/server-vm/private-cards.ts'
-import { guestCidr, hasNetworkSeed, networkSeed } from '../../compute/server-vm/seed.ts'
+import { seedForNextStart } from '../../compute/server-vm/next-start.ts'
+import { guestCidr, hasNetworkSeed } from '../../compute/server-vm/seed.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
-import { saga } from '../../kernel/jobs/saga.ts'
+import { type CommandSource, saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { addressesOf, type HeldAddress, releaseAddress } from '../ip-pools/allocate.ts'
 
@@ -41,18 +41,15 @@ function tell(tx: Tx, now: number, serverId: string, address: string, what: What
   emit(tx, now, 'server.addresses_changed', concerning, { ...data, ...change })
 }
 
-function plan(tx: Tx, { serverId, addressId, what }: Input, jobId: string) {
+function plan(tx: Tx, { serverId, addressId, what }: Input) {
   const target = load(tx, serverId)
   const withIt = addressesOf(tx, serverId)
   const without = withIt.filter(({ id }) => id !== addressId)
-  const side = (held: HeldAddress[], name: string) => ({
-    rules: portRulesOf(target, held),
-    seed: hasNetworkSeed(target) ? withPrivateCards(tx, networkSeed(target, held, `${jobId}-${name}`)) : null,
-  })
-  const [present, absent] = [side(withIt, 'with'), side(without, 'without')]
+  const [present, absent] = [portRulesOf(target, withIt), portRulesOf(target, without)]
   return {
-    before: what === 'add' ? absent : present,
-    after: what === 'add' ? present : absent,
+    rulesBefore: what === 'add' ? absent : present,
+    rulesAfter: what === 'add' ? present : absent,
+    hasSeed: hasNetworkSeed(target),
     cidr: withIt.filter(({ id }) => id === addressId).map(guestCidr),
     mac: target.mac,
     os: target.os,
@@ -68,22 +65,26 @@ const inGuest = ({ serverId: workload, nodeId }: Input, { cidr, mac, os }: Retur
     remove: what === 'remove' ? cidr : [],
     os,
   })
-const bySeed = ({ nodeId }: Input, { seed }: ReturnType<typeof plan>['after']) =>
-  seed ? nodeCommand(nodeId, 'seed.write', seed) : undefined
+/** The network for its next start, with the address or without it. */
+function bySeed(source: CommandSource, { serverId, nodeId, addressId }: Input, jobId: string, isThere: boolean) {
+  const held = addressesOf(source.db, serverId).filter(({ id }) => isThere || id !== addressId)
+  const instance = `${jobId}-${isThere ? 'with' : 'without'}`
+  return nodeCommand(nodeId, 'seed.write', seedForNextStart(source, load(source.db, serverId), instance, held))
+}
 const opposite = (what: What): What => (what === 'add' ? 'remove' : 'add')
 
 export const changingAddresses = saga<Input>('addresses', { cancelWith: 'servers:resize' })
   .record('plan', 'Preparing its network', {
-    do: (tx, { input, jobId }) => plan(tx, input, jobId),
+    do: (tx, { input }) => plan(tx, input),
     undo: (tx, { input }) => {
       if (input.what === 'add') releaseAddress(tx, input.serverId, input.addressId)
     },
   })
   .command('allow', 'Allowing the address', {
     do: ({ input, out }) =>
-      input.what === 'add' ? nodeCommand(input.nodeId, 'firewall.allow', out.plan.after.rules) : undefined,
+      input.what === 'add' ? nodeCommand(input.nodeId, 'firewall.allow', out.plan.rulesAfter) : undefined,
     undo: ({ input, out }) =>
-      input.what === 'add' ? nodeCommand(input.nodeId, 'firewall.allow', out.plan.before.rules) : undefined,
+      input.what === 'add' ? nodeCommand(input.nodeId, 'firewall.allow', out.plan.rulesBefore) : undefined,
   })
   .command('guest', 'Telling the guest', {
     do: ({ input, out }) => inGuest(input, out.plan, input.what),
@@ -91,24 +92,26 @@ export const changingAddresses = saga<Input>('addresses', { cancelWith: 'servers
   })
   // For every later boot: what the guest agent sets lasts until the next one.
   .command('seed', 'Writing the network for its next start', {
-    do: ({ input, out }) => bySeed(input, out.plan.after),
-    undo: ({ input, out }) => bySeed(input, out.plan.before),
+    do: ({ input, out, jobId }, source) =>
+      out.plan.hasSeed ? bySeed(source, input, jobId, input.what === 'add') : undefined,
+    undo: ({ input, out, jobId }, source) =>
+      out.plan.hasSeed ? bySeed(source, input, jobId, input.what === 'remove') : undefined,
   })
   .command('define', 'Attaching it', {
-    do: ({ input, out }) => (out.plan.after.seed ? nodeCommand(input.nodeId, 'vm.define', out.plan.vm) : undefined),
+    do: ({ input, out }) => (out.plan.hasSeed ? nodeCommand(input.nodeId, 'vm.define', out.plan.vm) : undefined),
   })
   .command('forbid', 'Forbidding the address', {
     do: ({ input, out }) =>
-      input.what === 'remove' ? nodeCommand(input.nodeId, 'firewall.allow', out.plan.after.rules) : undefined,
+      input.what === 'remove' ? nodeCommand(input.nodeId, 'firewall.allow', out.plan.rulesAfter) : undefined,
     undo: ({ input, out }) =>
-      input.what === 'remove' ? nodeCommand(input.nodeId, 'firewall.allow', out.plan.before.rules) : undefined,
+      input.what === 'remove' ? nodeCommand(input.nodeId, 'firewall.allow', out.plan.rulesBefore) : undefined,
   })
   .record('tell', 'Recording it', {
     do: (tx, { input, out, now, log }) => {
-      if (out.guest.guest !== 'applied') log(out.plan.after.seed ? LATER[out.guest.guest] : BY_HAND, 'warning')
+      if (out.guest.guest !== 'applied') log(out.plan.hasSeed ? LATER[out.guest.guest] : BY_HAND, 'warning')
       if (input.what === 'remove') releaseAddress(tx, input.serverId, input.addressId)
       const isOff = out.guest.guest === 'off'
-      if (out.plan.after.seed) updateServer(tx, input.serverId, { pendingSeed: isOff ? 'next_start' : 'next_stop' })
+      if (out.plan.hasSeed) updateServer(tx, input.serverId, { pendingSeed: isOff ? 'next_start' : 'next_stop' })
       tell(tx, now, input.serverId, input.address, input.what)
     },
   })

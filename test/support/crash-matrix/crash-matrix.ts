@@ -9,10 +9,13 @@ import type { Saga } from '../../../src/kernel/jobs/saga.ts'
 import { ledgerFaults } from '../ledger.ts'
 import { quickly } from '../quick.ts'
 import { type World, world } from '../world/panel.ts'
+import { everyHashFault, hashFaults, letPasswordsWait } from './hashes.ts'
 import { invariants } from './invariants.ts'
 import type { Scenario } from './scenario.ts'
 
 type Failure = { step: string; mode: 'early' | 'late' } | undefined
+/** `cancelAt`: the moment at which somebody cancels the job. */
+type Waits = { cancelAt?: string }
 type Moment = { words: string; controller?: string; agent?: { nth: number; when: 'before' | 'after' } } | undefined
 
 const long = process.env['BERTH_LONG'] === '1'
@@ -34,6 +37,8 @@ const nodeColumns = { nodeId: 'node_id', otherNodeId: 'other_node_id' } as const
 /** The moments of a step between its begin and its note. */
 const within = { record: [], command: ['answered'], external: ['answered'], jobs: ['started', 'answered'] }
 
+const NEWEST = 'SELECT id FROM jobs WHERE kind = ? ORDER BY rowid DESC LIMIT 1'
+
 const ends = ({ kind }: Scenario, step: string) => [
   `${kind}/${step}:answered`,
   `${kind}/${step}:noted`,
@@ -44,10 +49,13 @@ const failed = ({ fails }: Scenario, end: object) => (typeof fails === 'function
 
 /** Declares the tests of every scenario: each moment of a crash, and each failing step with moments of a crash. */
 export function crashMatrix({ sagas, scenarios, sampled, open = world, measure = invariants }: Matrix) {
-  async function play(s: Scenario, failure: Failure, moment: Moment) {
+  /** `waits`: what to do while passwords wait for the next start of every server. */
+  async function play(s: Scenario, failure: Failure, moment: Moment, waits?: Waits) {
     const p = await (s.open ?? open)()
     try {
       const before = await s.before(p)
+      if (waits) await letPasswordsWait(p)
+      let cancelled = false
       let cut = false
       let restarted = false
       let commands = 0
@@ -55,6 +63,12 @@ export function crashMatrix({ sagas, scenarios, sampled, open = world, measure =
       const commandOf = new Map<string, CommandName>()
       p.arm({
         failpoints: (at) => {
+          if (waits?.cancelAt === at && !cancelled) {
+            cancelled = true
+            const { id } = p.db.$client.query<{ id: string }, [string]>(NEWEST).get(s.kind)!
+            // Where nobody may cancel it, it goes on.
+            setImmediate(() => p.admin('POST', `/jobs/${id}/actions/cancel`).catch(() => {}))
+          }
           if (!cut && at === moment?.controller) {
             cut = true
             throw new InjectedCrash(at)
@@ -94,6 +108,7 @@ export function crashMatrix({ sagas, scenarios, sampled, open = world, measure =
       // Jobs that this one started.
       await p.settle()
       expect(ledgerFaults(p.db)).toEqual([])
+      expect(waits ? everyHashFault(p) : hashFaults(p)).toEqual([])
       return {
         job: p.job(jobId!),
         /** The controller restarted while the job had an input that is never stored: it is undone, and says so. */
@@ -180,6 +195,19 @@ export function crashMatrix({ sagas, scenarios, sampled, open = world, measure =
           expect(end.job.state).toBe('succeeded')
           expect(end.invariants).toMatchObject(s.succeeds)
         })
+
+      const names = stepsOf(s).map(({ name }) => name)
+      for (const [words, failure, waits] of [
+        ['undisturbed', undefined, {}],
+        ['failing at its end', { step: names.at(-1)!, mode: 'early' }, {}],
+        ['cancelled in its middle', undefined, { cancelAt: `${s.kind}/${names[names.length >> 1]}:before` }],
+      ] as const) {
+        if (words !== 'undisturbed' && !long && (s.sampled || sampled?.has(s))) continue
+        test(`keeps no hash of a password that waits for the next start, ${words}`, async () => {
+          const { job } = await play(s, failure, undefined, waits)
+          expect(['succeeded', 'failed']).toContain(job.state)
+        })
+      }
 
       if (s.lost)
         for (const which of ['nodeId', 'otherNodeId'] as const)

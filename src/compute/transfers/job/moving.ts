@@ -123,8 +123,8 @@ export const moving = saga<Moving>('move', {
     undo: ({ input }) => nodeCommand(input.to, 'firewall.forget', { workload: input.serverId }),
   })
   .command('seed', 'Writing the data for its next start there', {
-    do: ({ input, jobId }, { db }) => {
-      const seed = pendingSeed(db, input, jobId)
+    do: ({ input, jobId }, source) => {
+      const seed = pendingSeed(source, input, jobId)
       return seed && nodeCommand(input.to, 'seed.write', seed)
     },
     undo: ({ input }) => nodeCommand(input.to, 'seed.remove', { workload: input.serverId }),

@@ -5,14 +5,14 @@ import { formatIn, poolSpaceOf } from '../../../fleet/storage-pools/queries.ts'
 import { volumesOf } from '../../../fleet/volume-records/queries.ts'
 import { type ArrivingVolume, noteRules } from '../../../fleet/workloads/stays/stays.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
+import type { CommandSource } from '../../../kernel/jobs/saga.ts'
 import { policyOf } from '../../../network/firewall-records/policy.ts'
 import { addressesOf, isOwn } from '../../../network/ip-pools/allocate.ts'
 import { type Iso, isoSource } from '../../isos/model.ts'
 import { isoById } from '../../isos/queries.ts'
 import { load, type Server } from '../../server-records/model.ts'
 import { GIB, portRulesOf, vmOf, volumeOf } from '../../server-vm/definition.ts'
-import { withPrivateCards } from '../../server-vm/private-cards.ts'
-import { networkSeed } from '../../server-vm/seed.ts'
+import { seedForNextStart } from '../../server-vm/next-start.ts'
 import { onNode } from '../../volumes/model.ts'
 
 /** `volumeId`: of an extra volume; null: the server's own disk, which is the first. */
@@ -69,12 +69,8 @@ export function planMove(tx: Tx, route: Route): MovePlan {
   }
 }
 
-/**
- * The seed for its next start, where it has one: it may hold a password's hash, so it is made when it is sent and in no
- * plan. `instance` is new to the guest.
- */
-export function pendingSeed(db: Db, route: Route, instance: string) {
-  const server = load(db, route.serverId)
-  if (server.pendingSeed === null) return undefined
-  return withPrivateCards(db, networkSeed(there(db, server, route), addressesOf(db, server.id), instance))
+/** The seed for its next start, where it has one. `instance` is new to the guest. */
+export function pendingSeed(source: CommandSource, route: Route, instance: string) {
+  const server = load(source.db, route.serverId)
+  return server.pendingSeed === null ? undefined : seedForNextStart(source, there(source.db, server, route), instance)
 }
