@@ -95,11 +95,12 @@ const ended = prepared(({ $client }) =>
 )
 const facts = prepared(({ $client }) =>
   $client.prepare<JobFacts, [string]>(
-    `SELECT state, progress, step_name AS stepName, pivot_at AS pivotAt, cancel_requested_at AS cancelRequestedAt
+    `SELECT state, progress, step_name AS stepName, pivot_at AS pivotAt, cancel_requested_at AS cancelRequestedAt,
+       undo_node_id AS undoNodeId
      FROM jobs WHERE id = +?`,
   ),
 )
-type JobFacts = Pick<Job, 'state' | 'progress' | 'stepName' | 'pivotAt' | 'cancelRequestedAt'>
+type JobFacts = Pick<Job, 'state' | 'progress' | 'stepName' | 'pivotAt' | 'cancelRequestedAt' | 'undoNodeId'>
 /** How far a job is; undefined where it is older than those that are kept. */
 export const jobFacts = (tx: Db, id: string): JobFacts | undefined => facts(tx).get(id) ?? undefined
 

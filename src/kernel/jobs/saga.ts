@@ -3,7 +3,9 @@
 //   command   changes a node. It may be sent again after a crash, so it carries a key and converges.
 //   external  changes something behind HTTP, S3, SMTP or DNS. It is called again after a failure, with the same key.
 //   jobs      starts child jobs and waits until all have ended. They start together with the note of their ids.
-// When a step fails, every step that was started is undone, backwards. An undo works on "never happened" too.
+// When a step fails, every step that was started is undone, backwards. An undo works on "never happened" too. An undo
+// on another node than the job's own may run late, when the job holds nothing any more: until then the feature refuses
+// whatever would meet the leftovers, such as a second move to that node.
 //
 // A saga may have a pivot, its point of no return: a record step, or a command that cannot be undone. Until it is
 // done, a failure, a cancellation or the loss of a node undoes the job. From then on the job only goes forward: a step
@@ -167,8 +169,10 @@ export class Saga<I = any, O = any, L = any, W extends Way = any> {
 
   /**
    * `words` is what the person reads while it happens. `undoAtOnce`: the undo does not depend on what later steps left
-   * on a node, so it also runs when the rest of the undo has to wait for a node that is away. `losesData`: when it
-   * answers something, data of the subject is gone for good from here on, also when the job fails and is undone.
+   * on a node, so it also runs when the rest of the undo has to wait for a node that is away. In a job of two nodes
+   * every undo that touches the subject has it: without it the undo may run when the job holds nothing any more.
+   * `losesData`: when it answers something, data of the subject is gone for good from here on, also when the job fails
+   * and is undone.
    */
   record<N extends string, T extends Promised<L, N>>(
     name: N,

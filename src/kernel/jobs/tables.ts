@@ -55,7 +55,10 @@ export const jobs = sqliteTable(
     heldAt: integer('held_at'),
     /** Since when it waits for a node that is away. */
     waitingSince: integer('waiting_since'),
-    /** It has failed, and the rest of its undo waits until this node is back. Its lock is held until then. */
+    /**
+     * It has failed, and the rest of its undo waits until this node is back. It keeps its lock until then, unless this
+     * is another node than its own.
+     */
     undoNodeId: text('undo_node_id'),
   },
   (j) => [index('jobs_open').on(j.state)],

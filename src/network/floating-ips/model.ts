@@ -13,6 +13,7 @@ import { described, namedSchema, nullable, time } from '../../kernel/api/operati
 import { iso } from '../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
+import { jobFacts, stepNotes } from '../../kernel/jobs/queries.ts'
 import { addressById, poolById } from '../ip-pools/queries.ts'
 import { floatingById } from './queries.ts'
 import { type FloatingIp, floatingIps } from './tables.ts'
@@ -52,7 +53,7 @@ export function showFloating(tx: Db, floatingIp: FloatingIp) {
     location: locationOf(tx, floatingIp),
     owner: { id: floatingIp.ownerId, name: accountById(tx, floatingIp.ownerId)?.name ?? '' },
     server: server && { id: server.id, hostname: server.hostname },
-    jobId: floatingIp.jobId,
+    jobId: movedBy(tx, floatingIp),
     createdAt: iso(floatingIp.createdAt),
   }
 }
@@ -63,9 +64,21 @@ export function addressOf(tx: Db, floatingIp: FloatingIp) {
   return { ...held, pool: poolById(tx, held.poolId)! }
 }
 
+/** Steps of a move whose undo gives the address back to the server that had it. */
+const givingBack: ReadonlySet<string> = new Set(['clear', 'off', 'arriving'])
+/**
+ * The job that moves it now. One that has failed moves it until the server that had it has it again; a rest that waits
+ * for the node of the other server keeps nobody from moving it.
+ */
+function movedBy(tx: Db, { jobId }: FloatingIp): string | null {
+  if (jobId === null || (jobFacts(tx, jobId)?.undoNodeId ?? null) === null) return jobId
+  const isLeft = stepNotes(tx, jobId).notes.some(({ name, state }) => givingBack.has(name) && state !== 'undone')
+  return isLeft ? jobId : null
+}
+
 /** Throws `floating_ip_busy` while a job moves it. */
 export function mustRest(tx: Db, floatingIp: FloatingIp) {
-  if (floatingIp.jobId !== null)
+  if (movedBy(tx, floatingIp) !== null)
     throw new ApiError(
       'floating_ip_busy',
       `${addressOf(tx, floatingIp).address} is being moved. Wait until its job has ended.`,

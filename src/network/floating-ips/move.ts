@@ -156,14 +156,19 @@ const whereArriving = ({ db }: CommandSource, { serverId }: NonNullable<Place>):
   const arriving = staysOf(db, serverId).find(({ role }) => role === 'arriving')
   return arriving ? { serverId, nodeId: arriving.nodeId } : null
 }
+/** The address is given back to the server that had it, unless that was terminated meanwhile. */
+const givenBack = <At extends NonNullable<Place>>({ db }: CommandSource, at: At | null): At | null =>
+  at && load(db, at.serverId).lifecycle === 'terminated' ? null : at
 const float = (at: Place, address: string, on: boolean) =>
   at ? nodeCommand(at.nodeId, 'firewall.float', { workload: at.serverId, addresses: [address], on }) : undefined
 
 export const movingFloatingIp = saga<Input>('floating_ip', { cancelWith: 'servers:settings' })
   .record('plan', 'Preparing the move', {
     do: (tx, { input }) => plan(tx, input),
-    undo: (tx, { input }) => changeFloating(tx, input.floatingIpId, { jobId: null }),
-    undoAtOnce: true,
+    // Not before the server that had it has it again. Another job may move it by then: `movedBy` says when.
+    undo: (tx, { input, jobId }) => {
+      if (floatingById(tx, input.floatingIpId)?.jobId === jobId) changeFloating(tx, input.floatingIpId, { jobId: null })
+    },
   })
   .command('prepare', 'Giving it to the next guest, which cannot use it yet', {
     do: ({ input: { to }, out: { plan } }) =>
@@ -184,11 +189,17 @@ export const movingFloatingIp = saga<Input>('floating_ip', { cancelWith: 'server
   .command('clear', 'Taking it from the guest that has it', {
     do: ({ out: { plan } }, source) =>
       plan.from ? inGuest(atHome(source, plan.from), 'remove', plan.cidr) : undefined,
-    undo: ({ out: { plan } }, source) => (plan.from ? inGuest(atHome(source, plan.from), 'add', plan.cidr) : undefined),
+    undo: ({ out: { plan } }, source) => {
+      const from = givenBack(source, plan.from)
+      return from ? inGuest(atHome(source, from), 'add', plan.cidr) : undefined
+    },
   })
   .command('off', 'Forbidding it where it was', {
     do: ({ input, out: { plan } }, source) => float(plan.from && atHome(source, plan.from), input.address, false),
-    undo: ({ input, out: { plan } }, source) => float(plan.from && atHome(source, plan.from), input.address, true),
+    undo: ({ input, out: { plan } }, source) => {
+      const from = givenBack(source, plan.from)
+      return float(from && atHome(source, from), input.address, true)
+    },
   })
   .record('point', 'Recording where it points', {
     do: (tx, { input: { addressId, to } }) => {
@@ -199,13 +210,16 @@ export const movingFloatingIp = saga<Input>('floating_ip', { cancelWith: 'server
     undo: (tx, { input: { addressId, from } }) =>
       // A server that was terminated meanwhile has given it up.
       pointFloating(tx, addressId, from && load(tx, from.serverId).lifecycle !== 'terminated' ? from.serverId : null),
+    undoAtOnce: true,
   })
   // After the record: a move that begins now does not bring the address along any more.
   .command('arriving', 'Forbidding it where the server that had it arrives', {
     do: ({ input, out: { plan } }, source) =>
       float(plan.from && whereArriving(source, plan.from), input.address, false),
-    undo: ({ input, out: { plan } }, source) =>
-      float(plan.from && whereArriving(source, plan.from), input.address, true),
+    undo: ({ input, out: { plan } }, source) => {
+      const from = givenBack(source, plan.from)
+      return float(from && whereArriving(source, from), input.address, true)
+    },
   })
   .command('on', 'Allowing it there, and telling its neighbours', {
     do: ({ input }) => float(input.to, input.address, true),

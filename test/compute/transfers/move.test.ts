@@ -235,7 +235,7 @@ test('where its next node is away at the point of no return for 15 minutes, it s
     p.turnClock(AWAY_MS)
     p.controller.runner.sweep()
     await p.settle()
-    expect(await where(p, id0(p))).toMatchObject({ running: 1, stays })
+    expect(await where(p, id0(p))).toMatchObject({ running: 1, stays: ['home on fra-01', 'leaving on fra-02'] })
   })
   expect(p.job(jobId).errorCode).toBe('node_unreachable')
   expect(state).toMatchObject({ ...home('fra-01', there, 1), status: 'running', transfers: ['near_live failed'] })

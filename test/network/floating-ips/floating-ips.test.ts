@@ -110,7 +110,15 @@ describe('a floating address', () => {
       'node_unreachable',
       p.a,
     ])
+    expect((await assign(p, p.ip.id, p.b, p.customer)).body.error?.code).toBe('floating_ip_busy')
+    // The server that was to have it is held by nothing.
+    const suspended = await p.call(p.owner, 'POST', `/servers/${p.b}/actions/suspend`, { reason: 'unpaid' })
+    await p.settle()
+    expect(p.job(suspended.body.jobId).state).toBe('succeeded')
+    await p.admin('POST', `/servers/${p.b}/actions/unsuspend`)
+    await p.settle()
     await p.admin('POST', `/admin/nodes/${p.node.id}/actions/declare-lost`, { name: 'fra-01' })
+    await eventually(async () => (await shown(p, p.ip.id, p.customer)).jobId === null)
     const again = (await assign(p, p.ip.id, p.b, p.customer)).body.jobId
     await eventually(() => p.job(again).state === 'succeeded')
     expect([p.job(again).state, (await shown(p, p.ip.id, p.customer)).server?.id]).toEqual(['succeeded', p.b])

@@ -16,11 +16,15 @@ import { changeTransfer, transferById } from '../queries.ts'
 import type { Disk } from './plan.ts'
 
 /** Its volumes and floating addresses stay with it until the job has ended: nothing else moves them. */
-export function holdThings(tx: Tx, serverId: string, jobId: string | null) {
+export function holdThings(tx: Tx, serverId: string, jobId: string) {
   for (const { id } of volumesOf(tx, serverId)) changeVolume(tx, id, { jobId })
   for (const { id } of floatingOn(tx, serverId)) changeFloating(tx, id, { jobId })
 }
-export const releaseThings = (tx: Tx, serverId: string) => holdThings(tx, serverId, null)
+/** Those that this job holds: another one may have begun with some of them. */
+export function releaseThings(tx: Tx, serverId: string, holder: string) {
+  for (const { id, jobId } of volumesOf(tx, serverId)) if (jobId === holder) changeVolume(tx, id, { jobId: null })
+  for (const { id, jobId } of floatingOn(tx, serverId)) if (jobId === holder) changeFloating(tx, id, { jobId: null })
+}
 
 /** The record of a transfer that has failed or was cancelled; one that has ended stays as it is. */
 export function ended(

@@ -6,7 +6,7 @@ import { nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { isGoneNode, nodeById } from '../../../fleet/node-records/queries.ts'
 import { withRefused } from '../../../fleet/nodes/addresses/platform.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
-import { closeStay, returnHome, switchHome } from '../../../fleet/workloads/stays/stays.ts'
+import { closeStay, returnHome, switchHome, turnBack } from '../../../fleet/workloads/stays/stays.ts'
 import { hour } from '../../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { CommandFailed } from '../../../kernel/jobs/failures.ts'
@@ -82,10 +82,11 @@ export const moving = saga<Moving>('move', {
   // The operation holds what it needs on its next node.
   .record('plan', 'Planning the move', {
     do: (tx, { input }) => planMove(tx, input),
-    undo: (tx, { input: { serverId, to, transferId }, error, now }) => {
+    // Behind all that is undone on its next node, so that it holds there what is left.
+    undo: (tx, { input: { serverId, to, transferId }, error, now, jobId }) => {
       closeStay(tx, serverId, to, now)
       spreadNetworks(tx, serverId, now)
-      releaseThings(tx, serverId)
+      releaseThings(tx, serverId, jobId)
       ended(tx, transferId, { error, now })
     },
   })
@@ -94,7 +95,11 @@ export const moving = saga<Moving>('move', {
       changeTransfer(tx, transferId, { state: 'copying', beganAt: now })
       tell(tx, now, transferById(tx, transferId)!, { type: 'transfer.started' })
     },
-    undo: (tx, { input: { transferId }, error, now }) => ended(tx, transferId, { error, now }),
+    undo: (tx, { input: { serverId, to, transferId }, error, now, jobId }) => {
+      turnBack(tx, serverId, to)
+      releaseThings(tx, serverId, jobId)
+      ended(tx, transferId, { error, now })
+    },
     undoAtOnce: true,
   })
   .command('look', lookAtPower[0], {
@@ -256,17 +261,17 @@ export const moving = saga<Moving>('move', {
   })
   .command('close', 'Removing the key of this move', { do: ({ input }) => end(input.to, input) })
   .record('settle', 'Recording where it is', {
-    do: (tx, { input, out, now, log }) => {
+    do: (tx, { input, out, now, log, jobId }) => {
       // The node has taken with it all that it wrote; the disk that it left is all there is.
       if (isLost(tx, input.serverId)) {
         const isBack = !isGoneNode(tx, input.from)
         if (isBack) bringBack(tx, input, out.plan, now)
-        else endLost(tx, input, now)
+        else endLost(tx, { ...input, jobId }, now)
         log(isBack ? `${NEXT_LOST} It is brought back to where it was.` : BOTH_LOST, 'warning')
         return { isBack }
       }
       if (out.start) changeWorkload(tx, input.serverId, { power: 'running' })
-      releaseThings(tx, input.serverId)
+      releaseThings(tx, input.serverId, jobId)
       finish(tx, input, now)
       startClearing(tx, { ...input, disks: out.plan.disks, floating: out.plan.floating }, now)
       return { isBack: false }
@@ -280,10 +285,10 @@ export const moving = saga<Moving>('move', {
       out.settle.isBack && mustRun(db, { input, out }) ? start(input.from, input) : undefined,
   })
   .record('tell-back', 'Recording that it is back', {
-    do: (tx, { input, out, now }) => {
+    do: (tx, { input, out, now, jobId }) => {
       if (!out.settle.isBack) return
       if (out['start-back']) changeWorkload(tx, input.serverId, { power: 'running' })
-      endLost(tx, input, now, NEXT_LOST)
+      endLost(tx, { ...input, jobId }, now, NEXT_LOST)
       spreadNetworks(tx, input.serverId, now)
     },
   })
@@ -291,8 +296,8 @@ export const moving = saga<Moving>('move', {
 const NEXT_LOST = 'Its next node was lost.'
 const BOTH_LOST = 'Both of its nodes were lost.'
 /** Ends the record of a move whose next node is lost, and gives back what it held beside the server. */
-function endLost(tx: Tx, { serverId, transferId }: Moving, now: number, cause = BOTH_LOST) {
-  releaseThings(tx, serverId)
+function endLost(tx: Tx, { serverId, transferId, jobId }: Moving & { jobId: string }, now: number, cause = BOTH_LOST) {
+  releaseThings(tx, serverId, jobId)
   ended(tx, transferId, { error: { code: 'node_removed', message: '', cause }, now })
 }
 

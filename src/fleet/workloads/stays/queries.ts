@@ -61,6 +61,9 @@ const statements = prepared(({ $client }) => ({
   volumesOn: $client.prepare<{ id: string }, [string]>(
     'SELECT volume_id AS id FROM workload_stay_volumes WHERE node_id = ?',
   ),
+  volumeOn: $client.prepare<unknown, [string, string]>(
+    'SELECT 1 FROM workload_stay_volumes WHERE node_id = ? AND volume_id = ? LIMIT 1',
+  ),
   passing: $client.prepare<Stay, [string]>(
     `SELECT ${columns} FROM workload_stays WHERE node_id = ? AND role <> 'home' ORDER BY workload_id`,
   ),
@@ -111,6 +114,9 @@ export const stayVolumesOn = (tx: Db, nodeId: string): string[] =>
   statements(tx)
     .volumesOn.all(nodeId)
     .map(({ id }) => id)
+/** Does a copy of the extra volume arrive on a node, or wait there for its deletion, whatever server brought it? */
+export const isVolumeOn = (tx: Db, volumeId: string, nodeId: string): boolean =>
+  statements(tx).volumeOn.get(nodeId, volumeId) !== null
 /** The stays on a node that are no home. */
 export const passingOn = (tx: Db, nodeId: string): Stay[] => statements(tx).passing.all(nodeId)
 /** A workload that stays on one of these nodes and fits; undefined where there is none. */

@@ -8,7 +8,7 @@ import { judgeBy, type Nodes, poolsFor, shortageReasons } from '../../placement/
 import type { PoolSpace } from '../../storage-pools/queries.ts'
 import type { Workload } from '../queries.ts'
 import { ruleFor } from './group-rule.ts'
-import { stayOn } from './queries.ts'
+import { isVolumeOn, stayOn } from './queries.ts'
 import type { ArrivingVolume } from './stays.ts'
 
 /** Its parts beside memory, disk and addresses. Classes: null for a pool of any. */
@@ -29,6 +29,9 @@ export type SecondNode =
     }
   | { disabledReason: string; breaksGroup?: true | undefined }
 
+/** It is deleted when the node is connected. */
+const WAITS_FOR_DELETION = 'has a copy from an earlier move, which waits for its deletion'
+
 /** Judges nodes for one workload: for `openArriving` in the same transaction, and to show what each node lacks. */
 export function judgeForMove(tx: Db, workload: Workload, brought: Brought, nodes: Nodes) {
   const { storageClass, spareDiskGb, hardware, volumes = [] } = brought
@@ -37,7 +40,9 @@ export function judgeForMove(tx: Db, workload: Workload, brought: Brought, nodes
   const need = { ...disk, memoryMb: workload.memoryMb, hardware, ipv4: 0, ipv6Prefix: null, group }
   const judge = judgeBy(tx, need, nodes, (nodeId) => lackingRoute(tx, workload.id, nodeId))
   return (node: NodeCapacity): SecondNode => {
-    if (stayOn(tx, workload.id, node.id)) return { disabledReason: 'has it already' }
+    const there = stayOn(tx, workload.id, node.id)
+    if (there) return { disabledReason: there.role === 'leaving' ? WAITS_FOR_DELETION : 'has it already' }
+    if (volumes.some(({ volumeId }) => isVolumeOn(tx, volumeId, node.id))) return { disabledReason: WAITS_FOR_DELETION }
     const { disabledReason, breaksGroup } = judge(node)
     if (disabledReason !== undefined) return { disabledReason, breaksGroup }
     const taken = new Map<string, number>()

@@ -1,9 +1,10 @@
 // The one place that opens, changes and closes a stay, in the transaction of the change that needs it.
 //
-// A workload has a home until that is given back. A second node gets an `arriving` stay before anything of the workload
-// is brought there, and its role is switched with the home once it runs there: the former home is `leaving`, and closed
-// when nothing is left there. Either way round a node holds what it has to hold, from before it comes until after it
-// is gone. A workload that ends meanwhile gives back its home alone: the job that opened the other stay closes it.
+// A workload has a home until that is given back. A second node gets an `arriving` stay before anything of the
+// workload is brought there, and its role is switched with the home once it runs there: the former home is `leaving`,
+// and closed when nothing is left there. A node to which it does not come after all is `leaving`, too. Either way
+// round a node holds what it has to hold, from before it comes until after it is gone. A workload that ends meanwhile
+// gives back its home alone: the job that opened the other stay closes it.
 import { ApiError } from '../../../kernel/api/errors.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import { lackingRoute } from '../../../network/ip-pools/given.ts'
@@ -94,6 +95,13 @@ export function returnHome(
   setRole(tx, id, nodeId, 'home')
   countChange(tx, id)
   changePlace(tx, id, { nodeId, locationId, pool: leaving.pool })
+}
+
+/** The workload does not come: what was brought there already has to be deleted. Anything else: nothing happens. */
+export function turnBack(tx: Tx, id: string, nodeId: string) {
+  if (stayOn(tx, id, nodeId)?.role !== 'arriving') return
+  setRole(tx, id, nodeId, 'leaving')
+  countChange(tx, id)
 }
 
 /** Gives back what a stay held that is no home; where there is none, nothing happens. `now`: in ms. */

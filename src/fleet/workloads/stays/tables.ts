@@ -2,7 +2,7 @@ import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /**
  * `home`: where it runs, or would run. `arriving`: it is brought there, and is not at home there yet. `leaving`: it was
- * at home there, and its remains have to be deleted.
+ * at home there, or did not come after all, and its remains have to be deleted.
  */
 export const stayRoles = ['home', 'arriving', 'leaving'] as const
 export type StayRole = (typeof stayRoles)[number]

@@ -3,7 +3,7 @@ import { minute } from '../../db/clock.ts'
 import { write } from '../../db/open.ts'
 import { CommandFailed, type Failure } from '../failures.ts'
 import type { Job } from '../tables.ts'
-import type { Execution, Going } from './execution.ts'
+import { type Execution, type Going, isElsewhere } from './execution.ts'
 import type { OpenJob } from './notes.ts'
 
 /** A job whose node is away waits this long, then fails with `node_unreachable`. */
@@ -58,9 +58,16 @@ export class Away {
       write(this.execution.db, () => {
         for (const [since, id] of waits) this.execution.statements.waits.run(since, id)
       })
-    for (const { inFlight } of this.execution.going.values())
-      if (inFlight && !inFlight.unsent && this.execution.nodes.state(inFlight.nodeId) === 'gone')
-        this.execution.nodes.drop(inFlight.key, removed())
+    for (const { job, inFlight } of this.execution.going.values()) {
+      if (!inFlight || inFlight.unsent) continue
+      const { key, nodeId } = inFlight
+      const state = this.execution.nodes.state(nodeId)
+      const isUndone = job.state === 'undoing' || job.undoNodeId !== null
+      if (state === 'gone') this.execution.nodes.drop(key, removed())
+      // It answers the same when it is back.
+      else if (state === 'away' && isUndone && isElsewhere(job, nodeId))
+        this.execution.nodes.drop(key, new CommandFailed('node_unreachable', unreachable().message))
+    }
     for (const { id, undoNodeId } of this.execution.statements.pendingUndos.all())
       if (
         !this.execution.going.has(id) &&

@@ -4,30 +4,30 @@ import { CommandFailed, type Failure } from '../failures.ts'
 import type { Saga, Step } from '../saga.ts'
 import { requestCancel } from '../start.ts'
 import type { Job } from '../tables.ts'
-import { again, type Execution, type Going, isInterruption } from './execution.ts'
+import { again, type Execution, type Going, isElsewhere, isInterruption } from './execution.ts'
 
 export class Backward {
   constructor(private execution: Execution) {}
 
   /**
-   * Answers the node for which the rest has to wait; undefined when all is undone. Behind an undo that waits for its
-   * node, only commands to other nodes are undone: a server that moved is brought back where it was, whatever has
-   * become of the node to which it went.
+   * Answers the nodes for which the rest has to wait; none when all is undone. Behind an undo that waits for its node,
+   * only commands to other nodes are undone: a server that moved is brought back where it was, whatever has become of
+   * the node to which it went.
    */
-  async run(going: Going, saga: Saga, error: Failure | undefined): Promise<string | undefined> {
+  async run(going: Going, saga: Saga, error: Failure | undefined): Promise<ReadonlySet<string>> {
     const { job } = going
-    let waitsFor: string | undefined
+    const left = new Set<string>()
     for (const step of saga.steps.toReversed()) {
       const at = going.noted[step.name]
       if (!at || at.state === 'undone') continue
-      if (waitsFor && step.kind !== 'command') continue
+      if (left.size && step.kind !== 'command') continue
       let isLeft = false
       for (let tries = 1; ; tries++) {
         this.execution.mustGoOn()
         try {
-          const awayNode = await this.undoStep(going, step, at.output, { tries, error, waitsFor })
+          const awayNode = await this.undoStep(going, step, at.output, { tries, error, left })
           isLeft = awayNode !== undefined
-          waitsFor ??= awayNode
+          if (awayNode !== undefined) left.add(awayNode)
           await this.execution.forgetTries(going, tries)
           break
         } catch (cause) {
@@ -41,15 +41,15 @@ export class Backward {
       going.noted[step.name] = { ...at, state: 'undone' }
       this.execution.failpoint(`${job.kind}/${step.name}:undone`)
     }
-    return waitsFor
+    return left
   }
 
-  /** Answers the node for which this undo has to wait. `waitsFor`: the node for which a later step's undo waits. */
+  /** Answers the node for which this undo has to wait. `left`: the nodes for which undos of later steps wait. */
   private async undoStep(
     going: Going,
     step: Step,
     output: unknown,
-    { tries, error, waitsFor }: { tries: number; error: Failure | undefined; waitsFor: string | undefined },
+    { tries, error, left }: { tries: number; error: Failure | undefined; left: ReadonlySet<string> },
   ): Promise<string | undefined> {
     const { job } = going
     const ctx = this.execution.ctx(job, going.noted, error)
@@ -64,10 +64,11 @@ export class Backward {
       const nodeCommand = step.undo?.(ctx, this.execution.source)
       if (nodeCommand) {
         const { nodeId } = nodeCommand
-        if (nodeId === waitsFor) return nodeId
+        if (left.has(nodeId)) return nodeId
         const waitsNoLonger =
-          waitsFor !== undefined ||
+          left.size > 0 ||
           job.undoNodeId !== null ||
+          isElsewhere(job, nodeId) ||
           error?.code === 'cancelled' ||
           error?.code === 'node_unreachable'
         if (waitsNoLonger && this.execution.nodes.state(nodeId) === 'away') return nodeId

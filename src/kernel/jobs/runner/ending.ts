@@ -5,7 +5,7 @@ import { type Failure, lastLines } from '../failures.ts'
 import type { Saga } from '../saga.ts'
 import { type Job, jobs } from '../tables.ts'
 import type { Backward } from './backward.ts'
-import { type Execution, type Going, ofJob } from './execution.ts'
+import { type Execution, type Going, isElsewhere, ofJob } from './execution.ts'
 
 export class Ending {
   constructor(
@@ -49,8 +49,12 @@ export class Ending {
     this.execution.failpoint(`${job.kind}:ended`)
   }
 
-  /** The job has failed for everybody who asks. It keeps its lock, so that nothing is done to what is half undone. */
-  endWithUndoLeft({ job, noted: ofSteps }: Going, saga: Saga, nodeId: string, error: Failure | undefined) {
+  /**
+   * The job has failed for everybody who asks. It keeps its lock, so that nothing is done to what is half undone; but
+   * where all is undone on its own node, it holds nothing: a suspension there does not wait for another node.
+   */
+  endWithUndoLeft(going: Going, saga: Saga, left: ReadonlySet<string>, error: Failure | undefined) {
+    const { job, noted: ofSteps } = going
     this.execution.say(job.id, 'error', lastLines.undoLeft)
     this.execution.log.flush()
     const ctx = this.execution.ctx(job, ofSteps, error)
@@ -62,8 +66,9 @@ export class Ending {
         step.undo?.(tx, ctx)
         this.execution.notes.note(tx, job.id, step.name, 'undone', noted.output)
       }
-      this.ended(tx, job, { state: 'failed', undoNodeId: nodeId })
+      this.ended(tx, job, { state: 'failed', ...rest(job, left) })
     })
+    this.unlockUnless(job, left)
     this.execution.failpoint(`${job.kind}:undo left`)
     if (error?.code !== 'cancelled')
       this.execution.tell('error', 'a job failed', { ...ofJob(job), code: error?.code, reason: error?.message })
@@ -71,10 +76,11 @@ export class Ending {
 
   async finishUndo(going: Going, saga: Saga, error: Failure | undefined) {
     const { job } = going
-    const waitsFor = await this.backward.run(going, saga, error)
-    if (waitsFor) {
-      if (waitsFor !== job.undoNodeId) this.execution.notes.set(job.id, { undoNodeId: waitsFor })
-      return
+    const left = await this.backward.run(going, saga, error)
+    if (left.size) {
+      const { undoNodeId, holds } = rest(job, left)
+      if (undoNodeId !== job.undoNodeId || holds !== job.holds) this.execution.notes.set(job.id, { undoNodeId, holds })
+      return this.unlockUnless(job, left)
     }
     this.execution.say(job.id, 'info', 'What was left to undo on the node is undone.')
     this.execution.log.flush()
@@ -84,6 +90,10 @@ export class Ending {
     })
     this.execution.lanes.unlock(job.holds, job.id)
     this.execution.failpoint(`${job.kind}:undo finished`)
+  }
+
+  private unlockUnless(job: Job, left: ReadonlySet<string>) {
+    if (rest(job, left).holds === null) this.execution.lanes.unlock(job.holds, job.id)
   }
 
   private ended(tx: Tx, job: Job, values: Partial<typeof jobs.$inferInsert>) {
@@ -114,4 +124,12 @@ export class Ending {
     if (progress > parent.progress && progress < 100)
       tx.update(jobs).set({ progress }).where(eq(jobs.id, parentId)).run()
   }
+}
+
+/** The lock of a job while the rest of its undo waits for these nodes, and the first of them: its own one. */
+function rest(job: Job, left: ReadonlySet<string>): Pick<Job, 'undoNodeId' | 'holds'> {
+  const waitsFor = [...left].find((nodeId) => !isElsewhere(job, nodeId))
+  return waitsFor === undefined
+    ? { undoNodeId: [...left][0]!, holds: null }
+    : { undoNodeId: waitsFor, holds: job.holds }
 }

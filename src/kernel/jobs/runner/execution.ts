@@ -370,6 +370,12 @@ export const isInterruption = (cause: unknown) =>
   cause instanceof InjectedCrash || cause instanceof Stopped || cause instanceof Parked || isDatabaseError(cause)
 
 /**
+ * The node is another one than that of the job, so an undo there never waits for it: it is done when that node is back,
+ * and meanwhile the job holds nothing.
+ */
+export const isElsewhere = (job: Job, nodeId: string) => job.nodeId !== null && job.nodeId !== nodeId
+
+/**
  * Ends the key of a command that is tried again: the node answers a key it has ended from its journal, also with its
  * failure.
  */

@@ -8,7 +8,8 @@
 //
 // Two things end a job from outside. A cancellation stands in the table: the job stops before its next step and is
 // undone. A node that stays away for 15 minutes: the job fails, and what must be undone there is kept in the table
-// until the node is back or is gone. The undo on another node of the job does not wait for it.
+// until the node is back or is gone. The undo on another node of the job does not wait for it, and an undo on another
+// node than the job's own is waited for by nobody: the job fails without it, and gives its lock back.
 //
 // Past its pivot neither undoes a job: it waits for a node that is away however long that takes, and counts a command
 // to a node that is gone as done. The pivot is noted only while nobody has asked to cancel the job, in one statement,
@@ -250,8 +251,8 @@ export class Runner {
       this.turnBack(going, stopped.at, error)
       this.execution.failpoint(`${job.kind}:failing`)
     }
-    const waitsFor = await this.backward.run(going, saga, error)
-    if (waitsFor) return this.ending.endWithUndoLeft(going, saga, waitsFor, error)
+    const left = await this.backward.run(going, saga, error)
+    if (left.size) return this.ending.endWithUndoLeft(going, saga, left, error)
     await this.ending.end(going, saga, 'failed')
     if (error?.code !== 'cancelled')
       this.execution.tell('error', 'a job failed', { ...ofJob(job), code: error?.code, reason: error?.message })
