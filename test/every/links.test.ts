@@ -6,7 +6,6 @@ import { registry as product } from '../../src/app/features.ts'
 import { areas, homeOf } from '../../src/identity/account-records/areas.ts'
 import { accountKinds } from '../../src/identity/account-records/kinds.ts'
 import { rendered } from '../../src/kernel/web/html.ts'
-import { MarkupCache } from '../../src/kernel/web/markup-cache.ts'
 import type { At } from '../../src/kernel/web/page.ts'
 import { inContext } from '../../src/kernel/web/page-context.ts'
 import { addresses } from '../../views/addresses.ts'
@@ -111,12 +110,7 @@ describe('no link leads to a refusal', () => {
 test('a link to a refusal is not drawn: a button goes, the words of a link stay', () => {
   const at = { leads: (href: string) => !href.startsWith('/closed') } as At
   const drawn = (href: string, look: string, ...words: any[]) =>
-    rendered(
-      inContext(
-        { at, asset: (name) => name, markupCache: new MarkupCache(1) },
-        h(Link, { href, class: look, title: 'Why', children: words }),
-      ),
-    )
+    rendered(inContext({ at, asset: (name) => name }, h(Link, { href, class: look, title: 'Why', children: words })))
   expect(drawn('/open', 'mono', 'In')).toBe('<a href="/open" class="mono" title="Why">In</a>')
   expect(drawn('/closed/x', 'mono', 'Out ', h('b', null, 'there'))).toBe(
     '<span class="mono" title="Why">Out <b>there</b></span>',

@@ -1,8 +1,6 @@
 // Lists: filters that are the address, a table whose rows become three lines on a phone, and a pager by cursor.
 import type { ComponentChildren } from 'preact'
 import { placeOf } from '../../src/kernel/api/list.ts'
-import { markup } from '../../src/kernel/web/html.ts'
-import { useMarkupPerRights } from '../../src/kernel/web/markup-per-rights.ts'
 import type { At } from '../../src/kernel/web/page.ts'
 import { useAt } from '../../src/kernel/web/page-context.ts'
 import { Icon } from './icon.tsx'
@@ -35,15 +33,9 @@ type TableProps<Row> = {
   flow?: boolean
   /** The head stays in view. */
   stick?: boolean
-  keep?: Keep | undefined
   /** The rows are the list that the page's address asks for: titles of columns sort it. */
   sortable?: boolean | undefined
 }
-/**
- * Keeps the markup of rows (src/kernel/web/markup-per-rights.ts). `name`: the table and its columns. `records`: the
- * JSON of each row; undefined for one that shows a time, which is rendered for each reader.
- */
-export type Keep = { name: string; records: readonly (string | undefined)[] }
 
 const lookOf = <Row,>({ kind = 'wide', num }: Column<Row>) =>
   [kind === 'mid' || kind === 'lo' ? `hide ${kind}` : kind === 'tick' ? 'hide' : kind, num && 'num']
@@ -57,7 +49,7 @@ const Share = <Row,>({ of: { kind = 'wide', width } }: { of: Column<Row> }) => (
   />
 )
 
-export const Table = <Row,>({ label, rows, columns, idOf, flow, stick, keep, sortable }: TableProps<Row>) => (
+export const Table = <Row,>({ label, rows, columns, idOf, flow, stick, sortable }: TableProps<Row>) => (
   <table class={`t${flow ? ' flow' : ''}${stick ? ' stick' : ''}`}>
     <caption class="sr">{label}</caption>
     {(!flow || columns.some(({ width }) => width)) && (
@@ -75,11 +67,9 @@ export const Table = <Row,>({ label, rows, columns, idOf, flow, stick, keep, sor
       </tr>
     </thead>
     <tbody>
-      {keep && idOf ? (
-        <KeptRows rows={rows} columns={columns} idOf={idOf} keep={keep} />
-      ) : (
-        rows.map((row) => Row({ row, columns, id: idOf?.(row) }))
-      )}
+      {rows.map((row) => (
+        <Row row={row} columns={columns} id={idOf?.(row)} />
+      ))}
     </tbody>
   </table>
 )
@@ -126,17 +116,6 @@ const Row = <R,>({ row, columns, id }: RowProps<R>) => (
     ))}
   </tr>
 )
-
-type KeptRowsProps<Row> = Pick<TableProps<Row>, 'rows' | 'columns'> & { idOf: (row: Row) => string; keep: Keep }
-function KeptRows<R>({ rows, columns, idOf, keep }: KeptRowsProps<R>) {
-  const kept = useMarkupPerRights()
-  return rows.map((row, i) => {
-    const id = idOf(row)
-    const record = keep.records[i]
-    if (record === undefined) return Row({ row, columns, id })
-    return markup(kept(`${keep.name} ${id}`, record, () => Row({ row, columns, id })))
-  })
-}
 
 /** The same page with other filters; `null` removes one. Paging starts anew. */
 export function addressWith(at: Pick<At, 'path' | 'query'>, changes: Readonly<Record<string, string | null>>): string {

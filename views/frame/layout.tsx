@@ -6,7 +6,6 @@ import { closeSupport } from '../../src/identity/auth/sessions/support-session.t
 import { listNotices } from '../../src/identity/notices/notices.ts'
 import { iso } from '../../src/kernel/db/clock.ts'
 import type { Html } from '../../src/kernel/web/html.ts'
-import { PerRights } from '../../src/kernel/web/markup-per-rights.ts'
 import { actionsOf } from '../../src/kernel/web/navigation.ts'
 import { type Answers, ifAllowed } from '../../src/kernel/web/page.ts'
 import { useAt, usePageContext } from '../../src/kernel/web/page-context.ts'
@@ -235,7 +234,7 @@ function Banners() {
 const Dialogs = () => (
   <>
     <SecretOnce />
-    {useAt().path !== '/search' && <PerRights name="palette" render={() => <ActionsPalette />} />}
+    {useAt().path !== '/search' && <ActionsPalette />}
     <dialog id="confirm" aria-labelledby="confirm-t" />
     <dialog id="again" aria-labelledby="again-t">
       <div class="stack">

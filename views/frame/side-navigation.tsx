@@ -1,6 +1,5 @@
 // The navigation of each kind of account, and the account's own menu, both from what features declare.
 import { signOut } from '../../src/identity/auth/sign-in/sign-in.ts'
-import { PerRights } from '../../src/kernel/web/markup-per-rights.ts'
 import { type NavEntry, navGroups } from '../../src/kernel/web/navigation.ts'
 import { useAt } from '../../src/kernel/web/page-context.ts'
 import { Action } from '../components/action.tsx'
@@ -11,20 +10,14 @@ export function Navigation({ current }: { current: string | undefined }) {
   const groups = navGroups(at.registry, at.actor.kind).map(
     ([title, entries]) => [title, entries.filter((e) => !e.menu && at.isInNav(e))] as const,
   )
-  const names = groups.flatMap(([, entries]) => entries.map(({ name }) => name))
   return (
-    <PerRights name={`navigation ${current} of ${names}`} render={() => <Groups of={groups} current={current} />} />
+    <nav class="side" id="nav" aria-label="Main">
+      {groups.map(([title, entries]) => (
+        <NavGroup title={title} entries={entries} current={current} />
+      ))}
+    </nav>
   )
 }
-
-type GroupsProps = { of: readonly (readonly [title: string, entries: NavEntry[]])[]; current: string | undefined }
-const Groups = ({ of: groups, current }: GroupsProps) => (
-  <nav class="side" id="nav" aria-label="Main">
-    {groups.map(([title, entries]) => (
-      <NavGroup title={title} entries={entries} current={current} />
-    ))}
-  </nav>
-)
 
 const NavGroup = (props: { title: string; entries: readonly NavEntry[]; current: string | undefined }) =>
   props.entries.length > 0 ? (

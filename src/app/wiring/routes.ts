@@ -9,7 +9,6 @@ import type { RouteParts } from '../../kernel/feature.ts'
 import { pathStart } from '../../kernel/net/raw-path.ts'
 import { openapi } from '../../kernel/openapi/openapi.ts'
 import { VERSION } from '../../kernel/version.ts'
-import { MarkupCache } from '../../kernel/web/markup-cache.ts'
 import { isInNav } from '../../kernel/web/navigation.ts'
 import type { leadingTo } from '../../kernel/web/page.ts'
 import { addPages } from '../../kernel/web/serve-pages.ts'
@@ -37,7 +36,6 @@ export function publicRouter(base: WithApp, parts: RouteParts, leads: ReturnType
     beside,
     isRunning,
     asset: (name) => assets.url(name),
-    markupCache: new MarkupCache(3000), // a row and its record: 3 to 4 kB
     errorPage,
     httpContext,
     brand: (accountId) => brandFor(db, accountId),

@@ -162,10 +162,6 @@ export class JsonPage<Shown> implements Page<Shown> {
   }
 }
 
-/** The JSON of each row, where the page was put together from it; it tells whether a row has changed. */
-export const recordsOf = (page: Page<unknown>): readonly string[] | undefined =>
-  page instanceof JsonPage ? page.joined.rows.map(({ text }: JsonRow<unknown>) => text) : undefined
-
 /** Which rows of a list the caller asks for. `at`: how many stand before them. `limit`: how many are shown. */
 type Cutting = { list: string; at: number; limit: number; slice: Slice }
 

@@ -2,14 +2,12 @@
 import { createContext, createElement } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Html } from './html.ts'
-import type { MarkupCache } from './markup-cache.ts'
 import type { At } from './page.ts'
 
 export type PageContext = {
   at: At
   /** The address of a file of `public/assets.ts`; throws for a name that is not there. */
   asset(name: string): string
-  markupCache: MarkupCache
   /** The part of the page that is fetched alone; rendering puts its markup into `text`. */
   part?: { id: string; text?: string }
 }

@@ -12,7 +12,6 @@ import type { Registry } from '../registry.ts'
 import type { Brand } from './brand.ts'
 import { CSP_REPORT } from './csp-report.ts'
 import { type Html, rendered } from './html.ts'
-import type { MarkupCache } from './markup-cache.ts'
 import type { NavEntry } from './navigation.ts'
 import { type At, isFor, type Leads, mayFor, noPage, type Page, type Reads, readAll, render } from './page.ts'
 import { inContext } from './page-context.ts'
@@ -33,7 +32,6 @@ export type Site = {
   isRunning(always: any): boolean
   /** The address of a file for the browser, by the name that views know. */
   asset(name: string): string
-  markupCache: MarkupCache
   /** The page of a refusal. */
   errorPage(refusal: { status: number; message: string }, requestId: string, at: At): { title: string; body: Html }
   httpContext: HttpContext
@@ -102,7 +100,7 @@ function partOf(site: Site, request: Request, { at, data, always, frame }: PartR
   if (request.headers.get('If-None-Match') === etag)
     return new Response(null, { status: 304, headers: { ETag: etag, 'Cache-Control': 'private, no-store' } })
   const part: { id: string; text?: string } = { id }
-  const context = { at, asset: site.asset, markupCache: site.markupCache }
+  const context = { at, asset: site.asset }
   const drawn = frame()
   rendered(inContext({ ...context, part }, drawn.body))
   if (part.text === undefined) return undefined
@@ -151,7 +149,7 @@ function once<T>(ask: (value: T) => boolean): (value: T) => boolean {
 
 function document(site: Site, frame: Omit<Frame, 'nonce'>, status: number): Response {
   const nonce = randomBytes(16).toString('base64')
-  const context = { at: frame.at, asset: site.asset, markupCache: site.markupCache }
+  const context = { at: frame.at, asset: site.asset }
   return new Response(`<!doctype html>${rendered(inContext(context, site.layout({ ...frame, nonce })))}`, {
     status,
     headers: pageHeaders(nonce, frame.page?.madeStyles),

@@ -42,3 +42,28 @@ test('whoever orders can choose from all packages, also where a list has more th
   // Those, and the one that was there.
   expect(text.match(/name="packageId"/g)).toHaveLength(202)
 })
+
+test('a reader without the right to see customers gets no link to one', async () => {
+  using p = await world()
+  await p.admin('POST', '/admin/servers', p.order)
+  await p.settle()
+  const link = `href="/admin/customers/${p.order.ownerId}"`
+  const some = p.staff(['servers.see_all'] as never)
+  expect(await pageOf(p, p.owner.cookie, '/admin/servers')).toContain(link)
+  expect(await pageOf(p, some.cookie, '/admin/servers')).not.toContain(link)
+})
+
+test('a list names the nodes that are away to staff, once each, and not to the owners of their servers', async () => {
+  using p = await world()
+  for (const hostname of ['one', 'two']) await p.admin('POST', '/admin/servers', { ...p.order, hostname })
+  await p.settle()
+  const note = 'fra-01 is not connected.'
+  expect(await pageOf(p, p.owner.cookie, '/admin/servers')).not.toContain(note)
+  p.node.agent.disconnect()
+  const staff = await pageOf(p, p.owner.cookie, '/admin/servers')
+  expect(staff.split(note)).toHaveLength(2)
+  expect(staff).toContain(`href="/admin/nodes/${p.node.id}"`)
+  const own = await pageOf(p, p.customer.cookie, '/servers')
+  expect(own).toContain('Unreachable')
+  expect(own).not.toContain('fra-01')
+})

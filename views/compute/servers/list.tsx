@@ -4,7 +4,6 @@ import { exportAllServers, exportServers, listAllServers, listServers } from '..
 import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import { listCustomers } from '../../../src/identity/customers/customers.ts'
 import { getResellerAccount } from '../../../src/identity/resellers/own.ts'
-import { recordsOf } from '../../../src/kernel/api/list.ts'
 import { allIfAllowed, aroundParts, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Head } from '../../components/head.tsx'
@@ -126,7 +125,7 @@ function ServerList({ servers, packages, locations, nodes, saved, area }: ListPr
         empty={<NoServers area={area} />}
       >
         <NodesAway of={servers.data} />
-        <ServerTable servers={servers.data} area={area} records={recordsOf(servers)} tick={tick} sortable />
+        <ServerTable servers={servers.data} area={area} tick={tick} sortable />
       </List>
       {tick && <Chosen />}
     </>

@@ -1,6 +1,5 @@
 // The servers of a customer, own and shared ones.
 import { exportServers, listServers } from '../../../src/compute/servers/list.ts'
-import { recordsOf } from '../../../src/kernel/api/list.ts'
 import { page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Menu } from '../../components/action.tsx'
@@ -63,7 +62,6 @@ export function OwnServerTable({ of, choose }: { of: ListedServers; choose?: boo
     <ServerTable
       servers={servers}
       area=""
-      records={recordsOf(of)}
       owner={false}
       node={false}
       sortable={choose}

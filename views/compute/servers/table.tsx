@@ -18,11 +18,6 @@ export type Shown = {
   /** The box of a row that can be chosen, and the one in the head for all of them. */
   tick?: { all: ComponentChildren; one(s: ListedServer): ComponentChildren } | undefined
   actions?(s: ListedServer): ComponentChildren
-  /**
-   * The JSON of each server: the markup of rows is kept. `tick` and `actions` are then the same for readers with the
-   * same rights.
-   */
-  records?: readonly string[] | undefined
   sortable?: boolean | undefined
 }
 
@@ -85,7 +80,6 @@ export function ServerTable({
   node = true,
   tick,
   actions,
-  records,
   sortable,
 }: ServerTableProps) {
   const columns: (Column<ListedServer> | false)[] = [
@@ -124,12 +118,5 @@ export function ServerTable({
     !!actions && { title: 'Actions', kind: 'more', cell: actions },
   ]
   const shown = columns.filter((c): c is Column<ListedServer> => c !== false)
-  const keep = records && {
-    name: `servers ${area} ${[tick, place, node, owner, actions].map(Boolean)}`,
-    // A server on a node that is away says how long ago it was seen.
-    records: records.map((record, i) => (servers[i]!.nodeConnected ? record : undefined)),
-  }
-  return (
-    <Table label="Servers" rows={servers} columns={shown} idOf={(s) => s.id} stick keep={keep} sortable={sortable} />
-  )
+  return <Table label="Servers" rows={servers} columns={shown} idOf={(s) => s.id} stick sortable={sortable} />
 }
