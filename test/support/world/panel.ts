@@ -47,6 +47,7 @@ import { emptyQcow2 } from '../guest.ts'
 import { closedAtEnd } from '../opened.ts'
 import { eventually } from '../waiting/eventually.ts'
 import { type FakeAgent, fakeAgent } from './fake-agent.ts'
+import { fingerprint } from './fingerprint.ts'
 import { declarationsOf, eventsHeldTo } from './response-check.ts'
 import { type Size, seed } from './seed.ts'
 
@@ -116,16 +117,6 @@ const onlyExamples: Parameters<typeof distributionsOver>[1] = async ({ href }) =
     throw new NoAnswer('The tests have no internet.')
   const body = emptyQcow2()
   return { status: 206, headers: { 'content-range': `bytes 0-${body.length - 1}/${body.length}` }, body }
-}
-
-/**
- * Columns that say nothing of a call: a token and a session were seen, whatever became of it; a job that goes on beside
- * it makes the record of its workload anew.
- */
-const noted: Readonly<Record<string, object>> = {
-  tokens: { used_at: 0, used_from: '' },
-  sessions: { seen_at: 0 },
-  workloads: { version: 0 },
 }
 
 const isJson = ({ status, headers }: Response) =>
@@ -489,21 +480,7 @@ export async function panel(options: Options = {}) {
      * Everything a refused call must not have touched: every table, but for what is noted of every call, and those that
      * are named.
      */
-    fingerprint: (but: readonly string[] = []) =>
-      tables()
-        .filter((table) => !but.includes(table))
-        .map(
-          (table) =>
-            `${table} ${Bun.hash(
-              JSON.stringify(
-                controller.db.$client
-                  .query(`SELECT * FROM ${table}`)
-                  .all()
-                  .map((row: any) => ({ ...row, ...noted[table] })),
-              ),
-            ).toString(36)}`,
-        )
-        .join('\n'),
+    fingerprint: (but: readonly string[] = []) => fingerprint(controller.db, but),
     /** Runs until no job is going. */
     async settle() {
       for (let i = 0; i < 3; i++) {
@@ -553,15 +530,6 @@ export async function panel(options: Options = {}) {
       p.close()
     },
   }
-
-  const tables = () =>
-    controller.db.$client
-      .query<{ name: string }, []>(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
-      )
-      .all()
-      .map(({ name }) => name)
-      .filter((name) => name !== 'migrations')
 
   function signedIn(tx: any, account: any) {
     const cookie = insertSession(tx, account, { now, from: '127.0.0.1', userAgent: 'test' })
