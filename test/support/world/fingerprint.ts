@@ -14,7 +14,9 @@ const noted: Readonly<Record<string, readonly string[]>> = {
 type Lines = ReadonlyMap<string, string>
 const last = new WeakMap<Db, { moment: string; lines: Lines }>()
 
-/** A line for each table, but for those that are named. To read all rows takes milliseconds, and most calls write none. */
+/**
+ * A line for each table, but for those that are named. To read all rows takes milliseconds, and most calls write none.
+ */
 export function fingerprint(db: Db, but: readonly string[] = []): string {
   const moment = momentOf(db)
   let lines = last.get(db)
