@@ -359,7 +359,7 @@ for (const state of states)
     for (const [code, actions] of Object.entries(refused))
       for (const action of actions.split(' ') as Called[])
         test(`refuses ${action}: ${code}`, async () => {
-          // What is refused changes nothing, so one panel stands for all of it.
+          // A refused call changes nothing, so one panel is enough for all of them.
           const p = await stillIn(state)
           const before = fingerprint(p)
           const answer = await sent(p, action)
