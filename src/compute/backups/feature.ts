@@ -12,8 +12,8 @@ import { backupActions, keptAfterTermination, mostManual } from './model.ts'
 import { backupNotices, tellOfFailure } from './notices.ts'
 import { backupOfAudit, encryptedKey, hasLeftBackups } from './queries.ts'
 import { showRecoverySheet } from './recovery-sheet.ts'
-import { restoreBackup, restoringBackup } from './restore.ts'
-import { restoreToNewServer, restoringToNew } from './restore-new.ts'
+import { restoreBackup, restoringBackup } from './restore/restore.ts'
+import { restoreToNewServer, restoringToNew } from './restore/to-new-server.ts'
 import { backupKeys, backupKinds, backups } from './tables.ts'
 
 const errors = {

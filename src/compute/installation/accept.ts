@@ -6,7 +6,7 @@ import { type Location, location } from '../../fleet/locations/model.ts'
 import { changeWorkload } from '../../fleet/workloads/queries.ts'
 import { reserve } from '../../fleet/workloads/reserve.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
-import { invalid } from '../../kernel/api/errors.ts'
+import { type Code, invalid } from '../../kernel/api/errors.ts'
 import { type AppContext, see } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
@@ -20,6 +20,22 @@ export function namedIn(tx: Tx, actor: Actor, { packageId, nodeGroupId }: { pack
   if (pack.archived) throw invalid({ field: 'packageId', message: 'is archived. Choose another package.' })
   return { pack, where: see(tx, actor, location, nodeGroupId, 'nodeGroupId') }
 }
+
+/** The codes with which an order is refused. */
+export const refusalsOfOrder = [
+  'disk_too_small',
+  'image_not_supported',
+  'account_locked',
+  'reseller_suspended',
+  'package_not_allowed',
+  'location_not_allowed',
+  'quota_exceeded',
+  'location_closed',
+  'hostname_taken',
+  'no_capacity',
+  'no_addresses',
+  'placement_group_unmet',
+] as const satisfies Code[]
 
 type Accepted = Pick<
   Parameters<typeof reserve>[2],

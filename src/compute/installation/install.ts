@@ -1,7 +1,6 @@
 // The first installation of a server, at its order or when its owner sets it up. The two differ in the state to which a
 // failure returns the server. A reinstallation is a saga of its own (reinstall.ts), because there a system exists that
 // must survive a failure.
-import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { changeWorkload } from '../../fleet/workloads/queries.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
@@ -12,7 +11,16 @@ import { updateServer } from '../server-records/queries.ts'
 import { startVm } from '../server-vm/steps.ts'
 import { tellFailed } from './failed.ts'
 import { type Installing, NO_ANSWER, planInstallation, secretsIn, startupScriptIn } from './plan.ts'
-import { awaitBoot, fetchImage, makeDisk, readsLater, removeSeed, writeSeed } from './steps.ts'
+import {
+  awaitBoot,
+  defineNew,
+  fetchImage,
+  loadNetworkRules,
+  makeDisk,
+  readsLater,
+  removeSeed,
+  writeSeed,
+} from './steps.ts'
 
 const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup') =>
   saga<Installing>(kind, {
@@ -40,15 +48,8 @@ const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup
     .command('image', ...fetchImage)
     .command('disk', 'Making the disk', makeDisk)
     .command('seed', ...writeSeed)
-    // Before the vm's tap exists, so that it can never send with the address of another.
-    .command('firewall', 'Loading its network rules', {
-      do: ({ input, out }) => nodeCommand(input.nodeId, 'firewall.allow', out.plan.portRules),
-      undo: ({ input }) => nodeCommand(input.nodeId, 'firewall.forget', { workload: input.serverId }),
-    })
-    .command('define', 'Defining the virtual machine', {
-      do: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.vm),
-      undo: ({ input }) => nodeCommand(input.nodeId, 'vm.remove', { workload: input.serverId }),
-    })
+    .command('firewall', ...loadNetworkRules)
+    .command('define', ...defineNew)
     .command('start', ...startVm)
     .command('boot', ...awaitBoot)
     .command('unseed', ...removeSeed)

@@ -1,10 +1,13 @@
-// The steps that a first installation and a reinstallation have in common: each is the words for people and the step.
+// Steps that a first installation, a reinstallation and a restore to a new server have in common: each is the words for
+// people and the step.
 import { type ImageSource, nodeCommand } from '../../../agent/protocol/wire.ts'
 import { lookForBuild, sourceNow } from '../../catalog/images/renew.ts'
 import type { CommandSource } from '../../kernel/jobs/saga.ts'
 import { BOOT_LIMIT_SECONDS, type Installing, type Plan } from './plan.ts'
 
 type Planned = { input: Installing; out: { plan: Plan } }
+/** A step of every job that makes a vm, from an image or from a backup. */
+type Making<K extends keyof Plan> = { input: { serverId: string; nodeId: string }; out: { plan: Pick<Plan, K> } }
 type Booted = { input: Installing; out: { boot: { answered: 'agent' | 'ssh' | 'no' | 'off' } } }
 
 /** Sends the build that is current when the command goes out, and looks for a newer one when its file has changed. */
@@ -42,11 +45,29 @@ export const writeSeed = [
   },
 ] as const
 
+/** Comes before the vm's tap exists, so that it can never send with the address of another. */
+export const loadNetworkRules = [
+  'Loading its network rules',
+  {
+    do: ({ input, out }: Making<'portRules'>) => nodeCommand(input.nodeId, 'firewall.allow', out.plan.portRules),
+    undo: ({ input }: Making<never>) => nodeCommand(input.nodeId, 'firewall.forget', { workload: input.serverId }),
+  },
+] as const
+
+/** Defines the vm of a server that had none. */
+export const defineNew = [
+  'Defining the virtual machine',
+  {
+    do: ({ input, out }: Making<'vm'>) => nodeCommand(input.nodeId, 'vm.define', out.plan.vm),
+    undo: ({ input }: Making<never>) => nodeCommand(input.nodeId, 'vm.remove', { workload: input.serverId }),
+  },
+] as const
+
 export const awaitBoot = [
   'Waiting until it answers',
   {
     abandonable: true,
-    do: ({ input, out }: Planned) =>
+    do: ({ input, out }: Making<'address' | 'look'>) =>
       nodeCommand(input.nodeId, 'vm.await', {
         workload: input.serverId,
         address: out.plan.address,

@@ -15,7 +15,7 @@ import { startJob } from '../../kernel/jobs/start.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
 import type { MailContent } from '../../kernel/mail/mail-content.ts'
 import { type Given, given } from '../given.ts'
-import { acceptServer, namedIn } from '../installation/accept.ts'
+import { acceptServer, namedIn, refusalsOfOrder } from '../installation/accept.ts'
 import { installing } from '../installation/install.ts'
 import {
   access,
@@ -74,21 +74,7 @@ const ordering = {
   status: 201 as const,
   idempotent: true as const,
   dryRun: true as const,
-  refuses: [
-    'billing_service_id_taken',
-    'disk_too_small',
-    'image_not_supported',
-    'account_locked',
-    'reseller_suspended',
-    'package_not_allowed',
-    'location_not_allowed',
-    'quota_exceeded',
-    'location_closed',
-    'hostname_taken',
-    'no_capacity',
-    'no_addresses',
-    'placement_group_unmet',
-  ] satisfies Code[],
+  refuses: ['billing_service_id_taken', ...refusalsOfOrder] satisfies Code[],
   example: {
     ownerId: '<customer_id>',
     packageId: '<package_id>',

@@ -8,7 +8,7 @@ import { getServerBackupPlan } from '../../../src/compute/backups/plans/assign.t
 import { getBackupCalendar } from '../../../src/compute/backups/plans/calendar.ts'
 import { listBackupPlans } from '../../../src/compute/backups/plans/plans.ts'
 import { showRecoverySheet } from '../../../src/compute/backups/recovery-sheet.ts'
-import { restoreBackup } from '../../../src/compute/backups/restore.ts'
+import { restoreBackup } from '../../../src/compute/backups/restore/restore.ts'
 import { getServer } from '../../../src/compute/servers/list.ts'
 import { getResellerAccount } from '../../../src/identity/resellers/own.ts'
 import { listMemberships } from '../../../src/identity/team/memberships.ts'

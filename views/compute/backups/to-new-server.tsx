@@ -1,6 +1,6 @@
 // Restoring a backup to a new server, for those who order servers.
 import type { listPackages } from '../../../src/catalog/packages/packages.ts'
-import { restoreToNewServer } from '../../../src/compute/backups/restore-new.ts'
+import { restoreToNewServer } from '../../../src/compute/backups/restore/to-new-server.ts'
 import type { getResellerAccount } from '../../../src/identity/resellers/own.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { Action } from '../../components/action.tsx'

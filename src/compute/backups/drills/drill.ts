@@ -15,10 +15,10 @@ import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { subjectOfOwner } from '../../server-records/model.ts'
 import { GIB } from '../../server-vm/definition.ts'
-import { repositoryIn } from '../keys.ts'
 import { type Backup, backup, mustBeReady } from '../model.ts'
 import { noteDrillOfPlan } from '../plans/queries.ts'
 import { backupById, changeBackup } from '../queries.ts'
+import { readDisk } from '../restore/disk.ts'
 import { type DrillNode, memoryMbFor, nodeForDrill } from './placement.ts'
 import { drillsAtWork, forgetDrillFailure, keepDrillFailure, noteNight } from './queries.ts'
 
@@ -136,17 +136,7 @@ export const drilling = saga<Drilling>('drill', { lane: 'bulk', cancelWith: 'ser
     },
     undo: (tx, { input }) => releaseGuest(tx, input.drillId),
   })
-  .command('disk', 'Reading the disk from the backup', {
-    // Secrets are read when the command is sent: no job holds them.
-    do: ({ input: { nodeId, backupId }, out: { plan } }, { db, secrets }) =>
-      nodeCommand(nodeId, 'backup.restore', {
-        snapshot: plan.snapshot,
-        volume: plan.volume,
-        sizeBytes: plan.sizeBytes,
-        target: repositoryIn(db, secrets, nodeId, backupById(db, backupId)!),
-      }),
-    undo: ({ input, out }) => nodeCommand(input.nodeId, 'volume.remove', out.plan.volume),
-  })
+  .command('disk', ...readDisk(({ volume }: Plan) => volume))
   .command('start', 'Starting it without network', {
     do: ({ input: { nodeId, drillId }, out: { plan } }) =>
       nodeCommand(nodeId, 'drill.start', {

@@ -1,35 +1,37 @@
 // Restoring a backup to a new server of the same owner: an order whose disk comes from the backup. Its system keeps
 // what is in it and learns its new addresses at its first boot.
 import { Type as t } from 'typebox'
-import { nodeCommand } from '../../../agent/protocol/wire.ts'
-import { hardwareOf } from '../../catalog/images/hardware.ts'
-import { isNodeIn } from '../../fleet/node-records/queries.ts'
-import { changeWorkload } from '../../fleet/workloads/queries.ts'
-import { accountById } from '../../identity/account-records/queries.ts'
-import { mustAllowOrder } from '../../identity/resellers/model.ts'
-import { ApiError, invalid } from '../../kernel/api/errors.ts'
-import { described, fields, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
-import type { Tx } from '../../kernel/db/open.ts'
-import { emit } from '../../kernel/jobs/outbox.ts'
-import { saga } from '../../kernel/jobs/saga.ts'
-import { startJob } from '../../kernel/jobs/start.ts'
-import { exactGb } from '../../kernel/words.ts'
-import { addressesOf } from '../../network/ip-pools/allocate.ts'
-import { watchGuest } from '../guest/queries.ts'
-import { noteSeen } from '../guest/seen.ts'
-import { acceptServer, namedIn } from '../installation/accept.ts'
-import { hostname } from '../installation/order.ts'
-import { BOOT_LIMIT_SECONDS, NO_ANSWER, planInstallation } from '../installation/plan.ts'
-import { groupFor } from '../ordered-group.ts'
-import { inEvent, load, serverJob } from '../server-records/model.ts'
-import { updateServer } from '../server-records/queries.ts'
-import { withPrivateCards } from '../server-vm/private-cards.ts'
-import { hasNetworkSeed, identitySeed, networkSeed } from '../server-vm/seed.ts'
-import { mustBeOrderable } from '../workloads/order.ts'
-import { repositoryIn } from './keys.ts'
-import { type Backup, backup, mustBeReady } from './model.ts'
-import { backupById } from './queries.ts'
-import { isOnNodeOnly } from './reach.ts'
+import { nodeCommand } from '../../../../agent/protocol/wire.ts'
+import { hardwareOf } from '../../../catalog/images/hardware.ts'
+import { isNodeIn } from '../../../fleet/node-records/queries.ts'
+import { changeWorkload } from '../../../fleet/workloads/queries.ts'
+import { accountById } from '../../../identity/account-records/queries.ts'
+import { mustAllowOrder } from '../../../identity/resellers/model.ts'
+import { ApiError, invalid } from '../../../kernel/api/errors.ts'
+import { described, fields, namedSchema, nullable, operation } from '../../../kernel/api/operation.ts'
+import type { Tx } from '../../../kernel/db/open.ts'
+import { emit } from '../../../kernel/jobs/outbox.ts'
+import { saga } from '../../../kernel/jobs/saga.ts'
+import { startJob } from '../../../kernel/jobs/start.ts'
+import { exactGb } from '../../../kernel/words.ts'
+import { addressesOf } from '../../../network/ip-pools/allocate.ts'
+import { watchGuest } from '../../guest/queries.ts'
+import { noteSeen } from '../../guest/seen.ts'
+import { acceptServer, namedIn, refusalsOfOrder } from '../../installation/accept.ts'
+import { hostname } from '../../installation/order.ts'
+import { NO_ANSWER, planInstallation } from '../../installation/plan.ts'
+import { awaitBoot, defineNew, loadNetworkRules } from '../../installation/steps.ts'
+import { groupFor } from '../../ordered-group.ts'
+import { inEvent, load, serverJob } from '../../server-records/model.ts'
+import { updateServer } from '../../server-records/queries.ts'
+import { withPrivateCards } from '../../server-vm/private-cards.ts'
+import { hasNetworkSeed, identitySeed, networkSeed } from '../../server-vm/seed.ts'
+import { startVm } from '../../server-vm/steps.ts'
+import { mustBeOrderable } from '../../workloads/order.ts'
+import { type Backup, backup, mustBeReady } from '../model.ts'
+import { backupById } from '../queries.ts'
+import { isOnNodeOnly } from '../reach.ts'
+import { readDisk } from './disk.ts'
 
 const named = t.String({ minLength: 1, maxLength: 40 })
 
@@ -60,21 +62,7 @@ export const restoreToNewServer = operation({
   }),
   status: 201,
   idempotent: true,
-  refuses: [
-    'backup_not_ready',
-    'disk_too_small',
-    'image_not_supported',
-    'account_locked',
-    'reseller_suspended',
-    'package_not_allowed',
-    'location_not_allowed',
-    'quota_exceeded',
-    'location_closed',
-    'hostname_taken',
-    'no_capacity',
-    'no_addresses',
-    'placement_group_unmet',
-  ],
+  refuses: ['backup_not_ready', ...refusalsOfOrder],
   example: { packageId: '<package_id>', nodeGroupId: '<location_id>', hostname: 'web01-restored' },
   run({ tx, actor, target, body, clock, nodes }) {
     const { pack, where } = namedIn(tx, actor, body)
@@ -125,7 +113,7 @@ export const restoreToNewServer = operation({
 type Restoring = { serverId: string; nodeId: string; backupId: string; identity?: 'new' | 'keep' }
 
 /** Without a seed where the system cannot read one: its network is then set at its console. */
-function plan(tx: Tx, { serverId, identity = 'keep' }: Restoring, backup: Backup, jobId: string) {
+function planRestore(tx: Tx, { serverId, identity = 'keep' }: Restoring, backup: Backup, jobId: string) {
   changeWorkload(tx, serverId, { lifecycle: 'provisioning', failure: null })
   const target = load(tx, serverId)
   const planned = planInstallation(tx, target, { access: { passwordHash: null, publicKeys: [] } }, jobId)
@@ -146,7 +134,7 @@ export const restoringToNew = saga<Restoring>('restore_to_new', {
   retry: () => 'reinstall',
 })
   .record('plan', 'Planning the restore', {
-    do: (tx, { input, jobId }) => plan(tx, input, backupById(tx, input.backupId)!, jobId),
+    do: (tx, { input, jobId }) => planRestore(tx, input, backupById(tx, input.backupId)!, jobId),
     // A termination that was recorded meanwhile stays.
     undo: (tx, { input, error }) => {
       if (load(tx, input.serverId).lifecycle !== 'terminated')
@@ -158,43 +146,15 @@ export const restoringToNew = saga<Restoring>('restore_to_new', {
     },
     undoAtOnce: true,
   })
-  .command('disk', 'Reading the disk from the backup', {
-    do: ({ input: { nodeId, backupId }, out: { plan } }, { db, secrets }) =>
-      nodeCommand(nodeId, 'backup.restore', {
-        snapshot: plan.snapshot,
-        volume: plan.volume,
-        sizeBytes: plan.sizeBytes,
-        target: repositoryIn(db, secrets, nodeId, backupById(db, backupId)!),
-      }),
-    undo: ({ input, out }) => nodeCommand(input.nodeId, 'volume.remove', out.plan.volume),
-  })
+  .command('disk', ...readDisk((plan: ReturnType<typeof planRestore>) => plan.volume))
   .command('seed', 'Writing its new addresses for its first boot', {
     do: ({ input, out }) => (out.plan.seed ? nodeCommand(input.nodeId, 'seed.write', out.plan.seed) : undefined),
     undo: ({ input }) => nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId }),
   })
-  // Before the vm's tap exists, so that it can never send with the address of another.
-  .command('firewall', 'Loading its network rules', {
-    do: ({ input, out }) => nodeCommand(input.nodeId, 'firewall.allow', out.plan.portRules),
-    undo: ({ input }) => nodeCommand(input.nodeId, 'firewall.forget', { workload: input.serverId }),
-  })
-  .command('define', 'Defining the virtual machine', {
-    do: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.vm),
-    undo: ({ input }) => nodeCommand(input.nodeId, 'vm.remove', { workload: input.serverId }),
-  })
-  .command('start', 'Starting it', {
-    do: ({ input }) => nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }),
-    undo: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 0 }),
-  })
-  .command('boot', 'Waiting until it answers', {
-    abandonable: true,
-    do: ({ input, out }) =>
-      nodeCommand(input.nodeId, 'vm.await', {
-        workload: input.serverId,
-        address: out.plan.address,
-        limitSeconds: BOOT_LIMIT_SECONDS,
-        look: out.plan.look,
-      }),
-  })
+  .command('firewall', ...loadNetworkRules)
+  .command('define', ...defineNew)
+  .command('start', ...startVm)
+  .command('boot', ...awaitBoot)
   .command('unseed', 'Removing the data for its first boot', {
     do: ({ input, out }) =>
       out.plan.seed && (out.boot.answered === 'agent' || out.boot.answered === 'ssh')

@@ -1,27 +1,27 @@
 // Restoring a backup in place: the disk of the backup is made beside the present one, which stays until the vm runs
 // from the new one. Until the last step every undo leads back to the present disk.
-import { nodeCommand, type Vm, type Volume } from '../../../agent/protocol/wire.ts'
-import { hardwareOf, type SystemHardware } from '../../catalog/images/hardware.ts'
-import { refuseImage, runsOn } from '../../fleet/placement/hardware.ts'
-import { mustHaveSpace } from '../../fleet/storage-pools/space.ts'
-import { changeWorkload, takeDiskGeneration } from '../../fleet/workloads/queries.ts'
-import { changeSpare } from '../../fleet/workloads/stays/stays.ts'
-import { operation } from '../../kernel/api/operation.ts'
-import type { Db, Tx } from '../../kernel/db/open.ts'
-import { saga } from '../../kernel/jobs/saga.ts'
-import { exactGb } from '../../kernel/words.ts'
-import { startDestroying } from '../brake/brake.ts'
-import { watchGuest } from '../guest/queries.ts'
-import { diskJob } from '../server-records/disk-lock.ts'
-import { jobResponse, load, type Server, server } from '../server-records/model.ts'
-import { updateServer } from '../server-records/queries.ts'
-import { GIB, vmOf, volumeOf } from '../server-vm/definition.ts'
-import { removeDisk } from '../server-vm/remove-disk.ts'
-import { defineAfter, isOn, lookAtPower, shutDown, startAgain } from '../server-vm/steps.ts'
-import { firstLayer, forgetSnapshots } from '../snapshot-records/queries.ts'
-import { repositoryIn } from './keys.ts'
-import { backupActions, backupIn, mustBeRestorable } from './model.ts'
-import { backupById } from './queries.ts'
+import type { Vm, Volume } from '../../../../agent/protocol/wire.ts'
+import { hardwareOf, type SystemHardware } from '../../../catalog/images/hardware.ts'
+import { refuseImage, runsOn } from '../../../fleet/placement/hardware.ts'
+import { mustHaveSpace } from '../../../fleet/storage-pools/space.ts'
+import { changeWorkload, takeDiskGeneration } from '../../../fleet/workloads/queries.ts'
+import { changeSpare } from '../../../fleet/workloads/stays/stays.ts'
+import { operation } from '../../../kernel/api/operation.ts'
+import type { Db, Tx } from '../../../kernel/db/open.ts'
+import { saga } from '../../../kernel/jobs/saga.ts'
+import { exactGb } from '../../../kernel/words.ts'
+import { startDestroying } from '../../brake/brake.ts'
+import { watchGuest } from '../../guest/queries.ts'
+import { diskJob } from '../../server-records/disk-lock.ts'
+import { jobResponse, load, type Server, server } from '../../server-records/model.ts'
+import { updateServer } from '../../server-records/queries.ts'
+import { GIB, vmOf, volumeOf } from '../../server-vm/definition.ts'
+import { removeDisk } from '../../server-vm/remove-disk.ts'
+import { defineAfter, isOn, lookAtPower, shutDown, startAgain } from '../../server-vm/steps.ts'
+import { firstLayer, forgetSnapshots } from '../../snapshot-records/queries.ts'
+import { backupActions, backupIn, mustBeRestorable } from '../model.ts'
+import { backupById } from '../queries.ts'
+import { readDisk } from './disk.ts'
 
 /** Seconds for its system to shut down, so that it is consistent if it has to come back. */
 const GRACE_SECONDS = 60
@@ -114,16 +114,7 @@ export const restoringBackup = saga<Restoring>('restore', { lane: 'bulk', cancel
   })
   .record('plan', 'Planning', { do: (tx, { input }) => plan(tx, input) })
   .command('look', ...lookAtPower)
-  .command('disk', 'Reading the disk from the backup', {
-    do: ({ input: { nodeId, backupId }, out: { plan } }, { db, secrets }) =>
-      nodeCommand(nodeId, 'backup.restore', {
-        snapshot: plan.snapshot,
-        volume: plan.after.volume,
-        sizeBytes: plan.sizeBytes,
-        target: repositoryIn(db, secrets, nodeId, backupById(db, backupId)!),
-      }),
-    undo: ({ input, out }) => nodeCommand(input.nodeId, 'volume.remove', out.plan.after.volume),
-  })
+  .command('disk', ...readDisk((plan: Plan) => plan.after.volume))
   .command('stop', 'Shutting it down', shutDown(GRACE_SECONDS))
   .command('define', 'Putting the disk of the backup into place', defineAfter)
   .command('start', 'Starting it, if it ran', startAgain)
