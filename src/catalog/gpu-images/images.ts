@@ -1,14 +1,14 @@
 import { Type as t } from 'typebox'
 import { platformAddresses } from '../../fleet/nodes/addresses/platform.ts'
 import { invalid } from '../../kernel/api/errors.ts'
-import { page, paginate, sortParameter } from '../../kernel/api/list.ts'
-import { named } from '../../kernel/api/named.ts'
+import { page } from '../../kernel/api/list.ts'
 import { described, fields, line, nullable, operation, secret } from '../../kernel/api/operation.ts'
 import type { Secrets } from '../../kernel/crypto/secrets.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { disabledReason, publicOnly } from '../../kernel/net/egress.ts'
 import type { AppConfig } from '../../kernel/register.ts'
+import { goods, mayBeArchived } from '../goods-operations.ts'
 import { offerShortOfPorts, type UseContext } from '../in-use.ts'
 import {
   commandField,
@@ -20,14 +20,17 @@ import {
   SSH_PORT,
   showGpuImage,
 } from './model.ts'
-import {
-  countGpuImages,
-  gpuImageSorts,
-  gpuImagesByName,
-  insertGpuImage,
-  registryPassword,
-  updateGpuImage,
-} from './queries.ts'
+import { gpuImageQueries, gpuImageSorts, registryPassword } from './queries.ts'
+
+const imageGoods = goods({
+  word: 'image',
+  path: '/admin/gpu-images',
+  writers: ['gpu:write'],
+  queries: gpuImageQueries,
+  sorts: gpuImageSorts,
+  response: gpuImageResponse,
+  show: (call) => (image) => showGpuImage(call, image),
+})
 
 /** Names as registries know them (OCI distribution specification): no part is empty, `..` or begins with a hyphen. */
 const PART = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*'
@@ -95,19 +98,11 @@ const encrypted = (secrets: Secrets, id: string, password: string) =>
   secrets.encrypt(registryPassword.about({ id }), password)
 
 export const createGpuImage = operation({
+  ...imageGoods.creates,
   id: 'gpu-images.create',
-  method: 'POST',
-  path: '/admin/gpu-images',
   summary: 'Add a container image for GPU instances; nodes fetch it at its first use',
-  access: { staff: ['gpu:write'] },
   powers: ['runs_code'],
-  body: fields({
-    ...changeable,
-    reference,
-  }),
-  response: gpuImageResponse,
-  status: 201,
-  refuses: ['name_taken'],
+  body: fields({ ...changeable, reference }),
   example: {
     name: 'PyTorch 2.9',
     reference: `registry.example.com/ml/pytorch@sha256:${'0'.repeat(64)}`,
@@ -129,10 +124,7 @@ export const createGpuImage = operation({
       command: given.command?.length ? given.command : null,
       encryptedRegistryPassword: plain === undefined ? null : encrypted(secrets, id, plain),
     }
-    return showGpuImage(
-      call,
-      named('image', () => insertGpuImage(tx, row)),
-    )
+    return showGpuImage(call, imageGoods.insert(tx, row))
   },
 })
 
@@ -140,21 +132,17 @@ export const createGpuImage = operation({
 const snapshot = ({ target: { encryptedRegistryPassword: _, ...shown } }: { tx: Db; target: GpuImage }) => shown
 
 export const changeGpuImage = operation({
+  ...imageGoods.changes,
   id: 'gpu-images.update',
-  method: 'PATCH',
-  path: '/admin/gpu-images/{id}',
   summary: 'Change an image of GPU instances, or archive it; instances take it over when they are made anew',
-  access: { staff: ['gpu:write'] },
   powers: ['runs_code'],
   on: gpuImage,
   body: fields({
     ...(Object.fromEntries(Object.entries(changeable).map(([name, schema]) => [name, t.Optional(schema)])) as {
       [K in keyof typeof changeable]: ReturnType<typeof t.Optional<(typeof changeable)[K]>>
     }),
-    archived: t.Optional(t.Boolean()),
+    ...mayBeArchived,
   }),
-  response: gpuImageResponse,
-  refuses: ['name_taken'],
   example: { mostMb: 16_384 },
   auditSnapshot: snapshot,
   run(call) {
@@ -175,10 +163,7 @@ export const changeGpuImage = operation({
       ...(given.command?.length === 0 && { command: null }),
       ...(login !== undefined && { encryptedRegistryPassword: login }),
     }
-    return showGpuImage(
-      call,
-      named('image', () => updateGpuImage(tx, target, change)),
-    )
+    return showGpuImage(call, imageGoods.update(tx, target, change))
   },
 })
 
@@ -190,22 +175,10 @@ function mustFitOffers(call: UseContext, image: GpuImage) {
 }
 
 export const listGpuImages = operation({
+  ...imageGoods.lists,
   id: 'gpu-images.list',
-  method: 'GET',
-  path: '/admin/gpu-images',
   summary: 'The images that GPU instances run, by name, without passwords',
   access: { staff: ['servers:read', 'servers:create', 'gpu:write'] },
-  query: { sort: sortParameter(gpuImageSorts, 'by name') },
-  pages: { usual: 100, most: 200 },
   response: page(gpuImageResponse),
-  run: (call) =>
-    paginate({
-      call,
-      name: 'gpu images',
-      sorts: gpuImageSorts,
-      rows: (slice) => gpuImagesByName(call.tx, slice),
-      keyOf: ({ name }) => name,
-      show: (image) => showGpuImage(call, image),
-      total: () => countGpuImages(call.tx),
-    }),
+  run: imageGoods.list,
 })

@@ -17,9 +17,4 @@ export const gpuImageById = rowBy(gpuImages, gpuImages.id)
 
 /** The orders of the list. */
 export const gpuImageSorts = { name: 'gpu_images.name', archived: 'gpu_images.archived' } satisfies Sorts
-export const {
-  byName: gpuImagesByName,
-  count: countGpuImages,
-  insert: insertGpuImage,
-  update: updateGpuImage,
-} = queriesOfGoods(gpuImages)
+export const gpuImageQueries = queriesOfGoods(gpuImages)

@@ -2,25 +2,26 @@ import { Type as t } from 'typebox'
 import { knownModels } from '../../fleet/gpus/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { invalid } from '../../kernel/api/errors.ts'
-import { paginate, sortParameter } from '../../kernel/api/list.ts'
-import { named } from '../../kernel/api/named.ts'
 import { described, fields, nullable, operation, see } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { bodyOf, changesOf } from '../../kernel/fields/field-list.ts'
 import { count } from '../../kernel/words.ts'
+import { goods, mayBeArchived } from '../goods-operations.ts'
 import { containerPortsOf, gpuImage } from '../gpu-images/model.ts'
 import { gpuOfferFields } from './fields.ts'
 import { type GpuOffer, gpuOffer, gpuOfferResponse, offersShown } from './model.ts'
-import {
-  countGpuOffers,
-  gpuOfferSorts,
-  gpuOffersByName,
-  imagesIn,
-  insertGpuOffer,
-  setImages,
-  updateGpuOffer,
-} from './queries.ts'
+import { gpuOfferQueries, gpuOfferSorts, imagesIn, setImages } from './queries.ts'
+
+const offerGoods = goods({
+  word: 'offer',
+  path: '/admin/gpu-offers',
+  writers: ['gpu:write'],
+  queries: gpuOfferQueries,
+  sorts: gpuOfferSorts,
+  response: gpuOfferResponse,
+  show: offersShown,
+})
 
 const imageIds = described(
   t.Array(t.String({ minLength: 1, maxLength: 40 }), { minItems: 1, maxItems: 50 }),
@@ -45,15 +46,10 @@ function checkedImages(
 }
 
 export const createGpuOffer = operation({
+  ...offerGoods.creates,
   id: 'gpu-offers.create',
-  method: 'POST',
-  path: '/admin/gpu-offers',
   summary: 'Add an offer that GPU instances can be ordered with',
-  access: { staff: ['gpu:write'] },
   body: fields({ ...bodyOf(gpuOfferFields), imageIds }),
-  response: gpuOfferResponse,
-  status: 201,
-  refuses: ['name_taken'],
   example: {
     name: '1x H100',
     model: 'NVIDIA H100 80GB HBM3',
@@ -72,26 +68,22 @@ export const createGpuOffer = operation({
     const usual = { ports: gpuOfferFields.ports.usual, ownIpv4: gpuOfferFields.ownIpv4.usual }
     const row = { id: newId('off'), ...usual, ...given, createdAt: clock() }
     const images = checkedImages(tx, actor, ids, row)
-    const made = named('offer', () => insertGpuOffer(tx, row))
+    const made = offerGoods.insert(tx, row)
     setImages(tx, made.id, images)
     return offersShown(call)(made)
   },
 })
 
 export const changeGpuOffer = operation({
+  ...offerGoods.changes,
   id: 'gpu-offers.update',
-  method: 'PATCH',
-  path: '/admin/gpu-offers/{id}',
   summary: 'Change an offer of GPU instances, or archive it; instances keep what they were ordered with',
-  access: { staff: ['gpu:write'] },
   on: gpuOffer,
   body: fields({
     ...changesOf(gpuOfferFields),
     imageIds: t.Optional(imageIds),
-    archived: t.Optional(t.Boolean()),
+    ...mayBeArchived,
   }),
-  response: gpuOfferResponse,
-  refuses: ['name_taken'],
   example: { billingProductId: 'whmcs:81' },
   auditSnapshot: ({ tx, target }) => ({ ...target, imageIds: imagesIn(tx, target.id).map(({ id }) => id) }),
   run(call) {
@@ -100,20 +92,17 @@ export const changeGpuOffer = operation({
       imageIds?: string[]
     }
     const images = checkedImages(tx, actor, ids, { ...target, ...given })
-    const changed = named('offer', () => updateGpuOffer(tx, target, given))
+    const changed = offerGoods.update(tx, target, given)
     setImages(tx, target.id, images)
     return offersShown(call)(changed)
   },
 })
 
 export const listGpuOffers = operation({
+  ...offerGoods.lists,
   id: 'gpu-offers.list',
-  method: 'GET',
-  path: '/admin/gpu-offers',
   summary: 'Offers of GPU instances, with what is free of each in every location now',
   access: { staff: ['servers:read', 'servers:create', 'gpu:write'] },
-  query: { sort: sortParameter(gpuOfferSorts, 'by name') },
-  pages: { usual: 100, most: 200 },
   response: t.Object({
     data: t.Array(gpuOfferResponse),
     nextCursor: nullable(t.String()),
@@ -123,17 +112,5 @@ export const listGpuOffers = operation({
       'The models of cards that nodes report.',
     ),
   }),
-  run(call) {
-    const { tx } = call
-    const list = paginate({
-      call,
-      name: 'gpu offers',
-      sorts: gpuOfferSorts,
-      rows: (slice) => gpuOffersByName(tx, slice),
-      keyOf: ({ name }) => name,
-      show: offersShown(call),
-      total: () => countGpuOffers(tx),
-    })
-    return { ...list, models: knownModels(tx) }
-  },
+  run: (call) => ({ ...offerGoods.list(call), models: knownModels(call.tx) }),
 })

@@ -18,12 +18,7 @@ export const gpuOfferSorts = {
   cards: 'gpu_offers.cards',
   archived: 'gpu_offers.archived',
 } satisfies Sorts
-export const {
-  byName: gpuOffersByName,
-  count: countGpuOffers,
-  insert: insertGpuOffer,
-  update: updateGpuOffer,
-} = queriesOfGoods(gpuOffers)
+export const gpuOfferQueries = queriesOfGoods(gpuOffers)
 /** Every offer by name, archived ones too. */
 export const everyGpuOffer = (tx: Db): GpuOffer[] => tx.select().from(gpuOffers).orderBy(gpuOffers.name).all()
 

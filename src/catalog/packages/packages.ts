@@ -1,15 +1,24 @@
 import { Type as t } from 'typebox'
 import { listedLocations, locationResponse } from '../../fleet/locations/model.ts'
 import { invalid } from '../../kernel/api/errors.ts'
-import { paginate, sortParameter } from '../../kernel/api/list.ts'
-import { named } from '../../kernel/api/named.ts'
 import { fields, nullable, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { bodyOf, changesOf } from '../../kernel/fields/field-list.ts'
+import { goods, mayBeArchived } from '../goods-operations.ts'
 import { packageFields } from './fields.ts'
 import { packageOnSale, packageResponse, showPackage } from './model.ts'
-import { countPackages, insertPackage, packageSorts, packagesByName, updatePackage } from './queries.ts'
+import { packageQueries, packageSorts } from './queries.ts'
 import type { Package } from './tables.ts'
+
+const packageGoods = goods({
+  word: 'package',
+  path: '/admin/packages',
+  writers: ['packages:write'],
+  queries: packageQueries,
+  sorts: packageSorts,
+  response: packageResponse,
+  show: (call) => (row) => showPackage(call, row),
+})
 
 const example = {
   name: 'KVM 2G',
@@ -29,70 +38,42 @@ function mustNameThrottle({ overTraffic, throttleMbps }: Partial<Package>) {
 }
 
 export const createPackage = operation({
+  ...packageGoods.creates,
   id: 'packages.create',
-  method: 'POST',
-  path: '/admin/packages',
   summary: 'Add a package that servers can be ordered with',
-  access: { staff: ['packages:write'] },
   body: fields(bodyOf(packageFields)),
-  response: packageResponse,
-  status: 201,
-  refuses: ['name_taken'],
   example,
   run(call) {
-    const { tx, body, clock } = call
-    mustNameThrottle(body)
-    const made = named('package', () => insertPackage(tx, { id: newId('pkg'), ...body, createdAt: clock() }))
-    return showPackage(call, made)
+    mustNameThrottle(call.body)
+    const row = { id: newId('pkg'), ...call.body, createdAt: call.clock() }
+    return showPackage(call, packageGoods.insert(call.tx, row))
   },
 })
 
 export const changePackage = operation({
+  ...packageGoods.changes,
   id: 'packages.update',
-  method: 'PATCH',
-  path: '/admin/packages/{id}',
   summary: 'Change a package; servers keep what they were ordered with, and follow its limits of mail and connections',
-  access: { staff: ['packages:write'] },
   on: packageOnSale,
-  body: fields({ ...changesOf(packageFields), archived: t.Optional(t.Boolean()) }),
-  response: packageResponse,
-  refuses: ['name_taken'],
+  body: fields({ ...changesOf(packageFields), ...mayBeArchived }),
   example: { trafficGb: 4000 },
   run(call) {
-    const { tx, target, body } = call
-    mustNameThrottle({ ...target, ...(body as Partial<Package>) })
-    return showPackage(
-      call,
-      named('package', () => updatePackage(tx, target, body as Partial<Package>)),
-    )
+    const given = call.body as Partial<Package>
+    mustNameThrottle({ ...call.target, ...given })
+    return showPackage(call, packageGoods.update(call.tx, call.target, given))
   },
 })
 
 export const listPackages = operation({
+  ...packageGoods.lists,
   id: 'packages.list',
-  method: 'GET',
-  path: '/admin/packages',
   summary: 'Packages and locations with their identifiers: what an order names',
   access: { staff: ['servers:read', 'servers:create', 'packages:write'] },
-  query: { sort: sortParameter(packageSorts, 'by name') },
-  pages: { usual: 100, most: 200 },
   response: t.Object({
     data: t.Array(packageResponse),
     nextCursor: nullable(t.String()),
     total: t.Integer(),
     locations: t.Array(locationResponse),
   }),
-  run(call) {
-    const { tx } = call
-    const list = paginate({
-      call,
-      name: 'packages',
-      sorts: packageSorts,
-      rows: (slice) => packagesByName(tx, slice),
-      keyOf: (p) => p.name,
-      show: (p) => showPackage(call, p),
-      total: () => countPackages(tx),
-    })
-    return { ...list, locations: listedLocations(call) }
-  },
+  run: (call) => ({ ...packageGoods.list(call), locations: listedLocations(call) }),
 })

@@ -21,12 +21,7 @@ export const packageSorts = {
   trafficGb: 'packages.traffic_gb',
   archived: 'packages.archived',
 } satisfies Sorts
-export const {
-  byName: packagesByName,
-  count: countPackages,
-  insert: insertPackage,
-  update: updatePackage,
-} = queriesOfGoods(packages)
+export const packageQueries = queriesOfGoods(packages)
 /** Every package, in the order of their names. */
 export const allPackages = (tx: Db): Package[] => tx.select().from(packages).orderBy(asc(packages.name)).all()
 

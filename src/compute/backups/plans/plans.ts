@@ -1,9 +1,8 @@
-import { Type as t } from 'typebox'
+import { goods, mayBeArchived } from '../../../catalog/goods-operations.ts'
 import { endWait, mustWait, type WeakeningKind } from '../../../identity/weakenings/wait.ts'
 import { nameOf } from '../../../kernel/api/actor.ts'
 import { invalid } from '../../../kernel/api/errors.ts'
-import { page, paginate } from '../../../kernel/api/list.ts'
-import { named } from '../../../kernel/api/named.ts'
+import { page } from '../../../kernel/api/list.ts'
 import { fields, operation, see } from '../../../kernel/api/operation.ts'
 import { newId } from '../../../kernel/db/ids.ts'
 import { bodyOf, changesOf } from '../../../kernel/fields/field-list.ts'
@@ -12,16 +11,21 @@ import { count } from '../../../kernel/words.ts'
 import { backupTarget } from '../../backup-target-records/model.ts'
 import { planFields, planKeeps, planTimes } from './fields.ts'
 import { type BackupPlan, backupPlan, backupPlanResponse, showBackupPlan } from './model.ts'
-import {
-  backupPlanById,
-  backupPlansByName,
-  countBackupPlans,
-  insertBackupPlan,
-  retimeServers,
-  updateBackupPlan,
-} from './queries.ts'
+import { backupPlanById, backupPlanQueries, retimeServers } from './queries.ts'
 import { keepWords } from './retention.ts'
 import { mostWindowMinutes, type Times } from './times.ts'
+
+const planGoods = goods({
+  word: 'backup plan',
+  path: '/admin/backup-plans',
+  writers: ['packages:write'],
+  queries: backupPlanQueries,
+  response: backupPlanResponse,
+  show({ tx, clock }) {
+    const now = clock()
+    return (plan) => showBackupPlan(tx, now, plan)
+  },
+})
 
 const example = {
   name: 'Every night',
@@ -52,40 +56,30 @@ function zoneOf({ every, timeZone: given, windowMinutes }: Times): string {
 }
 
 export const createBackupPlan = operation({
+  ...planGoods.creates,
   id: 'backup-plans.create',
-  method: 'POST',
-  path: '/admin/backup-plans',
   summary: 'Add a backup plan that servers can be put on',
-  access: { staff: ['packages:write'] },
   body: fields(bodyOf(planFields)),
-  response: backupPlanResponse,
-  status: 201,
-  refuses: ['name_taken'],
   example,
   run({ tx, actor, body, clock }) {
     const timeZone = zoneOf(body)
     const { id: targetId } = see(tx, actor, backupTarget, body.targetId, 'targetId')
     const now = clock()
-    const made = named('backup plan', () =>
-      insertBackupPlan(tx, { ...body, timeZone, id: newId('bpl'), targetId, createdAt: now }),
-    )
-    return showBackupPlan(tx, now, made)
+    const row = { ...body, timeZone, id: newId('bpl'), targetId, createdAt: now }
+    return showBackupPlan(tx, now, planGoods.insert(tx, row))
   },
 })
 
 export const changeBackupPlan = operation({
+  ...planGoods.changes,
   id: 'backup-plans.update',
-  method: 'PATCH',
-  path: '/admin/backup-plans/{id}',
   summary:
     'Change a backup plan; its servers follow it from their next backup on. That it keeps less needs a person, and ' +
     'waits',
-  access: { staff: ['packages:write'] },
   requiresRecentAuth: Object.keys(planKeeps),
   powers: ['lifts_protection'],
   on: backupPlan,
-  body: fields({ ...changesOf(planFields), archived: t.Optional(t.Boolean()) }),
-  response: backupPlanResponse,
+  body: fields({ ...changesOf(planFields), ...mayBeArchived }),
   refuses: ['name_taken', 'token_not_allowed'],
   example: { keepDaily: 14 },
   run(call) {
@@ -96,7 +90,7 @@ export const changeBackupPlan = operation({
     const given = wanted.timeZone === undefined ? wanted : { ...wanted, timeZone }
     if (given.targetId !== undefined || given.archived === false)
       see(tx, actor, backupTarget, after.targetId, 'targetId')
-    const changed = named('backup plan', () => updateBackupPlan(tx, target, given))
+    const changed = planGoods.update(tx, target, given)
     if (timing.some((name) => changed[name] !== target[name])) retimeServers(tx, target.id)
     return showBackupPlan(tx, clock(), changed)
   },
@@ -122,30 +116,17 @@ export const planWeakening: WeakeningKind = {
   kind: 'backup_plan',
   apply(tx, { name, value }) {
     const target = backupPlanById(tx, name)
-    if (target) updateBackupPlan(tx, target, value as Partial<BackupPlan>)
+    if (target) backupPlanQueries.update(tx, target, value as Partial<BackupPlan>)
   },
 }
 
 const timing = Object.keys(planTimes) as (keyof typeof planTimes)[]
 
 export const listBackupPlans = operation({
+  ...planGoods.lists,
   id: 'backup-plans.list',
-  method: 'GET',
-  path: '/admin/backup-plans',
   summary: 'Backup plans by name, with their identifiers: what servers can be put on',
   access: { staff: ['servers:read', 'servers:resize', 'packages:write'] },
-  pages: { usual: 100, most: 200 },
   response: page(backupPlanResponse),
-  run(call) {
-    const { tx, clock } = call
-    const now = clock()
-    return paginate({
-      call,
-      name: 'backup plans',
-      rows: (slice) => backupPlansByName(tx, slice),
-      keyOf: (plan) => plan.name,
-      show: (plan) => showBackupPlan(tx, now, plan),
-      total: () => countBackupPlans(tx),
-    })
-  },
+  run: planGoods.list,
 })

@@ -13,12 +13,7 @@ export const planReference = reference(backupPlans, ['name', 'drilledAt'])
 export const backupPlanTarget: AuditTarget = { prefix: 'bpl', name: (id) => planReference.value('name', id) }
 export const backupPlanById = rowBy(backupPlans, backupPlans.id)
 
-export const {
-  byName: backupPlansByName,
-  count: countBackupPlans,
-  insert: insertBackupPlan,
-  update: updateBackupPlan,
-} = queriesOfGoods(backupPlans)
+export const backupPlanQueries = queriesOfGoods(backupPlans)
 
 const statements = prepared(({ $client }) => ({
   serversOn: $client.prepare<{ n: number }, [string]>(
