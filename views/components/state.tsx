@@ -104,36 +104,57 @@ type ServerStateProps = {
 /** States in which the node has something of the server: while the node is away, nobody knows whether they last. */
 const onNode: ReadonlySet<ServerStatus> = new Set(['provisioning', 'running', 'stopped', 'suspended'])
 
-/** A node that is away goes before a running job, which waits for it, and a job before the state that it changes. */
 export function ServerState({ of, tag }: ServerStateProps) {
   const { status, job, nodeConnected = true, nodeSeenAt = null, powerKnownAt = null } = of
-  if (!nodeConnected && onNode.has(status))
+  const isOld = powerKnownAt !== null && !job && (status === 'running' || status === 'stopped')
+  return (
+    <WorkloadState
+      of={{ job, nodeConnected: nodeConnected || !onNode.has(status), nodeSeenAt }}
+      words={serverStates[status]}
+      look={appearances[status]}
+      works={works}
+      more={isOld ? 'last known' : undefined}
+      tag={tag}
+    />
+  )
+}
+
+type WorkloadStateProps = {
+  /** `nodeConnected`: true also where its node says nothing more of it. */
+  of: { job: { kind: string; progress: number } | null; nodeConnected: boolean; nodeSeenAt: string | null }
+  words: string
+  look: readonly [Tone, IconName]
+  /** The state while a job of a kind changes it. */
+  works: Readonly<Record<string, string>>
+  more?: string | undefined
+  tag?: boolean | undefined
+}
+/** A node that is away goes before a running job, which waits for it, and a job before the state that it changes. */
+export function WorkloadState({ of, words, look, works, more, tag }: WorkloadStateProps) {
+  const { job, nodeConnected, nodeSeenAt } = of
+  if (!nodeConnected) {
+    const seen = nodeSeenAt && (
+      <>
+        last seen {words.toLowerCase()} <Time iso={nodeSeenAt} />
+      </>
+    )
     return (
       <>
         <State tone="bad" shape="away" tag={tag}>
-          Unreachable{' '}
-          {tag && nodeSeenAt && (
-            <span>
-              · last seen {serverStates[status].toLowerCase()} <Time iso={nodeSeenAt} />
-            </span>
-          )}
+          Unreachable {tag && seen && <span>· {seen}</span>}
         </State>
-        {!tag && nodeSeenAt && (
-          <small>
-            last seen {serverStates[status].toLowerCase()} <Time iso={nodeSeenAt} />
-          </small>
-        )}
+        {!tag && seen && <small>{seen}</small>}
       </>
     )
-  const [tone, shape] = job ? (['work', 'work'] as const) : appearances[status]
-  const isOld = powerKnownAt !== null && !job && (status === 'running' || status === 'stopped')
+  }
+  const [tone, shape] = job ? (['work', 'work'] as const) : look
   return (
     <>
       <State tone={tone} shape={shape} tag={tag}>
-        {job ? `${works[job.kind] ?? 'Working'} ${job.progress} %` : serverStates[status]}
-        {isOld && tag && <span> · last known</span>}
+        {job ? `${works[job.kind] ?? 'Working'} ${job.progress} %` : words}
+        {more && tag && <span> · {more}</span>}
       </State>
-      {isOld && !tag && <small>last known</small>}
+      {more && !tag && <small>{more}</small>}
     </>
   )
 }

@@ -1,11 +1,9 @@
 import { Type as t } from 'typebox'
-import { billingServiceFits } from '../../fleet/workloads/queries.ts'
-import { searchWorkloads } from '../../fleet/workloads/search.ts'
 import { areas } from '../../identity/account-records/areas.ts'
-import { own, visible } from '../../identity/team/access.ts'
 import { minute, second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
+import { searchOf } from '../workloads/search.ts'
 import { crashedInstances, failedInstances } from './attention.ts'
 import { createInstance } from './create.ts'
 import { settingHttpNames, tellHostsTheirNames } from './http/names.ts'
@@ -187,25 +185,5 @@ export const gpuInstancesFeature = feature({
       page: ({ id, isGone }, { kind }) => (kind === 'staff' || !isGone ? pageOf(areas[kind], id) : undefined),
     },
   ],
-  search: [
-    {
-      type: 'GPU instance',
-      position: 12,
-      place: ({ actor }) => (actor.scopes.has('servers:read') ? `${pageOfList(areas[actor.kind])}/` : undefined),
-      find: ({ tx, actor }, text, most) =>
-        searchWorkloads(
-          tx,
-          gpuInstanceKind,
-          {
-            visible: visible(tx, actor),
-            text,
-            also(word) {
-              const [theirs, called] = [own(actor), billingServiceFits(word)]
-              return { where: `(${theirs.where} AND ${called.where})`, values: [...theirs.values, ...called.values] }
-            },
-          },
-          most,
-        ),
-    },
-  ],
+  search: [searchOf(gpuInstanceKind, { type: 'GPU instance', position: 12, list: pageOfList })],
 })

@@ -1,8 +1,6 @@
-import { billingServiceFits } from '../../fleet/workloads/queries.ts'
 import { everyWorkload, firstToSetUp, isAnySetUp } from '../../fleet/workloads/reports.ts'
-import { searchWorkloads } from '../../fleet/workloads/search.ts'
 import { areas } from '../../identity/account-records/areas.ts'
-import { own, visible } from '../../identity/team/access.ts'
+import { visible } from '../../identity/team/access.ts'
 import { minute } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { addressesOf, isOwn } from '../../network/ip-pools/allocate.ts'
@@ -15,6 +13,7 @@ import {
   serversWithPackage,
   serverTarget,
 } from '../server-records/queries.ts'
+import { searchOf } from '../workloads/search.ts'
 import { awayServers, crashedServers, failedServers, waitingServers } from './attention.ts'
 import { createResellerServer, createServer } from './create.ts'
 import { changeServerOwner } from './life/change-owner.ts'
@@ -205,27 +204,7 @@ export const serversFeature = feature({
       page: ({ id, isGone }, { kind }) => (kind === 'staff' || !isGone ? `${areas[kind]}/servers/${id}` : undefined),
     },
   ],
-  search: [
-    {
-      type: 'server',
-      position: 10,
-      place: ({ actor }) => (actor.scopes.has('servers:read') ? `${areas[actor.kind]}/servers/` : undefined),
-      find: ({ tx, actor }, text, most) =>
-        searchWorkloads(
-          tx,
-          serverKind,
-          {
-            visible: visible(tx, actor),
-            text,
-            also(word) {
-              const [theirs, called] = [own(actor), billingServiceFits(word)]
-              return { where: `(${theirs.where} AND ${called.where})`, values: [...theirs.values, ...called.values] }
-            },
-          },
-          most,
-        ),
-    },
-  ],
+  search: [searchOf(serverKind, { type: 'server', position: 10, list: (area) => `${area}/servers` })],
   checklist: [
     {
       kinds: ['staff'],

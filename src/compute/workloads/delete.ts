@@ -1,8 +1,9 @@
 // The end of a workload: it is recorded at once, and its job takes from the node what the kind does not keep.
 import type { Static, TSchema } from 'typebox'
-import type { Workload } from '../../fleet/workloads/queries.ts'
+import { type Workload, workloadsToPurge } from '../../fleet/workloads/queries.ts'
 import type { Code } from '../../kernel/api/errors.ts'
 import { type Call, type Operation, operation, type Resource } from '../../kernel/api/operation.ts'
+import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import type { ActingKind } from './acting.ts'
 
 type Own<Row, A extends TSchema> = Pick<Operation, 'access' | 'query'> & {
@@ -41,3 +42,19 @@ export const deleting = <Row extends Workload, Action extends string, A extends 
     refuses: [...states.refusalsOf(action), ...refuses],
     run: (call) => answer.of(call.target.id, end(call)),
   })
+
+/** So many ends fall due in one transaction each; the next turn takes more. */
+const ENDED_AT_ONCE = 100
+type Ending<Row> = { kind: string; now: number; load(tx: Tx, id: string): Row; end(tx: Tx, target: Row): void }
+/** Ends what was terminated and is not to be brought back any more, each in a transaction of its own. */
+export function endDue<Row extends Pick<Workload, 'purgeAt' | 'purgeHeld'>>(
+  db: Db,
+  { kind, now, load, end }: Ending<Row>,
+) {
+  for (const { id } of workloadsToPurge(db, kind, now, ENDED_AT_ONCE))
+    write(db, (tx) => {
+      const target = load(tx, id)
+      // Between the two reads it may have been brought back.
+      if (target.purgeAt !== null && target.purgeAt <= now && !target.purgeHeld) end(tx, target)
+    })
+}

@@ -16,6 +16,7 @@ import { Live } from '../../components/live.tsx'
 import { Note } from '../../components/section.tsx'
 import { PageTabs } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
+import { OwnerLink } from '../workloads/cells.tsx'
 import { JobBar, NodeAway, narrowed, Shared } from '../workloads/frame.tsx'
 import { DeleteButton, HELD, PowerButton } from './actions.tsx'
 import { tabOf } from './area.ts'
@@ -85,11 +86,7 @@ const Summary = ({ instance, area }: { instance: Instance; area: Area }) => (
     <span>{instance.location.name}</span>
     {area && (
       <span>
-        {instance.access === 'own' ? (
-          <Link href={`${area}/customers/${instance.owner.id}`}>{instance.owner.name}</Link>
-        ) : (
-          instance.owner.name
-        )}
+        <OwnerLink of={instance} area={area} />
       </span>
     )}
   </>

@@ -8,6 +8,7 @@ import type { Area } from '../../components/area.ts'
 import { Head } from '../../components/head.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
+import { linkedFilters } from '../workloads/cells.tsx'
 import { elsewhere } from './area.ts'
 import { InstanceTable, instanceSorts, type ListedInstances } from './table.tsx'
 import { instanceStates } from './words.ts'
@@ -47,9 +48,7 @@ function InstanceList({ instances, area }: { instances: ListedInstances; area: A
             options: Object.entries(instanceStates).filter(([status]) => area === '/admin' || status !== 'deleted'),
           },
           { name: 'offerId', label: 'Offer', value: first?.offer.name ?? query['offerId'] },
-          { name: 'ownerId', label: 'Owner', value: first?.owner.name ?? query['ownerId'] },
-          { name: 'nodeId', label: 'Host', value: first?.node?.name ?? query['nodeId'] },
-          { name: 'resellerId', label: 'Reseller', value: 'one and its customers' },
+          ...linkedFilters(first, query, 'Host'),
         ]}
         empty={<NoInstances area={area} />}
       >

@@ -5,9 +5,9 @@ import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Menu } from '../../components/action.tsx'
 import type { Area } from '../../components/area.ts'
-import { Link } from '../../components/link.tsx'
 import { Copyable } from '../../components/section.tsx'
 import { type Column, Table } from '../../components/table.tsx'
+import { OwnerLink, Place, SharedBy } from '../workloads/cells.tsx'
 import { PowerButton } from './actions.tsx'
 import { InstanceState } from './state.tsx'
 import { cardWords, type Instance } from './words.ts'
@@ -28,7 +28,7 @@ const Name = ({ of: instance, area }: { of: Instance; area: Area }) => (
       {instance.name}
     </a>
     <small title={instance.image.name}>{instance.image.name}</small>
-    {instance.access !== 'own' && <small>Shared by {instance.owner.name}</small>}
+    <SharedBy of={instance} />
   </>
 )
 
@@ -61,23 +61,13 @@ export function InstanceTable({ instances, area, sortable }: TableProps) {
       ...instanceSorts.location,
       kind: 'b',
       width: 12,
-      cell: (instance) => (
-        <>
-          {instance.location.name}
-          {instance.node && (
-            <small>
-              <Link href={`/admin/nodes/${instance.node.id}`}>{instance.node.name}</Link>
-            </small>
-          )}
-        </>
-      ),
+      cell: (instance) => <Place of={instance} />,
     },
     area !== '' && {
       ...instanceSorts.owner,
       kind: 'mid',
       width: 14,
-      cell: ({ owner, access }) =>
-        access === 'own' ? <Link href={`${area}/customers/${owner.id}`}>{owner.name}</Link> : owner.name,
+      cell: (instance) => <OwnerLink of={instance} area={area} />,
     },
     at.may(powerInstance) && {
       title: 'Actions',

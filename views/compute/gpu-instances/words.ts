@@ -4,6 +4,7 @@ import type { Answers } from '../../../src/kernel/web/page.ts'
 import type { IconName } from '../../components/icon.tsx'
 import type { Tone } from '../../components/state.tsx'
 import { exactMb } from '../../components/words.ts'
+import { whileSuspended, whyDisabled } from '../workloads/words.ts'
 
 export type Instance = Answers<{ i: typeof getInstance }>['i']
 export type InstanceStatus = Instance['status']
@@ -54,18 +55,12 @@ export const away = (instance: Pick<Instance, 'nodeConnected'>) =>
   instance.nodeConnected ? undefined : 'The panel cannot reach it now.'
 
 /** The words for an action that the record does not list as allowed; undefined for one that it lists. */
-export function disabledReason(instance: Instance, action: string): string | undefined {
-  if (instance.job) return 'A job is working on it. Wait until it has ended.'
-  if (instance.allowed.includes(action)) return undefined
-  if (instance.locked) return 'The account is locked. Ask your provider.'
-  const next =
-    instance.status !== 'suspended'
-      ? ''
-      : instance.allowed.includes('unsuspend')
-        ? ' Unsuspend it first.'
-        : ' Ask your provider.'
-  return because[instance.status] + next
-}
+export const disabledReason = (instance: Instance, action: string): string | undefined =>
+  whyDisabled(
+    instance,
+    action,
+    () => because[instance.status] + (instance.status === 'suspended' ? whileSuspended(instance) : ''),
+  )
 
 /** `2 × NVIDIA H100 80GB HBM3` */
 export const cardWords = ({ cards }: Pick<Instance, 'cards'>): string => {

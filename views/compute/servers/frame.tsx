@@ -17,9 +17,9 @@ import { ServerState } from '../../components/state.tsx'
 import { PageTabs } from '../../components/table.tsx'
 import { Moment, Time } from '../../components/time.tsx'
 import { Leave } from '../../identity/team/actions.tsx'
+import { OwnerLink } from '../workloads/cells.tsx'
 import { JobBar, type Jobs, NodeAway, narrowed, Shared } from '../workloads/frame.tsx'
 import { ForceOff, PowerButton, quickPower } from './power-buttons.tsx'
-import { OwnerLink } from './table.tsx'
 import type { Server } from './words.ts'
 
 export type Memberships = Answers<{ m: typeof listMemberships }>['m'] | undefined

@@ -13,6 +13,7 @@ import { Download, type Filter, List } from '../../components/list.tsx'
 import { Empty, Note } from '../../components/section.tsx'
 import { serverStates } from '../../components/state.tsx'
 import { type Saved, SavedFilters, savedFilters } from '../../identity/saved-filters/saved.tsx'
+import { linkedFilters } from '../workloads/cells.tsx'
 import { Chosen, tickFiles, useTicks } from './bulk.tsx'
 import { type ListedServers, ServerTable, serverSorts } from './table.tsx'
 
@@ -114,13 +115,7 @@ function ServerList({ servers, packages, locations, nodes, saved, area }: ListPr
             ? { name: 'recoverable', label: 'Terminated', options: [['true', 'Can be brought back']] }
             : undefined,
           { name: 'label', label: 'Label', value: query['label'] },
-          { name: 'ownerId', label: 'Owner', value: first?.owner.name ?? query['ownerId'] },
-          (nodes && nodes.length > 1 && oneOfThese('nodeId', 'Node', nodes)) || {
-            name: 'nodeId',
-            label: 'Node',
-            value: first?.node?.name ?? query['nodeId'],
-          },
-          { name: 'resellerId', label: 'Reseller', value: 'one and its customers' },
+          ...linkedFilters(first, query, (nodes && nodes.length > 1 && oneOfThese('nodeId', 'Node', nodes)) || 'Node'),
         ]}
         empty={<NoServers area={area} />}
       >

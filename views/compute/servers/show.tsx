@@ -21,6 +21,7 @@ import { Time } from '../../components/time.tsx'
 import { size, traffic } from '../../components/words.ts'
 import { ActivityRows } from '../../platform/audit/rows.tsx'
 import { JobRows } from '../../platform/jobs/table.tsx'
+import { OwnerLink } from '../workloads/cells.tsx'
 import {
   AccessFields,
   accessFiles,
@@ -34,7 +35,6 @@ import { FirstBootFields, InstallationResult, ownScripts, StartupScriptResult, s
 import { ServerFrame } from './frame.tsx'
 import { ImagePicks } from './image-picks.tsx'
 import { away } from './power-buttons.tsx'
-import { OwnerLink } from './table.tsx'
 import { Use } from './use.tsx'
 import { disabledReason, type Server, speedWords } from './words.ts'
 

@@ -2,11 +2,11 @@ import type { ComponentChildren } from 'preact'
 import type { listAllServers } from '../../../src/compute/servers/list.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import type { Area } from '../../components/area.ts'
-import { Link } from '../../components/link.tsx'
 import { Copyable } from '../../components/section.tsx'
 import { ServerState } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { size, smallSize } from '../../components/words.ts'
+import { OwnerLink, Place, SharedBy } from '../workloads/cells.tsx'
 
 export type ListedServers = Answers<{ servers: typeof listAllServers }>['servers']
 export type ListedServer = ListedServers['data'][number]
@@ -21,10 +21,6 @@ export type Shown = {
   sortable?: boolean | undefined
 }
 
-/** A server that is shared is not its reader's customer's: its owner is a name without a link. */
-export const OwnerLink = ({ of: s, area }: { of: Pick<ListedServer, 'owner' | 'access'>; area: Area }) =>
-  s.access === 'own' ? <Link href={`${area}/customers/${s.owner.id}`}>{s.owner.name}</Link> : s.owner.name
-
 const Name = ({ of: s, area }: { of: ListedServer; area: Area }) => (
   <>
     <a href={`${area}/servers/${s.id}`} title={s.name}>
@@ -32,7 +28,7 @@ const Name = ({ of: s, area }: { of: ListedServer; area: Area }) => (
     </a>
     <small title={about(s)}>{about(s)}</small>
     <Labels of={s} />
-    {s.access !== 'own' && <small>Shared by {s.owner.name}</small>}
+    <SharedBy of={s} />
   </>
 )
 
@@ -49,17 +45,6 @@ const Address = ({ of: s }: { of: ListedServer }) => {
   const address = s.ipv4 ?? s.ipv6
   return address ? <Copyable text={address} what={address} /> : '–'
 }
-
-const Place = ({ of: s, node }: { of: ListedServer; node: boolean }) => (
-  <>
-    {s.location.name}
-    {node && s.node && (
-      <small>
-        <Link href={`/admin/nodes/${s.node.id}`}>{s.node.name}</Link>
-      </small>
-    )}
-  </>
-)
 
 /** The columns that a list of servers can be sorted by. */
 export const serverSorts = {

@@ -5,6 +5,7 @@ import type { getServer } from '../../../src/compute/servers/list.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { firewallActions } from '../../../src/network/firewalls/states.ts'
 import { exactGb, list } from '../../components/words.ts'
+import { whileSuspended, whyDisabled } from '../workloads/words.ts'
 
 export type Server = Answers<{ server: typeof getServer }>['server']
 
@@ -20,24 +21,20 @@ const because: Record<Server['status'], string> = {
 
 /** The next step that this reader can take. */
 function next({ status, allowed }: Server): string {
-  if (status === 'suspended') return allowed.includes('unsuspend') ? ' Unsuspend it first.' : ' Ask your provider.'
+  if (status === 'suspended') return whileSuspended({ allowed })
   if (status !== 'failed') return ''
   if (!allowed.includes('reinstall')) return allowed.includes('terminate') ? ' Terminate it.' : ''
   return allowed.includes('terminate') ? ' Reinstall or terminate it.' : ' Reinstall it.'
 }
 
 /** The words for an action that the server's record does not list as allowed; undefined for one that it lists. */
-export function disabledReason(server: Server, action: string): string | undefined {
-  if (server.job) return 'A job is working on it. Wait until it has ended.'
-  if (server.allowed.includes(action)) return undefined
-  if (server.locked) return 'The account is locked. Ask your provider.'
-  if (server.protected && action === 'reinstall') return 'It is protected.'
-  return `${because[server.status]}${next(server)}`
-}
+export const disabledReason = (server: Server, action: string): string | undefined =>
+  whyDisabled(server, action, () => (server.protected && action === 'reinstall' ? 'It is protected.' : ofState(server)))
+const ofState = (server: Server) => `${because[server.status]}${next(server)}`
 
 /** The words for an action that the server's state refuses, of those that its record does not list. */
 export const refusedBy = (server: Server, action: 'count_firewall'): string | undefined =>
-  firewallActions.table[action][server.status] === 'allowed' ? undefined : `${because[server.status]}${next(server)}`
+  firewallActions.table[action][server.status] === 'allowed' ? undefined : ofState(server)
 
 /** The consequences of a termination, for its dialog. */
 export const whatGoes = (server: Server): ComponentChildren[] => [

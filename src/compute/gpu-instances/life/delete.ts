@@ -5,18 +5,18 @@ import { nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { gpuOfferById } from '../../../catalog/gpu-offers/queries.ts'
 import { releaseCards, releaseInstance } from '../../../fleet/gpus/hold.ts'
 import { holdCards } from '../../../fleet/gpus/queries.ts'
-import { changeWorkload, workloadsToPurge } from '../../../fleet/workloads/queries.ts'
+import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import { releaseHome } from '../../../fleet/workloads/stays/stays.ts'
 import { accessLevel } from '../../../identity/team/access.ts'
 import { type Actor, system } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import type { AppContext, Call } from '../../../kernel/api/operation.ts'
-import { type Db, type Tx, write } from '../../../kernel/db/open.ts'
+import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { forwardSaga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { count } from '../../../kernel/words.ts'
 import { mayDestroy } from '../../brake/brake.ts'
-import { deleting } from '../../workloads/delete.ts'
+import { deleting, endDue } from '../../workloads/delete.ts'
 import { mustBeFreeService } from '../../workloads/service-id.ts'
 import {
   endedInstance,
@@ -120,18 +120,16 @@ export function keepInstance(tx: Tx, target: GpuInstance, { by, now }: By): stri
   return back.suspendedAt === null ? goOn(tx, back, { by, title: `Bring back ${target.name}`, now }) : null
 }
 
-const DELETED_AT_ONCE = 100
 /** Starts the deletions that a second person has released. */
 export function deleteReleased(db: Db, { clock }: Pick<AppContext, 'clock'>) {
   const now = clock()
-  for (const { id } of workloadsToPurge(db, gpuInstanceKind.kind, now, DELETED_AT_ONCE))
-    write(db, (tx) => {
-      const target = load(tx, id)
-      // Between the two reads it may have been brought back.
-      if (target.purgeAt === null || target.purgeHeld) return
-      changeWorkload(tx, id, { purgeAt: null })
+  endDue(db, {
+    ...{ kind: gpuInstanceKind.kind, now, load },
+    end(tx, target) {
+      changeWorkload(tx, target.id, { purgeAt: null })
       startDeletion(tx, target, { by: system, now, isTold: true })
-    })
+    },
+  })
 }
 
 const HOLD_GRACE_SECONDS = 60

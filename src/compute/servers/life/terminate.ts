@@ -3,12 +3,12 @@
 // address on which the old guest still answers.
 import { nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { detachAllVolumes } from '../../../fleet/volume-records/queries.ts'
-import { changeWorkload, workloadsToPurge } from '../../../fleet/workloads/queries.ts'
+import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import { changeSpare, giveBackMemory, releaseHome } from '../../../fleet/workloads/stays/stays.ts'
 import { type Actor, system } from '../../../kernel/api/actor.ts'
 import { oneOf } from '../../../kernel/api/query.ts'
 import { hour } from '../../../kernel/db/clock.ts'
-import { type Db, type Tx, write } from '../../../kernel/db/open.ts'
+import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
 import { forwardSaga } from '../../../kernel/jobs/saga.ts'
@@ -20,11 +20,19 @@ import { mayDestroy } from '../../brake/brake.ts'
 import { heldAs } from '../../brake/queries.ts'
 import { takeInterrupted } from '../../installation/queries.ts'
 import { diskJob } from '../../server-records/disk-lock.ts'
-import { endedServer, inEvent, jobDetailResponse, load, type Server, serverJob } from '../../server-records/model.ts'
+import {
+  endedServer,
+  inEvent,
+  jobDetailResponse,
+  load,
+  type Server,
+  serverJob,
+  serverKind,
+} from '../../server-records/model.ts'
 import { updateServer } from '../../server-records/queries.ts'
 import { volumeOf } from '../../server-vm/definition.ts'
 import { forgetSnapshots } from '../../snapshot-records/queries.ts'
-import { deleting } from '../../workloads/delete.ts'
+import { deleting, endDue } from '../../workloads/delete.ts'
 import { tellRemoved } from '../notices.ts'
 import { actingServer, mustAllow, mustBeEndable } from '../states.ts'
 
@@ -148,19 +156,16 @@ function release(tx: Tx, id: string, now: number) {
   releaseHome(tx, id, now)
 }
 
-/** So many windows end in one transaction; the next turn takes more. */
-const PURGED_AT_ONCE = 100
 /** Starts the deletion of the servers whose undelete window has ended. */
 export function purgeDue(db: Db, app: MailContext) {
   const now = app.clock()
-  for (const { id } of workloadsToPurge(db, 'server', now, PURGED_AT_ONCE))
-    write(db, (tx) => {
-      const target = load(tx, id)
-      // Between the two reads it may have been brought back.
-      if (target.purgeAt === null || target.purgeAt > now || target.purgeHeld) return
+  endDue(db, {
+    ...{ kind: serverKind.kind, now, load },
+    end(tx, target) {
       purge(tx, target, { by: system, now })
       tellRemoved(tx, app, target)
-    })
+    },
+  })
 }
 
 type Input = { serverId: string; nodeId: string }
