@@ -40,7 +40,7 @@ export const drillBackup = operation({
     mustBeReady(target)
     if (drillsAtWork(tx).length) throw running()
     const node = nodeForDrill(tx, nodes, target)
-    if ('words' in node) throw new ApiError('no_capacity', `${node.words} Try again when there is node.`)
+    if ('words' in node) throw new ApiError('no_capacity', `${node.words} Try again when there is space.`)
     return { jobId: startDrill(tx, target, node, { by: actor, now: clock() }) }
   },
 })
