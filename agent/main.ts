@@ -8,7 +8,6 @@ import { consentTo, keepPins, makeDataDir, newKey, readIdentity } from './contro
 import { type Journal, openJournal } from './controller-link/journal.ts'
 import { crashInjection } from './crash-injection.ts'
 import { CARD_TOOL, cardTool } from './drivers/gpu/card-tool.ts'
-import { TRANSFER_STREAM, transferStream } from './drivers/transfer/ssh/stream.ts'
 import { Failure, failureOf, wordsOf } from './failure.ts'
 import { doctor } from './host/doctor.ts'
 import { openFakeHost } from './host/fake-host.ts'
@@ -79,7 +78,6 @@ export async function agentCommand(args: string[]): Promise<number> {
   const [command = '', ...rest] = args
   if (command === '--help' || command === '-h' || command === 'help') return print(HELP[''] ?? '')
   if (command === CARD_TOOL) return await cardTool(rest)
-  if (command === TRANSFER_STREAM) return await transferStream(rest)
   const given = parse(rest)
   if (!(command in HELP) || command === '' || typeof given === 'string')
     return wrongUse(command, typeof given === 'string' ? given : `no such verb: ${command || '(none)'}`)

@@ -42,8 +42,12 @@ async function run(args: readonly string[]): Promise<number> {
       return (await import('./app/commands/takeover.ts')).takeover(rest)
     case 'restore':
       return (await import('./app/commands/restore.ts')).restore(rest)
-    case 'agent':
+    case 'agent': {
+      // Every connection of a move waits for its start, so it loads nothing else.
+      const { TRANSFER_STREAM, transferStream } = await import('../agent/drivers/transfer/ssh/stream.ts')
+      if (rest[0] === TRANSFER_STREAM) return transferStream(rest.slice(1))
       return (await import('../agent/main.ts')).agentCommand([...rest])
+    }
     case 'admin':
       return (await import('./app/commands/admin.ts')).admin(rest)
     case 'backup':

@@ -2,6 +2,7 @@
 // target. The word that it asks for comes in SSH_ORIGINAL_COMMAND, which no shell ever reads.
 import { hashesOf } from '../nbd/blocks.ts'
 import { NbdClient } from '../nbd/client.ts'
+import { relay } from './relay.ts'
 import {
   EXPORT,
   migrationSocketOf,
@@ -13,7 +14,7 @@ import {
   socketOf,
   TRANSFER_ID,
 } from './run-directory.ts'
-import { connectTo, relay } from './sockets.ts'
+import { connectTo } from './sockets.ts'
 
 /** The word behind `berth agent`. It is no command for people, and no help names it. */
 export const TRANSFER_STREAM = 'transfer-stream'
