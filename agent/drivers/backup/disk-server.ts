@@ -15,21 +15,23 @@ const POLL_MS = 20
 const HOLES_STAY = ['--discard=unmap', '--detect-zeroes=unmap']
 
 /**
- * Serves the disk while `work` runs, and has closed it when it resolves. Zeros that are written become holes: nbdcopy
+ * Serves the disk while `work` runs, and has closed it when it resolves. `watch`: a vm may have it open, and what is
+ * read may be older than what the vm has written. Zeros that are written become holes: nbdcopy
  * sends every zero that it reads from a pipe.
  */
 export async function whileServed<T>(
   folder: string,
   disk: Disk,
-  mode: 'read' | 'write',
+  mode: 'read' | 'watch' | 'write',
   work: (served: ServedDisk) => Promise<T>,
 ): Promise<T> {
   const socket = join(folder, 'disk.sock')
   rmSync(socket, { force: true })
-  const more = mode === 'read' ? ['--read-only'] : HOLES_STAY
-  const args = ['--socket', socket, '--format', disk.format, '--export-name', EXPORT, '--persistent', ...more]
+  const more = mode === 'write' ? HOLES_STAY : ['--read-only']
+  const args = ['--socket', socket, '--export-name', EXPORT, '--persistent', ...more]
+  const opened = mode === 'watch' ? openedBeside(disk) : ['--format', disk.format, '--', qemuPath(disk)]
   // Every connection of a copy is one.
-  const server = begin('qemu-nbd', [...args, '--shared', '8', '--', qemuPath(disk)])
+  const server = begin('qemu-nbd', [...args, '--shared', '8', ...opened])
   let ended = false
   void server.ended.then(() => (ended = true))
   try {
@@ -48,6 +50,18 @@ export async function whileServed<T>(
     await server.ended
     rmSync(socket, { force: true })
   }
+}
+
+/** The arguments that open a disk beside a vm, past the locks of QEMU, and past the host's cache as the vm does. */
+function openedBeside(disk: Disk): string[] {
+  if (disk.kind === 'network') return ['--format', disk.format, '--', qemuPath(disk)]
+  const driver = disk.kind === 'file' ? 'file' : 'host_device'
+  const options = [
+    ...[`driver=${disk.format}`, 'force-share=on', `file.driver=${driver}`],
+    // A comma in a value is written twice.
+    `file.filename=${disk.path.replaceAll(',', ',,')}`,
+  ]
+  return ['--cache', 'none', '--image-opts', '--', options.join(',')]
 }
 
 /** The size of the disk in bytes. */

@@ -72,7 +72,8 @@ export const transferCommands = {
   /**
    * On the source, of a vm that is off: makes the target's disks the same as `disks`. What is the same already is not
    * sent: after a cut, after `transfer.mirror`, and when it is sent again. `vm_runs`: it is not off. `disk_differs`:
-   * the target's disk has another size. `pool_full`: of the target.
+   * the target's disk has another size. `checksum_differs`: what was sent again is not what the target reads.
+   * `pool_full`: of the target.
    */
   'transfer.copy': act({
     input: t.Object({ ...ofTransfer, to: SshTarget, disks: volumes, maxMbps }),
@@ -82,6 +83,7 @@ export const transferCommands = {
       ...findsDisk,
       'no_volume',
       'disk_differs',
+      'checksum_differs',
       'pool_full',
       'vm_runs',
       'hypervisor_silent',
@@ -90,7 +92,9 @@ export const transferCommands = {
   }),
   /**
    * On the source, of a vm that runs: copies its disks, and from then on writes there what the vm writes, before the vm
-   * learns that it is written; so until the vm ends or `transfer.end`. `not_running`: it does not run.
+   * learns that it is written; so until the vm ends or `transfer.end`. The disks are compared before it answers, so
+   * that after a vm that shut itself down `transfer.copy` compares what was written since. `not_running`: it does not
+   * run.
    */
   'transfer.mirror': act({
     input: t.Object({ ...ofTransfer, to: SshTarget, disks: volumes, maxMbps }),

@@ -6,48 +6,22 @@ import type { Input, Volume } from '../../../agent/protocol/wire.ts'
 import { portRulesOf, vmOf, volumeOf } from '../../agent/examples.ts'
 import { addresses, runs, type TransferNode, transferLab } from '../../support/nodes/transfer-lab.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
-import { missing, note } from '../tools.ts'
+import { note } from '../tools.ts'
+import { noTransferLab, random, transfersIn } from './opened.ts'
 
 setDefaultTimeout(180_000)
 const MiB = 2 ** 20
 const SLOW_BYTES = 160 * MiB
-const programs = ['libvirtd', 'virtlogd', 'tini', 'unshare', 'nsenter', 'sshd']
-const absent = programs.filter((program) => !Bun.which(program, { PATH: `${process.env['PATH']}:/usr/sbin:/sbin` }))
-const reason =
-  (process.getuid?.() === 0 ? undefined : 'not root') ??
-  (absent.length ? `no ${absent.join(', ')}` : undefined) ??
-  (await missing('qemu-img', 'qemu-nbd', 'ssh', 'ssh-keygen', 'ip'))
+const reason = await noTransferLab()
 
 describe.skipIf(note(reason, 'disks that move between two nodes'))('two nodes', () => {
   let lab: Awaited<ReturnType<typeof transferLab>>
-  let numbers = 0
   beforeAll(async () => {
     lab = await transferLab()
   })
   afterAll(() => lab?.end())
 
-  /** A transfer of one disk whose target is open. `slowly`: some seconds for its data. */
-  async function opened(volume: Volume, sizeBytes: number, expiresAt = Date.now() + 600_000) {
-    const ids = { transfer: `trf_${String(++numbers).padStart(26, '0')}`, workload: volume.workload }
-    const { publicKey } = await lab.a.agent.obey('transfer.key', ids)
-    const receive: Input<'transfer.receive'> = {
-      ...{ ...ids, from: [addresses.a], publicKey, by: 'copy', expiresAt },
-      disks: [{ volume, sizeBytes }],
-    }
-    const to = { address: addresses.b, ...(await lab.b.agent.obey('transfer.receive', receive)) }
-    const copy: Input<'transfer.copy'> = { ...ids, to, disks: [volume], maxMbps: null }
-    const checksums = () =>
-      Promise.all([lab.a, lab.b].map(({ agent }) => agent.obey('transfer.checksum', { ...ids, disks: [volume] })))
-    const end = async () => {
-      for (const { agent } of [lab.a, lab.b]) await agent.obey('transfer.end', ids)
-    }
-    return { ids, receive, copy, checksums, end }
-  }
-  const random = (bytes: number) => {
-    const content = Buffer.alloc(bytes)
-    for (let at = 0; at < bytes; at += 65_536) crypto.getRandomValues(content.subarray(at, at + 65_536))
-    return content
-  }
+  const opened: ReturnType<typeof transfersIn> = (...given) => transfersIn(lab)(...given)
   const nothingRuns = async () => [...(await lab.a.processes()), ...(await lab.b.processes())]
   const raw = (node: TransferNode, volume: Volume) =>
     runs(['qemu-img', 'convert', '-f', volume.format, '-O', 'raw', node.pathOf(volume), join(node.dir, 'raw')]).then(
@@ -178,6 +152,10 @@ describe.skipIf(note(reason, 'disks that move between two nodes'))('two nodes', 
       ' nbd-0',
       'nbd-0 ',
       'map-x',
+      'mirror-0 nbd-0',
+      'some-10',
+      'written-',
+      'forget',
       'internal-sftp',
       '',
     ]) {

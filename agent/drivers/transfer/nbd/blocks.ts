@@ -61,6 +61,15 @@ export async function hashesOf(disk: NbdClient, onBlocks: (done: number) => void
   return hashes
 }
 
+/** The hashes of these blocks, one behind the other. */
+export async function hashesAt(disk: NbdClient, blocks: readonly number[]): Promise<Buffer> {
+  const hashes = Buffer.alloc(blocks.length * HASH_BYTES)
+  await inOrder([...blocks.entries()], async ([i, at]) => {
+    sha256(await disk.read(at * BLOCK_BYTES, lengthOf(at, disk.sizeBytes))).copy(hashes, i * HASH_BYTES)
+  })
+  return hashes
+}
+
 /** Runs `work` for each, a few at a time. The first that fails ends it. */
 export async function inOrder<T>(all: readonly T[], work: (one: T) => Promise<void>) {
   const waiting = all.values()
@@ -81,5 +90,6 @@ export function* differing(ours: Buffer, theirs: Buffer): Generator<number> {
   }
 }
 
-export const isZeros = (hashes: Buffer, at: number, sizeBytes: number) =>
-  hashes.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES).equals(hashOfZeros(lengthOf(at, sizeBytes)))
+export const hashAt = (hashes: Buffer, at: number) => hashes.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES)
+/** The block at this place has `length` bytes. */
+export const isZeros = (hashes: Buffer, at: number, length: number) => hashAt(hashes, at).equals(hashOfZeros(length))

@@ -1,6 +1,6 @@
 // The copy of the disks of one transfer, over one connection after another. A disk that the target does not have at all
-// is sent by qemu-img, which reads data alone. Of one that was begun the hashes of both sides are compared, and blocks
-// that differ are sent.
+// is sent by qemu-img, which reads data alone. Of one that was begun the hashes of both sides are compared, after a
+// mirror only of the blocks that may differ; those that do are sent, and compared once more.
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { copyProgress } from '../../../controller-link/job-log.ts'
@@ -10,11 +10,23 @@ import type { Copied } from '../../../protocol/wire.ts'
 import { sleep } from '../../../sleep.ts'
 import { whileServed } from '../../backup/disk-server.ts'
 import { qemuPath } from '../../storage/storage.ts'
-import { BLOCK_BYTES, dataBytes, differing, HASH_BYTES, hashesOf, inOrder, isZeros, lengthOf } from '../nbd/blocks.ts'
+import {
+  BLOCK_BYTES,
+  blocksOf,
+  dataBytes,
+  differing,
+  hashAt,
+  hashesAt,
+  hashesOf,
+  inOrder,
+  isZeros,
+  lengthOf,
+} from '../nbd/blocks.ts'
 import { ENOSPC, NbdClient, NbdError } from '../nbd/client.ts'
 import type { Copying, ServedVolume } from '../transfer.ts'
+import { type Compared, fetchHashes, fetchSome, suspects } from './compared.ts'
 import type { SshLink } from './link.ts'
-import { EXPORT, mapWord, nbdWord, socketOf } from './run-directory.ts'
+import { EXPORT, nbdWord, socketOf } from './run-directory.ts'
 
 const TELL_EVERY_MS = 500
 const MEGABIT_BYTES = 125_000
@@ -34,6 +46,7 @@ export class CopyRun {
     private copying: Copying,
     private directory: string,
     private secret: string,
+    private compared: Compared | undefined,
     private signal: AbortSignal,
   ) {}
 
@@ -45,7 +58,8 @@ export class CopyRun {
     const { disks } = this.copying
     for (const [i] of disks.entries()) link.forward(nbdWord(i))
     for (const [i, volume] of disks.entries())
-      if (!this.#dataBytes.has(i)) this.#dataBytes.set(i, await this.#read(volume, dataBytes))
+      if (!this.#dataBytes.has(i) && !this.copying.begun.has(i))
+        this.#dataBytes.set(i, await this.#read(volume, dataBytes))
     for (const [i, volume] of disks.entries()) {
       if (this.#done.has(i)) continue
       await this.#sendDisk(link, i, volume)
@@ -128,22 +142,45 @@ export class CopyRun {
   }
 
   async #sendDifferences(link: SshLink, i: number, volume: ServedVolume, theirs: NbdClient) {
+    const { sizeBytes } = volume
     await this.#read(volume, async (ours) => {
-      const [ourHashes, theirHashes] = await Promise.all([hashesOf(ours), link.fetch(mapWord(i))])
-      if (theirHashes.length !== ourHashes.length)
-        throw new Failure('transfer_cut', `the target told ${theirHashes.length / HASH_BYTES} hashes`)
+      if (!this.#dataBytes.has(i)) this.#dataBytes.set(i, await dataBytes(ours))
+      const some = await suspects(link, this.compared, i, sizeBytes)
+      const blocks = some ?? Array.from({ length: blocksOf(sizeBytes) }, (_, at) => at)
+      const [ourHashes, theirHashes] = await Promise.all(
+        some ? [hashesAt(ours, some), fetchSome(link, i, some)] : [hashesOf(ours), fetchHashes(link, i, sizeBytes)],
+      )
       const began = performance.now()
       let sentBytes = 0
-      await inOrder([...differing(ourHashes, theirHashes)], async (block) => {
+      const differ = [...differing(ourHashes, theirHashes)]
+      await inOrder(differ, async (at) => {
         if (this.signal.aborted || link.broken.aborted) throw new Failure('transfer_cut', 'the connection broke')
-        const [offset, length] = [block * BLOCK_BYTES, lengthOf(block, volume.sizeBytes)]
-        if (isZeros(ourHashes, block, volume.sizeBytes)) return await theirs.writeZeroes(offset, length)
+        const block = blocks[at]!
+        const [offset, length] = [block * BLOCK_BYTES, lengthOf(block, sizeBytes)]
+        if (isZeros(ourHashes, at, length)) return await theirs.writeZeroes(offset, length)
         await this.#keepRate(began, sentBytes)
         sentBytes += length
         await theirs.write(offset, await ours.read(offset, length))
         this.#tell(this.#copiedBytes + length)
       })
+      await this.#mustHaveArrived(
+        link,
+        i,
+        differ.map((at) => ({ block: blocks[at]!, hash: hashAt(ourHashes, at) })),
+      )
     })
+  }
+
+  /** Reads what was sent again, so that after this copy all of the disk has been compared. */
+  async #mustHaveArrived(link: SshLink, i: number, sent: readonly { block: number; hash: Buffer }[]) {
+    if (!sent.length) return
+    const arrived = await fetchSome(
+      link,
+      i,
+      sent.map(({ block }) => block),
+    )
+    const wrong = sent.find(({ hash }, at) => !hash.equals(hashAt(arrived, at)))
+    if (wrong) throw new Failure('checksum_differs', `block ${wrong.block} of disk ${i} differs after it was sent`)
   }
 
   /** Waits until so many bytes may have been sent since `began`. */

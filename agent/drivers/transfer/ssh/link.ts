@@ -1,6 +1,6 @@
 // The connection of a source to its target: one SSH connection, and a session in it for each stream.
 import { once } from 'node:events'
-import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
@@ -13,6 +13,7 @@ import { listenAt } from './sockets.ts'
 
 const CONNECT_SECONDS = 15
 const POLL_MS = 20
+const WATCH_MS = 100
 const CLOSE_MS = 1000
 /** The name under which the host keys of the target stand in the file that ssh is given. */
 const HOST = 'berth-target'
@@ -126,17 +127,22 @@ export class SshLink {
     return session
   }
 
-  /** The bytes that the target answers to a word. */
-  async fetch(word: string): Promise<Buffer> {
-    const path = join(this.secret, word)
-    const file = openSync(path, 'w', 0o600)
+  /** The bytes that the target answers to a word, and which are `mostBytes` at the most. `input` goes with it. */
+  async fetch(word: string, mostBytes: number, input = new Uint8Array()): Promise<Buffer> {
+    const [path, given] = [join(this.secret, word), join(this.secret, `${word}-given`)]
+    writeFileSync(given, input, { mode: 0o600 })
+    const files = [openSync(given, 'r'), openSync(path, 'w', 0o600)] as const
     try {
-      const { code, err } = await this.#session(word, { stdout: file }).ended
+      const [stdin, stdout] = files
+      const session = this.#session(word, { stdin, stdout })
+      // The bytes come through the connection's own process, so that no limit of the session's holds for them.
+      const timer = setInterval(() => statSync(path).size > mostBytes && session.stop(), WATCH_MS)
+      const { code, err } = await session.ended.finally(() => clearInterval(timer))
       if (code !== 0) throw new Failure('transfer_cut', `the target does not answer ${word}: ${err.trim()}`)
       return readFileSync(path)
     } finally {
-      closeSync(file)
-      rmSync(path, { force: true })
+      for (const file of files) closeSync(file)
+      for (const one of [path, given]) rmSync(one, { force: true })
     }
   }
 

@@ -10,8 +10,10 @@ import { sleep } from '../../../sleep.ts'
 import { uuidOf } from '../../hypervisor/domain-xml.ts'
 import { NbdClient } from '../nbd/client.ts'
 import type { Copying } from '../transfer.ts'
+import { compareBeside } from './compared.ts'
 import type { SshLink } from './link.ts'
-import { EXPORT, nbdWord, socketOf } from './run-directory.ts'
+import { MirrorWatch } from './mirror-watch.ts'
+import { EXPORT, makeRunDirectory, mirrorWord, socketOf } from './run-directory.ts'
 
 const URI = ['-c', 'qemu:///system']
 const POLL_MS = 500
@@ -21,8 +23,8 @@ const virsh = (args: string[], mayFail = false) =>
   run('virsh', [...URI, ...args], { mayFail, quietly: mayFail, limitSeconds: 60 })
 
 /**
- * Resolves when all disks are the same at the target, and the jobs go on. Throws `transfer_cut` when a job breaks off,
- * `disk_differs`, `pool_full` and `not_running`; none of the jobs is left then.
+ * Resolves when all disks are the same at the target and have been compared; the jobs go on. Throws `transfer_cut` when
+ * a job breaks off, `disk_differs`, `pool_full` and `not_running`; none of the jobs is left then.
  */
 export async function mirrorDisks(link: SshLink, copying: Copying, directory: string, signal: AbortSignal) {
   const { workload, disks, begun, maxMbps } = copying
@@ -34,13 +36,15 @@ export async function mirrorDisks(link: SshLink, copying: Copying, directory: st
     if (!device) throw new Failure('not_running', `${workload} does not run on ${disk.path}`)
     return device
   })
+  const watch = MirrorWatch.of(uuid, targets)
   try {
     for (const [i, device] of targets.entries()) {
-      link.forward(nbdWord(i), uid)
-      await mustFit(socketOf(directory, nbdWord(i)), disks[i]!.sizeBytes)
+      const socket = socketOf(directory, mirrorWord(i))
+      link.forward(mirrorWord(i), uid)
+      await mustFit(socket, disks[i]!.sizeBytes)
       begun.add(i)
       const xml = join(directory, `mirror-${i}.xml`)
-      writeFileSync(xml, destination(socketOf(directory, nbdWord(i)), device), { mode: 0o600 })
+      writeFileSync(xml, destination(socket, device), { mode: 0o600 })
       // The limit of the transfer is for all its disks together.
       const limit =
         maxMbps === null
@@ -49,8 +53,17 @@ export async function mirrorDisks(link: SshLink, copying: Copying, directory: st
       const ways = ['--transient-job', '--reuse-external', '--synchronous-writes']
       await virsh(['blockcopy', uuid, device, '--xml', xml, ...ways, ...limit])
     }
-    return await untilSame(uuid, targets, link, signal)
+    const copied = await untilSame(uuid, targets, link, signal)
+    const stop = () => void link.close()
+    signal.addEventListener('abort', stop)
+    const secret = makeRunDirectory(directory)
+    const compared = await compareBeside(link, copying, secret, signal).finally(() =>
+      signal.removeEventListener('abort', stop),
+    )
+    if (watch.isBroken || link.broken.aborted) throw broken(link)
+    return { copied, targets, compared, watch }
   } catch (error) {
+    watch.end()
     await endMirror(workload, targets)
     throw error
   }
@@ -69,13 +82,15 @@ async function untilSame(uuid: string, targets: readonly string[], link: SshLink
       totalBytes: jobs.reduce((sum, job) => sum + (job?.end ?? 0), 0),
     }
     if (signal.aborted) throw new Failure('transfer_ended', 'the transfer was ended')
-    if (jobs.some((job) => job === undefined) || link.broken.aborted)
-      throw new Failure('transfer_cut', `the copy of a disk broke off: ${link.failures.at(-1)?.err ?? ''}`)
+    if (jobs.some((job) => job === undefined) || link.broken.aborted) throw broken(link)
     copyProgress(copied)
-    if (jobs.every((job) => job!.end > 0 && job!.cur === job!.end)) return { copied, targets }
+    if (jobs.every((job) => job!.end > 0 && job!.cur === job!.end)) return copied
     await sleep(POLL_MS, signal)
   }
 }
+
+const broken = (link: SshLink) =>
+  new Failure('transfer_cut', `the copy of a disk broke off: ${link.failures.at(-1)?.err ?? ''}`)
 
 /** Undefined without a job. */
 async function jobOf(uuid: string, device: string): Promise<{ cur: number; end: number } | undefined> {

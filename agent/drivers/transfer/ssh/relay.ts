@@ -28,7 +28,7 @@ const open = () =>
   }).symbols
 type Libc = ReturnType<typeof open>
 
-/** One direction. `take` and `give` answer bytes, 0 at the end, and less on failure; `heldBytes` are taken, not given. */
+/** One direction. `take` and `give` answer bytes, 0 at the end, less on failure. `heldBytes`: taken, and not given. */
 type Way = { from: number; to: number; heldBytes: number; isOver: boolean; take(): number; give(): number }
 
 /**

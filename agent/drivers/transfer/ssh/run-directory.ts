@@ -8,15 +8,21 @@ export const RUN_ROOT = '/run/berth/transfers'
 export const TRANSFER_ID = /^trf_[0-9a-z]{26}$/
 
 /**
- * The words that a source can say, as the command of an SSH session. `map-` and a number: the hashes of a disk's
- * blocks. Every other one stands for a socket.
+ * The words that a source can say, as the command of an SSH session. Those with a number are about that disk: `nbd` its
+ * socket, and `mirror` too, with a note of each block that is written; `forget` clears these notes, `written` tells
+ * them; `map` tells the hashes of all blocks, and `some` those of the blocks that it is given. Every other one stands
+ * for a socket.
  */
-export const STREAM_WORD = /^(libvirt|control|mig|nbd|(nbd|map)-[0-9])$/
+export const STREAM_WORD = /^(libvirt|control|mig|nbd|(nbd|mirror|forget|written|map|some)-[0-9])$/
 
 export const runDirectory = (transfer: string, root = RUN_ROOT) => join(root, transfer)
 export const socketOf = (directory: string, word: string) => join(directory, `${word}.sock`)
 export const nbdWord = (disk: number) => `nbd-${disk}`
+export const mirrorWord = (disk: number) => `mirror-${disk}`
+export const forgetWord = (disk: number) => `forget-${disk}`
+export const writtenWord = (disk: number) => `written-${disk}`
 export const mapWord = (disk: number) => `map-${disk}`
+export const someWord = (disk: number) => `some-${disk}`
 /**
  * The sockets of a migration, which QEMU makes itself: the names are those that libvirt's AppArmor profile of each vm
  * allows.

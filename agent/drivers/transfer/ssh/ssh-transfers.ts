@@ -18,9 +18,11 @@ import { blocksOf, checksumOf, hashesOf } from '../nbd/blocks.ts'
 import { NbdClient } from '../nbd/client.ts'
 import type { Copying, Listening, Receiving, Transfers } from '../transfer.ts'
 import { addKey, removeKey, sshServer } from './authorized-keys.ts'
+import type { Compared } from './compared.ts'
 import { CopyRun } from './copy-run.ts'
 import { keyFile, SshLink } from './link.ts'
 import { endMirror, mirrorDisks } from './mirror.ts'
+import type { MirrorWatch } from './mirror-watch.ts'
 import {
   EXPORT,
   letIn,
@@ -48,6 +50,12 @@ const CONNECTIONS = 16
 const HOLES_STAY = ['--discard=unmap', '--detect-zeroes=unmap']
 
 type Served = { servers: Begun[]; paths: string[]; timer: Timer; keysFile: string }
+type Mirror = {
+  workload: string
+  targets: readonly string[]
+  compared: Compared | undefined
+  watch: MirrorWatch
+}
 type Sending = { stop: AbortController; ended: Promise<unknown> }
 
 export class SshTransfers implements Transfers {
@@ -55,7 +63,7 @@ export class SshTransfers implements Transfers {
   #served = new Map<string, Served>()
   #sending = new Map<string, Sending>()
   #links = new Map<string, Promise<SshLink>>()
-  #mirrors = new Map<string, { workload: string; targets: readonly string[] }>()
+  #mirrors = new Map<string, Mirror>()
   #inTurn = serialQueue()
   #checks = 0
 
@@ -153,18 +161,32 @@ export class SshTransfers implements Transfers {
     await this.sweep()
     const { transfer } = copying
     const secret = this.#mustHaveKey(transfer)
+    const compared = await this.#comparedBefore(transfer)
     await this.#endLink(transfer)
     const stop = new AbortController()
-    const sent = this.#persist(copying, secret, stop.signal)
+    const sent = this.#persist(copying, secret, compared, stop.signal)
     this.#sending.set(transfer, { stop, ended: sent.catch(() => {}) })
     return await sent.finally(() => this.#sending.delete(transfer))
   }
 
+  /** The comparison of a mirror while its vm ran; undefined where the mirror may not have all that the vm wrote. */
+  async #comparedBefore(transfer: string): Promise<Compared | undefined> {
+    const mirror = this.#mirrors.get(transfer)
+    const link = await this.#links.get(transfer)?.catch(() => undefined)
+    if (!mirror?.compared || !link || link.broken.aborted) return undefined
+    return (await mirror.watch.whole()) ? mirror.compared : undefined
+  }
+
   /** Tries again after each cut, until nothing has gone through for too long. */
-  async #persist(copying: Copying, secret: string, signal: AbortSignal): Promise<Copied> {
+  async #persist(
+    copying: Copying,
+    secret: string,
+    compared: Compared | undefined,
+    signal: AbortSignal,
+  ): Promise<Copied> {
     const { transfer, to } = copying
     const directory = this.#directory(transfer)
-    const copyRun = new CopyRun(copying, directory, secret, signal)
+    const copyRun = new CopyRun(copying, directory, secret, compared, signal)
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
       let link: SshLink | undefined
       const { movedAt } = copyRun
@@ -220,8 +242,8 @@ export class SshTransfers implements Transfers {
     })()
     this.#sending.set(transfer, { stop, ended: mirrored.catch(() => {}) })
     try {
-      const { copied, targets } = await mirrored
-      this.#mirrors.set(transfer, { workload, targets })
+      const { copied, ...mirror } = await mirrored
+      this.#mirrors.set(transfer, { workload, ...mirror })
       return copied
     } catch (error) {
       await this.#endLink(transfer)
@@ -235,6 +257,7 @@ export class SshTransfers implements Transfers {
   async #endLink(transfer: string) {
     const mirror = this.#mirrors.get(transfer)
     this.#mirrors.delete(transfer)
+    mirror?.watch.end()
     if (mirror) await endMirror(mirror.workload, mirror.targets)
     const link = await this.#links.get(transfer)?.catch(() => undefined)
     this.#links.delete(transfer)

@@ -1,6 +1,6 @@
 // `berth agent transfer-stream TRANSFER`, the forced command of a transfer's key: all that a source can do on its
 // target. The word that it asks for comes in SSH_ORIGINAL_COMMAND, which no shell ever reads.
-import { hashesOf } from '../nbd/blocks.ts'
+import { blocksOf, hashesAt, hashesOf } from '../nbd/blocks.ts'
 import { NbdClient } from '../nbd/client.ts'
 import { relay } from './relay.ts'
 import {
@@ -15,6 +15,7 @@ import {
   TRANSFER_ID,
 } from './run-directory.ts'
 import { connectTo } from './sockets.ts'
+import { forgetWrites, notingWrites, writtenBlocks } from './written.ts'
 
 /** The word behind `berth agent`. It is no command for people, and no help names it. */
 export const TRANSFER_STREAM = 'transfer-stream'
@@ -38,14 +39,24 @@ export async function transferStream(
   const directory = runDirectory(transfer, root)
   const workload = openWorkload(directory)
   if (workload === undefined) return refuse('the transfer is not open', NOT_OPEN)
-  if (asked.startsWith('map-')) return tellHashes(socketOf(directory, nbdWord(Number(asked.slice(-1)))))
-  const path =
-    asked === 'mig' || asked === 'nbd' ? migrationSocketOf(transfer, workload, asked) : socketOf(directory, asked)
+  const [word, number = ''] = asked.split('-')
+  const disk = Number(number)
+  const served = socketOf(directory, nbdWord(disk))
+  if (word === 'map') return tell(served, hashesOf)
+  if (word === 'some') return tell(served, async (of) => hashesAt(of, await blocksAsked(of)))
+  if (word === 'forget') return forgetWrites(directory, disk) ? 0 : refuse('nothing was written', SILENT)
+  if (word === 'written') return tell(served, async () => writtenBlocks(directory, disk) ?? new Uint8Array())
+  const path = number
+    ? served
+    : asked === 'mig' || asked === 'nbd'
+      ? migrationSocketOf(transfer, workload, asked)
+      : socketOf(directory, asked)
+  const onInput = word === 'mirror' ? notingWrites(directory, disk, await sizeOf(served)) : undefined
   const isOpen = () => openWorkload(directory) !== undefined
   for (const until = performance.now() + SOCKET_WAIT_MS; performance.now() < until; await Bun.sleep(POLL_MS)) {
     const file = connectTo(path)
     if (file !== undefined) {
-      relay(file, isOpen)
+      relay(file, isOpen, onInput)
       return 0
     }
     if (!isOpen()) break
@@ -58,14 +69,37 @@ function refuse(words: string, code: number): number {
   return code
 }
 
-async function tellHashes(path: string): Promise<number> {
+async function tell(path: string, answer: (disk: NbdClient) => Promise<Uint8Array>): Promise<number> {
   try {
     const disk = await NbdClient.connect(path, EXPORT)
-    const hashes = await hashesOf(disk)
+    const bytes = await answer(disk)
     disk.close()
-    await Bun.write(Bun.stdout, hashes)
+    await Bun.write(Bun.stdout, bytes)
     return 0
   } catch (error) {
     return refuse((error as Error).message, SILENT)
   }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  const disk = await NbdClient.connect(path, EXPORT)
+  disk.close()
+  return disk.sizeBytes
+}
+
+/** The numbers of blocks that come as input, each in four bytes. */
+async function blocksAsked({ sizeBytes }: NbdClient): Promise<number[]> {
+  const blocks = blocksOf(sizeBytes)
+  const most = 4 * blocks
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of Bun.stdin.stream()) {
+    bytes += part.length
+    if (bytes > most) throw new Error('these are more blocks than the disk has')
+    parts.push(part)
+  }
+  const asked = Buffer.concat(parts)
+  const numbers = Array.from({ length: Math.floor(asked.length / 4) }, (_, i) => asked.readUInt32LE(4 * i))
+  if (numbers.some((at) => at >= blocks)) throw new Error('the disk has no such block')
+  return numbers
 }
