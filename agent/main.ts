@@ -3,8 +3,9 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Connection } from './controller-link/connection.ts'
-import { controllerUrl, enroll } from './controller-link/controller.ts'
-import { consentTo, keepPins, makeDataDir, newKey, readIdentity } from './controller-link/identity.ts'
+import { controllerUrl, enroll, isDeclaredLost } from './controller-link/controller.ts'
+import { stopAll } from './controller-link/declared-lost.ts'
+import { consentTo, isEnrolled, keepPins, makeDataDir, newKey, readIdentity } from './controller-link/identity.ts'
 import { type Journal, openJournal } from './controller-link/journal.ts'
 import { crashInjection } from './crash-injection.ts'
 import { CARD_TOOL, cardTool } from './drivers/gpu/card-tool.ts'
@@ -23,6 +24,7 @@ import { hostTime, MonotonicClock, OBSERVED_EVERY_MS } from './protocol/monotoni
 import { pinsFrom } from './protocol/pin.ts'
 import { ServiceManager } from './protocol/systemd.ts'
 import { Facts, PROTOCOL } from './protocol/wire.ts'
+import { sleep } from './sleep.ts'
 import { VERSION } from './version.ts'
 
 const HELP: Record<string, string> = {
@@ -114,6 +116,10 @@ async function enrollHere(given: Given): Promise<number> {
   if (given.bridge) await host.network.mustHaveBridge(given.bridge)
   const facts = { ...(await host.facts()), hostname: given.name ?? hostname() }
   const machineId = host.machineId()
+  // As another node it would start what ran here, which may run elsewhere by now.
+  const former = isEnrolled(dataDir) ? readIdentity(dataDir) : undefined
+  if (former && (await isDeclaredLost(former, host.state.controllerEpoch(former.nodeId))))
+    await stopAll(host, (_, work) => work())
   host.close()
   const key = newKey(dataDir)
   const consent = consentTo(dataDir, token, key.publicKey)
@@ -194,13 +200,21 @@ async function runHere(given: Given): Promise<number> {
   return 0
 }
 
+/**
+ * A node that was declared lost must not start what may run elsewhere by now, so the first start waits for the
+ * controller's answer. One whose controller is away serves on: it starts after this limit.
+ */
+const ANSWER_LIMIT_MS = 10_000
+const heard = (host: Host, { answered }: Connection, signal: AbortSignal): Promise<void> =>
+  host.state.wanted().length ? Promise.race([answered, sleep(ANSWER_LIMIT_MS, signal)]) : Promise.resolve()
+
 /** Works until SIGTERM or SIGINT. Running commands then have ten seconds to end and to be answered. */
 async function live(host: Host, journal: Journal, supervision: Supervision, connection: Connection) {
   const work = new AbortController()
   const asked = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
   })
-  void startVms(host, supervision, work.signal).then(() => {
+  void startVms(host, supervision, work.signal, heard(host, connection, work.signal)).then(() => {
     void supervision.stay(work.signal)
     void watchFirewall(host, work.signal)
     void host.privateNetworking.stay(work.signal)

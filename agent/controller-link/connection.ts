@@ -20,6 +20,7 @@ import {
   agentPaths,
   capabilities,
   closeCodes,
+  DECLARED_LOST,
   Facts,
   type FromAgent,
   Heartbeat,
@@ -37,7 +38,8 @@ import {
 } from '../protocol/wire.ts'
 import { sleep } from '../sleep.ts'
 import { addressReport, namedIn } from './address-report.ts'
-import { Refused, refusedUpgrade, signed, socketTo } from './controller.ts'
+import { Refused, refusedUpgrade, saysLost, signed, socketTo } from './controller.ts'
+import { stopAll } from './declared-lost.ts'
 import type { Identity } from './identity.ts'
 import { type JobLog, loggingTo } from './job-log.ts'
 import type { Answer, Journal } from './journal.ts'
@@ -85,6 +87,9 @@ export class Connection {
   private refused: WebSocket | undefined
   private consoles: ConsoleLink
   private files: FilesLink
+  private firstAnswer = Promise.withResolvers<void>()
+  /** Resolves when the controller has welcomed this node or refused it, for the first time. */
+  readonly answered = this.firstAnswer.promise
 
   constructor(
     private identity: Identity,
@@ -133,6 +138,9 @@ export class Connection {
         })
       return { openMs, ...(retryMs && { retryMs }) }
     } catch (error) {
+      if (saysLost(error, this.host.state.controllerEpoch(this.identity.nodeId)))
+        await stopAll(this.host, this.journal.inTurn)
+      if (error instanceof Refused) this.firstAnswer.resolve()
       return { openMs: 0, retryMs: explain(error) }
     }
   }
@@ -191,6 +199,7 @@ export class Connection {
     if (socket === this.refused) return
     if (frame.type === 'welcome') {
       this.welcomed(frame.now, frame.controllerVersion)
+      this.firstAnswer.resolve()
       if (frame.pins) this.accept(frame.pins)
       for (const crash of this.supervision.recent()) this.send(crash)
       this.sendTraffic()
@@ -485,7 +494,10 @@ const waitAfter = (code: number): number | undefined =>
 /** Logs why there is no connection. Returns the milliseconds to wait, or undefined where the back-off decides. */
 function explain(error: unknown): number | undefined {
   if (error instanceof Refused && error.status === 401) {
-    log('error', 'this node was removed or its credential revoked; enroll again with a new token', { code: error.code })
+    const why = error.has(DECLARED_LOST)
+      ? 'this node was declared lost, so it runs nothing; enroll it again as a new node'
+      : 'this node was removed or its credential revoked; enroll again with a new token'
+    log('error', why, { code: error.code })
     return REVOKED_RETRY_MS
   }
   if (error instanceof Refused && error.status === 426) {

@@ -7,6 +7,7 @@ import {
   agentHeaders,
   agentPaths,
   ChallengeResponse,
+  DECLARED_LOST,
   type EnrollRequest,
   EnrollResponse,
   PROTOCOL,
@@ -25,9 +26,14 @@ export class Refused extends Failure {
     readonly status: number,
     code: string,
     message: string,
+    readonly details: Readonly<Record<string, unknown>> = {},
   ) {
     // One of the codes of the API, of which this node knows none by name.
     super(code as FailureCode, message)
+  }
+  /** Was it refused with this code of the API? */
+  has(code: string): boolean {
+    return (this.code as string) === code
   }
 }
 
@@ -74,6 +80,13 @@ export async function signed<T>(
     }
 }
 
+/**
+ * Does this refusal say that the node was declared lost? A controller that is older than one which the node obeyed has
+ * no say: `highestEpoch`.
+ */
+export const saysLost = (error: unknown, highestEpoch: number): boolean =>
+  error instanceof Refused && error.has(DECLARED_LOST) && Number(error.details['epoch'] ?? -1) >= highestEpoch
+
 /** The answer to a signed download. Throws `Refused`, and `unreachable` when there is no answer. */
 export const download = (identity: Identity, path: string, signal: AbortSignal): Promise<Response> =>
   signed(identity, async (headers) => {
@@ -109,6 +122,13 @@ async function signedHeaders(identity: Identity): Promise<Record<string, string>
     [agentHeaders.protocol]: String(PROTOCOL),
   }
 }
+
+/** Says the controller that this node was declared lost? No answer says nothing. */
+export const isDeclaredLost = (identity: Identity, highestEpoch: number): Promise<boolean> =>
+  signedHeaders(identity).then(
+    () => false,
+    (error) => saysLost(error, highestEpoch),
+  )
 
 /** Difference of the controller's clock to ours by its Date header, in whole seconds; positive when ours is behind. */
 export async function skewSeconds(to: Destination): Promise<number | undefined> {
@@ -146,6 +166,7 @@ async function reach({ controller, pins }: Destination, path: string, init: Requ
 }
 
 function refusal(status: number, json: unknown): Refused {
-  const { code, message } = (json as { error?: { code?: string; message?: string } } | undefined)?.error ?? {}
-  return new Refused(status, code ?? `http_${status}`, message ?? `the controller answered ${status}`)
+  type Told = { code?: string; message?: string; details?: Record<string, unknown> }
+  const { code, message, details } = (json as { error?: Told } | undefined)?.error ?? {}
+  return new Refused(status, code ?? `http_${status}`, message ?? `the controller answered ${status}`, details)
 }

@@ -11,10 +11,15 @@ import type { Supervision } from './supervision.ts'
 const AGAIN_AFTER_MS = 5000
 
 /**
- * Loads the rules and starts the vms that should run and do not. Retries until it succeeds or `signal` aborts, because
- * the hypervisor may start later than the agent.
+ * Loads the rules and starts the vms that should run and do not, once `mayStart` has resolved. Retries until it
+ * succeeds or `signal` aborts, because the hypervisor may start later than the agent.
  */
-export async function startVms(host: Host, supervision: Supervision, signal: AbortSignal) {
+export async function startVms(
+  host: Host,
+  supervision: Supervision,
+  signal: AbortSignal,
+  mayStart: Promise<unknown> = Promise.resolve(),
+) {
   while (!signal.aborted) {
     try {
       await host.portSecurity.ensure()
@@ -24,6 +29,7 @@ export async function startVms(host: Host, supervision: Supervision, signal: Abo
       await reload('the names of HTTP ports', () => host.httpNames.ensure())
       void sweepBackups(host)
       void reopenTransfers(host, Date.now())
+      await mayStart
       return await supervision.check()
     } catch (error) {
       log('error', 'the vms of this host cannot be started yet; trying again in 5 s', { error: wordsOf(error) })

@@ -4,6 +4,7 @@ import {
   agentHeaders,
   agentPaths,
   type CommandName,
+  DECLARED_LOST,
   type EnrollRequest,
   type FromAgent,
   type Input,
@@ -32,6 +33,7 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
   let socket: Bun.ServerWebSocket<unknown> | undefined
   let publicKey: string | undefined
   let status = 200
+  let lostIn: number | undefined
   let upgradeStatus = 101
   let enrolled: EnrollRequest | undefined
 
@@ -64,6 +66,11 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
       }
       if (pathname === agentPaths.challenge) {
         if (request.method === 'HEAD') return new Response(null, { headers: { Date: new Date().toUTCString() } })
+        if (lostIn !== undefined)
+          return Response.json(
+            { error: { code: DECLARED_LOST, message: 'says the test', details: { epoch: lostIn } } },
+            { status: 401 },
+          )
         if (status !== 200) return refuse(status === 401 ? 'node_revoked' : 'update_agent', status)
         const nonce = Bun.randomUUIDv7()
         nonces.add(nonce)
@@ -154,6 +161,11 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
     connected: () => socket !== undefined,
     answerChallengesWith: (code: number) => {
       status = code
+    },
+    /** Says from now on that the node was declared lost, as a controller of this epoch; or does not say so any more. */
+    declareLost: (ofEpoch: number | undefined) => {
+      lostIn = ofEpoch
+      socket?.terminate()
     },
     answerUpgradesWith: (code: number) => {
       upgradeStatus = code

@@ -4,6 +4,7 @@ import { event } from '../../kernel/jobs/outbox.ts'
 import { cancelTransfer } from './cancel.ts'
 import { atOnce, mostMbps } from './estimate.ts'
 import { clearing } from './job/clearing.ts'
+import { comesBack } from './job/ending.ts'
 import { moving } from './job/moving.ts'
 import { beginWaiting } from './job/waiting.ts'
 import { getTransfer, listTransfers } from './list.ts'
@@ -90,6 +91,7 @@ export const transfersFeature = feature({
   tables: [transfers],
   settings: [atOnce, mostMbps],
   jobs: [moving, clearing],
+  bringsBack: comesBack,
   operations: [moveServer, moveOptions, listTransfers, getTransfer, cancelTransfer],
   auditTargets: [transferTarget],
   nav: [

@@ -8,6 +8,7 @@ import {
   agentHeaders,
   agentPaths,
   ChallengeRequest,
+  DECLARED_LOST,
   EnrollRequest,
   Facts,
   PROTOCOL,
@@ -28,6 +29,7 @@ import { newId } from '../../kernel/db/ids.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { isModestJson } from '../../kernel/modest-json.ts'
 import { mustBeUnencoded, textOf } from '../../kernel/net/request-body.ts'
+import { epochOf } from '../../kernel/nodes/epoch.ts'
 import { VERSION } from '../../kernel/version.ts'
 import type { Enrollment, Node } from '../node-records/model.ts'
 import {
@@ -171,7 +173,10 @@ export class AgentEndpoints {
     return heard
   }
 
-  /** Throws `rate_limited`, `too_large`, `validation_failed`, `protocol_mismatch` and `node_not_known`. */
+  /**
+   * Throws `rate_limited`, `too_large`, `validation_failed`, `protocol_mismatch`, `node_not_known` and
+   * `node_declared_lost`.
+   */
   async challenge(request: IncomingRequest): Promise<Response> {
     const address = addressKey(request.info.from)
     try {
@@ -187,7 +192,8 @@ export class AgentEndpoints {
     mustSpeakOurs(asked.protocol)
     if (!this.known(asked.nodeId)) {
       this.signInThrottle.take(`challenge ${address}`)
-      throw notKnown()
+      const isLost = (nodeById(this.deps.db, asked.nodeId)?.lostAt ?? null) !== null
+      throw isLost ? declaredLost(this.deps.db) : notKnown()
     }
     return this.challenges.issue(asked.nodeId)
   }
@@ -258,6 +264,15 @@ const notKnown = () =>
   new ApiError(
     'node_not_known',
     'This node is not known here: it was removed, or its credential was revoked. Enroll it again with a new token.',
+  )
+
+/** Also of a node that was removed since: it stops what may run elsewhere by now. The epoch as in a welcome. */
+const declaredLost = (db: Db) =>
+  new ApiError(
+    DECLARED_LOST,
+    'This node was declared lost, so everything on it has failed here. It stops what runs on it. Enroll the machine ' +
+      'as a new node.',
+    { epoch: epochOf(db) },
   )
 
 /** The number as the body of a call or a header gives it; undefined where it is missing. */

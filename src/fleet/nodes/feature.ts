@@ -36,6 +36,11 @@ const errors = {
     when: 'The node was removed, its credential was revoked, or it belongs to another controller.',
     remedy: 'Enroll it again.',
   },
+  node_declared_lost: {
+    status: 401,
+    when: 'The node was declared lost, and its agent came back: it stops everything that runs there.',
+    remedy: 'Enroll the machine as a new node.',
+  },
   challenge_expired: {
     status: 409,
     when:

@@ -251,15 +251,64 @@ const lose = (p: World, name: string) => {
   p.agents.get(nodeNamed(p, name))!.disconnect()
   return p.admin('POST', `/admin/nodes/${nodeNamed(p, name)}/actions/declare-lost`, { name })
 }
-test('where both of its nodes are lost past the point of no return, the move ends', async () => {
-  using p = await open()
-  const { jobId, state } = await at(p, 'move/give:before', async () => {
-    await lose(p, 'fra-01')
-    await lose(p, 'fra-02')
-    await p.settle()
+const lostIn = (p: World) =>
+  p.db.$client
+    .query<{ data: string }, []>("SELECT data FROM events WHERE type = 'node.lost' ORDER BY seq")
+    .all()
+    .map(({ data }) => JSON.parse(data).workloads.map(({ hostname }: { hostname: string }) => hostname))
+for (const names of [
+  ['fra-01', 'fra-02'],
+  ['fra-02', 'fra-01'],
+])
+  test(`where ${names.join(' and then ')} are lost past the pivot, the move ends, and billing hears once`, async () => {
+    using p = await open()
+    const { jobId, state } = await at(p, 'move/give:before', async () => {
+      for (const name of names) await lose(p, name)
+      await p.settle()
+    })
+    expect(p.job(jobId).state).toBe('succeeded')
+    expect(state).toMatchObject({ status: 'failed', transfers: ['near_live failed'], openJobs: [] })
+    expect(lostIn(p)).toEqual([[], ['web01']])
   })
-  expect(p.job(jobId).state).toBe('succeeded')
-  expect(state).toMatchObject({ status: 'failed', transfers: ['near_live failed'], openJobs: [] })
+
+describe('a server whose next node is lost past the point of no return', () => {
+  const lost = (p: World) => at(p, 'move/give:before', () => lose(p, 'fra-02'))
+  test('comes back as it was, and billing hears nothing of a loss', async () => {
+    using p = await open()
+    const { jobId, state } = await lost(p)
+    expect(p.job(jobId).state).toBe('succeeded')
+    expect(state).toMatchObject({ status: 'running', stays: ['home on fra-01'], transfers: ['near_live failed'] })
+    expect([lostIn(p), p.server(id0(p)).failure]).toEqual([[[]], null])
+  })
+  test('comes back suspended, and off, when it was suspended meanwhile', async () => {
+    using p = await open()
+    const { state } = await at(p, 'move/give:before', async () => {
+      await p.admin('POST', `/servers/${id0(p)}/actions/suspend`, { reason: 'overdue' })
+      await lose(p, 'fra-02')
+    })
+    expect(state).toMatchObject({ status: 'suspended', stays: ['home on fra-01'], running: 0, openJobs: [] })
+    expect(p.server(id0(p))).toMatchObject({ failure: null, suspendReason: 'overdue' })
+  })
+  test('comes back off when it was off', async () => {
+    using p = await open()
+    const id = await order(p)
+    await p.admin('POST', `/servers/${id}/actions/power`, { action: 'off' })
+    await p.settle()
+    let isLost = false
+    p.arm({
+      failpoints: (moment) => {
+        if (isLost || moment !== 'move/give:before') return
+        isLost = true
+        p.agents.get(nodeNamed(p, 'fra-02'))!.disconnect()
+      },
+    })
+    await move(p, id)
+    await eventually(() => isLost)
+    await lose(p, 'fra-02')
+    for (let i = 0; i < 5; i++) await p.settle()
+    expect(await where(p, id)).toMatchObject({ status: 'stopped', stays: ['home on fra-01'], running: 0, openJobs: [] })
+    expect(lostIn(p)).toEqual([[]])
+  })
 })
 
 test('the disk that a server has left is not deleted once its new node is lost', async () => {

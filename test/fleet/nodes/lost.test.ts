@@ -116,7 +116,7 @@ describe('declaring a node lost', () => {
         body: JSON.stringify({ nodeId: p.node.id, protocol: 1 }),
       }),
     )
-    expect([reply.status, ((await reply.json()) as any).error.code]).toEqual([401, 'node_not_known'])
+    expect([reply.status, ((await reply.json()) as any).error.code]).toEqual([401, 'node_declared_lost'])
     const attention = async () =>
       (await p.call(p.owner, 'GET', '/admin/overview')).body.attention.map((a: any) => a.what) as string[]
     expect(await attention()).toContain('fra-01 is lost.')

@@ -245,6 +245,7 @@ function DeclareLost({ node: n, servers, volumes }: EndProps) {
               nothing.
             </>
           ),
+          'Switch it off first. Where it still runs servers, it stops them only when it reaches the controller again.',
           'It is refused when it comes back, until it is enrolled again. All owners are told by mail.',
           'Jobs for it end; whatever they still had to undo there is skipped.',
           n.servers > 0 && `These servers are marked as failed: ${namesOf({ node: n, servers })}.`,

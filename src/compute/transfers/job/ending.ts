@@ -12,7 +12,7 @@ import { spread } from '../../../network/private-networks/reconcile.ts'
 import { load } from '../../server-records/model.ts'
 import { tell } from '../model.ts'
 import { floatingOn } from '../movable.ts'
-import { changeTransfer, transferById } from '../queries.ts'
+import { changeTransfer, transferAtWork, transferById } from '../queries.ts'
 import type { Disk } from './plan.ts'
 
 /** Its volumes and floating addresses stay with it until the job has ended: nothing else moves them. */
@@ -49,6 +49,15 @@ export function ended(
 export const isLost = (db: Db, serverId: string): boolean => {
   const { lifecycle, nodeId } = load(db, serverId)
   return lifecycle !== 'terminated' && isGoneNode(db, nodeId)
+}
+
+/**
+ * Does the job of a move bring the server back, now that the node is lost where it is at home? It is past its point of
+ * no return and has not ended, so that the disk which the server left is whole.
+ */
+export function comesBack(tx: Tx, serverId: string): boolean {
+  const transfer = transferAtWork(tx, serverId)
+  return transfer?.toNodeId === load(tx, serverId).nodeId && !isGoneNode(tx, transfer.fromNodeId)
 }
 
 /** The records of the extra volumes among these disks, from now on on this node. */

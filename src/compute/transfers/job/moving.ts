@@ -308,11 +308,11 @@ function finish(tx: Tx, { transferId }: Moving, now: number) {
   tell(tx, now, transferById(tx, transferId)!, { type: 'transfer.finished', downtimeMs })
 }
 
-/** The node that had it for a moment is lost; so is nothing but that moment. */
+/** The node that had it for a moment is lost. The server did not count as lost: see `comesBack`. */
 function bringBack(tx: Tx, { serverId, from }: Moving, { disks, before }: MovePlan, now: number) {
   const { locationId, ...columns } = before
   returnHome(tx, serverId, { nodeId: from, locationId }, now)
   movedVolumes(tx, disks, 'from', { id: from, locationId }, now)
   updateServer(tx, serverId, columns)
-  changeWorkload(tx, serverId, { lifecycle: 'active', failure: null, power: 'stopped' })
+  changeWorkload(tx, serverId, { power: 'stopped' })
 }
