@@ -9,12 +9,9 @@ import { getBackupCalendar } from '../../../src/compute/backups/plans/calendar.t
 import { listBackupPlans } from '../../../src/compute/backups/plans/plans.ts'
 import { showRecoverySheet } from '../../../src/compute/backups/recovery-sheet.ts'
 import { restoreBackup } from '../../../src/compute/backups/restore/restore.ts'
-import { getServer } from '../../../src/compute/servers/list.ts'
 import { getResellerAccount } from '../../../src/identity/resellers/own.ts'
-import { listMemberships } from '../../../src/identity/team/memberships.ts'
 import { type Answers, type At, allIfAllowed, ifAllowed, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { Action, Menu } from '../../components/action.tsx'
 import { type Area, inEveryArea } from '../../components/area.ts'
 import { Field } from '../../components/field.tsx'
@@ -27,7 +24,7 @@ import { Exact, span, Time } from '../../components/time.tsx'
 import { bytes, count, exactGb } from '../../components/words.ts'
 import { BackupCalendar } from '../backup-plans/calendar.tsx'
 import { PlanOfServer } from '../backup-plans/of-server.tsx'
-import { ServerFrame } from '../servers/frame.tsx'
+import { ServerFrame, serverReads } from '../servers/frame.tsx'
 import type { Server } from '../servers/words.ts'
 import { notNow, Restore } from '../snapshots/disk-copies.tsx'
 import { BackupState, BrowseFiles, DeleteBackup } from './row.tsx'
@@ -42,9 +39,7 @@ const only =
   })
 
 const reads = {
-  server: reading(getServer, only()),
-  jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
-  memberships: allIfAllowed(listMemberships),
+  ...serverReads,
   backups: reading(listBackups, only('cursor', 'limit')),
   plan: reading(getServerBackupPlan, only()),
   calendar: reading(getBackupCalendar, only('month')),

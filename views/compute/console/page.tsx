@@ -1,23 +1,18 @@
 // The console of a server: its screen or its serial line. public/console draws what comes from the server.
 import type { AssetName } from '../../../public/assets.ts'
 import { createConsoleTicket } from '../../../src/compute/console/create-ticket.ts'
-import { getServer } from '../../../src/compute/servers/list.ts'
-import { listMemberships } from '../../../src/identity/team/memberships.ts'
-import { type Answers, allIfAllowed, reading } from '../../../src/kernel/web/page.ts'
+import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt, usePageContext } from '../../../src/kernel/web/page-context.ts'
-import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { pathOf } from '../../components/action.tsx'
 import { type Area, inEveryArea } from '../../components/area.ts'
 import { Icon, type IconName } from '../../components/icon.tsx'
 import { Empty, Note } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
-import { ServerFrame } from '../servers/frame.tsx'
+import { ServerFrame, serverReads } from '../servers/frame.tsx'
 import { disabledReason, type Server } from '../servers/words.ts'
 
 const reads = {
-  server: reading(getServer, ({ params }) => ({ params })),
-  jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
-  memberships: allIfAllowed(listMemberships),
+  ...serverReads,
 }
 type InArea = Answers<typeof reads> & { area: Area }
 

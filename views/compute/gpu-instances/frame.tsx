@@ -24,11 +24,11 @@ import { InstanceState } from './state.tsx'
 import { cardWords, endWords, type Instance } from './words.ts'
 
 /** The reads of every page of an instance. */
-export const frameReads = {
+export const instanceReads = {
   instance: reading(getInstance, ({ params }) => ({ params })),
   jobs: reading(listJobs, ({ params }) => ({ query: { instanceId: params['id'] ?? '', limit: '10' } })),
 }
-type FrameProps = Answers<typeof frameReads> & { area: Area; children: ComponentChildren }
+type FrameProps = Answers<typeof instanceReads> & { area: Area; children: ComponentChildren }
 
 /** The frame around every tab of an instance. Below it, buttons are drawn by the rights on this instance. */
 export function InstanceFrame({ children, ...of }: FrameProps) {

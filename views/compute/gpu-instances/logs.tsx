@@ -9,7 +9,7 @@ import { Live } from '../../components/live.tsx'
 import { Empty, Section } from '../../components/section.tsx'
 import { addressWith } from '../../components/table.tsx'
 import { instancePage } from './area.ts'
-import { frameReads, InstanceFrame } from './frame.tsx'
+import { InstanceFrame, instanceReads } from './frame.tsx'
 import type { Instance } from './words.ts'
 
 type Log = Answers<{ l: typeof getInstanceLogs }>['l']
@@ -17,7 +17,7 @@ type Log = Answers<{ l: typeof getInstanceLogs }>['l']
 export const instanceLogsPages = instancePage({
   path: '/{id}/logs',
   reads: {
-    ...frameReads,
+    ...instanceReads,
     log: reading(getInstanceLogs, ({ params }) => ({ params, query: { lines: '300' } })),
   },
   title: ({ instance }) => `Log of ${instance.name}`,

@@ -4,12 +4,12 @@ import { pathOf } from '../../components/action.tsx'
 import { CardCharts } from '../../platform/metrics/cards.tsx'
 import { chartFiles, Periods, rangeIn } from '../../platform/metrics/charts.tsx'
 import { instancePage } from './area.ts'
-import { frameReads, InstanceFrame } from './frame.tsx'
+import { InstanceFrame, instanceReads } from './frame.tsx'
 
 export const instanceMetricsPages = instancePage({
   path: '/{id}/metrics',
   reads: {
-    ...frameReads,
+    ...instanceReads,
     metrics: reading(getInstanceMetrics, (at) => ({ params: at.params, query: { range: rangeIn(at) } })),
   },
   title: ({ instance }) => `Metrics of ${instance.name}`,

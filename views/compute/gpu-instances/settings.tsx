@@ -25,11 +25,11 @@ import { BillingService, Rename, RestartPolicy } from '../workloads/settings.tsx
 import { Setting } from '../workloads/settings-entry.tsx'
 import { DeleteButton, HELD } from './actions.tsx'
 import { instancePage } from './area.ts'
-import { frameReads, InstanceFrame } from './frame.tsx'
+import { InstanceFrame, instanceReads } from './frame.tsx'
 import { away, disabledReason, type Instance } from './words.ts'
 
 const reads = {
-  ...frameReads,
+  ...instanceReads,
   idle: reading(getIdleStop, ({ params }) => ({ params })),
   // With whom it is shared cannot choose among the owner's keys.
   keys: ifNamed(listSshKeys, (_, { instance }: { instance: Instance }) =>

@@ -19,11 +19,11 @@ import { count, exactGb, list } from '../../components/words.ts'
 import { CardPanels } from '../../platform/metrics/cards.tsx'
 import { HELD } from './actions.tsx'
 import { instancePage, tabOf } from './area.ts'
-import { frameReads, InstanceFrame } from './frame.tsx'
+import { InstanceFrame, instanceReads } from './frame.tsx'
 import { endWords, type Instance, sizeWords } from './words.ts'
 
 const reads = {
-  ...frameReads,
+  ...instanceReads,
   usage: reading(gpuInstanceUsage, ({ params }) => ({ params })),
   metrics: ifAllowed(getInstanceMetrics, ({ params }) => ({ params, query: { range: '1h' } })),
 }

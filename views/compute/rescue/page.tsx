@@ -2,24 +2,19 @@
 import type { ComponentChildren } from 'preact'
 import { rescueOptions, rescueServer } from '../../../src/compute/rescue/boot.ts'
 import { exitRescue } from '../../../src/compute/rescue/exit.ts'
-import { getServer } from '../../../src/compute/servers/list.ts'
-import { listMemberships } from '../../../src/identity/team/memberships.ts'
-import { type Answers, allIfAllowed, reading } from '../../../src/kernel/web/page.ts'
-import { listJobs } from '../../../src/platform/jobs/jobs.ts'
+import type { Answers } from '../../../src/kernel/web/page.ts'
 import { Action } from '../../components/action.tsx'
 import { type Area, inEveryArea } from '../../components/area.ts'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Copyable, Note } from '../../components/section.tsx'
-import { ServerFrame } from '../servers/frame.tsx'
+import { ServerFrame, serverReads } from '../servers/frame.tsx'
 import { away } from '../servers/power-buttons.tsx'
 import { disabledReason } from '../servers/words.ts'
 import { Setting } from '../workloads/settings-entry.tsx'
 
 const reads = {
-  server: getServer,
-  jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
-  memberships: allIfAllowed(listMemberships),
+  ...serverReads,
   rescue: rescueOptions,
 }
 type InArea = Answers<typeof reads> & { area: Area }

@@ -2,9 +2,11 @@
 import type { ComponentChildren } from 'preact'
 import { server as resource } from '../../../src/compute/server-records/model.ts'
 import { undeleteServer } from '../../../src/compute/servers/life/undelete.ts'
-import type { listMemberships } from '../../../src/identity/team/memberships.ts'
-import type { Answers } from '../../../src/kernel/web/page.ts'
+import { getServer } from '../../../src/compute/servers/list.ts'
+import { listMemberships } from '../../../src/identity/team/memberships.ts'
+import { type Answers, allIfAllowed, reading } from '../../../src/kernel/web/page.ts'
 import { inContext, useAt, usePageContext } from '../../../src/kernel/web/page-context.ts'
+import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { OsTile } from '../../catalog/images/os.tsx'
 import { Action, Menu } from '../../components/action.tsx'
 import type { Area } from '../../components/area.ts'
@@ -18,12 +20,17 @@ import { PageTabs } from '../../components/table.tsx'
 import { Moment, Time } from '../../components/time.tsx'
 import { Leave } from '../../identity/team/actions.tsx'
 import { OwnerLink } from '../workloads/cells.tsx'
-import { JobBar, type Jobs, NodeAway, narrowed, Shared } from '../workloads/frame.tsx'
+import { JobBar, NodeAway, narrowed, Shared } from '../workloads/frame.tsx'
 import { ForceOff, PowerButton, quickPower } from './power-buttons.tsx'
 import type { Server } from './words.ts'
 
-export type Memberships = Answers<{ m: typeof listMemberships }>['m'] | undefined
-type FrameProps = { server: Server; jobs: Jobs; memberships: Memberships; area: Area; children: ComponentChildren }
+/** The reads of every page of a server. */
+export const serverReads = {
+  server: reading(getServer, ({ params }) => ({ params })),
+  jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
+  memberships: allIfAllowed(listMemberships),
+}
+type FrameProps = Answers<typeof serverReads> & { area: Area; children: ComponentChildren }
 
 /** The frame around every tab of a server. Below it, buttons are drawn by the rights on this server. */
 export function ServerFrame({ children, ...of }: FrameProps) {
@@ -182,7 +189,7 @@ function WhyItFailed({ jobs, area }: Pick<FrameProps, 'jobs' | 'area'>) {
 }
 
 /** Is it a membership by which its reader has this server? */
-const isOf = (s: Server) => (m: NonNullable<Memberships>['data'][number]) =>
+const isOf = (s: Server) => (m: NonNullable<FrameProps['memberships']>['data'][number]) =>
   m.server ? m.server.id === s.id : m.owner.id === s.owner.id
 
 const stepOf = ({ step }: { step: { n: number; of: number; name: string | null } }) =>

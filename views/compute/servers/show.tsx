@@ -2,14 +2,11 @@ import { listOfferedImages } from '../../../src/catalog/images/images.ts'
 import { detectOs } from '../../../src/compute/guest/detect.ts'
 import { getInstallationCheck } from '../../../src/compute/guest/installation-check.ts'
 import { setupServer } from '../../../src/compute/installation/setup.ts'
-import { getServer } from '../../../src/compute/servers/list.ts'
-import { listMemberships } from '../../../src/identity/team/memberships.ts'
 import { type Answers, type At, allIfAllowed, aroundParts, ifAllowed, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { getBandwidth } from '../../../src/network/traffic/top-up.ts'
 import { listServerActivity } from '../../../src/platform/audit/activity.ts'
 import { listAudit } from '../../../src/platform/audit/audit.ts'
-import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { getMetrics } from '../../../src/platform/metrics/show.ts'
 import { Action, CallForm } from '../../components/action.tsx'
 import { type Area, inEveryArea } from '../../components/area.ts'
@@ -32,17 +29,15 @@ import {
   windowsAmong,
 } from './access.tsx'
 import { FirstBootFields, InstallationResult, ownScripts, StartupScriptResult, startupOfOwn } from './first-boot.tsx'
-import { ServerFrame } from './frame.tsx'
+import { ServerFrame, serverReads } from './frame.tsx'
 import { ImagePicks } from './image-picks.tsx'
 import { away } from './power-buttons.tsx'
 import { Use } from './use.tsx'
 import { disabledReason, type Server, speedWords } from './words.ts'
 
 const reads = {
-  server: getServer,
-  jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
+  ...serverReads,
   images: allIfAllowed(listOfferedImages),
-  memberships: allIfAllowed(listMemberships),
   scripts: ownScripts,
   startup: startupOfOwn,
   installed: ifAllowed(getInstallationCheck),

@@ -1,13 +1,9 @@
-// The snapshots of a server: states of its disk to which it can go back.
-import { getServer } from '../../../src/compute/servers/list.ts'
 import { removeSnapshot } from '../../../src/compute/snapshots/delete.ts'
 import { changeSnapshotWords, listSnapshots } from '../../../src/compute/snapshots/list.ts'
 import { restoreSnapshot } from '../../../src/compute/snapshots/restore.ts'
 import { takeSnapshot } from '../../../src/compute/snapshots/take.ts'
-import { listMemberships } from '../../../src/identity/team/memberships.ts'
-import { type Answers, allIfAllowed, reading } from '../../../src/kernel/web/page.ts'
+import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { Action, Edit, Menu } from '../../components/action.tsx'
 import { type Area, inEveryArea } from '../../components/area.ts'
 import { Field } from '../../components/field.tsx'
@@ -17,14 +13,12 @@ import { Empty, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { Time } from '../../components/time.tsx'
 import { bytes, exactGb } from '../../components/words.ts'
-import { ServerFrame } from '../servers/frame.tsx'
+import { ServerFrame, serverReads } from '../servers/frame.tsx'
 import type { Server } from '../servers/words.ts'
 import { Delete, notNow, Restore } from './disk-copies.tsx'
 
 const reads = {
-  server: getServer,
-  jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
-  memberships: allIfAllowed(listMemberships),
+  ...serverReads,
   snapshots: listSnapshots,
 }
 type InArea = Answers<typeof reads> & { area: Area }

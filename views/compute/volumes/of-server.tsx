@@ -1,10 +1,6 @@
-// The extra volumes of a server.
-import { getServer } from '../../../src/compute/servers/list.ts'
 import { createVolume } from '../../../src/compute/volumes/create.ts'
 import { listServerVolumes } from '../../../src/compute/volumes/list.ts'
-import { listMemberships } from '../../../src/identity/team/memberships.ts'
-import { type Answers, allIfAllowed, reading } from '../../../src/kernel/web/page.ts'
-import { listJobs } from '../../../src/platform/jobs/jobs.ts'
+import type { Answers } from '../../../src/kernel/web/page.ts'
 import { Action } from '../../components/action.tsx'
 import { type Area, inEveryArea } from '../../components/area.ts'
 import { Field } from '../../components/field.tsx'
@@ -13,14 +9,12 @@ import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Copyable, Empty, Section } from '../../components/section.tsx'
 import { exactGb } from '../../components/words.ts'
-import { ServerFrame } from '../servers/frame.tsx'
+import { ServerFrame, serverReads } from '../servers/frame.tsx'
 import { away } from '../servers/power-buttons.tsx'
 import { type Volume, VolumeMenu, VolumeState } from './actions.tsx'
 
 const reads = {
-  server: getServer,
-  jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
-  memberships: allIfAllowed(listMemberships),
+  ...serverReads,
   volumes: listServerVolumes,
 }
 type InArea = Answers<typeof reads> & { area: Area }

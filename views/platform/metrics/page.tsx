@@ -1,23 +1,17 @@
-// The use of a server over time.
-import { getServer } from '../../../src/compute/servers/list.ts'
-import { listMemberships } from '../../../src/identity/team/memberships.ts'
-import { type Answers, allIfAllowed, ifAllowed, reading } from '../../../src/kernel/web/page.ts'
+import { type Answers, ifAllowed, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { getBandwidth } from '../../../src/network/traffic/top-up.ts'
-import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { getMetrics } from '../../../src/platform/metrics/show.ts'
 import { pathOf } from '../../components/action.tsx'
 import { inEveryArea } from '../../components/area.ts'
 import { Meter } from '../../components/figures.tsx'
 import { Section } from '../../components/section.tsx'
 import { traffic, usedTraffic } from '../../components/words.ts'
-import { ServerFrame } from '../../compute/servers/frame.tsx'
+import { ServerFrame, serverReads } from '../../compute/servers/frame.tsx'
 import { Charts, chartFiles, Periods, rangeIn } from './charts.tsx'
 
 const reads = {
-  server: reading(getServer, ({ params }) => ({ params })),
-  jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
-  memberships: allIfAllowed(listMemberships),
+  ...serverReads,
   metrics: reading(getMetrics, (at) => ({ params: at.params, query: { range: rangeIn(at) } })),
   bandwidth: ifAllowed(getBandwidth),
 }

@@ -1,11 +1,8 @@
 // The timeline of a server or a GPU instance, newest first: changes, jobs, alerts and unexpected ends in one order.
 import { instantOf, localMinute } from '../../../public/panel/page/zone.js'
-import { getServer } from '../../../src/compute/servers/list.ts'
 import { timelineKinds } from '../../../src/fleet/workloads/timeline.ts'
-import { listMemberships } from '../../../src/identity/team/memberships.ts'
-import { type Answers, type At, allIfAllowed, reading } from '../../../src/kernel/web/page.ts'
+import { type Answers, type At, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { getInstanceTimeline, getTimeline } from '../../../src/platform/timeline/timeline.ts'
 import { areaOf, inEveryArea } from '../../components/area.ts'
 import { Link } from '../../components/link.tsx'
@@ -15,26 +12,24 @@ import { State } from '../../components/state.tsx'
 import { addressWith, type Column, Table } from '../../components/table.tsx'
 import { instantsIn, Moment } from '../../components/time.tsx'
 import { instancePage } from '../../compute/gpu-instances/area.ts'
-import { frameReads, InstanceFrame } from '../../compute/gpu-instances/frame.tsx'
-import { ServerFrame } from '../../compute/servers/frame.tsx'
+import { InstanceFrame, instanceReads } from '../../compute/gpu-instances/frame.tsx'
+import { ServerFrame, serverReads } from '../../compute/servers/frame.tsx'
 import { wordsOf } from '../audit/table.tsx'
 
 const timelineOf = <O extends typeof getTimeline | typeof getInstanceTimeline>(op: O) =>
   reading(op, (at) => ({ params: at.params, query: instantsIn(at, ['since', 'until']) }))
 
-const serverReads = {
-  server: reading(getServer, ({ params }) => ({ params })),
-  jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
-  memberships: allIfAllowed(listMemberships),
+const timelineReads = {
+  ...serverReads,
   timeline: timelineOf(getTimeline),
 }
-type Timeline = Answers<typeof serverReads>['timeline']
+type Timeline = Answers<typeof timelineReads>['timeline']
 type Entry = Timeline['data'][number]
 
 export const timelinePages = [
   ...inEveryArea({
     path: '/servers/{id}/activity',
-    reads: serverReads,
+    reads: timelineReads,
     title: ({ server }) => `Activity of ${server.name}`,
     nav: 'servers',
     view: ({ timeline, ...data }, area) => (
@@ -45,7 +40,7 @@ export const timelinePages = [
   }),
   ...instancePage({
     path: '/{id}/activity',
-    reads: { ...frameReads, timeline: timelineOf(getInstanceTimeline) },
+    reads: { ...instanceReads, timeline: timelineOf(getInstanceTimeline) },
     title: ({ instance }) => `Activity of ${instance.name}`,
     view: ({ timeline, ...data }, area) => (
       <InstanceFrame {...data} area={area}>

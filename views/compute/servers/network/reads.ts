@@ -1,8 +1,6 @@
 // The reads of the network page, which its sections share.
 
-import { getServer } from '../../../../src/compute/servers/list.ts'
-import { listMemberships } from '../../../../src/identity/team/memberships.ts'
-import { type Answers, allIfAllowed, ifNamed, reading } from '../../../../src/kernel/web/page.ts'
+import { type Answers, ifNamed } from '../../../../src/kernel/web/page.ts'
 import { getServerFirewall } from '../../../../src/network/firewalls/server-firewall.ts'
 import { listFirewalls } from '../../../../src/network/firewalls/shared.ts'
 import { listFloatingIps } from '../../../../src/network/floating-ips/list.ts'
@@ -10,13 +8,12 @@ import { listNetworks } from '../../../../src/network/private-networks/networks.
 import { listReverseNames } from '../../../../src/network/reverse-dns/set.ts'
 import { listServerAddresses } from '../../../../src/network/server-addresses/list.ts'
 import { getBandwidth } from '../../../../src/network/traffic/top-up.ts'
-import { listJobs } from '../../../../src/platform/jobs/jobs.ts'
 import type { Area } from '../../../components/area.ts'
 
+import { serverReads } from '../frame.tsx'
+
 export const reads = {
-  server: getServer,
-  jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
-  memberships: allIfAllowed(listMemberships),
+  ...serverReads,
   addresses: listServerAddresses,
   floating: ifNamed(listFloatingIps, (_, { server }: { server: { owner: { id: string } } }) => ({
     query: { ownerId: server.owner.id },

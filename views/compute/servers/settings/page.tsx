@@ -6,7 +6,6 @@ import { reinstallOptions, reinstallServer } from '../../../../src/compute/insta
 import { listIsos } from '../../../../src/compute/isos/library.ts'
 import { suspendServer, unsuspendServer } from '../../../../src/compute/servers/life/suspend.ts'
 import { terminateServer } from '../../../../src/compute/servers/life/terminate.ts'
-import { getServer } from '../../../../src/compute/servers/list.ts'
 import { setBillingService } from '../../../../src/compute/servers/settings/billing-service.ts'
 import { getHardware } from '../../../../src/compute/servers/settings/boot-order.ts'
 import { labelServer } from '../../../../src/compute/servers/settings/labels.ts'
@@ -15,11 +14,9 @@ import { setProtection } from '../../../../src/compute/servers/settings/protecti
 import { setRestartPolicy } from '../../../../src/compute/servers/settings/restart-policy.ts'
 import { getResellerAccount } from '../../../../src/identity/resellers/own.ts'
 import { inviteMember } from '../../../../src/identity/team/invite.ts'
-import { listMemberships } from '../../../../src/identity/team/memberships.ts'
 import { type Answers, allIfAllowed, ifAllowed, reading } from '../../../../src/kernel/web/page.ts'
 import { useAt } from '../../../../src/kernel/web/page-context.ts'
 import { listAlerts } from '../../../../src/platform/alerts/alerts.ts'
-import { listJobs } from '../../../../src/platform/jobs/jobs.ts'
 import { Action, Edit } from '../../../components/action.tsx'
 import { type Area, inEveryArea } from '../../../components/area.ts'
 import { Field } from '../../../components/field.tsx'
@@ -41,7 +38,7 @@ import {
   windowsAmong,
 } from '../access.tsx'
 import { FirstBootFields, ownScripts } from '../first-boot.tsx'
-import { ServerFrame } from '../frame.tsx'
+import { ServerFrame, serverReads } from '../frame.tsx'
 import { ImagePicks } from '../image-picks.tsx'
 import { away } from '../power-buttons.tsx'
 import { keysOf } from '../show.tsx'
@@ -53,12 +50,10 @@ import { RootPassword } from './new-password.tsx'
 import { ChangePackage } from './other-package.tsx'
 
 const reads = {
-  server: getServer,
-  jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
+  ...serverReads,
   images: allIfAllowed(listOfferedImages),
   scripts: ownScripts,
   reinstallation: ifAllowed(reinstallOptions),
-  memberships: allIfAllowed(listMemberships),
   packages: allIfAllowed(listPackages),
   hardware: getHardware,
   isos: allIfAllowed(listIsos),
