@@ -77,6 +77,7 @@ import rescoping from './0118_rescoping.sql' with { type: 'text' }
 import transfers from './0125_transfers.sql' with { type: 'text' }
 import hashesOfEndedJobs from './0128_hashes_of_ended_jobs.sql' with { type: 'text' }
 import closedNodes from './0135_closed_nodes.sql' with { type: 'text' }
+import drains from './0136_drains.sql' with { type: 'text' }
 import placementGroups from './0140_placement_groups.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -157,5 +158,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0125_transfers', sql: transfers },
   { name: '0128_hashes_of_ended_jobs', sql: hashesOfEndedJobs },
   { name: '0135_closed_nodes', sql: closedNodes },
+  { name: '0136_drains', sql: drains },
   { name: '0140_placement_groups', sql: placementGroups },
 ]

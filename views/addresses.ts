@@ -73,6 +73,7 @@ export const addresses = [
   '/admin/nodes/{id}/gpu-metrics',
   '/admin/nodes/{id}/storage',
   '/admin/nodes/{id}/drain',
+  '/admin/drains/{id}',
   '/admin/nodes/{id}/gpus',
   '/admin/node-groups',
   '/admin/ip-pools',

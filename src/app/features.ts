@@ -23,6 +23,7 @@ import { serverBackupsPages } from '../../views/compute/backups/page.tsx'
 import { brakesPage } from '../../views/compute/brake/list.tsx'
 import { consolePages } from '../../views/compute/console/page.tsx'
 import { drainPlanPage } from '../../views/compute/drains/plan.tsx'
+import { drainPage } from '../../views/compute/drains/show.tsx'
 import { instanceListPages } from '../../views/compute/gpu-instances/list.tsx'
 import { instanceLogsPages } from '../../views/compute/gpu-instances/logs.tsx'
 import { instanceMetricsPages } from '../../views/compute/gpu-instances/metrics.tsx'
@@ -283,7 +284,7 @@ export const features: readonly Feature[] = [
   { ...snapshotsFeature, pages: serverSnapshotsPages },
   { ...placementGroupsFeature, pages: [...placementGroupsPages, ...placementGroupPages] },
   { ...transfersFeature, pages: [transfersPage, transferPage, moveServerPage] },
-  { ...drainsFeature, pages: [drainPlanPage] },
+  { ...drainsFeature, pages: [drainPlanPage, drainPage] },
   { ...volumesFeature, pages: [...volumesPages, ...serverVolumesPages, ...volumeUsagePages] },
   { ...isosFeature, pages: isosPages },
   { ...backupsFeature, pages: [...serverBackupsPages, ...allBackupsPages] },

@@ -519,6 +519,10 @@ const possibleOn: Readonly<Record<string, string>> = {
 const neverDone: Readonly<Record<string, string>> = {
   'servers.move': 'no other node routes the addresses: test/compute/transfers/move.test.ts',
   'transfers.cancel': 'no move is at work: test/compute/transfers/move.test.ts',
+  'drains.pause': 'no drain is at work: test/compute/drains/drain.test.ts',
+  'drains.resume': 'no drain is at work: test/compute/drains/drain.test.ts',
+  'drains.retry': 'no drain is at work: test/compute/drains/drain.test.ts',
+  'drains.cancel': 'no drain is at work: test/compute/drains/drain.test.ts',
   'setup.finish': 'there is staff already: test/end-to-end/pages/browser.test.ts',
   'sessions.begin-with-provider': 'there is no provider to ask: test/identity/auth/identity-provider/oidc.test.ts',
   'identities.begin-link': 'there is no provider to ask: test/identity/auth/identity-provider/oidc.test.ts',

@@ -8,6 +8,7 @@ import type { Permission, Scope } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { write } from '../../src/kernel/db/open.ts'
+import { addDrain } from '../support/nodes/drains.ts'
 import { addGpuHost, addGpuImage, addGpuOffer, gpuCard, reportCards } from '../support/nodes/gpus.ts'
 import { addTransfer } from '../support/nodes/transfers.ts'
 import { quickly } from '../support/quick.ts'
@@ -329,6 +330,14 @@ beforeAll(async () => {
   const dropped = addTransfer(p, moved!.id)
   p.db.$client.run('DELETE FROM transfers WHERE id = ?', [dropped])
   add('transfer', { label: 'one that was removed', id: dropped, never: true, removed: true })
+  add('drain', { label: 'a drain', id: addDrain(p, p.node.id, moved!.id) })
+  const removedDrain = addDrain(p, p.node.id, moved!.id)
+  for (const [table, column] of [
+    ['drain_servers', 'drain_id'],
+    ['drains', 'id'],
+  ])
+    p.db.$client.run(`DELETE FROM ${table} WHERE ${column} = ?`, [removedDrain])
+  add('drain', { label: 'one that was removed', id: removedDrain, never: true, removed: true })
   await more(add)
   await thingsOfAdded(add)
   for (const [name, of] of Object.entries(things)) {
@@ -704,6 +713,7 @@ const lists: Readonly<Record<string, List>> = {
   'brakes.list': { of: 'brake' },
   'weakenings.list': { of: 'weakening' },
   'transfers.list': { of: 'transfer' },
+  'drains.list': { of: 'drain' },
 }
 /** Lists of what has no operation by its id. */
 const ofNoThing = [

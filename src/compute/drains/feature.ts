@@ -1,6 +1,36 @@
+import { second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
+import { event } from '../../kernel/jobs/outbox.ts'
+import { advanceDrains } from './advance.ts'
+import { cancelDrain, pauseDrain, resumeDrain, retryServer } from './control.ts'
+import { draining } from './job.ts'
+import { getDrain, listDrains } from './list.ts'
+import { finishedData, startedData } from './model.ts'
 import { planOfNode } from './plan/node-plan.ts'
+import { drainTarget } from './queries.ts'
+import { startDrain } from './start.ts'
+import { drainServers, drains } from './tables.ts'
 
+const errors = {
+  drain_not_found: { status: 404, when: 'There is no such drain.', remedy: 'Check the id.' },
+  drain_at_work: {
+    status: 409,
+    when: 'The node is being emptied or filled already.',
+    remedy: 'Wait until that has ended, or cancel it.',
+  },
+  drain_ended: { status: 409, when: 'The drain has ended.', remedy: 'Read its list of servers, or start another.' },
+  drain_state: {
+    status: 409,
+    when: 'The drain is in another state than this action needs.',
+    remedy: 'Read its state; the message says what it needs.',
+  },
+  node_is_lost: {
+    status: 409,
+    when: 'The node was declared lost.',
+    remedy: 'Restore its servers elsewhere, or terminate them.',
+  },
+} as const
+const ids = { drain: { prefix: 'drn' } } as const
 const scopes = { 'nodes:maintain': { words: 'Empty nodes for maintenance, and bring servers back' } } as const
 const permissions = {
   'nodes.maintain': {
@@ -8,19 +38,37 @@ const permissions = {
     opens: ['nodes:maintain', 'nodes:read'],
   },
 } as const
+const events = {
+  'node.drain_started': event('staff only', 'A node is being emptied, or its servers come back', startedData),
+  'node.drain_finished': event('staff only', 'A node was emptied, or its servers are back', finishedData),
+}
 declare module '../../kernel/register.ts' {
   interface Names {
     drains: {
+      ids: typeof ids
+      errors: typeof errors
+      events: typeof events
       scopes: typeof scopes
       permissions: typeof permissions
     }
   }
 }
 
+const TURN_EVERY_MS = 2 * second
+
 export const drainsFeature = feature({
   name: 'drains',
+  ids,
+  errors,
+  events,
   scopes,
   permissions,
   samples: { atOnce: 2 },
-  operations: [planOfNode],
+  tables: [drains, drainServers],
+  jobs: [draining],
+  operations: [planOfNode, startDrain, listDrains, getDrain, pauseDrain, resumeDrain, retryServer, cancelDrain],
+  auditTargets: [drainTarget],
+  schedule: [
+    { everyMs: TURN_EVERY_MS, words: 'moving the servers of a drain', work: ({ db, app }) => advanceDrains(db, app) },
+  ],
 })

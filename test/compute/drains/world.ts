@@ -1,4 +1,6 @@
 // A panel with nodes that are emptied, and servers on them that no job had to install.
+
+import { advanceDrains } from '../../../src/compute/drains/advance.ts'
 import type { World } from '../../support/world/panel.ts'
 import { open as openThree, order } from '../transfers/world.ts'
 
@@ -48,3 +50,34 @@ export async function ordered(p: World, hostname: string): Promise<string> {
   return serverId
 }
 export { order }
+
+/** One turn of every drain, and all that it started. */
+export async function turn(p: World) {
+  advanceDrains(p.db, p.controller.app)
+  await p.settle()
+}
+/** Turns until the drain has ended, or nothing changes any more; answers it with its servers. */
+export async function played(p: World, id: string) {
+  for (let i = 0; i < 100; i++) {
+    await turn(p)
+    const drain = await p.admin('GET', `/admin/drains/${id}`)
+    if (drain.finishedAt !== null || drain.state === 'paused') return drain
+  }
+  throw new Error('the drain does not end')
+}
+export const drainOf = (p: World, body: object = {}, nodeId = p.node.id) =>
+  p.admin('POST', `/admin/nodes/${nodeId}/actions/drain`, body)
+/** How many servers of a drain are in which state. */
+export const states = (drain: { servers: { state: string }[] }) =>
+  Object.fromEntries(
+    [...Map.groupBy(drain.servers, ({ state }) => state)].map(([state, of]) => [state, of.length]).toSorted(),
+  )
+/** The nodes on which servers are at home, with how many run where. */
+export async function homes(p: World) {
+  const found: Record<string, number> = {}
+  for (const [nodeId, { host }] of p.agents) {
+    const { name } = p.db.$client.query('SELECT name FROM nodes WHERE id = ?').get(nodeId) as { name: string }
+    found[name] = (await host.hypervisor.look()).ours.filter(({ power }) => power === 'running').length
+  }
+  return found
+}

@@ -1,7 +1,8 @@
 // The pages of maintenance in Chromium: each on a desk and on a phone, in the light and in the dark.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { open as openPanel, ordered } from '../../compute/drains/world.ts'
+import { drainOf, open as openPanel, ordered, played } from '../../compute/drains/world.ts'
+import { nodeNamed } from '../../compute/transfers/world.ts'
 import { launch, look, open, screens } from '../../support/browser.ts'
 import { pagesFor } from '../../support/world/pages.ts'
 import type { World } from '../../support/world/panel.ts'
@@ -22,6 +23,17 @@ beforeAll(async () => {
   await p.admin('PATCH', `/admin/nodes/${p.node.id}`, { open: false, closedReason: 'Memory is exchanged' })
   paths['drain-plan'] = `/admin/nodes/${p.node.id}/drain`
   paths['closed-node'] = `/admin/nodes/${p.node.id}`
+  const other = nodeNamed(p, 'fra-02')
+  for (const hostname of ['web01', 'web02', 'web03', 'web04'])
+    await p.admin('POST', '/admin/servers', { ...p.order, hostname, nodeId: other })
+  await p.settle()
+  p.agents.get(other)!.fault({ command: 'transfer.mirror', mode: 'fail', times: 1 })
+  const paused = await drainOf(p, { onFailure: 'pause', atOnce: 1 }, other)
+  await played(p, paused.id)
+  paths['drain-paused'] = `/admin/drains/${paused.id}`
+  const done = await drainOf(p, {}, nodeNamed(p, 'fra-03'))
+  await played(p, done.id)
+  paths['drain-done'] = `/admin/drains/${done.id}`
   browser = await launch()
 }, 60_000)
 afterAll(async () => {
@@ -29,7 +41,7 @@ afterAll(async () => {
   p?.close()
 })
 
-for (const name of ['drain-plan', 'closed-node'])
+for (const name of ['drain-plan', 'drain-paused', 'drain-done', 'closed-node'])
   for (const screen of shown)
     test(`${name} at ${screen.width} px, ${screen.scheme}: nothing to complain about`, async () => {
       const staff = pagesFor(p, p.owner)

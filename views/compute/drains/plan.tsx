@@ -1,21 +1,30 @@
 // The plan of emptying a node, before anything is started.
+import { listDrains } from '../../../src/compute/drains/list.ts'
 import { planOfNode } from '../../../src/compute/drains/plan/node-plan.ts'
-import { type Answers, page } from '../../../src/kernel/web/page.ts'
+import { startDrain } from '../../../src/compute/drains/start.ts'
+import { type Answers, ifAllowed, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { Action } from '../../components/action.tsx'
+import { Field, Select } from '../../components/field.tsx'
 import { Figure, Meter, Stats } from '../../components/figures.tsx'
 import { Head } from '../../components/head.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { Filters } from '../../components/list.tsx'
-import { Empty, Facts, Section } from '../../components/section.tsx'
+import { Empty, Facts, Note, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { bytes, count } from '../../components/words.ts'
 import { duration, modeWords } from '../transfers/words.tsx'
+import { ServerLink, titleOf } from './words.tsx'
 
-const reads = { plan: planOfNode }
+const reads = {
+  plan: planOfNode,
+  drains: ifAllowed(listDrains, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '1' } })),
+}
 type Plan = Answers<typeof reads>['plan']
+type LastDrain = NonNullable<Answers<typeof reads>['drains']>['data'][number] | undefined
 export type PlannedServer = Plan['servers'][number]
 
 export const drainPlanPage = page({
@@ -23,10 +32,10 @@ export const drainPlanPage = page({
   reads,
   title: ({ plan }) => `Drain ${plan.node.name}`,
   nav: 'nodes',
-  view: ({ plan }) => <PlanPage plan={plan} />,
+  view: ({ plan, drains }) => <PlanPage plan={plan} drain={drains?.data[0]} />,
 })
 
-function PlanPage({ plan }: { plan: Plan }) {
+function PlanPage({ plan, drain }: { plan: Plan; drain: LastDrain }) {
   const { node, totals } = plan
   return (
     <>
@@ -51,7 +60,26 @@ function PlanPage({ plan }: { plan: Plan }) {
             </span>
           </>
         }
+        actions={<Start plan={plan} drain={drain} />}
       />
+      {drain && (
+        <Note
+          level="info"
+          action={
+            <Link class="btn" to="/admin/drains/{id}" params={{ id: drain.id }}>
+              Open
+            </Link>
+          }
+        >
+          {drain.finishedAt === null ? (
+            <strong>{titleOf(drain)} is under way.</strong>
+          ) : (
+            <>
+              {titleOf(drain)} ended <Time iso={drain.finishedAt} />.
+            </>
+          )}
+        </Note>
+      )}
       <PlanFigures plan={plan} />
       <CannotMove servers={plan.servers} />
       <PlannedServers servers={plan.servers} />
@@ -86,6 +114,65 @@ function PlanPage({ plan }: { plan: Plan }) {
     </>
   )
 }
+
+const Start = ({ plan: { node, totals, atOnce }, drain }: { plan: Plan; drain: LastDrain }) => (
+  <Action
+    op={startDrain}
+    params={{ id: node.id }}
+    label="Start draining"
+    icon="play"
+    tone="pri"
+    disabledReason={
+      (totals.servers === 0 && 'No server is on it.') ||
+      (drain?.finishedAt === null && 'A drain of it is under way already.')
+    }
+    title={`Drain ${node.name}?`}
+    done={`${node.name} is being emptied`}
+    leadsTo="/admin/drains/{id}"
+    confirm={{
+      keep: 'Leave it as it is',
+      consequences: [
+        `${node.name} is closed for new servers.`,
+        `${count(totals.moves, 'server')} ${totals.moves === 1 ? 'moves' : 'move'}, ${atOnce} at once, within ` +
+          `${duration(totals.expectedSeconds)}.`,
+        totals.ownersToTell > 0 && `${count(totals.ownersToTell, 'customer')} will notice a stop.`,
+        totals.cannotMove > 0 && `${count(totals.cannotMove, 'server')} cannot move now and stay here.`,
+        'It can be paused and cancelled at any time.',
+      ],
+    }}
+    fields={
+      <>
+        <Field scope="drain" name="reason" label="Reason" hint="Your colleagues read it on the page of the node." />
+        <Field
+          scope="drain"
+          name="atOnce"
+          label="Moves at once"
+          as="number"
+          min={1}
+          hint={`Left empty: ${atOnce}, which the settings allow.`}
+        />
+        <Field
+          scope="drain"
+          name="maxMbps"
+          label="At most, in Mbit/s"
+          as="number"
+          nullable
+          hint="Of each move. Left empty: as fast as the link and the settings allow."
+        />
+        <Select
+          scope="drain"
+          name="onFailure"
+          label="When a server cannot move"
+          value="continue"
+          options={[
+            { value: 'continue', label: 'go on with the others' },
+            { value: 'pause', label: 'pause and wait for a person' },
+          ]}
+        />
+      </>
+    }
+  />
+)
 
 /** The figures of a plan in a strip: how many move in which way. */
 export function PlanFigures({ plan }: { plan: Pick<Plan, 'servers' | 'totals' | 'atOnce'> }) {
@@ -136,10 +223,6 @@ function CannotMove({ servers }: { servers: readonly PlannedServer[] }) {
     </Section>
   )
 }
-
-export const ServerLink = ({ of: { id, kind, hostname } }: { of: Pick<PlannedServer, 'id' | 'kind' | 'hostname'> }) => (
-  <Link href={kind === 'server' ? `/admin/servers/${id}` : `/admin/gpu-instances/${id}`}>{hostname}</Link>
-)
 
 /** The servers that move, in the order in which they do. */
 function PlannedServers({ servers }: { servers: readonly PlannedServer[] }) {

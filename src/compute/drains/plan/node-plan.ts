@@ -2,7 +2,6 @@
 // has to be done about those that cannot move.
 import { Type as t } from 'typebox'
 import { type Node, node } from '../../../fleet/node-records/model.ts'
-import { nodeById } from '../../../fleet/node-records/queries.ts'
 import { workloadsOn } from '../../../fleet/workloads/stays/queries.ts'
 import { accountById } from '../../../identity/account-records/queries.ts'
 import { described, namedSchema, nullable, operation, time } from '../../../kernel/api/operation.ts'
@@ -192,5 +191,3 @@ export function ownersIn(tx: Db) {
     return owner
   }
 }
-
-export const named = (tx: Db, nodeId: string) => ({ id: nodeId, name: nodeById(tx, nodeId)?.name ?? '' })

@@ -1,0 +1,126 @@
+// Pausing, resuming and cancelling a drain, and trying a server of it again.
+import { Type as t } from 'typebox'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
+import { type AppContext, described, fields, operation } from '../../kernel/api/operation.ts'
+import type { Tx } from '../../kernel/db/open.ts'
+import { cancelJob } from '../../kernel/jobs/start.ts'
+import { transferById } from '../transfers/queries.ts'
+import { endCancelled } from './job.ts'
+import { drain, drainResponse, named, showDrain } from './model.ts'
+import { busyServersOf, changeDrain, changeDrainServer, type Drain, drainById, serverOfDrain } from './queries.ts'
+
+const access = { staff: ['nodes:maintain'] } as const
+
+const moves = t.Optional(
+  described(
+    t.Enum(['finish', 'cancel']),
+    'Moves at work come to their end, or are cancelled as far as they can be. Without it: finish.',
+  ),
+)
+
+/** Throws `drain_ended`, and `drain_state` where the drain is in another state. */
+function mustBe(tx: Tx, row: Drain, states: readonly Drain['state'][], otherwise: string) {
+  const { name } = named(tx, row.nodeId)
+  if (row.finishedAt !== null) throw new ApiError('drain_ended', `The drain of ${name} has ended.`)
+  if (!states.includes(row.state)) throw new ApiError('drain_state', `The drain of ${name} ${otherwise}`)
+}
+
+/** Cancels the moves at work that have not passed their point of no return. */
+function cancelMoves(tx: Tx, row: Drain, { actor, reason, now }: { actor: Actor; reason: string; now: number }) {
+  for (const one of busyServersOf(tx, row.id)) {
+    const transfer = one.transferId === null ? undefined : transferById(tx, one.transferId)
+    if (one.state !== 'moving' || !transfer?.jobId) continue
+    if (cancelJob(tx, transfer.jobId, { by: actor, reason, now })) changeDrainServer(tx, one, { movesLater: true })
+  }
+}
+
+export const pauseDrain = operation({
+  id: 'drains.pause',
+  method: 'POST',
+  path: '/admin/drains/{id}/actions/pause',
+  summary: 'Pause a drain: no further move begins, until it is resumed',
+  access,
+  on: drain,
+  body: fields({ moves }),
+  response: drainResponse,
+  refuses: ['drain_ended', 'drain_state'],
+  example: { moves: 'finish' },
+  run(call) {
+    const { tx, actor, target, body, clock } = call
+    mustBe(tx, target, ['running'], 'does not run, so it cannot be paused.')
+    const now = clock()
+    changeDrain(tx, target.id, { state: 'paused', pausedBy: 'person', pausedAt: now })
+    if (body.moves === 'cancel') cancelMoves(tx, target, { actor, reason: 'The drain was paused.', now })
+    return shown(call, target)
+  },
+})
+
+export const resumeDrain = operation({
+  id: 'drains.resume',
+  method: 'POST',
+  path: '/admin/drains/{id}/actions/resume',
+  summary: 'Resume a drain that was paused; servers that failed stay on the list',
+  access,
+  on: drain,
+  response: drainResponse,
+  refuses: ['drain_ended', 'drain_state'],
+  run(call) {
+    const { tx, target, clock } = call
+    mustBe(tx, target, ['paused'], 'is not paused.')
+    resume(tx, target, clock())
+    return shown(call, target)
+  },
+})
+
+export function resume(tx: Tx, row: Drain, now: number) {
+  const pausedMs = row.pausedMs + Math.max(0, now - (row.pausedAt ?? now))
+  changeDrain(tx, row.id, { state: 'running', pausedBy: null, pausedAt: null, pausedMs })
+}
+
+export const retryServer = operation({
+  id: 'drains.retry',
+  method: 'POST',
+  path: '/admin/drains/{id}/actions/retry',
+  summary: 'Try a server again that could not move: it waits for its turn, and is placed anew',
+  access,
+  on: drain,
+  body: fields({ serverId: t.String({ minLength: 1, maxLength: 40 }) }),
+  response: drainResponse,
+  refuses: ['drain_ended', 'drain_state'],
+  example: { serverId: 'srv_01jx0000000000000000000000' },
+  run(call) {
+    const { tx, target, body } = call
+    mustBe(tx, target, ['running', 'paused'], 'is being cancelled.')
+    const one = serverOfDrain(tx, target.id, body.serverId)
+    if (one?.state !== 'failed') throw invalid({ field: 'serverId', message: 'must be a server of it that failed.' })
+    changeDrainServer(tx, one, { state: 'waiting', reason: null, endedAt: null, tries: 0, notBefore: null })
+    return shown(call, target)
+  },
+})
+
+export const cancelDrain = operation({
+  id: 'drains.cancel',
+  method: 'POST',
+  path: '/admin/drains/{id}/actions/cancel',
+  summary: 'Cancel a drain: what has moved stays where it is, and the node stays closed',
+  access,
+  on: drain,
+  body: fields({ moves }),
+  response: drainResponse,
+  status: 202,
+  refuses: ['drain_ended'],
+  example: { moves: 'cancel' },
+  run(call) {
+    const { tx, actor, target, body, clock } = call
+    mustBe(tx, target, ['running', 'paused', 'cancelling'], '')
+    const now = clock()
+    changeDrain(tx, target.id, { state: 'cancelling', pausedBy: null })
+    if (body.moves === 'cancel') cancelMoves(tx, target, { actor, reason: 'The drain was cancelled.', now })
+    if (!busyServersOf(tx, target.id).length) endCancelled(tx, drainById(tx, target.id)!, now)
+    return shown(call, target)
+  },
+})
+
+type Showing = Pick<AppContext, 'nodes' | 'clock'> & { tx: Tx }
+const shown = (call: Showing, { id }: Drain) => showDrain(call, drainById(call.tx, id)!)

@@ -1,0 +1,18 @@
+import { newId } from '../../../src/kernel/db/ids.ts'
+import type { World } from '../world/panel.ts'
+
+/** The record of a drain of the node that has ended and moved this server; answers its id. */
+export function addDrain(p: Pick<World, 'db' | 'now'>, nodeId: string, serverId: string): string {
+  const id = newId('drn')
+  p.db.$client.run(
+    `INSERT INTO drains VALUES (?1, 'drain', ?2, 'done', NULL, NULL, ?3, 2, NULL, 'continue',
+       '{"id":"usr_x","name":"Ada"}', 60, 0, NULL, 0, ?4, ?4, NULL)`,
+    [id, nodeId, newId('job'), p.now()],
+  )
+  p.db.$client.run(
+    `INSERT INTO drain_servers SELECT ?1, w.id, 0, 'gone', w.hostname, NULL, NULL, 0, 0, 0, NULL, NULL, 0, NULL, 0,
+       'It was moved by somebody else.', ?2 FROM workloads w WHERE w.id = ?3`,
+    [id, p.now(), serverId],
+  )
+  return id
+}
