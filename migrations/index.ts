@@ -79,6 +79,7 @@ import hashesOfEndedJobs from './0128_hashes_of_ended_jobs.sql' with { type: 'te
 import closedNodes from './0135_closed_nodes.sql' with { type: 'text' }
 import drains from './0136_drains.sql' with { type: 'text' }
 import placementGroups from './0140_placement_groups.sql' with { type: 'text' }
+import movesAtATime from './0145_moves_at_a_time.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -160,4 +161,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0135_closed_nodes', sql: closedNodes },
   { name: '0136_drains', sql: drains },
   { name: '0140_placement_groups', sql: placementGroups },
+  { name: '0145_moves_at_a_time', sql: movesAtATime },
 ]

@@ -28,6 +28,8 @@ export const files = {
   'metrics.css': { text: styles('metrics.css') },
   'uplot.js': uplot,
   'metrics.js': { text: bundle('metrics.js') },
+  /** Loaded on the pages of moves. */
+  'moves.css': { text: styles('moves.css') },
   /** Of the page of a console; the last two are loaded for the screen and for the serial line. */
   'console.css': { text: styles('console/console.css') },
   'xterm.css': xtermCss,

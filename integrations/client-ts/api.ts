@@ -1905,6 +1905,12 @@ export type MoveOption = {
   /** Of its memory that is held now. */
   memoryPercent: number | null
   memoryPercentAfter: number | null
+  /** Its location, where that is not the one of the server. */
+  location: string | null
+  /** How it would move there; null: it cannot. */
+  mode: "near_live" | "cold" | "reassigned" | null
+  expectedSeconds: number | null
+  expectedDowntimeMs: number | null
 }
 
 export type MoveOptions = {
@@ -1932,15 +1938,21 @@ export type MoveOptions = {
     id: string
     name: string
   } | null
+  /** A move of it that waits for its time. Another move takes its place. */
+  waiting: {
+    transferId: string
+    startsAt: string
+  } | null
   nodes: (MoveOption)[]
 }
 
 export type MoveStarted = {
-  /** Null where nothing is installed: it is moved at once. Null in a dry run. */
+  /** Null where nothing is installed: it is moved at once. Null before its time, and in a dry run. */
   jobId: string | null
   serverId: string
   /** Null in a dry run. */
   transferId: string | null
+  startsAt: string | null
   to: {
     id: string
     name: string
@@ -3319,7 +3331,7 @@ export type Transfer = {
     id: string
     name: string
   }
-  /** Null where nothing had to be copied. */
+  /** Null where nothing had to be copied, and before its time. */
   jobId: string | null
   startedBy: {
     id: string
@@ -3345,11 +3357,30 @@ export type Transfer = {
   downtimeMs: number | null
   /** Until it has passed its point of no return. */
   cancellable: boolean
-  /** Why it failed, in words. */
+  /** Why it failed, in words, or why it has not begun at its time yet. */
   error: string | null
   createdAt: string
+  /** The time that it waits for, or has waited for; null: it was to begin at once. */
+  startsAt: string | null
   beganAt: string | null
   finishedAt: string | null
+}
+
+export type TransferFigures = {
+  since: string
+  /** Ordered since then, also those that have not begun. */
+  moves: number
+  finished: number
+  /** Of the finished ones during which a system was off. */
+  medianDowntimeMs: number | null
+  /** The finished ones of which a downtime was announced. */
+  announced: number
+  longerThanAnnounced: number
+  /** The most by which a downtime was longer than announced. */
+  longestOverMs: number | null
+  bytesCopied: number
+  /** Of whole moves, from their beginning to their end. */
+  averageBytesPerSecond: number | null
 }
 
 export type TransferPage = {
@@ -3358,6 +3389,22 @@ export type TransferPage = {
   nextCursor: string | null
   /** Of all pages together. */
   total: number
+}
+
+export type TransferProgress = {
+  /** The work in the order in which it is done; empty where nothing is copied, and once its job is forgotten. */
+  steps: ({
+    title: string
+    note: string | null
+    state: "waiting" | "running" | "done" | "undone"
+    startedAt: string | null
+    seconds: number | null
+  })[]
+  /** Of the copy at work, from its beginning on; empty once it is over. */
+  rates: ({
+    at: string
+    bytesPerSecond: number
+  })[]
 }
 
 export type UsageAccount = {
@@ -6264,6 +6311,8 @@ export interface Operations {
       mode?: "auto" | "cold"
       /** The most megabit per second that its copy takes. */
       maxMbps?: number | null
+      /** It waits until this time, at most 30 days ahead, and is planned again then. Until then nothing is held for it. Null: now. */
+      startsAt?: string | null
     }
     result: MoveStarted
   }
@@ -6966,6 +7015,15 @@ export interface Operations {
     }
     result: Transfer
   }
+  /** The same list as a spreadsheet */
+  'transfers.export': {
+    query?: { nodeId?: string; serverId?: string; server?: string; state?: "queued" | "copying" | "switching" | "finished" | "failed" | "cancelled"; mode?: "near_live" | "cold" | "reassigned"; since?: string; until?: string }
+    result: Response
+  }
+  /** Moves of the last 30 days in figures: how long servers were off, and whether that was announced */
+  'transfers.figures': {
+    result: TransferFigures
+  }
   /** One move of a server; follow it until `finishedAt` is set */
   'transfers.get': {
     path: { id: string }
@@ -6973,8 +7031,13 @@ export interface Operations {
   }
   /** Moves of servers between nodes, newest first */
   'transfers.list': {
-    query?: { nodeId?: string; serverId?: string; state?: "queued" | "copying" | "switching" | "finished" | "failed" | "cancelled"; since?: string; until?: string; cursor?: string; limit?: number }
+    query?: { nodeId?: string; serverId?: string; server?: string; state?: "queued" | "copying" | "switching" | "finished" | "failed" | "cancelled"; mode?: "near_live" | "cold" | "reassigned"; since?: string; until?: string; cursor?: string; limit?: number }
     result: TransferPage
+  }
+  /** The steps of one move with their times, and the rate of the copy at work */
+  'transfers.progress': {
+    path: { id: string }
+    result: TransferProgress
   }
   /** The usage of a month: the total of each account, by package and by GPU offer */
   'usage.accounts': {
@@ -7651,8 +7714,11 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'totp.confirm': ['POST', '/account/totp/actions/confirm', false],
   'totp.remove': ['DELETE', '/account/totp', false],
   'transfers.cancel': ['POST', '/admin/transfers/{id}/actions/cancel', false],
+  'transfers.export': ['GET', '/admin/transfers.csv', false],
+  'transfers.figures': ['GET', '/admin/transfer-figures', false],
   'transfers.get': ['GET', '/admin/transfers/{id}', false],
   'transfers.list': ['GET', '/admin/transfers', false],
+  'transfers.progress': ['GET', '/admin/transfers/{id}/progress', false],
   'usage.accounts': ['GET', '/reports/usage/accounts', false],
   'usage.addresses': ['GET', '/reports/usage/addresses', false],
   'usage.addresses-export': ['GET', '/reports/usage/addresses.csv', false],

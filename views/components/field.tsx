@@ -35,6 +35,8 @@ export type FieldProps = Named & {
   focus?: boolean | undefined
   /** The instant that `value` is in the reader's zone. */
   iso?: string | undefined
+  /** In a form that is drawn again by its choices: what is typed is one of them. */
+  asks?: boolean
 }
 
 const slug = (text: string) => text.replace(/[^A-Za-z0-9]+/g, '-')
@@ -77,6 +79,7 @@ export function Field(f: FieldProps) {
           required={f.required}
           data-as={sentAs(f)}
           data-iso={f.iso}
+          data-ask={f.asks ? f.name : undefined}
           autocomplete={f.autocomplete ?? 'off'}
           inputmode={(f.inputmode ?? (f.as === 'number' ? 'numeric' : undefined)) as never}
           min={f.min}

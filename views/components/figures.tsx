@@ -79,3 +79,16 @@ export const Stat = ({ href, title, n, of, words, bad }: StatProps) => (
     {words && <span>{words}</span>}
   </Link>
 )
+
+type AmountProps = { title: string; value: ComponentChildren; of?: ComponentChildren; words?: ComponentChildren }
+/** One figure that leads nowhere; `of`: its unit, or the whole that it is a part of. */
+export const Amount = ({ title, value, of, words }: AmountProps) => (
+  <div>
+    <span>{title}</span>
+    <b>
+      {value}
+      {of && <small> {of}</small>}
+    </b>
+    {words && <span>{words}</span>}
+  </div>
+)

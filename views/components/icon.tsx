@@ -29,6 +29,7 @@ export type IconName =
   | 'key'
   | 'search'
   | 'next'
+  | 'to'
   | 'check'
   | 'info'
   | 'warning'

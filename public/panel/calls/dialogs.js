@@ -2,7 +2,7 @@
 // @ts-check
 
 import { toast } from '../page/messages.js'
-import { $, $$, closest } from '../page/page.js'
+import { $, $$, closest, go } from '../page/page.js'
 import { clearErrors } from './refusals.js'
 
 function openDialog(/** @type {HTMLDialogElement} */ dialog) {
@@ -30,6 +30,17 @@ function openNamed() {
   openDialog(named)
 }
 addEventListener('DOMContentLoaded', openNamed)
+/** A page that is a dialog: it lies over the page to which it goes back. Without scripts it stands in its place. */
+addEventListener('DOMContentLoaded', () => {
+  const page = /** @type {HTMLDialogElement | null} */ ($('dialog[data-back]'))
+  if (!page) return
+  page.removeAttribute('open')
+  openDialog(page)
+  page.addEventListener('cancel', (event) => {
+    event.preventDefault()
+    go(page.dataset['back'] ?? '')
+  })
+})
 addEventListener('hashchange', openNamed)
 
 document.addEventListener('click', (event) => {

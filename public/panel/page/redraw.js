@@ -46,7 +46,7 @@ export const answering = (/** @type {boolean} */ yes) =>
 
 htmx.registerExtension('panel', {
   htmx_before_morph_node: (/** @type {Element} */ _, /** @type {any} */ { oldNode }) =>
-    !oldNode.matches?.('dialog[open],.kept'),
+    !oldNode.matches?.('dialog[open]:not([data-back]),.kept'),
   htmx_before_morph_attr: (/** @type {Element} */ element, /** @type {any} */ { attrName }) =>
     !(attrName === 'open' && element instanceof HTMLDetailsElement),
 })

@@ -5,6 +5,7 @@ import { jobFacts } from '../../kernel/jobs/queries.ts'
 import { cancelJob } from '../../kernel/jobs/start.ts'
 import { load } from '../server-records/model.ts'
 import { showTransfer, transfer, transferResponse } from './model.ts'
+import { changeTransfer, isWaitingForTime, transferById } from './queries.ts'
 
 export const cancelTransfer = operation({
   id: 'transfers.cancel',
@@ -22,6 +23,14 @@ export const cancelTransfer = operation({
     const { tx, actor, target, body, clock } = call
     const job = target.jobId === null ? undefined : jobFacts(tx, target.jobId)
     const { hostname } = load(tx, target.serverId)
+    if (isWaitingForTime(target)) {
+      changeTransfer(tx, target.id, {
+        state: 'cancelled',
+        error: 'It was cancelled before its time.',
+        finishedAt: clock(),
+      })
+      return showTransfer(call, transferById(tx, target.id)!)
+    }
     if (!job || target.finishedAt !== null)
       throw new ApiError('transfer_ended', `The move of ${hostname} has ended: there is nothing to cancel.`)
     if (job.pivotAt !== null)

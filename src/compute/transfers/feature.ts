@@ -4,14 +4,17 @@ import { event } from '../../kernel/jobs/outbox.ts'
 import { cancelTransfer } from './cancel.ts'
 import { atOnce, mostMbps } from './estimate.ts'
 import { clearing } from './job/clearing.ts'
+import { beginDue } from './job/due.ts'
 import { comesBack } from './job/ending.ts'
 import { moving } from './job/moving.ts'
 import { beginWaiting } from './job/waiting.ts'
-import { getTransfer, listTransfers } from './list.ts'
+import { exportTransfers, getProgress, getTransfer, listTransfers } from './list.ts'
 import { LiveCopies } from './live-copies.ts'
 import { failedData, finishedData, startedData } from './model.ts'
 import { moveServer } from './move.ts'
 import { moveOptions } from './options.ts'
+import { transferFigures } from './progress/figures.ts'
+import { timelineOfMoves } from './progress/timeline.ts'
 import { transferTarget } from './queries.ts'
 import { transferActions } from './states.ts'
 import { transfers } from './tables.ts'
@@ -83,6 +86,10 @@ export const transfersFeature = feature({
     expectedDowntimeMs: 40_000,
     bytesPerSecond: null,
     secondsLeft: null,
+    waiting: null,
+    medianDowntimeMs: 38_400,
+    longestOverMs: 4000,
+    averageBytesPerSecond: 112_000_000,
   },
   errors,
   events,
@@ -92,8 +99,18 @@ export const transfersFeature = feature({
   settings: [atOnce, mostMbps],
   jobs: [moving, clearing],
   bringsBack: comesBack,
-  operations: [moveServer, moveOptions, listTransfers, getTransfer, cancelTransfer],
+  operations: [
+    moveServer,
+    moveOptions,
+    listTransfers,
+    exportTransfers,
+    transferFigures,
+    getTransfer,
+    getProgress,
+    cancelTransfer,
+  ],
   auditTargets: [transferTarget],
+  timeline: [timelineOfMoves],
   nav: [
     {
       kinds: ['staff'],
@@ -106,5 +123,8 @@ export const transfersFeature = feature({
       sees: listTransfers,
     },
   ],
-  schedule: [{ everyMs: BEGIN_EVERY_MS, words: 'beginning moves that wait', work: ({ db }) => beginWaiting(db) }],
+  schedule: [
+    { everyMs: BEGIN_EVERY_MS, words: 'beginning moves that wait', work: ({ db }) => beginWaiting(db) },
+    { everyMs: BEGIN_EVERY_MS, words: 'beginning moves whose time has come', work: beginDue },
+  ],
 })

@@ -8,7 +8,7 @@ import type { Db, Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { jobFacts } from '../../kernel/jobs/queries.ts'
 import { inEvent, load } from '../server-records/model.ts'
-import { type Transfer, transferById } from './queries.ts'
+import { isWaitingForTime, type Transfer, transferById } from './queries.ts'
 import { transferModes, transferStates } from './tables.ts'
 
 export type { Transfer }
@@ -38,7 +38,7 @@ export const transferResponse = namedSchema('Transfer', {
   state: described(t.Enum([...transferStates]), 'switching: its system is off, until it runs on the other node.'),
   from: aNode,
   to: aNode,
-  jobId: described(nullable(t.String()), 'Null where nothing had to be copied.'),
+  jobId: described(nullable(t.String()), 'Null where nothing had to be copied, and before its time.'),
   startedBy: t.Object({ id: t.String(), name: t.String() }),
   maxMbps: described(nullable(t.Integer()), 'The limit of its copy in megabit per second; null: none.'),
   bytesTotal: described(t.Integer(), 'The data of its disks; their size, until the node has looked.'),
@@ -54,8 +54,9 @@ export const transferResponse = namedSchema('Transfer', {
     'How long its system was off for it, up to now where it still is; null while it runs on.',
   ),
   cancellable: described(t.Boolean(), 'Until it has passed its point of no return.'),
-  error: described(nullable(t.String()), 'Why it failed, in words.'),
+  error: described(nullable(t.String()), 'Why it failed, in words, or why it has not begun at its time yet.'),
   createdAt: time,
+  startsAt: described(nullable(time), 'The time that it waits for, or has waited for; null: it was to begin at once.'),
   beganAt: nullable(time),
   finishedAt: nullable(time),
 })
@@ -88,14 +89,38 @@ export function showTransfer({ tx, clock, liveCopies }: Showing, row: Transfer) 
     expectedSeconds: row.expectedSeconds,
     expectedDowntimeMs: row.expectedDowntimeMs,
     downtimeMs: row.downtimeMs ?? (row.finishedAt === null && row.stoppedAt !== null ? now - row.stoppedAt : null),
-    cancellable: row.finishedAt === null && job !== undefined && job.pivotAt === null && job.cancelRequestedAt === null,
+    cancellable:
+      isWaitingForTime(row) ||
+      (row.finishedAt === null && job !== undefined && job.pivotAt === null && job.cancelRequestedAt === null),
     error: row.error,
     createdAt: iso(row.createdAt),
+    startsAt: isoOrNull(row.startsAt),
     beganAt: isoOrNull(row.beganAt),
     finishedAt: isoOrNull(row.finishedAt),
   }
 }
 
+/** `done` also where a move of its kind has nothing to do in it. */
+export const phaseStates = ['waiting', 'running', 'done', 'undone'] as const
+/** The progress of one transfer, beyond its record. */
+export const transferProgress = namedSchema('TransferProgress', {
+  steps: described(
+    t.Array(
+      t.Object({
+        title: t.String(),
+        note: nullable(t.String()),
+        state: t.Enum([...phaseStates]),
+        startedAt: nullable(time),
+        seconds: nullable(t.Integer()),
+      }),
+    ),
+    'The work in the order in which it is done; empty where nothing is copied, and once its job is forgotten.',
+  ),
+  rates: described(
+    t.Array(t.Object({ at: time, bytesPerSecond: t.Integer() })),
+    'Of the copy at work, from its beginning on; empty once it is over.',
+  ),
+})
 // ---------------------------------------------------------------- events
 const inEvents = t.Object({
   id: t.String(),

@@ -1,9 +1,11 @@
 // Moving a server.
 import { Type as t } from 'typebox'
-import { described, fields, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
+import { invalid } from '../../kernel/api/errors.ts'
+import { described, fields, namedSchema, nullable, operation, time, timeFrom } from '../../kernel/api/operation.ts'
+import { day, isoOrNull } from '../../kernel/db/clock.ts'
 import { server } from '../server-records/model.ts'
 import { MOST_MBPS, moveModes } from './forecast.ts'
-import { beginMove } from './job/begin.ts'
+import { beginMove, moveLater } from './job/begin.ts'
 import { modeField } from './model.ts'
 import { transferActions } from './states.ts'
 
@@ -29,11 +31,22 @@ export const moveServer = operation({
         'The most megabit per second that its copy takes.',
       ),
     ),
+    startsAt: t.Optional(
+      described(
+        nullable(time),
+        'It waits until this time, at most 30 days ahead, and is planned again then. Until then nothing is held for ' +
+          'it. Null: now.',
+      ),
+    ),
   }),
   response: namedSchema('MoveStarted', {
-    jobId: described(nullable(t.String()), 'Null where nothing is installed: it is moved at once. Null in a dry run.'),
+    jobId: described(
+      nullable(t.String()),
+      'Null where nothing is installed: it is moved at once. Null before its time, and in a dry run.',
+    ),
     serverId: t.String(),
     transferId: described(nullable(t.String()), 'Null in a dry run.'),
+    startsAt: nullable(time),
     to: t.Object({ id: t.String(), name: t.String() }),
     mode: modeField,
     bytes: described(t.Integer(), 'To be copied at most.'),
@@ -57,15 +70,27 @@ export const moveServer = operation({
   ],
   example: { nodeId: null },
   run(call) {
-    const { target, query } = call
-    const { jobId, transferId, chosen, foreseen } = beginMove(call)
+    const { target, body, query, clock } = call
+    const startsAt = body.startsAt == null ? null : timeOf(body.startsAt, clock())
+    const { jobId, transferId, chosen, foreseen } = startsAt === null ? beginMove(call) : moveLater(call, startsAt)
     const isDry = query['dryRun'] === 'true'
     return {
       jobId: isDry ? null : jobId,
       serverId: target.id,
       transferId: isDry ? null : transferId,
+      startsAt: isoOrNull(startsAt),
       to: { id: chosen.nodeId, name: chosen.name },
       ...foreseen,
     }
   },
 })
+
+/** A move further ahead is planned from what nobody remembers. */
+const LATEST_MS = 30 * day
+/** Throws `validation_failed`. */
+function timeOf(text: string, now: number): number {
+  const at = timeFrom('startsAt', text)
+  const wrong = at <= now ? 'must be later than now.' : at > now + LATEST_MS ? 'must be within 30 days.' : undefined
+  if (wrong) throw invalid({ field: 'startsAt', message: wrong })
+  return at
+}

@@ -1,14 +1,18 @@
 // The forecast of a move, for every node: possible or why not, how, for how long, and with which effects for the owner.
 import { Type as t } from 'typebox'
+import { locationById } from '../../fleet/locations/queries.ts'
 import { nodeById } from '../../fleet/node-records/queries.ts'
-import { described, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
+import { described, namedSchema, nullable, operation, time } from '../../kernel/api/operation.ts'
 import { oneOf, wholeNumber } from '../../kernel/api/query.ts'
+import { iso } from '../../kernel/db/clock.ts'
+import type { Db } from '../../kernel/db/open.ts'
 import { type Server, server } from '../server-records/model.ts'
 import { refusalOf } from '../snapshots/model.ts'
 import { forecast, MOST_MBPS, type MoveMode, moveModes } from './forecast.ts'
 import { aNode, modeField } from './model.ts'
 import { mustBeMovable } from './movable.ts'
 import { fits, type JudgedNode, judgeNodes } from './nodes.ts'
+import { waitingMoveOf } from './queries.ts'
 
 const option = namedSchema('MoveOption', {
   node: aNode,
@@ -17,6 +21,10 @@ const option = namedSchema('MoveOption', {
   note: described(nullable(t.String()), 'What speaks against it, such as the soft rule of a placement group.'),
   memoryPercent: described(nullable(t.Integer()), 'Of its memory that is held now.'),
   memoryPercentAfter: nullable(t.Integer()),
+  location: described(nullable(t.String()), 'Its location, where that is not the one of the server.'),
+  mode: described(nullable(modeField), 'How it would move there; null: it cannot.'),
+  expectedSeconds: nullable(t.Integer()),
+  expectedDowntimeMs: nullable(t.Integer()),
 })
 
 export const moveOptions = operation({
@@ -43,6 +51,10 @@ export const moveOptions = operation({
     expectedDowntimeMs: described(t.Integer(), 'How long its system is off for it; 0 where it is off already.'),
     changes: described(t.Array(t.String()), 'What its owner notices, in sentences.'),
     chosen: described(nullable(aNode), 'The node that placement chooses; null: none fits.'),
+    waiting: described(
+      nullable(t.Object({ transferId: t.String(), startsAt: time })),
+      'A move of it that waits for its time. Another move takes its place.',
+    ),
     nodes: t.Array(option),
   }),
   run(call) {
@@ -50,19 +62,25 @@ export const moveOptions = operation({
     const maxMbps = query['maxMbps'] === undefined ? undefined : Number(query['maxMbps'])
     const judged = judgeNodes(tx, nodes, target)
     const chosen = judged.find(fits)
+    const foreseen = forecast(tx, target, { mode: (query['mode'] as MoveMode | undefined) ?? 'auto', maxMbps })
+    const waiting = waitingMoveOf(tx, target.id)
     return {
       server: { id: target.id, hostname: target.hostname },
       from: { id: target.nodeId, name: nodeById(tx, target.nodeId)?.name ?? '' },
       notMovable: refusalOf(() => mustBeMovable(tx, actor, target)),
-      ...forecast(tx, target, { mode: (query['mode'] as MoveMode | undefined) ?? 'auto', maxMbps }),
+      ...foreseen,
       chosen: chosen ? { id: chosen.nodeId, name: chosen.name } : null,
-      nodes: judged.map((node) => shown(node, target)),
+      waiting: waiting ? { transferId: waiting.id, startsAt: iso(waiting.startsAt!) } : null,
+      nodes: judged.map((node) => shown(tx, node, target, foreseen)),
     }
   },
 })
 
-function shown(judged: JudgedNode, { memoryMb }: Server) {
+type Foreseen = ReturnType<typeof forecast>
+function shown(tx: Db, judged: JudgedNode, { memoryMb, locationId }: Server, foreseen: Foreseen) {
   const { nodeId, name, capacity, disabledReason } = judged
+  const { mode, expectedSeconds, expectedDowntimeMs } = foreseen
+  const place = nodeById(tx, nodeId)!.locationId
   const percent = (heldMb: number) => (capacity?.memoryMb ? Math.round((100 * heldMb) / capacity.memoryMb) : null)
   return {
     node: { id: nodeId, name },
@@ -71,5 +89,9 @@ function shown(judged: JudgedNode, { memoryMb }: Server) {
     note: (fits(judged) && judged.broken) || null,
     memoryPercent: capacity ? percent(capacity.heldMemoryMb) : null,
     memoryPercentAfter: capacity ? percent(capacity.heldMemoryMb + memoryMb) : null,
+    location: place === locationId ? null : (locationById(tx, place)?.name ?? null),
+    ...(disabledReason === undefined
+      ? { mode, expectedSeconds, expectedDowntimeMs }
+      : { mode: null, expectedSeconds: null, expectedDowntimeMs: null }),
   }
 }

@@ -1,12 +1,14 @@
 // The statements about transfers.
-import { and, desc, eq, gte, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { workloadReference } from '../../fleet/workloads/queries.ts'
+import type { TimelineSpan } from '../../fleet/workloads/timeline.ts'
 import { newest } from '../../kernel/api/list.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import { inserting, rowBy, updating } from '../../kernel/db/rows.ts'
 import { jobReference } from '../../kernel/jobs/queries.ts'
-import { type Transfer, type TransferState, transfers } from './tables.ts'
+import { type Transfer, type TransferMode, type TransferState, transfers } from './tables.ts'
 
 export type { Transfer }
 
@@ -19,20 +21,27 @@ export const insertTransfer = inserting(transfers)
 type Filter = {
   nodeId?: string | undefined
   serverId?: string | undefined
+  /** Part of a hostname, or an id. */
+  server?: string | undefined
   state?: TransferState | undefined
+  mode?: TransferMode | undefined
   /** In ms. */
   since?: number | undefined
   until?: number | undefined
 }
 /** Those from or to a node, of a server, in a state, begun in a span of time. */
-export const transfersThatFit = ({ nodeId, serverId, state, since, until }: Filter): SQL | undefined =>
+export const transfersThatFit = ({ nodeId, serverId, server, state, mode, since, until }: Filter): SQL | undefined =>
   and(
     nodeId === undefined ? undefined : or(eq(transfers.fromNodeId, nodeId), eq(transfers.toNodeId, nodeId)),
     serverId === undefined ? undefined : eq(transfers.serverId, serverId),
+    server === undefined ? undefined : or(eq(transfers.id, server), eq(transfers.serverId, server), isNamed(server)),
     state === undefined ? undefined : eq(transfers.state, state),
+    mode === undefined ? undefined : eq(transfers.mode, mode),
     since === undefined ? undefined : gte(transfers.createdAt, since),
     until === undefined ? undefined : lte(transfers.createdAt, until),
   )
+const hostname = sql.raw(workloadReference.value('hostname', 'transfers.server_id'))
+const isNamed = (text: string): SQL => sql`instr(lower(${hostname}), ${text.toLowerCase()}) > 0`
 /** A page, newest first. */
 export const pageOfTransfers = <Shown>(call: ReadContext, where: SQL | undefined, show: (row: Transfer) => Shown) =>
   newest({ call, name: 'transfers', table: transfers, where, show })
@@ -46,6 +55,23 @@ export const transferAtWork = (tx: Db, serverId: string): Transfer | undefined =
     .from(transfers)
     .where(and(eq(transfers.serverId, serverId), isNull(transfers.finishedAt)))
     .get()
+
+/** A move of the server that waits for its time. */
+export const waitingMoveOf = (tx: Db, serverId: string): Transfer | undefined => {
+  const found = transferAtWork(tx, serverId)
+  return found && isWaitingForTime(found) ? found : undefined
+}
+/** It has no job before its time. */
+export const isWaitingForTime = ({ startsAt, jobId, finishedAt }: Transfer): boolean =>
+  startsAt !== null && jobId === null && finishedAt === null
+/** Those whose time has come, in the order of their times. */
+export const dueMoves = (tx: Db, now: number): Transfer[] =>
+  tx
+    .select()
+    .from(transfers)
+    .where(and(lte(transfers.startsAt, now), isNull(transfers.jobId), isNull(transfers.finishedAt)))
+    .orderBy(transfers.startsAt)
+    .all()
 
 const statements = prepared(({ $client }) => ({
   atWork: $client.prepare<{ n: number }, [string]>(
@@ -63,6 +89,51 @@ const statements = prepared(({ $client }) => ({
 export const transfersAtWorkOn = (tx: Db, nodeId: string): number => statements(tx).atWork.get(nodeId)!.n
 /** Those that wait until others of their nodes have ended, the oldest first. */
 export const heldTransfers = (tx: Db) => statements(tx).held.all()
+
+/** Those of a server that ended within a span of time, the newest first. */
+export const movesWithin = (tx: Db, serverId: string, { from, to, most }: TimelineSpan): Transfer[] =>
+  tx
+    .select()
+    .from(transfers)
+    .where(and(eq(transfers.serverId, serverId), gte(transfers.finishedAt, from), lt(transfers.finishedAt, to)))
+    .orderBy(desc(transfers.id))
+    .limit(most)
+    .all()
+
+type Figures = {
+  moves: number
+  finished: number
+  announced: number
+  late: number
+  longestOverMs: number | null
+  bytesCopied: number
+  rate: number | null
+}
+const figures = prepared(({ $client }) => ({
+  all: $client.prepare<Figures, [number]>(
+    `SELECT count(*) AS moves, count(*) FILTER (WHERE state = 'finished') AS finished,
+       count(*) FILTER (WHERE state = 'finished' AND expected_downtime_ms > 0) AS announced,
+       count(*) FILTER (WHERE state = 'finished' AND expected_downtime_ms > 0
+         AND downtime_ms > expected_downtime_ms) AS late,
+       max(downtime_ms - expected_downtime_ms) FILTER (WHERE state = 'finished' AND expected_downtime_ms > 0
+         AND downtime_ms > expected_downtime_ms) AS longestOverMs,
+       coalesce(sum(bytes_copied), 0) AS bytesCopied,
+       CAST(sum(bytes_copied) FILTER (WHERE state = 'finished' AND bytes_copied > 0) * 1000.0 /
+         max(1, sum(finished_at - began_at) FILTER (WHERE state = 'finished' AND bytes_copied > 0)) AS INTEGER) AS rate
+     FROM transfers WHERE created_at >= CAST(? AS INTEGER)`,
+  ),
+  // The middle one of an odd number, the earlier of the two in the middle of an even one.
+  median: $client.prepare<{ ms: number }, [number]>(
+    `WITH off AS (SELECT downtime_ms AS ms FROM transfers
+       WHERE created_at >= CAST(?1 AS INTEGER) AND state = 'finished' AND downtime_ms > 0)
+     SELECT ms FROM off ORDER BY ms LIMIT 1 OFFSET (SELECT max(0, (count(*) - 1) / 2) FROM off)`,
+  ),
+}))
+/** Of those that were ordered since then. */
+export const figuresSince = (tx: Db, since: number): Figures & { medianDowntimeMs: number | null } => ({
+  ...figures(tx).all.get(since)!,
+  medianDowntimeMs: figures(tx).median.get(since)?.ms ?? null,
+})
 
 /** So many transfers say how fast the next one will be. */
 const MEASURED = 20

@@ -7,6 +7,9 @@ export type TransferMode = (typeof transferModes)[number]
 export const transferStates = ['queued', 'copying', 'switching', 'finished', 'failed', 'cancelled'] as const
 export type TransferState = (typeof transferStates)[number]
 
+/** `nodeId` null: placement chooses. */
+export type MoveRequest = { nodeId: string | null; mode: 'auto' | 'cold'; maxMbps: number | null }
+
 /** Moves of servers between nodes. Times in ms, amounts in bytes. */
 export const transfers = sqliteTable('transfers', {
   id: text().primaryKey(),
@@ -31,6 +34,10 @@ export const transfers = sqliteTable('transfers', {
   /** Why it failed, in words. */
   error: text(),
   createdAt: integer('created_at').notNull(),
+  /** The time that it waits for, or has waited for; null: it was to begin at once. */
+  startsAt: integer('starts_at'),
+  /** A move that waits for its time is planned from this when that has come. */
+  asked: text({ mode: 'json' }).$type<MoveRequest>(),
   finishedAt: integer('finished_at'),
 })
 export type Transfer = typeof transfers.$inferSelect

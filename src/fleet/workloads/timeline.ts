@@ -27,6 +27,8 @@ export type TimelineEntry = {
   /** `done`, `fired`, `recovered`, the state of a job, or the code of a refusal. */
   result: string
   jobId: string | null
+  /** Stands in place of the entry that its job has by itself, for readers who see that. */
+  ofJob?: true
 }
 /** A span of time in ms; `most` entries of it, the newest. */
 export type TimelineSpan = { from: number; to: number; most: number }

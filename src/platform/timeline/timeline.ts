@@ -3,7 +3,7 @@ import { Type as t } from 'typebox'
 import { endedInstance } from '../../compute/gpu-instances/model.ts'
 import { endedServer } from '../../compute/server-records/model.ts'
 import type { Workload } from '../../fleet/workloads/queries.ts'
-import { type TimelineKind, timelineKinds } from '../../fleet/workloads/timeline.ts'
+import { type TimelineEntry, type TimelineKind, timelineKinds } from '../../fleet/workloads/timeline.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { page, paginateAll } from '../../kernel/api/list.ts'
@@ -52,10 +52,8 @@ const reading = {
   run(call: ReadContext & { target: Workload }) {
     const { target, query, registry, clock } = call
     const span = { ...spanFrom(query, clock()), most: MOST }
-    const all = registry.features
-      .flatMap(({ timeline = [] }) => timeline)
-      .flatMap((find) => find(call, target, span))
-      .filter(({ kind }) => !query['kind'] || kind === query['kind'])
+    const found = registry.features.flatMap(({ timeline = [] }) => timeline).flatMap((find) => find(call, target, span))
+    const all = inOwnWords(found).filter(({ kind }) => !query['kind'] || kind === query['kind'])
     // Jobs of what has ended are staff's alone to read.
     const hasNoJobs = target.lifecycle === 'terminated' && call.actor.kind !== 'staff'
     return paginateAll({
@@ -63,7 +61,7 @@ const reading = {
       name: `timeline ${target.id}`,
       all,
       keyOf: ({ at, id }) => `${String(at).padStart(DIGITS_OF_TIME, '0')} ${id}`,
-      show: ({ at, jobId, ...rest }) => ({ ...rest, jobId: hasNoJobs ? null : jobId, at: iso(at) }),
+      show: ({ at, jobId, ofJob: _, ...rest }) => ({ ...rest, jobId: hasNoJobs ? null : jobId, at: iso(at) }),
       order: 'newest',
     })
   },
@@ -84,6 +82,15 @@ export const getInstanceTimeline = operation({
   summary: 'What happened to a GPU instance: changes, jobs and unexpected ends in one order, newest first',
   on: endedInstance,
 })
+
+/** A feature may tell of a job in its own words, to those who see the job. */
+function inOwnWords(found: readonly TimelineEntry[]): readonly TimelineEntry[] {
+  const own = new Map(found.flatMap((entry) => (entry.ofJob ? [[entry.jobId, entry] as const] : [])))
+  if (!own.size) return found
+  return found.flatMap((entry) =>
+    entry.ofJob ? [] : ((entry.kind === 'job' ? own.get(entry.jobId) : undefined) ?? entry),
+  )
+}
 
 /** Throws `invalid_request`. */
 function spanFrom(query: Query, now: number): { from: number; to: number } {

@@ -16,24 +16,29 @@ beforeAll(async () => {
   await p.admin('PATCH', `/admin/nodes/${nodeNamed(p, 'fra-03')}`, { open: false })
   await move(p, id)
   await p.settle()
-  const { serverId } = await p.admin('POST', '/admin/servers', { ...p.order, hostname: 'web02', nodeId: p.node.id })
+  const [serverId, third] = await Promise.all(
+    ['web02', 'web03'].map(async (hostname): Promise<string> => {
+      return (await p.admin('POST', '/admin/servers', { ...p.order, hostname, nodeId: p.node.id })).serverId
+    }),
+  )
   await p.settle()
   p.arm({
     failpoints: (moment) => {
       if (moment === 'move/receive:before') p.agents.get(nodeNamed(p, 'fra-02'))!.disconnect()
     },
   })
-  const { jobId, transferId } = await move(p, serverId)
+  const { jobId, transferId } = await move(p, serverId!, { nodeId: nodeNamed(p, 'fra-02'), maxMbps: 1000 })
   await Bun.sleep(100)
   const { liveCopies } = p.controller.app
-  for (const copiedBytes of [GIB, 3 * GIB]) {
-    liveCopies.take(jobId, { copiedBytes, totalBytes: 12 * GIB })
+  for (const copied of [0.4, 1.2, 2.3, 3.2, 4.3, 5.2, 6]) {
+    liveCopies.take(jobId, { copiedBytes: copied * GIB, totalBytes: 12 * GIB })
     p.turnClock(10_000)
   }
   paths = {
     transfers: '/admin/transfers',
     transfer: `/admin/transfers/${transferId}`,
     move: `/admin/servers/${id}/move`,
+    third: `/admin/servers/${third}`,
   }
   browser = await launch()
 })
@@ -58,3 +63,47 @@ for (const name of ['transfers', 'transfer', 'move'])
         await staff.stop(true)
       }
     })
+
+test('a server is moved from its page by the keyboard, and Escape leads back', async () => {
+  const staff = pagesFor(p, p.owner)
+  const { page, context, complaints } = await open(browser, screens[0]!, staff.url.origin)
+  page.setDefaultTimeout(10_000)
+  try {
+    await p.admin('PATCH', `/admin/nodes/${nodeNamed(p, 'fra-03')}`, { open: true })
+    await page.goto(paths['third']!)
+    await page.getByLabel('More actions').focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'Move to another node' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Move web03' })
+    await dialog.waitFor()
+    await page.keyboard.press('Escape')
+    await page.waitForURL(`**${paths['third']}`)
+    await page.goto(`${paths['third']}/move`)
+    await dialog.getByRole('button', { name: /^Move to/ }).waitFor()
+    await dialog.getByLabel('How').selectOption('cold')
+    await dialog.getByText('Shut down', { exact: true }).first().waitFor()
+    await dialog.getByLabel('At most').fill('200')
+    await page.waitForURL('**maxMbps=200**')
+    const before = page.url()
+    const when = dialog.getByLabel('When')
+    await when.fill('2027-01-16T03:00')
+    await dialog.getByLabel('Best node').focus()
+    await page.keyboard.press('ArrowDown')
+    await page.waitForURL((url) => url.href !== before && url.searchParams.get('nodeId') !== '')
+    expect([await dialog.getByLabel('At most').inputValue(), await when.inputValue()]).toEqual([
+      '200',
+      '2027-01-16T03:00',
+    ])
+    await dialog.getByRole('button', { name: /^Move to/ }).click()
+    await page.waitForURL('**/admin/transfers/trf_*')
+    await page.getByText('Waiting for its time').waitFor()
+    expect(await look(page, 'transfer-later')).toEqual([])
+    await page.getByRole('button', { name: 'Cancel move' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel move' }).click()
+    await page.getByText('It was cancelled before its time.').waitFor()
+    expect(complaints).toEqual([])
+  } finally {
+    await context.close()
+    await staff.stop(true)
+  }
+})

@@ -19,6 +19,7 @@ import { ServerState } from '../../components/state.tsx'
 import { PageTabs } from '../../components/table.tsx'
 import { Moment, Time } from '../../components/time.tsx'
 import { Leave } from '../../identity/team/actions.tsx'
+import { MoveLink } from '../transfers/move-link.tsx'
 import { OwnerLink } from '../workloads/cells.tsx'
 import { JobBar, NodeAway, narrowed, Shared } from '../workloads/frame.tsx'
 import { ForceOff, PowerButton, quickPower } from './power-buttons.tsx'
@@ -100,6 +101,7 @@ function Actions({ server: s, area }: { server: Server; area: Area }) {
       <Menu label="More actions">
         {quickPower.map((action) => action !== shown && <PowerButton server={s} action={action} inMenu />)}
         <ForceOff server={s} />
+        {area === '/admin' && <MoveLink server={s} inMenu />}
       </Menu>
     </>
   )

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import type { getServer } from '../../../src/compute/servers/list.ts'
+import { transferActions } from '../../../src/compute/transfers/states.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { firewallActions } from '../../../src/network/firewalls/states.ts'
 import { exactGb, list } from '../../components/words.ts'
@@ -33,8 +34,12 @@ export const disabledReason = (server: Server, action: string): string | undefin
 const ofState = (server: Server) => `${because[server.status]}${next(server)}`
 
 /** The words for an action that the server's state refuses, of those that its record does not list. */
-export const refusedBy = (server: Server, action: 'count_firewall'): string | undefined =>
-  firewallActions.table[action][server.status] === 'allowed' ? undefined : ofState(server)
+export const refusedBy = (server: Server, action: keyof typeof unlisted): string | undefined =>
+  unlisted[action][server.status] === 'allowed' ? undefined : ofState(server)
+const unlisted = {
+  count_firewall: firewallActions.table.count_firewall,
+  move: transferActions.table.move,
+} as const
 
 /** The consequences of a termination, for its dialog. */
 export const whatGoes = (server: Server): ComponentChildren[] => [

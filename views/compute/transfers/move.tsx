@@ -1,22 +1,46 @@
-// The page on which staff move a server to another node: every node with what keeps it from taking the server.
+// The dialog in which staff move a server: every node with what keeps it from taking the server, how it would move
+// there, and for how long it would be off. Choices are in the address; each draws the dialog again.
+import type { ComponentChildren } from 'preact'
+import type { AssetName } from '../../../public/assets.ts'
 import { getServer } from '../../../src/compute/servers/list.ts'
+import { moveModes } from '../../../src/compute/transfers/forecast.ts'
 import { moveServer } from '../../../src/compute/transfers/move.ts'
 import { moveOptions } from '../../../src/compute/transfers/options.ts'
-import { type Answers, page } from '../../../src/kernel/web/page.ts'
-import { Action } from '../../components/action.tsx'
-import { Field } from '../../components/field.tsx'
-import { Head } from '../../components/head.tsx'
+import { listMemberships } from '../../../src/identity/team/memberships.ts'
+import { type Answers, allIfAllowed, page, reading } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { listJobs } from '../../../src/platform/jobs/jobs.ts'
+import { CallForm } from '../../components/action.tsx'
+import { Field, MomentField, Select } from '../../components/field.tsx'
+import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
-import { Empty, Facts, Note, Section } from '../../components/section.tsx'
+import { Section } from '../../components/section.tsx'
+import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
+import { Exact } from '../../components/time.tsx'
 import { bytes } from '../../components/words.ts'
+import { ServerFrame } from '../servers/frame.tsx'
 import type { Server } from '../servers/words.ts'
 import { Setting } from '../workloads/settings-entry.tsx'
-import { duration, modeWords } from './words.tsx'
+import { MoveLink } from './move-link.tsx'
+import { duration, modeLooks } from './words.tsx'
 
-const reads = { server: getServer, options: moveOptions }
-type Data = Answers<typeof reads>
-type Options = Data['options']
+/** The choices in the address that the operation takes; anything else is left to the form. */
+const asked = (query: Readonly<Record<string, string>>) => {
+  const { mode, maxMbps } = query
+  return {
+    ...(moveModes.some((one) => one === mode) && { mode: mode! }),
+    ...(/^[1-9]\d{0,5}$/.test(maxMbps ?? '') && { maxMbps: maxMbps! }),
+  }
+}
+const reads = {
+  // Without the choices in the address, which are not its own.
+  server: reading(getServer, ({ params }) => ({ params })),
+  jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
+  memberships: allIfAllowed(listMemberships),
+  options: reading(moveOptions, ({ params, query }) => ({ params, query: asked(query) })),
+}
+type Options = Answers<typeof reads>['options']
 type Node = Options['nodes'][number]
 
 export const moveServerPage = page({
@@ -24,132 +48,223 @@ export const moveServerPage = page({
   reads,
   title: ({ server }) => `Move ${server.name}`,
   nav: 'servers',
-  view: (data) => <MovePage {...data} />,
+  files: ['moves.css'] satisfies AssetName[],
+  view: ({ options, ...data }) => (
+    <ServerFrame {...data} area="/admin">
+      <Section id="node" title="Node" first>
+        <p class="muted">{`It is on ${options.from.name}.`}</p>
+      </Section>
+      <MoveDialog server={data.server} options={options} />
+    </ServerFrame>
+  ),
 })
 
-function MovePage({ server: s, options }: Data) {
+type Choosing = { server: Server; options: Options }
+function MoveDialog({ server: s, options }: Choosing) {
+  const back = `/admin/servers/${s.id}`
+  const { query } = useAt()
+  const chosen = options.nodes.find(({ node, possible }) => possible && node.id === query['nodeId'])
+  const to = chosen?.node ?? options.chosen
   return (
-    <>
-      <Head
-        title="Move to another node"
-        trail={[
-          ['Servers', '/admin/servers'],
-          [s.name, `/admin/servers/${s.id}`],
-        ]}
-        sub={
-          <p>
-            {s.hostname} is on {options.from.name} now. It keeps its disks, addresses, firewall and private networks.
-          </p>
-        }
-        actions={options.chosen && <MoveTo server={s} options={options} node={options.chosen} isChosen />}
-      />
-      {options.notMovable && (
-        <Note level="warn">
-          <strong>It cannot be moved now.</strong>
-          <br />
-          {options.notMovable}
-        </Note>
-      )}
-      <Section id="forecast" title="What happens">
-        <Facts
-          of={[
-            ['How', modeWords[options.mode]],
-            ['To copy', options.bytes > 0 && `at most ${bytes(options.bytes)}: holes are not copied`],
-            ['Takes', options.expectedSeconds > 0 && `at most ${duration(options.expectedSeconds)}`],
-            ['Off for', options.expectedDowntimeMs > 0 && `at most ${duration(options.expectedDowntimeMs / 1000)}`],
-            ['The owner notices', options.changes.join(' ') || 'Nothing.'],
-            ['If it fails', `The server stays on ${options.from.name}.`],
-          ]}
-        />
-      </Section>
-      <Section id="nodes" title="Nodes">
-        {options.nodes.length ? (
-          <Table label="Nodes" rows={options.nodes} idOf={(one) => one.node.id} columns={columnsFor(s, options)} />
-        ) : (
-          <Empty>There is no other node.</Empty>
+    <dialog class="l" id="move" open data-back={back} aria-labelledby="move-t">
+      <CallForm
+        op={moveServer}
+        params={{ id: s.id }}
+        redraws
+        done={`Move of ${s.hostname} accepted`}
+        leadsTo="/admin/transfers/{transferId}"
+      >
+        <div class="dh">
+          <div>
+            <h2 id="move-t">Move {s.hostname}</h2>
+            <p class="muted">{introduction(options)}</p>
+          </div>
+          <Link class="btn bare ico s" href={back} aria-label="Close">
+            <Icon name="close" />
+          </Link>
+        </div>
+        {options.notMovable && (
+          <Tip warn title="It cannot be moved now.">
+            {options.notMovable}
+          </Tip>
         )}
-      </Section>
-    </>
+        <div class="frame">
+          <Table
+            label="Nodes"
+            rows={rowsOf(options)}
+            idOf={({ id }) => `n-${id}`}
+            columns={columnsFor(chosen?.node.id)}
+          />
+        </div>
+        <How />
+        {options.waiting && (
+          <Tip title="A move of it waits">
+            until <Exact iso={options.waiting.startsAt} />. This one takes its place.
+          </Tip>
+        )}
+        <Tip title="What its owner notices:">{noticed(options)}</Tip>
+        <div class="df">
+          <span class="hint">If it fails, the server stays on {options.from.name}.</span>
+          <Link class="btn" href={back}>
+            Cancel
+          </Link>
+          <Submit server={s} options={options} to={to} />
+        </div>
+      </CallForm>
+    </dialog>
   )
 }
 
-const columnsFor = (server: Server, options: Options): Column<Node>[] => [
+function introduction({ from, bytes: total }: Options): string {
+  return `It is on ${from.name}.${total > 0 ? ` At most ${bytes(total)} are copied: holes of its disks are not.` : ''}`
+}
+const noticed = ({ changes }: Options) =>
+  `${changes.join(' ') || 'Nothing.'} Addresses, firewall, private networks and traffic count stay.`
+
+const Tip = ({ title, warn, children }: { title: string; warn?: boolean; children: ComponentChildren }) => (
+  <div class={warn ? 'tip warn' : 'tip'}>
+    <Icon name={warn ? 'warning' : 'info'} />
+    <span>
+      <b>{title}</b> {children}
+    </span>
+  </div>
+)
+
+function Submit({ server: s, options, to }: Choosing & { to: { name: string } | null }) {
+  const reason = s.job
+    ? 'A job is working on it. Wait until it has ended.'
+    : (options.notMovable ?? (to ? undefined : 'No node can take it.'))
+  const face = (
+    <>
+      <Icon name="transfer" />
+      {to ? `Move to ${to.name}` : 'Move'}
+    </>
+  )
+  return reason ? (
+    <button type="button" class="btn pri" aria-disabled="true" title={reason} data-why={reason}>
+      {face}
+    </button>
+  ) : (
+    <button class="btn pri">{face}</button>
+  )
+}
+
+const How = () => {
+  const { query } = useAt()
+  const { mode, maxMbps } = asked(query)
+  return (
+    <div class="fields">
+      <Select
+        scope="move"
+        name="mode"
+        label="How"
+        value={mode ?? 'auto'}
+        options={[
+          { value: 'auto', label: 'Shortest stop' },
+          { value: 'cold', label: 'Shut down first' },
+        ]}
+      />
+      <Field scope="move" name="maxMbps" label="At most" as="number" nullable unit="Mbit/s" value={maxMbps} asks />
+      <MomentField scope="move" name="startsAt" label="When" nullable hint="Empty: now." />
+    </div>
+  )
+}
+
+/** The first row leaves the node to placement. `reason`: why it cannot be chosen. */
+type Row = Pick<Node, 'mode' | 'expectedSeconds' | 'expectedDowntimeMs' | 'reason' | 'note'> & {
+  id: string
+  value: string
+  name: string
+  about: string
+}
+function rowsOf({ chosen, nodes }: Options): Row[] {
+  const best = nodes.find(({ node }) => node.id === chosen?.id)
+  return [
+    {
+      id: 'best',
+      value: '',
+      name: 'Best node',
+      about: chosen ? `placement chooses: ${chosen.name}` : 'placement chooses',
+      ...{ mode: best?.mode ?? null, reason: best ? null : 'no node can take it', note: best?.note ?? null },
+      ...{ expectedSeconds: best?.expectedSeconds ?? null, expectedDowntimeMs: best?.expectedDowntimeMs ?? null },
+    },
+    ...nodes.map(({ node, memoryPercent, memoryPercentAfter, location, ...rest }) => ({
+      id: node.id,
+      value: node.id,
+      name: node.name,
+      about:
+        location ??
+        (memoryPercent === null
+          ? ''
+          : rest.possible
+            ? `memory ${memoryPercent} → ${memoryPercentAfter} %`
+            : `memory ${memoryPercent} %`),
+      ...rest,
+    })),
+  ]
+}
+
+const columnsFor = (chosen: string | undefined): Column<Row>[] => [
+  {
+    title: 'Choose',
+    kind: 'tick',
+    head: <span class="sr">Choose</span>,
+    cell: ({ id, value, mode }) => (
+      <span class="tickbox">
+        <input
+          type="radio"
+          name="nodeId"
+          id={`to-${id}`}
+          value={value}
+          data-as="null"
+          checked={value === (chosen ?? '') && mode !== null}
+          disabled={mode === null}
+        />
+      </span>
+    ),
+  },
   {
     title: 'Node',
     kind: 'name',
-    width: 30,
-    cell: ({ node }) => <Link href={`/admin/nodes/${node.id}`}>{node.name}</Link>,
+    width: 26,
+    cell: ({ id, name, about }) => (
+      <>
+        <label for={`to-${id}`}>{name}</label>
+        <small>{about}</small>
+      </>
+    ),
   },
+  { title: 'How', kind: 'state', width: 18, cell: ({ mode }) => <Way mode={mode} /> },
   {
-    title: 'Memory',
-    kind: 'mid',
-    width: 20,
-    cell: ({ memoryPercent, memoryPercentAfter, possible }) =>
-      memoryPercent === null ? '–' : possible ? `${memoryPercent} → ${memoryPercentAfter} %` : `${memoryPercent} %`,
-  },
-  {
-    title: 'Fits',
-    kind: 'addr',
-    width: 30,
-    cell: ({ reason, note }) => (reason !== null ? `Cannot: ${reason}` : note === null ? 'Yes' : `Yes, but it ${note}`),
-  },
-  {
-    title: 'Actions',
+    title: 'Takes',
     kind: 'a',
-    width: 20,
-    cell: ({ node, reason }) => <MoveTo server={server} options={options} node={node} reason={reason} />,
+    num: true,
+    width: 12,
+    cell: ({ expectedSeconds: seconds }) => (seconds === null ? '–' : seconds === 0 ? 'at once' : duration(seconds)),
   },
+  {
+    title: 'Downtime',
+    kind: 'b',
+    num: true,
+    width: 12,
+    cell: ({ expectedDowntimeMs: ms }) => (ms === null ? '–' : ms === 0 ? 'none' : duration(ms / 1000)),
+  },
+  { title: 'Note', kind: 'wide', width: 30, cell: ({ reason, note }) => firstUpper(reason ?? note ?? '') },
 ]
+const firstUpper = (words: string) => words.slice(0, 1).toUpperCase() + words.slice(1)
 
-type MoveToProps = {
-  server: Server
-  options: Options
-  node: { id: string; name: string }
-  reason?: string | null
-  /** By placement: the main action of the page. */
-  isChosen?: true
+const Way = ({ mode }: Pick<Row, 'mode'>) => {
+  const { words, tone, shape } = mode === null ? modeLooks.none : modeLooks[mode]
+  return (
+    <State tone={tone} shape={shape}>
+      {words}
+    </State>
+  )
 }
-const MoveTo = ({ server: s, options, node, reason, isChosen }: MoveToProps) => (
-  <Action
-    op={moveServer}
-    params={{ id: s.id }}
-    body={{ nodeId: node.id }}
-    label={isChosen ? `Move to ${node.name}` : 'Choose'}
-    {...(!isChosen && { of: node.name, small: true })}
-    tone={isChosen && 'pri'}
-    part={isChosen ? 'chosen' : node.id}
-    title={`Move ${s.hostname} to ${node.name}?`}
-    submit={`Move to ${node.name}`}
-    done={`${s.hostname} is on its way to ${node.name}`}
-    leadsTo={`/admin/transfers?serverId=${s.id}`}
-    disabledReason={
-      (s.job ? 'A job is working on it. Wait until it has ended.' : undefined) ??
-      options.notMovable ??
-      (reason ? `It cannot: ${reason}.` : undefined)
-    }
-    confirm={{
-      keep: `Leave it on ${options.from.name}`,
-      consequences: options.changes.length ? options.changes : ['Its owner notices nothing.'],
-    }}
-    fields={
-      options.bytes > 0 && (
-        <Field
-          scope={`mbps-${isChosen ? 'chosen' : node.id}`}
-          name="maxMbps"
-          label="At most, in Mbit/s"
-          type="number"
-          hint="Left empty: as fast as the link and the settings allow."
-        />
-      )
-    }
-  />
-)
 
-/** The entry among the settings of a server, which leads to that page. */
+/** The entry among the settings of a server, which leads to that dialog. */
 export const MoveServer = ({ server: s }: { server: Server }) => (
   <Setting op={moveServer} title="Node" words={s.node?.name ?? ''}>
-    <Link class="btn" to="/admin/servers/{id}/move" params={{ id: s.id }}>
-      Move to another node
-    </Link>
+    <MoveLink server={s} />
   </Setting>
 )

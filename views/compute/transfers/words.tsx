@@ -1,11 +1,12 @@
 import type { listTransfers } from '../../../src/compute/transfers/list.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
-import type { IconName } from '../../components/icon.tsx'
+import { Icon, type IconName } from '../../components/icon.tsx'
 import { State, type Tone } from '../../components/state.tsx'
 
 export type Transfer = Answers<{ transfers: typeof listTransfers }>['transfers']['data'][number]
 
-export const transferStates: Record<Transfer['state'], { words: string; tone: Tone; shape: IconName }> = {
+type Look = { words: string; tone: Tone; shape: IconName }
+export const transferStates: Record<Transfer['state'], Look> = {
   queued: { words: 'Waiting', tone: 'idle', shape: 'wait' },
   copying: { words: 'Copying', tone: 'work', shape: 'work' },
   switching: { words: 'Switching over', tone: 'work', shape: 'work' },
@@ -13,19 +14,43 @@ export const transferStates: Record<Transfer['state'], { words: string; tone: To
   failed: { words: 'Failed, stayed', tone: 'bad', shape: 'fail' },
   cancelled: { words: 'Cancelled', tone: 'idle', shape: 'stop' },
 }
-export const TransferState = ({ of: { state }, tag }: { of: Transfer; tag?: boolean }) => {
-  const { words, tone, shape } = transferStates[state]
+type Moved = Pick<Transfer, 'state' | 'progress' | 'downtimeMs' | 'expectedDowntimeMs'>
+export const TransferState = ({ of, tag }: { of: Moved; tag?: boolean }) => {
+  const { words, tone, shape } = transferStates[of.state]
   return (
     <State tone={tone} shape={shape} tag={tag}>
       {words}
+      {of.state === 'copying' && ` ${of.progress} %`}
+      {isLate(of) && ', longer off'}
     </State>
   )
 }
+/** It was off for longer than was announced. */
+const isLate = ({ state, downtimeMs, expectedDowntimeMs }: Moved) =>
+  state === 'finished' && expectedDowntimeMs > 0 && (downtimeMs ?? 0) > expectedDowntimeMs
+
+/** From where to where. */
+export const Flow = ({ from, to }: { from: string; to: string }) => (
+  <span class="flow">
+    <span>{from}</span>
+    <Icon name="to" />
+    <span class="sr"> to </span>
+    <span>{to}</span>
+  </span>
+)
 
 export const modeWords: Record<Transfer['mode'], string> = {
   near_live: 'Short stop',
   cold: 'Shut down',
   reassigned: 'Waiting for setup',
+}
+
+/** How a server would move to a node; `none`: it cannot. */
+export const modeLooks: Record<Transfer['mode'] | 'none', Look> = {
+  near_live: { words: modeWords.near_live, tone: 'warn', shape: 'wait' },
+  cold: { words: modeWords.cold, tone: 'idle', shape: 'stop' },
+  reassigned: { words: modeWords.reassigned, tone: 'idle', shape: 'wait' },
+  none: { words: 'Cannot', tone: 'bad', shape: 'fail' },
 }
 
 /** `under 1 s`, `40 s`, `14 min`: rounded up, because it is announced. */

@@ -1,15 +1,19 @@
 import { listAllServers } from '../../../src/compute/servers/list.ts'
+import { moveServer } from '../../../src/compute/transfers/move.ts'
 import { listVolumes } from '../../../src/compute/volumes/list.ts'
 import { getNode } from '../../../src/fleet/nodes/nodes.ts'
 import { type Answers, ifAllowed, page } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
+import { Menu } from '../../components/action.tsx'
 import { Meter } from '../../components/figures.tsx'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Copyable, Empty, Facts, Note, Section } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
 import { bytes, count, mb } from '../../components/words.ts'
-import { ServerTable } from '../../compute/servers/table.tsx'
+import { type ListedServer, ServerTable } from '../../compute/servers/table.tsx'
+import { MoveLink } from '../../compute/transfers/move-link.tsx'
 import { JobTable } from '../../platform/jobs/table.tsx'
 import { NodeActions } from './actions.tsx'
 import { NodeHead } from './frame.tsx'
@@ -217,6 +221,12 @@ const Differences = ({ node: n }: NodeProps) => (
   </Section>
 )
 
+const MoveMenu = ({ server: s }: { server: ListedServer }) => (
+  <Menu label={`Actions for ${s.name}`} small>
+    <MoveLink server={s} inMenu />
+  </Menu>
+)
+
 type ServersProps = { servers: NonNullable<Data['servers']>; nodeId: string }
 const Servers = ({ servers, nodeId }: ServersProps) => (
   <Section
@@ -233,7 +243,12 @@ const Servers = ({ servers, nodeId }: ServersProps) => (
     }
   >
     {servers.data.length ? (
-      <ServerTable servers={servers.data} area="/admin" place={false} />
+      <ServerTable
+        servers={servers.data}
+        area="/admin"
+        place={false}
+        {...(useAt().may(moveServer) && { actions: (s: ListedServer) => <MoveMenu server={s} /> })}
+      />
     ) : (
       <Empty>It has no servers yet.</Empty>
     )}

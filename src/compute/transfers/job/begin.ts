@@ -22,7 +22,7 @@ import { forecast, type MoveMode } from '../forecast.ts'
 import { tell } from '../model.ts'
 import { mustBeMovable } from '../movable.ts'
 import { type FitNode, fits, judgeNodes } from '../nodes.ts'
-import { changeTransfer, insertTransfer, transferById, transfersAtWorkOn } from '../queries.ts'
+import { changeTransfer, insertTransfer, transferById, transfersAtWorkOn, waitingMoveOf } from '../queries.ts'
 import type { Transfer } from '../tables.ts'
 import { holdThings } from './ending.ts'
 import { moving } from './moving.ts'
@@ -33,20 +33,55 @@ type Choosing = Pick<AppContext, 'nodes'> & {
   target: Server
   body: { nodeId?: string | null; mode?: MoveMode; maxMbps?: number | null }
 }
-/** `parentId`: the job of which the move is a part. */
-type Beginning = Choosing & Pick<AppContext, 'clock'> & { parentId?: string }
+/**
+ * `parentId`: the job of which the move is a part. `waiting`: a move whose time has come, which goes on in its record.
+ */
+type Beginning = Choosing & Pick<AppContext, 'clock'> & { parentId?: string; waiting?: Transfer }
 
 /**
  * Chooses the node, holds what the server needs there, and starts the move; a server that waits for its setup has moved
- * then. Throws what `servers.move` refuses, before it changes a row.
+ * then. It takes the place of a move that waits for its time. Throws what `servers.move` refuses, before it changes a
+ * row.
  */
 export function beginMove(call: Beginning) {
+  const { tx, target, clock, waiting } = call
+  const { chosen, foreseen, planned } = plan(call)
+  if (!waiting) replaceWaiting(tx, target.id, clock())
+  const moved = waiting ? { ...planned, ...lastingOf(waiting) } : planned
+  const jobId = foreseen.mode === 'reassigned' ? null : startMove(call, target, moved, chosen)
+  if (waiting) changeTransfer(tx, moved.id, { ...moved, jobId })
+  else insertTransfer(tx, { ...moved, jobId })
+  if (jobId === null) reassign(tx, target, moved, chosen, clock())
+  return { jobId, transferId: moved.id, chosen, foreseen }
+}
+/** The fields that stay when a move is planned again. */
+const lastingOf = ({ id, startedBy, createdAt, startsAt, asked }: Transfer) => ({
+  ...{ id, startedBy, createdAt, startsAt, asked },
+})
+
+/** Nothing is held before its time: the server stays free for everything else, and the move is planned again then. */
+export function moveLater(call: Beginning, startsAt: number) {
+  const { tx, target, body, clock } = call
+  const { chosen, foreseen, planned } = plan(call)
+  replaceWaiting(tx, target.id, clock())
+  const asked = { nodeId: body.nodeId ?? null, mode: body.mode ?? 'auto', maxMbps: body.maxMbps ?? null }
+  insertTransfer(tx, { ...planned, startsAt, asked })
+  return { jobId: null, transferId: planned.id, chosen, foreseen }
+}
+
+function replaceWaiting(tx: Tx, serverId: string, now: number) {
+  const waiting = waitingMoveOf(tx, serverId)
+  if (waiting)
+    changeTransfer(tx, waiting.id, { state: 'cancelled', error: 'Another move took its place.', finishedAt: now })
+}
+
+/** The node, the forecast, and the record of a move before it is stored. */
+function plan(call: Beginning) {
   const { tx, actor, target, body, clock } = call
   mustBeMovable(tx, actor, target)
   const chosen = chosenFor(call)
   const foreseen = forecast(tx, target, { mode: body.mode ?? 'auto', maxMbps: body.maxMbps ?? undefined })
-  const now = clock()
-  const moved: Transfer = {
+  const planned: Transfer = {
     id: newId('trf'),
     serverId: target.id,
     mode: foreseen.mode,
@@ -64,12 +99,12 @@ export function beginMove(call: Beginning) {
     stoppedAt: null,
     downtimeMs: null,
     error: null,
-    createdAt: now,
+    createdAt: clock(),
+    startsAt: null,
+    asked: null,
     finishedAt: null,
   }
-  const jobId = foreseen.mode === 'reassigned' ? null : startMove(call, target, moved, chosen)
-  if (jobId === null) reassign(tx, target, moved, chosen, now)
-  return { jobId, transferId: moved.id, chosen, foreseen }
+  return { chosen, foreseen, planned }
 }
 
 /** Throws `already_done`, `restarting`, and `no_addresses` or `no_capacity` with what each node lacks. */
@@ -115,7 +150,6 @@ function startMove(
   })
   openArriving(tx, serverId, { nodeId, pool, spareDiskGb: 0, volumes }, clock())
   holdThings(tx, serverId, jobId)
-  insertTransfer(tx, { ...moved, jobId })
   return jobId
 }
 /** The step of a job that waits for others. */
@@ -132,7 +166,7 @@ function reassign(tx: Tx, target: Server, moved: Transfer, { nodeId, name, pool 
   // It begins again where the server is.
   const interrupted = takeInterrupted(tx, id)
   if (interrupted) keepInterrupted(tx, { ...interrupted, input: { ...interrupted.input, nodeId } })
-  insertTransfer(tx, { ...moved, beganAt: now })
+  changeTransfer(tx, moved.id, { beganAt: now })
   tell(tx, now, transferById(tx, moved.id)!, { type: 'transfer.started' })
   changeTransfer(tx, moved.id, { state: 'finished', downtimeMs: 0, finishedAt: now })
   tell(tx, now, transferById(tx, moved.id)!, { type: 'transfer.finished', downtimeMs: 0 })
