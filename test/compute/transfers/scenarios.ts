@@ -2,6 +2,7 @@
 // at most, and nothing of it is left on another one.
 import { expect } from 'bun:test'
 import type { Scenario } from '../../support/crash-matrix/scenario.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 import type { World } from '../../support/world/panel.ts'
 import { move, nodeNamed, open, order, where } from './world.ts'
 
@@ -70,6 +71,19 @@ export async function withEverything(p: World) {
   return id
 }
 
+const jobOf = (p: World, kind: string) =>
+  p.db.$client.query<{ id: string; state: string }, [string]>('SELECT id, state FROM jobs WHERE kind = ?').get(kind)!
+/** The node that it left is away, so the job that clears it waits. */
+async function left(p: World) {
+  const id = await order(p)
+  p.arm({ failpoints: (moment) => void (moment === 'move/settle:before' && p.node.agent.disconnect()) })
+  await start()(p, id)
+  await eventually(() => jobOf(p, 'move').state === 'succeeded')
+  p.arm({})
+  expect(jobOf(p, 'clear_move').state).toBe('queued')
+  return id
+}
+
 /** Lost before the pivot its home takes the server with it; afterwards it is only a place that is not cleared. */
 const lost = (given: Where) => ({
   nodeId: (isPast: boolean) =>
@@ -129,12 +143,10 @@ const moves: readonly Scenario[] = [
   {
     name: 'clearing the node that a server left',
     kind: 'clear_move',
-    before: order,
+    before: left,
     start: async (p, id) => {
-      await start()(p, id)
-      await p.settle()
-      const { id: jobId } = p.db.$client.query("SELECT id FROM jobs WHERE kind = 'clear_move'").get() as { id: string }
-      return { jobId, serverId: id }
+      p.node.agent.connect()
+      return { jobId: jobOf(p, 'clear_move').id, serverId: id }
     },
     succeeds: moved(running),
   },

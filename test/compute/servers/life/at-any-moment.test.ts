@@ -4,6 +4,7 @@ import { registry } from '../../../../src/app/features.ts'
 import { scenarios } from '../../../support/crash-matrix/every-scenario.ts'
 import { invariants } from '../../../support/crash-matrix/invariants.ts'
 import { quickly } from '../../../support/quick.ts'
+import { eventually } from '../../../support/waiting/eventually.ts'
 import { type World, world } from '../../../support/world/panel.ts'
 import { scenarios as instanceScenarios } from '../../gpu-instances/scenarios.ts'
 
@@ -50,8 +51,6 @@ const gone = {
 }
 
 const ends = new Set(['terminate', 'purge'])
-/** Jobs whose result may wait in a seed for the next start of the guest; a move takes such a seed along. */
-const waitsInSeed = new Set(['floating_ip', 'addresses', 'password', 'network', 'move'])
 /** Every moment of every job of a server, but for the terminations themselves. */
 const moments = scenarios
   .filter((scenario) => !ends.has(scenario.kind) && !instanceScenarios.includes(scenario))
@@ -117,7 +116,8 @@ describe('a suspension at any moment is recorded at once and stops the server; u
       const after = await settled(p, id)
       expect(after).toMatchObject({ status: 'suspended', openJobs: 0, undosLeft: 0, held: 1 })
       expect(after.addresses).toBeGreaterThan(0)
-      expect(after.seeds).toBeLessThanOrEqual(waitsInSeed.has(one.scenario.kind) ? 1 : 0)
+      // One that waits for the next start of the guest.
+      expect(after.seeds).toBe(p.server(id).pendingSeed === null ? 0 : 1)
       expect(after.power).not.toBe('running')
       const { lifecycle, wantedPower, diskGeneration } = p.server(id)
       const stopped = p.db.$client.query('SELECT 1 FROM interrupted_installations WHERE server_id = ?').get(id) !== null
@@ -138,9 +138,7 @@ const wishes = {
   'a suspension': { call: suspend, ends: { status: 'suspended', openJobs: 0, undosLeft: 0, held: 1 } },
 } as const
 describe('when the node goes away at a moment of a job, the wish is recorded and carried out at its return', () => {
-  // The call that starts clear_move waits until all jobs have ended, which they do not while the node is away.
-  const untried = new Set(['suspend', 'clear_move'])
-  const afterSteps = moments.filter(({ scenario, moment }) => /:noted$/.test(moment) && !untried.has(scenario.kind))
+  const afterSteps = moments.filter(({ scenario, moment }) => /:noted$/.test(moment) && scenario.kind !== 'suspend')
   // Every fourth moment for each wish; with BERTH_LONG all.
   for (const [n, [wish, { call, ends: end }]] of Object.entries(wishes).entries())
     for (const [i, one] of quickly(
@@ -157,6 +155,43 @@ describe('when the node goes away at a moment of a job, the wish is recorded and
         expect([i, answer?.status]).toEqual([i, 202])
         expect(p.server(id).status as string).toBe(end.status)
         p.node.agent.connect()
+        for (let n = 0; n < 5; n++) await Promise.all([p.settle(), Bun.sleep(2)])
+        const after = await settled(p, id)
+        expect(after).toMatchObject(end)
+        expect(after.power).not.toBe('running')
+      })
+})
+
+/** The other node of a job that has two. */
+const otherNode = (p: World, kind: string) =>
+  p.db.$client
+    .query<{ id: string }, [string]>(
+      'SELECT other_node_id AS id FROM jobs WHERE kind = ? AND other_node_id IS NOT NULL',
+    )
+    .get(kind)!.id
+describe('when the other node of a job goes away at a moment, the wish is carried out at once', () => {
+  const ofTwo = moments.filter(({ scenario, moment }) => /:noted$/.test(moment) && scenario.lost)
+  for (const [n, [wish, { call, ends: end }]] of Object.entries(wishes).entries())
+    for (const one of quickly(
+      ofTwo.filter((_, at) => process.env['BERTH_LONG'] === '1' || at % 4 === 2 * n),
+      2,
+    ))
+      test(`${wish}: ${one.scenario.name}, at ${one.moment}`, async () => {
+        using p = await (one.scenario.open ?? world)()
+        const leaving: Call = (panel, id) => {
+          p.agents.get(otherNode(p, one.scenario.kind))!.disconnect()
+          return call(panel, id)
+        }
+        const { id, answer } = await during(p, one, leaving, () => Bun.sleep(2))
+        expect(answer?.status).toBe(202)
+        const other = otherNode(p, one.scenario.kind)
+        // Behind its pivot it is at home on the node that is away.
+        if (p.server(id).nodeId !== other) {
+          await eventually(() => p.job(answer!.body.jobId).state === 'succeeded')
+          expect(p.job(answer!.body.jobId).state).toBe('succeeded')
+        }
+        p.agents.get(other)!.connect()
+        await eventually(async () => (await settled(p, id)).undosLeft === 0)
         for (let n = 0; n < 5; n++) await Promise.all([p.settle(), Bun.sleep(2)])
         const after = await settled(p, id)
         expect(after).toMatchObject(end)
