@@ -8,9 +8,10 @@ import { insertSession } from '../../src/identity/auth/sessions/sessions.ts'
 import { addStaff } from '../../src/identity/staff/staff-member.ts'
 import { makeToken } from '../../src/identity/tokens/model.ts'
 import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
-import { openDb, write } from '../../src/kernel/db/open.ts'
+import { write } from '../../src/kernel/db/open.ts'
 import { quieten } from '../../src/kernel/log.ts'
 import { withRawPath } from '../../src/kernel/net/raw-path.ts'
+import { freshDb } from './world/fresh-db.ts'
 import { allScopes } from './world/rights.ts'
 
 export type Listening = Awaited<ReturnType<typeof listening>>
@@ -20,7 +21,7 @@ export async function listening(env: Record<string, string> = {}) {
   const dir = mkdtempSync(`${existsSync('/dev/shm') ? '/dev/shm' : tmpdir()}/berth-port-`)
   const config = configFrom({ PANEL_DATA_DIR: dir, PANEL_PUBLIC_URL: 'https://panel.test', ...env })
   let now = 1_800_000_000_000
-  const db = openDb(':memory:')
+  const db = freshDb()
   let wallClockOffMs = 0
   const controller = await createController({
     config,

@@ -23,6 +23,7 @@ import { inserting, rowBy } from '../../../src/kernel/db/rows.ts'
 import { emit } from '../../../src/kernel/jobs/outbox.ts'
 import { saga } from '../../../src/kernel/jobs/saga.ts'
 import { startJob } from '../../../src/kernel/jobs/start.ts'
+import { freshDb } from '../../support/world/fresh-db.ts'
 import { world } from '../../support/world/panel.ts'
 
 const setting = (db: Db, name: string) =>
@@ -32,7 +33,7 @@ const put = (db: Db, name: string, value: string) =>
 
 describe('write', () => {
   test('keeps all of it or nothing', () => {
-    const db = openDb(':memory:')
+    const db = freshDb()
     expect(() =>
       write(db, (tx) => {
         put(tx, 'a', '1')
@@ -45,7 +46,7 @@ describe('write', () => {
     expect(setting(db, 'a')).toBe('1')
   })
   test('refuses to stand inside another, and nothing of the outer one is kept', () => {
-    const db = openDb(':memory:')
+    const db = freshDb()
     for (const inner of [write, read])
       expect(() =>
         write(db, (tx) => {
@@ -74,7 +75,7 @@ describe('write', () => {
     rmSync(dir, { recursive: true })
   })
   test('tells those who wait for it after it is on disk, and not when it failed', () => {
-    const db = openDb(':memory:')
+    const db = freshDb()
     const heard: (string | undefined)[] = []
     afterWrite(db, () => heard.push(setting(db, 'a')))
     expect(() => write(db, () => void JSON.parse('{'))).toThrow()
@@ -124,7 +125,7 @@ describe('write', () => {
 
 describe('the database', () => {
   test('minds references and types', () => {
-    const db = openDb(':memory:')
+    const db = freshDb()
     expect(() => db.$client.run("INSERT INTO pool_nodes VALUES ('pool_x', 'nod_x')")).toThrow('FOREIGN KEY')
     expect(() => db.$client.run("INSERT INTO settings VALUES ('a', x'00')")).toThrow()
     expect(() =>
@@ -140,7 +141,7 @@ describe('the database', () => {
     rmSync(dir, { recursive: true })
   })
   test('tells a unique index that was hit from every other error', () => {
-    const db = openDb(':memory:')
+    const db = freshDb()
     const errorOf = (sql: string) => {
       try {
         db.$client.run(sql)
@@ -237,7 +238,7 @@ describe('a row that leaves things out', () => {
   })
   const insert = inserting(things)
   const find = rowBy(things, things.id)
-  const db = openDb(':memory:')
+  const db = freshDb()
   db.$client.run(
     'CREATE TABLE things (id TEXT PRIMARY KEY, flag INTEGER NOT NULL, off INTEGER, list TEXT NOT NULL, json ' +
       'TEXT, n INTEGER) STRICT',
@@ -264,7 +265,7 @@ test('a prepared query belongs to its database', () => {
     built++
     return db.$client.prepare<{ value: string }, []>("SELECT value FROM settings WHERE name = 'a'")
   })
-  const [one, two] = [openDb(':memory:'), openDb(':memory:')]
+  const [one, two] = [freshDb(), freshDb()]
   write(one, (tx) => put(tx, 'a', 'one'))
   write(two, (tx) => put(tx, 'a', 'two'))
   expect([find(one).get()?.value, find(two).get()?.value, find(one).get()?.value, built]).toEqual([
@@ -312,7 +313,7 @@ describe('by its type', () => {
     expect([read.method, change.method]).toEqual(['GET', 'POST'])
   })
   test('a transaction is not begun inside a transaction', () => {
-    const db = openDb(':memory:')
+    const db = freshDb()
     // @ts-expect-error
     expect(() => write(db, (tx) => write(tx, rename))).toThrow('inside a transaction')
   })

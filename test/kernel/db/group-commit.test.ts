@@ -1,9 +1,10 @@
 // Changes of one turn of the event loop share a transaction, and nothing else.
 import { afterAll, beforeEach, expect, spyOn, test } from 'bun:test'
 import { writeTogether } from '../../../src/kernel/db/group-commit.ts'
-import { afterWrite, openDb, type Tx, write, writeUnflushed } from '../../../src/kernel/db/open.ts'
+import { afterWrite, type Tx, write, writeUnflushed } from '../../../src/kernel/db/open.ts'
+import { freshDb } from '../../support/world/fresh-db.ts'
 
-const db = openDb(':memory:')
+const db = freshDb()
 afterAll(() => db.$client.close())
 db.$client.run('CREATE TABLE marks (mark TEXT PRIMARY KEY)')
 const mark = (name: string) => (tx: Tx) => {
@@ -76,7 +77,7 @@ test('a later one sees what an earlier one did', async () => {
 })
 
 test('an error of the disk takes all of them back, and each one hears of it', async () => {
-  const own = openDb(':memory:')
+  const own = freshDb()
   own.$client.run('CREATE TABLE marks (mark TEXT PRIMARY KEY)')
   const asked = [
     writeTogether(own, mark('d1')),

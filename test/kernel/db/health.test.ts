@@ -1,7 +1,7 @@
 // S56, S57: a database that cannot be written refuses changes with the reason, loses nothing, and everything goes on by
 // itself when the cause has ended. SQLite's own limit of pages stands for a full disk; test/end-to-end has real ones.
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
-import fs, { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import fs, { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { minute } from '../../../src/kernel/db/clock.ts'
 import { DatabaseUnavailable, isDatabaseError } from '../../../src/kernel/db/health.ts'
@@ -16,6 +16,7 @@ import {
 } from '../../../src/kernel/db/open.ts'
 import { getSetting, putSetting } from '../../../src/kernel/db/queries.ts'
 import { quieten } from '../../../src/kernel/log.ts'
+import { emptyDatabase } from '../../support/world/fresh-db.ts'
 import { type Panel, world } from '../../support/world/panel.ts'
 
 /** The database takes no page more than it has; what is freed is used again. */
@@ -32,6 +33,7 @@ describe('a database on a full disk', () => {
   beforeEach(() => {
     quieten(true)
     dir = mkdtempSync(`${tmpdir()}/berth-health-`)
+    writeFileSync(`${dir}/berth.db`, emptyDatabase())
     db = openDb(`${dir}/berth.db`)
   })
   afterEach(() => {

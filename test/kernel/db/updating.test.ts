@@ -1,8 +1,9 @@
 // `updating` changes what the values name, encoded as drizzle encodes it, and nothing else.
 import { afterAll, expect, test } from 'bun:test'
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { type Db, openDb, type Tx } from '../../../src/kernel/db/open.ts'
+import type { Db, Tx } from '../../../src/kernel/db/open.ts'
 import { updating } from '../../../src/kernel/db/rows.ts'
+import { freshDb } from '../../support/world/fresh-db.ts'
 
 const things = sqliteTable('things', {
   id: text().primaryKey(),
@@ -11,7 +12,7 @@ const things = sqliteTable('things', {
   facts: text({ mode: 'json' }).$type<object>(),
 })
 const update = updating(things, things.id)
-const db: Db = openDb(':memory:')
+const db: Db = freshDb()
 const tx = db as Tx
 db.$client.run('CREATE TABLE things (id TEXT PRIMARY KEY, size_gb INTEGER, open INTEGER, facts TEXT)')
 db.$client.run("INSERT INTO things VALUES ('a', 1, 0, '{}'), ('b', 1, 0, '{}')")

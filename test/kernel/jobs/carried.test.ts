@@ -1,9 +1,10 @@
 // The note that a command is answered goes to disk with the next transaction of its job, and is lost to no undo.
 import { expect, test } from 'bun:test'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
-import { afterWrite, openDb } from '../../../src/kernel/db/open.ts'
+import { afterWrite, type openDb } from '../../../src/kernel/db/open.ts'
 import { InjectedCrash } from '../../../src/kernel/jobs/failures.ts'
 import { saga } from '../../../src/kernel/jobs/saga.ts'
+import { freshDb } from '../../support/world/fresh-db.ts'
 import { engine } from './engine.ts'
 
 const workload = `srv_${'0'.repeat(26)}`
@@ -17,7 +18,7 @@ const stepsOf = (db: ReturnType<typeof openDb>) =>
 
 test('a job of four commands costs six transactions: one per step and one for its end, beside its order', async () => {
   const four = ['a', 'b', 'c', 'd'].reduce((made, name) => made.command(name, name, { do: look }), saga<Input>('four'))
-  const db = openDb(':memory:')
+  const db = freshDb()
   const e = engine([four], { db })
   e.answering(() => ({ power: 'running' }))
   let transactions = 0
@@ -39,7 +40,7 @@ test('a step that fails behind it leaves the answer to the undo, and on disk', a
         throw new Error('broken')
       },
     })
-  const db = openDb(':memory:')
+  const db = freshDb()
   const atFailure: string[][] = []
   const e = engine([failing], {
     db,
@@ -58,7 +59,7 @@ test('a crash before that transaction sends the command again under its key, and
   const two = saga<Input>('two')
     .command('make', 'Making', { do: look })
     .record('use', 'Using', { do: (_, { out }) => void seen.push(out.make) })
-  const db = openDb(':memory:')
+  const db = freshDb()
   const first = engine([two], {
     db,
     failpoints(moment) {

@@ -8,7 +8,8 @@ import type { Db } from '../../../src/kernel/db/open.ts'
 import { CommandFailed, ExternalFailed, InjectedCrash } from '../../../src/kernel/jobs/failures.ts'
 import { childJob, saga } from '../../../src/kernel/jobs/saga.ts'
 import { quickly } from '../../support/quick.ts'
-import { type Engine, engine, freshDb } from './engine.ts'
+import { freshDb } from '../../support/world/fresh-db.ts'
+import { type Engine, engine } from './engine.ts'
 
 type Failure = { step: string; late: boolean } | undefined
 type Input = { nodeId: string; n?: number }

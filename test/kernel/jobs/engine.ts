@@ -1,8 +1,6 @@
 // The runner by itself: sagas of the test, and nodes that answer when they are told to, come and go.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { type Actor, system } from '../../../src/kernel/api/actor.ts'
-import { openDb, write } from '../../../src/kernel/db/open.ts'
+import { type openDb, write } from '../../../src/kernel/db/open.ts'
 import { CommandFailed } from '../../../src/kernel/jobs/failures.ts'
 import { linesAfter } from '../../../src/kernel/jobs/log.ts'
 import type { Failpoints, NodeState, Nodes } from '../../../src/kernel/jobs/runner/execution.ts'
@@ -10,6 +8,7 @@ import { Runner } from '../../../src/kernel/jobs/runner/runner.ts'
 import type { Saga } from '../../../src/kernel/jobs/saga.ts'
 import { cancelJob, type NewJob, startJob } from '../../../src/kernel/jobs/start.ts'
 import { type Job, jobs } from '../../../src/kernel/jobs/tables.ts'
+import { freshDb } from '../../support/world/fresh-db.ts'
 
 type Sent = {
   key: string
@@ -21,23 +20,6 @@ type Sent = {
 }
 type Options = { db?: ReturnType<typeof openDb>; pauseMs?: (tries: number) => number; failpoints?: Failpoints }
 type Start = { holds?: string; input?: object; otherNodeId?: string; supersedes?: true; title?: string; by?: Actor }
-
-let empty: Uint8Array | undefined
-/** A database of its own, whose file is gone at once. All migrations are applied once: they take longer than a test. */
-export function freshDb(from?: Uint8Array): ReturnType<typeof openDb> {
-  if (!empty) {
-    const db = openDb(':memory:')
-    empty = db.$client.serialize()
-    db.$client.close()
-  }
-  const dir = mkdtempSync(`${tmpdir()}/berth-engine-`)
-  try {
-    writeFileSync(`${dir}/berth.db`, from ?? empty)
-    return openDb(`${dir}/berth.db`)
-  } finally {
-    rmSync(dir, { recursive: true })
-  }
-}
 
 export function engine(sagas: readonly Saga[], options: Options = {}) {
   const { db = freshDb(), pauseMs = () => 1, failpoints } = options

@@ -1,11 +1,12 @@
 // S57: a job that an error of the database, or of Berth itself outside the steps, stopped where it stood.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { openDb } from '../../../src/kernel/db/open.ts'
 import { childJob, saga } from '../../../src/kernel/jobs/saga.ts'
 import { quieten } from '../../../src/kernel/log.ts'
+import { emptyDatabase } from '../../support/world/fresh-db.ts'
 import { engine, tick } from './engine.ts'
 
 quieten(true)
@@ -23,6 +24,7 @@ describe('S57: a job that an error interrupted', () => {
   const fileDb = () => {
     const dir = mkdtempSync(`${tmpdir()}/berth-jobs-`)
     dirs.push(dir)
+    writeFileSync(`${dir}/berth.db`, emptyDatabase())
     return openDb(`${dir}/berth.db`)
   }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { openDb } from '../../../src/kernel/db/open.ts'
+import type { openDb } from '../../../src/kernel/db/open.ts'
 import { JobLog, linesAfter } from '../../../src/kernel/jobs/log.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
+import { freshDb } from '../../support/world/fresh-db.ts'
 
 const line = (i: number | string) => ({ at: 1, level: 'info' as const, text: `line ${i}` })
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
@@ -12,7 +13,7 @@ describe('the log of a job', () => {
 
   test('keeps the first 100 lines and the last 500, whether they came at once or one by one', () => {
     for (const flushEvery of [2000, 700, 600, 599, 7, 1]) {
-      const db = openDb(':memory:')
+      const db = freshDb()
       const log = new JobLog(db, 1e9)
       for (let i = 0; i < 2000; i++) {
         log.add('job_1', line(i))
@@ -23,7 +24,7 @@ describe('the log of a job', () => {
     }
   })
   test('of 600 lines is kept whole, and the 601st is the first that costs one', () => {
-    const db = openDb(':memory:')
+    const db = freshDb()
     const log = new JobLog(db, 1e9)
     for (let i = 0; i < 600; i++) log.add('job_1', line(i))
     log.flush()
@@ -37,13 +38,13 @@ describe('the log of a job', () => {
     )
   })
   test('holds no more than that in memory before it is written', () => {
-    const log = new JobLog(openDb(':memory:'), 1e9)
+    const log = new JobLog(freshDb(), 1e9)
     for (let i = 0; i < 5000; i++) log.add('job_1', line(i))
     const { waiting } = log as unknown as { waiting: Map<string, { lines: unknown[] }> }
     expect(waiting.get('job_1')!.lines.length).toBeLessThanOrEqual(600)
   })
   test('is not mixed with those of others, and gives only what is new to who asks again', () => {
-    const db = openDb(':memory:')
+    const db = freshDb()
     const log = new JobLog(db, 1e9)
     for (const job of ['job_1', 'job_2', 'job_1']) log.add(job, line(job))
     log.flush()
@@ -58,7 +59,7 @@ describe('the log of a job', () => {
     expect(texts(db, 'job_2')).toEqual(['line job_2'])
   })
   test('numbers lines upwards without a double, also after the middle has gone', () => {
-    const db = openDb(':memory:')
+    const db = freshDb()
     const log = new JobLog(db, 1e9)
     for (let i = 0; i < 1500; i++) {
       log.add('job_1', line(i))
@@ -70,7 +71,7 @@ describe('the log of a job', () => {
     expect(numbers.length).toBe(600)
   })
   test('shows control characters instead of sending them to a terminal, and cuts what is endless', () => {
-    const db = openDb(':memory:')
+    const db = freshDb()
     const log = new JobLog(db, 1e9)
     log.add('job_1', { ...line(''), text: 'red \u001b[31m\r\n\u0000\u009b\u007f tab\t é 🚢' })
     log.add('job_1', { ...line(''), text: 'x'.repeat(10_000) })
@@ -78,7 +79,7 @@ describe('the log of a job', () => {
     expect(texts(db, 'job_1')).toEqual(['red \\x1b[31m\\x0d\\x0a\\x00\\x9b\\x7f tab\\x09 é 🚢', 'x'.repeat(4096)])
   })
   test('writes itself after a while', async () => {
-    const db = openDb(':memory:')
+    const db = freshDb()
     const log = new JobLog(db, 5)
     log.add('job_1', line(1))
     expect(texts(db, 'job_1')).toEqual([])
@@ -86,7 +87,7 @@ describe('the log of a job', () => {
     expect(texts(db, 'job_1')).toEqual(['line 1'])
   })
   test('writes what waits when it stops, and nothing by itself afterwards', async () => {
-    const db = openDb(':memory:')
+    const db = freshDb()
     const log = new JobLog(db, 5)
     log.add('job_1', line(1))
     log.stop()

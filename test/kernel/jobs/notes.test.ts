@@ -1,8 +1,9 @@
 import { afterAll, expect, test } from 'bun:test'
-import { afterWrite, openDb, type Tx, write } from '../../../src/kernel/db/open.ts'
+import { afterWrite, type Tx, write } from '../../../src/kernel/db/open.ts'
 import { Notes } from '../../../src/kernel/jobs/runner/notes.ts'
+import { freshDb } from '../../support/world/fresh-db.ts'
 
-const db = openDb(':memory:')
+const db = freshDb()
 afterAll(() => db.$client.close())
 db.$client.run('CREATE TABLE marks (mark TEXT PRIMARY KEY)')
 const mark = (name: string) => (tx: Tx) => {

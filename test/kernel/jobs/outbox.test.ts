@@ -1,12 +1,13 @@
 // The table of events, as a reader such as webhooks takes it.
 import { describe, expect, test } from 'bun:test'
-import { openDb, write } from '../../../src/kernel/db/open.ts'
+import { write } from '../../../src/kernel/db/open.ts'
 import { EVENTS_KEPT_MS, emit, eventsAfter, expiredEvents, lastEvent } from '../../../src/kernel/jobs/outbox.ts'
+import { freshDb } from '../../support/world/fresh-db.ts'
 import { world } from '../../support/world/panel.ts'
 
 const quota = { resource: 'servers', used: 9, limit: 10, reseller: { id: 'usr_1', name: 'Rita' } } as const
 function some(n: number, at = (i: number) => i) {
-  const db = openDb(':memory:')
+  const db = freshDb()
   const more = (count: number) =>
     write(db, (tx) => {
       for (let i = 0; i < count; i++)

@@ -9,7 +9,8 @@ import { AWAY_MS } from '../../../src/kernel/jobs/runner/away.ts'
 import { AT_ONCE, Lanes, type Queued } from '../../../src/kernel/jobs/runner/lanes.ts'
 import { forwardSaga, saga } from '../../../src/kernel/jobs/saga.ts'
 import { quickly } from '../../support/quick.ts'
-import { type Engine, engine, freshDb, tick } from './engine.ts'
+import { freshDb } from '../../support/world/fresh-db.ts'
+import { type Engine, engine, tick } from './engine.ts'
 
 const workload = `srv_${'0'.repeat(26)}`
 type Input = { from: string; to: string }

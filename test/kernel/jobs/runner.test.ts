@@ -3,12 +3,13 @@
 import { describe, expect, test } from 'bun:test'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { ApiError } from '../../../src/kernel/api/errors.ts'
-import { type Db, openDb } from '../../../src/kernel/db/open.ts'
+import type { Db } from '../../../src/kernel/db/open.ts'
 import { CommandFailed } from '../../../src/kernel/jobs/failures.ts'
 import type { Nodes } from '../../../src/kernel/jobs/runner/execution.ts'
 import { AT_ONCE } from '../../../src/kernel/jobs/runner/lanes.ts'
 import { Runner } from '../../../src/kernel/jobs/runner/runner.ts'
 import { forwardSaga, saga } from '../../../src/kernel/jobs/saga.ts'
+import { freshDb } from '../../support/world/fresh-db.ts'
 import { engine, tick } from './engine.ts'
 
 const workload = `srv_${'0'.repeat(26)}`
@@ -168,7 +169,7 @@ describe('what may not fail', () => {
       state: () => 'connected',
       awaySince: () => undefined,
     }
-    const pause = new Runner({ db: openDb(':memory:'), sagas: [], nodes, clock: () => 0 }).pauseMs
+    const pause = new Runner({ db: freshDb(), sagas: [], nodes, clock: () => 0 }).pauseMs
     expect([1, 2, 3, 4, 7, 8, 9, 1000].map((n) => pause(n) / 1000)).toEqual([5, 10, 20, 40, 320, 600, 600, 600])
   })
   test('shows meanwhile what is wrong, and goes on where it was after a restart, under the next key', async () => {

@@ -5,7 +5,7 @@ import { configFrom } from '../../../src/app/config.ts'
 import { registry } from '../../../src/app/features.ts'
 import { secretsWith } from '../../../src/kernel/crypto/secrets.ts'
 import { day, hour, minute } from '../../../src/kernel/db/clock.ts'
-import { afterWrite, openDb, write } from '../../../src/kernel/db/open.ts'
+import { afterWrite, write } from '../../../src/kernel/db/open.ts'
 import { InjectedCrash } from '../../../src/kernel/jobs/failures.ts'
 import { quieten } from '../../../src/kernel/log.ts'
 import {
@@ -26,6 +26,7 @@ import {
   waitingIn,
 } from '../../../src/kernel/queue/queries.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
+import { freshDb } from '../../support/world/fresh-db.ts'
 
 quieten(true)
 
@@ -33,7 +34,7 @@ type Note = { words: string }
 type Got = Delivery<Note>
 
 function queue(settings: Partial<DeliveryKind<Note>> = {}) {
-  const db = openDb(':memory:')
+  const db = freshDb()
   const secrets = secretsWith(Buffer.alloc(32, 7))
   let now = 1_800_000_000_000
   const got: Got[] = []
@@ -278,7 +279,7 @@ describe('the queue', () => {
 
   test('tries again by itself when the pause is over', async () => {
     let tries = 0
-    const db = openDb(':memory:')
+    const db = freshDb()
     const secrets = secretsWith(Buffer.alloc(32, 7))
     const { kind } = queue({ retryAfterMs: [30] })
     const busyOnce = { ...kind, deliver: async () => void (++tries === 1 && fail('busy')) }

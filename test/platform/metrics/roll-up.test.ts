@@ -3,12 +3,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { MetricsSample } from '../../../agent/protocol/wire.ts'
-import { type Db, openDb } from '../../../src/kernel/db/open.ts'
+import type { Db } from '../../../src/kernel/db/open.ts'
 import { blockMs, firstKept, tiers } from '../../../src/platform/metrics/blocks.ts'
 import { Metrics } from '../../../src/platform/metrics/metrics.ts'
 import { expiringBlocks } from '../../../src/platform/metrics/queries.ts'
 import { type Resolution, valuesOf } from '../../../src/platform/metrics/read.ts'
 import { GAP, packed, unpacked } from '../../../src/platform/metrics/series.ts'
+import { freshDb } from '../../support/world/fresh-db.ts'
 
 const ID = `srv_${'0'.repeat(26)}`
 const NODE = 'nod_1'
@@ -18,7 +19,7 @@ const DAY = 24 * HOUR
 const BEGAN = Math.floor(1_800_000_000_000 / DAY) * DAY
 
 function rig(placed = { nodeIds: [NODE], vcpus: 2, memoryMb: 1024, changes: 0 }) {
-  const db = openDb(':memory:')
+  const db = freshDb()
   let now = BEGAN
   const open = () =>
     new Metrics(

@@ -2,7 +2,6 @@
 // pull the plug.
 import { generateKeyPairSync } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, relative } from 'node:path'
 import type { FakeSettings } from '../../../agent/host/fake-host.ts'
 import { keepAliveAgent } from '../../../agent/protocol/net/pinned-request.ts'
@@ -27,7 +26,6 @@ import { audit } from '../../../src/kernel/audit/tables.ts'
 import { secretsWith } from '../../../src/kernel/crypto/secrets.ts'
 import { deleteExpired } from '../../../src/kernel/db/expiring.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
-import type { Migration } from '../../../src/kernel/db/migrate.ts'
 import { openDb, write } from '../../../src/kernel/db/open.ts'
 import type { Feature } from '../../../src/kernel/feature.ts'
 import { onEvent } from '../../../src/kernel/jobs/outbox.ts'
@@ -48,6 +46,7 @@ import { closedAtEnd } from '../opened.ts'
 import { eventually } from '../waiting/eventually.ts'
 import { type FakeAgent, fakeAgent } from './fake-agent.ts'
 import { fingerprint } from './fingerprint.ts'
+import { emptyDatabase, scratch } from './fresh-db.ts'
 import { declarationsOf, eventsHeldTo } from './response-check.ts'
 import { type Size, seed } from './seed.ts'
 
@@ -55,7 +54,6 @@ import { type Size, seed } from './seed.ts'
 const nodeKey = generateKeyPairSync('ed25519')
 
 /** In memory where the system has such a place: thousands of small transactions, each flushed. */
-const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
 export type Who = { token?: string; cookie?: string; csrf?: string }
 export type Reply = { status: number; body: any; headers: Headers }
@@ -126,19 +124,6 @@ export type Panel = Awaited<ReturnType<typeof panel>>
 
 /** Read once: they are the same for every panel. */
 const assets = Assets.load(files)
-
-const emptyDatabases = new Map<string, Uint8Array>()
-/** Bytes of a database that has its tables and no customer. To apply all migrations costs more than a whole test. */
-function emptyDatabase(migrations: readonly Migration[]): Uint8Array {
-  const names = migrations.map(({ name }) => name).join()
-  const known = emptyDatabases.get(names)
-  if (known) return known
-  const db = openDb(':memory:', migrations)
-  const bytes = db.$client.serialize()
-  db.$client.close()
-  emptyDatabases.set(names, bytes)
-  return bytes
-}
 
 export async function panel(options: Options = {}) {
   quieten(true)

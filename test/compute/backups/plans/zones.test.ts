@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type Times, windowAfter } from '../../../../src/compute/backups/plans/times.ts'
 import { timeZones } from '../../../../src/kernel/time-zones.ts'
+import { quickCount, quickly } from '../../../support/quick.ts'
 
 const [FROM, TO] = [Date.UTC(2020, 0, 1), Date.UTC(2041, 0, 1)]
 const minute = 60_000
@@ -69,7 +70,7 @@ describe('a plan of every day', () => {
   })
   test('runs once in each local day around every change, late only where its time does not exist', () => {
     let looked = 0
-    for (const { zone, changes } of cases.values())
+    for (const { zone, changes } of quickly([...cases.values()], 6))
       for (const change of changes) {
         const { at, before, after } = change
         const [early, late] = [at + Math.min(before, after) * minute, at + Math.max(before, after) * minute]
@@ -103,7 +104,7 @@ describe('a plan of every day', () => {
           looked++
         }
       }
-    expect(looked).toBeGreaterThan(10_000)
+    expect(looked).toBeGreaterThan(quickCount(10_000, 6))
   }, 120_000)
   test('runs in Greenland in the night in which the last hour of a day is left out, also once a week', () => {
     const nuuk = { startsAt: '23:30', timeZone: 'America/Nuuk', windowMinutes: 0 }
