@@ -160,7 +160,7 @@ export const enteringRescue = saga<Entering>('rescue', { cancelWith: 'servers:se
     },
   })
   .command('look', ...lookAtPower)
-  .command('image', 'Fetching the rescue image, unless the node has it', {
+  .command('image', 'Fetching the rescue image, unless it is there already', {
     abandonable: true,
     ...currentImage,
   })

@@ -75,7 +75,7 @@ export const changingSpeed = saga<Input>('speed', { cancelWith: 'servers:resize'
       return { before: speedOf(target), after: speedOf({ ...target, ...columnsOf(override) }) }
     },
   })
-  .command('tell', 'Telling its node', {
+  .command('tell', 'Telling its host machine', {
     do: ({ input, out }) => setSpeed(input, out.plan.after),
     undo: ({ input, out }) => setSpeed(input, out.plan.before),
   })

@@ -16,4 +16,4 @@ export const tellingSpeed = saga<{ serverId: string; nodeId: string }>('tell_spe
     // A turn of the clock starts another.
     undo: (tx, { input }) => updateServer(tx, input.serverId, { speedUntold: true }),
   })
-  .command('tell', 'Telling its node', { do: ({ input, out }) => setSpeed(input, out.plan) })
+  .command('tell', 'Telling its host machine', { do: ({ input, out }) => setSpeed(input, out.plan) })

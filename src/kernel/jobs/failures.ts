@@ -47,7 +47,7 @@ export type Interrupted = {
 /** The last lines of a failed job. */
 export const lastLines = {
   undone: 'Failed; everything that was begun has been undone.',
-  undoLeft: 'Failed. The node is away: what is left to undo there is undone when it is back.',
+  undoLeft: 'Failed. A host machine is away: what is left to undo there is undone when it is back.',
 } as const
 
 /** The codes with which the runner itself fails a job; every other code comes from the node or from a step. */

@@ -61,7 +61,7 @@ export const applying = forwardSaga<Input>('firewall')
       return { policy: isThere ? policyOf(tx, server) : null }
     },
   })
-  .command('load', 'Loading them on its node', {
+  .command('load', 'Loading them on its host machine', {
     do: ({ input: { serverId, nodeId }, out: { plan } }) =>
       plan.policy ? nodeCommand(nodeId, 'firewall.set-policy', { workload: serverId, policy: plan.policy }) : undefined,
   })

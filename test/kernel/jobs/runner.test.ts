@@ -201,7 +201,7 @@ describe('what may not fail', () => {
     e.sent[0]!.fail('node_removed')
     await e.runner.idle()
     expect(e.job(id).state).toBe('succeeded')
-    expect(e.log(id)).toContain('The node was removed from Berth, so nothing is done there.')
+    expect(e.log(id)).toContain('The host machine was removed, so nothing is done there.')
   })
   test('a job that may fail does so when its node is removed', async () => {
     const e = engine([looking])

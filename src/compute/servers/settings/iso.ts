@@ -64,7 +64,7 @@ export const settingIso = saga<Input>('iso', { lane: 'build', cancelWith: 'serve
       if (input.isoId) noteCopy(tx, input.isoId, input.nodeId)
     },
   })
-  .command('fetch', 'Fetching the ISO, unless the node has it', {
+  .command('fetch', 'Fetching the ISO, unless it is there already', {
     abandonable: true,
     do: ({ input: { source, nodeId } }, { db }: CommandSource) =>
       source ? nodeCommand(nodeId, 'iso.ensure', withRefused(db, source)) : undefined,

@@ -26,7 +26,7 @@ const tellNode = ({ serverId, nodeId }: Input, restartPolicy: RestartPolicy) =>
   nodeCommand(nodeId, 'vm.set-restart-policy', { workload: serverId, restartPolicy })
 
 export const settingRestartPolicy = saga<Input>('restart_policy', { cancelWith: 'servers:settings' })
-  .command('tell', 'Telling its node', {
+  .command('tell', 'Telling its host machine', {
     do: ({ input }) => tellNode(input, input.restartPolicy),
     undo: ({ input }) => tellNode(input, input.before),
   })

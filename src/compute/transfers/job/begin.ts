@@ -153,7 +153,7 @@ function startMove(
   return jobId
 }
 /** The step of a job that waits for others. */
-export const WAITS = 'Waiting until other moves of its nodes have ended'
+export const WAITS = 'Waiting until other moves have ended'
 
 /** Moves what is a record alone. */
 function reassign(tx: Tx, target: Server, moved: Transfer, { nodeId, name, pool }: FitNode, now: number) {

@@ -80,7 +80,7 @@ export const clearing = forwardSaga<Clearing>('clear_move')
     do: (tx, { input: { serverId, from }, now, log }) => {
       if (isLost(tx, serverId))
         log(
-          'The node to which it moved is lost. The disks that it left here are kept: they are the only copy.',
+          'The host machine to which it moved is lost. The disks that it left here are kept: they are the only copy.',
           'warning',
         )
       closeStay(tx, serverId, from, now)

@@ -110,7 +110,7 @@ export const moving = saga<Moving>('move', {
     do: ({ input }) => nodeCommand(input.from, 'transfer.key', ofTransfer(input)),
     undo: ({ input }) => end(input.from, input),
   })
-  .command('receive', 'Making its disks on the other node', {
+  .command('receive', 'Making its disks on the other host machine', {
     do: ({ input, out, now }) =>
       nodeCommand(input.to, 'transfer.receive', {
         ...ofTransfer(input),
@@ -140,7 +140,7 @@ export const moving = saga<Moving>('move', {
       if (out.plan.iso) noteCopy(tx, out.plan.iso.id, input.to)
     },
   })
-  .command('fetch-iso', 'Fetching its ISO there, unless the node has it', {
+  .command('fetch-iso', 'Fetching its ISO there, unless it is there already', {
     abandonable: true,
     do: ({ input, out }, { db }) =>
       out.plan.iso ? nodeCommand(input.to, 'iso.ensure', withRefused(db, out.plan.iso)) : undefined,
@@ -247,7 +247,7 @@ export const moving = saga<Moving>('move', {
       spreadNetworks(tx, serverId, now)
     },
   })
-  .command('give', 'Giving it to the other node', {
+  .command('give', 'Giving it to the other host machine', {
     do: ({ input }) => nodeCommand(input.to, 'transfer.resume', ofTransfer(input)),
   })
   .command('float', 'Allowing its floating addresses there', {
@@ -293,8 +293,8 @@ export const moving = saga<Moving>('move', {
     },
   })
 
-const NEXT_LOST = 'Its next node was lost.'
-const BOTH_LOST = 'Both of its nodes were lost.'
+const NEXT_LOST = 'Its next host machine was lost.'
+const BOTH_LOST = 'Both of its host machines were lost.'
 /** Ends the record of a move whose next node is lost, and gives back what it held beside the server. */
 function endLost(tx: Tx, { serverId, transferId, jobId }: Moving & { jobId: string }, now: number, cause = BOTH_LOST) {
   releaseThings(tx, serverId, jobId)

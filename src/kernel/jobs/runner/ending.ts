@@ -82,7 +82,7 @@ export class Ending {
       if (undoNodeId !== job.undoNodeId || holds !== job.holds) this.execution.notes.set(job.id, { undoNodeId, holds })
       return this.unlockUnless(job, left)
     }
-    this.execution.say(job.id, 'info', 'What was left to undo on the node is undone.')
+    this.execution.say(job.id, 'info', 'What was left to undo is undone.')
     this.execution.log.flush()
     write(this.execution.db, (tx) => {
       tx.update(jobs).set({ undoNodeId: null, tries: 0 }).where(eq(jobs.id, job.id)).run()
