@@ -1,9 +1,7 @@
+import { Failure } from '../../failure.ts'
 import type { Copied, DiskChecksum } from '../../protocol/values/transfers.ts'
 import type { Input, Power, SshTarget } from '../../protocol/wire.ts'
 import type { Disk } from '../storage/storage.ts'
-
-/** Bytes of a block whose hash is compared. */
-export const BLOCK_BYTES = 4 << 20
 
 /** The target as it answers `transfer.receive`. */
 export type Listening = Pick<SshTarget, 'port' | 'user' | 'hostKeys'>
@@ -31,6 +29,8 @@ export type Copying = {
   maxMbps: number | null
   begun: Begun
 }
+/** A write there has met a full pool. */
+export const poolFull = () => new Failure('pool_full', 'the storage pool of the target is full')
 /** Which disks were begun, kept over a crash. */
 export type Begun = { has(disk: number): boolean; add(disk: number): void }
 

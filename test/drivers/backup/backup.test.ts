@@ -185,6 +185,20 @@ describe('restic', () => {
       expect(statSync(disk.path).blocks * 512).toBeLessThan(DISK_BYTES * 0.75)
     }
   })
+  test('a disk that has moved to a node and a format of its own adds next to nothing to its backups', async () => {
+    const to = target({ address: folder() })
+    const left = await disks.disk('moved')
+    const format = left.format === 'raw' ? 'qcow2' : 'raw'
+    const arrived = { ...left, format, path: `${left.path}.moved` } as const
+    await run('qemu-img', ['convert', '-f', left.format, '-O', format, '--', left.path, arrived.path])
+    const added: number[] = []
+    for (const [n, disk] of [left, arrived].entries()) {
+      const node = new Restic(folder('node'))
+      added.push((await node.save(to, toSave(n + 1), { disk }, new AbortController().signal)).addedBytes!)
+    }
+    expect(added[0]).toBeGreaterThan(DISK_BYTES / 4)
+    expect(added[1]).toBeLessThan(added[0]! / 100)
+  })
   long('a damaged pack is found by a check, and its disk does not come back as another one', async () => {
     const to = target({ address: folder() })
     const { snapshot } = await save(to)

@@ -55,21 +55,24 @@ describe.skipIf(note(await noTransferLab(), 'a disk that moves while its vm runs
     [21, 'raw'],
     [22, 'qcow2'],
   ] as const)
-    test(`of a ${format} disk only what was written since is read after the vm has shut down`, async () => {
-      const { volume, workload, write, readThere, copy, checksums, end } = await running(n, format)
-      await lab.a.agent.obey('transfer.mirror', copy)
-      await write(WRITTEN_AT)
-      const before = await readThere()
-      expect(before).toBeGreaterThan(BYTES)
-      await lab.a.agent.obey('vm.stop', { workload, graceSeconds: 60 })
-      expect(await lab.a.agent.obey('transfer.copy', copy)).toMatchObject({ copiedBytes: 0 })
-      expect((await readThere()) - before).toBeLessThan(BYTES / 4)
-      const [ours, theirs] = await checksums()
-      expect(theirs).toEqual(ours!)
-      if (format === 'raw') expect(readFileSync(lab.b.pathOf(volume))[WRITTEN_AT]).toBe(0x5a)
-      await end()
-      await lab.a.agent.obey('vm.remove', { workload })
-    })
+    test.skipIf(format === 'raw' && !process.env['BERTH_LONG'])(
+      `of a ${format} disk only what was written since is read after the vm has shut down`,
+      async () => {
+        const { volume, workload, write, readThere, copy, checksums, end } = await running(n, format)
+        await lab.a.agent.obey('transfer.mirror', copy)
+        await write(WRITTEN_AT)
+        const before = await readThere()
+        expect(before).toBeGreaterThan(BYTES)
+        await lab.a.agent.obey('vm.stop', { workload, graceSeconds: 60 })
+        expect(await lab.a.agent.obey('transfer.copy', copy)).toMatchObject({ copiedBytes: 0 })
+        expect((await readThere()) - before).toBeLessThan(BYTES / 4)
+        const [ours, theirs] = await checksums()
+        expect(theirs).toEqual(ours!)
+        if (format === 'raw') expect(readFileSync(lab.b.pathOf(volume))[WRITTEN_AT]).toBe(0x5a)
+        await end()
+        await lab.a.agent.obey('vm.remove', { workload })
+      },
+    )
 
   test('all of a disk is read again when its vm was switched off, and what is wrong there is mended', async () => {
     const { volume, workload, readThere, copy, checksums, end } = await running(23, 'raw')

@@ -169,6 +169,17 @@ describe.skipIf(note(reason, 'disks that move between two nodes'))('two nodes', 
       ['-W', '127.0.0.1:22'],
     ])
       expect((await asked(...forward, 'nbd-0')).out).not.toContain('SSH-2.0')
+    for (const forward of ['2222:127.0.0.1:22', '/run/far.sock:/run/libvirt/libvirt-sock', '1080']) {
+      const refused = await asked('-N', '-o', 'ExitOnForwardFailure=yes', '-R', forward, 'nbd-0')
+      expect([forward, refused.code]).toEqual([forward, 255])
+      expect(refused.err).toContain('forwarding failed')
+    }
+    expect((await lab.b.run('ls', '/run/far.sock')).code).not.toBe(0)
+    expect((await asked('-tt', 'map-x')).err).toContain('PTY allocation request failed')
+    // Neither a subsystem nor the environment says another word.
+    expect(await asked('-s', 'sftp')).toMatchObject({ code: 255, out: '' })
+    for (const more of [['-A'], ['-o', 'SetEnv=SSH_ORIGINAL_COMMAND=map-0'], ['-o', 'SetEnv=LD_PRELOAD=/x']])
+      expect(await asked(...more, 'sftp')).toMatchObject({ code: 64, out: '' })
     const copied = join('/run', 'stolen-key')
     await lab.b.run('sh', '-c', `umask 77; cat > ${copied} <<'END'\n${(await lab.a.run('cat', key)).out}END`)
     const elsewhere = await ssh(lab.b, copied, addresses.b, 'nbd-0')

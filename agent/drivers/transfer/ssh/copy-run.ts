@@ -23,7 +23,7 @@ import {
   lengthOf,
 } from '../nbd/blocks.ts'
 import { ENOSPC, NbdClient, NbdError } from '../nbd/client.ts'
-import type { Copying, ServedVolume } from '../transfer.ts'
+import { type Copying, poolFull, type ServedVolume } from '../transfer.ts'
 import { type Compared, fetchHashes, fetchSome, suspects } from './compared.ts'
 import type { SshLink } from './link.ts'
 import { EXPORT, nbdWord, socketOf } from './run-directory.ts'
@@ -202,8 +202,6 @@ export class CopyRun {
     })
   }
 }
-
-const poolFull = () => new Failure('pool_full', 'the storage pool of the target is full')
 
 /** The last percentage that qemu-img wrote. */
 function percentIn(path: string): number {

@@ -39,6 +39,7 @@ import { TRANSFER_STREAM } from './stream.ts'
 
 const START_SECONDS = 30
 const POLL_MS = 20
+const SERVE_AGAIN_MS = 1000
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 10_000
@@ -50,12 +51,7 @@ const CONNECTIONS = 16
 const HOLES_STAY = ['--discard=unmap', '--detect-zeroes=unmap']
 
 type Served = { servers: Begun[]; paths: string[]; timer: Timer; keysFile: string }
-type Mirror = {
-  workload: string
-  targets: readonly string[]
-  compared: Compared | undefined
-  watch: MirrorWatch
-}
+type Mirror = { compared: Compared | undefined; watch: MirrorWatch }
 type Sending = { stop: AbortController; ended: Promise<unknown> }
 
 export class SshTransfers implements Transfers {
@@ -85,7 +81,10 @@ export class SshTransfers implements Transfers {
   async #sweep() {
     const known = new Set(this.known())
     const left = new Set([...transfersIn(this.#root()), ...known])
-    for (const transfer of left) await this.#endProcesses(transfer)
+    for (const transfer of left) {
+      await this.#endProcesses(transfer)
+      await endMirror(this.#directory(transfer))
+    }
     for (const transfer of left) if (!known.has(transfer)) this.#removeFiles(transfer)
     // One that is known to be open comes back when it is opened again.
     if (left.size) await this.#withServer('127.0.0.1', ({ keysFile }) => removeKey(keysFile))
@@ -132,9 +131,11 @@ export class SshTransfers implements Transfers {
       )
     const timer = setTimeout(expire, Math.min(LONGEST_TIMER_MS, Math.max(0, until - Date.now())))
     const serves = by === 'copy' ? disks : []
-    this.#served.set(transfer, { servers, paths: serves.map(({ disk }) => disk.path), timer, keysFile })
+    const served: Served = { servers, paths: serves.map(({ disk }) => disk.path), timer, keysFile }
+    this.#served.set(transfer, served)
     try {
       for (const [i, { disk }] of serves.entries()) servers.push(await serve(socketOf(directory, nbdWord(i)), disk))
+      for (const [i, { disk }] of serves.entries()) void this.#keepServing(transfer, served, i, disk)
       letIn(directory, { workload, until })
       const command = ownCommand('agent', TRANSFER_STREAM, transfer)
       await addKey(keysFile, { transfer, publicKey, from, until, command })
@@ -143,6 +144,20 @@ export class SshTransfers implements Transfers {
       throw error
     }
     return listening
+  }
+
+  /** Begins a server again that has ended by itself: its source tries for a while to go on. */
+  async #keepServing(transfer: string, served: Served, i: number, disk: Disk) {
+    for (;;) {
+      const { code, err } = await served.servers[i]!.ended
+      if (this.#served.get(transfer) !== served) return
+      log('warning', 'the server of a disk that arrives has ended, and is begun again', { transfer, code, error: err })
+      await Bun.sleep(SERVE_AGAIN_MS)
+      await this.#inTurn(async () => {
+        if (this.#served.get(transfer) === served)
+          served.servers[i] = await serve(socketOf(this.#directory(transfer), nbdWord(i)), disk)
+      }).catch((error) => log('error', 'the disk of a transfer is not served', { transfer, error: wordsOf(error) }))
+    }
   }
 
   async #stopServing(transfer: string) {
@@ -231,7 +246,7 @@ export class SshTransfers implements Transfers {
 
   async mirror(copying: Copying): Promise<Copied> {
     await this.sweep()
-    const { transfer, workload, to } = copying
+    const { transfer, to } = copying
     const secret = this.#mustHaveKey(transfer)
     await this.#endLink(transfer)
     const stop = new AbortController()
@@ -243,7 +258,7 @@ export class SshTransfers implements Transfers {
     this.#sending.set(transfer, { stop, ended: mirrored.catch(() => {}) })
     try {
       const { copied, ...mirror } = await mirrored
-      this.#mirrors.set(transfer, { workload, ...mirror })
+      this.#mirrors.set(transfer, mirror)
       return copied
     } catch (error) {
       await this.#endLink(transfer)
@@ -258,7 +273,7 @@ export class SshTransfers implements Transfers {
     const mirror = this.#mirrors.get(transfer)
     this.#mirrors.delete(transfer)
     mirror?.watch.end()
-    if (mirror) await endMirror(mirror.workload, mirror.targets)
+    await endMirror(this.#directory(transfer))
     const link = await this.#links.get(transfer)?.catch(() => undefined)
     this.#links.delete(transfer)
     await link?.close()
