@@ -78,6 +78,7 @@ import transfers from './0125_transfers.sql' with { type: 'text' }
 import hashesOfEndedJobs from './0128_hashes_of_ended_jobs.sql' with { type: 'text' }
 import closedNodes from './0135_closed_nodes.sql' with { type: 'text' }
 import drains from './0136_drains.sql' with { type: 'text' }
+import locationReserve from './0141_location_reserve.sql' with { type: 'text' }
 import placementGroups from './0140_placement_groups.sql' with { type: 'text' }
 import movesAtATime from './0145_moves_at_a_time.sql' with { type: 'text' }
 
@@ -161,5 +162,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0135_closed_nodes', sql: closedNodes },
   { name: '0136_drains', sql: drains },
   { name: '0140_placement_groups', sql: placementGroups },
+  { name: '0141_location_reserve', sql: locationReserve },
   { name: '0145_moves_at_a_time', sql: movesAtATime },
 ]

@@ -39,7 +39,7 @@ export const refusalsOfOrder = [
 
 type Accepted = Pick<
   Parameters<typeof reserve>[2],
-  'owner' | 'hardware' | 'hostname' | 'name' | 'lifecycle' | 'nodeId' | 'group'
+  'owner' | 'hardware' | 'hostname' | 'name' | 'lifecycle' | 'nodeId' | 'group' | 'usesReserve'
 > & {
   pack: Package
   where: Location

@@ -92,8 +92,12 @@ export const createServer = operation({
   path: '/admin/servers',
   summary: 'Order a server; without an image it waits for its owner to set it up',
   access: { staff: ['servers:create'] },
-  body: fields({ ...wanted, nodeId: t.Optional(nullable(named)) }),
-  run: (call) => accept(call, call.body.nodeId),
+  body: fields({
+    ...wanted,
+    nodeId: t.Optional(nullable(named)),
+    useReserve: t.Optional(described(nullable(t.Boolean()), 'It may take memory of the reserve of the location.')),
+  }),
+  run: (call) => accept(call, { nodeId: call.body.nodeId, usesReserve: call.body.useReserve === true }),
 })
 
 export const createResellerServer = operation({
@@ -120,7 +124,7 @@ function accept(
     nodes,
     prepared: rootPassword,
   }: Call<unknown, OrderBody, RootPassword>,
-  nodeId?: string | null,
+  { nodeId, usesReserve }: { nodeId?: string | null | undefined; usesReserve?: boolean } = {},
 ) {
   const body = given(asked)
   const owner = ownerOf({ tx, actor, query, clock }, ordering, asked.ownerId)
@@ -144,6 +148,7 @@ function accept(
       name: body.name,
       lifecycle: first ? 'provisioning' : 'pending_setup',
       nodeId,
+      usesReserve,
       server: { imageId: first?.image.id ?? null },
       billingServiceId: body.billingServiceId,
       group,

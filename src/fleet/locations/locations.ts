@@ -1,13 +1,28 @@
 import { Type as t } from 'typebox'
+import { invalid } from '../../kernel/api/errors.ts'
 import { page, paginateAll } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
 import { fields, line, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { location, locationResponse, showLocation } from './model.ts'
 import { allLocations, insertLocation, updateLocation } from './queries.ts'
-import { placements } from './tables.ts'
+import { type Location, placements, reserveUnits } from './tables.ts'
 
 const placement = t.Enum([...placements])
+const wanted = {
+  placement: t.Optional(placement),
+  open: t.Optional(t.Boolean()),
+  reserve: t.Optional(t.Integer({ minimum: 0, maximum: 1_000_000 })),
+  reserveUnit: t.Optional(t.Enum([...reserveUnits])),
+}
+
+/** Throws `validation_failed`. */
+function mustBeReserve({ reserve, reserveUnit }: Pick<Location, 'reserve' | 'reserveUnit'>) {
+  if (reserveUnit === 'percent' && reserve > MOST_PERCENT)
+    throw invalid({ field: 'reserve', message: `must be ${MOST_PERCENT} percent or less.` })
+}
+/** With more a location could hardly sell anything. */
+const MOST_PERCENT = 90
 
 export const createLocation = operation({
   id: 'locations.create',
@@ -15,19 +30,22 @@ export const createLocation = operation({
   path: '/admin/node-groups',
   summary: 'Add a location: a group of nodes with a placement rule',
   access: { staff: ['nodes:write'] },
-  body: fields({ name: line(60), placement: t.Optional(placement), open: t.Optional(t.Boolean()) }),
+  body: fields({ name: line(60), ...wanted }),
   response: locationResponse,
   status: 201,
   refuses: ['name_taken'],
   example: { name: 'Frankfurt', placement: 'spread', open: true },
   run(call) {
     const { tx, body, clock } = call
+    const reserved = { reserve: body.reserve ?? 0, reserveUnit: body.reserveUnit ?? 'nodes' } as const
+    mustBeReserve(reserved)
     const made = named('location', () =>
       insertLocation(tx, {
         id: newId('grp'),
         name: body.name,
         placement: body.placement ?? 'spread',
         open: body.open ?? true,
+        ...reserved,
         createdAt: clock(),
       }),
     )
@@ -39,15 +57,16 @@ export const changeLocation = operation({
   id: 'locations.update',
   method: 'PATCH',
   path: '/admin/node-groups/{id}',
-  summary: 'Rename a location, change its placement rule, open or close it for new servers',
+  summary: 'Rename a location, change its placement rule or its reserve, open or close it for new servers',
   access: { staff: ['nodes:write'] },
   on: location,
-  body: fields({ name: t.Optional(line(60)), placement: t.Optional(placement), open: t.Optional(t.Boolean()) }),
+  body: fields({ name: t.Optional(line(60)), ...wanted }),
   response: locationResponse,
   refuses: ['name_taken'],
   example: { open: false },
   run(call) {
     const { tx, target, body } = call
+    mustBeReserve({ ...target, ...body })
     return showLocation(
       call,
       named('location', () => updateLocation(tx, target, body)),

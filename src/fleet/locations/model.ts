@@ -6,7 +6,7 @@ import type { AppContext, Resource } from '../../kernel/api/operation.ts'
 import { described, namedSchema } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { allLocations, locationById } from './queries.ts'
-import { type Location, placements } from './tables.ts'
+import { type Location, placements, reserveUnits } from './tables.ts'
 
 export type { Location }
 
@@ -25,12 +25,22 @@ export const locationResponse = namedSchema('Location', {
     'Where a new server goes: to the node with the most free memory, or the least that is enough.',
   ),
   open: described(t.Boolean(), 'It takes new servers.'),
+  reserve: described(
+    t.Integer(),
+    'The memory that orders leave free for the loss of a node, in `reserveUnit`; 0: none. Moves may use it.',
+  ),
+  reserveUnit: described(
+    t.Enum([...reserveUnits]),
+    'nodes: as much as the largest nodes have. percent: of the memory of its nodes. gb: GiB.',
+  ),
   nodes: t.Integer(),
   connectedNodes: t.Integer(),
   reconnectingNodes: described(t.Integer(), 'Connected until a moment ago; expected back within a minute.'),
   servers: t.Integer(),
   memoryMb: t.Integer(),
   heldMemoryMb: described(t.Integer(), 'By servers, whether they run or not.'),
+  reserveMb: described(t.Integer(), 'The reserve in MiB, over its nodes that are open and connected.'),
+  orderableMemoryMb: described(t.Integer(), 'What orders may take in all until the reserve begins; 0: nothing.'),
   diskGb: t.Integer(),
   heldDiskGb: t.Integer(),
   freeDiskGb: described(t.Integer(), 'As on its nodes; what one server can take may be less.'),
@@ -38,13 +48,16 @@ export const locationResponse = namedSchema('Location', {
 })
 
 /** The sums over the nodes of a location, as `locationResponse` has them. */
-export type LocationFigures = Omit<Static<typeof locationResponse>, 'id' | 'name' | 'placement' | 'open'>
+export type LocationFigures = Omit<
+  Static<typeof locationResponse>,
+  'id' | 'name' | 'placement' | 'open' | 'reserve' | 'reserveUnit'
+>
 type LocationContext = Pick<AppContext, 'nodes' | 'registry'> & { tx: Db; actor: Actor }
 
 declare module '../../kernel/feature.ts' {
   interface FeatureFields {
     /** The sums over the nodes of a location. */
-    locationFigures?(call: Pick<AppContext, 'nodes'> & { tx: Db }, locationId: string): LocationFigures
+    locationFigures?(call: Pick<AppContext, 'nodes'> & { tx: Db }, location: Location): LocationFigures
   }
 }
 
@@ -55,14 +68,17 @@ const none: LocationFigures = {
   servers: 0,
   memoryMb: 0,
   heldMemoryMb: 0,
+  reserveMb: 0,
+  orderableMemoryMb: 0,
   diskGb: 0,
   heldDiskGb: 0,
   freeDiskGb: 0,
   freeIpv4: 0,
 }
 
-export function showLocation(call: LocationContext, { createdAt: _, ...shown }: Location) {
-  const [figures] = call.registry.features.flatMap(({ locationFigures }) => locationFigures?.(call, shown.id) ?? [])
+export function showLocation(call: LocationContext, location: Location) {
+  const { createdAt: _, ...shown } = location
+  const [figures] = call.registry.features.flatMap(({ locationFigures }) => locationFigures?.(call, location) ?? [])
   return { ...shown, ...(figures ?? none) }
 }
 

@@ -4,12 +4,18 @@ import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 export const placements = ['spread', 'fill'] as const
 export type Placement = (typeof placements)[number]
 
+/** Units of the reserve: the largest nodes, percent of the memory, GiB. */
+export const reserveUnits = ['nodes', 'percent', 'gb'] as const
+
 /** A node group: what customers see as a location. */
 export const locations = sqliteTable('locations', {
   id: text().primaryKey(),
   name: text().notNull(),
   placement: text().$type<Placement>().notNull(),
   open: integer({ mode: 'boolean' }).notNull(),
+  /** The memory that orders leave free, in `reserveUnit`; 0: none. */
+  reserve: integer().notNull().default(0),
+  reserveUnit: text('reserve_unit').$type<(typeof reserveUnits)[number]>().notNull().default('nodes'),
   createdAt: integer('created_at').notNull(),
 })
 export type Location = typeof locations.$inferSelect

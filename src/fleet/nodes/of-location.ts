@@ -2,15 +2,16 @@
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { countFreeIpv4 } from '../../network/ip-pools/queries.ts'
-import type { LocationFigures } from '../locations/model.ts'
+import type { Location, LocationFigures } from '../locations/model.ts'
 import { capacityIn } from '../placement/capacity.ts'
+import { beyondReserveMb, reserveMbOf } from '../placement/location-reserve.ts'
 import { listedOn } from '../workloads/queries.ts'
 
 export function figuresOfNodes(
   { tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db },
-  locationId: string,
+  location: Location,
 ): LocationFigures {
-  const capacity = capacityIn(tx, locationId)
+  const capacity = capacityIn(tx, location.id)
   const sum = (of: (node: (typeof capacity)[number]) => number) => capacity.reduce((all, node) => all + of(node), 0)
   return {
     nodes: capacity.length,
@@ -19,6 +20,14 @@ export function figuresOfNodes(
     servers: sum(({ id }) => listedOn(tx, id)),
     memoryMb: sum((r) => r.memoryMb),
     heldMemoryMb: sum((r) => r.heldMemoryMb),
+    reserveMb: reserveMbOf(location, capacity, nodes),
+    orderableMemoryMb: Math.max(
+      0,
+      Math.min(
+        beyondReserveMb(location, capacity, nodes),
+        sum((r) => Math.max(0, r.memoryMb - r.heldMemoryMb)),
+      ),
+    ),
     diskGb: sum((r) => r.diskGb),
     heldDiskGb: sum((r) => r.heldDiskGb),
     freeDiskGb: sum((r) => r.freeDiskGb),

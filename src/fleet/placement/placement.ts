@@ -7,6 +7,7 @@ import type { Hardware, SilentPart } from '../../../agent/protocol/wire.ts'
 import { ApiError, restarting } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
+import { exactMb } from '../../kernel/words.ts'
 import { type AddressLack, type AddressNeed, lackingAddresses } from '../../network/ip-pools/allocate.ts'
 import { awaitingReports, isReportNear } from '../../network/ip-pools/awaited.ts'
 import { lackingGiven } from '../../network/ip-pools/given.ts'
@@ -16,6 +17,7 @@ import type { PoolSpace } from '../storage-pools/queries.ts'
 import { capacityIn, type NodeCapacity } from './capacity.ts'
 import { byGroup, type GroupRule } from './group-rule.ts'
 import { refuseImage, runsOn } from './hardware.ts'
+import { beyondReserveMb, reserveMbOf } from './location-reserve.ts'
 
 /**
  * `storageClass`: null for a pool of any. `hardware` is the machine of the image; without an image every node will do.
@@ -125,6 +127,8 @@ type PlacementOptions = {
   nodes: Nodes
   /** A node that staff asked for by name. */
   wantedId?: string | null | undefined
+  /** Staff said that it may use the reserve of the location. */
+  usesReserve?: boolean | undefined
   /** True for staff: refusals name nodes and what each lacks. */
   namesNodes: boolean
 }
@@ -139,7 +143,7 @@ export function placeIn(
   tx: Db,
   location: Location,
   need: Need,
-  { nodes, wantedId, namesNodes }: PlacementOptions,
+  { nodes, wantedId, usesReserve, namesNodes }: PlacementOptions,
 ): Placed {
   if (!location.open)
     throw new ApiError(
@@ -148,9 +152,8 @@ export function placeIn(
     )
   const lackingNew = lackingAddresses(tx, need)
   const lackingAddress: LackingAddress = (id) => (need.given && lackingGiven(tx, id, need.given)) ?? lackingNew(id)
-  const judged = capacityIn(tx, location.id)
-    .filter((node) => !wantedId || node.id === wantedId)
-    .map(judgeBy(tx, need, nodes, lackingAddress))
+  const all = capacityIn(tx, location.id)
+  const judged = all.filter((node) => !wantedId || node.id === wantedId).map(judgeBy(tx, need, nodes, lackingAddress))
   mustRunSomewhere(location, need.hardware, judged, wantedId)
   const fitting = judged.filter((j) => !j.disabledReason).map((j) => j.node)
   const others = judged.filter((j) => j.disabledReason).map((j) => `${j.node.name} ${j.disabledReason}`)
@@ -165,15 +168,16 @@ export function placeIn(
     const taken = judged.find(({ addressLack }) => addressLack?.isTaken)
     const lacking = (taken ?? judged.find((j) => j.addressLack))?.disabledReason
     const code = taken ? 'address_in_use' : lacking ? 'no_addresses' : 'no_capacity'
-    const lacks = `${lacking ? lacking[0]!.toUpperCase() + lacking.slice(1) : 'No room'} in ${location.name}`
+    const lacks = `${lacking ? capital(lacking) : 'No room'} in ${location.name}`
     // The words about an address that is brought along name who has it.
     if (!namesNodes && lacking && need.given)
       throw new ApiError(code, `The addresses that it brings along are not free in ${location.name}.`)
-    if (!namesNodes)
-      throw new ApiError(code, `${lacks} for this package now. Choose another location, or ask your provider.`)
+    if (!namesNodes) throw new ApiError(code, noRoomIn(lacking ? capital(lacking) : 'No room', location))
     const because = others.length ? others.join(', ') : 'it has no node yet'
     throw new ApiError(code, `${lacks}: ${because}.${remedies[code]}`)
   }
+  if (!usesReserve && beyondReserveMb(location, all, nodes) < need.memoryMb)
+    throw new ApiError('no_capacity', namesNodes ? reservedWords(location, all, nodes) : noRoomIn('No room', location))
   const node = chosenOf(location, fitting, need.group)
   const pool = poolOf(location, node, need)
   const why = wantedId
@@ -185,6 +189,18 @@ export function placeIn(
   const broken = need.group?.brokenBy(node.id)
   const preferred = need.group && (broken ? `; it ${broken}, which is soft` : `; the group ${need.group.name} is kept`)
   return { node, pool, reason: `${where}: ${why}${preferred ?? ''}${others.length ? `; ${others.join(', ')}` : ''}` }
+}
+
+const capital = (words: string) => words[0]!.toUpperCase() + words.slice(1)
+/** Words for customers. */
+const noRoomIn = (lacks: string, { name }: Location) =>
+  `${lacks} in ${name} for this package now. Choose another location, or ask your provider.`
+function reservedWords(location: Location, all: readonly NodeCapacity[], nodes: Nodes) {
+  const [reserveMb, leftMb] = [reserveMbOf(location, all, nodes), beyondReserveMb(location, all, nodes)]
+  return (
+    `${location.name} keeps ${exactMb(reserveMb)} of memory in reserve, and ${exactMb(Math.max(0, leftMb))} are free ` +
+    'beyond it. Choose another location, or order with useReserve.'
+  )
 }
 
 /** Words for everybody who sees the group; `because` names nodes. */

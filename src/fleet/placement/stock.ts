@@ -7,11 +7,13 @@ import { waitsForNearReport } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
 import type { PoolSpace } from '../storage-pools/queries.ts'
 import { capacityIn, type NodeCapacity } from './capacity.ts'
+import { beyondReserveMb } from './location-reserve.ts'
 import { byRuleOf, type Need, type Nodes, poolsFor, reportsSoon, type ShortageReason, shortageOn } from './placement.ts'
 
 /** The limit that refuses the order behind the last one. */
 export const stockLimits = [
   'memory',
+  'reserve',
   'disk',
   'storage_class',
   'storage_silent',
@@ -65,7 +67,15 @@ const saysMost = [
 ] as const
 
 type Reads = { all(): NodeCapacity[]; supply(): Supply; isReportNear(nodeIds: readonly string[]): boolean }
+/** An order is refused for the reserve where it would be placed otherwise. */
 function stockIn(location: Location, need: Need, nodes: Nodes, reads: Reads): Stock {
+  const placed = placedIn(location, need, nodes, reads)
+  if (location.reserve === 0 || placed.available === 0) return placed
+  const most = Math.max(0, Math.floor(beyondReserveMb(location, reads.all(), nodes) / need.memoryMb))
+  return most < placed.available ? { available: most, orMore: false, limit: 'reserve', code: 'no_capacity' } : placed
+}
+
+function placedIn(location: Location, need: Need, nodes: Nodes, reads: Reads): Stock {
   const refused = (limit: StockLimit, code: Code): Stock => ({ available: 0, orMore: false, limit, code })
   if (!location.open) return refused('closed', 'location_closed')
   const all = reads.all()

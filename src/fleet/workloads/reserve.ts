@@ -59,6 +59,8 @@ type Reservation = {
   group?: PlacementGroup | undefined
   /** May refusals name nodes and what each lacks? */
   namesNodes: boolean
+  /** It may use the reserve of the location. */
+  usesReserve?: boolean | undefined
 }
 export type Reserved = {
   id: string
@@ -76,7 +78,7 @@ export type Reserved = {
 export function reserve(
   tx: Tx,
   { nodes, clock }: Pick<AppContext, 'nodes' | 'clock'>,
-  { location, held, hardware, nodeId, namesNodes, group, ...order }: Reservation,
+  { location, held, hardware, nodeId, namesNodes, usesReserve, group, ...order }: Reservation,
 ): Reserved {
   const given = order.identity?.addresses ?? []
   const need = {
@@ -87,7 +89,7 @@ export function reserve(
     given,
     group: group && ruleOf(tx, group),
   }
-  const placed = placeIn(tx, location, need, { nodes, wantedId: nodeId, namesNodes })
+  const placed = placeIn(tx, location, need, { nodes, wantedId: nodeId, usesReserve, namesNodes })
   const now = clock()
   const reserved = insertPlaced(tx, placed, { ...order, location, held }, now)
   if (group) joinGroup(tx, { workloadId: reserved.id, groupId: group.id, createdAt: now })
@@ -105,7 +107,7 @@ export function insertPlaced(
     held,
     identity = {},
     ...given
-  }: Omit<Reservation, 'hardware' | 'nodeId' | 'namesNodes' | 'group'>,
+  }: Omit<Reservation, 'hardware' | 'nodeId' | 'namesNodes' | 'usesReserve' | 'group'>,
   now: number,
 ): Reserved {
   const id = newId(kind.idPrefix as IdPrefix)

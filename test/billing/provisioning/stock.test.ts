@@ -95,6 +95,27 @@ const cases: Case[] = [
     'no_addresses',
   ],
   [
+    'a reserve in GiB',
+    async (p) => {
+      p.db.$client.run('UPDATE nodes SET memory_mb = reserved_memory_mb + 9 * 2048')
+      await p.admin('PATCH', `/admin/node-groups/${p.location}`, { reserve: 7, reserveUnit: 'gb' })
+    },
+    5,
+    'reserve',
+    'no_capacity',
+  ],
+  [
+    'the memory of its largest node, kept for its failure',
+    async (p) => {
+      p.attach(p.pool, p.addNode(p.location, 'fra-02').id)
+      p.db.$client.run("UPDATE nodes SET memory_mb = reserved_memory_mb + iif(name = 'fra-02', 6, 9) * 2048")
+      await p.admin('PATCH', `/admin/node-groups/${p.location}`, { reserve: 1, reserveUnit: 'nodes' })
+    },
+    6,
+    'reserve',
+    'no_capacity',
+  ],
+  [
     'a second node without addresses',
     (p) => {
       p.addNode(p.location, 'fra-02')
@@ -154,11 +175,15 @@ describe('the stock says how many orders are accepted, and what refuses the next
       pools: fc.tuple(...[1, 2, 3].map(() => fc.integer({ min: 0, max: 5 }))),
       ipv4: fc.integer({ min: 0, max: 2 }),
       placement: fc.constantFrom('spread', 'fill'),
+      reserve: fc.record({
+        reserve: fc.integer({ min: 0, max: 12 }),
+        reserveUnit: fc.constantFrom('gb', 'percent'),
+      }),
     })
     await fc.assert(
       fc.asyncProperty(arrangement, async (given) => {
         using p = await world()
-        await p.admin('PATCH', `/admin/node-groups/${p.location}`, { placement: given.placement })
+        await p.admin('PATCH', `/admin/node-groups/${p.location}`, { placement: given.placement, ...given.reserve })
         await p.admin('PATCH', `/admin/packages/${p.pack}`, { ipv4: given.ipv4 })
         p.db.$client.run('UPDATE nodes SET open = 0')
         const ids = await Promise.all([0, 1, 2].map((i) => pool(p, `p${i}`, `10.0.${i}.0/24`, [])))

@@ -43,6 +43,7 @@ export function locationObstacle(
   l: Location,
   p: Sized | undefined,
   nodes: readonly Node[] | undefined,
+  usesReserve = false,
 ): string | undefined {
   if (!l.open) return 'Closed for new servers.'
   if (!l.nodes) return 'It has no node yet.'
@@ -52,6 +53,8 @@ export function locationObstacle(
   const here = nodes?.filter((n) => n.location.id === l.id)
   const hindrances = here?.map((n) => nodeHindrance(n, p))
   if (hindrances?.includes(RECONNECTING) && !hindrances.includes(undefined)) return comesBack
+  const needsReserve = l.orderableMemoryMb < p.memoryMb && !usesReserve
+  if (l.reserve > 0 && needsReserve) return `${mb(l.reserveMb)} of its memory are kept in reserve.`
   const fits = hindrances
     ? hindrances.includes(undefined)
     : l.memoryMb - l.heldMemoryMb >= p.memoryMb && l.freeDiskGb >= p.diskGb

@@ -16,7 +16,7 @@ import {
   reading,
   readingAll,
 } from '../../../src/kernel/web/page.ts'
-import { Select } from '../../components/field.tsx'
+import { Check, Select } from '../../components/field.tsx'
 import { Link } from '../../components/link.tsx'
 import { count, gb, mb } from '../../components/words.ts'
 import { overQuota, SuspendedWords } from '../../identity/resellers/own-terms.tsx'
@@ -67,6 +67,7 @@ export const newServerPage = page({
   files: accessFiles,
   view: ({ offer, nodes, ...data }) => {
     const located = new Map(offer.locations.map((l) => [l.id, l]))
+    const usesReserve = data.at.query['useReserve'] === 'true'
     return (
       <OrderPage
         {...data}
@@ -76,15 +77,26 @@ export const newServerPage = page({
         packages={offer.data}
         packageObstacle={(p) => (p.archived ? 'Archived.' : undefined)}
         places={offer.locations}
-        placeObstacle={(l, p) => locationObstacle(located.get(l.id)!, p, nodes?.data)}
+        placeObstacle={(l, p) => locationObstacle(located.get(l.id)!, p, nodes?.data, usesReserve)}
         aboutPlace={({ id }) => free(located.get(id)!)}
         nodePicker={({ what, where }) => (
-          <NodePicker
-            nodes={nodes?.data}
-            what={what}
-            where={located.get(where?.id ?? '')}
-            value={data.at.query['nodeId']}
-          />
+          <>
+            <NodePicker
+              nodes={nodes?.data}
+              what={what}
+              where={located.get(where?.id ?? '')}
+              value={data.at.query['nodeId']}
+            />
+            {offer.locations.some(({ reserve }) => reserve > 0) && (
+              <Check
+                scope="new"
+                name="useReserve"
+                label="Use the reserve"
+                hint="Takes memory that its location keeps for the loss of a node."
+                checked={usesReserve}
+              />
+            )}
+          </>
         )}
         none={{
           customers: <AddFirst words="There is no customer yet." href="/admin/customers" />,

@@ -3,7 +3,7 @@ import { type Answers, page, readingAll } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, EditEntry, Menu } from '../../components/action.tsx'
 import { Radios } from '../../components/choices.tsx'
-import { Field } from '../../components/field.tsx'
+import { Field, Select } from '../../components/field.tsx'
 import { Meter } from '../../components/figures.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
@@ -82,13 +82,20 @@ const columns: readonly Column<Location>[] = [
 ]
 
 const Memory = ({ of: l }: { of: Location }) => (
-  <Meter
-    label="Allocated memory"
-    value={l.heldMemoryMb}
-    total={l.memoryMb}
-    words={`${mb(l.heldMemoryMb)} of ${mb(l.memoryMb)}`}
-    inline
-  />
+  <>
+    <Meter
+      label="Allocated memory"
+      value={l.heldMemoryMb}
+      total={l.memoryMb}
+      words={`${mb(l.heldMemoryMb)} of ${mb(l.memoryMb)}`}
+      inline
+    />
+    {l.reserve > 0 && (
+      <small>
+        {mb(l.reserveMb)} reserve: {l.orderableMemoryMb > 0 ? `${mb(l.orderableMemoryMb)} left for orders` : 'full'}
+      </small>
+    )}
+  </>
 )
 const Disk = ({ of: l }: { of: Location }) => (
   <Meter
@@ -150,6 +157,25 @@ const LocationFields = ({ scope, of: l }: { scope: string; of?: Location }) => (
           label: 'Fill',
           hint: 'On the fullest node with enough space, so that whole nodes stay empty.',
         },
+      ]}
+    />
+    <Field
+      scope={scope}
+      name="reserve"
+      label="Reserve"
+      type="number"
+      value={String(l?.reserve ?? 0)}
+      hint="Memory that orders leave free for the loss of a node. 0: none. Moves may use it."
+    />
+    <Select
+      scope={scope}
+      name="reserveUnit"
+      label="Unit of the reserve"
+      value={l?.reserveUnit ?? 'nodes'}
+      options={[
+        { value: 'nodes', label: 'Nodes: the memory of its largest ones' },
+        { value: 'percent', label: 'Percent of its memory' },
+        { value: 'gb', label: 'GiB' },
       ]}
     />
   </>
