@@ -53,6 +53,7 @@ import { volumeUsagePages } from '../../views/compute/volumes/usage.tsx'
 import { gpusPage } from '../../views/fleet/gpus/list.tsx'
 import { nodeGpusPage } from '../../views/fleet/gpus/node.tsx'
 import { locationsPage } from '../../views/fleet/locations/list.tsx'
+import { locationPage } from '../../views/fleet/locations/show.tsx'
 import { enrollmentPage, enrollPage } from '../../views/fleet/nodes/enrollment.tsx'
 import { nodesPage } from '../../views/fleet/nodes/list.tsx'
 import { nodePage } from '../../views/fleet/nodes/show.tsx'
@@ -124,6 +125,7 @@ import { backupsFeature } from '../compute/backups/feature.ts'
 import { backupFilesFeature } from '../compute/backups/files/feature.ts'
 import { backupUpkeepFeature } from '../compute/backups/maintenance/feature.ts'
 import { backupPlansFeature } from '../compute/backups/plans/feature.ts'
+import { balanceFeature } from '../compute/balance/feature.ts'
 import { brakeFeature } from '../compute/brake/feature.ts'
 import { consoleFeature } from '../compute/console/feature.ts'
 import { drainsFeature } from '../compute/drains/feature.ts'
@@ -227,7 +229,7 @@ export const features: readonly Feature[] = [
   placementGroupRecordsFeature,
   { ...storagePoolsFeature, pages: [nodeStoragePage] },
   { ...gpusFeature, pages: [gpusPage, nodeGpusPage] },
-  { ...locationsFeature, pages: [locationsPage] },
+  { ...locationsFeature, pages: [locationsPage, locationPage] },
   workloadsFeature,
   volumeRecordsFeature,
   labelsFeature,
@@ -282,6 +284,7 @@ export const features: readonly Feature[] = [
   { ...floatingIpsFeature, pages: floatingIpsPages },
   snapshotRecordsFeature,
   { ...snapshotsFeature, pages: serverSnapshotsPages },
+  balanceFeature,
   { ...placementGroupsFeature, pages: [...placementGroupsPages, ...placementGroupPages] },
   { ...transfersFeature, pages: [transfersPage, transferPage, moveServerPage] },
   { ...drainsFeature, pages: [drainPlanPage, drainPage] },

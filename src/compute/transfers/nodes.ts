@@ -6,6 +6,7 @@ import { capacityIn, type NodeCapacity } from '../../fleet/placement/capacity.ts
 import { byRuleOf, type Nodes } from '../../fleet/placement/placement.ts'
 import { poolSpaceOf } from '../../fleet/storage-pools/queries.ts'
 import { volumesOf } from '../../fleet/volume-records/queries.ts'
+import type { Planned } from '../../fleet/workloads/stays/group-rule.ts'
 import { judgeForMove } from '../../fleet/workloads/stays/second-node.ts'
 import type { ArrivingVolume } from '../../fleet/workloads/stays/stays.ts'
 import type { Db } from '../../kernel/db/open.ts'
@@ -31,19 +32,20 @@ type UnfitNode = Named & {
 export type JudgedNode = FitNode | UnfitNode
 export const fits = (node: JudgedNode): node is FitNode => node.disabledReason === undefined
 
+type Judging = { only?: string | undefined; capacities?: readonly NodeCapacity[]; planned?: Planned }
 /**
  * Every node but its own: those that fit in the order in which its location takes them, then the others by name.
- * `only`: this node alone. `capacities`: of its location, where a plan has promised some of them.
+ * `only`: this node alone. `capacities`: of its location, where a plan has promised some of them; `planned`: to whom.
  */
 export function judgeNodes(
   tx: Db,
   nodes: Nodes,
   server: Server,
-  { only, capacities }: { only?: string | undefined; capacities?: readonly NodeCapacity[] } = {},
+  { only, capacities, planned }: Judging = {},
 ): JudgedNode[] {
   const isMeant = (id: string) => id !== server.nodeId && (only === undefined || id === only)
   const near = (capacities ?? capacityIn(tx, server.locationId)).filter(({ id }) => isMeant(id))
-  const judged = near.map(judgeOf(tx, nodes, server))
+  const judged = near.map(judgeOf(tx, nodes, server, planned))
   const order = byRuleOf(locationById(tx, server.locationId)!)
   const breaks = ({ broken }: FitNode) => Number(broken !== undefined)
   const fitting = judged.filter(fits).sort((a, b) => breaks(a) - breaks(b) || order(a.capacity!, b.capacity!))
@@ -61,7 +63,7 @@ const unfit = (
   { lacksAddress = false, breaksGroup = false }: Partial<UnfitNode> = {},
 ): UnfitNode => ({ ...node, disabledReason, lacksAddress, breaksGroup })
 
-function judgeOf(tx: Db, nodes: Nodes, server: Server) {
+function judgeOf(tx: Db, nodes: Nodes, server: Server, planned: Planned | undefined) {
   const classOf = (pool: string) => poolSpaceOf(tx, { nodeId: server.nodeId, pool })?.class ?? null
   const volumes = volumesOf(tx, server.id).map(({ id, pool, sizeGb }) => ({
     volumeId: id,
@@ -70,7 +72,7 @@ function judgeOf(tx: Db, nodes: Nodes, server: Server) {
   }))
   const hardware = isEmpty(server) ? undefined : server
   const brought = { storageClass: classOf(server.pool), spareDiskGb: 0, hardware, volumes }
-  const judge = judgeForMove(tx, server, brought, nodes)
+  const judge = judgeForMove(tx, server, brought, nodes, planned)
   return (capacity: NodeCapacity): JudgedNode => {
     const node = { nodeId: capacity.id, name: capacity.name, capacity }
     const there = judge(capacity)

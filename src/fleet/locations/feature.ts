@@ -1,5 +1,5 @@
 import { feature } from '../../kernel/feature.ts'
-import { changeLocation, createLocation, listLocations } from './locations.ts'
+import { changeLocation, createLocation, getLocation, listLocations } from './locations.ts'
 import { isAnyLocation, locationById, locationTarget } from './queries.ts'
 import { locations } from './tables.ts'
 
@@ -23,7 +23,7 @@ export const locationsFeature = feature({
   ids,
   errors,
   tables: [locations],
-  operations: [createLocation, listLocations, changeLocation],
+  operations: [createLocation, listLocations, getLocation, changeLocation],
   poolUsers: { locationName: (tx, id) => locationById(tx, id)?.name },
   auditTargets: [locationTarget],
   checklist: [

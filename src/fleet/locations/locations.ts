@@ -74,6 +74,17 @@ export const changeLocation = operation({
   },
 })
 
+export const getLocation = operation({
+  id: 'locations.get',
+  method: 'GET',
+  path: '/admin/node-groups/{id}',
+  summary: 'One location',
+  access: { staff: ['nodes:read', 'servers:create'] },
+  on: location,
+  response: locationResponse,
+  run: (call) => showLocation(call, call.target),
+})
+
 export const listLocations = operation({
   id: 'locations.list',
   method: 'GET',

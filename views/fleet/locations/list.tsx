@@ -35,6 +35,9 @@ export const locationsPage = page({
   ),
 })
 
+export const placementWords = ({ placement }: Pick<Location, 'placement'>) =>
+  placement === 'fill' ? 'Fills one node after the other' : 'Spreads servers over its nodes'
+
 const columns: readonly Column<Location>[] = [
   {
     title: 'Location',
@@ -42,10 +45,10 @@ const columns: readonly Column<Location>[] = [
     width: 22,
     cell: (l) => (
       <>
-        <Link to="/admin/nodes" query={{ locationId: l.id }} title={l.name}>
+        <Link href={`/admin/node-groups/${l.id}`} title={l.name}>
           {l.name}
         </Link>
-        <small>{l.placement === 'fill' ? 'Fills one node after the other' : 'Spreads servers over its nodes'}</small>
+        <small>{placementWords(l)}</small>
       </>
     ),
   },
@@ -56,7 +59,9 @@ const columns: readonly Column<Location>[] = [
     width: 12,
     cell: (l) => (
       <>
-        {count(l.nodes, 'node')}
+        <Link to="/admin/nodes" query={{ locationId: l.id }}>
+          {count(l.nodes, 'node')}
+        </Link>
         <small>{l.connectedNodes} connected</small>
       </>
     ),
@@ -119,7 +124,7 @@ const AddLocation = () => (
 )
 
 /** Nothing for readers who may only look. */
-const LocationMenu = ({ of: l }: { of: Location }) =>
+export const LocationMenu = ({ of: l }: { of: Location }) =>
   useAt().may(changeLocation) ? (
     <Menu label={`Actions for ${l.name}`} small>
       <Action

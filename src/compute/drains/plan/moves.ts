@@ -60,6 +60,7 @@ export function planMoves({ tx, actor, nodes }: Planning, servers: readonly Serv
     return read
   }
   const before = new Map<string, number>()
+  const planned = new Map<string, string>()
   const moves = inOrder(
     servers.map((server) => ({
       server,
@@ -74,10 +75,11 @@ export function planMoves({ tx, actor, nodes }: Planning, servers: readonly Serv
     if (reason !== null) return { ...move, reason, remedy: FIRST }
     const capacities = capacitiesOf(move.server)
     for (const { id, heldMemoryMb } of capacities) if (!before.has(id)) before.set(id, heldMemoryMb)
-    const judged = judgeNodes(tx, nodes, move.server, { only: wanted.to, capacities })
+    const judged = judgeNodes(tx, nodes, move.server, { only: wanted.to, capacities, planned })
     const chosen = judged.find(fits)
     if (!chosen) return { ...move, reason: lackOf(judged), remedy: FREE }
     take(tx, move.server, chosen)
+    planned.set(move.server.id, chosen.nodeId)
     return { ...move, to: { id: chosen.nodeId, name: chosen.name } }
   })
   const loads = [...byLocation.values()].flat().map(

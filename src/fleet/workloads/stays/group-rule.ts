@@ -4,12 +4,17 @@ import type { GroupRule } from '../../placement/group-rule.ts'
 import { groupOf, type PlacementGroup } from '../../placement-group-records/queries.ts'
 import { type MemberStay, memberStays } from './queries.ts'
 
+/** The nodes to which a plan moves workloads, by workload. */
+export type Planned = ReadonlyMap<string, string>
+
 /**
  * The rule for a new workload of the group, or for `workloadId`, which is one of it. A member that moves is on both
  * nodes until it has left the first: either may be the one on which it stays.
  */
-export function ruleOf(tx: Db, group: PlacementGroup, workloadId?: string): GroupRule {
-  const others = memberStays(tx, group.id).filter((stay) => stay.workloadId !== workloadId && stay.role !== 'leaving')
+export function ruleOf(tx: Db, group: PlacementGroup, workloadId?: string, planned?: Planned): GroupRule {
+  const others = memberStays(tx, group.id)
+    .filter((stay) => stay.workloadId !== workloadId && stay.role !== 'leaving')
+    .map((stay) => ({ ...stay, nodeId: planned?.get(stay.workloadId) ?? stay.nodeId }))
   const members = new Set(others.map((stay) => stay.workloadId)).size
   const onNode = Map.groupBy(others, ({ nodeId }) => nodeId)
   return {
@@ -24,9 +29,9 @@ export function ruleOf(tx: Db, group: PlacementGroup, workloadId?: string): Grou
 }
 
 /** The rule that binds a workload; undefined: it is in no group. */
-export function ruleFor(tx: Db, workloadId: string): GroupRule | undefined {
+export function ruleFor(tx: Db, workloadId: string, planned?: Planned): GroupRule | undefined {
   const group = groupOf(tx, workloadId)
-  return group && ruleOf(tx, group, workloadId)
+  return group && ruleOf(tx, group, workloadId, planned)
 }
 
 export type { MemberStay }

@@ -7,7 +7,7 @@ import type { NodeCapacity } from '../../placement/capacity.ts'
 import { judgeBy, type Nodes, poolsFor, shortageReasons } from '../../placement/placement.ts'
 import type { PoolSpace } from '../../storage-pools/queries.ts'
 import type { Workload } from '../queries.ts'
-import { ruleFor } from './group-rule.ts'
+import { type Planned, ruleFor } from './group-rule.ts'
 import { isVolumeOn, stayOn } from './queries.ts'
 import type { ArrivingVolume } from './stays.ts'
 
@@ -33,10 +33,10 @@ export type SecondNode =
 const WAITS_FOR_DELETION = 'has a copy from an earlier move, which waits for its deletion'
 
 /** Judges nodes for one workload: for `openArriving` in the same transaction, and to show what each node lacks. */
-export function judgeForMove(tx: Db, workload: Workload, brought: Brought, nodes: Nodes) {
+export function judgeForMove(tx: Db, workload: Workload, brought: Brought, nodes: Nodes, planned?: Planned) {
   const { storageClass, spareDiskGb, hardware, volumes = [] } = brought
   const disk = { storageClass, diskGb: workload.diskGb + spareDiskGb }
-  const group = ruleFor(tx, workload.id)
+  const group = ruleFor(tx, workload.id, planned)
   const need = { ...disk, memoryMb: workload.memoryMb, hardware, ipv4: 0, ipv6Prefix: null, group }
   const judge = judgeBy(tx, need, nodes, (nodeId) => lackingRoute(tx, workload.id, nodeId))
   return (node: NodeCapacity): SecondNode => {
