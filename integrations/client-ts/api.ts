@@ -576,6 +576,55 @@ export type BackupTargetTest = {
   appendOnly: "yes" | "no" | "unknown" | null
 }
 
+export type Balance = {
+  location: LocationReference
+  /** Nodes above it are relieved, and no node is filled up to it. */
+  limitPercent: number
+  nodes: ({
+    node: {
+      id: string
+      name: string
+    }
+    /** Null: it has none. */
+    memoryPercent: number | null
+    /** Null: it has none. */
+    memoryPercentAfter: number | null
+    /** Null: it has none. */
+    diskPercent: number | null
+    /** Null: it has none. */
+    diskPercentAfter: number | null
+  })[]
+  /** At most 5. They keep the rules of placement groups, also soft ones. */
+  moves: ({
+    server: {
+      id: string
+      hostname: string
+    }
+    from: {
+      id: string
+      name: string
+    }
+    to: {
+      id: string
+      name: string
+    }
+    /** near_live: copied while it runs, and off for what changed meanwhile. cold: off while it is copied. reassigned: it waits for its setup, so nothing is copied. */
+    mode: "near_live" | "cold" | "reassigned"
+    /** To be copied at most. */
+    bytes: number
+    expectedSeconds: number
+    expectedDowntimeMs: number
+  })[]
+}
+
+export type BalanceBegun = {
+  transfers: ({
+    serverId: string
+    transferId: string
+    jobId: string | null
+  })[]
+}
+
 export type Bandwidth = {
   /** This month in UTC. */
   month: string
@@ -1801,6 +1850,10 @@ export type Location = {
   placement: "spread" | "fill"
   /** It takes new servers. */
   open: boolean
+  /** The memory that orders leave free for the loss of a node, in `reserveUnit`; 0: none. Moves may use it. */
+  reserve: number
+  /** nodes: as much as the largest nodes have. percent: of the memory of its nodes. gb: GiB. */
+  reserveUnit: "nodes" | "percent" | "gb"
   nodes: number
   connectedNodes: number
   /** Connected until a moment ago; expected back within a minute. */
@@ -1809,6 +1862,10 @@ export type Location = {
   memoryMb: number
   /** By servers, whether they run or not. */
   heldMemoryMb: number
+  /** The reserve in MiB, over its nodes that are open and connected. */
+  reserveMb: number
+  /** What orders may take in all until the reserve begins; 0: nothing. */
+  orderableMemoryMb: number
   diskGb: number
   heldDiskGb: number
   /** As on its nodes; what one server can take may be less. */
@@ -1900,6 +1957,8 @@ export type MoveOption = {
   possible: boolean
   /** Why it is not possible, in the words of placement. */
   reason: string | null
+  /** What speaks against it, such as the soft rule of a placement group. */
+  note: string | null
   /** Of its memory that is held now. */
   memoryPercent: number | null
   memoryPercentAfter: number | null
@@ -2398,20 +2457,6 @@ export type PlacementGroup = {
   policy: "affinity" | "anti_affinity"
   /** Orders and moves that break the rule are refused; otherwise a node that keeps it comes first. */
   hard: boolean
-export type PlannedNode = {
-  node: {
-    id: string
-    name: string
-  }
-  /** Of its memory that is held now. */
-  memoryPercent: number
-  memoryPercentAfter: number
-}
-
-export type PlannedServer = {
-  id: string
-  kind: "server" | "gpu_instance"
-  hostname: string
   owner: {
     id: string
     name: string
@@ -2455,27 +2500,6 @@ export type PlacementGroupPage = {
   nextCursor: string | null
   /** Of all pages together. */
   total: number
-  running: boolean
-  /** Null where it cannot move. */
-  mode: "near_live" | "cold" | "reassigned" | null
-  /** Where it would go now; it is placed anew when its move begins. */
-  to: {
-    id: string
-    name: string
-  } | null
-  /** To be copied at most: holes of its disks are not. */
-  bytes: number
-  expectedSeconds: number
-  /** How long its system is off for it; 0 where it is off already. */
-  expectedDowntimeMs: number
-  /** What its owner notices, in sentences. */
-  changes: (string)[]
-  /** A job works on it now: its move waits for the end. */
-  busy: boolean
-  /** Why it cannot move, in the words of placement; null: it can. */
-  reason: string | null
-  /** What to do about that. */
-  remedy: string | null
 }
 
 export type PlannedNode = {
@@ -3230,7 +3254,7 @@ export type StockLine = {
   /** Counting stopped there; there may be more. */
   orMore: boolean
   /** What binds the number. */
-  limit: "memory" | "disk" | "storage_class" | "storage_silent" | "addresses" | "closed" | "disconnected" | "hypervisor_silent" | "reconnecting" | "no_node" | "quota" | "suspended"
+  limit: "memory" | "reserve" | "disk" | "storage_class" | "storage_silent" | "addresses" | "closed" | "disconnected" | "hypervisor_silent" | "reconnecting" | "no_node" | "quota" | "suspended"
   /** The code that refuses the order behind the last one. */
   code: string
 }
@@ -3968,6 +3992,7 @@ export interface Operations {
     query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
     query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
     query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "transfer_not_found" | "transfer_ended" | "not_movable" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** The audit log as a file of JSON lines, newest first */
@@ -3975,6 +4000,7 @@ export interface Operations {
     query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
     query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
     query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "transfer_not_found" | "transfer_ended" | "not_movable" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** Every change, who made it, from where, and every refused sign-in */
@@ -3982,6 +4008,7 @@ export interface Operations {
     query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
     query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
     query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "transfer_not_found" | "transfer_ended" | "not_movable" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
     result: AuditLinePage
   }
   /** Check that the audit log is as it was written and ends where it ended; names the first line that is not */
@@ -4255,6 +4282,8 @@ export interface Operations {
       packageId: string
       nodeGroupId: string
       hostname?: string
+      /** A placement group of the owner, which the server joins. */
+      placementGroupId?: string
       /** new (the default): its system gets the hostname, new SSH host keys and a new machine id, so that it can run beside the server of the backup. keep: it keeps those in the backup, to take the place of that server. */
       identity?: "new" | "keep"
     }
@@ -4267,6 +4296,22 @@ export interface Operations {
       planId: string | null
     }
     result: ServerBackupPlanSet
+  }
+  /** Begin moves that were suggested, all of them or none */
+  'balance.apply': {
+    path: { id: string }
+    body: {
+      moves: ({
+        serverId: string
+        nodeId: string
+      })[]
+    }
+    result: BalanceBegun
+  }
+  /** Which moves would relieve the nodes of a location that are nearly full */
+  'balance.get': {
+    path: { id: string }
+    result: Balance
   }
   /** The server or GPU instance of a service of a billing system, and how many the service ever had */
   'billing.service': {
@@ -5115,7 +5160,14 @@ export interface Operations {
       name: OneLineOfVisibleText1To60
       placement?: "spread" | "fill"
       open?: boolean
+      reserve?: number
+      reserveUnit?: "nodes" | "percent" | "gb"
     }
+    result: Location
+  }
+  /** One location */
+  'locations.get': {
+    path: { id: string }
     result: Location
   }
   /** Locations, with what their nodes have and hold */
@@ -5123,13 +5175,15 @@ export interface Operations {
     query?: { cursor?: string; limit?: number }
     result: LocationPage
   }
-  /** Rename a location, change its placement rule, open or close it for new servers */
+  /** Rename a location, change its placement rule or its reserve, open or close it for new servers */
   'locations.update': {
     path: { id: string }
     body: {
       name?: OneLineOfVisibleText1To60
       placement?: "spread" | "fill"
       open?: boolean
+      reserve?: number
+      reserveUnit?: "nodes" | "percent" | "gb"
     }
     result: Location
   }
@@ -5654,6 +5708,55 @@ export interface Operations {
     }
     result: SignedIn
   }
+  /** Put a server of the owner into a placement group; it is not moved by it */
+  'placement-groups.add-server': {
+    path: { id: string }
+    body: {
+      serverId: string
+    }
+    result: PlacementGroup
+  }
+  /** Add a placement group: servers that are to be on one node, or each on a node of its own */
+  'placement-groups.create': {
+    path: { id: string }
+    body: {
+      name: OneLineOfVisibleText1To64
+      policy: "affinity" | "anti_affinity"
+      /** Left out: true. */
+      hard?: boolean
+    }
+    result: PlacementGroup
+  }
+  /** One placement group */
+  'placement-groups.get': {
+    path: { id: string }
+    result: PlacementGroup
+  }
+  /** Placement groups, newest first, with their servers and whether the rule is kept */
+  'placement-groups.list': {
+    query?: { ownerId?: string; serverId?: string; cursor?: string; limit?: number }
+    result: PlacementGroupPage
+  }
+  /** Remove a placement group; its servers stay where they are */
+  'placement-groups.remove': {
+    path: { id: string }
+    result: Done
+  }
+  /** Take a server out of a placement group; it stays where it is */
+  'placement-groups.take-out-server': {
+    path: { id: string; serverId: string }
+    result: PlacementGroup
+  }
+  /** Rename a placement group, or change its rule; no server is moved by it */
+  'placement-groups.update': {
+    path: { id: string }
+    body: {
+      name?: OneLineOfVisibleText1To64
+      policy?: "affinity" | "anti_affinity"
+      hard?: boolean
+    }
+    result: PlacementGroup
+  }
   /** The addresses of a pool, in order: the map */
   'pools.addresses': {
     path: { id: string }
@@ -5777,6 +5880,8 @@ export interface Operations {
       scriptId?: string | null
       userData?: string | null
       billingServiceId?: OneLineOfVisibleText0To100 | null
+      /** A placement group of the owner, which the server joins: it says to which node it may go. */
+      placementGroupId?: string | null
     }
     result: ServerOrdered
   }
@@ -6036,7 +6141,7 @@ export interface Operations {
     query?: { q?: string }
     result: {
       data: ({
-        type: "page" | "action" | "customer" | "node" | "server" | "GPU instance" | "volume" | "job"
+        type: "page" | "action" | "customer" | "node" | "server" | "GPU instance" | "placement group" | "volume" | "job"
         id: string | null
         title: string
         detail: string | null
@@ -6211,7 +6316,11 @@ export interface Operations {
       scriptId?: string | null
       userData?: string | null
       billingServiceId?: OneLineOfVisibleText0To100 | null
+      /** A placement group of the owner, which the server joins: it says to which node it may go. */
+      placementGroupId?: string | null
       nodeId?: string | null
+      /** It may take memory of the reserve of the location. */
+      useReserve?: boolean | null
     }
     result: ServerOrdered
   }
@@ -7293,6 +7402,7 @@ export type ListId =
   | 'notices.list'
   | 'own-images.list'
   | 'packages.list'
+  | 'placement-groups.list'
   | 'pools.addresses'
   | 'pools.list'
   | 'reseller.customers'
@@ -7380,6 +7490,8 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'backups.restore': ['POST', '/servers/{id}/backups/{backupId}/actions/restore', true],
   'backups.restore-to-new-server': ['POST', '/backups/{id}/actions/restore-to-new-server', true],
   'backups.set-plan': ['PUT', '/servers/{id}/backups/plan', true],
+  'balance.apply': ['POST', '/admin/node-groups/{id}/actions/balance', false],
+  'balance.get': ['GET', '/admin/node-groups/{id}/balance', false],
   'billing.service': ['GET', '/billing/service', false],
   'billing.test-connection': ['GET', '/billing/connection', false],
   'brakes.list': ['GET', '/admin/brakes', false],
@@ -7482,6 +7594,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'jobs.list': ['GET', '/jobs', false],
   'jobs.log': ['GET', '/jobs/{jobId}/log', false],
   'locations.create': ['POST', '/admin/node-groups', false],
+  'locations.get': ['GET', '/admin/node-groups/{id}', false],
   'locations.list': ['GET', '/admin/node-groups', false],
   'locations.update': ['PATCH', '/admin/node-groups/{id}', false],
   'mail.configure': ['PUT', '/admin/settings/mail', false],
@@ -7528,6 +7641,13 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'passkeys.rename': ['PATCH', '/passkeys/{id}', false],
   'password-resets.create': ['POST', '/password-resets', false],
   'passwords.set': ['POST', '/passwords', false],
+  'placement-groups.add-server': ['POST', '/placement-groups/{id}/servers', false],
+  'placement-groups.create': ['POST', '/customers/{id}/placement-groups', true],
+  'placement-groups.get': ['GET', '/placement-groups/{id}', false],
+  'placement-groups.list': ['GET', '/placement-groups', false],
+  'placement-groups.remove': ['DELETE', '/placement-groups/{id}', false],
+  'placement-groups.take-out-server': ['DELETE', '/placement-groups/{id}/servers/{serverId}', false],
+  'placement-groups.update': ['PATCH', '/placement-groups/{id}', false],
   'pools.addresses': ['GET', '/admin/ip-pools/{id}/addresses', false],
   'pools.attach': ['PUT', '/admin/ip-pools/{id}/nodes', false],
   'pools.create': ['POST', '/admin/ip-pools', false],

@@ -518,6 +518,7 @@ const possibleOn: Readonly<Record<string, string>> = {
  */
 const neverDone: Readonly<Record<string, string>> = {
   'servers.move': 'no other node routes the addresses: test/compute/transfers/move.test.ts',
+  'balance.apply': 'nothing is suggested: test/compute/balance/balance.test.ts',
   'transfers.cancel': 'no move is at work: test/compute/transfers/move.test.ts',
   'drains.pause': 'no drain is at work: test/compute/drains/drain.test.ts',
   'drains.resume': 'no drain is at work: test/compute/drains/drain.test.ts',

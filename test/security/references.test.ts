@@ -210,7 +210,12 @@ const names = new Set([
   'catalogueId',
 ])
 /** Lists that are only compared with what the caller sees: an id of another is one that is not there. */
-const compared = new Set(['usage.reconcile services.serverId', 'usage.reconcile services.instanceId'])
+const compared = new Set([
+  'usage.reconcile services.serverId',
+  'usage.reconcile services.instanceId',
+  'balance.apply moves.serverId',
+  'balance.apply moves.nodeId',
+])
 
 type Way = {
   /** `operation field` */
@@ -563,7 +568,11 @@ const ways: readonly Way[] = [
       field: 'placement-groups.add-server serverId',
       who: () => of[who],
       path: () => `/placement-groups/${placementGroup}/servers`,
-      body: () => ({ serverId: server.customer }),
+      body() {
+        // A server is in one group at most.
+        p.db.$client.run('DELETE FROM placement_group_members')
+        return { serverId: server.customer }
+      },
       may: () => [server.waiting],
     },
     {

@@ -4,8 +4,7 @@ import { location } from '../../fleet/locations/model.ts'
 import { locationReferred } from '../../fleet/locations/reference.ts'
 import type { NodeCapacity } from '../../fleet/placement/capacity.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
-import { described, fields, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
-import { server } from '../server-records/model.ts'
+import { described, fields, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import { beginMove } from '../transfers/job/begin.ts'
 import { aNode, modeField } from '../transfers/model.ts'
 import { limitOf, MOST_MOVES, planBalance } from './plan.ts'
@@ -94,27 +93,23 @@ export const applyBalance = operation({
     transfers: t.Array(t.Object({ serverId: t.String(), transferId: t.String(), jobId: nullable(t.String()) })),
   }),
   status: 202,
-  idempotent: true,
+  // Sent again it is refused: a server that moves is suggested no more.
   refuses: ['balance_changed'],
   example: { moves: [{ serverId: '<server_id>', nodeId: '<node_id>' }] },
   run(call) {
-    const { tx, actor, target, body } = call
+    const { target, body } = call
     const present = planBalance(call, target).moves
-    const wanted = body.moves.map(({ serverId, nodeId }) => ({
-      moving: see(tx, actor, server, serverId, 'moves'),
-      nodeId,
-    }))
-    const isSuggested = ({ moving, nodeId }: (typeof wanted)[number]) =>
-      present.some((move) => move.server.id === moving.id && move.to.id === nodeId)
-    if (wanted.length !== present.length || !wanted.every(isSuggested))
+    const isWanted = (move: (typeof present)[number]) =>
+      body.moves.some(({ serverId, nodeId }) => serverId === move.server.id && nodeId === move.to.id)
+    if (body.moves.length !== present.length || !present.every(isWanted))
       throw new ApiError(
         'balance_changed',
         `The servers or the nodes of ${target.name} have changed, so these moves are not suggested any more. Nothing ` +
           'was moved; look at the suggestions again.',
       )
-    const transfers = wanted.map(({ moving, nodeId }) => {
-      const { transferId, jobId } = beginMove({ ...call, target: moving, body: { nodeId } })
-      return { serverId: moving.id, transferId, jobId }
+    const transfers = present.map(({ server, to }) => {
+      const { transferId, jobId } = beginMove({ ...call, target: server, body: { nodeId: to.id } })
+      return { serverId: server.id, transferId, jobId }
     })
     return { transfers }
   },

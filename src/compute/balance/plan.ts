@@ -8,7 +8,7 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { isHeldByJob } from '../../kernel/jobs/queries.ts'
-import { load, type Server, serverKind } from '../server-records/model.ts'
+import { type Server, server, serverKind } from '../server-records/model.ts'
 import { GIB } from '../server-vm/definition.ts'
 import { refusalOf } from '../snapshots/model.ts'
 import { forecast } from '../transfers/forecast.ts'
@@ -24,13 +24,13 @@ export const MOST_MOVES = 5
 type Planning = Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }
 type Movable = { id: string; memoryMb: number; diskGb: number; server: Server }
 
-/** Servers at home on the node that could begin to move now, at most so many of the largest. */
+/** Servers at home on the node that the reader sees and that could begin to move now. */
 function movableOn({ tx, actor }: Planning, nodeId: string): Movable[] {
   return workloadsOn(tx, nodeId)
     .filter(({ kind, role, terminatedAt }) => kind === serverKind.kind && role === 'home' && terminatedAt === null)
-    .map(({ id }) => load(tx, id))
-    .filter((server) => !isHeldByJob(tx, server.id) && refusalOf(() => mustBeMovable(tx, actor, server)) === null)
-    .map((server) => ({ id: server.id, memoryMb: server.memoryMb, diskGb: bytesOf(tx, server) / GIB, server }))
+    .flatMap(({ id }) => server.find(tx, actor, id) ?? [])
+    .filter((one) => !isHeldByJob(tx, one.id) && refusalOf(() => mustBeMovable(tx, actor, one)) === null)
+    .map((one) => ({ id: one.id, memoryMb: one.memoryMb, diskGb: bytesOf(tx, one) / GIB, server: one }))
 }
 
 export function planBalance(call: Planning, location: Location) {

@@ -63,7 +63,9 @@ export function relieve<L extends Load, W extends Weight>({
   const fullFirst = loads
     .filter((load) => fullness(load) > limit)
     .toSorted((a, b) => fullness(b) - fullness(a) || (a.id < b.id ? -1 : 1))
-  for (const { id: from } of fullFirst) {
+  // What leaves a node holds its place there until it is gone, so a node that gives does not take.
+  const givers = new Set(fullFirst.map(({ id }) => id))
+  for (const from of givers) {
     const left = new Set(ask.weightsOn(from))
     while (moves.length < most && fullness(now.get(from)!) > limit) {
       const found = inOrderOfRelief(now.get(from)!, [...left], limit)
@@ -72,7 +74,7 @@ export function relieve<L extends Load, W extends Weight>({
         .map((weight) => {
           const may = (id: string) => {
             const load = now.get(id)
-            return load !== undefined && id !== from && mayRelieve(now.get(from)!, load, weight, limit)
+            return load !== undefined && !givers.has(id) && mayRelieve(now.get(from)!, load, weight, limit)
           }
           return { weight, to: ask.takerOf(weight, may) }
         })

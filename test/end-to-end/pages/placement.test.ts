@@ -28,7 +28,11 @@ beforeAll(async () => {
     await p.admin('POST', `/placement-groups/${id}/servers`, { serverId: ordered.serverId })
   }
   await p.settle()
+  p.db.$client.run('UPDATE nodes SET memory_mb = reserved_memory_mb + 2 * 2048')
+  await p.admin('PATCH', `/admin/node-groups/${p.location}`, { reserve: 1 })
   pages = {
+    locations: { path: '/admin/node-groups' },
+    location: { path: `/admin/node-groups/${p.location}` },
     'placement-groups': { path: '/admin/placement-groups' },
     'placement-group': { path: `/admin/placement-groups/${id}` },
     'own-placement-group': { path: `/placement-groups/${id}`, isOwn: true },
@@ -44,7 +48,7 @@ afterAll(async () => {
 const shown = process.env['BERTH_LONG']
   ? screens
   : screens.filter(({ width, scheme }) => width > 500 === (scheme === 'light'))
-for (const name of ['placement-groups', 'placement-group', 'own-placement-group'])
+for (const name of ['locations', 'location', 'placement-groups', 'placement-group', 'own-placement-group'])
   for (const screen of shown)
     test(`${name} at ${screen.width} px, ${screen.scheme}: nothing to complain about`, async () => {
       const { path, isOwn } = pages[name]!

@@ -45,7 +45,7 @@ const columns: readonly Column<Location>[] = [
     width: 22,
     cell: (l) => (
       <>
-        <Link href={`/admin/node-groups/${l.id}`} title={l.name}>
+        <Link to="/admin/node-groups/{id}" params={{ id: l.id }} title={l.name}>
           {l.name}
         </Link>
         <small>{placementWords(l)}</small>
