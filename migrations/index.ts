@@ -81,6 +81,9 @@ import drains from './0136_drains.sql' with { type: 'text' }
 import locationReserve from './0141_location_reserve.sql' with { type: 'text' }
 import placementGroups from './0140_placement_groups.sql' with { type: 'text' }
 import movesAtATime from './0145_moves_at_a_time.sql' with { type: 'text' }
+import placementGroups from './0140_placement_groups.sql' with { type: 'text' }
+import locationReserve from './0141_location_reserve.sql' with { type: 'text' }
+import cpuModels from './0142_cpu_models.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -163,5 +166,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0136_drains', sql: drains },
   { name: '0140_placement_groups', sql: placementGroups },
   { name: '0141_location_reserve', sql: locationReserve },
+  { name: '0142_cpu_models', sql: cpuModels },
   { name: '0145_moves_at_a_time', sql: movesAtATime },
 ]

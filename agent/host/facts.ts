@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname, release } from 'node:os'
+import { cpuModelsOfHost } from '../drivers/hypervisor/cpu-models.ts'
 import { hardwareOfHost } from '../drivers/hypervisor/firmware.ts'
 import { qemuVersion, type Virtualisation } from '../drivers/hypervisor/kvm-probe.ts'
 import { addressesOfHost } from '../drivers/network/bridge.ts'
@@ -18,6 +19,7 @@ export async function factsOfHost(
   controller: string | undefined,
 ): Promise<Facts> {
   const [found, versions, network] = await Promise.all([virtualisation(), versionsOfHost(), addressesOfHost()])
+  const models = await cpuModelsOfHost(found).catch(() => undefined)
   return {
     hostname: hostname(),
     agentVersion: VERSION,
@@ -25,7 +27,11 @@ export async function factsOfHost(
     os: osName(),
     kernel: release(),
     bootedAt: Number(field('/proc/stat', /^btime (\d+)/m)) * 1000,
-    cpu: { model: field('/proc/cpuinfo', /^model name\s*:\s*(.+)$/m).slice(0, 200), threads: threads() },
+    cpu: {
+      model: field('/proc/cpuinfo', /^model name\s*:\s*(.+)$/m).slice(0, 200),
+      threads: threads(),
+      ...(models && { models }),
+    },
     memoryMb: kibOf('MemTotal') >> 10,
     virtualisation: found,
     hardware: hardwareOfHost(),

@@ -48,6 +48,8 @@ export type FakeSettings = {
   bridge: string
   firmware: NonNullable<Facts['hardware']>['firmware']
   tpm: boolean
+  /** The CPU models that its vms can have. */
+  cpuModels: string[]
   addresses: string[]
   poolBytes: number
   /** Pools beside the one that is called local; what they name beside name and size is what they report. */
@@ -73,6 +75,7 @@ const defaults: FakeSettings = {
   bridge: 'br0',
   firmware: [...firmwares],
   tpm: true,
+  cpuModels: ['qemu64', 'Nehalem', 'Westmere', 'SandyBridge'],
   addresses: ['203.0.113.10/24', '2001:db8::10/64'],
   poolBytes: 2e12,
   pools: [],
@@ -228,7 +231,7 @@ const factsOf = (settings: FakeSettings, bootedAt: number): Facts => ({
   os: 'Fake host',
   kernel: 'none',
   bootedAt,
-  cpu: { model: 'Fake CPU', threads: settings.threads },
+  cpu: { model: 'Fake CPU', threads: settings.threads, models: settings.cpuModels },
   memoryMb: settings.memoryMb,
   virtualisation: { kind: 'none', reason: 'a fake host runs no vms' },
   hardware: { firmware: settings.firmware, tpm: settings.tpm },

@@ -128,6 +128,7 @@ import { backupPlansFeature } from '../compute/backups/plans/feature.ts'
 import { balanceFeature } from '../compute/balance/feature.ts'
 import { brakeFeature } from '../compute/brake/feature.ts'
 import { consoleFeature } from '../compute/console/feature.ts'
+import { cpuBaselineFeature } from '../compute/cpu-baseline/feature.ts'
 import { drainsFeature } from '../compute/drains/feature.ts'
 import { gpuInstancesFeature } from '../compute/gpu-instances/feature.ts'
 import { instanceUseFeature } from '../compute/gpu-instances/use/feature.ts'
@@ -285,6 +286,7 @@ export const features: readonly Feature[] = [
   snapshotRecordsFeature,
   { ...snapshotsFeature, pages: serverSnapshotsPages },
   balanceFeature,
+  cpuBaselineFeature,
   { ...placementGroupsFeature, pages: [...placementGroupsPages, ...placementGroupPages] },
   { ...transfersFeature, pages: [transfersPage, transferPage, moveServerPage] },
   { ...drainsFeature, pages: [drainPlanPage, drainPage] },

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { serialFiles } from '../../agent/drivers/console/libvirt.ts'
+import { cpuModelsOfHost } from '../../agent/drivers/hypervisor/cpu-models.ts'
 import { domainXml, uuidOf } from '../../agent/drivers/hypervisor/domain-xml.ts'
 import { FakeHypervisor } from '../../agent/drivers/hypervisor/fake.ts'
 import { hardwareOfHost, tpmPath, variablesPath } from '../../agent/drivers/hypervisor/firmware.ts'
@@ -95,6 +96,31 @@ describe.skipIf(note(await missing('virsh', 'qemu-img', 'xorriso', 'qemu-system-
         isoPath,
         dropIso: () => rmSync(isoPath),
       }
+    })
+
+    test('gives a vm a CPU model that the host has in full, and starts none with one that it has not', async () => {
+      const models = await cpuModelsOfHost({ kind: 'emulation', reason: '' })
+      expect(models).toContain('Nehalem')
+      // QEMU's emulation of every release knows it, and offers it in part.
+      const tooMuch = 'EPYC-Milan'
+      expect(models).not.toContain(tooMuch)
+      n++
+      const path = join(dir, `${n}.qcow2`)
+      await run('qemu-img', ['create', '-q', '-f', 'qcow2', '--', path, '1M'])
+      const network = { bridge, tap: `bth${n}`, mac: '52:54:00:12:34:56' }
+      vm = vmOf(n, { memoryMb: 64, network, cpuModel: 'Nehalem' })
+      const disk = { kind: 'file', path, format: 'qcow2' } as const
+      await hypervisor.define(vm, disk, undefined)
+      await hypervisor.start(vm.workload)
+      const { out } = await run('virsh', ['-c', 'qemu:///system', 'dumpxml', uuidOf(vm.workload)])
+      expect(out).toMatch(/<cpu mode='custom' match='exact' check='full'>\s*<model fallback='forbid'>Nehalem<\/model>/)
+      await hypervisor.stop(vm.workload, 0)
+      await hypervisor.define({ ...vm, cpuModel: tooMuch }, disk, undefined)
+      const started = hypervisor.start(vm.workload).then(
+        () => 'started',
+        () => 'refused',
+      )
+      expect([await started, await hypervisor.power(vm.workload)]).toEqual(['refused', 'stopped'])
     })
 
     test('defines the largest vm that a package may be, and none that is larger by its processors', async () => {

@@ -74,7 +74,7 @@ export function domainXml(
         ...(emulated && vm.memoryMb <= SMALL_VM_MB && smallCache),
         ...(windows && !emulated && hyperV),
       },
-      cpu: { '@mode': emulated ? 'maximum' : 'host-passthrough', '@check': 'none' },
+      cpu: cpuXml(vm, emulated),
       clock: windows ? windowsClock(emulated) : { '@offset': 'utc' },
       on_poweroff: 'destroy',
       on_reboot: 'restart',
@@ -84,6 +84,12 @@ export function domainXml(
   }
   return Bun.XML.stringify(document, null, 2) + '\n'
 }
+
+/** A model is offered in full or the vm does not start: with less a system could not be moved on while it runs. */
+const cpuXml = ({ cpuModel }: Machine, emulated: boolean) =>
+  cpuModel === undefined
+    ? { '@mode': emulated ? 'maximum' : 'host-passthrough', '@check': 'none' }
+    : { '@mode': 'custom', '@match': 'exact', '@check': 'partial', model: { '@fallback': 'forbid', '#text': cpuModel } }
 
 const smallCache = { tcg: { 'tb-cache': { '@unit': 'MiB', '#text': SMALL_CACHE_MIB } } }
 

@@ -4,7 +4,7 @@ import { bridgeName, counter, line, megabytes, timestamp, workloadId } from '../
 import { Card, CardSample, ContainerEnd, ContainerEngine, MOST_CARDS } from '../gpu.ts'
 import { Volume } from './disks.ts'
 import { address, cidr } from './ports.ts'
-import { firmwares, Power } from './vms.ts'
+import { cpuModel, firmwares, MOST_CPU_MODELS, Power } from './vms.ts'
 
 /** Facts about the host, sent when the agent connects and whenever one changes. */
 export const Facts = t.Object({
@@ -14,7 +14,12 @@ export const Facts = t.Object({
   os: line(200),
   kernel: line(200),
   bootedAt: timestamp,
-  cpu: t.Object({ model: line(200), threads: t.Integer({ minimum: 1, maximum: 65_536 }) }),
+  cpu: t.Object({
+    model: line(200),
+    threads: t.Integer({ minimum: 1, maximum: 65_536 }),
+    /** The CPU models that vms can have here; left out: not known. */
+    models: t.Optional(t.Array(cpuModel, { maxItems: MOST_CPU_MODELS })),
+  }),
   memoryMb: megabytes,
   /** `kvm` only if a probe guest ran with it; `reason` is the finding in words. */
   virtualisation: t.Object(

@@ -23,6 +23,10 @@ export type Hardware = Static<typeof Hardware>
 export const bootFirsts = ['disk', 'cd'] as const
 export type BootFirst = (typeof bootFirsts)[number]
 
+/** The name of a CPU model of QEMU, such as `Westmere`. */
+export const cpuModel = t.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$' })
+export const MOST_CPU_MODELS = 300
+
 /** The hardware of a vm whose image asks for nothing else. */
 export const usualHardware: Hardware = { machine: 'q35', firmware: 'bios', tpm: false }
 /** The fields of a vm with that hardware, without ISO, and not in rescue. */
@@ -58,6 +62,8 @@ export const Vm = t.Object({
   memoryMb: t.Integer({ minimum: 32, maximum: 2 ** 30 }),
   volume: Volume,
   hardware: Hardware,
+  /** Left out: all that the CPU of the host has. */
+  cpuModel: t.Optional(cpuModel),
   bootFirst: t.Enum(bootFirsts),
   /** The ISO in its CD drive. */
   iso: t.Union([isoId, t.Null()]),

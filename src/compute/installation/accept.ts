@@ -58,7 +58,7 @@ export function acceptServer(
     { ...order, kind: serverKind, location: where, held: pack, namesNodes: actor.kind === 'staff' },
   )
   const { id, pool } = reserved
-  insertServer(tx, { id, ...takenOver(pack, pool), ...server })
+  insertServer(tx, { id, ...takenOver(pack, pool), cpuModel: where.cpuModel, ...server })
   if (billingServiceId) changeWorkload(tx, id, { billingServiceId })
   const { concerning, data } = inEvent(tx, load(tx, id))
   emit(tx, clock(), 'server.created', concerning, { ...data, image: server.imageId })

@@ -26,6 +26,8 @@ export const serverReference = reference(servers, [
   'packageId',
   'imageId',
   'imageChecksum',
+  'cpuModel',
+  'cpuPending',
 ])
 
 export const serverTarget: AuditTarget = { ...auditTargetOf('srv'), scope: 'servers:read' }

@@ -34,6 +34,7 @@ export function vmOf(tx: Tx, server: Server, volume: Volume, seeded: boolean): V
     seeded: seeded || (server.pendingSeed !== null && !rescue),
     restartPolicy: server.restartPolicy,
     hardware: machineOf(rescue?.hardware ?? server),
+    ...(server.cpuModel !== null && { cpuModel: server.cpuModel }),
     bootFirst: server.bootFirst,
     iso: server.isoId,
     rescue: rescue && volumeOf(server, rescue.generation),

@@ -71,7 +71,7 @@ function judgeOf(tx: Db, nodes: Nodes, server: Server, planned: Planned | undefi
     diskGb: sizeGb,
   }))
   const hardware = isEmpty(server) ? undefined : server
-  const brought = { storageClass: classOf(server.pool), spareDiskGb: 0, hardware, volumes }
+  const brought = { storageClass: classOf(server.pool), spareDiskGb: 0, hardware, cpuModel: server.cpuModel, volumes }
   const judge = judgeForMove(tx, server, brought, nodes, planned)
   return (capacity: NodeCapacity): JudgedNode => {
     const node = { nodeId: capacity.id, name: capacity.name, capacity }

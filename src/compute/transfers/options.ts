@@ -1,7 +1,7 @@
 // The forecast of a move, for every node: possible or why not, how, for how long, and with which effects for the owner.
 import { Type as t } from 'typebox'
 import { locationById } from '../../fleet/locations/queries.ts'
-import { nodeById } from '../../fleet/node-records/queries.ts'
+import { cpuOf, nodeById } from '../../fleet/node-records/queries.ts'
 import { described, namedSchema, nullable, operation, time } from '../../kernel/api/operation.ts'
 import { oneOf, wholeNumber } from '../../kernel/api/query.ts'
 import { iso } from '../../kernel/db/clock.ts'
@@ -77,7 +77,8 @@ export const moveOptions = operation({
 })
 
 type Foreseen = ReturnType<typeof forecast>
-function shown(tx: Db, judged: JudgedNode, { memoryMb, locationId }: Server, foreseen: Foreseen) {
+function shown(tx: Db, judged: JudgedNode, server: Server, foreseen: Foreseen) {
+  const { memoryMb, locationId } = server
   const { nodeId, name, capacity, disabledReason } = judged
   const { mode, expectedSeconds, expectedDowntimeMs } = foreseen
   const place = nodeById(tx, nodeId)!.locationId
@@ -86,7 +87,7 @@ function shown(tx: Db, judged: JudgedNode, { memoryMb, locationId }: Server, for
     node: { id: nodeId, name },
     possible: disabledReason === undefined,
     reason: disabledReason ?? null,
-    note: (fits(judged) && judged.broken) || null,
+    note: (fits(judged) && (judged.broken ?? otherCpu(tx, server, nodeId))) || null,
     memoryPercent: capacity ? percent(capacity.heldMemoryMb) : null,
     memoryPercentAfter: capacity ? percent(capacity.heldMemoryMb + memoryMb) : null,
     location: place === locationId ? null : (locationById(tx, place)?.name ?? null),
@@ -94,4 +95,10 @@ function shown(tx: Db, judged: JudgedNode, { memoryMb, locationId }: Server, for
       ? { mode, expectedSeconds, expectedDowntimeMs }
       : { mode: null, expectedSeconds: null, expectedDowntimeMs: null }),
   }
+}
+
+/** A system that runs with all that the CPU of its node has cannot go on running on another CPU. */
+function otherCpu(tx: Db, { nodeId: from, cpuModel, power }: Server, to: string): string | undefined {
+  if (cpuModel !== null || power !== 'running' || cpuOf(tx, from) === cpuOf(tx, to)) return undefined
+  return 'has another CPU model: reboot needed'
 }

@@ -3,7 +3,7 @@
 import { type Static, Type as t } from 'typebox'
 import type { Actor } from '../../kernel/api/actor.ts'
 import type { AppContext, Resource } from '../../kernel/api/operation.ts'
-import { described, namedSchema } from '../../kernel/api/operation.ts'
+import { described, namedSchema, nullable } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { allLocations, locationById } from './queries.ts'
 import { type Location, placements, reserveUnits } from './tables.ts'
@@ -33,6 +33,7 @@ export const locationResponse = namedSchema('Location', {
     t.Enum([...reserveUnits]),
     'nodes: as much as the largest nodes have. percent: of the memory of its nodes. gb: GiB.',
   ),
+  cpuModel: described(nullable(t.String()), 'The CPU model of new servers; null: all that their node has.'),
   nodes: t.Integer(),
   connectedNodes: t.Integer(),
   reconnectingNodes: described(t.Integer(), 'Connected until a moment ago; expected back within a minute.'),
@@ -50,7 +51,7 @@ export const locationResponse = namedSchema('Location', {
 /** The sums over the nodes of a location, as `locationResponse` has them. */
 export type LocationFigures = Omit<
   Static<typeof locationResponse>,
-  'id' | 'name' | 'placement' | 'open' | 'reserve' | 'reserveUnit'
+  'id' | 'name' | 'placement' | 'open' | 'reserve' | 'reserveUnit' | 'cpuModel'
 >
 type LocationContext = Pick<AppContext, 'nodes' | 'registry'> & { tx: Db; actor: Actor }
 

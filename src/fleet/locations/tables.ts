@@ -16,6 +16,8 @@ export const locations = sqliteTable('locations', {
   /** The memory that orders leave free, in `reserveUnit`; 0: none. */
   reserve: integer().notNull().default(0),
   reserveUnit: text('reserve_unit').$type<(typeof reserveUnits)[number]>().notNull().default('nodes'),
+  /** The CPU model of new servers; null: that of their node. */
+  cpuModel: text('cpu_model'),
   createdAt: integer('created_at').notNull(),
 })
 export type Location = typeof locations.$inferSelect

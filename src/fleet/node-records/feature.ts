@@ -1,10 +1,10 @@
 import { feature } from '../../kernel/feature.ts'
 import { expiredEnrollments, locationsOfNodes, nodeById } from './queries.ts'
-import { enrollments, nodeGuests, nodeHeld, nodes } from './tables.ts'
+import { enrollments, nodeCpuModels, nodeGuests, nodeHeld, nodes } from './tables.ts'
 
 export const nodeRecordsFeature = feature({
   name: 'node-records',
-  tables: [nodes, nodeHeld, nodeGuests, enrollments],
+  tables: [nodes, nodeHeld, nodeGuests, nodeCpuModels, enrollments],
   expiring: [expiredEnrollments],
   poolUsers: {
     routerName(tx, nodeId) {

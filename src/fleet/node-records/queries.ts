@@ -160,6 +160,14 @@ const statements = prepared(({ $client }) => ({
     `SELECT n.id FROM nodes n LEFT JOIN nodes own ON own.id = ?1 WHERE n.removed_at IS NULL AND n.lost_at IS NULL
      ORDER BY n.id = ?1 DESC, n.location_id = own.location_id DESC, n.seen_at DESC, n.id`,
   ),
+  withCpuModel: $client.prepare<{ id: string }, [string]>('SELECT node_id AS id FROM node_cpu_models WHERE model = ?'),
+  cpuModelsIn: $client.prepare<{ nodeId: string; model: string }, [string]>(
+    `SELECT m.node_id AS nodeId, m.model FROM nodes n CROSS JOIN node_cpu_models m ON m.node_id = n.id
+     WHERE n.location_id = ? AND n.removed_at IS NULL`,
+  ),
+  cpu: $client.prepare<{ model: string | null }, [string]>(
+    "SELECT facts ->> '$.cpu.model' AS model FROM nodes WHERE id = ?",
+  ),
   hasReported: $client.prepare<unknown, [string]>('SELECT 1 FROM nodes WHERE id = ? AND inventory_at >= connected_at'),
   gone: $client.prepare<unknown, [string]>(
     'SELECT 1 FROM nodes WHERE id = ? AND (removed_at IS NOT NULL OR lost_at IS NOT NULL)',
@@ -174,6 +182,18 @@ export const capacityRowsIn = (tx: Db, locationId: string): CapacityRow[] => sta
 /** One node; undefined where there is none with this id. */
 export const capacityRowOf = (tx: Db, nodeId: string): CapacityRow | undefined =>
   statements(tx).ofNode.get(nodeId) ?? undefined
+/** The nodes whose vms can have this CPU model. */
+export const nodesWithCpuModel = (tx: Db, model: string): ReadonlySet<string> =>
+  new Set(
+    statements(tx)
+      .withCpuModel.all(model)
+      .map(({ id }) => id),
+  )
+/** The CPU models that vms can have on each node of a location; of a node that does not say none. */
+export const cpuModelsIn = (tx: Db, locationId: string): { nodeId: string; model: string }[] =>
+  statements(tx).cpuModelsIn.all(locationId)
+/** The CPU of a node, as it calls itself. */
+export const cpuOf = (tx: Db, nodeId: string): string | undefined => statements(tx).cpu.get(nodeId)?.model ?? undefined
 /** The firmware that a node reports for vms on it; null: nothing beyond BIOS. */
 export const nodeHardware = (tx: Db, nodeId: string): NonNullable<Facts['hardware']> | null => {
   const found = statements(tx).hardware.get(nodeId)?.hardware

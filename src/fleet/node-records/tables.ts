@@ -1,4 +1,4 @@
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Facts } from '../../../agent/protocol/wire.ts'
 
 /** A difference between a node and the database. It is shown; nothing is repaired by itself. */
@@ -67,6 +67,13 @@ export const nodeGuests = sqliteTable('node_guests', {
   memoryMb: integer('memory_mb').notNull(),
   diskGb: integer('disk_gb').notNull(),
 })
+
+/** The CPU models that vms can have on each node; triggers keep them as in its facts. */
+export const nodeCpuModels = sqliteTable(
+  'node_cpu_models',
+  { model: text().notNull(), nodeId: text('node_id').notNull() },
+  (t) => [primaryKey({ columns: [t.model, t.nodeId] })],
+)
 
 export const enrollments = sqliteTable('enrollments', {
   id: text().primaryKey(),

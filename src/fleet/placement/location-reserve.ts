@@ -12,7 +12,7 @@ const live = <N extends Sized>(all: readonly N[], nodes: Live): N[] =>
 
 /**
  * MiB in the reserve of a location. For nodes it is the memory of the largest ones: as much has to be free in all so
- * that their servers find room on the others.
+ * that their servers fit on the others.
  */
 export function reserveMbOf({ reserve, reserveUnit }: Location, all: readonly Sized[], nodes: Live): number {
   if (reserve === 0) return 0

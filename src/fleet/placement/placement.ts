@@ -12,7 +12,7 @@ import { type AddressLack, type AddressNeed, lackingAddresses } from '../../netw
 import { awaitingReports, isReportNear } from '../../network/ip-pools/awaited.ts'
 import { lackingGiven } from '../../network/ip-pools/given.ts'
 import type { Location } from '../locations/model.ts'
-import { hasReported } from '../node-records/queries.ts'
+import { hasReported, nodesWithCpuModel } from '../node-records/queries.ts'
 import type { PoolSpace } from '../storage-pools/queries.ts'
 import { capacityIn, type NodeCapacity } from './capacity.ts'
 import { byGroup, type GroupRule } from './group-rule.ts'
@@ -29,6 +29,8 @@ export type Need = {
   hardware?: Hardware | undefined
   /** Addresses that it brings along, beside those that it needs. */
   given?: readonly string[]
+  /** The CPU model that its vm has; null: that of any node. */
+  cpuModel?: string | null | undefined
   /** Of the placement group that it is in. */
   group?: GroupRule | undefined
 } & AddressNeed
@@ -59,9 +61,11 @@ export const shortageReasons = {
 export type ShortageReason = keyof typeof shortageReasons
 
 /** Judges nodes. `disabledReason`: why one cannot take it, as a text; undefined when it can. */
-export const judgeBy =
-  (tx: Db, need: Need, nodes: Nodes, lackingAddress: LackingAddress) =>
-  (node: NodeCapacity): Judged => {
+export function judgeBy(tx: Db, need: Need, nodes: Nodes, lackingAddress: LackingAddress) {
+  const withModel = need.cpuModel ? nodesWithCpuModel(tx, need.cpuModel) : undefined
+  return (node: NodeCapacity): Judged => {
+    if (withModel && !withModel.has(node.id))
+      return { node, disabledReason: `cannot run the CPU model ${need.cpuModel}` }
     if (need.hardware && !runsOn(tx, node.id, need.hardware)) return { node, disabledReason: WRONG_HARDWARE }
     const shortage = shortageOn(node, need, nodes)
     if (shortage !== undefined) return { node, disabledReason: inWords(shortage, need) }
@@ -71,6 +75,7 @@ export const judgeBy =
     if (broken !== undefined) return { node, disabledReason: broken, breaksGroup: true }
     return { node, disabledReason: nodes.connected(node.id) ? undefined : RECONNECTING }
   }
+}
 
 function inWords(reason: ShortageReason, { storageClass }: Need): string {
   if (storageClass === null) return shortageReasons[reason]

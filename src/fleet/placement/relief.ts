@@ -42,7 +42,7 @@ type Relief<L extends Load, W extends Weight> = {
   loads: readonly L[]
   limit: number
   most: number
-  /** What is on a node and could be moved. Asked once for each node. */
+  /** The workloads of a node that could be moved. Asked once for each node. */
   weightsOn(nodeId: string): readonly W[]
   /** The node that takes it, of those for which `may` holds; undefined: none does. */
   takerOf(weight: W, may: (nodeId: string) => boolean): string | undefined
@@ -63,7 +63,7 @@ export function relieve<L extends Load, W extends Weight>({
   const fullFirst = loads
     .filter((load) => fullness(load) > limit)
     .toSorted((a, b) => fullness(b) - fullness(a) || (a.id < b.id ? -1 : 1))
-  // What leaves a node holds its place there until it is gone, so a node that gives does not take.
+  // A workload holds its place on a node until it has left, so a node that gives does not take.
   const givers = new Set(fullFirst.map(({ id }) => id))
   for (const from of givers) {
     const left = new Set(ask.weightsOn(from))

@@ -5,6 +5,7 @@ import type { Db } from '../../kernel/db/open.ts'
 import { type AttachedPools, supplyOf } from '../../network/ip-pools/allocate.ts'
 import { waitsForNearReport } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
+import { nodesWithCpuModel } from '../node-records/queries.ts'
 import type { PoolSpace } from '../storage-pools/queries.ts'
 import { capacityIn, type NodeCapacity } from './capacity.ts'
 import { beyondReserveMb } from './location-reserve.ts'
@@ -43,7 +44,12 @@ export function stockCounter(tx: Db, nodes: Nodes): (location: Location, need: N
   const supplies = new Map<string, Supply>()
   return (location, need) =>
     stockIn(location, need, nodes, {
-      all: () => remembered(capacities, location.id, () => capacityIn(tx, location.id)),
+      every: () => remembered(capacities, location.id, () => capacityIn(tx, location.id)),
+      able: (all) => {
+        if (location.cpuModel === null) return all
+        const withModel = nodesWithCpuModel(tx, location.cpuModel)
+        return all.filter(({ id }) => withModel.has(id))
+      },
       supply: () => remembered(supplies, `${need.ipv4 > 0} ${need.ipv6Prefix}`, () => supplyOf(tx, need)),
       isReportNear: (nodeIds) => waitsForNearReport(tx, reportsSoon(tx, nodes), { ...need, nodeIds }),
     })
@@ -66,19 +72,25 @@ const saysMost = [
   'closed',
 ] as const
 
-type Reads = { all(): NodeCapacity[]; supply(): Supply; isReportNear(nodeIds: readonly string[]): boolean }
+type Reads = {
+  every(): NodeCapacity[]
+  /** Those that run the CPU model of the location. */
+  able(all: NodeCapacity[]): NodeCapacity[]
+  supply(): Supply
+  isReportNear(nodeIds: readonly string[]): boolean
+}
 /** An order is refused for the reserve where it would be placed otherwise. */
 function stockIn(location: Location, need: Need, nodes: Nodes, reads: Reads): Stock {
   const placed = placedIn(location, need, nodes, reads)
   if (location.reserve === 0 || placed.available === 0) return placed
-  const most = Math.max(0, Math.floor(beyondReserveMb(location, reads.all(), nodes) / need.memoryMb))
+  const most = Math.max(0, Math.floor(beyondReserveMb(location, reads.every(), nodes) / need.memoryMb))
   return most < placed.available ? { available: most, orMore: false, limit: 'reserve', code: 'no_capacity' } : placed
 }
 
 function placedIn(location: Location, need: Need, nodes: Nodes, reads: Reads): Stock {
   const refused = (limit: StockLimit, code: Code): Stock => ({ available: 0, orMore: false, limit, code })
   if (!location.open) return refused('closed', 'location_closed')
-  const all = reads.all()
+  const all = reads.able(reads.every())
   if (!all.length) return refused('no_node', 'no_capacity')
   const supply = reads.supply()
   const parts = partsOf(all, supply).map((part) => partStock(location, part, need, supply, nodes))

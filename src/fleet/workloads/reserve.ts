@@ -86,6 +86,7 @@ export function reserve(
     ...invented(held, given),
     storageClass: held.storageClass ?? null,
     hardware,
+    cpuModel: location.cpuModel,
     given,
     group: group && ruleOf(tx, group),
   }

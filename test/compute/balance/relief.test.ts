@@ -79,7 +79,7 @@ test('suggested moves relieve the full nodes, fill no other up to the limit, and
           expect(fullness(loads.find(({ id }) => id === to)!)).toBeLessThan(limit)
           expect(fullness(after.find(({ id }) => id === to)!)).toBeLessThan(limit)
         }
-        // What is held adds up, and no group has two servers on one node.
+        // The sums add up, and no group has two servers on one node.
         for (const { id, heldMemoryMb, heldDiskGb } of after) {
           const here = there.filter(({ nodeId }) => nodeId === id)
           expect([heldMemoryMb, heldDiskGb]).toEqual([

@@ -1,4 +1,5 @@
 import { applyBalance, getBalance } from '../../../src/compute/balance/balance.ts'
+import { getBaseline } from '../../../src/compute/cpu-baseline/baseline.ts'
 import { getLocation } from '../../../src/fleet/locations/locations.ts'
 import { type Answers, ifAllowed, page } from '../../../src/kernel/web/page.ts'
 import { Action } from '../../components/action.tsx'
@@ -10,9 +11,10 @@ import { OpenState } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { bytes, count, gb, list, mb } from '../../components/words.ts'
 import { duration, modeWords } from '../../compute/transfers/words.tsx'
+import { CpuBaseline } from './cpu-baseline.tsx'
 import { LocationMenu, placementWords } from './list.tsx'
 
-const reads = { location: getLocation, balance: ifAllowed(getBalance) }
+const reads = { location: getLocation, balance: ifAllowed(getBalance), cpu: ifAllowed(getBaseline) }
 type Data = Answers<typeof reads>
 type Location = Data['location']
 type Balance = NonNullable<Data['balance']>
@@ -23,7 +25,7 @@ export const locationPage = page({
   reads,
   title: ({ location }) => location.name,
   nav: 'locations',
-  view: ({ location: l, balance }) => (
+  view: ({ location: l, balance, cpu }) => (
     <>
       <Head
         title={l.name}
@@ -44,6 +46,7 @@ export const locationPage = page({
           <Facts of={figures(l)} />
         </Section>
         {balance && <Suggestions of={balance} />}
+        {cpu && <CpuBaseline of={cpu} />}
       </Live>
     </>
   ),

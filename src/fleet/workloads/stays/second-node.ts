@@ -17,6 +17,8 @@ export type Brought = {
   /** GiB beside its disk, such as that of its snapshots. */
   spareDiskGb: number
   hardware?: Hardware | undefined
+  /** Of its vm; null: that of any node. */
+  cpuModel?: string | null
   volumes?: readonly { volumeId: string; storageClass: string | null; diskGb: number }[]
 }
 /** Where its disk and its extra volumes will be, or why the node cannot hold it, such as `no memory left`. */
@@ -34,10 +36,10 @@ const WAITS_FOR_DELETION = 'has a copy from an earlier move, which waits for its
 
 /** Judges nodes for one workload: for `openArriving` in the same transaction, and to show what each node lacks. */
 export function judgeForMove(tx: Db, workload: Workload, brought: Brought, nodes: Nodes, planned?: Planned) {
-  const { storageClass, spareDiskGb, hardware, volumes = [] } = brought
+  const { storageClass, spareDiskGb, hardware, cpuModel, volumes = [] } = brought
   const disk = { storageClass, diskGb: workload.diskGb + spareDiskGb }
   const group = ruleFor(tx, workload.id, planned)
-  const need = { ...disk, memoryMb: workload.memoryMb, hardware, ipv4: 0, ipv6Prefix: null, group }
+  const need = { ...disk, memoryMb: workload.memoryMb, hardware, cpuModel, ipv4: 0, ipv6Prefix: null, group }
   const judge = judgeBy(tx, need, nodes, (nodeId) => lackingRoute(tx, workload.id, nodeId))
   return (node: NodeCapacity): SecondNode => {
     const there = stayOn(tx, workload.id, node.id)
