@@ -17,14 +17,14 @@ CREATE TABLE node_cpu_models (
   PRIMARY KEY (model, node_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX node_cpu_models_node ON node_cpu_models (node_id);
-INSERT INTO node_cpu_models SELECT DISTINCT m.value, n.id FROM nodes n, json_each(n.facts, '$.cpu.models') m;
+INSERT INTO node_cpu_models SELECT DISTINCT m.value, n.id FROM nodes n, json_each(n.facts, '$.cpuModels') m;
 CREATE TRIGGER node_cpu_models_new AFTER INSERT ON nodes BEGIN
-  INSERT OR IGNORE INTO node_cpu_models SELECT m.value, NEW.id FROM json_each(NEW.facts, '$.cpu.models') m;
+  INSERT OR IGNORE INTO node_cpu_models SELECT m.value, NEW.id FROM json_each(NEW.facts, '$.cpuModels') m;
 END;
 CREATE TRIGGER node_cpu_models_changed AFTER UPDATE OF facts ON nodes
-WHEN NEW.facts ->> '$.cpu.models' IS NOT OLD.facts ->> '$.cpu.models' BEGIN
+WHEN NEW.facts ->> '$.cpuModels' IS NOT OLD.facts ->> '$.cpuModels' BEGIN
   DELETE FROM node_cpu_models WHERE node_id = NEW.id;
-  INSERT OR IGNORE INTO node_cpu_models SELECT m.value, NEW.id FROM json_each(NEW.facts, '$.cpu.models') m;
+  INSERT OR IGNORE INTO node_cpu_models SELECT m.value, NEW.id FROM json_each(NEW.facts, '$.cpuModels') m;
 END;
 CREATE TRIGGER node_cpu_models_removed AFTER UPDATE OF removed_at ON nodes WHEN NEW.removed_at IS NOT NULL BEGIN
   DELETE FROM node_cpu_models WHERE node_id = NEW.id;

@@ -19,7 +19,7 @@ export async function factsOfHost(
   controller: string | undefined,
 ): Promise<Facts> {
   const [found, versions, network] = await Promise.all([virtualisation(), versionsOfHost(), addressesOfHost()])
-  const models = await cpuModelsOfHost(found).catch(() => undefined)
+  const cpuModels = await cpuModelsOfHost(found).catch(() => undefined)
   return {
     hostname: hostname(),
     agentVersion: VERSION,
@@ -27,11 +27,8 @@ export async function factsOfHost(
     os: osName(),
     kernel: release(),
     bootedAt: Number(field('/proc/stat', /^btime (\d+)/m)) * 1000,
-    cpu: {
-      model: field('/proc/cpuinfo', /^model name\s*:\s*(.+)$/m).slice(0, 200),
-      threads: threads(),
-      ...(models && { models }),
-    },
+    cpu: { model: field('/proc/cpuinfo', /^model name\s*:\s*(.+)$/m).slice(0, 200), threads: threads() },
+    ...(cpuModels && { cpuModels }),
     memoryMb: kibOf('MemTotal') >> 10,
     virtualisation: found,
     hardware: hardwareOfHost(),

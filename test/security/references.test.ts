@@ -215,6 +215,7 @@ const compared = new Set([
   'usage.reconcile services.instanceId',
   'balance.apply moves.serverId',
   'balance.apply moves.nodeId',
+  'cpu-baseline.adopt serverIds',
 ])
 
 type Way = {

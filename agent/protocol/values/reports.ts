@@ -14,12 +14,9 @@ export const Facts = t.Object({
   os: line(200),
   kernel: line(200),
   bootedAt: timestamp,
-  cpu: t.Object({
-    model: line(200),
-    threads: t.Integer({ minimum: 1, maximum: 65_536 }),
-    /** The CPU models that vms can have here; left out: not known. */
-    models: t.Optional(t.Array(cpuModel, { maxItems: MOST_CPU_MODELS })),
-  }),
+  cpu: t.Object({ model: line(200), threads: t.Integer({ minimum: 1, maximum: 65_536 }) }),
+  /** The CPU models that vms can have here; left out: not known. */
+  cpuModels: t.Optional(t.Array(cpuModel, { maxItems: MOST_CPU_MODELS })),
   memoryMb: megabytes,
   /** `kvm` only if a probe guest ran with it; `reason` is the finding in words. */
   virtualisation: t.Object(

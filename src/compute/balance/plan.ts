@@ -46,7 +46,9 @@ export function planBalance(call: Planning, location: Location) {
     most: MOST_MOVES,
     weightsOn: (nodeId) => movableOn(call, nodeId),
     takerOf({ server }, may) {
-      const taker = judgeNodes(tx, nodes, server, { capacities: capacities.filter(({ id }) => may(id)), planned })
+      const able = capacities.filter(({ id }) => may(id))
+      if (!able.length) return undefined
+      const taker = judgeNodes(tx, nodes, server, { capacities: able, planned })
         .filter(fits)
         .find(({ broken }) => broken === undefined)
       if (taker) chosen.set(server.id, taker)

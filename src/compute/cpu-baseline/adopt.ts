@@ -56,9 +56,9 @@ export const adoptBaseline = operation({
   },
 })
 
-type Asked = { by: Actor; now: number; model: string | null }
+type Change = { by: Actor; now: number; model: string | null }
 /** Throws `already_done`, `no_capacity` where its node does not run the model, and what its state refuses. */
-function adopt(tx: Tx, target: Server, { by, now, model }: Asked): string | null {
+function adopt(tx: Tx, target: Server, { by, now, model }: Change): string | null {
   cpuActions.mustAllowFor(tx, by, target, 'cpu_model')
   if (target.cpuModel === model) throw new ApiError('already_done', `${target.hostname} has this CPU model already.`)
   if (model !== null && !nodesWithCpuModel(tx, model).has(target.nodeId))

@@ -14,8 +14,8 @@ const statements = prepared(({ $client }) => ({
   ),
   count: $client.prepare<{ n: number }, [string, string | null]>(`SELECT count(*) AS n ${differs}`),
 }))
-type Asked = { id: string; cpuModel: string | null }
+type Wanted = { id: string; cpuModel: string | null }
 /** Servers of a location whose vm has another CPU model than it, or gets it with its next start; by hostname. */
-export const serversOutside = (tx: Db, { id, cpuModel }: Asked, most: number): Outside[] =>
+export const serversOutside = (tx: Db, { id, cpuModel }: Wanted, most: number): Outside[] =>
   statements(tx).outside.all(id, cpuModel, most)
-export const countOutside = (tx: Db, { id, cpuModel }: Asked): number => statements(tx).count.get(id, cpuModel)!.n
+export const countOutside = (tx: Db, { id, cpuModel }: Wanted): number => statements(tx).count.get(id, cpuModel)!.n

@@ -45,8 +45,9 @@ export const servers = sqliteTable('servers', {
   protected: integer({ mode: 'boolean' }).notNull().default(false),
   /** The machine on which the system on its disk was installed. */
   ...columnsOf(hardware),
-  /** The CPU model of its vm; null: all that its node has. `cpuPending`: it runs with the one before until it was off. */
+  /** The CPU model of its vm; null: all that its node has. */
   cpuModel: text('cpu_model'),
+  /** It runs with the one before until it was off. */
   cpuPending: integer('cpu_pending', { mode: 'boolean' }).notNull().default(false),
   bootFirst: text('boot_first').$type<BootFirst>().notNull().default('disk'),
   /** The ISO in its CD drive. */

@@ -1,10 +1,10 @@
 // The reserve of a location: memory that orders leave free for the loss of a node. Moves and drains use it.
+import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Location } from '../locations/model.ts'
 import type { NodeCapacity } from './capacity.ts'
-import type { Nodes } from './placement.ts'
 
 type Sized = Pick<NodeCapacity, 'id' | 'open' | 'memoryMb' | 'heldMemoryMb'>
-type Live = Pick<Nodes, 'connected' | 'isReconnecting'>
+type Live = Pick<AppContext['nodes'], 'connected' | 'isReconnecting'>
 
 /** Nodes that could take servers: what a closed node or one that is away has left helps nobody. */
 const live = <N extends Sized>(all: readonly N[], nodes: Live): N[] =>

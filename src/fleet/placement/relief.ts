@@ -65,7 +65,7 @@ export function relieve<L extends Load, W extends Weight>({
     .toSorted((a, b) => fullness(b) - fullness(a) || (a.id < b.id ? -1 : 1))
   // A workload holds its place on a node until it has left, so a node that gives does not take.
   const givers = new Set(fullFirst.map(({ id }) => id))
-  for (const from of givers) {
+  for (const from of [...givers].slice(0, MOST_GIVERS)) {
     const left = new Set(ask.weightsOn(from))
     while (moves.length < most && fullness(now.get(from)!) > limit) {
       const found = inOrderOfRelief(now.get(from)!, [...left], limit)
@@ -90,5 +90,7 @@ export function relieve<L extends Load, W extends Weight>({
   }
   return { moves, loads: [...now.values()] }
 }
-/** Each one is judged on every node of its location. */
-const MOST_TRIED = 20
+/** Servers of a node that are tried for each move: each is judged on every node that may take it. */
+const MOST_TRIED = 10
+/** The fullest nodes, for which the servers are looked at: a location may be full as a whole. */
+const MOST_GIVERS = 10

@@ -10,10 +10,10 @@ let p: World
 beforeEach(async () => {
   p = await open()
   const models = (node: string, models: readonly string[], cpu = 'Intel Xeon') =>
-    p.db.$client.run("UPDATE nodes SET facts = json_set(facts, '$.cpu', json(?)) WHERE name = ?", [
-      JSON.stringify({ model: cpu, threads: 8, models }),
-      node,
-    ])
+    p.db.$client.run(
+      "UPDATE nodes SET facts = json_set(facts, '$.cpu.model', ?, '$.cpuModels', json(?)) WHERE name = ?",
+      [cpu, JSON.stringify(models), node],
+    )
   models('fra-01', ['qemu64', 'Nehalem', 'Westmere', 'SandyBridge'])
   models('fra-02', ['qemu64', 'Nehalem', 'Westmere'], 'AMD EPYC')
   models('fra-03', ['qemu64', 'Nehalem'])
@@ -131,7 +131,7 @@ test('a reinstallation keeps it, and a new report of a node counts at once', asy
   await p.admin('POST', `/servers/${id}/actions/reinstall`, { imageId: p.image, access: { mode: 'password' } })
   await p.settle()
   expect(onNode(id)).toBe('Westmere')
-  p.db.$client.run("UPDATE nodes SET facts = json_remove(facts, '$.cpu.models') WHERE name = 'fra-02'")
+  p.db.$client.run("UPDATE nodes SET facts = json_remove(facts, '$.cpuModels') WHERE name = 'fra-02'")
   expect((await read()).nodes.map(({ models, runs }: any) => [models, runs])).toEqual([
     [4, true],
     [0, false],

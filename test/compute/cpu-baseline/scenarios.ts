@@ -21,7 +21,7 @@ export const scenarios: readonly Scenario[] = [
     async before(p) {
       const id = await order(p)
       const models = JSON.stringify(['Westmere'])
-      p.db.$client.run("UPDATE nodes SET facts = json_set(facts, '$.cpu.models', json(?))", [models])
+      p.db.$client.run("UPDATE nodes SET facts = json_set(facts, '$.cpuModels', json(?))", [models])
       await p.admin('PUT', `/admin/node-groups/${p.location}/cpu-baseline`, { model: 'Westmere' })
       return id
     },

@@ -30,6 +30,16 @@ beforeAll(async () => {
   await p.settle()
   p.db.$client.run('UPDATE nodes SET memory_mb = reserved_memory_mb + 2 * 2048')
   await p.admin('PATCH', `/admin/node-groups/${p.location}`, { reserve: 1 })
+  for (const [node, models] of [
+    ['fra-01', ['Nehalem', 'Westmere']],
+    ['fra-02', ['Nehalem', 'Westmere']],
+    ['fra-03', ['Nehalem']],
+  ] as const)
+    p.db.$client.run("UPDATE nodes SET facts = json_set(facts, '$.cpuModels', json(?)) WHERE name = ?", [
+      JSON.stringify(models),
+      node,
+    ])
+  await p.admin('PUT', `/admin/node-groups/${p.location}/cpu-baseline`, { model: 'Westmere' })
   pages = {
     locations: { path: '/admin/node-groups' },
     location: { path: `/admin/node-groups/${p.location}` },

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { shop } from '../../identity/resellers/shop.ts'
 import { world } from '../../support/world/panel.ts'
 
-/** Each node has room for three servers of the package. */
+/** Three servers of the package fit on each node. */
 const small = 'UPDATE nodes SET memory_mb = reserved_memory_mb + 3 * 2048'
 
 test('orders leave the reserve of a location free, moves use it, and staff may order from it', async () => {

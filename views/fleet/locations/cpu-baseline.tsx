@@ -53,12 +53,13 @@ function wordsOf({ model, proposed, nodes }: Baseline) {
   if (model !== null) {
     const others = nodes.filter(({ runs }) => !runs).length
     return others
-      ? `New servers have this CPU model. ${count(others, 'node does', 'nodes do')} not run it and get none of them.`
+      ? `New servers have this CPU model. ${count(others, 'node', 'nodes')} cannot run it, and will have none of them.`
       : 'New servers have this CPU model, and every node runs it.'
   }
   return proposed === null
     ? 'New servers have all that the CPU of their node has.'
-    : `New servers have all that the CPU of their node has. All nodes run ${proposed}: set it so that each can take over the servers of the others.`
+    : `New servers have all that the CPU of their node has. All nodes run ${proposed}: with it each can take over ` +
+        'the servers of the others.'
 }
 
 const nodeColumns = ({ model }: Baseline): Column<Node>[] => [
@@ -100,7 +101,7 @@ const serverColumns: readonly Column<Server>[] = [
   { title: 'Node', kind: 'a', width: 24, cell: ({ node }) => node.name },
   {
     title: 'CPU model',
-    kind: 'mid',
+    kind: 'b',
     width: 40,
     cell: ({ model, pending }) => (
       <>

@@ -41,7 +41,7 @@ export const locationPage = page({
           </>
         }
       />
-      <Live id="location" every={10}>
+      <Live id="location" every={30}>
         <Section id="figures" title="Capacity" first>
           <Facts of={figures(l)} />
         </Section>
@@ -108,8 +108,7 @@ const moveColumns: readonly Column<Move>[] = [
     width: 24,
     cell: ({ server }) => <Link href={`/admin/servers/${server.id}`}>{server.hostname}</Link>,
   },
-  { title: 'From', kind: 'a', width: 16, cell: ({ from }) => from.name },
-  { title: 'To', kind: 'a', width: 16, cell: ({ to }) => to.name },
+  { title: 'From and to', kind: 'a', width: 32, cell: ({ from, to }) => `${from.name} → ${to.name}` },
   {
     title: 'How',
     kind: 'mid',
