@@ -102,6 +102,16 @@ describe('a hard group that keeps its servers apart', () => {
     await p.settle()
     expect(await nodeOf(a)).toBe('fra-03')
   })
+  test('binds the plan of a node that is emptied: what it moves counts for the next', async () => {
+    const ids = []
+    for (const name of ['db1', 'db2', 'db3']) ids.push(await order(name, { nodeId: nodes[0]!.id }))
+    const id = await made()
+    for (const one of ids) await add(id, one)
+    const { servers } = await p.admin('GET', `/admin/nodes/${nodes[0]!.id}/drain-plan`)
+    expect(servers.map(({ to }: any) => to?.name).toSorted()).toEqual(['fra-02', 'fra-03', undefined])
+    const { reason } = servers.find(({ to }: any) => to === null)
+    expect(reason).toMatch(/^No node takes it: fra-02 has db\d of the group databases, fra-03 has db\d/)
+  })
   test('leaves out a server that is terminated, and shows when it comes back beside another', async () => {
     const id = await made()
     await p.admin('PATCH', `/admin/nodes/${nodes[1]!.id}`, { open: false })
