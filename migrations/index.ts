@@ -78,12 +78,10 @@ import transfers from './0125_transfers.sql' with { type: 'text' }
 import hashesOfEndedJobs from './0128_hashes_of_ended_jobs.sql' with { type: 'text' }
 import closedNodes from './0135_closed_nodes.sql' with { type: 'text' }
 import drains from './0136_drains.sql' with { type: 'text' }
-import locationReserve from './0141_location_reserve.sql' with { type: 'text' }
-import placementGroups from './0140_placement_groups.sql' with { type: 'text' }
-import movesAtATime from './0145_moves_at_a_time.sql' with { type: 'text' }
 import placementGroups from './0140_placement_groups.sql' with { type: 'text' }
 import locationReserve from './0141_location_reserve.sql' with { type: 'text' }
 import cpuModels from './0142_cpu_models.sql' with { type: 'text' }
+import movesAtATime from './0145_moves_at_a_time.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
