@@ -220,6 +220,10 @@ describe('a placement group', () => {
     for (const part of ['databases', 'db1', 'Each on its own host machine, always'])
       expect([part, own.includes(part)]).toEqual([part, true])
     expect(own.includes('fra-02')).toBe(false)
+    const [{ id: serverId }] = (await p.admin('GET', '/servers?q=db1')).data
+    expect(await html(`/servers/${serverId}/settings`, p.customer.cookie)).toContain(
+      'databases: Each on its own host machine, always',
+    )
     expect(await html(`/admin/placement-groups/${id}`, p.owner.cookie)).toContain('fra-02')
     expect(await html(`/admin/servers/new?ownerId=${p.customer.id}`, p.owner.cookie)).toContain(
       'databases: Each on its own host machine, always',

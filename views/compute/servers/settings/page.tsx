@@ -4,6 +4,7 @@ import { listOfferedImages } from '../../../../src/catalog/images/images.ts'
 import { listPackages } from '../../../../src/catalog/packages/packages.ts'
 import { reinstallOptions, reinstallServer } from '../../../../src/compute/installation/reinstall.ts'
 import { listIsos } from '../../../../src/compute/isos/library.ts'
+import { listGroups } from '../../../../src/compute/placement-groups/groups.ts'
 import { suspendServer, unsuspendServer } from '../../../../src/compute/servers/life/suspend.ts'
 import { terminateServer } from '../../../../src/compute/servers/life/terminate.ts'
 import { setBillingService } from '../../../../src/compute/servers/settings/billing-service.ts'
@@ -25,6 +26,7 @@ import { Live } from '../../../components/live.tsx'
 import { count, exactGb } from '../../../components/words.ts'
 import { InviteFields } from '../../../identity/team/fields.tsx'
 import { AlertSettings } from '../../../platform/alerts/settings.tsx'
+import { GroupOfServer } from '../../placement-groups/of-server.tsx'
 import { MoveServer } from '../../transfers/move.tsx'
 import { BillingService, Rename, RestartPolicy } from '../../workloads/settings.tsx'
 import { Setting } from '../../workloads/settings-entry.tsx'
@@ -59,6 +61,7 @@ const reads = {
   isos: allIfAllowed(listIsos),
   terms: ifAllowed(getResellerAccount),
   alerts: reading(listAlerts, ({ params }) => ({ params })),
+  groups: reading(listGroups, ({ params }) => ({ query: { serverId: params['id'] ?? '' } })),
 }
 type InArea = Answers<typeof reads> & { area: Area }
 
@@ -109,6 +112,7 @@ const Settings = (data: InArea) => (
     <Share server={data.server} />
     <Labels server={data.server} />
     <Protection server={data.server} />
+    <GroupOfServer server={data.server} groups={data.groups} area={data.area} />
     {data.area === '/admin' && <ChangeOwner server={data.server} />}
     {data.area === '/admin' && <MoveServer server={data.server} />}
     <Suspend server={data.server} />
