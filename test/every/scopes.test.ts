@@ -31,6 +31,7 @@ const neighbours: Record<string, readonly string[]> = {
   'servers.move': ['nod'],
   'servers.move-options': ['nod'],
   'nodes.drain-plan': ['srv', 'gpu', 'usr'],
+  'nodes.return-plan': ['srv', 'gpu', 'usr'],
   'drains.list': ['nod', 'usr', 'job'],
   'drains.get': ['nod', 'usr', 'job', 'srv', 'gpu', 'trf'],
   'transfers.list': ['nod', 'usr'],

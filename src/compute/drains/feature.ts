@@ -1,13 +1,17 @@
+import type { NoticeDeclaration } from '../../identity/notices/notify.ts'
 import { second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { advanceDrains } from './advance.ts'
+import { drainsInTrouble } from './attention.ts'
 import { cancelDrain, pauseDrain, resumeDrain, retryServer } from './control.ts'
+import { evacuate } from './evacuate.ts'
 import { draining } from './job.ts'
 import { getDrain, listDrains } from './list.ts'
 import { finishedData, startedData } from './model.ts'
 import { planOfNode } from './plan/node-plan.ts'
 import { drainTarget } from './queries.ts'
+import { returnPlan, returnToNode } from './return.ts'
 import { startDrain } from './start.ts'
 import { drainServers, drains } from './tables.ts'
 
@@ -23,6 +27,11 @@ const errors = {
     status: 409,
     when: 'The drain is in another state than this action needs.',
     remedy: 'Read its state; the message says what it needs.',
+  },
+  node_is_away: {
+    status: 409,
+    when: 'The node is not connected.',
+    remedy: 'Try again when its agent answers.',
   },
   node_is_lost: {
     status: 409,
@@ -42,12 +51,20 @@ const events = {
   'node.drain_started': event('staff only', 'A node is being emptied, or its servers come back', startedData),
   'node.drain_finished': event('staff only', 'A node was emptied, or its servers are back', finishedData),
 }
+const notices = {
+  server_stopped_for_maintenance: {
+    when: 'a server is stopped for maintenance of its host machine',
+    kinds: ['reseller', 'customer'],
+    mail: 'always',
+  },
+} as const satisfies Record<string, NoticeDeclaration>
 declare module '../../kernel/register.ts' {
   interface Names {
     drains: {
       ids: typeof ids
       errors: typeof errors
       events: typeof events
+      notices: typeof notices
       scopes: typeof scopes
       permissions: typeof permissions
     }
@@ -61,13 +78,27 @@ export const drainsFeature = feature({
   ids,
   errors,
   events,
+  notices,
   scopes,
   permissions,
   samples: { atOnce: 2 },
   tables: [drains, drainServers],
   jobs: [draining],
-  operations: [planOfNode, startDrain, listDrains, getDrain, pauseDrain, resumeDrain, retryServer, cancelDrain],
+  operations: [
+    planOfNode,
+    startDrain,
+    listDrains,
+    getDrain,
+    pauseDrain,
+    resumeDrain,
+    retryServer,
+    cancelDrain,
+    evacuate,
+    returnPlan,
+    returnToNode,
+  ],
   auditTargets: [drainTarget],
+  attention: [drainsInTrouble],
   schedule: [
     { everyMs: TURN_EVERY_MS, words: 'moving the servers of a drain', work: ({ db, app }) => advanceDrains(db, app) },
   ],

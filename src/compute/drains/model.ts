@@ -71,6 +71,9 @@ export const drainServerResponse = namedSchema('DrainServer', {
   reason: described(nullable(t.String()), 'Why it failed, was left or waits.'),
   endedAt: nullable(time),
 })
+/** One that maintenance stops, or starts again. */
+export const stoppedServer = t.Object({ id: t.String(), hostname: t.String() })
+
 export const drainDetailResponse = namedSchema('DrainDetail', {
   ...drainResponse.properties,
   servers: described(t.Array(drainServerResponse), 'In the order in which they move.'),

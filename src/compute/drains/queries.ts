@@ -1,5 +1,5 @@
 // The statements about drains.
-import { and, asc, desc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import { newest } from '../../kernel/api/list.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
@@ -107,3 +107,32 @@ export const drainsAtWork = (tx: Db): string[] =>
   statements(tx)
     .stopping.all()
     .map(({ id }) => id)
+
+/** Drains of a node that have ended since it was opened last, the newest first. */
+export const drainsToReturn = (tx: Db, nodeId: string): Drain[] =>
+  tx
+    .select()
+    .from(drains)
+    .where(
+      and(eq(drains.nodeId, nodeId), eq(drains.kind, 'drain'), isNull(drains.returnedAt), isNotNull(drains.finishedAt)),
+    )
+    .orderBy(desc(drains.id))
+    .all()
+/** The workloads that these drains have moved, or stopped; each once. */
+export const returnable = (tx: Db, nodeId: string, state: 'moved' | 'stopped'): string[] => [
+  ...new Set(
+    drainsToReturn(tx, nodeId).flatMap(({ id }) =>
+      serversOfDrain(tx, id)
+        .filter((one) => one.state === state)
+        .map(({ workloadId }) => workloadId),
+    ),
+  ),
+]
+/** Drains of all nodes that have ended and whose node was not opened since, the newest first. */
+export const drainsInMaintenance = (tx: Db): Drain[] =>
+  tx
+    .select()
+    .from(drains)
+    .where(and(eq(drains.kind, 'drain'), isNull(drains.returnedAt), isNotNull(drains.finishedAt)))
+    .orderBy(desc(drains.id))
+    .all()

@@ -10,6 +10,7 @@ import { write } from '../../../src/kernel/db/open.ts'
 import { settleTraffic } from '../../../src/network/traffic/limits.ts'
 import { alertById } from '../../../src/platform/alerts/queries.ts'
 import { tell } from '../../../src/platform/alerts/tell.ts'
+import { addDrain } from '../../support/nodes/drains.ts'
 import { addGpuHost, addGpuOffer } from '../../support/nodes/gpus.ts'
 import { withApp } from '../../support/second-factor.ts'
 import { mailbox } from '../../support/services/mailbox.ts'
@@ -66,6 +67,16 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     const { imageId: _, hostname: __, access: ___, ...waiting } = p.order
     const { body } = await must(p.owner, 'POST', '/admin/servers', waiting)
     return ['server1 is ready to be set up', addressOf(p.customer.id), new RegExp(`^/servers/${body.serverId}$`)]
+  },
+  'src/compute/drains/evacuate.ts': async () => {
+    const id = addDrain(p, p.node.id, p.order.ownerId)
+    const name = (p.db.$client.query('SELECT name FROM nodes WHERE id = ?').get(p.node.id) as { name: string }).name
+    const { body } = await must(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'evacuated' })
+    await p.settle()
+    await must(p.owner, 'POST', `/admin/drains/${id}/actions/evacuate`, { name })
+    await p.settle()
+    expect(p.server(body.serverId).status).toBe('stopped')
+    return ['evacuated is stopped for maintenance', addressOf(p.customer.id), /^\/servers$/]
   },
   'src/compute/backups/notices.ts': async () => {
     const target = { name: 'full', address: 'https://full.example/web/', login: 'node1', secret: 'hidden-1' }

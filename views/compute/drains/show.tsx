@@ -1,10 +1,12 @@
 // A drain: how far it is, what failed, and what can be done about it.
 import { cancelDrain, pauseDrain, resumeDrain, retryServer } from '../../../src/compute/drains/control.ts'
+import { evacuate } from '../../../src/compute/drains/evacuate.ts'
 import { getDrain } from '../../../src/compute/drains/list.ts'
+import { returnToNode } from '../../../src/compute/drains/return.ts'
 import { page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action } from '../../components/action.tsx'
-import { Select } from '../../components/field.tsx'
+import { Check, Select } from '../../components/field.tsx'
 import { Figure, Stats } from '../../components/figures.tsx'
 import { Head } from '../../components/head.tsx'
 import type { IconName } from '../../components/icon.tsx'
@@ -99,7 +101,7 @@ const MovesAtWork = ({ scope }: { scope: string }) => (
 
 function Actions({ drain }: { drain: Drain }) {
   const params = { id: drain.id }
-  if (drain.finishedAt !== null) return null
+  if (drain.finishedAt !== null) return <Afterwards drain={drain} />
   return (
     <>
       {drain.state === 'running' && (
@@ -142,6 +144,69 @@ function Actions({ drain }: { drain: Drain }) {
     </>
   )
 }
+
+/** The ways on from a drain that has ended: stop what is left, and end the maintenance. */
+function Afterwards({ drain: { id, kind, node, counts, returnedAt } }: { drain: Drain }) {
+  if (kind !== 'drain' || returnedAt !== null) return null
+  const left = counts.servers - counts.moved - counts.gone - counts.stopped
+  return (
+    <>
+      <EndMaintenance node={node} moved={counts.moved} stopped={counts.stopped} />
+      {left > 0 && (
+        <Action
+          op={evacuate}
+          params={{ id }}
+          body={{ name: node.name }}
+          label="Stop what is left"
+          tone="bad"
+          title={`Stop what is left on ${node.name}?`}
+          done="They are being stopped"
+          confirm={{
+            type: node.name,
+            keep: 'Let them run',
+            consequences: [
+              `${count(left, 'server')} on ${node.name} ${left === 1 ? 'is' : 'are'} shut down, as far as running.`,
+              'Their owners are told at once, by mail and in the panel.',
+              'They stay off until the maintenance ends; then they are started again.',
+            ],
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+type EndProps = { node: { id: string; name: string }; moved: number; stopped: number }
+export const EndMaintenance = ({ node, moved, stopped }: EndProps) => (
+  <Action
+    op={returnToNode}
+    params={{ id: node.id }}
+    label="End maintenance"
+    icon="play"
+    tone="pri"
+    title={`End the maintenance of ${node.name}?`}
+    done={`${node.name} is open`}
+    leadsTo={`/admin/nodes/${node.id}`}
+    confirm={{
+      keep: 'Keep it closed',
+      consequences: [
+        `${node.name} takes new servers again.`,
+        stopped > 0 && `${count(stopped, 'server')} that ${stopped === 1 ? 'was' : 'were'} stopped there start again.`,
+        moved > 0 && 'Servers that come back move as they left: those that run are off for a moment.',
+      ],
+    }}
+    fields={
+      moved > 0 && (
+        <Check
+          scope={`end-${node.id}`}
+          name="bringBack"
+          label={`Bring ${count(moved, 'server')} back`}
+          hint="Without it they stay where they are."
+        />
+      )
+    }
+  />
+)
 
 /** At most so many failures are shown above the list, which has all of them. */
 const FAILURES_SHOWN = 5

@@ -2,7 +2,8 @@
 
 import { deleteInstance, deleteOwnInstance } from '../../../src/compute/gpu-instances/life/delete.ts'
 import { pageOfList } from '../../../src/compute/gpu-instances/model.ts'
-import { type PowerAction, powerInstance } from '../../../src/compute/gpu-instances/run/power.ts'
+import { powerInstance } from '../../../src/compute/gpu-instances/run/power.ts'
+import type { PowerAction } from '../../../src/compute/gpu-instances/run/power-job.ts'
 import { Action } from '../../components/action.tsx'
 import type { Area } from '../../components/area.ts'
 import type { IconName } from '../../components/icon.tsx'

@@ -1,5 +1,6 @@
 // The power buttons of a server: on its page with words, in lists as entries of the row's menu.
-import { type PowerAction, powerServer } from '../../../src/compute/servers/power.ts'
+import { powerServer } from '../../../src/compute/servers/power.ts'
+import type { PowerAction } from '../../../src/compute/servers/power-job.ts'
 import { Action } from '../../components/action.tsx'
 import type { IconName } from '../../components/icon.tsx'
 import { disabledReason, type Server } from './words.ts'

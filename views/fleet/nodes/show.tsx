@@ -1,3 +1,4 @@
+import { listDrains } from '../../../src/compute/drains/list.ts'
 import { listAllServers } from '../../../src/compute/servers/list.ts'
 import { moveServer } from '../../../src/compute/transfers/move.ts'
 import { listVolumes } from '../../../src/compute/volumes/list.ts'
@@ -12,6 +13,7 @@ import { Live } from '../../components/live.tsx'
 import { Copyable, Empty, Facts, Note, Section } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
 import { bytes, count, mb } from '../../components/words.ts'
+import { Maintenance } from '../../compute/drains/of-node.tsx'
 import { type ListedServer, ServerTable } from '../../compute/servers/table.tsx'
 import { MoveLink } from '../../compute/transfers/move-link.tsx'
 import { JobTable } from '../../platform/jobs/table.tsx'
@@ -24,6 +26,7 @@ const reads = {
   node: getNode,
   servers: ifAllowed(listAllServers, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '50' } })),
   volumes: ifAllowed(listVolumes, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '20' } })),
+  drains: ifAllowed(listDrains, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '1' } })),
   jobs: ifAllowed(listJobs, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '10' } })),
 }
 type Data = Answers<typeof reads>
@@ -41,6 +44,7 @@ export const nodePage = page({
         actions={<NodeActions node={data.node} servers={data.servers?.data ?? []} volumes={data.volumes} />}
       />
       <Warnings node={data.node} />
+      <Maintenance drain={data.drains?.data[0]} />
       <div class="split">
         <div>
           <Host node={data.node} />

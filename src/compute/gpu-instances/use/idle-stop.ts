@@ -15,7 +15,7 @@ import { type Db, type Tx, write } from '../../../kernel/db/open.ts'
 import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
 import { count } from '../../../kernel/words.ts'
 import { type GpuInstance, gpuInstance, instanceById } from '../model.ts'
-import { stopInstance } from '../run/power.ts'
+import { stopInstance } from '../run/power-job.ts'
 import { tellIdleStop } from './notices.ts'
 import { forgetIdleStop, idleMinutesOf, idleStops, keepIdleStop } from './queries.ts'
 
