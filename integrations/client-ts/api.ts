@@ -1099,6 +1099,21 @@ export type Error = {
   }
 }
 
+export type EvacuationStarted = {
+  drainId: string
+  /** They are shut down; the drain shows how far that is. */
+  stopping: ({
+    id: string
+    hostname: string
+  })[]
+  /** They run on, such as those on which a job works. Try again later. */
+  refused: ({
+    id: string
+    hostname: string
+    reason: string
+  })[]
+}
+
 export type Event = {
   id: string
   /** The type of the event; `GET /event-types` lists all. */
@@ -1937,6 +1952,32 @@ export type LocationPage = {
 export type LocationReference = {
   id: string
   name: string
+}
+
+export type MaintenanceEnded = {
+  node: {
+    id: string
+    name: string
+  }
+  /** Started again. */
+  started: ({
+    id: string
+    hostname: string
+  })[]
+  /** The moves back; null: no server comes back. */
+  drain: Drain | null
+}
+
+export type MaintenanceNotice = {
+  /** Owners of servers that are off for it, and of those that cannot move. */
+  recipients: ({
+    id: string
+    name: string
+    servers: (string)[]
+  })[]
+  subject: string
+  /** As the first of them reads it; each is told of the own servers. */
+  paragraphs: (string)[]
 }
 
 export type Membership = {
@@ -2803,6 +2844,37 @@ export type RestoreDrills = {
     at: string
     reason: string
   } | null
+}
+
+export type ReturnPlan = {
+  node: {
+    id: string
+    name: string
+  }
+  servers: (PlannedServer)[]
+  /** Nodes that take some of them. */
+  nodes: (PlannedNode)[]
+  totals: {
+    servers: number
+    moves: number
+    cannotMove: number
+    /** Of those that move: off already, or not set up, so nobody notices. */
+    off: number
+    /** Owners of all of them. */
+    owners: number
+    /** Owners whose server is off for it while it should run. */
+    ownersToTell: number
+    bytes: number
+    /** Until all have moved, so many at once. */
+    expectedSeconds: number
+    longestDowntimeMs: number
+  }
+  atOnce: number
+  /** Stopped by an evacuation, and off since: they are started. */
+  stopped: ({
+    id: string
+    hostname: string
+  })[]
 }
 
 export type ReverseName = {
@@ -4042,17 +4114,17 @@ export interface Operations {
   }
   /** The audit log as a spreadsheet, newest first */
   'audit.export-csv': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** The audit log as a file of JSON lines, newest first */
   'audit.export-jsonl': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** Every change, who made it, from where, and every refused sign-in */
   'audit.list': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
     result: AuditLinePage
   }
   /** Check that the audit log is as it was written and ends where it ended; names the first line that is not */
@@ -4546,6 +4618,15 @@ export interface Operations {
       moves?: "finish" | "cancel"
     }
     result: Drain
+  }
+  /** Stop what is still on a node after its drain, with a notice to the owners */
+  'drains.evacuate': {
+    path: { id: string }
+    body: {
+      /** The name of the node, typed to confirm. */
+      name: string
+    }
+    result: EvacuationStarted
   }
   /** One drain with its servers; follow it until `finishedAt` is set */
   'drains.get': {
@@ -5338,6 +5419,18 @@ export interface Operations {
     }
     result: PrivateNetwork
   }
+  /** Tell the owners of servers that will be off for the maintenance of a node, by notice and mail */
+  'nodes.announce-maintenance': {
+    path: { id: string }
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      startsAt: string
+      endsAt?: string | null
+      /** Words of your own, in a paragraph between ours. */
+      text?: string
+    }
+    result: MaintenanceNotice
+  }
   /** The use of the cards of a node over time, in steps from 10 seconds to a day */
   'nodes.card-metrics': {
     path: { id: string }
@@ -5358,6 +5451,21 @@ export interface Operations {
     path: { id: string }
     query?: { atOnce?: number; maxMbps?: number }
     result: DrainPlan
+  }
+  /** Open a node again, start what an evacuation stopped there, and bring its servers back if wanted */
+  'nodes.end-maintenance': {
+    path: { id: string }
+    body: {
+      /** Its servers come back from where they are. Without it: they stay. */
+      bringBack?: boolean
+      /** So many moves at a time, and no more than the setting. Without it: the setting. */
+      atOnce?: number
+      /** The most megabit per second that a move takes. */
+      maxMbps?: number | null
+      /** continue: a server that could not move is listed, and the others go on. pause: it waits for a person. Without it: continue. */
+      onFailure?: "continue" | "pause"
+    }
+    result: MaintenanceEnded
   }
   /** Create a token that enrolls one node; it is shown only once */
   'nodes.enroll': {
@@ -5492,6 +5600,12 @@ export interface Operations {
     query?: { locationId?: string; sort?: "name" | "-name" | "location" | "-location"; cursor?: string; limit?: number }
     result: NodePage
   }
+  /** Who would be told of the maintenance of a node, and in which words */
+  'nodes.maintenance-notice': {
+    path: { id: string }
+    query?: { startsAt?: string }
+    result: MaintenanceNotice
+  }
   /** Processor, memory, disk and network of a node over time, in steps from 10 seconds to a day */
   'nodes.metrics': {
     path: { id: string }
@@ -5521,6 +5635,11 @@ export interface Operations {
       command: string
       expiresAt: string
     }
+  }
+  /** The servers that can come back to a node after maintenance, how and for how long; and those stopped there */
+  'nodes.return-plan': {
+    path: { id: string }
+    result: ReturnPlan
   }
   /** Revoke the credential of a node at once; its servers run on until it has a new one */
   'nodes.revoke-credential': {
@@ -7586,6 +7705,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'customers.unlock': ['POST', '/customers/{id}/actions/unlock', false],
   'customers.update': ['PATCH', '/customers/{id}', false],
   'drains.cancel': ['POST', '/admin/drains/{id}/actions/cancel', false],
+  'drains.evacuate': ['POST', '/admin/drains/{id}/actions/evacuate', false],
   'drains.get': ['GET', '/admin/drains/{id}', false],
   'drains.list': ['GET', '/admin/drains', false],
   'drains.pause': ['POST', '/admin/drains/{id}/actions/pause', false],
@@ -7678,17 +7798,21 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'networks.list': ['GET', '/networks', false],
   'networks.remove': ['DELETE', '/networks/{id}', false],
   'networks.update': ['PATCH', '/networks/{id}', false],
+  'nodes.announce-maintenance': ['POST', '/admin/nodes/{id}/actions/announce-maintenance', true],
   'nodes.card-metrics': ['GET', '/admin/nodes/{id}/card-metrics', false],
   'nodes.declare-lost': ['POST', '/admin/nodes/{id}/actions/declare-lost', false],
   'nodes.drain-plan': ['GET', '/admin/nodes/{id}/drain-plan', false],
+  'nodes.end-maintenance': ['POST', '/admin/nodes/{id}/actions/end-maintenance', true],
   'nodes.enroll': ['POST', '/admin/node-enrollments', false],
   'nodes.enrollment': ['GET', '/admin/node-enrollments/{id}', false],
   'nodes.get': ['GET', '/admin/nodes/{id}', false],
   'nodes.list': ['GET', '/admin/nodes', false],
+  'nodes.maintenance-notice': ['GET', '/admin/nodes/{id}/maintenance-notice', false],
   'nodes.metrics': ['GET', '/admin/nodes/{id}/metrics', false],
   'nodes.remove': ['DELETE', '/admin/nodes/{id}', false],
   'nodes.remove-with-workloads': ['POST', '/admin/nodes/{id}/actions/remove-with-workloads', false],
   'nodes.renew-enrollment': ['POST', '/admin/nodes/{id}/actions/renew-enrollment', false],
+  'nodes.return-plan': ['GET', '/admin/nodes/{id}/return-plan', false],
   'nodes.revoke-credential': ['POST', '/admin/nodes/{id}/actions/revoke-credential', false],
   'nodes.stop-awaiting': ['POST', '/admin/nodes/{id}/actions/stop-awaiting', false],
   'nodes.update': ['PATCH', '/admin/nodes/{id}', false],

@@ -32,6 +32,7 @@ const neighbours: Record<string, readonly string[]> = {
   'servers.move-options': ['nod'],
   'nodes.drain-plan': ['srv', 'gpu', 'usr'],
   'nodes.return-plan': ['srv', 'gpu', 'usr'],
+  'nodes.maintenance-notice': ['usr'],
   'drains.list': ['nod', 'usr', 'job'],
   'drains.get': ['nod', 'usr', 'job', 'srv', 'gpu', 'trf'],
   'transfers.list': ['nod', 'usr'],

@@ -3,6 +3,7 @@ import { second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { advanceDrains } from './advance.ts'
+import { announceMaintenance, previewNotice } from './announce.ts'
 import { drainsInTrouble } from './attention.ts'
 import { cancelDrain, pauseDrain, resumeDrain, retryServer } from './control.ts'
 import { evacuate } from './evacuate.ts'
@@ -57,6 +58,11 @@ const notices = {
     kinds: ['reseller', 'customer'],
     mail: 'always',
   },
+  maintenance_planned: {
+    when: 'maintenance is planned for the host machine of a server',
+    kinds: ['reseller', 'customer'],
+    mail: 'always',
+  },
 } as const satisfies Record<string, NoticeDeclaration>
 declare module '../../kernel/register.ts' {
   interface Names {
@@ -96,6 +102,8 @@ export const drainsFeature = feature({
     evacuate,
     returnPlan,
     returnToNode,
+    previewNotice,
+    announceMaintenance,
   ],
   auditTargets: [drainTarget],
   attention: [drainsInTrouble],

@@ -78,6 +78,13 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     expect(p.server(body.serverId).status).toBe('stopped')
     return ['evacuated is stopped for maintenance', addressOf(p.customer.id), /^\/servers$/]
   },
+  'src/compute/drains/announce.ts': async () => {
+    await p.admin('POST', '/admin/servers', { ...p.order, hostname: 'announced' })
+    await p.settle()
+    const startsAt = new Date(p.now() + 3_600_000).toISOString()
+    const { body } = await must(p.owner, 'POST', `/admin/nodes/${p.node.id}/actions/announce-maintenance`, { startsAt })
+    return [body.subject, addressOf(p.customer.id), /^\/servers$/]
+  },
   'src/compute/backups/notices.ts': async () => {
     const target = { name: 'full', address: 'https://full.example/web/', login: 'node1', secret: 'hidden-1' }
     const { body: place } = await must(p.owner, 'POST', '/admin/backup-targets/rest', target)

@@ -1,11 +1,12 @@
 // The plan of emptying a node, before anything is started.
+import { announceMaintenance, previewNotice } from '../../../src/compute/drains/announce.ts'
 import { listDrains } from '../../../src/compute/drains/list.ts'
 import { planOfNode } from '../../../src/compute/drains/plan/node-plan.ts'
 import { startDrain } from '../../../src/compute/drains/start.ts'
 import { type Answers, ifAllowed, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action } from '../../components/action.tsx'
-import { Field, Select } from '../../components/field.tsx'
+import { Field, MomentField, Select } from '../../components/field.tsx'
 import { Figure, Meter, Stats } from '../../components/figures.tsx'
 import { Head } from '../../components/head.tsx'
 import { Icon } from '../../components/icon.tsx'
@@ -21,9 +22,11 @@ import { ServerLink, titleOf } from './words.tsx'
 
 const reads = {
   plan: planOfNode,
+  notice: previewNotice,
   drains: ifAllowed(listDrains, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '1' } })),
 }
 type Plan = Answers<typeof reads>['plan']
+type Notice = Answers<typeof reads>['notice']
 type LastDrain = NonNullable<Answers<typeof reads>['drains']>['data'][number] | undefined
 export type PlannedServer = Plan['servers'][number]
 
@@ -32,10 +35,10 @@ export const drainPlanPage = page({
   reads,
   title: ({ plan }) => `Drain ${plan.node.name}`,
   nav: 'nodes',
-  view: ({ plan, drains }) => <PlanPage plan={plan} drain={drains?.data[0]} />,
+  view: ({ plan, notice, drains }) => <PlanPage plan={plan} notice={notice} drain={drains?.data[0]} />,
 })
 
-function PlanPage({ plan, drain }: { plan: Plan; drain: LastDrain }) {
+function PlanPage({ plan, notice, drain }: { plan: Plan; notice: Notice; drain: LastDrain }) {
   const { node, totals } = plan
   return (
     <>
@@ -60,7 +63,12 @@ function PlanPage({ plan, drain }: { plan: Plan; drain: LastDrain }) {
             </span>
           </>
         }
-        actions={<Start plan={plan} drain={drain} />}
+        actions={
+          <>
+            <Start plan={plan} drain={drain} />
+            <Announce plan={plan} notice={notice} />
+          </>
+        }
       />
       {drain && (
         <Note
@@ -169,6 +177,36 @@ const Start = ({ plan: { node, totals, atOnce }, drain }: { plan: Plan; drain: L
             { value: 'pause', label: 'pause and wait for a person' },
           ]}
         />
+      </>
+    }
+  />
+)
+
+/** Tells the owners before; nothing sends it by itself. */
+const Announce = ({ plan: { node }, notice }: { plan: Plan; notice: Notice }) => (
+  <Action
+    op={announceMaintenance}
+    params={{ id: node.id }}
+    label="Tell owners"
+    icon="mail"
+    wide
+    disabledReason={notice.recipients.length === 0 && 'No owner would notice anything.'}
+    title={`Tell owners of the maintenance of ${node.name}?`}
+    submit="Send"
+    done="The owners are told"
+    confirm={{
+      keep: 'Tell nobody',
+      consequences: [
+        `These get a notice and a mail: ${notice.recipients.map(({ name }) => name).join(', ')}.`,
+        <>The first reads: {notice.paragraphs.slice(1).join(' ')}</>,
+        'The drain does not begin by itself at that time.',
+      ],
+    }}
+    fields={
+      <>
+        <MomentField scope="announce" name="startsAt" label="Begins" />
+        <MomentField scope="announce" name="endsAt" label="Ends" nullable />
+        <Field scope="announce" name="text" label="Words of your own" hint="A paragraph of the mail." />
       </>
     }
   />
