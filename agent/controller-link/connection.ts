@@ -65,8 +65,6 @@ const REVOKED_RETRY_MS = 60_000
 const CUT_OFF_RETRY_MS = 30_000
 const EVENTS_AGAIN_MS = 3000
 const SKEW_WORTH_A_WORD_MS = 30_000
-/** A heartbeat waits this long for what it is to tell, less than the time until the next one. */
-const ASK_LIMIT_MS = 8000
 const COPIED_EVERY_MS = 1000
 
 const isToAgent = Compile(ToAgent)
@@ -77,10 +75,7 @@ export class Connection {
   private factsSent = ''
   private stopping = false
   private measuring = new Measuring()
-  private probes: Record<SilentPart, Probe> = {
-    hypervisor: new Probe(ASK_LIMIT_MS),
-    containers: new Probe(ASK_LIMIT_MS),
-  }
+  private probes: Record<SilentPart, Probe>
   /** The key of the certificate of the last connection; undefined where there was no TLS. */
   private pinSeen: string | undefined
   /** The socket of a controller that is older than one that was obeyed. */
@@ -100,6 +95,8 @@ export class Connection {
     private keepPins: (pins: readonly string[]) => void,
   ) {
     supervision.onCrash = (crash) => this.send(crash)
+    const probe = () => new Probe(host.silentAfterMs)
+    this.probes = { hypervisor: probe(), containers: probe() }
     this.consoles = new ConsoleLink(host.consoles)
     this.files = new FilesLink(host.backupFiles)
   }

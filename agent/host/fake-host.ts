@@ -31,7 +31,7 @@ import { openState } from '../state.ts'
 import { VERSION } from '../version.ts'
 import { gpuFacts } from './facts.ts'
 import { hanging, openFaults, whileHanging } from './faults.ts'
-import type { Host } from './host.ts'
+import { type Host, SILENT_AFTER_MS } from './host.ts'
 import { Metering } from './metering.ts'
 import type { HostCounters } from './metrics/counters.ts'
 import { PortSecurity } from './port-security.ts'
@@ -64,6 +64,7 @@ export type FakeSettings = {
   /** Milliseconds from a vm's start until its guest answers. */
   bootMs: number
   heartbeatMs: number
+  silentAfterMs: number
   /** A new value counts as a reboot of the host: every vm is off. */
   bootId: string
 }
@@ -85,6 +86,7 @@ const defaults: FakeSettings = {
   cards: [],
   bootMs: 20,
   heartbeatMs: 10_000,
+  silentAfterMs: SILENT_AFTER_MS,
   bootId: 'first-boot',
 }
 
@@ -125,6 +127,7 @@ export function openFakeHost(
         whileHanging(dataDir, 'pool', pool.name),
       ),
     ),
+    settings.silentAfterMs,
   )
   const backups = new FakeBackups(db)
   const gpus = new FakeGpus(db, dataDir, settings.cards, now)
@@ -174,6 +177,7 @@ export function openFakeHost(
       memoryFreeMb: Math.round(settings.memoryMb * 0.8),
     }),
     heartbeatMs: settings.heartbeatMs,
+    silentAfterMs: settings.silentAfterMs,
     hostCounters: () => countersOf(settings, performance.now()),
     withFaults: openFaults(dataDir, db),
     close: () => {

@@ -62,12 +62,17 @@ export interface Host {
   load(): Promise<Load>
   /** Milliseconds between two heartbeats with their metrics, on a fake host that sends more of them. */
   heartbeatMs?: number
+  /** A part of the host that has not answered for so many milliseconds is silent. */
+  silentAfterMs: number
   /** The use of the host itself since its boot, for its metrics. */
   hostCounters(): HostCounters
   /** Runs a command's work; the fake host injects faults here. */
   withFaults(name: CommandName, workload: string | undefined, work: () => Promise<unknown>): Promise<unknown>
   close(): void
 }
+
+/** A heartbeat waits so long for what it is to tell: less than the time until the next one. */
+export const SILENT_AFTER_MS = 8000
 
 /** The host's figures in a heartbeat. */
 export type Load = { cpuPercent: number; load1: number; memoryFreeMb: number }

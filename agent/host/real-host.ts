@@ -32,7 +32,7 @@ import { decrypting } from '../protocol/for-node.ts'
 import { openState } from '../state.ts'
 import { makePassage } from './directories.ts'
 import { bootIdOfHost, factsOfHost, gpuFacts, loadMeter, machineIdOfHost, oomKillsOfHost } from './facts.ts'
-import type { Host } from './host.ts'
+import { type Host, SILENT_AFTER_MS } from './host.ts'
 import { Metering } from './metering.ts'
 import { countersOfHost } from './metrics/counters.ts'
 import { PortSecurity } from './port-security.ts'
@@ -61,7 +61,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     state,
   )
   const transfers = new SshTransfers(() => state.transfers().map(({ transfer }) => transfer))
-  const storage = new Storage(openPools(dataDir))
+  const storage = new Storage(openPools(dataDir), SILENT_AFTER_MS)
   const backups = new Restic(dataDir)
   const backupFiles = new ResticFiles(backups)
   const backupRuns = new BackupRuns(
@@ -116,6 +116,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
       ...(await gpuFacts({ access, containers, gpus, workspaces })),
     }),
     decrypt: decrypting(identity?.key),
+    silentAfterMs: SILENT_AFTER_MS,
     machineId: machineIdOfHost,
     load: loadMeter(),
     hostCounters: countersOfHost,

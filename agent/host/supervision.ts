@@ -23,8 +23,6 @@ const minute = 60 * second
 /** Workloads that start at the same time. */
 const AT_ONCE = 2
 const CHECK_EVERY_MS = 15 * second
-/** A hypervisor that hangs must not hold up the containers. */
-const LOOK_LIMIT_MS = 8 * second
 /** The pauses before the tries to start a vm again; one crash more in the window, and it stays off. */
 const PAUSES_MS = [0, 15 * second, 60 * second]
 const LONGEST_PAUSE_MS = Math.max(...PAUSES_MS)
@@ -45,7 +43,8 @@ export class Supervision {
   /** Told about each crash as it is found. */
   onCrash: (crash: Crash) => void = () => {}
   private offSince = new Map<string, number>()
-  private looking = { vms: new Probe(LOOK_LIMIT_MS), containers: new Probe(LOOK_LIMIT_MS) }
+  /** A hypervisor that hangs must not hold up the containers. */
+  private looking: Record<'vms' | 'containers', Probe>
   private checking: Promise<void> | undefined
   private wakeUp: (() => void) | undefined
   private oomKills: number
@@ -58,6 +57,8 @@ export class Supervision {
     private inTurn: (workload: string, work: () => Promise<void>) => Promise<void>,
     private now = hostTime.wall,
   ) {
+    const probe = () => new Probe(host.silentAfterMs)
+    this.looking = { vms: probe(), containers: probe() }
     this.oomKills = host.oomKills()
     this.vms = { power: (id) => host.hypervisor.power(id), start: (id) => startVm(host, id) }
     this.containers = { power: (id) => host.containers.power(id), start: (id) => startContainer(host, id) }

@@ -69,7 +69,10 @@ describe('after a boot of the host', () => {
   })
   test('a vm whose storage hangs is no crash: the others start, and it does when its storage answers', async () => {
     const dir = dataDir()
-    writeFileSync(join(dir, 'fake.json'), JSON.stringify({ pools: [{ name: 'fast', totalBytes: 1e12 }] }))
+    writeFileSync(
+      join(dir, 'fake.json'),
+      JSON.stringify({ pools: [{ name: 'fast', totalBytes: 1e12 }], silentAfterMs: 1000 }),
+    )
     const { host } = await hostWithVm(dir)
     const volume = { ...volumeOf(2), pool: 'fast' }
     await obey(host, 'volume.create', { volume, image: imageSource.id, sizeBytes: 1e10 })

@@ -8,7 +8,8 @@ import { controller } from '../controller.ts'
 import { imageSource, portRulesOf, seedOf, vmOf, volumeOf, workloadId } from '../examples.ts'
 import { agentProcess, berthAgent, dataDir } from '../run.ts'
 
-/** An agent waits 8 s for each part. */
+/** An agent waits 8 s for each part; this one less. */
+const SILENT_AFTER_MS = 2000
 const NOTICED_MS = 12_000
 
 describe('what hangs on a node', () => {
@@ -18,7 +19,10 @@ describe('what hangs on a node', () => {
   const hang = (...faults: Hang[]) => writeFileSync(join(dir, 'faults.json'), JSON.stringify(faults))
   beforeAll(async () => {
     const pools = [{ name: 'fast', totalBytes: 2 ** 40 }]
-    writeFileSync(join(dir, 'fake.json'), JSON.stringify({ pools, heartbeatMs: 200, bootMs: 0 }))
+    writeFileSync(
+      join(dir, 'fake.json'),
+      JSON.stringify({ pools, heartbeatMs: 200, bootMs: 0, silentAfterMs: SILENT_AFTER_MS }),
+    )
     const how = ['--controller', fakeController.url, '--token-file', '-', '--name', 'n1', '--data-dir', dir, '--fake']
     expect(await berthAgent(['enroll', ...how], {}, 'good')).toMatchObject({ code: 0 })
     agent = agentProcess(dir)
