@@ -76,6 +76,7 @@ import prefixRanges from './0117_prefix_ranges.sql' with { type: 'text' }
 import rescoping from './0118_rescoping.sql' with { type: 'text' }
 import transfers from './0125_transfers.sql' with { type: 'text' }
 import hashesOfEndedJobs from './0128_hashes_of_ended_jobs.sql' with { type: 'text' }
+import listsOfStates from './0129_lists_of_states.sql' with { type: 'text' }
 import closedNodes from './0135_closed_nodes.sql' with { type: 'text' }
 import drains from './0136_drains.sql' with { type: 'text' }
 import placementGroups from './0140_placement_groups.sql' with { type: 'text' }
@@ -160,6 +161,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0118_rescoping', sql: rescoping },
   { name: '0125_transfers', sql: transfers },
   { name: '0128_hashes_of_ended_jobs', sql: hashesOfEndedJobs },
+  { name: '0129_lists_of_states', sql: listsOfStates },
   { name: '0135_closed_nodes', sql: closedNodes },
   { name: '0136_drains', sql: drains },
   { name: '0140_placement_groups', sql: placementGroups },

@@ -2,7 +2,7 @@ import { everybody } from '../../kernel/api/access.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import { idOf } from '../../kernel/api/query.ts'
 import { listing, pageOfListed, sortsOf } from '../workloads/list.ts'
-import { endedInstance, instanceStatuses, load } from './model.ts'
+import { endedInstance, type InstanceStatus, instanceStatuses, load } from './model.ts'
 import { joinInstances } from './queries.ts'
 import { instanceResponse } from './record.ts'
 import { showInstance } from './show.ts'
@@ -28,7 +28,7 @@ export const { all: listAllInstances, seen: listInstances } = listing(actingInst
     ended: 'Deleted',
     searched: "Part of a name, address or owner, an id, or the billing system's identifier.",
   },
-  states: instanceStatuses,
+  states: { statuses: instanceStatuses.statuses, is: (status: InstanceStatus) => instanceStatuses.is[status] },
   sorts,
   row: instanceResponse,
   product: {

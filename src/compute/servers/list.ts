@@ -1,7 +1,7 @@
 import { packageReference } from '../../catalog/packages/queries.ts'
 import { labelFits } from '../../fleet/labels/queries.ts'
 import { listedKeys } from '../../fleet/workloads/lists/queries.ts'
-import { statuses, statusIs, statusSql } from '../../fleet/workloads/status.ts'
+import { listedAs, statuses, statusSql } from '../../fleet/workloads/status.ts'
 import { customerWithExternalId } from '../../identity/account-records/queries.ts'
 import { own } from '../../identity/team/access.ts'
 import { everybody } from '../../kernel/api/access.ts'
@@ -38,12 +38,13 @@ export const { all: listAllServers, seen: listServers } = listing(actingServer, 
     ended: 'Terminated',
     searched: "Part of a hostname, name, address, MAC address or owner, an id, or the billing system's identifier.",
   },
-  states: { statuses, is: statusIs },
+  states: { statuses, is: listedAs },
   sorts,
   row: serverResponse,
   product: {
     parameters: { packageId: idOf('pkg', 'Only servers with this package.') },
     columns: { packageId: 's.package_id' },
+    id: 's.id',
   },
   join: ({ packageId, sort }) =>
     packageId !== undefined || /^-?package$/.test(sort ?? '') ? serverReference.join('s', 'w.id') : undefined,

@@ -33,12 +33,15 @@ export type Listed = { filter: ListFilter; count(): number }
 type Lists<Row extends TSchema, S extends Sorts> = {
   /** The words of its parameters. `node`: a node of such workloads; `ended`: one that is terminated. */
   words: { many: string; node: string; ended: string; searched: string }
-  /** Its states, and the SQL of each over `workloads w`. */
-  states: { statuses: readonly string[]; is: Readonly<Record<string, string>> }
+  /** Its states, and the SQL of each over `workloads w`. `narrowed`: there are other filters. */
+  states: { statuses: readonly string[]; is(status: string, among: { narrowed: boolean }): string }
   sorts: S
   row: Row
-  /** Its package or offer: the parameter that names it, and the column. */
-  product?: { parameters: Parameters; columns: Readonly<Record<string, string>> }
+  /**
+   * Its package or offer: the parameter that names it, and the column. `id`: the id of the kind's rows, by which their
+   * index has those of one product in order.
+   */
+  product?: { parameters: Parameters; columns: Readonly<Record<string, string>>; id?: string }
   /** The JOIN with the rows of the kind, where this query needs it. */
   join?(query: Query): string | undefined
   /** Parameters of the kind, behind those of every kind: of both lists, and of that of staff. */
@@ -78,11 +81,17 @@ function foundBy(call: ReadContext, kind: string, { states, product, join, more,
   const { tx, actor, query } = call
   const seen = visible(tx, actor)
   const filters: Where[] = [plain(`w.kind = '${kind}'`), seen]
+  const onlyAsksFor = (...names: string[]) =>
+    Object.keys(query).every((name) => ['limit', 'cursor', 'sort', ...names].includes(name))
+  const narrowed = seen.where !== '1' || !onlyAsksFor('status', 'locationId')
   // For staff the terminated are kept for the record; they show when asked for.
-  filters.push(plain(query['status'] ? states.is[query['status']]! : (alive?.(query) ?? 'w.terminated_at IS NULL')))
+  filters.push(
+    plain(query['status'] ? states.is(query['status'], { narrowed }) : (alive?.(query) ?? 'w.terminated_at IS NULL')),
+  )
   const columns = { ownerId: 'w.owner_id', nodeId: 'w.node_id', locationId: 'w.location_id', ...product?.columns }
   for (const [parameter, column] of Object.entries(columns))
     if (query[parameter]) filters.push(exactly(column, query[parameter]))
+  const isOfProduct = Object.keys(product?.columns ?? {}).some((parameter) => query[parameter])
   const { billingServiceId, resellerId, q } = query
   if (billingServiceId) {
     // One that is shared does not show it: it finds it for those only who could read it.
@@ -94,10 +103,8 @@ function foundBy(call: ReadContext, kind: string, { states, product, join, more,
   if (resellerId) filters.push({ where: '(w.owner_id = +? OR w.reseller_id = +?)', values: [resellerId, resellerId] })
   const found = q ? searched(call, kind, q) : undefined
   if (found) filters.push(found)
-  const onlyAsksFor = (...names: string[]) =>
-    Object.keys(query).every((name) => ['limit', 'cursor', 'sort', ...names].includes(name))
   const filter = {
-    ...(found && { from: found.from, id: found.id }),
+    ...(found ? { from: found.from, id: found.id } : { id: isOfProduct ? product?.id : undefined }),
     kind,
     join: join?.(query),
     where: filters.map(({ where }) => `(${where})`).join(' AND '),
