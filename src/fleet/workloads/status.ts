@@ -48,8 +48,8 @@ const caseOf = (is: Readonly<Record<string, string>>) =>
 export const statusSql = caseOf(statusIs)
 
 /**
- * The condition for a status in a list: the index `workloads_status` answers it in the order of ids. `narrowed`: another
- * filter leaves few, so that its index is the one to use.
+ * The condition for a status in a list: the index `workloads_status` answers it in the order of ids. `narrowed`:
+ * another filter leaves few, so its index is the one to use.
  */
 export const listedAs = (status: Status, { narrowed }: { narrowed: boolean }): string =>
   narrowed

@@ -55,9 +55,10 @@ export const isLost = (db: Db, serverId: string): boolean => {
  * Does the job of a move bring the server back, now that the node is lost where it is at home? It is past its point of
  * no return and has not ended, so that the disk which the server left is whole.
  */
-export function comesBack(tx: Tx, serverId: string): boolean {
-  const transfer = transferAtWork(tx, serverId)
-  return transfer?.toNodeId === load(tx, serverId).nodeId && !isGoneNode(tx, transfer.fromNodeId)
+export function comesBack(tx: Tx, workloadId: string): boolean {
+  const transfer = transferAtWork(tx, workloadId)
+  if (!transfer || isGoneNode(tx, transfer.fromNodeId)) return false
+  return load(tx, workloadId).nodeId === transfer.toNodeId
 }
 
 /** The records of the extra volumes among these disks, from now on on this node. */
