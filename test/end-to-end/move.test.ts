@@ -21,6 +21,8 @@ describe.skipIf(note(reason, 'a server that moves'))('a real server that moves',
   const children: Bun.Subprocess[] = []
   const inside = {} as Record<Name, string[]>
   const ids = {} as Record<Name, string>
+  const runAgent = {} as Record<Name, () => Bun.Subprocess>
+  const agents = {} as Record<Name, Bun.Subprocess>
   let live: Installation
   let key: Awaited<ReturnType<typeof newKey>>
   let token = ''
@@ -39,13 +41,14 @@ describe.skipIf(note(reason, 'a server that moves'))('a real server that moves',
     return child
   }
 
+  const childOf = ({ pid }: Bun.Subprocess) =>
+    readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]!
   /** A machine with a libvirt, an SSH server and the program's agent, which reaches the controller on loopback. */
   async function startNode(name: Name, locationId: string) {
     const dir = temporary(`move-${name}`)
     const libvirt = join(dir, 'libvirt')
     const child = await start([...withLibvirt(spaces, name, libvirt), join(support, 'ssh-node.sh'), libvirt])
-    const first = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ')[0]!
-    inside[name] = ['nsenter', '--target', first, '--mount', '--pid', '--net', '--']
+    inside[name] = ['nsenter', '--target', childOf(child), '--mount', '--pid', '--net', '--']
     const machineId = join(dir, 'machine-id')
     writeFileSync(machineId, `${crypto.randomUUID().replaceAll('-', '')}\n`)
     await must(...inside[name], 'mount', '--bind', machineId, '/etc/machine-id')
@@ -56,14 +59,17 @@ describe.skipIf(note(reason, 'a server that moves'))('a real server that moves',
     const home = join(dir, 'agent')
     const to = ['--controller', live.url, '--token-file', file, '--data-dir', home, '--bridge', 'br0']
     await must(...inside[name], 'env', 'PANEL_AGENT_INSECURE=1', ...live.program, 'agent', 'enroll', ...to)
-    children.push(
-      Bun.spawn([...inside[name], ...live.program, 'agent', 'run', '--data-dir', home], {
+    runAgent[name] = () => {
+      const agent = Bun.spawn([...inside[name], ...live.program, 'agent', 'run', '--data-dir', home], {
         stdin: 'ignore',
         stdout: 'ignore',
         stderr: Bun.file(join(dir, 'agent.log')),
         env: withEnvironment(),
-      }),
-    )
+      })
+      children.push(agent)
+      return agent
+    }
+    agents[name] = runAgent[name]()
     const node = await live.until(`node ${name}`, async () =>
       (await live.admin('nodes.list')).data.find(
         (n: any) => n.name === `node-${name}` && n.connected && n.load?.pools.length,
@@ -176,5 +182,31 @@ describe.skipIf(note(reason, 'a server that moves'))('a real server that moves',
     await ended(on.body.jobId)
     expect(await inGuest('cat /root/kept')).toBe('before')
     expect([await powerOn('a'), await powerOn('b')]).toEqual(['running', ''])
+  }, 600_000)
+
+  test('it is suspended at once while its next node is dead, and nothing is left there afterwards', async () => {
+    await inGuest('echo stays >/root/kept && sync')
+    const { body: moving } = await live.api(token, 'POST', `/admin/servers/${server.serverId}/actions/move`, {
+      ...{ nodeId: ids.b, maxMbps: 8 },
+    })
+    const transfer = async () => (await live.api(token, 'GET', `/admin/transfers/${moving.transferId}`)).body
+    await live.until('its copy to begin', async () => (await transfer()).bytesCopied > 0, SECONDS)
+    expect(await powerOn('b')).toBe('shut off')
+    // The agent is the child of `nsenter`, which passes no signal on.
+    process.kill(Number(childOf(agents.b)), 'SIGKILL')
+    await agents.b.exited
+    const isThere = async () => (await live.admin('nodes.list')).data.find((n: any) => n.id === ids.b).connected
+    await live.until('node b to be away', async () => !(await isThere()))
+    const act = async (action: string, body = {}) =>
+      ended((await live.api(token, 'POST', `/servers/${server.serverId}/actions/${action}`, body)).body.jobId)
+    expect(await act('suspend', { reason: 'unpaid' })).toMatchObject({ state: 'succeeded' })
+    expect([await powerOn('a'), await isThere()]).toEqual(['shut off', false])
+    expect(await ended(moving.jobId)).toMatchObject({ state: 'failed', undoPending: true })
+    expect((await transfer()).state).toBe('cancelled')
+    expect(await act('unsuspend')).toMatchObject({ state: 'succeeded' })
+    expect([await powerOn('a'), await inGuest('cat /root/kept')]).toEqual(['running', 'stays'])
+    agents.b = runAgent.b()
+    await isClear('b')
+    await live.until('its undo to be done', async () => !(await ended(moving.jobId)).undoPending)
   }, 600_000)
 })
