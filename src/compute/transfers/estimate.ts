@@ -28,6 +28,8 @@ const MIB = 1024 ** 2
 const USUAL_BYTES_PER_SECOND = 110 * MIB
 /** Reading and hashing a disk, on both nodes at once; measured with SHA-256 on one core of 2026. */
 const READ_BYTES_PER_SECOND = 400 * MIB
+/** Of a disk, so much is written while the rest is compared. */
+const SHARE_WRITTEN = 0.1
 /** A system shuts down and is started again. */
 const RESTART_SECONDS = 20
 const BYTES_PER_MBIT = 125_000
@@ -50,8 +52,9 @@ export function estimate(tx: Db, { mode, bytes, runs, maxMbps }: Moved): { secon
   const copy = bytes / rate
   const read = bytes / READ_BYTES_PER_SECOND
   const restart = runs ? RESTART_SECONDS : 0
-  // After a mirror both disks are compared while the guest is off; after a copy each is read once more.
-  const away = mode === 'near_live' ? read + restart : copy + 2 * read + restart
-  const seconds = mode === 'near_live' ? copy + away : away
+  // A mirror is compared while the guest runs, and afterwards what was written since; after a copy each disk is read
+  // once more.
+  const away = mode === 'near_live' ? read * SHARE_WRITTEN + restart : copy + 2 * read + restart
+  const seconds = mode === 'near_live' ? copy + read + away : away
   return { seconds: Math.ceil(seconds), downtimeMs: runs ? Math.ceil(away) * 1000 : 0 }
 }

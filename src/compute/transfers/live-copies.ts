@@ -63,14 +63,16 @@ export class LiveCopies {
     })
   }
 
-  /** Undefined: its node has said nothing. */
-  of(jobId: string): LiveCopy | undefined {
+  /** Undefined: its node has said nothing. `mostBytes`: of its disks; a node that tells more is not believed. */
+  of(jobId: string, mostBytes: number): LiveCopy | undefined {
     const all = this.heard.get(jobId)
     const [first, last] = [all?.[0], all?.at(-1)]
     if (!first || !last) return undefined
-    const { copiedBytes, totalBytes } = last
+    const totalBytes = Math.min(last.totalBytes, mostBytes)
+    const copiedBytes = Math.min(last.copiedBytes, totalBytes)
     const ms = last.at - first.at
-    const bytesPerSecond = ms > 0 ? Math.max(0, Math.round(((copiedBytes - first.copiedBytes) * 1000) / ms)) : null
+    const sentBytes = copiedBytes - Math.min(first.copiedBytes, copiedBytes)
+    const bytesPerSecond = ms > 0 ? Math.round((sentBytes * 1000) / ms) : null
     return { copiedBytes, totalBytes, bytesPerSecond }
   }
 }

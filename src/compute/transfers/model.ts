@@ -64,7 +64,7 @@ export const transferResponse = namedSchema('Transfer', {
 type Showing = Pick<AppContext, 'clock' | 'liveCopies'> & { tx: Db }
 export function showTransfer({ tx, clock, liveCopies }: Showing, row: Transfer) {
   const now = clock()
-  const live = row.state === 'copying' && row.jobId !== null ? liveCopies.of(row.jobId) : undefined
+  const live = row.state === 'copying' && row.jobId !== null ? liveCopies.of(row.jobId, row.bytesTotal) : undefined
   const named = (id: string) => ({ id, name: nodeById(tx, id)?.name ?? '' })
   const job = row.jobId === null ? undefined : jobFacts(tx, row.jobId)
   const { hostname } = load(tx, row.serverId)

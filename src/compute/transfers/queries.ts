@@ -5,7 +5,7 @@ import type { TimelineSpan } from '../../fleet/workloads/timeline.ts'
 import { newest } from '../../kernel/api/list.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
-import { type Db, prepared } from '../../kernel/db/open.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting, rowBy, updating } from '../../kernel/db/rows.ts'
 import { jobReference } from '../../kernel/jobs/queries.ts'
 import { type Transfer, type TransferMode, type TransferState, transfers } from './tables.ts'
@@ -15,7 +15,20 @@ export type { Transfer }
 export const transferTarget: AuditTarget = { prefix: 'trf', scope: 'servers:read' }
 
 export const transferById = rowBy(transfers, transfers.id)
-export const changeTransfer = updating(transfers, transfers.id)
+const change = updating(transfers, transfers.id)
+/** Parts of a disk that is written while it is copied are sent again; a node that tells more is not believed. */
+const MOST_TIMES_SENT = 8
+/** Nodes tell the amounts, so they are no more than the disks can be. */
+export function changeTransfer(tx: Tx, id: string, given: Parameters<typeof change>[2]) {
+  const { bytesTotal, bytesCopied } = given
+  if (bytesTotal === undefined && bytesCopied === undefined) return change(tx, id, given)
+  const { bytesTotal: mostBytes } = transferById(tx, id)!
+  change(tx, id, {
+    ...given,
+    ...(bytesTotal !== undefined && { bytesTotal: Math.min(bytesTotal, mostBytes) }),
+    ...(bytesCopied !== undefined && { bytesCopied: Math.min(bytesCopied, MOST_TIMES_SENT * mostBytes) }),
+  })
+}
 export const insertTransfer = inserting(transfers)
 
 type Filter = {
@@ -137,6 +150,8 @@ export const figuresSince = (tx: Db, since: number): Figures & { medianDowntimeM
 
 /** So many transfers say how fast the next one will be. */
 const MEASURED = 20
+/** A link of 100 Gbit/s. No node makes the estimates of others by saying that it is faster. */
+const MOST_BYTES_PER_SECOND = 12.5e9
 /** Below this, a copy is over before its speed says anything. */
 const LEAST_BYTES = 256 * 1024 ** 2
 /** The speed of the last copies, in bytes per second: the middle one. Undefined: there was none of some length. */
@@ -150,7 +165,7 @@ export function measuredRate(tx: Db): number | undefined {
     .orderBy(desc(transfers.id))
     .limit(MEASURED)
     .all()
-    .map(({ rate }) => rate)
+    .map(({ rate }) => Math.min(rate, MOST_BYTES_PER_SECOND))
     .sort((a, b) => a - b)
   return rates[Math.floor(rates.length / 2)]
 }
