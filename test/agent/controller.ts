@@ -13,6 +13,9 @@ import {
   type ToAgent,
 } from '../../agent/protocol/wire.ts'
 
+/** A busy machine starts an agent in many seconds. A test has twice this time. */
+const LIMIT_MS = 30_000
+
 export const NODE_ID = 'nod_00000000000000000000000001'
 
 type CallResult = Extract<FromAgent, { type: 'done' | 'failed' }>
@@ -176,14 +179,14 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
     frame: <T extends FromAgent['type']>(
       type: T,
       fits: (frame: Extract<FromAgent, { type: T }>) => boolean = () => true,
-      limitMs = 5000,
+      limitMs = LIMIT_MS,
     ) =>
       waitFor(
         (frame): frame is Extract<FromAgent, { type: T }> => frame.type === type && fits(frame as never),
         `no ${type} frame`,
         limitMs,
       ),
-    async waitConnected(limitMs = 5000) {
+    async waitConnected(limitMs = LIMIT_MS) {
       for (const until = Date.now() + limitMs; Date.now() < until; await Bun.sleep(10)) if (socket) return
       throw new Error('the agent did not connect')
     },
@@ -195,7 +198,7 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
       fakeController.send(key, name, input)
       return fakeController.answer(key, limitMs)
     },
-    answer: (key: string, limitMs = 5000) =>
+    answer: (key: string, limitMs = LIMIT_MS) =>
       waitFor(
         (frame): frame is CallResult => (frame.type === 'done' || frame.type === 'failed') && frame.key === key,
         `no answer to ${key}`,
