@@ -79,6 +79,7 @@ import hashesOfEndedJobs from './0128_hashes_of_ended_jobs.sql' with { type: 'te
 import listsOfStates from './0129_lists_of_states.sql' with { type: 'text' }
 import closedNodes from './0135_closed_nodes.sql' with { type: 'text' }
 import drains from './0136_drains.sql' with { type: 'text' }
+import rollingDrains from './0137_rolling_drains.sql' with { type: 'text' }
 import placementGroups from './0140_placement_groups.sql' with { type: 'text' }
 import locationReserve from './0141_location_reserve.sql' with { type: 'text' }
 import cpuModels from './0142_cpu_models.sql' with { type: 'text' }
@@ -164,6 +165,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0129_lists_of_states', sql: listsOfStates },
   { name: '0135_closed_nodes', sql: closedNodes },
   { name: '0136_drains', sql: drains },
+  { name: '0137_rolling_drains', sql: rollingDrains },
   { name: '0140_placement_groups', sql: placementGroups },
   { name: '0141_location_reserve', sql: locationReserve },
   { name: '0142_cpu_models', sql: cpuModels },

@@ -8,7 +8,7 @@ import type { Permission, Scope } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { write } from '../../src/kernel/db/open.ts'
-import { addDrain } from '../support/nodes/drains.ts'
+import { addDrain, addRolling } from '../support/nodes/drains.ts'
 import { addGpuHost, addGpuImage, addGpuOffer, gpuCard, reportCards } from '../support/nodes/gpus.ts'
 import { addTransfer } from '../support/nodes/transfers.ts'
 import { quickly } from '../support/quick.ts'
@@ -338,6 +338,12 @@ beforeAll(async () => {
   ])
     p.db.$client.run(`DELETE FROM ${table} WHERE ${column} = ?`, [removedDrain])
   add('drain', { label: 'one that was removed', id: removedDrain, never: true, removed: true })
+  const last = addDrain(p, p.node.id, moved!.id)
+  add('drain', { label: 'another drain', id: last })
+  add('rolling maintenance', { label: 'one of a node', id: addRolling(p, p.node.id, last) })
+  const removedRolling = addRolling(p, p.node.id, last)
+  p.db.$client.run('DELETE FROM rolling_drains WHERE id = ?', [removedRolling])
+  add('rolling maintenance', { label: 'one that was removed', id: removedRolling, never: true, removed: true })
   await more(add)
   await thingsOfAdded(add)
   for (const [name, of] of Object.entries(things)) {
@@ -714,6 +720,7 @@ const lists: Readonly<Record<string, List>> = {
   'weakenings.list': { of: 'weakening' },
   'transfers.list': { of: 'transfer' },
   'drains.list': { of: 'drain' },
+  'rolling.list': { of: 'rolling maintenance' },
 }
 /** Lists of what has no operation by its id. */
 const ofNoThing = [

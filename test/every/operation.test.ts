@@ -14,7 +14,7 @@ import { write } from '../../src/kernel/db/open.ts'
 import { openapi } from '../../src/kernel/openapi/openapi.ts'
 import { textOf } from '../kernel/openapi/shape.ts'
 import { golden } from '../support/golden.ts'
-import { addDrain } from '../support/nodes/drains.ts'
+import { addDrain, addRolling } from '../support/nodes/drains.ts'
 import { addGpuHost, addGpuOffer, gpuCard } from '../support/nodes/gpus.ts'
 import { addTransfer } from '../support/nodes/transfers.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
@@ -70,6 +70,7 @@ beforeAll(async () => {
     job: jobId,
     transfer: addTransfer(p, serverId),
     drain: addDrain(p, p.node.id, serverId),
+    'rolling maintenance': addRolling(p, p.node.id, addDrain(p, p.node.id, serverId)),
   }
   const call = async (who: { id: string }, method: string, path: string, body?: unknown) => {
     const reply = await p.call(who as Who, method, path, body)

@@ -34,6 +34,8 @@ const neighbours: Record<string, readonly string[]> = {
   'nodes.return-plan': ['srv', 'gpu', 'usr'],
   'nodes.maintenance-notice': ['usr'],
   'drains.list': ['nod', 'usr', 'job'],
+  'rolling.list': ['nod', 'usr', 'drn'],
+  'rolling.get': ['nod', 'usr', 'drn'],
   'drains.get': ['nod', 'usr', 'job', 'srv', 'gpu', 'trf'],
   'transfers.list': ['nod', 'usr'],
   'transfers.get': ['nod', 'usr'],

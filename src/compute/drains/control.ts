@@ -88,7 +88,7 @@ export const retryServer = operation({
   body: fields({ serverId: t.String({ minLength: 1, maxLength: 40 }) }),
   response: drainResponse,
   refuses: ['drain_ended', 'drain_state'],
-  example: { serverId: 'srv_01jx0000000000000000000000' },
+  example: { serverId: '<server_id>' },
   run(call) {
     const { tx, target, body } = call
     mustBe(tx, target, ['running', 'paused'], 'is being cancelled.')

@@ -13,10 +13,19 @@ import { finishedData, startedData } from './model.ts'
 import { planOfNode } from './plan/node-plan.ts'
 import { drainTarget } from './queries.ts'
 import { returnPlan, returnToNode } from './return.ts'
+import { advanceRollings } from './rolling/advance.ts'
+import { rollingTarget } from './rolling/queries.ts'
+import { cancelRolling, confirmRolling, getRolling, listRollings, startRolling } from './rolling/rolling.ts'
+import { rollingDrains } from './rolling/tables.ts'
 import { startDrain } from './start.ts'
 import { drainServers, drains } from './tables.ts'
 
 const errors = {
+  rolling_maintenance_not_found: {
+    status: 404,
+    when: 'There is no such rolling maintenance.',
+    remedy: 'Check the id.',
+  },
   drain_not_found: { status: 404, when: 'There is no such drain.', remedy: 'Check the id.' },
   drain_at_work: {
     status: 409,
@@ -40,7 +49,7 @@ const errors = {
     remedy: 'Restore its servers elsewhere, or terminate them.',
   },
 } as const
-const ids = { drain: { prefix: 'drn' } } as const
+const ids = { drain: { prefix: 'drn' }, rollingMaintenance: { prefix: 'rol' } } as const
 const scopes = { 'nodes:maintain': { words: 'Empty nodes for maintenance, and bring servers back' } } as const
 const permissions = {
   'nodes.maintain': {
@@ -88,7 +97,7 @@ export const drainsFeature = feature({
   scopes,
   permissions,
   samples: { atOnce: 2 },
-  tables: [drains, drainServers],
+  tables: [drains, drainServers, rollingDrains],
   jobs: [draining],
   operations: [
     planOfNode,
@@ -104,10 +113,22 @@ export const drainsFeature = feature({
     returnToNode,
     previewNotice,
     announceMaintenance,
+    startRolling,
+    listRollings,
+    getRolling,
+    confirmRolling,
+    cancelRolling,
   ],
-  auditTargets: [drainTarget],
+  auditTargets: [drainTarget, rollingTarget],
   attention: [drainsInTrouble],
   schedule: [
-    { everyMs: TURN_EVERY_MS, words: 'moving the servers of a drain', work: ({ db, app }) => advanceDrains(db, app) },
+    {
+      everyMs: TURN_EVERY_MS,
+      words: 'moving the servers of a drain',
+      work: ({ db, app }) => {
+        advanceDrains(db, app)
+        advanceRollings(db, app)
+      },
+    },
   ],
 })

@@ -1,6 +1,17 @@
 import { newId } from '../../../src/kernel/db/ids.ts'
 import type { World } from '../world/panel.ts'
 
+/** The record of maintenance of this node alone, which is being emptied; answers its id. */
+export function addRolling(p: Pick<World, 'db' | 'now'>, nodeId: string, drainId: string): string {
+  const id = newId('rol')
+  p.db.$client.run(
+    `INSERT INTO rolling_drains VALUES (?1, 'running', 'draining', json_array(?2), 0, 'person', 0, NULL, NULL, ?3, NULL,
+       '{"id":"usr_x","name":"Ada"}', ?4, NULL)`,
+    [id, nodeId, drainId, p.now()],
+  )
+  return id
+}
+
 /** The record of a drain of the node that has ended and moved this server; answers its id. */
 export function addDrain(p: Pick<World, 'db' | 'now'>, nodeId: string, serverId: string): string {
   const id = newId('drn')

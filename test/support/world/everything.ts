@@ -10,7 +10,7 @@ import type { Operation } from '../../../src/kernel/api/operation.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
 import type { Feature } from '../../../src/kernel/feature.ts'
 import { added, operations, registry } from '../../every/toy-feature/every-feature.ts'
-import { addDrain } from '../nodes/drains.ts'
+import { addDrain, addRolling } from '../nodes/drains.ts'
 import { addGpuHost, addGpuOffer, reportCards } from '../nodes/gpus.ts'
 import { givePassword, person, withApp } from '../second-factor.ts'
 import { panel, type Who, world } from './panel.ts'
@@ -244,7 +244,7 @@ async function make(features: readonly Feature[]) {
     secret,
     recoveryCodes,
   }
-  addDrain(p, node.id, serverId)
+  addRolling(p, node.id, addDrain(p, node.id, serverId))
   const snapshot = p.snapshot()
   p.close()
   return { snapshot, known: { ...ours, nodeId: node.id } }

@@ -1,0 +1,89 @@
+import { expect, test } from 'bun:test'
+import { advanceRollings } from '../../../src/compute/drains/rolling/advance.ts'
+import type { World } from '../../support/world/panel.ts'
+import { nodeNamed } from '../transfers/world.ts'
+import { homes, open, ordered, turn } from './world.ts'
+
+const read = (p: World, id: string) => p.admin('GET', `/admin/rolling-maintenance/${id}`)
+/** Turns until the maintenance waits for the end of some work, or has ended. */
+async function played(p: World, id: string) {
+  for (let i = 0; i < 60; i++) {
+    await turn(p)
+    advanceRollings(p.db, p.controller.app)
+    const rolling = await read(p, id)
+    if (rolling.finishedAt !== null || rolling.phase === 'working') return rolling
+  }
+  throw new Error('it does not end')
+}
+const begin = (p: World, names: string[], body: object = {}) =>
+  p.admin('POST', '/admin/rolling-maintenance', { nodeIds: names.map((name) => nodeNamed(p, name)), ...body })
+const two = async (p: World) => {
+  await ordered(p, 'web01')
+  await p.admin('POST', '/admin/servers', { ...p.order, hostname: 'web02', nodeId: nodeNamed(p, 'fra-02') })
+  await p.settle()
+}
+
+test('nodes are emptied one after another, each waits for its confirmation, and servers come back', async () => {
+  using p = await open()
+  await two(p)
+  const { id } = await begin(p, ['fra-01', 'fra-02'], { bringBack: true })
+  const first = await played(p, id)
+  expect(first).toMatchObject({ state: 'running', phase: 'working', node: { name: 'fra-01' }, done: 0 })
+  expect((await homes(p))['fra-01']).toBe(0)
+  expect((await p.admin('GET', `/admin/nodes/${nodeNamed(p, 'fra-02')}`)).open).toBe(true)
+  await p.crash()
+  await p.settle()
+  expect(await played(p, id)).toMatchObject({ phase: 'working', node: { name: 'fra-01' } })
+  await p.admin('POST', `/admin/rolling-maintenance/${id}/actions/confirm`)
+  const second = await played(p, id)
+  expect(second).toMatchObject({ phase: 'working', node: { name: 'fra-02' }, done: 1 })
+  expect(await homes(p)).toMatchObject({ 'fra-01': expect.any(Number), 'fra-02': 0 })
+  await p.admin('POST', `/admin/rolling-maintenance/${id}/actions/confirm`)
+  expect(await played(p, id)).toMatchObject({ state: 'done', done: 2, node: null })
+  expect(await homes(p)).toEqual({ 'fra-01': 1, 'fra-02': 1, 'fra-03': 0 })
+  const again = await p.call(p.owner, 'POST', `/admin/rolling-maintenance/${id}/actions/confirm`)
+  expect([again.status, again.body.error.code]).toEqual([409, 'drain_ended'])
+})
+
+test('a restart of the node is the sign to go on, where that was chosen', async () => {
+  using p = await open()
+  await two(p)
+  const { id } = await begin(p, ['fra-01'], { waitsFor: 'reboot' })
+  expect((await played(p, id)).phase).toBe('working')
+  expect((await played(p, id)).phase).toBe('working')
+  p.db.$client.run("UPDATE nodes SET facts = json_set(facts, '$.bootedAt', 1800000000000) WHERE id = ?", [p.node.id])
+  expect(await played(p, id)).toMatchObject({ state: 'done' })
+  expect((await p.admin('GET', `/admin/nodes/${p.node.id}`)).open).toBe(true)
+})
+
+test('it stops at the first node that does not become empty', async () => {
+  using p = await open()
+  const held = await ordered(p, 'git01')
+  await p.admin('POST', `/servers/${held}/snapshots`, { name: 'before' })
+  await p.settle()
+  const { id } = await begin(p, ['fra-01', 'fra-02'])
+  expect(await played(p, id)).toMatchObject({ state: 'failed', reason: 'fra-01 is not empty: 1 could not move.' })
+  expect((await p.admin('GET', '/admin/drains')).total).toBe(1)
+  expect((await p.admin('GET', `/admin/nodes/${nodeNamed(p, 'fra-02')}`)).open).toBe(true)
+})
+
+test('what cannot begin is refused, and nothing happens', async () => {
+  using p = await open()
+  await two(p)
+  const id = p.node.id
+  await p.admin('POST', `/admin/nodes/${id}/actions/drain`, {})
+  const before = p.fingerprint(['audit'])
+  const refused = async (body: object) => {
+    const { status, body: answer } = await p.call(p.owner, 'POST', '/admin/rolling-maintenance', body)
+    return [status, answer.error.code]
+  }
+  expect(await refused({ nodeIds: [id] })).toEqual([409, 'drain_at_work'])
+  expect(await refused({ nodeIds: [nodeNamed(p, 'fra-02'), nodeNamed(p, 'fra-02')] })).toEqual([
+    422,
+    'validation_failed',
+  ])
+  expect(p.fingerprint(['audit'])).toBe(before)
+  const { id: cancelled } = await begin(p, ['fra-02'])
+  const ended = await p.admin('POST', `/admin/rolling-maintenance/${cancelled}/actions/cancel`)
+  expect(ended).toMatchObject({ state: 'cancelled', node: null })
+})
