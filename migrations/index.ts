@@ -84,6 +84,7 @@ import placementGroups from './0140_placement_groups.sql' with { type: 'text' }
 import locationReserve from './0141_location_reserve.sql' with { type: 'text' }
 import cpuModels from './0142_cpu_models.sql' with { type: 'text' }
 import movesAtATime from './0145_moves_at_a_time.sql' with { type: 'text' }
+import locationMoves from './0146_location_moves.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -170,4 +171,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0141_location_reserve', sql: locationReserve },
   { name: '0142_cpu_models', sql: cpuModels },
   { name: '0145_moves_at_a_time', sql: movesAtATime },
+  { name: '0146_location_moves', sql: locationMoves },
 ]

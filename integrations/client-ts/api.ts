@@ -1922,6 +1922,8 @@ export type Location = {
   reserveUnit: "nodes" | "percent" | "gb"
   /** The CPU model of new servers; null: all that their node has. */
   cpuModel: string | null
+  /** The ids of the locations to which its servers may move. */
+  movesTo: (string)[]
   nodes: number
   connectedNodes: number
   /** Connected until a moment ago; expected back within a minute. */
@@ -2053,6 +2055,8 @@ export type MoveOption = {
   reason: string | null
   /** What speaks against it, such as the soft rule of a placement group. */
   note: string | null
+  /** It gets new addresses there: `readdress` allows that. */
+  newAddresses: boolean
   /** Of its memory that is held now. */
   memoryPercent: number | null
   memoryPercentAfter: number | null
@@ -2084,7 +2088,7 @@ export type MoveOptions = {
   expectedDowntimeMs: number
   /** What its owner notices, in sentences. */
   changes: (string)[]
-  /** The node that placement chooses; null: none fits. */
+  /** The node that placement chooses; null: none fits on which it keeps its addresses. */
   chosen: {
     id: string
     name: string
@@ -5341,6 +5345,15 @@ export interface Operations {
       state: "queued" | "running" | "succeeded" | "failed"
     }
   }
+  /** To which other locations staff may move the servers of this one; they get new addresses there */
+  'locations.allow-moves': {
+    path: { id: string }
+    body: {
+      /** In place of those that were allowed. The way back is allowed at the other location. */
+      locationIds: (string)[]
+    }
+    result: Location
+  }
   /** Add a location: a group of nodes with a placement rule */
   'locations.create': {
     body: {
@@ -6665,6 +6678,8 @@ export interface Operations {
       mode?: "auto" | "cold"
       /** The most megabit per second that its copy takes. */
       maxMbps?: number | null
+      /** It may go where it gets new addresses: to nodes whose pools do not carry its own, also in locations to which its location allows moves. Its owner is told by mail. */
+      readdress?: boolean
       /** It waits until this time, at most 30 days ahead, and is planned again then. Until then nothing is held for it. Null: now. */
       startsAt?: string | null
     }
@@ -7859,6 +7874,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'jobs.get': ['GET', '/jobs/{jobId}', false],
   'jobs.list': ['GET', '/jobs', false],
   'jobs.log': ['GET', '/jobs/{jobId}/log', false],
+  'locations.allow-moves': ['PUT', '/admin/node-groups/{id}/moves', false],
   'locations.create': ['POST', '/admin/node-groups', false],
   'locations.get': ['GET', '/admin/node-groups/{id}', false],
   'locations.list': ['GET', '/admin/node-groups', false],

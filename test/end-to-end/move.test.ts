@@ -26,6 +26,7 @@ describe.skipIf(note(reason, 'a server that moves'))('a real server that moves',
   let live: Installation
   let key: Awaited<ReturnType<typeof newKey>>
   let token = ''
+  let lan = ''
   let server: { serverId: string; jobId: string; ipv4: string }
 
   const withEnvironment = () => ({ ...process.env, ...live.env }) as Record<string, string>
@@ -97,10 +98,11 @@ describe.skipIf(note(reason, 'a server that moves'))('a real server that moves',
     await spaces.bridge('switch', ['p0', 'p1', 'p2'])
     const locationId = (await live.admin('locations.create', { name: 'Lab' })).id
     for (const name of names) await startNode(name, locationId)
-    await live.admin('pools.create', {
+    const { id } = await live.admin('pools.create', {
       ...{ name: 'lan', network: '10.78.0.0/24', gateway: '10.78.0.1', first: '10.78.0.10', last: '10.78.0.20' },
       nodeIds: [ids.a, ids.b],
     })
+    lan = id
     const packageId = (await live.admin('packages.create', { name: 'Tiny', vcpus: 1, memoryMb: 128, diskGb: 1 })).id
     copyFileSync(guestImage, `${live.dir}/incoming/tiny.qcow2`)
     const imageId = (await live.admin('images.import', { file: 'tiny.qcow2', name: 'Tiny Linux' })).id
@@ -208,5 +210,20 @@ describe.skipIf(note(reason, 'a server that moves'))('a real server that moves',
     agents.b = runAgent.b()
     await isClear('b')
     await live.until('its undo to be done', async () => !(await ended(moving.jobId)).undoPending)
+  }, 600_000)
+
+  test('it gets the addresses of its next node where that does not carry its own, and has them inside', async () => {
+    await live.admin('pools.attach', { id: lan, nodeIds: [ids.a] })
+    await live.admin('pools.create', {
+      ...{ name: 'lan-b', network: '10.78.0.0/24', gateway: '10.78.0.1', first: '10.78.0.30', last: '10.78.0.31' },
+      nodeIds: [ids.b],
+    })
+    const before = server.ipv4
+    expect(await move('b', { readdress: true })).toMatchObject({ mode: 'near_live', state: 'finished', error: null })
+    server = { ...server, ipv4: (await live.api(token, 'GET', `/servers/${server.serverId}`)).body.ipv4 }
+    expect([before, server.ipv4]).toEqual(['10.78.0.10', '10.78.0.30'])
+    expect(await inGuest('cat /root/kept; ip -4 -o address')).toMatch(/^stays[\s\S]*10\.78\.0\.30\/24/)
+    expect(await inGuest('ip -4 -o address; ip route')).not.toContain(before)
+    await isClear('a')
   }, 600_000)
 })

@@ -207,7 +207,8 @@ function ActionDialog(props: ActionProps & { id: string }) {
   )
 }
 
-const TypeToConfirm = ({ id, text }: { id: string; text: string }) => (
+/** The field of what must not happen by mistake: the button with `data-gated` waits for the text. */
+export const TypeToConfirm = ({ id, text }: { id: string; text: string }) => (
   <div class="f">
     <label for={id}>
       Type <code>{text}</code> to confirm

@@ -16,6 +16,7 @@ import { moveOptions } from './options.ts'
 import { transferFigures } from './progress/figures.ts'
 import { timelineOfMoves } from './progress/timeline.ts'
 import { transferTarget } from './queries.ts'
+import { tellOfReaddressing, transferNotices } from './readdressing/tell.ts'
 import { transferActions } from './states.ts'
 import { transfers } from './tables.ts'
 
@@ -50,12 +51,14 @@ declare module '../../kernel/register.ts' {
       events: typeof events
       scopes: typeof scopes
       permissions: typeof permissions
+      notices: typeof transferNotices
     }
   }
 }
 
 /** Causes of failed jobs, in words for everybody. */
 const failures = {
+  address_taken: 'An address that was kept for it was given to somebody else.',
   checksum_differs: 'What arrived on the other host machine is not what was sent.',
   does_not_converge: 'It writes to its disks faster than they can be copied.',
   disk_differs: 'The disk on the other host machine has another size.',
@@ -111,6 +114,8 @@ export const transfersFeature = feature({
   ],
   auditTargets: [transferTarget],
   timeline: [timelineOfMoves],
+  notices: transferNotices,
+  onEvent: tellOfReaddressing,
   nav: [
     {
       kinds: ['staff'],

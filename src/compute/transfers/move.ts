@@ -31,6 +31,13 @@ export const moveServer = operation({
         'The most megabit per second that its copy takes.',
       ),
     ),
+    readdress: t.Optional(
+      described(
+        t.Boolean(),
+        'It may go where it gets new addresses: to nodes whose pools do not carry its own, also in locations to ' +
+          'which its location allows moves. Its owner is told by mail.',
+      ),
+    ),
     startsAt: t.Optional(
       described(
         nullable(time),

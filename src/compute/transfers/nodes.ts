@@ -1,6 +1,6 @@
 // Which nodes can take a server, for one that is about to move and for people who look before: in the words of
 // placement.
-import { locationById } from '../../fleet/locations/queries.ts'
+import { locationById, movesFrom } from '../../fleet/locations/queries.ts'
 import { managementAddressOf, nodeNamesById } from '../../fleet/node-records/queries.ts'
 import { capacityIn, type NodeCapacity } from '../../fleet/placement/capacity.ts'
 import { byRuleOf, type Nodes } from '../../fleet/placement/placement.ts'
@@ -13,6 +13,7 @@ import type { Db } from '../../kernel/db/open.ts'
 import { lackingRoute } from '../../network/ip-pools/given.ts'
 import type { Server } from '../server-records/model.ts'
 import { isEmpty } from './movable.ts'
+import { addressNeedOf, readdressObstacle } from './readdressing/addresses.ts'
 
 type Named = { nodeId: string; name: string; capacity: NodeCapacity | undefined }
 /** A node that takes it, with the pool for its disk and those for its extra volumes. */
@@ -22,6 +23,8 @@ export type FitNode = Named & {
   volumes: ArrivingVolume[]
   /** How it breaks the rule of the server's group, which is soft. */
   broken: string | undefined
+  /** Its pools do not carry the server's addresses: the server gets others there. */
+  newAddresses: boolean
 }
 type UnfitNode = Named & {
   disabledReason: string
@@ -32,24 +35,37 @@ type UnfitNode = Named & {
 export type JudgedNode = FitNode | UnfitNode
 export const fits = (node: JudgedNode): node is FitNode => node.disabledReason === undefined
 
-type Judging = { only?: string | undefined; capacities?: readonly NodeCapacity[]; planned?: Planned }
+type Judging = {
+  only?: string | undefined
+  capacities?: readonly NodeCapacity[]
+  planned?: Planned
+  readdress?: boolean | undefined
+}
 /**
  * Every node but its own: those that fit in the order in which its location takes them, then the others by name.
  * `only`: this node alone. `capacities`: of its location, where a plan has promised some of them; `planned`: to whom.
+ * `readdress`: also those where it gets new addresses, behind the others: of its location, and of those to which its
+ * location allows moves.
  */
 export function judgeNodes(
   tx: Db,
   nodes: Nodes,
   server: Server,
-  { only, capacities, planned }: Judging = {},
+  { only, capacities, planned, readdress = false }: Judging = {},
 ): JudgedNode[] {
   const isMeant = (id: string) => id !== server.nodeId && (only === undefined || id === only)
   const near = (capacities ?? capacityIn(tx, server.locationId)).filter(({ id }) => isMeant(id))
-  const judged = near.map(judgeOf(tx, nodes, server, planned))
+  const here = near.map(judgeOf(tx, nodes, server, { planned }))
+  const judged = readdress ? [...here.map(readdressing(tx, nodes, server)), ...far(tx, nodes, server, isMeant)] : here
   const order = byRuleOf(locationById(tx, server.locationId)!)
   const breaks = ({ broken }: FitNode) => Number(broken !== undefined)
-  const fitting = judged.filter(fits).sort((a, b) => breaks(a) - breaks(b) || order(a.capacity!, b.capacity!))
-  const known = new Set(near.map(({ id }) => id))
+  const fitting = judged
+    .filter(fits)
+    .sort(
+      (a, b) =>
+        Number(a.newAddresses) - Number(b.newAddresses) || breaks(a) - breaks(b) || order(a.capacity!, b.capacity!),
+    )
+  const known = new Set(judged.map(({ nodeId }) => nodeId))
   const elsewhere = nodeNamesById(tx)
     .filter(({ id }) => isMeant(id) && !known.has(id))
     .map(({ id, name }) => unfit({ nodeId: id, name, capacity: undefined }, 'in another location'))
@@ -57,13 +73,30 @@ export function judgeNodes(
   return [...fitting, ...others]
 }
 
+/** A node of its location that lacks its addresses alone, judged anew with other addresses. */
+function readdressing(tx: Db, nodes: Nodes, server: Server) {
+  const judge = judgeOf(tx, nodes, server, { newAddresses: true })
+  return (node: JudgedNode): JudgedNode => {
+    if (fits(node) || !node.lacksAddress) return node
+    const anew = judge(node.capacity!)
+    return fits(anew) ? anew : node
+  }
+}
+/** The nodes of the locations to which its location allows moves. */
+const far = (tx: Db, nodes: Nodes, server: Server, isMeant: (id: string) => boolean): JudgedNode[] =>
+  movesFrom(tx, server.locationId)
+    .flatMap((locationId) => capacityIn(tx, locationId))
+    .filter(({ id }) => isMeant(id))
+    .map(judgeOf(tx, nodes, server, { newAddresses: true }))
+
 const unfit = (
   node: Named,
   disabledReason: string,
   { lacksAddress = false, breaksGroup = false }: Partial<UnfitNode> = {},
 ): UnfitNode => ({ ...node, disabledReason, lacksAddress, breaksGroup })
 
-function judgeOf(tx: Db, nodes: Nodes, server: Server, planned: Planned | undefined) {
+type HowJudged = { planned?: Planned | undefined; newAddresses?: boolean }
+function judgeOf(tx: Db, nodes: Nodes, server: Server, { planned, newAddresses = false }: HowJudged) {
   const classOf = (pool: string) => poolSpaceOf(tx, { nodeId: server.nodeId, pool })?.class ?? null
   const volumes = volumesOf(tx, server.id).map(({ id, pool, sizeGb }) => ({
     volumeId: id,
@@ -72,17 +105,20 @@ function judgeOf(tx: Db, nodes: Nodes, server: Server, planned: Planned | undefi
   }))
   const hardware = isEmpty(server) ? undefined : server
   const brought = { storageClass: classOf(server.pool), spareDiskGb: 0, hardware, cpuModel: server.cpuModel, volumes }
-  const judge = judgeForMove(tx, server, brought, nodes, planned)
+  const obstacle = newAddresses ? readdressObstacle(tx, server) : undefined
+  const readdress = newAddresses ? addressNeedOf(tx, server.id) : undefined
+  const judge = judgeForMove(tx, server, { ...brought, readdress }, nodes, planned)
   return (capacity: NodeCapacity): JudgedNode => {
     const node = { nodeId: capacity.id, name: capacity.name, capacity }
+    if (obstacle !== undefined) return unfit(node, obstacle, { lacksAddress: true })
     const there = judge(capacity)
     if ('disabledReason' in there)
       return unfit(node, there.disabledReason, {
-        lacksAddress: lackingRoute(tx, server.id, capacity.id) !== undefined,
+        lacksAddress: !newAddresses && lackingRoute(tx, server.id, capacity.id) !== undefined,
         breaksGroup: there.breaksGroup === true,
       })
     if (hardware && managementAddressOf(tx, capacity.id) === undefined)
       return unfit(node, 'no address between the nodes')
-    return { ...node, disabledReason: undefined, ...there }
+    return { ...node, disabledReason: undefined, newAddresses, ...there }
   }
 }

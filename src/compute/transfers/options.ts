@@ -19,6 +19,7 @@ const option = namedSchema('MoveOption', {
   possible: t.Boolean(),
   reason: described(nullable(t.String()), 'Why it is not possible, in the words of placement.'),
   note: described(nullable(t.String()), 'What speaks against it, such as the soft rule of a placement group.'),
+  newAddresses: described(t.Boolean(), 'It gets new addresses there: `readdress` allows that.'),
   memoryPercent: described(nullable(t.Integer()), 'Of its memory that is held now.'),
   memoryPercentAfter: nullable(t.Integer()),
   location: described(nullable(t.String()), 'Its location, where that is not the one of the server.'),
@@ -50,7 +51,10 @@ export const moveOptions = operation({
     expectedSeconds: t.Integer(),
     expectedDowntimeMs: described(t.Integer(), 'How long its system is off for it; 0 where it is off already.'),
     changes: described(t.Array(t.String()), 'What its owner notices, in sentences.'),
-    chosen: described(nullable(aNode), 'The node that placement chooses; null: none fits.'),
+    chosen: described(
+      nullable(aNode),
+      'The node that placement chooses; null: none fits on which it keeps its addresses.',
+    ),
     waiting: described(
       nullable(t.Object({ transferId: t.String(), startsAt: time })),
       'A move of it that waits for its time. Another move takes its place.',
@@ -60,8 +64,8 @@ export const moveOptions = operation({
   run(call) {
     const { tx, actor, target, query, nodes } = call
     const maxMbps = query['maxMbps'] === undefined ? undefined : Number(query['maxMbps'])
-    const judged = judgeNodes(tx, nodes, target)
-    const chosen = judged.find(fits)
+    const judged = judgeNodes(tx, nodes, target, { readdress: true })
+    const chosen = judged.filter(fits).find(({ newAddresses }) => !newAddresses)
     const foreseen = forecast(tx, target, { mode: (query['mode'] as MoveMode | undefined) ?? 'auto', maxMbps })
     const waiting = waitingMoveOf(tx, target.id)
     return {
@@ -88,6 +92,7 @@ function shown(tx: Db, judged: JudgedNode, server: Server, foreseen: Foreseen) {
     possible: disabledReason === undefined,
     reason: disabledReason ?? null,
     note: (fits(judged) && (judged.broken ?? otherCpu(tx, server, nodeId))) || null,
+    newAddresses: fits(judged) && judged.newAddresses,
     memoryPercent: capacity ? percent(capacity.heldMemoryMb) : null,
     memoryPercentAfter: capacity ? percent(capacity.heldMemoryMb + memoryMb) : null,
     location: place === locationId ? null : (locationById(tx, place)?.name ?? null),

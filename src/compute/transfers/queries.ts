@@ -1,5 +1,5 @@
 // The statements about transfers.
-import { and, desc, eq, gte, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import { workloadReference } from '../../fleet/workloads/queries.ts'
 import type { TimelineSpan } from '../../fleet/workloads/timeline.ts'
 import { newest } from '../../kernel/api/list.ts'
@@ -61,18 +61,21 @@ export const pageOfTransfers = <Shown>(call: ReadContext, where: SQL | undefined
 /** Of no transfer: for readers who see none. */
 export const noTransfer: SQL = sql`0`
 
-/** The transfer of a server that has not ended. */
+/** The transfer of a server that has begun, or waits for others, and has not ended. */
 export const transferAtWork = (tx: Db, serverId: string): Transfer | undefined =>
   tx
     .select()
     .from(transfers)
-    .where(and(eq(transfers.serverId, serverId), isNull(transfers.finishedAt)))
+    .where(and(eq(transfers.serverId, serverId), isNull(transfers.finishedAt), isNotNull(transfers.jobId)))
     .get()
 
 /** A move of the server that waits for its time. */
 export const waitingMoveOf = (tx: Db, serverId: string): Transfer | undefined => {
-  const found = transferAtWork(tx, serverId)
-  return found && isWaitingForTime(found) ? found : undefined
+  return tx
+    .select()
+    .from(transfers)
+    .where(and(eq(transfers.serverId, serverId), isNull(transfers.finishedAt), isNull(transfers.jobId)))
+    .get()
 }
 /** It has no job before its time. */
 export const isWaitingForTime = ({ startsAt, jobId, finishedAt }: Transfer): boolean =>

@@ -8,7 +8,9 @@ export const transferStates = ['queued', 'copying', 'switching', 'finished', 'fa
 export type TransferState = (typeof transferStates)[number]
 
 /** `nodeId` null: placement chooses. */
-export type MoveRequest = { nodeId: string | null; mode: 'auto' | 'cold'; maxMbps: number | null }
+export type MoveRequest = { nodeId: string | null; mode: 'auto' | 'cold'; maxMbps: number | null; readdress?: boolean }
+/** The ids of the addresses that a server gets by a move, and of those that it gives up. */
+export type Readdressing = { take: string[]; leave: string[] }
 
 /** Moves of servers between nodes. Times in ms, amounts in bytes. */
 export const transfers = sqliteTable('transfers', {
@@ -38,6 +40,8 @@ export const transfers = sqliteTable('transfers', {
   startsAt: integer('starts_at'),
   /** A move that waits for its time is planned from this when that has come. */
   asked: text({ mode: 'json' }).$type<MoveRequest>(),
+  /** Null: it keeps its addresses. */
+  readdressing: text({ mode: 'json' }).$type<Readdressing>(),
   finishedAt: integer('finished_at'),
 })
 export type Transfer = typeof transfers.$inferSelect

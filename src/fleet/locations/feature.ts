@@ -1,7 +1,7 @@
 import { feature } from '../../kernel/feature.ts'
-import { changeLocation, createLocation, getLocation, listLocations } from './locations.ts'
+import { allowMoves, changeLocation, createLocation, getLocation, listLocations } from './locations.ts'
 import { isAnyLocation, locationById, locationTarget } from './queries.ts'
-import { locations } from './tables.ts'
+import { locationMoves, locations } from './tables.ts'
 
 const errors = {
   location_not_found: { status: 404, when: 'There is no such location.', remedy: 'Check the id.' },
@@ -22,8 +22,8 @@ export const locationsFeature = feature({
   name: 'locations',
   ids,
   errors,
-  tables: [locations],
-  operations: [createLocation, listLocations, getLocation, changeLocation],
+  tables: [locations, locationMoves],
+  operations: [createLocation, listLocations, getLocation, changeLocation, allowMoves],
   poolUsers: { locationName: (tx, id) => locationById(tx, id)?.name },
   auditTargets: [locationTarget],
   checklist: [

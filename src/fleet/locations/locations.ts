@@ -2,10 +2,10 @@ import { Type as t } from 'typebox'
 import { invalid } from '../../kernel/api/errors.ts'
 import { page, paginateAll } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
-import { fields, line, operation } from '../../kernel/api/operation.ts'
+import { described, fields, line, operation, see } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { location, locationResponse, showLocation } from './model.ts'
-import { allLocations, insertLocation, updateLocation } from './queries.ts'
+import { allLocations, insertLocation, setMovesFrom, updateLocation } from './queries.ts'
 import { type Location, placements, reserveUnits } from './tables.ts'
 
 const placement = t.Enum([...placements])
@@ -101,4 +101,34 @@ export const listLocations = operation({
       keyOf: ({ name }) => name,
       show: (location) => showLocation(call, location),
     }),
+})
+
+export const allowMoves = operation({
+  id: 'locations.allow-moves',
+  method: 'PUT',
+  path: '/admin/node-groups/{id}/moves',
+  summary: 'To which other locations staff may move the servers of this one; they get new addresses there',
+  access: { staff: ['nodes:write'] },
+  on: location,
+  body: fields({
+    locationIds: described(
+      t.Array(t.String({ minLength: 1, maxLength: 40 }), { maxItems: 100, uniqueItems: true }),
+      'In place of those that were allowed. The way back is allowed at the other location.',
+    ),
+  }),
+  response: locationResponse,
+  example: { locationIds: [] },
+  run(call) {
+    const { tx, actor, target, body } = call
+    const field = 'locationIds'
+    const to = body.locationIds.map((id) => see(tx, actor, location, id, field))
+    if (to.some(({ id }) => id === target.id))
+      throw invalid({ field, message: 'must not name the location itself: its servers move between its nodes anyway.' })
+    setMovesFrom(
+      tx,
+      target.id,
+      to.map(({ id }) => id),
+    )
+    return showLocation(call, target)
+  },
 })

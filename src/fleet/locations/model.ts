@@ -5,7 +5,7 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import type { AppContext, Resource } from '../../kernel/api/operation.ts'
 import { described, namedSchema, nullable } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { allLocations, locationById } from './queries.ts'
+import { allLocations, locationById, movesFrom } from './queries.ts'
 import { type Location, placements, reserveUnits } from './tables.ts'
 
 export type { Location }
@@ -34,6 +34,7 @@ export const locationResponse = namedSchema('Location', {
     'nodes: as much as the largest nodes have. percent: of the memory of its nodes. gb: GiB.',
   ),
   cpuModel: described(nullable(t.String()), 'The CPU model of new servers; null: all that their node has.'),
+  movesTo: described(t.Array(t.String()), 'The ids of the locations to which its servers may move.'),
   nodes: t.Integer(),
   connectedNodes: t.Integer(),
   reconnectingNodes: described(t.Integer(), 'Connected until a moment ago; expected back within a minute.'),
@@ -51,7 +52,7 @@ export const locationResponse = namedSchema('Location', {
 /** The sums over the nodes of a location, as `locationResponse` has them. */
 export type LocationFigures = Omit<
   Static<typeof locationResponse>,
-  'id' | 'name' | 'placement' | 'open' | 'reserve' | 'reserveUnit' | 'cpuModel'
+  'id' | 'name' | 'placement' | 'open' | 'reserve' | 'reserveUnit' | 'cpuModel' | 'movesTo'
 >
 type LocationContext = Pick<AppContext, 'nodes' | 'registry'> & { tx: Db; actor: Actor }
 
@@ -80,7 +81,7 @@ const none: LocationFigures = {
 export function showLocation(call: LocationContext, location: Location) {
   const { createdAt: _, ...shown } = location
   const [figures] = call.registry.features.flatMap(({ locationFigures }) => locationFigures?.(call, location) ?? [])
-  return { ...shown, ...(figures ?? none) }
+  return { ...shown, movesTo: movesFrom(call.tx, shown.id), ...(figures ?? none) }
 }
 
 /** Every location as the API shows it, by name. */

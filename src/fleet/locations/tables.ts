@@ -1,4 +1,4 @@
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /** Rules for the choice of a node; placement.ts applies them. */
 export const placements = ['spread', 'fill'] as const
@@ -21,3 +21,10 @@ export const locations = sqliteTable('locations', {
   createdAt: integer('created_at').notNull(),
 })
 export type Location = typeof locations.$inferSelect
+
+/** Servers may move from the one to the other; they get new addresses there. */
+export const locationMoves = sqliteTable(
+  'location_moves',
+  { fromId: text('from_id').notNull(), toId: text('to_id').notNull() },
+  (t) => [primaryKey({ columns: [t.fromId, t.toId] })],
+)

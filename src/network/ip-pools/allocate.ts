@@ -1,6 +1,6 @@
 // Giving addresses to a workload and taking them back, inside the transaction of the order. The unique index on the
 // address is the second defence; the one writer is the first.
-import { asc, desc, eq } from 'drizzle-orm'
+import { asc, desc, eq, inArray } from 'drizzle-orm'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
@@ -70,6 +70,17 @@ const statements = prepared(({ $client }) => ({
     'SELECT address FROM addresses WHERE workload_id = +? AND version = 4 ORDER BY is_primary DESC, place LIMIT 1',
   ),
   release: $client.prepare('UPDATE addresses SET workload_id = NULL, is_primary = 0 WHERE workload_id = ?'),
+  park: $client.prepare(
+    'UPDATE addresses SET workload_id = NULL, is_primary = 0, reserved_for = ? WHERE id = ? AND workload_id = ? AND ' +
+      'holder_id IS NULL',
+  ),
+  unpark: $client.prepare(
+    'UPDATE addresses SET workload_id = ?, is_primary = ?, reserved_for = NULL WHERE id = ? AND reserved_for = ? AND ' +
+      'workload_id IS NULL',
+  ),
+  freeParked: $client.prepare(
+    'UPDATE addresses SET reserved_for = NULL WHERE id = ? AND reserved_for = ? AND workload_id IS NULL',
+  ),
   releaseOne: $client.prepare(
     'UPDATE addresses SET workload_id = NULL, is_primary = 0 WHERE id = ? AND workload_id = ? AND holder_id IS NULL',
   ),
@@ -300,6 +311,46 @@ export const releaseAddress = (tx: Tx, workloadId: string, addressId: string) =>
 /** True for an address that belongs to the workload itself, and is no floating one that points to it. */
 export const isOwn = ({ holderId }: Pick<Address, 'holderId'>): boolean => holderId === null
 
+/**
+ * Takes addresses from the pools of a node, and keeps them for a workload that has others until it is there. `reason`:
+ * names one move alone. Answers their ids. Throws `no_addresses`.
+ */
+export function reserveAddresses(
+  tx: Tx,
+  { workloadId, nodeId, reason }: { workloadId: string; nodeId: string; reason: string },
+  { ipv4, ipv6Prefix }: AddressNeed,
+): string[] {
+  const before = new Set(addressesOf(tx, workloadId).map(({ id }) => id))
+  takeIpv4(tx, workloadId, nodeId, ipv4, false)
+  if (ipv6Prefix !== null) takeIpv6(tx, workloadId, nodeId, ipv6Prefix, { isPrimary: false })
+  const taken = addressesOf(tx, workloadId).flatMap(({ id }) => (before.has(id) ? [] : [id]))
+  for (const id of taken) statements(tx).park.run(reason, id, workloadId)
+  return taken
+}
+/**
+ * The workload has the addresses that were kept for it, and those that it had are kept instead. The first of each
+ * version becomes its primary one. False: one of them was given to somebody else, and nothing is changed.
+ */
+export function swapAddresses(
+  tx: Tx,
+  { workloadId, reason }: { workloadId: string; reason: string },
+  { take, leave }: { take: readonly string[]; leave: readonly string[] },
+): boolean {
+  const kept = addressesById(tx, take)
+  if (kept.length < take.length || kept.some((a) => a.reservedFor !== reason || a.workloadId !== null)) return false
+  for (const id of leave) statements(tx).park.run(reason, id, workloadId)
+  const seen = new Set<number>()
+  for (const { id, version } of kept) {
+    statements(tx).unpark.run(workloadId, seen.has(version) ? 0 : 1, id, reason)
+    seen.add(version)
+  }
+  return true
+}
+/** Frees those that are still kept for this reason. */
+export function freeReserved(tx: Tx, ids: readonly string[], reason: string) {
+  for (const id of ids) statements(tx).freeParked.run(id, reason)
+}
+
 export type HeldAddress = Address & { pool: Pool }
 const ofWorkload = prepared((db) =>
   db
@@ -310,6 +361,16 @@ const ofWorkload = prepared((db) =>
     .orderBy(asc(addresses.version), desc(addresses.isPrimary), asc(addresses.place))
     .prepare(),
 )
+/** In the order of `addressesOf`. */
+export const addressesById = (tx: Db, ids: readonly string[]): HeldAddress[] =>
+  tx
+    .select()
+    .from(addresses)
+    .innerJoin(pools, eq(pools.id, addresses.poolId))
+    .where(inArray(addresses.id, [...ids]))
+    .orderBy(asc(addresses.version), desc(addresses.isPrimary), asc(addresses.place))
+    .all()
+    .map((row) => ({ ...row.addresses, pool: row.pools }))
 /** The first IPv4 address of the workload; null when it has none. */
 export const primaryIpv4 = (tx: Db, workloadId: string): string | null =>
   statements(tx).primaryIpv4.get(workloadId)?.address ?? null

@@ -4,6 +4,7 @@ import { expect } from 'bun:test'
 import type { Scenario } from '../../support/crash-matrix/scenario.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import type { World } from '../../support/world/panel.ts'
+import { openTwo } from './two-locations.ts'
 import { move, nodeNamed, open, order, where } from './world.ts'
 
 const started = ['transfer.started']
@@ -152,4 +153,45 @@ const moves: readonly Scenario[] = [
   },
 ]
 
-export const scenarios: readonly Scenario[] = moves.map((scenario) => ({ ...scenario, open, measure: where }))
+const OLD = '203.0.113.10'
+const NEW = '198.51.100.10'
+/** The measure of moves with the addresses that the server holds, and those that are kept for its moves. */
+async function withAddresses(p: World, id: string) {
+  const { $client } = p.db
+  const shown = (sql: string, ...values: string[]) =>
+    $client
+      .query<{ address: string }, string[]>(sql)
+      .all(...values)
+      .map(({ address }) => address)
+  const held = shown('SELECT address FROM addresses WHERE workload_id = ?', id)
+  const kept = shown("SELECT address FROM addresses WHERE reserved_for LIKE 'Move %'")
+  return { ...(await where(p, id)), held: [], addresses: held, kept }
+}
+const onNone = { 'fra-01': 'nothing', 'fra-02': 'nothing', 'fra-03': 'nothing', 'hel-01': 'nothing' }
+const readdressing: Scenario = {
+  name: 'moving a server to another location, where it gets new addresses',
+  kind: 'move',
+  before: order,
+  start: async (p, id) => {
+    const { jobId, serverId } = await move(p, id, { nodeId: nodeNamed(p, 'hel-01'), readdress: true })
+    return { jobId, serverId }
+  },
+  succeeds: {
+    ...moved(running),
+    stays: ['home on hel-01'],
+    onNodes: { ...onNone, 'hel-01': there('running') },
+    events: [...started, 'transfer.finished'],
+    ...{ held: [], addresses: [NEW], kept: [] },
+  },
+  fails: {
+    ...stayed(running),
+    onNodes: { ...onNone, 'fra-01': there('running') },
+    ...{ held: [], addresses: [OLD], kept: [] },
+  },
+  sampled: true,
+}
+
+export const scenarios: readonly Scenario[] = [
+  ...moves.map((scenario) => ({ ...scenario, open, measure: where })),
+  { ...readdressing, open: openTwo, measure: withAddresses },
+]

@@ -64,6 +64,41 @@ for (const name of ['transfers', 'transfer', 'move'])
       }
     })
 
+test('a move to another location says that the addresses change, and waits for the typed name', async () => {
+  const { id: helsinki } = await p.admin('POST', '/admin/node-groups', { name: 'Helsinki' })
+  const { id: nodeId } = p.addNode(helsinki, 'hel-01')
+  await p.admin('POST', '/admin/ip-pools', {
+    ...{ name: 'hel', network: '198.51.100.0/24', gateway: '198.51.100.1', nodeIds: [nodeId] },
+    ...{ first: '198.51.100.10', last: '198.51.100.12' },
+  })
+  const staff = pagesFor(p, p.owner)
+  for (const screen of [screens[0]!, screens[3]!]) {
+    const { page, context, complaints } = await open(browser, screen, staff.url.origin)
+    page.setDefaultTimeout(10_000)
+    try {
+      await page.goto('/admin/node-groups')
+      await page.getByRole('button', { name: 'Actions for Frankfurt' }).click()
+      await page.getByRole('button', { name: 'Moves from' }).first().click()
+      const box = page.getByRole('dialog').getByLabel('Helsinki')
+      await box.check()
+      const found = await look(page, `locations-moves-${screen.width}`)
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+      await page.getByText('Servers may move to Helsinki').waitFor({ state: 'attached' })
+      await page.goto(`${paths['third']}/move?nodeId=${nodeId}`)
+      const submit = page.getByRole('button', { name: 'Move to hel-01' })
+      await page.getByText('It gets new addresses.').waitFor()
+      expect(await submit.isDisabled()).toBe(true)
+      found.push(...(await look(page, `move-far-${screen.width}`)))
+      await page.getByLabel('Type web03 to confirm').fill('web03')
+      expect(await submit.isEnabled()).toBe(true)
+      expect([found, complaints]).toEqual([[], []])
+    } finally {
+      await context.close()
+    }
+  }
+  await staff.stop(true)
+})
+
 test('a server is moved from its page by the keyboard, and Escape leads back', async () => {
   const staff = pagesFor(p, p.owner)
   const { page, context, complaints } = await open(browser, screens[0]!, staff.url.origin)

@@ -80,6 +80,8 @@ const webhook = async () => {
 
 /** An action of each kind of notice for the customer; it answers the subject and the page that the notice leads to. */
 type Way = () => Promise<[subject: string, href: string]>
+/** The last byte of the next network for a second location. */
+let besides = 0
 const ways: Record<string, Way> = {
   async server_ready() {
     const { id, hostname } = await order()
@@ -115,6 +117,20 @@ const ways: Record<string, Way> = {
     const { id, hostname } = await order()
     await p.admin('POST', `/servers/${id}/actions/change-owner`, { ownerId: p.account('customer', 'After').id })
     return [`${hostname} now belongs to somebody else`, '/servers']
+  },
+  async server_readdressed() {
+    const { id, hostname } = await order()
+    const { id: locationId } = await p.admin('POST', '/admin/node-groups', { name: `Beside ${hostname}` })
+    const { id: nodeId } = p.addNode(locationId, `beside-${hostname}`)
+    await p.admin('POST', '/admin/ip-pools', {
+      ...{ name: `Beside ${hostname}`, network: `192.0.2.${besides}/26`, gateway: `192.0.2.${besides + 1}` },
+      nodeIds: [nodeId],
+    })
+    await p.admin('PUT', `/admin/node-groups/${p.location}/moves`, { locationIds: [locationId] })
+    await p.admin('POST', `/admin/servers/${id}/actions/move`, { nodeId, readdress: true })
+    await p.settle()
+    besides += 64
+    return [`${hostname} is in Beside ${hostname} and has new addresses`, `/servers/${id}`]
   },
   async server_terminated() {
     const { id, hostname } = await order()

@@ -10,7 +10,7 @@ import { listMemberships } from '../../../src/identity/team/memberships.ts'
 import { type Answers, allIfAllowed, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
-import { CallForm } from '../../components/action.tsx'
+import { CallForm, TypeToConfirm } from '../../components/action.tsx'
 import { Field, MomentField, Select } from '../../components/field.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
@@ -65,12 +65,14 @@ function MoveDialog({ server: s, options }: Choosing) {
   const { query } = useAt()
   const chosen = options.nodes.find(({ node, possible }) => possible && node.id === query['nodeId'])
   const to = chosen?.node ?? options.chosen
+  const readdress = chosen?.newAddresses === true
   return (
     <dialog class="l" id="move" open data-back={back} aria-labelledby="move-t">
       <CallForm
         op={moveServer}
         params={{ id: s.id }}
         redraws
+        {...(readdress && { body: { readdress } })}
         done={`Move of ${s.hostname} accepted`}
         leadsTo="/admin/transfers/{transferId}"
       >
@@ -102,13 +104,23 @@ function MoveDialog({ server: s, options }: Choosing) {
             until <Exact iso={options.waiting.startsAt} />. This one takes its place.
           </Tip>
         )}
-        <Tip title="What its owner notices:">{noticed(options)}</Tip>
+        <Tip title="What its owner notices:">{noticed(options, readdress)}</Tip>
+        {readdress && (
+          <>
+            <Tip warn title="It gets new addresses.">
+              They are kept for it from now on. The old ones stay in force until it switches over, and are free for
+              others when {options.from.name} is cleared. Its system gets the new ones at its start there: a Linux with
+              cloud-init. Its owner is told both by mail, now and at the end.
+            </Tip>
+            <TypeToConfirm id="move-n" text={s.hostname} />
+          </>
+        )}
         <div class="df">
           <span class="hint">If it fails, the server stays on {options.from.name}.</span>
           <Link class="btn" href={back}>
             Cancel
           </Link>
-          <Submit server={s} options={options} to={to} />
+          <Submit server={s} options={options} to={to} isGated={readdress} />
         </div>
       </CallForm>
     </dialog>
@@ -118,8 +130,10 @@ function MoveDialog({ server: s, options }: Choosing) {
 function introduction({ from, bytes: total }: Options): string {
   return `It is on ${from.name}.${total > 0 ? ` At most ${bytes(total)} are copied: holes of its disks are not.` : ''}`
 }
-const noticed = ({ changes }: Options) =>
-  `${changes.join(' ') || 'Nothing.'} Addresses, firewall, private networks and traffic count stay.`
+const noticed = ({ changes }: Options, readdress: boolean) =>
+  readdress
+    ? `${changes.join(' ')} Other addresses; names in reverse DNS do not come along. Firewall and traffic count stay.`
+    : `${changes.join(' ') || 'Nothing.'} Addresses, firewall, private networks and traffic count stay.`
 
 const Tip = ({ title, warn, children }: { title: string; warn?: boolean; children: ComponentChildren }) => (
   <div class={warn ? 'tip warn' : 'tip'}>
@@ -130,7 +144,8 @@ const Tip = ({ title, warn, children }: { title: string; warn?: boolean; childre
   </div>
 )
 
-function Submit({ server: s, options, to }: Choosing & { to: { name: string } | null }) {
+type SubmitProps = Choosing & { to: { name: string } | null; isGated: boolean }
+function Submit({ server: s, options, to, isGated }: SubmitProps) {
   const reason = s.job
     ? 'A job is working on it. Wait until it has ended.'
     : (options.notMovable ?? (to ? undefined : 'No node can take it.'))
@@ -145,7 +160,9 @@ function Submit({ server: s, options, to }: Choosing & { to: { name: string } | 
       {face}
     </button>
   ) : (
-    <button class="btn pri">{face}</button>
+    <button class="btn pri" disabled={isGated} data-gated={isGated ? '' : undefined}>
+      {face}
+    </button>
   )
 }
 
@@ -171,12 +188,15 @@ const How = () => {
 }
 
 /** The first row leaves the node to placement. `reason`: why it cannot be chosen. */
-type Row = Pick<Node, 'mode' | 'expectedSeconds' | 'expectedDowntimeMs' | 'reason' | 'note'> & {
-  id: string
-  value: string
-  name: string
-  about: string
-}
+type Row = { newAddresses: boolean } & Pick<
+  Node,
+  'mode' | 'expectedSeconds' | 'expectedDowntimeMs' | 'reason' | 'note'
+> & {
+    id: string
+    value: string
+    name: string
+    about: string
+  }
 function rowsOf({ chosen, nodes }: Options): Row[] {
   const best = nodes.find(({ node }) => node.id === chosen?.id)
   return [
@@ -185,7 +205,12 @@ function rowsOf({ chosen, nodes }: Options): Row[] {
       value: '',
       name: 'Best node',
       about: chosen ? `placement chooses: ${chosen.name}` : 'placement chooses',
-      ...{ mode: best?.mode ?? null, reason: best ? null : 'no node can take it', note: best?.note ?? null },
+      ...{
+        mode: best?.mode ?? null,
+        reason: best ? null : 'no node can take it',
+        note: best?.note ?? null,
+        newAddresses: false,
+      },
       ...{ expectedSeconds: best?.expectedSeconds ?? null, expectedDowntimeMs: best?.expectedDowntimeMs ?? null },
     },
     ...nodes.map(({ node, memoryPercent, memoryPercentAfter, location, ...rest }) => ({
@@ -249,7 +274,13 @@ const columnsFor = (chosen: string | undefined): Column<Row>[] => [
     width: 12,
     cell: ({ expectedDowntimeMs: ms }) => (ms === null ? '–' : ms === 0 ? 'none' : duration(ms / 1000)),
   },
-  { title: 'Note', kind: 'wide', width: 30, cell: ({ reason, note }) => firstUpper(reason ?? note ?? '') },
+  {
+    title: 'Note',
+    kind: 'wide',
+    width: 30,
+    cell: ({ reason, note, newAddresses }) =>
+      firstUpper(reason ?? note ?? (newAddresses ? 'new addresses: its owner is told' : '')),
+  },
 ]
 const firstUpper = (words: string) => words.slice(0, 1).toUpperCase() + words.slice(1)
 

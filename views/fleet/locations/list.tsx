@@ -1,8 +1,8 @@
-import { changeLocation, createLocation, listLocations } from '../../../src/fleet/locations/locations.ts'
+import { allowMoves, changeLocation, createLocation, listLocations } from '../../../src/fleet/locations/locations.ts'
 import { type Answers, page, readingAll } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, EditEntry, Menu } from '../../components/action.tsx'
-import { Radios } from '../../components/choices.tsx'
+import { Checks, Radios } from '../../components/choices.tsx'
 import { Field, Select } from '../../components/field.tsx'
 import { Meter } from '../../components/figures.tsx'
 import { Head } from '../../components/head.tsx'
@@ -10,7 +10,7 @@ import { Link } from '../../components/link.tsx'
 import { Empty } from '../../components/section.tsx'
 import { OpenState } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { count, gb, mb } from '../../components/words.ts'
+import { count, gb, list, mb } from '../../components/words.ts'
 
 type Location = Answers<{ l: typeof listLocations }>['l']['data'][number]
 
@@ -27,7 +27,7 @@ export const locationsPage = page({
         sub={<span>A location is a group of nodes with a rule for placing new servers. Customers see its name.</span>}
       />
       {locations.data.length ? (
-        <Table label="Locations" rows={locations.data} columns={columns} idOf={(l) => l.id} />
+        <Table label="Locations" rows={locations.data} columns={columnsFor(locations.data)} idOf={(l) => l.id} />
       ) : (
         <Empty title="No locations yet">Add one, then enroll a node into it.</Empty>
       )}
@@ -38,7 +38,7 @@ export const locationsPage = page({
 export const placementWords = ({ placement }: Pick<Location, 'placement'>) =>
   placement === 'fill' ? 'Fills one node after the other' : 'Spreads servers over its nodes'
 
-const columns: readonly Column<Location>[] = [
+const columnsFor = (all: readonly Location[]): readonly Column<Location>[] => [
   {
     title: 'Location',
     kind: 'name',
@@ -49,6 +49,7 @@ const columns: readonly Column<Location>[] = [
           {l.name}
         </Link>
         <small>{placementWords(l)}</small>
+        {l.movesTo.length > 0 && <small>{movesOf(l, all)}</small>}
       </>
     ),
   },
@@ -83,8 +84,10 @@ const columns: readonly Column<Location>[] = [
   { title: 'Allocated memory', width: 18, cell: (l) => <Memory of={l} /> },
   { title: 'Allocated disk', width: 18, cell: (l) => <Disk of={l} /> },
   { title: 'Free IPv4', kind: 'lo', num: true, width: 8, cell: (l) => l.freeIpv4.toLocaleString('en') },
-  { title: 'Actions', kind: 'more', cell: (l) => <LocationMenu of={l} /> },
+  { title: 'Actions', kind: 'more', cell: (l) => <LocationMenu of={l} all={all} /> },
 ]
+const movesOf = ({ movesTo }: Location, all: readonly Location[]) =>
+  `Servers may move to ${list(all.filter(({ id }) => movesTo.includes(id)).map(({ name }) => name))}`
 
 const Memory = ({ of: l }: { of: Location }) => (
   <>
@@ -124,7 +127,7 @@ const AddLocation = () => (
 )
 
 /** Nothing for readers who may only look. */
-export const LocationMenu = ({ of: l }: { of: Location }) =>
+export const LocationMenu = ({ of: l, all = [] }: { of: Location; all?: readonly Location[] }) =>
   useAt().may(changeLocation) ? (
     <Menu label={`Actions for ${l.name}`} small>
       <Action
@@ -137,8 +140,27 @@ export const LocationMenu = ({ of: l }: { of: Location }) =>
         done={l.open ? `${l.name} takes no new servers` : `${l.name} takes new servers`}
       />
       <EditEntry op={changeLocation} of={l} label="Edit" fields={<LocationFields scope={`edit-${l.id}`} of={l} />} />
+      {all.length > 1 && <Moves of={l} all={all} />}
     </Menu>
   ) : null
+
+const Moves = ({ of: l, all }: { of: Location; all: readonly Location[] }) => (
+  <EditEntry
+    op={allowMoves}
+    of={l}
+    label="Moves from"
+    fields={
+      <Checks
+        scope={`moves-${l.id}`}
+        name="locationIds"
+        label="Staff may move its servers to"
+        hint="It gets new addresses there, and its owner is told by mail before and after."
+        values={l.movesTo}
+        options={all.filter(({ id }) => id !== l.id).map(({ id, name }) => ({ value: id, label: name }))}
+      />
+    }
+  />
+)
 
 const LocationFields = ({ scope, of: l }: { scope: string; of?: Location }) => (
   <>

@@ -12,6 +12,7 @@ import { type AppContext, see } from '../../../kernel/api/operation.ts'
 import { newId } from '../../../kernel/db/ids.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
+import type { MailContext } from '../../../kernel/mail/mail.ts'
 import { settingValue } from '../../../kernel/setting.ts'
 import { keepInterrupted, takeInterrupted } from '../../installation/queries.ts'
 import { diskJob } from '../../server-records/disk-lock.ts'
@@ -23,6 +24,8 @@ import { tell } from '../model.ts'
 import { mustBeMovable } from '../movable.ts'
 import { type FitNode, fits, judgeNodes } from '../nodes.ts'
 import { changeTransfer, insertTransfer, transferById, transfersAtWorkOn, waitingMoveOf } from '../queries.ts'
+import { freeOld, reserveFor, takeNew } from '../readdressing/addresses.ts'
+import { emitChange, tellPlanned } from '../readdressing/tell.ts'
 import type { Transfer } from '../tables.ts'
 import { holdThings } from './ending.ts'
 import { moving } from './moving.ts'
@@ -31,7 +34,7 @@ type Choosing = Pick<AppContext, 'nodes'> & {
   tx: Tx
   actor: Actor
   target: Server
-  body: { nodeId?: string | null; mode?: MoveMode; maxMbps?: number | null }
+  body: { nodeId?: string | null; mode?: MoveMode; maxMbps?: number | null; readdress?: boolean }
 }
 /**
  * `parentId`: the job of which the move is a part. `waiting`: a move whose time has come, which goes on in its record.
@@ -48,9 +51,10 @@ export function beginMove(call: Beginning) {
   const { chosen, foreseen, planned } = plan(call)
   if (!waiting) replaceWaiting(tx, target.id, clock())
   const moved = waiting ? { ...planned, ...lastingOf(waiting) } : planned
+  const readdressing = chosen.newAddresses ? reserveFor(tx, moved) : null
   const jobId = foreseen.mode === 'reassigned' ? null : startMove(call, target, moved, chosen)
-  if (waiting) changeTransfer(tx, moved.id, { ...moved, jobId })
-  else insertTransfer(tx, { ...moved, jobId })
+  if (waiting) changeTransfer(tx, moved.id, { ...moved, jobId, readdressing })
+  else insertTransfer(tx, { ...moved, jobId, readdressing })
   if (jobId === null) reassign(tx, target, moved, chosen, clock())
   return { jobId, transferId: moved.id, chosen, foreseen }
 }
@@ -60,12 +64,14 @@ const lastingOf = ({ id, startedBy, createdAt, startsAt, asked }: Transfer) => (
 })
 
 /** Nothing is held before its time: the server stays free for everything else, and the move is planned again then. */
-export function moveLater(call: Beginning, startsAt: number) {
+export function moveLater(call: Beginning & MailContext, startsAt: number) {
   const { tx, target, body, clock } = call
   const { chosen, foreseen, planned } = plan(call)
   replaceWaiting(tx, target.id, clock())
-  const asked = { nodeId: body.nodeId ?? null, mode: body.mode ?? 'auto', maxMbps: body.maxMbps ?? null }
-  insertTransfer(tx, { ...planned, startsAt, asked })
+  const { nodeId = null, mode = 'auto', maxMbps = null, readdress = false } = body
+  const moved = { ...planned, startsAt, asked: { nodeId, mode, maxMbps, readdress } }
+  insertTransfer(tx, moved)
+  if (chosen.newAddresses) tellPlanned(tx, call, moved)
   return { jobId: null, transferId: planned.id, chosen, foreseen }
 }
 
@@ -80,7 +86,8 @@ function plan(call: Beginning) {
   const { tx, actor, target, body, clock } = call
   mustBeMovable(tx, actor, target)
   const chosen = chosenFor(call)
-  const foreseen = forecast(tx, target, { mode: body.mode ?? 'auto', maxMbps: body.maxMbps ?? undefined })
+  const { changes, ...rest } = forecast(tx, target, { mode: body.mode ?? 'auto', maxMbps: body.maxMbps ?? undefined })
+  const foreseen = { ...rest, changes: chosen.newAddresses ? [...changes, NEW_ADDRESSES] : changes }
   const planned: Transfer = {
     id: newId('trf'),
     serverId: target.id,
@@ -102,17 +109,19 @@ function plan(call: Beginning) {
     createdAt: clock(),
     startsAt: null,
     asked: null,
+    readdressing: null,
     finishedAt: null,
   }
   return { chosen, foreseen, planned }
 }
 
 /** Throws `already_done`, `restarting`, and `no_addresses` or `no_capacity` with what each node lacks. */
-function chosenFor({ tx, actor, target, body: { nodeId }, nodes }: Choosing): FitNode {
+function chosenFor({ tx, actor, target, body, nodes }: Choosing): FitNode {
+  const { nodeId } = body
   const wanted = nodeId == null ? undefined : see(tx, actor, node, nodeId, 'nodeId')
   if (wanted?.id === target.nodeId)
     throw new ApiError('already_done', `${target.hostname} is on ${wanted.name} already.`)
-  const judged = judgeNodes(tx, nodes, target, { only: wanted?.id })
+  const judged = judgeNodes(tx, nodes, target, { only: wanted?.id, readdress: body.readdress })
   const chosen = judged.find(fits)
   if (chosen) return chosen
   if (judged.some(({ disabledReason }) => disabledReason === RECONNECTING))
@@ -132,7 +141,7 @@ function startMove(
   { tx, actor, clock, parentId }: Beginning,
   target: Server,
   moved: Transfer,
-  { nodeId, pool, volumes }: FitNode,
+  { nodeId, pool, volumes, newAddresses: readdressed }: FitNode,
 ): string {
   const { id: transferId, serverId, fromNodeId, mode, maxMbps, expectedSeconds } = moved
   const limit = settingValue(tx, atOnce)
@@ -148,17 +157,22 @@ function startMove(
     parentId,
     ...(isFull && { held: WAITS }),
   })
-  openArriving(tx, serverId, { nodeId, pool, spareDiskGb: 0, volumes }, clock())
+  openArriving(tx, serverId, { nodeId, pool, spareDiskGb: 0, volumes, readdressed }, clock())
   holdThings(tx, serverId, jobId)
   return jobId
 }
 /** The step of a job that waits for others. */
 export const WAITS = 'Waiting until other moves have ended'
 
+const NEW_ADDRESSES =
+  'It gets new addresses, and gives up its old ones when the move has ended; names in reverse DNS do not come along. ' +
+  'It is told so before and after.'
+
 /** Moves what is a record alone. */
-function reassign(tx: Tx, target: Server, moved: Transfer, { nodeId, name, pool }: FitNode, now: number) {
+function reassign(tx: Tx, target: Server, moved: Transfer, chosen: FitNode, now: number) {
+  const { nodeId, name, pool, newAddresses: readdressed } = chosen
   const { id, nodeId: from } = target
-  openArriving(tx, id, { nodeId, pool, spareDiskGb: 0 }, now)
+  openArriving(tx, id, { nodeId, pool, spareDiskGb: 0, readdressed }, now)
   switchHome(tx, id, { nodeId, locationId: nodeById(tx, nodeId)!.locationId })
   closeStay(tx, id, from, now)
   updateServer(tx, id, { format: formatIn(poolSpaceOf(tx, { nodeId, pool })!) })
@@ -169,5 +183,9 @@ function reassign(tx: Tx, target: Server, moved: Transfer, { nodeId, name, pool 
   changeTransfer(tx, moved.id, { beganAt: now })
   tell(tx, now, transferById(tx, moved.id)!, { type: 'transfer.started' })
   changeTransfer(tx, moved.id, { state: 'finished', downtimeMs: 0, finishedAt: now })
+  const row = transferById(tx, moved.id)!
+  takeNew(tx, row)
+  freeOld(tx, row)
+  emitChange(tx, now, row)
   tell(tx, now, transferById(tx, moved.id)!, { type: 'transfer.finished', downtimeMs: 0 })
 }

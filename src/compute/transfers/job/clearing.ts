@@ -8,6 +8,8 @@ import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { forwardSaga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { load, serverKind } from '../../server-records/model.ts'
+import { transferById } from '../queries.ts'
+import { freeOld } from '../readdressing/addresses.ts'
 import { isLost, spreadNetworks } from './ending.ts'
 import type { Disk } from './plan.ts'
 
@@ -77,7 +79,8 @@ export const clearing = forwardSaga<Clearing>('clear_move')
     do: ({ input: { from, serverId } }) => nodeCommand(from, 'firewall.forget', { workload: serverId }),
   })
   .record('close', 'Giving back what it held', {
-    do: (tx, { input: { serverId, from }, now, log }) => {
+    do: (tx, { input: { serverId, from, transferId }, now, log }) => {
+      freeOld(tx, transferById(tx, transferId)!)
       if (isLost(tx, serverId))
         log(
           'The host machine to which it moved is lost. The disks that it left here are kept: they are the only copy.',

@@ -19,6 +19,8 @@ import { updateServer } from '../../server-records/queries.ts'
 import { isOn, lookAtPower } from '../../server-vm/steps.ts'
 import { tell } from '../model.ts'
 import { changeTransfer, transferById } from '../queries.ts'
+import { freeNew, freeOld, takeNew, takeOld } from '../readdressing/addresses.ts'
+import { emitChange } from '../readdressing/tell.ts'
 import { startClearing } from './clearing.ts'
 import { ended, isLost, movedVolumes, releaseThings, spreadNetworks } from './ending.ts'
 import { type Disk, type MovePlan, pendingSeed, planMove, type Route } from './plan.ts'
@@ -81,10 +83,11 @@ export const moving = saga<Moving>('move', {
 })
   // The operation holds what it needs on its next node.
   .record('plan', 'Planning the move', {
-    do: (tx, { input }) => planMove(tx, input),
+    do: (tx, { input }) => planMove(tx, input, transferById(tx, input.transferId)!),
     // Behind all that is undone on its next node, so that it holds there what is left.
     undo: (tx, { input: { serverId, to, transferId }, error, now, jobId }) => {
       closeStay(tx, serverId, to, now)
+      freeNew(tx, transferById(tx, transferId)!)
       spreadNetworks(tx, serverId, now)
       releaseThings(tx, serverId, jobId)
       ended(tx, transferId, { error, now })
@@ -224,6 +227,9 @@ export const moving = saga<Moving>('move', {
         throw new CommandFailed('checksum_differs', 'The disks that arrived differ from those that were sent.')
       const { serverId, transferId, from, to } = input
       const node = nodeById(tx, to)!
+      const moved = transferById(tx, transferId)!
+      if (!takeNew(tx, moved))
+        throw new CommandFailed('address_taken', 'An address that was kept for it was given to somebody else.')
       switchHome(tx, serverId, { nodeId: to, locationId: node.locationId })
       movedVolumes(tx, out.plan.disks, 'to', node, now)
       updateServer(tx, serverId, {
@@ -231,6 +237,8 @@ export const moving = saga<Moving>('move', {
         diskLayer: 0,
         diskParent: null,
         lastDiskLayer: 0,
+        // The seed with its new addresses: it reads that whenever it starts.
+        ...(moved.readdressing && { pendingSeed: 'next_start' as const }),
       })
       // Off in between, so it reads what waits for its next start.
       changeWorkload(tx, serverId, {
@@ -273,6 +281,7 @@ export const moving = saga<Moving>('move', {
       if (out.start) changeWorkload(tx, input.serverId, { power: 'running' })
       releaseThings(tx, input.serverId, jobId)
       finish(tx, input, now)
+      emitChange(tx, now, transferById(tx, input.transferId)!)
       startClearing(tx, { ...input, disks: out.plan.disks, floating: out.plan.floating }, now)
       return { isBack: false }
     },
@@ -298,6 +307,7 @@ const BOTH_LOST = 'Both of its host machines were lost.'
 /** Ends the record of a move whose next node is lost, and gives back what it held beside the server. */
 function endLost(tx: Tx, { serverId, transferId, jobId }: Moving & { jobId: string }, now: number, cause = BOTH_LOST) {
   releaseThings(tx, serverId, jobId)
+  freeOld(tx, transferById(tx, transferId)!)
   ended(tx, transferId, { error: { code: 'node_removed', message: '', cause }, now })
 }
 
@@ -309,10 +319,13 @@ function finish(tx: Tx, { transferId }: Moving, now: number) {
 }
 
 /** The node that had it for a moment is lost. The server did not count as lost: see `comesBack`. */
-function bringBack(tx: Tx, { serverId, from }: Moving, { disks, before }: MovePlan, now: number) {
+function bringBack(tx: Tx, { serverId, from, transferId }: Moving, plan: MovePlan, now: number) {
+  const { disks, before, pendingSeed } = plan
+  const moved = transferById(tx, transferId)!
+  takeOld(tx, moved)
   const { locationId, ...columns } = before
   returnHome(tx, serverId, { nodeId: from, locationId }, now)
   movedVolumes(tx, disks, 'from', { id: from, locationId }, now)
-  updateServer(tx, serverId, columns)
+  updateServer(tx, serverId, { ...columns, ...(moved.readdressing && { pendingSeed }) })
   changeWorkload(tx, serverId, { power: 'stopped' })
 }

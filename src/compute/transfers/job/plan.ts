@@ -7,13 +7,16 @@ import { type ArrivingVolume, noteRules } from '../../../fleet/workloads/stays/s
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import type { CommandSource } from '../../../kernel/jobs/saga.ts'
 import { policyOf } from '../../../network/firewall-records/policy.ts'
-import { addressesOf, isOwn } from '../../../network/ip-pools/allocate.ts'
+import { isOwn } from '../../../network/ip-pools/allocate.ts'
 import { type Iso, isoSource } from '../../isos/model.ts'
 import { isoById } from '../../isos/queries.ts'
 import { load, type Server } from '../../server-records/model.ts'
 import { GIB, portRulesOf, vmOf, volumeOf } from '../../server-vm/definition.ts'
 import { seedForNextStart } from '../../server-vm/next-start.ts'
 import { onNode } from '../../volumes/model.ts'
+import { transferById } from '../queries.ts'
+import { heldThere } from '../readdressing/addresses.ts'
+import type { Transfer } from '../tables.ts'
 
 /** `volumeId`: of an extra volume; null: the server's own disk, which is the first. */
 export type Disk = { volumeId: string | null; from: Volume; to: Volume; sizeBytes: number }
@@ -27,6 +30,7 @@ export type MovePlan = {
   /** Addresses between the nodes. */
   addresses: { from: string; to: string }
   /** The columns that are another's on the other node, as they were. */
+  pendingSeed: Server['pendingSeed']
   before: Pick<Server, 'format' | 'diskLayer' | 'diskParent' | 'lastDiskLayer' | 'locationId'>
 }
 export type Route = { serverId: string; from: string; to: string; pool: string; volumes: readonly ArrivingVolume[] }
@@ -41,12 +45,12 @@ const there = (tx: Db, server: Server, { to, pool }: Route): Server => ({
 })
 
 /** Notes the rules that the target gets as those in force there. */
-export function planMove(tx: Tx, route: Route): MovePlan {
+export function planMove(tx: Tx, route: Route, moved: Transfer): MovePlan {
   const server = load(tx, route.serverId)
   const { diskGeneration, format, diskLayer, diskParent, lastDiskLayer, locationId } = server
   const next = there(tx, server, route)
   const own = { from: volumeOf(server, diskGeneration!), to: volumeOf(next, diskGeneration!) }
-  const held = addressesOf(tx, server.id)
+  const held = heldThere(tx, moved)
   const policy = policyOf(tx, server)
   noteRules(tx, server.id, route.to, policy.revision)
   const iso = server.isoId === null ? undefined : (isoById(tx, server.isoId) as Iso | undefined)
@@ -61,16 +65,20 @@ export function planMove(tx: Tx, route: Route): MovePlan {
       }),
     ],
     portRules: { ...portRulesOf(next, held), policy },
-    vm: vmOf(tx, next, own.to, false),
+    vm: vmOf(tx, next, own.to, moved.readdressing !== null),
     iso: iso ? isoSource(iso) : null,
     floating: held.filter((address) => !isOwn(address)).map(({ address }) => address),
     addresses: { from: managementAddressOf(tx, route.from)!, to: managementAddressOf(tx, route.to)! },
     before: { format, diskLayer, diskParent, lastDiskLayer, locationId },
+    pendingSeed: server.pendingSeed,
   }
 }
 
-/** The seed for its next start, where it has one. `instance` is new to the guest. */
-export function pendingSeed(source: CommandSource, route: Route, instance: string) {
+/** The seed for its next start, where it has one or gets new addresses. `instance` is new to the guest. */
+export function pendingSeed(source: CommandSource, route: Route & { transferId: string }, instance: string) {
   const server = load(source.db, route.serverId)
-  return server.pendingSeed === null ? undefined : seedForNextStart(source, there(source.db, server, route), instance)
+  const moved = transferById(source.db, route.transferId)!
+  return server.pendingSeed === null && moved.readdressing === null
+    ? undefined
+    : seedForNextStart(source, there(source.db, server, route), instance, heldThere(source.db, moved))
 }

@@ -2,6 +2,7 @@
 // placement of an order.
 import type { Hardware } from '../../../../agent/protocol/wire.ts'
 import type { Db } from '../../../kernel/db/open.ts'
+import { type AddressNeed, lackingAddresses } from '../../../network/ip-pools/allocate.ts'
 import { lackingRoute } from '../../../network/ip-pools/given.ts'
 import type { NodeCapacity } from '../../placement/capacity.ts'
 import { judgeBy, type Nodes, poolsFor, shortageReasons } from '../../placement/placement.ts'
@@ -19,6 +20,8 @@ export type Brought = {
   hardware?: Hardware | undefined
   /** Of its vm; null: that of any node. */
   cpuModel?: string | null
+  /** It gives up its addresses, and needs these. */
+  readdress?: AddressNeed | undefined
   volumes?: readonly { volumeId: string; storageClass: string | null; diskGb: number }[]
 }
 /** Where its disk and its extra volumes will be, or why the node cannot hold it, such as `no memory left`. */
@@ -36,11 +39,15 @@ const WAITS_FOR_DELETION = 'has a copy from an earlier move, which waits for its
 
 /** Judges nodes for one workload: for `openArriving` in the same transaction, and to show what each node lacks. */
 export function judgeForMove(tx: Db, workload: Workload, brought: Brought, nodes: Nodes, planned?: Planned) {
-  const { storageClass, spareDiskGb, hardware, cpuModel, volumes = [] } = brought
+  const { storageClass, spareDiskGb, hardware, cpuModel, readdress, volumes = [] } = brought
   const disk = { storageClass, diskGb: workload.diskGb + spareDiskGb }
   const group = ruleFor(tx, workload.id, planned)
-  const need = { ...disk, memoryMb: workload.memoryMb, hardware, cpuModel, ipv4: 0, ipv6Prefix: null, group }
-  const judge = judgeBy(tx, need, nodes, (nodeId) => lackingRoute(tx, workload.id, nodeId))
+  const addresses = readdress ?? { ipv4: 0, ipv6Prefix: null }
+  const need = { ...disk, memoryMb: workload.memoryMb, hardware, cpuModel, ...addresses, group }
+  const lacking = readdress
+    ? lackingAddresses(tx, readdress)
+    : (nodeId: string) => lackingRoute(tx, workload.id, nodeId)
+  const judge = judgeBy(tx, need, nodes, lacking)
   return (node: NodeCapacity): SecondNode => {
     const there = stayOn(tx, workload.id, node.id)
     if (there) return { disabledReason: there.role === 'leaving' ? WAITS_FOR_DELETION : 'has it already' }
@@ -53,8 +60,8 @@ export function judgeForMove(tx: Db, workload: Workload, brought: Brought, nodes
     const placed = volumes
       .toSorted((a, b) => b.diskGb - a.diskGb)
       .map(({ volumeId, ...volume }) => ({ volumeId, diskGb: volume.diskGb, pool: poolFor(node, volume, taken) }))
-    const lacking = placed.findIndex((volume) => volume.pool === undefined)
-    if (pool === undefined || lacking >= 0) return { disabledReason: shortageReasons.disk }
+    const homeless = placed.findIndex((volume) => volume.pool === undefined)
+    if (pool === undefined || homeless >= 0) return { disabledReason: shortageReasons.disk }
     const broken = group?.brokenBy(node.id)
     return { pool, volumes: placed.map((volume) => ({ ...volume, pool: volume.pool! })), broken }
   }

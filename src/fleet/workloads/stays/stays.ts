@@ -39,20 +39,22 @@ type Place = Pick<Workload, 'nodeId' | 'pool'>
 /** Where an extra volume will stand on the second node; GiB. */
 export type ArrivingVolume = { volumeId: string; pool: string; diskGb: number }
 
+type Arrival = Place & { spareDiskGb: number; volumes?: ArrivingVolume[]; readdressed?: boolean }
 /**
  * Holds on a second node what the workload holds at home, its size in memory even where that is given back.
  * `spareDiskGb`: what comes along beside its disk, such as its snapshots; a disk that waits at home for its deletion
- * does not. Throws `no_addresses` where the node does not route them, and a unique violation where it has a stay there.
+ * does not. `readdressed`: it will have other addresses there. Throws `no_addresses` where the node does not route
+ * its own, and a unique violation where it has a stay there.
  * Whether the node has capacity the caller asks before: `second-node.ts`.
  */
 export function openArriving(
   tx: Tx,
   id: string,
-  { nodeId, pool, spareDiskGb, volumes = [] }: Place & { spareDiskGb: number; volumes?: ArrivingVolume[] },
+  { nodeId, pool, spareDiskGb, volumes = [], readdressed = false }: Arrival,
   now: number,
 ) {
   const { vcpus, diskGb } = mustHaveHome(tx, id)
-  const lacking = lackingRoute(tx, id, nodeId)
+  const lacking = readdressed ? undefined : lackingRoute(tx, id, nodeId)
   if (lacking)
     throw new ApiError('no_addresses', `The node has ${lacking.words}. Attach the pool to it, or choose another node.`)
   const { memoryMb } = workloadById(tx, id)!
