@@ -87,4 +87,25 @@ describe.skipIf(note(await noTransferLab(), 'a disk that moves while its vm runs
     await end()
     await lab.a.agent.obey('vm.remove', { workload })
   })
+
+  for (const [n, words, broken] of [
+    [24, 'connection', 'ssh -M -N'],
+    [25, 'stream', 'transfer-stream'],
+  ] as const)
+    test.skipIf(!process.env['BERTH_LONG'])(
+      `all of it is read again when the ${words} of its mirror broke`,
+      async () => {
+        const { volume, workload, write, copy, checksums, end } = await running(n, 'raw')
+        await lab.a.agent.obey('transfer.mirror', copy)
+        expect((await lab[n === 24 ? 'a' : 'b'].run('pkill', '-9', '-f', broken.replace(/^./, '[$&]'))).code).toBe(0)
+        await write(WRITTEN_AT)
+        await lab.a.agent.obey('vm.stop', { workload, graceSeconds: 60 })
+        expect(await lab.a.agent.obey('transfer.copy', copy)).toMatchObject({ copiedBytes: MiB })
+        const [ours, theirs] = await checksums()
+        expect(theirs).toEqual(ours!)
+        expect(readFileSync(lab.b.pathOf(volume))[WRITTEN_AT]).toBe(0x5a)
+        await end()
+        await lab.a.agent.obey('vm.remove', { workload })
+      },
+    )
 })
