@@ -356,6 +356,8 @@ test('every operation that keeps free text was reached', () => {
     'branding.set supportLink',
     // Every card is sold by then; the identifier is planted when it is changed.
     'gpu-instances.create billingServiceId',
+    // The name of the node, typed once more.
+    'drains.evacuate name',
     // They need a file, an open job, a second factor or a provider, or end the session that they are called by. What
     // most of them keep is planted by hand above.
     'images.import name',
@@ -364,6 +366,8 @@ test('every operation that keeps free text was reached', () => {
     'nodes.declare-lost name',
     'nodes.remove-with-workloads name',
     'nodes.stop-awaiting name',
+    // With `open` as false alone; a drain writes the same reason.
+    'nodes.update closedReason',
     'passkeys.create name',
     'reseller-branding.set supportLink',
     // A rule that is there; its name is planted when it is added.
