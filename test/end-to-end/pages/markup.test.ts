@@ -354,10 +354,10 @@ test('every operation that keeps free text was reached', () => {
   expect(fields.filter((field) => !planted.has(field)).sort()).toEqual([
     // A link, which is never kept as it was typed.
     'branding.set supportLink',
-    // Every card is sold by then; the identifier is planted when it is changed.
-    'gpu-instances.create billingServiceId',
     // The name of the node, typed once more.
     'drains.evacuate name',
+    // Every card is sold by then; the identifier is planted when it is changed.
+    'gpu-instances.create billingServiceId',
     // They need a file, an open job, a second factor or a provider, or end the session that they are called by. What
     // most of them keep is planted by hand above.
     'images.import name',
