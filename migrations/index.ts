@@ -77,6 +77,7 @@ import rescoping from './0118_rescoping.sql' with { type: 'text' }
 import transfers from './0125_transfers.sql' with { type: 'text' }
 import hashesOfEndedJobs from './0128_hashes_of_ended_jobs.sql' with { type: 'text' }
 import listsOfStates from './0129_lists_of_states.sql' with { type: 'text' }
+import copyTimes from './0130_copy_times.sql' with { type: 'text' }
 import closedNodes from './0135_closed_nodes.sql' with { type: 'text' }
 import drains from './0136_drains.sql' with { type: 'text' }
 import rollingDrains from './0137_rolling_drains.sql' with { type: 'text' }
@@ -164,6 +165,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0125_transfers', sql: transfers },
   { name: '0128_hashes_of_ended_jobs', sql: hashesOfEndedJobs },
   { name: '0129_lists_of_states', sql: listsOfStates },
+  { name: '0130_copy_times', sql: copyTimes },
   { name: '0135_closed_nodes', sql: closedNodes },
   { name: '0136_drains', sql: drains },
   { name: '0137_rolling_drains', sql: rollingDrains },

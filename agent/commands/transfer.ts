@@ -4,7 +4,7 @@ import type { Copying, ServedVolume } from '../drivers/transfer/transfer.ts'
 import { Failure } from '../failure.ts'
 import type { Host } from '../host/host.ts'
 import type { transferCommands } from '../protocol/commands/transfer.ts'
-import type { ArrivingDisk, Input, Volume } from '../protocol/wire.ts'
+import type { ArrivingDisk, Copied, Input, Volume } from '../protocol/wire.ts'
 import type { Handlers } from './handlers.ts'
 
 export const transfer = {
@@ -26,12 +26,14 @@ export const transfer = {
 
   async 'transfer.copy'(input, host) {
     await mustBeOff(host, input.workload)
-    return host.transfers.copy(await copying(host, input))
+    const copied = await copying(host, input)
+    return timed(() => host.transfers.copy(copied))
   },
 
   async 'transfer.mirror'(input, host) {
     await mustRun(host, input.workload)
-    return host.transfers.mirror(await copying(host, input))
+    const copied = await copying(host, input)
+    return timed(() => host.transfers.mirror(copied))
   },
 
   async 'transfer.checksum'({ workload, disks: volumes }, host) {
@@ -45,6 +47,12 @@ export const transfer = {
     return { disks }
   },
 
+  async 'transfer.begin-migration'(input, host) {
+    if (host.state.transfer(input.transfer)?.owns !== false) await mustRun(host, input.workload)
+    const migrating = await copying(host, input)
+    return timed(() => host.migration.begin(migrating))
+  },
+
   /** Neither node starts the vm while it is not known which of them has it: also where a crash ends this command. */
   async 'transfer.migrate'(input, host) {
     const { state, migration } = host
@@ -53,7 +61,7 @@ export const transfer = {
     const migrating = await copying(host, input)
     state.setOwns(transfer, false)
     try {
-      const migrated = await migration.migrate(migrating)
+      const migrated = await timed(() => migration.migrate(migrating))
       state.wantStopped(workload)
       return migrated
     } catch (error) {
@@ -61,6 +69,26 @@ export const transfer = {
       state.setOwns(transfer, true)
       throw error
     }
+  },
+
+  async 'transfer.limit'({ transfer, maxMbps }, { migration }) {
+    migration.limit(transfer, maxMbps)
+    return {}
+  },
+
+  async 'transfer.renew'({ transfer, workload, expiresAt }, host) {
+    const { hypervisor, state, transfers } = host
+    const known = state.transfer(transfer)
+    if (!known?.receive) throw new Failure('no_transfer', `the transfer ${transfer} is not open on this node`)
+    // The source has no business here any more.
+    if (known.owns) return {}
+    const receive = { ...known.receive, expiresAt }
+    state.keepArriving(receive)
+    if ((await transfers.renew(transfer, expiresAt)) || (await hypervisor.power(workload)) === 'paused') return {}
+    // It had expired, or a start of the agent has not opened it yet.
+    await openTransfer(host, receive)
+    if (!state.transfer(transfer)) await transfers.end(transfer)
+    return {}
   },
 
   async 'transfer.resume'({ transfer, workload }, { hypervisor, migration, state, transfers }) {
@@ -125,8 +153,7 @@ async function copying(
   { transfer, workload, to, disks, maxMbps }: Input<'transfer.copy'>,
 ): Promise<Copying> {
   const { state } = host
-  if (!state.transfer(transfer))
-    throw new Failure('no_transfer', `this node does not know the transfer ${transfer}; transfer.key comes first`)
+  mustKnow(host, transfer)
   return {
     ...{ transfer, workload, to, maxMbps },
     disks: await Promise.all(disks.map((volume) => servedVolume(host, volume))),
@@ -135,6 +162,18 @@ async function copying(
       add: (disk) => state.noteBegun(transfer, disk),
     },
   }
+}
+
+function mustKnow({ state }: Host, transfer: string) {
+  if (!state.transfer(transfer))
+    throw new Failure('no_transfer', `this node does not know the transfer ${transfer}; transfer.key comes first`)
+}
+
+/** Adds the time that the copy took. */
+async function timed<T extends Copied>(copy: () => Promise<T>): Promise<T> {
+  const began = performance.now()
+  const copied = await copy()
+  return { ...copied, ms: Math.round(performance.now() - began) }
 }
 
 async function servedVolume({ storage }: Host, volume: Volume): Promise<ServedVolume> {

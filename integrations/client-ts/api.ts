@@ -608,8 +608,8 @@ export type Balance = {
       id: string
       name: string
     }
-    /** near_live: copied while it runs, and off for what changed meanwhile. cold: off while it is copied. reassigned: it waits for its setup, so nothing is copied. */
-    mode: "near_live" | "cold" | "reassigned"
+    /** live: moved with its memory while it runs. near_live: copied while it runs, and off for what changed meanwhile. cold: off while it is copied. reassigned: it waits for its setup, so nothing is copied. */
+    mode: "live" | "near_live" | "cold" | "reassigned"
     /** To be copied at most. */
     bytes: number
     expectedSeconds: number
@@ -1070,7 +1070,7 @@ export type DrainServer = {
   hostname: string
   state: "waiting" | "moving" | "moved" | "failed" | "left" | "gone" | "stopping" | "stopped"
   /** Null where it could not move. */
-  mode: "near_live" | "cold" | "reassigned" | null
+  mode: "live" | "near_live" | "cold" | "reassigned" | null
   /** Where its move goes or went; as it was planned until that begins. */
   to: {
     id: string
@@ -2063,7 +2063,9 @@ export type MoveOption = {
   /** Its location, where that is not the one of the server. */
   location: string | null
   /** How it would move there; null: it cannot. */
-  mode: "near_live" | "cold" | "reassigned" | null
+  mode: "live" | "near_live" | "cold" | "reassigned" | null
+  /** What speaks against moving it there with its memory; null: nothing. */
+  notLive: string | null
   expectedSeconds: number | null
   expectedDowntimeMs: number | null
 }
@@ -2079,8 +2081,10 @@ export type MoveOptions = {
   }
   /** Why it cannot be moved to any node now, and what to do; null: it can. */
   notMovable: string | null
-  /** near_live: copied while it runs, and off for what changed meanwhile. cold: off while it is copied. reassigned: it waits for its setup, so nothing is copied. */
-  mode: "near_live" | "cold" | "reassigned"
+  /** To the chosen node. */
+  mode: "live" | "near_live" | "cold" | "reassigned"
+  /** What speaks against moving it there with its memory; null: nothing. */
+  notLive: string | null
   /** To be copied at most: holes of its disks are not. */
   bytes: number
   expectedSeconds: number
@@ -2112,8 +2116,10 @@ export type MoveStarted = {
     id: string
     name: string
   }
-  /** near_live: copied while it runs, and off for what changed meanwhile. cold: off while it is copied. reassigned: it waits for its setup, so nothing is copied. */
-  mode: "near_live" | "cold" | "reassigned"
+  /** live: moved with its memory while it runs. near_live: copied while it runs, and off for what changed meanwhile. cold: off while it is copied. reassigned: it waits for its setup, so nothing is copied. */
+  mode: "live" | "near_live" | "cold" | "reassigned"
+  /** What speaks against moving it with its memory, in words; null: nothing. */
+  notLive: string | null
   /** To be copied at most. */
   bytes: number
   expectedSeconds: number
@@ -2620,7 +2626,7 @@ export type PlannedServer = {
   }
   running: boolean
   /** Null where it cannot move. */
-  mode: "near_live" | "cold" | "reassigned" | null
+  mode: "live" | "near_live" | "cold" | "reassigned" | null
   /** Where it would go now; it is placed anew when its move begins. */
   to: {
     id: string
@@ -3545,8 +3551,8 @@ export type Transfer = {
     id: string
     hostname: string
   }
-  /** near_live: copied while it runs, and off for what changed meanwhile. cold: off while it is copied. reassigned: it waits for its setup, so nothing is copied. */
-  mode: "near_live" | "cold" | "reassigned"
+  /** live: moved with its memory while it runs. near_live: copied while it runs, and off for what changed meanwhile. cold: off while it is copied. reassigned: it waits for its setup, so nothing is copied. */
+  mode: "live" | "near_live" | "cold" | "reassigned"
   /** switching: its system is off, until it runs on the other node. */
   state: "queued" | "copying" | "switching" | "finished" | "failed" | "cancelled"
   from: {
@@ -6674,8 +6680,8 @@ export interface Operations {
     body: {
       /** Null: placement chooses. */
       nodeId?: string | null
-      /** auto: what runs is copied while it runs, and shut down for what changed meanwhile. cold: it is shut down first. Without it: auto. */
-      mode?: "auto" | "cold"
+      /** live: with its memory while it runs. near_live: its disks are copied while it runs, and it is shut down for what changed meanwhile. cold: it is shut down first. auto, and without it: live where nothing speaks against it, else near_live; what is off is copied. */
+      mode?: "auto" | "live" | "near_live" | "cold"
       /** The most megabit per second that its copy takes. */
       maxMbps?: number | null
       /** It may go where it gets new addresses: to nodes whose pools do not carry its own, also in locations to which its location allows moves. Its owner is told by mail. */
@@ -6688,7 +6694,7 @@ export interface Operations {
   /** To which nodes a server can be moved, how, and for how long it would be off */
   'servers.move-options': {
     path: { id: string }
-    query?: { mode?: "auto" | "cold"; maxMbps?: number }
+    query?: { mode?: "auto" | "live" | "near_live" | "cold"; maxMbps?: number }
     result: MoveOptions
   }
   /** Start, shut down, force off or restart */
@@ -7386,7 +7392,7 @@ export interface Operations {
   }
   /** The same list as a spreadsheet */
   'transfers.export': {
-    query?: { nodeId?: string; serverId?: string; server?: string; state?: "queued" | "copying" | "switching" | "finished" | "failed" | "cancelled"; mode?: "near_live" | "cold" | "reassigned"; since?: string; until?: string }
+    query?: { nodeId?: string; serverId?: string; server?: string; state?: "queued" | "copying" | "switching" | "finished" | "failed" | "cancelled"; mode?: "live" | "near_live" | "cold" | "reassigned"; since?: string; until?: string }
     result: Response
   }
   /** Moves of the last 30 days in figures: how long servers were off, and whether that was announced */
@@ -7400,7 +7406,7 @@ export interface Operations {
   }
   /** Moves of servers between nodes, newest first */
   'transfers.list': {
-    query?: { nodeId?: string; serverId?: string; server?: string; state?: "queued" | "copying" | "switching" | "finished" | "failed" | "cancelled"; mode?: "near_live" | "cold" | "reassigned"; since?: string; until?: string; cursor?: string; limit?: number }
+    query?: { nodeId?: string; serverId?: string; server?: string; state?: "queued" | "copying" | "switching" | "finished" | "failed" | "cancelled"; mode?: "live" | "near_live" | "cold" | "reassigned"; since?: string; until?: string; cursor?: string; limit?: number }
     result: TransferPage
   }
   /** The steps of one move with their times, and the rate of the copy at work */

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { temporary } from '../agent/temporary.ts'
 import { missing, note } from '../drivers/tools.ts'
 import { guestImage, must, newKey, noGuests, run, sshOptions } from '../support/guest.ts'
+import { beginCounting, counterIn, gapsIn, pinging, takeCounter } from '../support/nodes/counting.ts'
 import { Spaces, withLibvirt } from '../support/nodes/nodes.ts'
 import { eventually } from '../support/waiting/eventually.ts'
 import { type Installation, installation } from '../support/world/processes.ts'
@@ -14,7 +15,13 @@ const names = ['a', 'b'] as const
 type Name = (typeof names)[number]
 const support = join(import.meta.dir, '../support/nodes')
 const SECONDS = 240
-const reason = (await noGuests()) ?? (await missing('qemu-img', 'xorriso', 'nft', 'ip', 'bridge', 'sshd'))
+const lacks = ['gcc', 'ping', 'sshd'].filter(
+  (program) => !Bun.which(program, { PATH: `${process.env['PATH']}:/usr/sbin` }),
+)
+const reason =
+  (await noGuests()) ??
+  (lacks.length ? `no ${lacks.join(', ')}` : undefined) ??
+  (await missing('qemu-img', 'xorriso', 'nft', 'ip', 'bridge', 'sshd'))
 
 describe.skipIf(note(reason, 'a server that moves'))('a real server that moves', () => {
   const spaces = new Spaces(`mv${process.pid}`)
@@ -136,11 +143,11 @@ describe.skipIf(note(reason, 'a server that moves'))('a real server that moves',
       },
       SECONDS,
     )
-  const inGuest = async (command: string) => {
+  const inGuest = async (command: string, stdinFile = '/dev/null') => {
     const ssh = ['ssh', ...sshOptions, '-i', key.path, '-o', 'BatchMode=yes', `root@${server.ipv4}`, command]
     let answer = { out: '', error: '', code: 255 }
     await eventually(async () => {
-      answer = await run([...spaces.inside('router'), ...ssh])
+      answer = await run(['sh', '-c', '"$@" <"$0"', stdinFile, ...spaces.inside('router'), ...ssh])
       return answer.code !== 255
     }, SECONDS)
     return answer.out
@@ -165,25 +172,54 @@ describe.skipIf(note(reason, 'a server that moves'))('a real server that moves',
       return (await powerOn(name)) === '' && !left.out.includes(server.serverId) && !left.out.includes('trf_')
     })
 
-  test('it runs on its new node with what was written before, and nothing is left on the old one', async () => {
-    await inGuest('echo before >/root/kept && sync')
-    const transfer = await move('b')
-    expect(transfer).toMatchObject({ mode: 'near_live', state: 'finished', error: null })
-    expect(transfer.downtimeMs).toBeGreaterThan(0)
-    expect(await inGuest('cat /root/kept')).toBe('before')
+  const counted = async () => gapsIn(await inGuest('cat /root/counter'))
+  const kept = () => inGuest('sha256sum </root/kept')
+  let before = ''
+
+  test('it moves with its memory: no write is lost, and its downtime is told as pings see it', async () => {
+    await inGuest(takeCounter, await counterIn(live.dir))
+    await inGuest('dd if=/dev/urandom of=/root/kept bs=1M count=16 conv=fsync')
+    before = await kept()
+    await inGuest(beginCounting)
+    const ping = pinging(spaces.inside('router'), server.ipv4)
+    const transfer = await move('b', { mode: 'live' })
+    const { silenceMs } = await ping.stop()
+    process.stderr.write(`  live: told ${transfer.downtimeMs} ms, silence of pings ${silenceMs} ms\n`)
+    expect(transfer).toMatchObject({ mode: 'live', state: 'finished', error: null })
+    expect(transfer.downtimeMs).toBeWithin(1, silenceMs + 50)
     expect([await powerOn('a'), await powerOn('b')]).toEqual(['', 'running'])
+    const { last } = await counted()
+    await eventually(async () => (await counted()).last > last)
+    expect((await counted()).gap).toBeUndefined()
+    expect(await kept()).toBe(before)
     await isClear('a')
   }, 600_000)
 
-  test('it moves back while it is off, and starts there', async () => {
+  test('it is copied while it runs, and has every write that it made until it was shut down', async () => {
+    const { last } = await counted()
+    const ping = pinging(spaces.inside('router'), server.ipv4)
+    const transfer = await move('a', { mode: 'near_live' })
+    const found = await counted()
+    const { silenceMs } = await ping.stop()
+    process.stderr.write(`  near-live: told ${transfer.downtimeMs} ms, silence of pings ${silenceMs} ms\n`)
+    expect(transfer).toMatchObject({ mode: 'near_live', state: 'finished', error: null })
+    expect(transfer.downtimeMs).toBeGreaterThan(0)
+    expect(found.gap).toBeUndefined()
+    expect(found.last).toBeGreaterThan(last)
+    expect(await kept()).toBe(before)
+    expect([await powerOn('a'), await powerOn('b')]).toEqual(['running', ''])
+    await isClear('b')
+  }, 600_000)
+
+  test('it moves while it is off, and starts there', async () => {
     const off = await live.api(token, 'POST', `/servers/${server.serverId}/actions/power`, { action: 'off' })
     await ended(off.body.jobId)
-    expect(await move('a')).toMatchObject({ mode: 'cold', state: 'finished', error: null })
-    await isClear('b')
+    expect(await move('b')).toMatchObject({ mode: 'cold', state: 'finished', error: null })
+    await isClear('a')
     const on = await live.api(token, 'POST', `/servers/${server.serverId}/actions/power`, { action: 'start' })
     await ended(on.body.jobId)
-    expect(await inGuest('cat /root/kept')).toBe('before')
-    expect([await powerOn('a'), await powerOn('b')]).toEqual(['running', ''])
+    expect(await kept()).toBe(before)
+    expect([await powerOn('a'), await powerOn('b')]).toEqual(['', 'running'])
   }, 600_000)
 
   test('it is suspended at once while its next node is dead, and nothing is left there afterwards', async () => {

@@ -9,6 +9,7 @@ import type { Host } from '../../host/host.ts'
 import { limitVm } from '../../host/start-vm.ts'
 import { log } from '../../log.ts'
 import { hostTime } from '../../protocol/monotonic-clock.ts'
+import { presenceOf } from '../../protocol/values/move-recovery.ts'
 import { uuidOf } from '../hypervisor/domain-xml.ts'
 import { answerOn, type CopyMode, type Question } from './control.ts'
 import { type Reach, reachOf } from './host-reach.ts'
@@ -84,6 +85,7 @@ export class Arrivals {
 
   private async prepare(arrival: Arrival, question: Question): Promise<object> {
     if (question.ask === 'arrived') return { stoppedAt: readStop(arrival) }
+    if (question.ask === 'look') return { presence: await this.presence(arrival.workload) }
     const { workload } = arrival
     const { hypervisor, portSecurity, state } = this.parts
     await this.discardEarlier(arrival)
@@ -98,6 +100,13 @@ export class Arrivals {
     arrival.expects = { reach: reachOf(parseStrictXml(definition)), flags: flagsFor[question.copies] }
     writeStop(arrival, undefined)
     return { definition }
+  }
+
+  /** One whose memory has not arrived is nothing that could run on. */
+  private async presence(workload: string) {
+    if ((await this.parts.hypervisor.power(workload)) === 'absent') return 'absent'
+    const state = await stateOf(workload)
+    return isArriving(state) ? 'off' : presenceOf(state).presence
   }
 
   /**
@@ -155,11 +164,14 @@ export class Arrivals {
    */
   async resume(workload: string): Promise<{ resumedAt: number | null }> {
     const { hypervisor, portSecurity } = this.parts
-    // Both at once, because the guest stands still meanwhile.
-    const [power, state] = await Promise.all([hypervisor.power(workload), stateOf(workload, true)])
+    // All at once, because the guest stands still meanwhile.
+    const [power, state] = await Promise.all([
+      hypervisor.power(workload),
+      stateOf(workload, true),
+      portSecurity.ensureFor(workload),
+    ])
     if (power !== 'paused') return { resumedAt: null }
     if (isArriving(state)) throw new Failure('migration_failed', `${workload} is ${state}: it has not arrived`)
-    await portSecurity.ensureFor(workload)
     await virsh('resume', uuidOf(workload))
     const resumedAt = Math.round(this.now())
     void this.announce(workload)

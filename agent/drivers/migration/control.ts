@@ -15,12 +15,16 @@ export const Question = t.Union([
   t.Object({ ask: t.Literal('prepare'), copies: t.Enum([...copyModes]) }),
   /** When the guest stopped on the source, by the target's clock; null: its memory has not arrived. */
   t.Object({ ask: t.Literal('arrived') }),
+  /** How the target has the vm; one whose memory still arrives counts as off. */
+  t.Object({ ask: t.Literal('look') }),
 ])
 export type Question = Static<typeof Question>
 
 const mostLineBytes = 1 << 20
 export const Prepared = t.Object({ definition: t.String({ maxLength: mostLineBytes }) })
 export const Arrived = t.Object({ stoppedAt: t.Union([t.Number(), t.Null()]) })
+const presences = ['running', 'paused', 'off', 'absent'] as const
+export const Looked = t.Object({ presence: t.Enum([...presences]) })
 const Refused = t.Object({ code: t.String({ maxLength: 64 }), message: t.String({ maxLength: 4000 }) })
 
 const LIMIT_MS = 60_000

@@ -1,5 +1,6 @@
 // The source of live migrations. virsh of this node speaks with the libvirt of the target through three sockets here,
 // each of whose connections is a stream to the target.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { writeFileSync } from 'node:fs'
 import type { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -8,11 +9,11 @@ import { copyProgress, say } from '../../controller-link/job-log.ts'
 import { Failure, wordsOf } from '../../failure.ts'
 import { type Begun, begin, lines, run } from '../../host/exec.ts'
 import { log } from '../../log.ts'
-import { presenceOf } from '../../protocol/values/move-recovery.ts'
+import { type Presence, presenceOf, recoveryOf } from '../../protocol/values/move-recovery.ts'
 import type { Copied } from '../../protocol/wire.ts'
 import { sleep } from '../../sleep.ts'
 import { uuidOf } from '../hypervisor/domain-xml.ts'
-import { Arrived, askOn, Prepared, type Question } from './control.ts'
+import { Arrived, askOn, Looked, Prepared, type Question } from './control.ts'
 import { type MigrationProgress, progressIn, sourceEventIn } from './job-info.ts'
 import { disksToCopy, placed } from './placement.ts'
 import { isAlive, processOf, type VmProcess } from './process.ts'
@@ -34,10 +35,12 @@ export type Leaving = MigrationSockets & {
 /**
  * `convergeMs`: so long no new least of what is left was seen, then the migration is given up. `abortMs`: so long
  * libvirt has to end a job. `settleMs`: so long the vm has to run again here after a failure, over a restart of
- * libvirt.
+ * libvirt. `holdMs`: so long the memory waits at most.
  */
-export type LeavingLimits = { pollMs: number; convergeMs: number; abortMs: number; settleMs: number }
-export const usualLimits: LeavingLimits = { pollMs: 1000, convergeMs: 180_000, abortMs: 20_000, settleMs: 120_000 }
+export type LeavingLimits = { pollMs: number; convergeMs: number; abortMs: number; settleMs: number; holdMs: number }
+export const usualLimits: LeavingLimits = {
+  ...{ pollMs: 1000, convergeMs: 180_000, abortMs: 20_000, settleMs: 120_000, holdMs: 600_000 },
+}
 
 /** `stoppedAt`: by the target's clock. */
 export type Left = Copied & { stoppedAt: number }
@@ -49,18 +52,34 @@ export class Departures {
   constructor(private limits = usualLimits) {}
 
   /**
-   * Moves the running vm to the target, where it is paused then. A failure leaves it running here. Throws
-   * `not_running`, `transfer_cut`, `transfer_ended`, `pool_full`, `disk_differs`, `does_not_converge` and
-   * `migration_failed`.
+   * Copies the disks of the running vm to the target, and holds its memory back until `migrate`. Throws `not_running`,
+   * `transfer_cut`, `transfer_ended`, `pool_full`, `disk_differs`, `does_not_converge` and `migration_failed`.
+   */
+  async begin(leaving: Leaving): Promise<Copied> {
+    return await this.departureOf(leaving).ready
+  }
+
+  /**
+   * Moves the vm to the target, where it is paused then. A failure leaves it running here. Throws what `begin` throws.
    */
   async migrate(leaving: Leaving): Promise<Left> {
-    const departure = new Departure(leaving, this.limits)
-    this.departures.set(leaving.transfer, departure)
+    const departure = this.departureOf(leaving)
+    departure.go()
     try {
-      return await departure.run()
+      return await departure.left
     } finally {
       this.departures.delete(leaving.transfer)
     }
+  }
+
+  /** The one that is under way, or whose end nobody has heard yet; else a new one. */
+  private departureOf(leaving: Leaving): Departure {
+    const known = this.departures.get(leaving.transfer)
+    if (known) return known
+    const departure = new Departure(leaving, this.limits)
+    this.departures.set(leaving.transfer, departure)
+    departure.ready.catch(() => this.departures.delete(leaving.transfer))
+    return departure
   }
 
   /** Limits a migration that is under way; null: no limit. */
@@ -71,8 +90,10 @@ export class Departures {
 
   /** Cancels a migration; the vm runs on here, unless its memory is there already. Resolves when it has ended. */
   async end(transfer: string) {
+    const departure = this.departures.get(transfer)
+    this.departures.delete(transfer)
     try {
-      await this.departures.get(transfer)?.cancel()
+      await departure?.cancel()
     } catch (error) {
       log('warning', 'a migration could not be cancelled', { transfer, error: wordsOf(error) })
     }
@@ -95,6 +116,14 @@ class Departure {
   private finished = Promise.withResolvers<void>()
   private targets: string[] = []
   private most = { copiedBytes: 0, totalBytes: 0 }
+  /** Resolves when only the memory is left. */
+  private waiting = Promise.withResolvers<void>()
+  private going = Promise.withResolvers<void>()
+  private isHeld = true
+  private inCommand = AsyncLocalStorage.snapshot()
+  readonly left: Promise<Left>
+  /** The copied bytes, once only the memory is left. */
+  readonly ready: Promise<Copied>
 
   constructor(
     private leaving: Leaving,
@@ -102,12 +131,21 @@ class Departure {
   ) {
     this.uuid = uuidOf(leaving.workload)
     this.pace = new Pace(leaving.maxMbps)
+    this.left = this.work()
+    this.ended = this.left.catch(() => {}).then(() => this.tidied)
+    this.ready = Promise.race([this.waiting.promise, this.left]).then(() => this.copied())
   }
 
-  run(): Promise<Left> {
-    const work = this.work()
-    this.ended = work.catch(() => {}).then(() => this.tidied)
-    return work
+  /** Lets the memory follow. What is said from now on belongs to the command that called this. */
+  go() {
+    this.isHeld = false
+    this.inCommand = AsyncLocalStorage.snapshot()
+    this.going.resolve()
+  }
+
+  private copied(): Copied {
+    const copiedBytes = this.sent.bytes
+    return { copiedBytes, totalBytes: Math.max(copiedBytes, this.most.totalBytes) }
   }
 
   async cancel() {
@@ -156,17 +194,14 @@ class Departure {
 
   /** An earlier call has moved it, also one that a crash of this agent has ended. */
   private async hasLeft(): Promise<boolean> {
-    const { presence, migrated } = await this.presence()
-    if (presence === 'running') return false
-    return presence === 'absent' || migrated || this.settle()
+    return (await this.presence()).presence !== 'running' && (await this.settle())
   }
 
   private async arrived(): Promise<Left> {
     const { stoppedAt } = await this.ask({ ask: 'arrived' }, Arrived)
     if (stoppedAt === null)
       throw new Failure('not_running', `${this.leaving.workload} is neither here nor at the target`)
-    const copiedBytes = this.sent.bytes
-    return { copiedBytes, totalBytes: Math.max(copiedBytes, this.most.totalBytes), stoppedAt }
+    return { ...this.copied(), stoppedAt }
   }
 
   private async ask<S extends TSchema>(question: Question, schema: S): Promise<Static<S>> {
@@ -212,6 +247,9 @@ class Departure {
     this.streams.add(near)
     near.once('close', () => this.streams.delete(near))
     try {
+      // libvirt sends the memory only when the disks are the same.
+      if (word === 'mig') await this.held()
+      if (near.destroyed) return
       const far = await this.leaving.openStream(word)
       this.streams.add(far)
       far.once('close', () => this.streams.delete(far))
@@ -225,6 +263,16 @@ class Departure {
       say('warning', `The stream ${word} to the other node cannot be opened: ${wordsOf(error)}`)
       near.destroy()
     }
+  }
+
+  private async held() {
+    this.waiting.resolve()
+    const timer = setTimeout(() => {
+      const words = `nobody has let its memory follow for ${Math.round(this.limits.holdMs / 60_000)} minutes`
+      void this.give(new Failure('transfer_cut', words))
+    }, this.limits.holdMs)
+    await Promise.race([this.going.promise, this.ended])
+    clearTimeout(timer)
   }
 
   private begin(definitions: string[]): Begun {
@@ -272,7 +320,7 @@ class Departure {
       // Opened now, so that the question at the end does not wait for it.
       this.control = this.leaving.openStream('control')
       this.control.catch(() => {})
-      say('info', 'The guest has stopped; the rest of its memory follows')
+      this.inCommand(() => say('info', 'The guest has stopped; the rest of its memory follows'))
     }
   }
 
@@ -286,6 +334,10 @@ class Departure {
       if (!progress || progress.phase === 'starting') continue
       this.tell(progress)
       const { phase, remainingBytes } = progress
+      if (phase === 'memory' && this.isHeld) {
+        least = { bytes: Number.POSITIVE_INFINITY, phase: '', at: performance.now() }
+        continue
+      }
       // A thousandth of the whole, so that a guest that writes as fast as the link does not count as converging.
       if (phase !== least.phase || remainingBytes < least.bytes - progress.totalBytes / 1000)
         least = { bytes: remainingBytes, phase, at: performance.now() }
@@ -307,7 +359,7 @@ class Departure {
       copiedBytes: Math.max(this.most.copiedBytes, copiedBytes),
       totalBytes: Math.max(this.most.totalBytes, totalBytes),
     }
-    copyProgress(this.most)
+    this.inCommand(() => copyProgress(this.most))
   }
 
   private async presence() {
@@ -319,26 +371,43 @@ class Departure {
   }
 
   /**
-   * After a failure: waits until the vm runs again, over a restart of libvirt. True: it has left all the same. A vm
-   * that stays paused is this node's, because the target has not been told to let it run.
+   * After a failure, also one by a crash: waits until it is known which node has the vm, over a restart of libvirt, and
+   * until it runs where that is here. True: it has left all the same.
    */
   private async settle(): Promise<boolean> {
     let pausedSince: number | undefined
     const until = performance.now() + this.limits.settleMs
     for (; performance.now() < until; await Bun.sleep(this.limits.pollMs / 4)) {
-      const found = await this.presence().catch(() => undefined)
-      if (!found) continue
-      if (found.presence === 'running') return false
-      if (found.presence === 'absent' || found.migrated) return true
-      if (found.presence === 'off') throw new Failure('not_running', `${this.leaving.workload} is ${found.words} here`)
-      if (found.presence !== 'paused') continue
+      const source = await this.presence().catch(() => undefined)
+      if (!source) continue
+      const target = source.presence === 'running' ? 'unreachable' : await this.presenceThere()
+      // The controller has given the target nothing while it waits for this node's answer.
+      const { presence, migrated, words } = source
+      const action = recoveryOf({ source: presence, target, migrated, ownedByTarget: false })
+      if (action === 'keep_source' && presence === 'running') return false
+      if (action === 'keep_source') throw new Failure('not_running', `${this.leaving.workload} is ${words} here`)
+      if (action === 'resume_target' || action === 'finish') {
+        say('info', 'The guest has left: its memory is on the other host machine')
+        return true
+      }
+      if (action === 'lost')
+        throw new Failure('migration_failed', `${this.leaving.workload} was lost with its memory on the other node`)
+      if (action !== 'resume_source') continue
       pausedSince ??= performance.now()
       if (performance.now() - pausedSince < this.limits.abortMs / 2) continue
-      say('warning', `The vm is ${found.words} after the migration failed; it runs on here`)
+      say('warning', `The vm is ${words} after the migration failed; it runs on here`)
       await virsh(['domjobabort', this.uuid], true)
       await virsh(['resume', this.uuid], true)
     }
     throw new Failure('hypervisor_silent', `${this.leaving.workload} does not run again after its migration failed`)
+  }
+
+  private async presenceThere(): Promise<Presence> {
+    try {
+      return (await this.ask({ ask: 'look' }, Looked)).presence
+    } catch {
+      return 'unreachable'
+    }
   }
 }
 

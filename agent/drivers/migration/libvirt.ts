@@ -5,7 +5,7 @@ import type { SshTarget } from '../../protocol/wire.ts'
 import { uuidOf } from '../hypervisor/domain-xml.ts'
 import type { Found, Migrating, Migration } from '../transfer/transfer.ts'
 import { type ArrivalParts, Arrivals } from './arriving.ts'
-import { Departures, type LeavingLimits } from './leaving.ts'
+import { Departures, type Leaving, type LeavingLimits } from './leaving.ts'
 import type { MigrationSockets, Word } from './sockets.ts'
 
 /** Opens a stream of a transfer to its target, which joins it with the socket of this word there. */
@@ -25,14 +25,14 @@ export class LibvirtMigration implements Migration {
     this.departures = new Departures(limits)
   }
 
-  async migrate({ transfer, workload, to, disks, maxMbps }: Migrating) {
-    const { copiedBytes, totalBytes, stoppedAt } = await this.departures.migrate({
-      ...{ transfer, workload, maxMbps },
-      disks: disks.map(({ disk }) => disk.path),
-      openStream: (word) => this.openStream(transfer, to, word),
-    })
-    return { copiedBytes, totalBytes, stoppedAt }
-  }
+  begin = (migrating: Migrating) => this.departures.begin(this.leaving(migrating))
+  migrate = (migrating: Migrating) => this.departures.migrate(this.leaving(migrating))
+
+  private leaving = ({ transfer, workload, to, disks, maxMbps }: Migrating): Leaving => ({
+    ...{ transfer, workload, maxMbps },
+    disks: disks.map(({ disk }) => disk.path),
+    openStream: (word) => this.openStream(transfer, to, word),
+  })
 
   limit = (transfer: string, maxMbps: number | null) => this.departures.limit(transfer, maxMbps)
 

@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { copyProgress } from '../../controller-link/job-log.ts'
 import { Failure } from '../../failure.ts'
-import type { SshTarget } from '../../protocol/wire.ts'
+import type { Copied, SshTarget } from '../../protocol/wire.ts'
 import type { FakeHypervisor } from '../hypervisor/fake.ts'
 import { FakeLayers } from '../storage/fake-layers.ts'
 import type { Disk } from '../storage/storage.ts'
@@ -21,6 +21,8 @@ const PARTS = 4
 export class FakeTransfers implements Transfers {
   #disks: FakeLayers
   #stops = new Map<string, AbortController>()
+  /** Migrations whose disks are the same, and whose memory waits. */
+  #held = new Map<string, Copied>()
 
   /** `path`: of the database, which is the fake host. */
   constructor(
@@ -50,6 +52,10 @@ export class FakeTransfers implements Transfers {
     ])
     const hostKey = `ssh-ed25519 ${Buffer.from(this.path.padEnd(20)).toString('base64')}`
     return { port: 22, user: 'root', hostKeys: [hostKey] }
+  }
+
+  async renew(transfer: string, until: number) {
+    return this.db.run('update received_transfers set until = ? where transfer = ?', [until, transfer]).changes > 0
   }
 
   copy = async (copying: Copying) => this.#send(copying)
@@ -123,27 +129,40 @@ export class FakeTransfers implements Transfers {
   async end(transfer: string) {
     this.#stops.get(transfer)?.abort()
     this.#stops.delete(transfer)
+    this.#held.delete(transfer)
     for (const table of ['transfer_keys', 'received_transfers'])
       this.db.run(`delete from ${table} where transfer = ?`, [transfer])
   }
 
   /** The migrations of a fake host, which go the same way. */
   migration: Migration = {
+    begin: async (migrating: Migrating) => {
+      const { transfer, workload, to } = migrating
+      if ((await this.hypervisor.power(workload)) === 'absent') return this.#movedBefore(transfer, workload, to)
+      const copied = await this.#send({ ...migrating, begun: { has: () => false, add: () => {} } })
+      this.#held.set(transfer, copied)
+      return copied
+    },
     migrate: async (migrating: Migrating) => {
       const { transfer, workload, to, disks } = migrating
       if ((await this.hypervisor.power(workload)) === 'absent') return this.#movedBefore(transfer, workload, to)
-      const copied = await this.#send({ ...migrating, begun: { has: () => false, add: () => {} } })
+      const copied = this.#held.get(transfer) ?? (await this.migration.begin(migrating))
+      this.#held.delete(transfer)
       if ((await this.hypervisor.power(workload)) !== 'running')
         throw new Failure('not_running', `${workload} went off while it was moved`)
       const stoppedAt = this.now()
       this.#within(transfer, to, (far, theirs) => {
         for (const [i, { disk }] of disks.entries()) this.#write(far, disk.path, theirs[i]!.disk.path)
-        const { changes } = far.run(`update vms set power = 'paused', inUse = disk where workload = ?`, [workload])
-        if (!changes) throw new Failure('migration_failed', `the target has no definition of ${workload}`)
+        const { changes } = far.run(
+          `update vms set power = 'paused', inUse = disk where workload = ? and power in ('stopped', 'crashed')`,
+          [workload],
+        )
+        if (!changes) throw new Failure('migration_failed', `${workload} is not defined and off at the target`)
       })
       await this.hypervisor.remove(workload)
       return { ...copied, stoppedAt }
     },
+    limit: () => {},
     resume: async (workload: string) => {
       const wasPaused = (await this.hypervisor.power(workload)) === 'paused'
       if (wasPaused) await this.hypervisor.start(workload)

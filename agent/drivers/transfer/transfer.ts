@@ -47,6 +47,8 @@ export interface Transfers {
    * what it serves. Throws `no_ssh_server`.
    */
   receive(receiving: Receiving): Promise<Listening>
+  /** Lets the source in until then, and cuts nothing. False: the transfer is not served here. */
+  renew(transfer: string, until: number): Promise<boolean>
   /**
    * Makes the target's disks the same as these, which no vm has open. After a cut it goes on where it was. Throws
    * `no_transfer`, `transfer_refused`, `transfer_unreachable`, `transfer_cut`, `disk_differs` and `pool_full`, and
@@ -73,11 +75,19 @@ export type Migrating = Omit<Copying, 'begun'>
 /** The part of a hypervisor that moves running vms. */
 export interface Migration {
   /**
-   * Moves the running vm to the target, where it is paused then, with its disks where there are any. A failure leaves
-   * it running here. One that this transfer has moved already is moved. `stoppedAt`: when it stopped, by the target's
-   * clock. Throws what `Transfers.copy` throws, and `not_running`, `does_not_converge` and `migration_failed`.
+   * Copies the disks of the running vm, where there are any, and from then on what it writes. Its memory is held back
+   * until `migrate`. One that this transfer has moved already stays moved. Throws what `Transfers.copy` throws, and
+   * `not_running`, `does_not_converge` and `migration_failed`.
+   */
+  begin(migrating: Migrating): Promise<Copied>
+  /**
+   * Moves the vm to the target, where it is paused then; without `begin` it begins itself. A failure leaves it running
+   * here; one that this transfer has moved already is moved. `stoppedAt`: when it stopped, by the target's clock.
+   * Throws the failures of `begin`.
    */
   migrate(migrating: Migrating): Promise<Copied & { stoppedAt: number }>
+  /** The limit of a migration that is under way; null: none. */
+  limit(transfer: string, maxMbps: number | null): void
   /**
    * Lets a vm run on that a migration has left paused here; one that runs or is off stays as it is. Answers when, by
    * the clock of this node in milliseconds since 1970; null where it did not. Throws `migration_failed` while its

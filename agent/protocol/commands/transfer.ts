@@ -34,6 +34,14 @@ const reachesTarget = [
   'transfer_ended',
 ] as const
 
+const migrating = t.Object({ ...ofTransfer, to: SshTarget, disks: t.Array(Volume, { maxItems: MOST_DISKS }), maxMbps })
+const migrates = [
+  ...reachesTarget,
+  ...findsDisk,
+  ...(['no_vm', 'no_volume', 'disk_differs', 'pool_full', 'not_running', 'does_not_converge'] as const),
+  ...(['migration_failed', 'hypervisor_silent'] as const),
+] as const
+
 /**
  * A move of a workload from one node, the source, to another, the target. The source reaches the target by SSH alone,
  * with a key of this transfer; what it can do there is written to the transfer's disks, and give the vm over.
@@ -47,11 +55,11 @@ export const transferCommands = {
   }),
   /**
    * On the target: makes the disks, of exactly these sizes, and lets the key in from these addresses until `expiresAt`.
-   * `by`: the way in which the disks are filled, by `transfer.copy` and `transfer.mirror`, or by `transfer.migrate`.
-   * Sent again, it keeps the disks that it made; `volume_differs`: another disk has the name. The disks stay after
-   * `transfer.end`, unless that discards them; `volume.remove` deletes them. From now on the node does not start the
-   * workload, until `transfer.resume` or `transfer.end`. `no_ssh_server`: the node has no OpenSSH server that can let
-   * it in.
+   * `by`: the way in which the disks are filled, by `transfer.copy` and `transfer.mirror`, or by a migration.
+   * `transfer.renew` puts its end off. Sent again, it keeps the disks that it made; `volume_differs`: another disk has
+   * the name. The disks stay after `transfer.end`, unless that discards them; `volume.remove` deletes them. From now on
+   * the node does not start the workload, until `transfer.resume` or `transfer.end`. `no_ssh_server`: the node has no
+   * OpenSSH server that can let it in.
    */
   'transfer.receive': act({
     input: t.Object({
@@ -120,26 +128,42 @@ export const transferCommands = {
     failures: [...findsDisk, 'no_volume', 'vm_runs', 'hypervisor_silent'],
   }),
   /**
-   * On the source, of a vm that runs: moves it to the target with its memory and, where `disks` names them, its disks.
-   * Afterwards it is paused there, runs nowhere, and is defined no more here; a failure leaves it running here. This
-   * node does not start it from then on, until `transfer.end`. `stoppedAt`: when it stopped, by the clock of the
-   * target.
+   * On the source, of a vm that runs: begins its migration. Its disks, where `disks` names any, are copied, and follow
+   * what the vm writes; its memory waits for `transfer.migrate`, and the vm runs on here until then. Answers when only
+   * the memory is left. `transfer.end` ends it without a trace. `does_not_converge`: it writes faster than it is
+   * copied.
+   */
+  'transfer.begin-migration': act({ input: migrating, output: Copied, failures: migrates, outOfTurn: true }),
+  /**
+   * On the source, after `transfer.begin-migration`: hands the vm over to the target with its memory. Afterwards it is
+   * paused there, runs nowhere, and is defined no more here; a failure leaves it running here. A migration that has
+   * ended with the agent begins again. This node does not start the vm from then on, until `transfer.end`. What a crash
+   * has left is decided by both nodes. `stoppedAt`: when the vm stopped, by the clock of the target.
    */
   'transfer.migrate': act({
-    input: t.Object({ ...ofTransfer, to: SshTarget, disks: t.Array(Volume, { maxItems: MOST_DISKS }), maxMbps }),
+    input: migrating,
     output: t.Object({ ...Copied.properties, stoppedAt: timestamp }),
-    failures: [
-      ...reachesTarget,
-      ...findsDisk,
-      'no_vm',
-      'no_volume',
-      'disk_differs',
-      'pool_full',
-      'not_running',
-      'does_not_converge',
-      'migration_failed',
-      'hypervisor_silent',
-    ],
+    failures: migrates,
+    outOfTurn: true,
+  }),
+  /**
+   * On the source: the limit of a migration that is under way; without one it does nothing. A copy keeps the limit with
+   * which it began.
+   */
+  'transfer.limit': act({
+    input: t.Object({ ...ofTransfer, maxMbps }),
+    output: nothing,
+    failures: [],
+    outOfTurn: true,
+  }),
+  /**
+   * On the target: lets the key of the transfer in until then, instead of until the end that was said before. What the
+   * transfer does goes on. `no_transfer`: it is not open here.
+   */
+  'transfer.renew': act({
+    input: t.Object({ ...ofTransfer, expiresAt: timestamp }),
+    output: nothing,
+    failures: [...findsDisk, 'no_transfer', 'no_ssh_server', 'hypervisor_silent'],
     outOfTurn: true,
   }),
   /**

@@ -38,9 +38,9 @@ export const maxMbps = t.Union([t.Integer({ minimum: 1, maximum: 1_000_000 }), t
 
 /**
  * `copiedBytes`: what was sent, of data alone: holes count as nothing. `totalBytes`: the data of the disks when that
- * began.
+ * began. `ms`: the time that it took, in the answer of a copy that has ended.
  */
-export const Copied = t.Object({ copiedBytes: counter, totalBytes: counter })
+export const Copied = t.Object({ copiedBytes: counter, totalBytes: counter, ms: t.Optional(counter) })
 export type Copied = Static<typeof Copied>
 
 /**

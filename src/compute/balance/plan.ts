@@ -64,7 +64,7 @@ export function planBalance(call: Planning, location: Location) {
       server,
       from: named(byId.get(from)!),
       to: named(byId.get(to)!),
-      foreseen: forecast(tx, server, { mode: 'auto', maxMbps: undefined }),
+      foreseen: forecast(tx, server, { mode: 'auto', maxMbps: undefined, to }),
     })),
     nodes: before
       .map((node) => ({ ...named(node), before: node, after: byId.get(node.id)! }))

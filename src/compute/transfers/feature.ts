@@ -7,6 +7,7 @@ import { clearing } from './job/clearing.ts'
 import { beginDue } from './job/due.ts'
 import { comesBack } from './job/ending.ts'
 import { moving } from './job/moving.ts'
+import { RENEW_EVERY_MS, renewKeys } from './job/renewal.ts'
 import { beginWaiting } from './job/waiting.ts'
 import { exportTransfers, getProgress, getTransfer, listTransfers } from './list.ts'
 import { LiveCopies } from './live-copies.ts'
@@ -131,5 +132,6 @@ export const transfersFeature = feature({
   schedule: [
     { everyMs: BEGIN_EVERY_MS, words: 'beginning moves that wait', work: ({ db }) => beginWaiting(db) },
     { everyMs: BEGIN_EVERY_MS, words: 'beginning moves whose time has come', work: beginDue },
+    { everyMs: RENEW_EVERY_MS, words: 'renewing the keys of moves', work: renewKeys },
   ],
 })

@@ -27,8 +27,8 @@ export const transfer: Resource<Transfer> = {
 export const aNode = t.Object({ id: t.String(), name: t.String() })
 export const modeField = described(
   t.Enum([...transferModes]),
-  'near_live: copied while it runs, and off for what changed meanwhile. cold: off while it is copied. reassigned: it ' +
-    'waits for its setup, so nothing is copied.',
+  'live: moved with its memory while it runs. near_live: copied while it runs, and off for what changed meanwhile. ' +
+    'cold: off while it is copied. reassigned: it waits for its setup, so nothing is copied.',
 )
 
 export const transferResponse = namedSchema('Transfer', {

@@ -21,8 +21,9 @@ export const moveServer = operation({
     mode: t.Optional(
       described(
         t.Enum([...moveModes]),
-        'auto: what runs is copied while it runs, and shut down for what changed meanwhile. cold: it is shut down ' +
-          'first. Without it: auto.',
+        'live: with its memory while it runs. near_live: its disks are copied while it runs, and it is shut down ' +
+          'for what changed meanwhile. cold: it is shut down first. auto, and without it: live where nothing speaks ' +
+          'against it, else near_live; what is off is copied.',
       ),
     ),
     maxMbps: t.Optional(
@@ -56,6 +57,7 @@ export const moveServer = operation({
     startsAt: nullable(time),
     to: t.Object({ id: t.String(), name: t.String() }),
     mode: modeField,
+    notLive: described(nullable(t.String()), 'What speaks against moving it with its memory, in words; null: nothing.'),
     bytes: described(t.Integer(), 'To be copied at most.'),
     expectedSeconds: t.Integer(),
     expectedDowntimeMs: t.Integer(),

@@ -8,7 +8,7 @@ import { iso } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { type Server, server } from '../server-records/model.ts'
 import { refusalOf } from '../snapshots/model.ts'
-import { forecast, MOST_MBPS, type MoveMode, moveModes } from './forecast.ts'
+import { chooseFrom, forecast, MOST_MBPS, type MoveMode, moveModes } from './forecast.ts'
 import { aNode, modeField } from './model.ts'
 import { mustBeMovable } from './movable.ts'
 import { fits, type JudgedNode, judgeNodes } from './nodes.ts'
@@ -24,6 +24,7 @@ const option = namedSchema('MoveOption', {
   memoryPercentAfter: nullable(t.Integer()),
   location: described(nullable(t.String()), 'Its location, where that is not the one of the server.'),
   mode: described(nullable(modeField), 'How it would move there; null: it cannot.'),
+  notLive: described(nullable(t.String()), 'What speaks against moving it there with its memory; null: nothing.'),
   expectedSeconds: nullable(t.Integer()),
   expectedDowntimeMs: nullable(t.Integer()),
 })
@@ -46,7 +47,8 @@ export const moveOptions = operation({
       nullable(t.String()),
       'Why it cannot be moved to any node now, and what to do; null: it can.',
     ),
-    mode: modeField,
+    mode: described(modeField, 'To the chosen node.'),
+    notLive: described(nullable(t.String()), 'What speaks against moving it there with its memory; null: nothing.'),
     bytes: described(t.Integer(), 'To be copied at most: holes of its disks are not.'),
     expectedSeconds: t.Integer(),
     expectedDowntimeMs: described(t.Integer(), 'How long its system is off for it; 0 where it is off already.'),
@@ -65,26 +67,33 @@ export const moveOptions = operation({
     const { tx, actor, target, query, nodes } = call
     const maxMbps = query['maxMbps'] === undefined ? undefined : Number(query['maxMbps'])
     const judged = judgeNodes(tx, nodes, target, { readdress: true })
-    const chosen = judged.filter(fits).find(({ newAddresses }) => !newAddresses)
-    const foreseen = forecast(tx, target, { mode: (query['mode'] as MoveMode | undefined) ?? 'auto', maxMbps })
+    const asked = (query['mode'] as MoveMode | undefined) ?? 'auto'
+    const chosen = chooseFrom(
+      tx,
+      target,
+      judged.filter((node) => fits(node) && !node.newAddresses),
+      asked,
+    )
     const waiting = waitingMoveOf(tx, target.id)
     return {
       server: { id: target.id, hostname: target.hostname },
       from: { id: target.nodeId, name: nodeById(tx, target.nodeId)?.name ?? '' },
       notMovable: refusalOf(() => mustBeMovable(tx, actor, target)),
-      ...foreseen,
+      ...forecast(tx, target, { mode: asked, maxMbps, to: chosen?.nodeId }),
       chosen: chosen ? { id: chosen.nodeId, name: chosen.name } : null,
       waiting: waiting ? { transferId: waiting.id, startsAt: iso(waiting.startsAt!) } : null,
-      nodes: judged.map((node) => shown(tx, node, target, foreseen)),
+      nodes: judged.map((node) =>
+        shown(tx, node, target, () =>
+          forecast(tx, target, { mode: asked, maxMbps, to: node.nodeId, isRestarted: fits(node) && node.newAddresses }),
+        ),
+      ),
     }
   },
 })
 
-type Foreseen = ReturnType<typeof forecast>
-function shown(tx: Db, judged: JudgedNode, server: Server, foreseen: Foreseen) {
+function shown(tx: Db, judged: JudgedNode, server: Server, foreseen: () => Forecast) {
   const { memoryMb, locationId } = server
   const { nodeId, name, capacity, disabledReason } = judged
-  const { mode, expectedSeconds, expectedDowntimeMs } = foreseen
   const place = nodeById(tx, nodeId)!.locationId
   const percent = (heldMb: number) => (capacity?.memoryMb ? Math.round((100 * heldMb) / capacity.memoryMb) : null)
   return {
@@ -97,10 +106,14 @@ function shown(tx: Db, judged: JudgedNode, server: Server, foreseen: Foreseen) {
     memoryPercentAfter: capacity ? percent(capacity.heldMemoryMb + memoryMb) : null,
     location: place === locationId ? null : (locationById(tx, place)?.name ?? null),
     ...(disabledReason === undefined
-      ? { mode, expectedSeconds, expectedDowntimeMs }
-      : { mode: null, expectedSeconds: null, expectedDowntimeMs: null }),
+      ? wayOf(foreseen())
+      : { mode: null, notLive: null, expectedSeconds: null, expectedDowntimeMs: null }),
   }
 }
+type Forecast = ReturnType<typeof forecast>
+const wayOf = ({ mode, notLive, expectedSeconds, expectedDowntimeMs }: Forecast) => ({
+  ...{ mode, notLive, expectedSeconds, expectedDowntimeMs },
+})
 
 /** A system that runs with all that the CPU of its node has cannot go on running on another CPU. */
 function otherCpu(tx: Db, { nodeId: from, cpuModel, power }: Server, to: string): string | undefined {

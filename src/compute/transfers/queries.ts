@@ -1,5 +1,5 @@
 // The statements about transfers.
-import { and, desc, eq, gte, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, gte, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import { workloadReference } from '../../fleet/workloads/queries.ts'
 import type { TimelineSpan } from '../../fleet/workloads/timeline.ts'
 import { newest } from '../../kernel/api/list.ts'
@@ -151,24 +151,54 @@ export const figuresSince = (tx: Db, since: number): Figures & { medianDowntimeM
   medianDowntimeMs: figures(tx).median.get(since)?.ms ?? null,
 })
 
+/** The moves whose copy is under way, or about to be. */
+export const transfersToRenew = (tx: Db): Pick<Transfer, 'id' | 'serverId' | 'toNodeId'>[] =>
+  tx
+    .select({ id: transfers.id, serverId: transfers.serverId, toNodeId: transfers.toNodeId })
+    .from(transfers)
+    .where(and(isNull(transfers.finishedAt), isNotNull(transfers.beganAt), isNotNull(transfers.jobId)))
+    .all()
+
 /** So many transfers say how fast the next one will be. */
 const MEASURED = 20
 /** A link of 100 Gbit/s. No node makes the estimates of others by saying that it is faster. */
 const MOST_BYTES_PER_SECOND = 12.5e9
 /** Below this, a copy is over before its speed says anything. */
 const LEAST_BYTES = 256 * 1024 ** 2
-/** The speed of the last copies, in bytes per second: the middle one. Undefined: there was none of some length. */
-export function measuredRate(tx: Db): number | undefined {
-  const rates = tx
-    .select({
-      rate: sql<number>`${transfers.bytesCopied} * 1000.0 / max(1, ${transfers.finishedAt} - ${transfers.beganAt})`,
-    })
-    .from(transfers)
-    .where(and(eq(transfers.state, 'finished'), gte(transfers.bytesCopied, LEAST_BYTES)))
-    .orderBy(desc(transfers.id))
-    .limit(MEASURED)
-    .all()
-    .map(({ rate }) => Math.min(rate, MOST_BYTES_PER_SECOND))
-    .sort((a, b) => a - b)
-  return rates[Math.floor(rates.length / 2)]
-}
+const middleOf = (values: readonly number[]): number | undefined =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
+
+/** Bytes per second of the last copies that had no limit: the middle one. Undefined: there was none of some length. */
+export const measuredRate = (tx: Db): number | undefined =>
+  middleOf(
+    tx
+      .select({ rate: sql<number>`${transfers.bytesCopied} * 1000.0 / ${transfers.copyMs}` })
+      .from(transfers)
+      .where(
+        and(
+          eq(transfers.state, 'finished'),
+          isNull(transfers.maxMbps),
+          gte(transfers.bytesCopied, LEAST_BYTES),
+          gt(transfers.copyMs, 0),
+        ),
+      )
+      .orderBy(desc(transfers.id))
+      .limit(MEASURED)
+      .all()
+      .map(({ rate }) => Math.min(rate, MOST_BYTES_PER_SECOND)),
+  )
+
+/** A stop that took longer says nothing about the next one. */
+const MOST_STOP_MS = 60_000
+/** For how long guests stood still in the last live moves, in ms: the middle one. */
+export const measuredStop = (tx: Db): number | undefined =>
+  middleOf(
+    tx
+      .select({ ms: sql<number>`${transfers.downtimeMs}` })
+      .from(transfers)
+      .where(and(eq(transfers.state, 'finished'), eq(transfers.mode, 'live'), isNotNull(transfers.downtimeMs)))
+      .orderBy(desc(transfers.id))
+      .limit(MEASURED)
+      .all()
+      .map(({ ms }) => Math.min(ms, MOST_STOP_MS)),
+  )

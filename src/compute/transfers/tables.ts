@@ -2,13 +2,18 @@ import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { NotedActor } from '../../identity/team/audit-actor.ts'
 
 /** `reassigned`: nothing was installed, so nothing is copied. */
-export const transferModes = ['near_live', 'cold', 'reassigned'] as const
+export const transferModes = ['live', 'near_live', 'cold', 'reassigned'] as const
 export type TransferMode = (typeof transferModes)[number]
 export const transferStates = ['queued', 'copying', 'switching', 'finished', 'failed', 'cancelled'] as const
 export type TransferState = (typeof transferStates)[number]
 
 /** `nodeId` null: placement chooses. */
-export type MoveRequest = { nodeId: string | null; mode: 'auto' | 'cold'; maxMbps: number | null; readdress?: boolean }
+export type MoveRequest = {
+  nodeId: string | null
+  mode: 'auto' | 'live' | 'near_live' | 'cold'
+  maxMbps: number | null
+  readdress?: boolean
+}
 /** The ids of the addresses that a server gets by a move, and of those that it gives up. */
 export type Readdressing = { take: string[]; leave: string[] }
 
@@ -27,10 +32,12 @@ export const transfers = sqliteTable('transfers', {
   /** The data of its disks; the most that it can be, until the node has looked. */
   bytesTotal: integer('bytes_total').notNull(),
   bytesCopied: integer('bytes_copied').notNull().default(0),
+  /** How long the copy took that has sent them; null: unknown. */
+  copyMs: integer('copy_ms'),
   expectedSeconds: integer('expected_seconds').notNull(),
   expectedDowntimeMs: integer('expected_downtime_ms').notNull(),
   beganAt: integer('began_at'),
-  /** When its guest was told to shut down; null: it was off, or runs still. */
+  /** When its guest was told to shut down, or handed over; null: it was off, or runs still. */
   stoppedAt: integer('stopped_at'),
   downtimeMs: integer('downtime_ms'),
   /** Why it failed, in words. */

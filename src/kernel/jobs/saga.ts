@@ -80,6 +80,7 @@ export type CommandStep = {
   abandonable?: true
   /** As of a record step; from its note as started until its answer nothing ends the job. */
   pivot?: true
+  reaches?(ctx: any): string
 }
 export type ExternalStep = {
   kind: 'external'
@@ -206,13 +207,15 @@ export class Saga<I = any, O = any, L = any, W extends Way = any> {
 
   /**
    * A command that cannot be undone, as the point of no return: when the node says that it failed, the job is
-   * undone. The node answers that only when it has done nothing.
+   * undone. The node answers that only when it has done nothing. Without a command to send it is a point alone.
+   * `reaches`: as of `pivot`.
    */
   pivotCommand<N extends string, C extends CommandName>(
     name: N,
     words: string,
     step: {
       do(ctx: Ctx<Read<W, I>, O>, source: CommandSource): NodeCommand<C> | undefined
+      reaches?(ctx: Ctx<Read<W, I>, O>): string
       remedy?: Remedy<CommandFailure<C>>
     },
   ): W extends 'back' ? Saga<I, O & Record<N, Output<C>>, L, 'forward'> : never {

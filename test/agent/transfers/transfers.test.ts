@@ -79,7 +79,7 @@ describe('a vm that is off', () => {
     await source.obey('vm.stop', { workload, graceSeconds: 0 })
     const copied = await source.obey('transfer.copy', send)
     expect(copied.copiedBytes).toBe(copied.totalBytes)
-    expect(source.progress.at(-1)).toEqual(copied)
+    expect(copied).toMatchObject(source.progress.at(-1)!)
     expect(await contents(target)).toEqual(['system', 'data'])
     expect(await checksums(target)).toEqual(await checksums(source))
 
@@ -114,6 +114,9 @@ describe('a vm that runs', () => {
       await source.host.hypervisor.power(workload),
       await target.host.hypervisor.power(workload),
     ]
+    await source.obey('transfer.begin-migration', send)
+    expect(await powers()).toEqual(['running', 'stopped'])
+    await source.write(extra, 'newer')
     const migrated = await source.obey('transfer.migrate', send)
     expect(await powers()).toEqual(['absent', 'paused'])
     expect(await source.obey('transfer.migrate', send)).toMatchObject({ copiedBytes: 0 })
@@ -123,7 +126,7 @@ describe('a vm that runs', () => {
     expect(await powers()).toEqual(['absent', 'paused'])
     const { power, resumedAt } = await target.obey('transfer.resume', { transfer, workload })
     expect([power, resumedAt! >= migrated.stoppedAt]).toEqual(['running', true])
-    expect(await contents(target)).toEqual(['system', 'data'])
+    expect(await contents(target)).toEqual(['system', 'newer'])
     expect((target.host.hypervisor as never as { volumes(id: string): object[] }).volumes(workload)).toMatchObject([
       { serial: serialOf(extra.workload) },
     ])
@@ -173,6 +176,20 @@ describe('a target', () => {
     await source.obey('volume.grow', { volume: extra, sizeBytes: 2 * GiB })
     await source.obey('vm.stop', { workload, graceSeconds: 0 })
     expect(await source.fail('transfer.copy', send)).toBe('disk_differs')
+  })
+
+  test('lets the key in for longer once that is renewed, also where it had expired', async () => {
+    const { source, target, receive, send } = await pair()
+    await source.obey('vm.stop', { workload, graceSeconds: 0 })
+    const renew = (expiresAt: number) => target.obey('transfer.renew', { transfer, workload, expiresAt })
+    await renew(Date.now() - 1)
+    expect(await source.fail('transfer.copy', send)).toBe('transfer_refused')
+    await renew(inAnHour())
+    expect((await source.obey('transfer.copy', send)).copiedBytes).toBeGreaterThan(0)
+    expect(target.host.state.transfer(transfer)!.receive!.expiresAt).toBeGreaterThan(receive.expiresAt)
+    await target.obey('transfer.end', { transfer, workload })
+    expect(await target.fail('transfer.renew', { transfer, workload, expiresAt: inAnHour() })).toBe('no_transfer')
+    expect(await source.fail('transfer.copy', send)).toBe('transfer_refused')
   })
 
   test('that is told to end the transfer keeps nothing of the vm that was removed', async () => {

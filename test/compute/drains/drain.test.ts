@@ -19,7 +19,7 @@ const code = async (answer: Promise<{ status: number; body: any }>) => {
 test('a drain of 20 servers goes on over failures, and lists them with their reasons', async () => {
   using p = await open()
   await some(p, 20)
-  p.node.agent.fault({ command: 'transfer.mirror', mode: 'fail', times: 3 })
+  p.node.agent.fault({ command: 'transfer.begin-migration', mode: 'fail', times: 3 })
   const started = await drainOf(p, { reason: 'Memory is exchanged' })
   expect(started).toMatchObject({ state: 'running', kind: 'drain', counts: { servers: 20, waiting: 20 }, atOnce: 2 })
   expect(await p.admin('GET', `/admin/nodes/${p.node.id}`)).toMatchObject({
@@ -49,7 +49,7 @@ test('a drain of 20 servers goes on over failures, and lists them with their rea
 test('a failure pauses a drain that is to pause; its server is tried again, and the others go on', async () => {
   using p = await open()
   await some(p, 3)
-  p.node.agent.fault({ command: 'transfer.mirror', mode: 'fail', times: 1 })
+  p.node.agent.fault({ command: 'transfer.begin-migration', mode: 'fail', times: 1 })
   const { id } = await drainOf(p, { onFailure: 'pause', atOnce: 1 })
   const paused = await played(p, id)
   expect(paused).toMatchObject({ state: 'paused', pausedBy: 'failure', counts: { failed: 1, waiting: 2 } })

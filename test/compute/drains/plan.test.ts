@@ -45,7 +45,7 @@ test('a plan says of each server how it moves, for how long, and what keeps it',
   expect(plan.servers.map(({ id, mode, to, bytes }: any) => [id, mode, to?.name, bytes])).toEqual([
     [waiting, 'reassigned', 'fra-02', 0],
     [off, 'cold', 'fra-03', 20 * GIB],
-    [running, 'near_live', 'fra-02', 20 * GIB],
+    [running, 'live', 'fra-02', 20 * GIB],
     [held, null, undefined, 20 * GIB],
   ])
   const [, , one, stays] = plan.servers

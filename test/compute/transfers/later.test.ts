@@ -23,7 +23,7 @@ test('a move waits for its time, holds nothing before, and is planned again then
   expect(await where(p, id)).toMatchObject({
     stays: ['home on fra-01'],
     held: ['fra-01 holds 1 2048 20'],
-    transfers: ['near_live queued'],
+    transfers: ['live queued'],
     events: [],
     openJobs: [],
   })
@@ -37,7 +37,7 @@ test('a move waits for its time, holds nothing before, and is planned again then
   await turn(p, HOUR / 2)
   expect(await where(p, id)).toMatchObject({
     stays: ['home on fra-03'],
-    transfers: ['near_live finished'],
+    transfers: ['live finished'],
     events: ['transfer.started', 'transfer.finished'],
   })
   const after = await shown(p, later.transferId)
@@ -81,10 +81,10 @@ test('it is cancelled, replaced by another move, and ends with its server', asyn
   await move(p, id)
   await p.settle()
   expect((await where(p, id)).transfers).toEqual([
-    'near_live cancelled',
-    'near_live cancelled',
-    'near_live cancelled',
-    'near_live finished',
+    'live cancelled',
+    'live cancelled',
+    'live cancelled',
+    'live finished',
   ])
   expect((await shown(p, third.transferId)).state).toBe('cancelled')
   const last = await move(p, id, { startsAt: at(p, HOUR), nodeId: p.node.id })

@@ -10,31 +10,35 @@ import { move, nodeNamed, open, order, where } from './world.ts'
 const gone = 'nothing'
 const there = 'running, 1 disks, 1 rules, 0 floating, 0 transfers'
 
-test('a running server is copied while it runs, and runs on its new node alone', async () => {
-  using p = await open()
-  const id = await order(p)
-  const started = await move(p, id)
-  expect(started).toMatchObject({ serverId: id, mode: 'near_live', to: { name: 'fra-02' } })
-  await p.settle()
-  expect(p.job(started.jobId)).toMatchObject({ state: 'succeeded', errorMessage: null })
-  expect(await where(p, id)).toEqual({
-    status: 'running',
-    stays: ['home on fra-02'],
-    onNodes: { 'fra-01': gone, 'fra-02': there, 'fra-03': gone },
-    held: ['fra-02 holds 1 2048 20'],
-    running: 1,
-    transfers: ['near_live finished'],
-    events: ['transfer.started', 'transfer.finished'],
-    openJobs: [],
+for (const mode of ['live', 'near_live'] as const)
+  test(`a running server is moved ${mode}, and runs on its new node alone`, async () => {
+    using p = await open()
+    const id = await order(p)
+    // Where nothing keeps it from moving with its memory, that is chosen.
+    const started = await move(p, id, { nodeId: nodeNamed(p, 'fra-02'), ...(mode !== 'live' && { mode }) })
+    expect(started).toMatchObject({ serverId: id, mode, notLive: null, to: { name: 'fra-02' } })
+    await p.settle()
+    expect(p.job(started.jobId)).toMatchObject({ state: 'succeeded', errorMessage: null })
+    expect(await where(p, id)).toEqual({
+      status: 'running',
+      stays: ['home on fra-02'],
+      onNodes: { 'fra-01': gone, 'fra-02': there, 'fra-03': gone },
+      held: ['fra-02 holds 1 2048 20'],
+      running: 1,
+      transfers: [`${mode} finished`],
+      events: ['transfer.started', 'transfer.finished'],
+      openJobs: [],
+    })
+    const transfer = await p.admin('GET', `/admin/transfers/${started.transferId}`)
+    expect(transfer).toMatchObject({ state: 'finished', from: { name: 'fra-01' }, to: { name: 'fra-02' }, error: null })
+    if (mode === 'near_live') expect(transfer.downtimeMs).toBeGreaterThan(0)
+    else expect(transfer.downtimeMs).toBeWithin(0, 60_000)
+    expect(transfer.bytesCopied).toBe(transfer.bytesTotal)
+    await move(p, id, { nodeId: p.node.id })
+    await p.settle()
+    expect((await where(p, id)).stays).toEqual(['home on fra-01'])
+    expect(nodeNamed(p, 'fra-01')).toBe(p.node.id)
   })
-  const transfer = await p.admin('GET', `/admin/transfers/${started.transferId}`)
-  expect(transfer).toMatchObject({ state: 'finished', from: { name: 'fra-01' }, to: { name: 'fra-02' }, error: null })
-  expect(transfer.downtimeMs).toBeGreaterThan(0)
-  await move(p, id, { nodeId: p.node.id })
-  await p.settle()
-  expect((await where(p, id)).stays).toEqual(['home on fra-01'])
-  expect(nodeNamed(p, 'fra-01')).toBe(p.node.id)
-})
 
 /** The job comes to this moment, and its next node goes away; `meanwhile` happens, and the node comes back. */
 async function at(p: World, moment: string, meanwhile: (transferId: string) => Promise<unknown>, body: object = {}) {
@@ -67,7 +71,7 @@ const home = (node: 'fra-01' | 'fra-02', words: string, running: number) => ({
 })
 const off = there.replace('running', 'stopped')
 
-for (const moment of ['receive:before', 'define:noted', 'mirror:before', 'stop:noted', 'read-there:before'])
+for (const moment of [...['receive:before', 'define:noted', 'mirror:before', 'stop:noted', 'read-there:before']])
   test(`cancelled at ${moment}, a server runs on where it was`, async () => {
     using p = await open()
     const { transferId, state } = await at(
@@ -95,6 +99,8 @@ test('past its point of no return a move is not cancelled any more', async () =>
 for (const [moment, node] of [
   ['define:before', 'fra-01'],
   ['receive:noted', 'fra-01'],
+  ['hand-over:before', 'fra-01'],
+  ['hand-over:noted', 'fra-02'],
   ['give:before', 'fra-02'],
   ['close:before', 'fra-02'],
 ] as const) {
@@ -226,26 +232,36 @@ test('a third move of a node waits until one of two has ended', async () => {
 /** A job waits for a node that is away. */
 const waits = (p: World) => p.db.$client.query('SELECT 1 FROM jobs WHERE waiting_since IS NOT NULL').get() !== null
 
-test('where its next node is away at the point of no return for 15 minutes, it starts again where it was', async () => {
-  using p = await open()
-  const { jobId, state } = await at(p, 'move/switch:before', async () => {
-    const stays = ['arriving on fra-02', 'home on fra-01']
-    await eventually(async () => waits(p))
-    expect(await where(p, id0(p))).toMatchObject({ running: 0, stays, openJobs: ['move'] })
-    p.turnClock(AWAY_MS)
-    p.controller.runner.sweep()
-    await p.settle()
-    expect(await where(p, id0(p))).toMatchObject({ running: 1, stays: ['home on fra-01', 'leaving on fra-02'] })
+for (const [mode, running] of [
+  ['live', 1],
+  ['near_live', 0],
+] as const) {
+  test(`where its next node is away at the point of no return for 15 minutes, it stays, ${mode}`, async () => {
+    using p = await open()
+    const { jobId, state } = await at(
+      p,
+      'move/hand-over:before',
+      async () => {
+        const stays = ['arriving on fra-02', 'home on fra-01']
+        await eventually(async () => waits(p))
+        expect(await where(p, id0(p))).toMatchObject({ running, stays, openJobs: ['move'] })
+        p.turnClock(AWAY_MS)
+        p.controller.runner.sweep()
+        await p.settle()
+        expect(await where(p, id0(p))).toMatchObject({ running: 1, stays: ['home on fra-01', 'leaving on fra-02'] })
+      },
+      { mode },
+    )
+    expect(p.job(jobId).errorCode).toBe('node_unreachable')
+    expect(state).toMatchObject({ ...home('fra-01', there, 1), status: 'running', transfers: [`${mode} failed`] })
   })
-  expect(p.job(jobId).errorCode).toBe('node_unreachable')
-  expect(state).toMatchObject({ ...home('fra-01', there, 1), status: 'running', transfers: ['near_live failed'] })
-})
-test('where its next node is back in time at the point of no return, the move goes on', async () => {
-  using p = await open()
-  const { jobId, state } = await at(p, 'move/switch:before', () => eventually(async () => waits(p)))
-  expect(p.job(jobId)).toMatchObject({ state: 'succeeded', waitingSince: null })
-  expect(state).toMatchObject({ ...home('fra-02', there, 1), status: 'running', transfers: ['near_live finished'] })
-})
+  test(`where its next node is back in time at the point of no return, the move goes on, ${mode}`, async () => {
+    using p = await open()
+    const { jobId, state } = await at(p, 'move/hand-over:before', () => eventually(async () => waits(p)), { mode })
+    expect(p.job(jobId)).toMatchObject({ state: 'succeeded', waitingSince: null })
+    expect(state).toMatchObject({ ...home('fra-02', there, 1), status: 'running', transfers: [`${mode} finished`] })
+  })
+}
 
 const lose = (p: World, name: string) => {
   p.agents.get(nodeNamed(p, name))!.disconnect()
@@ -267,7 +283,7 @@ for (const names of [
       await p.settle()
     })
     expect(p.job(jobId).state).toBe('succeeded')
-    expect(state).toMatchObject({ status: 'failed', transfers: ['near_live failed'], openJobs: [] })
+    expect(state).toMatchObject({ status: 'failed', transfers: ['live failed'], openJobs: [] })
     expect(lostIn(p)).toEqual([[], ['web01']])
   })
 
@@ -277,15 +293,16 @@ describe('a server whose next node is lost past the point of no return', () => {
     using p = await open()
     const { jobId, state } = await lost(p)
     expect(p.job(jobId).state).toBe('succeeded')
-    expect(state).toMatchObject({ status: 'running', stays: ['home on fra-01'], transfers: ['near_live failed'] })
+    expect(state).toMatchObject({ status: 'running', stays: ['home on fra-01'], transfers: ['live failed'] })
     expect([lostIn(p), p.server(id0(p)).failure]).toEqual([[[]], null])
   })
   test('comes back suspended, and off, when it was suspended meanwhile', async () => {
     using p = await open()
-    const { state } = await at(p, 'move/give:before', async () => {
+    const suspendAndLose = async () => {
       await p.admin('POST', `/servers/${id0(p)}/actions/suspend`, { reason: 'overdue' })
       await lose(p, 'fra-02')
-    })
+    }
+    const { state } = await at(p, 'move/give:before', suspendAndLose, { mode: 'near_live' })
     expect(state).toMatchObject({ status: 'suspended', stays: ['home on fra-01'], running: 0, openJobs: [] })
     expect(p.server(id0(p))).toMatchObject({ failure: null, suspendReason: 'overdue' })
   })
@@ -324,7 +341,7 @@ test('the disk that a server has left is not deleted once its new node is lost',
   for (let i = 0; i < 5; i++) await p.settle()
   const { onNodes, stays, openJobs } = await where(p, id)
   expect([onNodes['fra-01'], stays, openJobs]).toEqual([
-    'stopped, 1 disks, 0 rules, 0 floating, 0 transfers',
+    'absent, 1 disks, 0 rules, 0 floating, 0 transfers',
     ['home on fra-02'],
     [],
   ])
@@ -345,9 +362,10 @@ describe('what would happen', () => {
     expect(options).toMatchObject({
       from: { name: 'fra-01' },
       notMovable: null,
-      mode: 'near_live',
+      mode: 'live',
+      notLive: null,
       bytes: 20 * 1024 ** 3,
-      changes: ['It is shut down and started again; open consoles are closed.'],
+      changes: ['It stands still for a moment; open consoles are closed.'],
       chosen: { name: 'fra-02' },
     })
     expect(options.nodes.map((one: any) => `${one.node.name} ${one.reason ?? 'possible'}`)).toEqual([
@@ -361,8 +379,72 @@ describe('what would happen', () => {
     expect(cold.mode).toBe('cold')
     expect(cold.expectedDowntimeMs).toBeGreaterThan(options.expectedDowntimeMs)
     const dry = await p.admin('POST', `/admin/servers/${id}/actions/move?dryRun=true`, {})
-    expect(dry).toMatchObject({ jobId: null, transferId: null, to: { name: 'fra-02' }, mode: 'near_live' })
+    expect(dry).toMatchObject({ jobId: null, transferId: null, to: { name: 'fra-02' }, mode: 'live' })
     expect(p.fingerprint()).toBe(before)
+  })
+  test('a node to which it cannot move with its memory says why, and it is moved otherwise', async () => {
+    using p = await open()
+    const id = await order(p)
+    const says = (name: string, facts: object) =>
+      p.db.$client.run('UPDATE nodes SET facts = json_patch(facts, ?) WHERE name = ?', [JSON.stringify(facts), name])
+    const versions = (qemu: string, libvirt = '9.0.0') => ({ fake: false, versions: { qemu, libvirt } })
+    const kvm = (model: string) => ({ virtualisation: { kind: 'kvm' }, cpu: { model } })
+    const [one, other] = ['Intel Xeon Gold 6338', 'AMD EPYC 7763']
+    says('fra-01', { ...kvm(one), ...versions('7.2.11') })
+    const nodeId = nodeNamed(p, 'fra-02')
+    const notLive: [object, string | null][] = [
+      [{ ...kvm(one), ...versions('7.2.0') }, 'that node has an older QEMU, 7.2.0, and this one 7.2.11'],
+      [{ ...kvm(one), ...versions('8.2.0', '8.9.0') }, 'that node has an older libvirt, 8.9.0, and this one 9.0.0'],
+      [{ ...kvm(other), ...versions('8.2.0') }, `that node has another processor, ${other}`],
+      [{ virtualisation: { kind: 'emulation' } }, 'that node has emulated processors, and this one KVM'],
+      [{ ...kvm(one), ...versions('8.2.0') }, null],
+    ]
+    for (const [facts, words] of notLive) {
+      says('fra-02', facts)
+      const { nodes } = await p.admin('GET', `/admin/servers/${id}/move-options`)
+      expect(nodes.find((node: any) => node.node.id === nodeId)).toMatchObject({
+        ...{ possible: true, notLive: words, mode: words === null ? 'live' : 'near_live' },
+      })
+      const dry = await p.admin('POST', `/admin/servers/${id}/actions/move?dryRun=true`, { nodeId })
+      expect([dry.mode, dry.notLive]).toEqual([words === null ? 'live' : 'near_live', words])
+    }
+    // Emulated processors are moved so only where that is asked for.
+    for (const name of ['fra-01', 'fra-02'])
+      says(name, { virtualisation: { kind: 'emulation' }, ...versions('7.2.11') })
+    const dry = (mode: string) => p.admin('POST', `/admin/servers/${id}/actions/move?dryRun=true`, { nodeId, mode })
+    expect([(await dry('auto')).mode, (await dry('live')).mode]).toEqual(['near_live', 'live'])
+    expect((await dry('live')).notLive).toMatch(/^its processor is emulated/)
+    says('fra-01', { ...kvm(one), ...versions('7.2.11') })
+    says('fra-02', { ...kvm(other), ...versions('8.2.0') })
+    const refused = await p.call(p.owner, 'POST', `/admin/servers/${id}/actions/move`, { nodeId, mode: 'live' })
+    expect([refused.status, refused.body.error.message]).toEqual([
+      409,
+      `web01 cannot move to fra-02 with its memory: that node has another processor, ${other}. Choose another mode.`,
+    ])
+    says('fra-03', { ...kvm(one), ...versions('7.2.11') })
+    const live = await p.admin('POST', `/admin/servers/${id}/actions/move?dryRun=true`, { mode: 'live' })
+    expect(live).toMatchObject({ mode: 'live', to: { name: 'fra-03' } })
+    await p.admin('POST', `/servers/${id}/actions/power`, { action: 'off' })
+    await p.settle()
+    const off = await p.admin('POST', `/admin/servers/${id}/actions/move?dryRun=true`, { nodeId })
+    expect([off.mode, off.notLive]).toEqual(['cold', 'it is off'])
+  })
+  test('is as long as the last copies without a limit took', async () => {
+    using p = await open()
+    const id = await order(p)
+    const expected = async (mbps = '') =>
+      (await p.admin('GET', `/admin/servers/${id}/move-options?mode=cold${mbps}`)).expectedSeconds
+    await move(p, id)
+    await p.settle()
+    const usual = await expected()
+    const was = (columns: string) => p.db.$client.run(`UPDATE transfers SET ${columns}`)
+    was('bytes_copied = 20000000000, copy_ms = 1000000, max_mbps = 160')
+    expect(await expected()).toBe(usual)
+    was('max_mbps = NULL')
+    // 20 MB a second.
+    expect(await expected()).toBeWithin((20 * 1024 ** 3) / 20e6, (20 * 1024 ** 3) / 20e6 + 200)
+    was('copy_ms = NULL')
+    expect(await expected()).toBe(usual)
   })
   test('refusals say why, and change nothing', async () => {
     using p = await open()

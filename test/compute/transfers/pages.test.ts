@@ -79,7 +79,7 @@ test('a month of moves in figures, and the list by server and way', async () => 
     await p.settle()
   }
   p.db.$client.run("UPDATE transfers SET downtime_ms = expected_downtime_ms + 4000 WHERE mode = 'cold'")
-  p.db.$client.run("UPDATE transfers SET downtime_ms = 400 WHERE mode = 'near_live'")
+  p.db.$client.run("UPDATE transfers SET downtime_ms = 400 WHERE mode = 'live'")
   expect(await p.admin('GET', '/admin/transfer-figures')).toMatchObject({
     ...{ moves: 2, finished: 2, announced: 2, longerThanAnnounced: 1, longestOverMs: 4000, medianDowntimeMs: 400 },
     bytesCopied: expect.any(Number),
@@ -87,7 +87,7 @@ test('a month of moves in figures, and the list by server and way', async () => 
   const total = async (query: string) => (await p.admin('GET', `/admin/transfers?${query}`)).total
   expect(
     await Promise.all(
-      ['server=EB0', `server=${id}`, 'server=db', 'mode=cold', 'mode=live'].map((query) =>
+      ['server=EB0', `server=${id}`, 'server=db', 'mode=cold', 'mode=warm'].map((query) =>
         total(query).catch(() => 'refused'),
       ),
     ),

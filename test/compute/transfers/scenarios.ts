@@ -37,8 +37,8 @@ const aside = (name: string, end: ReturnType<typeof at>) => ({
   running: expect.any(Number),
 })
 
-const running: Where = { status: 'running', power: 'running', mode: 'near_live' }
-const cold: Where = { ...running, mode: 'cold' }
+const running: Where = { status: 'running', power: 'running', mode: 'live' }
+const near: Where = { ...running, mode: 'near_live' }
 const off: Where = { status: 'stopped', power: 'stopped', mode: 'cold' }
 const loaded: Where = { ...running, disks: 2, floating: 1, gb: 30 }
 
@@ -115,12 +115,12 @@ const moves: readonly Scenario[] = [
     lost: lost(running),
   },
   {
-    name: 'moving a server that is shut down first',
+    name: 'moving a running server, and shutting it down for what changed',
     kind: 'move',
     before: order,
-    start: start({ mode: 'cold' }),
-    succeeds: moved(cold),
-    fails: stayed(cold),
+    start: start({ mode: 'near_live' }),
+    succeeds: moved(near),
+    fails: stayed(near),
     sampled: true,
   },
   {

@@ -39,7 +39,7 @@ async function isBack(p: World) {
 }
 
 // With its disks half made there, with all of it there, and while it is off on both nodes.
-for (const moment of ['move/receive:noted', 'move/mirror:before', 'move/switch:before']) {
+for (const moment of ['move/receive:noted', 'move/mirror:before', 'move/hand-over:before']) {
   test(`a suspension acts at once, with the next node away at ${moment}`, async () => {
     using p = await open()
     const id = await order(p)
@@ -53,7 +53,7 @@ for (const moment of ['move/receive:noted', 'move/mirror:before', 'move/switch:b
       running: 0,
       stays: ['home on fra-01', 'leaving on fra-02'],
       openJobs: ['move'],
-      transfers: ['near_live cancelled'],
+      transfers: ['live cancelled'],
     })
     expect(await p.admin('GET', `/admin/transfers/${transferId}`)).toMatchObject({ cancellable: false })
     await p.crash({ nodesComeBack: false })

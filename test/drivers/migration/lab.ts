@@ -1,11 +1,12 @@
 // Two nodes with a libvirt each, a router that pings, and guests that write a counter to their disk.
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandName, Input, Output } from '../../../agent/protocol/wire.ts'
 import { imageSource, macOf, portRulesOf, seedOf, vmOf, volumeOf, workloadId } from '../../agent/examples.ts'
 import { temporary } from '../../agent/temporary.ts'
 import { guestImage, must, newKey, run, sshOptions } from '../../support/guest.ts'
+import { beginCounting, counterIn, gapsIn, pinging, takeCounter } from '../../support/nodes/counting.ts'
 import { Spaces, withLibvirt } from '../../support/nodes/nodes.ts'
 import { missing, note } from '../tools.ts'
 
@@ -17,27 +18,6 @@ const LIMIT_MS = 240_000
 const managementOf = { a: '172.31.0.1', b: '172.31.0.2' } as const
 export const guestAddress = (n: number) => `10.77.0.${10 + n}`
 export const transferId = (n: number) => `trf_${String(n).padStart(26, '0')}`
-
-/** A program that writes numbers to a file, 16 bytes each, one each 10 ms, and waits for the disk each time. */
-const COUNTER = `
-#include <fcntl.h>
-#include <stdio.h>
-#include <time.h>
-#include <unistd.h>
-int main(void) {
-  int file = open("/root/counter", O_WRONLY | O_CREAT | O_DSYNC | O_APPEND, 0600);
-  struct timespec next;
-  clock_gettime(CLOCK_MONOTONIC, &next);
-  for (long n = 1;; n++) {
-    char record[17];
-    snprintf(record, sizeof record, "%015ld\\n", n);
-    if (write(file, record, 16) != 16) return 1;
-    next.tv_nsec += 10000000;
-    if (next.tv_nsec >= 1000000000) next.tv_sec++, next.tv_nsec -= 1000000000;
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
-  }
-}
-`
 
 type Answer<T> = { output: T; error?: undefined } | { output?: undefined; error: { code: string; message: string } }
 
@@ -119,6 +99,7 @@ export class Lab {
   readonly nodes = new Map<Name, LabNode>()
   private key!: Awaited<ReturnType<typeof newKey>>
   private transfers = 0
+  private counter = ''
 
   node = (name: Name) => this.nodes.get(name)!
   id = workloadId
@@ -134,8 +115,7 @@ export class Lab {
       await spaces.bridge(name, ['up0'])
     }
     await spaces.bridge('switch', ['p0', 'p1', 'p2'])
-    writeFileSync(join(this.dir, 'counter.c'), COUNTER)
-    await must('gcc', '-static', '-O1', '-o', join(this.dir, 'counter'), join(this.dir, 'counter.c'))
+    this.counter = await counterIn(this.dir)
     for (const name of names) await this.start(name)
   }
 
@@ -164,8 +144,8 @@ export class Lab {
     await node.obey('vm.define', vmOf(n, { memoryMb: 128, ...more }))
     await node.obey('vm.start', { workload: workloadId(n) })
     await until('SSH to the guest', async () => (await this.inGuest(n, 'true')).code === 0)
-    await this.inGuest(n, 'cat > /root/count; chmod 700 /root/count', join(this.dir, 'counter'))
-    await this.inGuest(n, 'rm -f /root/counter; setsid /root/count >/dev/null 2>&1 </dev/null &')
+    await this.inGuest(n, takeCounter, this.counter)
+    await this.inGuest(n, beginCounting)
   }
 
   /** The seed and the rules of a vm, on a node that will have it. */
@@ -242,21 +222,7 @@ export class Lab {
     return gapsIn(await must('debugfs', '-R', 'cat /root/counter', `${raw}?offset=${start * 512}`))
   }
 
-  /** Pings each 10 ms; `stop` returns the longest silence, in milliseconds. */
-  ping(n: number) {
-    const child = Bun.spawn([...this.spaces.inside('router'), 'ping', '-n', '-D', '-i', '0.01', guestAddress(n)], {
-      ...{ stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' },
-    })
-    const out = new Response(child.stdout).text()
-    return {
-      async stop() {
-        child.kill('SIGINT')
-        const times = [...(await out).matchAll(/^\[(\d+\.\d+)\] \d+ bytes/gm)].map(([, at]) => Number(at) * 1000)
-        const silences = times.slice(1).map((at, i) => at - times[i]!)
-        return { answers: times.length, silenceMs: Math.round(Math.max(...silences)) }
-      },
-    }
-  }
+  ping = (n: number) => pinging(this.spaces.inside('router'), guestAddress(n))
 
   /** Events of both nodes from now on, with one clock: that of this machine. */
   async watch(n: number) {
@@ -297,13 +263,6 @@ export class Lab {
     if (!first) throw new Error(`no process in ${name}`)
     return first
   }
-}
-
-function gapsIn(text: string) {
-  const lines = text.trim().split('\n')
-  const numbers = lines.map(Number)
-  const wrong = numbers.findIndex((number, i) => number !== i + 1)
-  return { last: numbers.at(-1) ?? 0, gap: wrong < 0 ? undefined : lines.slice(Math.max(0, wrong - 2), wrong + 2) }
 }
 
 /** Polls, because a busy machine is slow and not wrong. */

@@ -1,6 +1,6 @@
 // Live moves of a real guest between two nodes, each with a libvirt of its own.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { Lab, labMissing, type Name } from './lab.ts'
+import { Lab, labMissing, type Name, until } from './lab.ts'
 
 describe.skipIf(await labMissing('live moves of real guests'))('live moves of real guests', () => {
   const lab = new Lab()
@@ -18,6 +18,11 @@ describe.skipIf(await labMissing('live moves of real guests'))('live moves of re
     const before = await lab.counted(N)
     const ping = lab.ping(N)
     const watch = await lab.watch(N)
+    await lab.node(home).obey('transfer.begin-migration', input)
+    // Its memory waits, and the guest works on.
+    const held = await lab.counted(N)
+    await until('the guest has written on', async () => (await lab.counted(N)).last > held.last + 100)
+    expect([await lab.state(home, N), await lab.state(to, N)]).toEqual(['running (booted)', 'paused (migrating)'])
     const moved = await lab.node(home).obey('transfer.migrate', input)
     const { resumedAt, power } = await lab.node(to).obey('transfer.resume', ids)
     expect(power).toBe('running')

@@ -38,6 +38,7 @@ const transfers: Transfers = {
     if (!servers.length) for (const word of words) servers.push(listen(transfer, word))
     return { port: 22, user: 'root', hostKeys: [`ssh-ed25519 ${'A'.repeat(68)}`] }
   },
+  renew: async () => true,
   copy: refuse,
   mirror: refuse,
   checksum: refuse,

@@ -40,6 +40,7 @@ export const Flow = ({ from, to }: { from: string; to: string }) => (
 )
 
 export const modeWords: Record<Transfer['mode'], string> = {
+  live: 'While it runs',
   near_live: 'Short stop',
   cold: 'Shut down',
   reassigned: 'Waiting for setup',
@@ -47,6 +48,7 @@ export const modeWords: Record<Transfer['mode'], string> = {
 
 /** How a server would move to a node; `none`: it cannot. */
 export const modeLooks: Record<Transfer['mode'] | 'none', Look> = {
+  live: { words: modeWords.live, tone: 'ok', shape: 'tick' },
   near_live: { words: modeWords.near_live, tone: 'warn', shape: 'wait' },
   cold: { words: modeWords.cold, tone: 'idle', shape: 'stop' },
   reassigned: { words: modeWords.reassigned, tone: 'idle', shape: 'wait' },

@@ -50,7 +50,7 @@ const CONNECTIONS = 16
 /** Zeros that are written become holes; qemu-nbd takes the second option only after the first. */
 const HOLES_STAY = ['--discard=unmap', '--detect-zeroes=unmap']
 
-type Served = { servers: Begun[]; paths: string[]; timer: Timer; keysFile: string }
+type Served = { servers: Begun[]; paths: string[]; timer: Timer; keysFile: string; letIn(until: number): Promise<void> }
 type Mirror = { compared: Compared | undefined; watch: MirrorWatch }
 type Sending = { stop: AbortController; ended: Promise<unknown> }
 
@@ -124,21 +124,20 @@ export class SshTransfers implements Transfers {
     const directory = this.#directory(transfer)
     makeRunDirectory(directory)
     const servers: Begun[] = []
-    // In turn, because every key stands in the same file.
-    const expire = () =>
-      void this.#inTurn(() => this.#stopServing(transfer)).catch((error) =>
-        log('error', 'The key of an expired transfer was not removed', { transfer, error }),
-      )
-    const timer = setTimeout(expire, Math.min(LONGEST_TIMER_MS, Math.max(0, until - Date.now())))
+    const command = ownCommand('agent', TRANSFER_STREAM, transfer)
     const serves = by === 'copy' ? disks : []
-    const served: Served = { servers, paths: serves.map(({ disk }) => disk.path), timer, keysFile }
+    const served: Served = {
+      ...{ servers, paths: serves.map(({ disk }) => disk.path), timer: this.#expiry(transfer, until), keysFile },
+      letIn: async (until) => {
+        letIn(directory, { workload, until })
+        await addKey(keysFile, { transfer, publicKey, from, until, command })
+      },
+    }
     this.#served.set(transfer, served)
     try {
       for (const [i, { disk }] of serves.entries()) servers.push(await serve(socketOf(directory, nbdWord(i)), disk))
       for (const [i, { disk }] of serves.entries()) void this.#keepServing(transfer, served, i, disk)
-      letIn(directory, { workload, until })
-      const command = ownCommand('agent', TRANSFER_STREAM, transfer)
-      await addKey(keysFile, { transfer, publicKey, from, until, command })
+      await served.letIn(until)
     } catch (error) {
       await this.#stopServing(transfer)
       throw error
@@ -158,6 +157,27 @@ export class SshTransfers implements Transfers {
           served.servers[i] = await serve(socketOf(this.#directory(transfer), nbdWord(i)), disk)
       }).catch((error) => log('error', 'the disk of a transfer is not served', { transfer, error: wordsOf(error) }))
     }
+  }
+
+  /** In turn, because every key stands in the same file. */
+  #expiry(transfer: string, until: number): Timer {
+    const expire = () =>
+      void this.#inTurn(() => this.#stopServing(transfer)).catch((error) =>
+        log('error', 'The key of an expired transfer was not removed', { transfer, error }),
+      )
+    return setTimeout(expire, Math.min(LONGEST_TIMER_MS, Math.max(0, until - Date.now())))
+  }
+
+  async renew(transfer: string, until: number) {
+    await this.sweep()
+    return await this.#inTurn(async () => {
+      const served = this.#served.get(transfer)
+      if (!served) return false
+      clearTimeout(served.timer)
+      served.timer = this.#expiry(transfer, until)
+      await served.letIn(until)
+      return true
+    })
   }
 
   async #stopServing(transfer: string) {

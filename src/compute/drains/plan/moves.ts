@@ -80,7 +80,9 @@ export function planMoves({ tx, actor, nodes }: Planning, servers: readonly Serv
     if (!chosen) return { ...move, reason: lackOf(judged), remedy: FREE }
     take(tx, move.server, chosen)
     planned.set(move.server.id, chosen.nodeId)
-    return { ...move, to: { id: chosen.nodeId, name: chosen.name } }
+    // The way is that to the chosen node.
+    const foreseen = forecast(tx, move.server, { ...wanted, to: chosen.nodeId })
+    return { ...move, foreseen, to: { id: chosen.nodeId, name: chosen.name } }
   })
   const loads = [...byLocation.values()].flat().map(
     ({ id, name, memoryMb, heldMemoryMb }): NodeLoad => ({

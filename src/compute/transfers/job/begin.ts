@@ -19,7 +19,7 @@ import { diskJob } from '../../server-records/disk-lock.ts'
 import type { Server } from '../../server-records/model.ts'
 import { updateServer } from '../../server-records/queries.ts'
 import { atOnce, limitOf } from '../estimate.ts'
-import { forecast, type MoveMode } from '../forecast.ts'
+import { chooseFrom, forecast, type MoveMode } from '../forecast.ts'
 import { tell } from '../model.ts'
 import { mustBeMovable } from '../movable.ts'
 import { type FitNode, fits, judgeNodes } from '../nodes.ts'
@@ -86,8 +86,18 @@ function plan(call: Beginning) {
   const { tx, actor, target, body, clock } = call
   mustBeMovable(tx, actor, target)
   const chosen = chosenFor(call)
-  const { changes, ...rest } = forecast(tx, target, { mode: body.mode ?? 'auto', maxMbps: body.maxMbps ?? undefined })
+  const asked = { mode: body.mode ?? 'auto', maxMbps: body.maxMbps ?? undefined }
+  const { changes, ...rest } = forecast(tx, target, {
+    ...asked,
+    to: chosen.nodeId,
+    isRestarted: chosen.newAddresses,
+  })
   const foreseen = { ...rest, changes: chosen.newAddresses ? [...changes, NEW_ADDRESSES] : changes }
+  if (asked.mode === 'live' && foreseen.mode !== 'live' && foreseen.mode !== 'reassigned')
+    throw new ApiError(
+      'not_movable',
+      `${target.hostname} cannot move to ${chosen.name} with its memory: ${foreseen.notLive}. Choose another mode.`,
+    )
   const planned: Transfer = {
     id: newId('trf'),
     serverId: target.id,
@@ -100,6 +110,7 @@ function plan(call: Beginning) {
     maxMbps: limitOf(tx, body.maxMbps ?? undefined),
     bytesTotal: foreseen.bytes,
     bytesCopied: 0,
+    copyMs: null,
     expectedSeconds: foreseen.expectedSeconds,
     expectedDowntimeMs: foreseen.expectedDowntimeMs,
     beganAt: null,
@@ -117,12 +128,12 @@ function plan(call: Beginning) {
 
 /** Throws `already_done`, `restarting`, and `no_addresses` or `no_capacity` with what each node lacks. */
 function chosenFor({ tx, actor, target, body, nodes }: Choosing): FitNode {
-  const { nodeId } = body
+  const { nodeId, mode } = body
   const wanted = nodeId == null ? undefined : see(tx, actor, node, nodeId, 'nodeId')
   if (wanted?.id === target.nodeId)
     throw new ApiError('already_done', `${target.hostname} is on ${wanted.name} already.`)
   const judged = judgeNodes(tx, nodes, target, { only: wanted?.id, readdress: body.readdress })
-  const chosen = judged.find(fits)
+  const chosen = chooseFrom(tx, target, judged, mode)
   if (chosen) return chosen
   if (judged.some(({ disabledReason }) => disabledReason === RECONNECTING))
     throw restarting('A node that fits is reconnecting to the panel. Nothing was moved; try again in a minute.')
@@ -148,7 +159,7 @@ function startMove(
   const isFull = [fromNodeId, nodeId].some((one) => transfersAtWorkOn(tx, one) >= limit)
   const input = {
     ...{ serverId, from: fromNodeId, to: nodeId, pool, volumes },
-    ...{ transferId, mode: mode as 'near_live' | 'cold', maxMbps, expectedSeconds },
+    ...{ transferId, mode: mode as Exclude<typeof mode, 'reassigned'>, maxMbps, expectedSeconds },
   }
   const about = diskJob(target, { by: actor, title: `Move ${target.hostname}`, now: clock() })
   const jobId = startJob(tx, moving, input, {

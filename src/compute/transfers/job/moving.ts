@@ -1,7 +1,10 @@
 // The job that moves a server with a system. Until its pivot the server is at home on its old node, and only that node
-// may run it: whatever fails, it runs on there, and the other node is cleared. The pivot changes its home while its
-// guest is off on both. From then on only the new node may run it, and a job of its own clears the old one. If the new
-// node is lost by the end of the job, the server is brought back: its only disk is that on the old one.
+// may run it: whatever fails, it runs on there, and the other node is cleared. Behind the pivot its home changes, while
+// its guest is off or paused. From then on only the new node may run it, and a job of its own clears the old one. If
+// the new node is lost by the end of the job, the server is brought back: its only disk is that on the old one.
+//
+// In a live move the pivot is the command that hands the memory over: while its answer is out, the old node alone knows
+// which of them has the guest, and nothing ends the job. When that fails, the guest runs on where it was.
 import { nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { isGoneNode, nodeById } from '../../../fleet/node-records/queries.ts'
 import { withRefused } from '../../../fleet/nodes/addresses/platform.ts'
@@ -10,7 +13,7 @@ import { closeStay, returnHome, switchHome, turnBack } from '../../../fleet/work
 import { hour } from '../../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { CommandFailed } from '../../../kernel/jobs/failures.ts'
-import { childJob, saga } from '../../../kernel/jobs/saga.ts'
+import { type CommandSource, childJob, saga } from '../../../kernel/jobs/saga.ts'
 import { membershipsOf } from '../../../network/private-network-records/queries.ts'
 import { spreading, spreadLock } from '../../../network/private-networks/reconcile.ts'
 import { noteCopy } from '../../isos/queries.ts'
@@ -27,8 +30,7 @@ import { type Disk, type MovePlan, pendingSeed, planMove, type Route } from './p
 
 export type Moving = Route & {
   transferId: string
-  mode: 'near_live' | 'cold'
-  maxMbps: number | null
+  mode: 'live' | 'near_live' | 'cold'
   /** As it was announced. */
   expectedSeconds: number
 }
@@ -38,9 +40,8 @@ type Received = { out: { plan: MovePlan; receive: { port: number; user: string; 
 
 /** A system has this long to shut itself down; then it is switched off. */
 const GRACE_SECONDS = 90
-/** The key of a transfer is valid for several times as long as the transfer was to take, and at least for this long. */
-const LEAST_VALID_MS = 2 * hour
-const TIMES_VALID = 8
+/** The key of a transfer is let in for so long, and renewed while the job goes on. */
+export const KEY_VALID_MS = 2 * hour
 
 const ofTransfer = ({ transferId, serverId }: Moving) => ({ transfer: transferId, workload: serverId })
 const end = (nodeId: string, input: Moving, discard = false) =>
@@ -51,12 +52,18 @@ const mustRun = (db: Db, { input, out }: Input & Out): boolean => {
   return isOn(out.look.power) && suspendedAt === null && terminatedAt === null
 }
 const start = (nodeId: string, { serverId }: Moving) => nodeCommand(nodeId, 'vm.start', { workload: serverId })
-const copying = ({ input, out }: Input & Received) => ({
+/** One that was off by then is copied as any that is off. */
+const isLive = ({ input, out }: Input & { out: Pick<Out['out'], 'look'> }): boolean =>
+  input.mode === 'live' && out.look.power === 'running'
+const copying = ({ input, out }: Input & Received, { db }: Pick<CommandSource, 'db'>) => ({
   ...ofTransfer(input),
   to: { address: out.plan.addresses.to, ...out.receive },
   disks: out.plan.disks.map((disk) => disk.from),
-  maxMbps: input.maxMbps,
+  maxMbps: transferById(db, input.transferId)!.maxMbps,
 })
+/** Its guest runs on, unless it has left. */
+const endMigration = ({ input, out: { look } }: { input: Moving; out: Partial<Out['out']> }) =>
+  look && isLive({ input, out: { look } }) ? end(input.from, input) : undefined
 /** The step that gives the vm on its next node the nth extra volume. */
 const attach = (n: number) =>
   [
@@ -119,9 +126,9 @@ export const moving = saga<Moving>('move', {
         ...ofTransfer(input),
         from: [out.plan.addresses.from],
         publicKey: out.key.publicKey,
-        by: 'copy',
+        by: isLive({ input, out }) ? 'migration' : 'copy',
         disks: out.plan.disks.map(({ to, sizeBytes }) => ({ volume: to, sizeBytes })),
-        expiresAt: now + Math.max(LEAST_VALID_MS, TIMES_VALID * input.expectedSeconds * 1000),
+        expiresAt: now + KEY_VALID_MS,
       }),
     undo: ({ input }) => end(input.to, input, true),
   })
@@ -170,33 +177,51 @@ export const moving = saga<Moving>('move', {
   })
   .command('mirror', 'Copying its disks while it runs', {
     abandonable: true,
-    do: ({ input, out }) =>
-      input.mode === 'near_live' && out.look.power === 'running'
-        ? nodeCommand(input.from, 'transfer.mirror', copying({ input, out }))
-        : undefined,
+    do: ({ input, out }, source) => {
+      if (input.mode === 'cold' || out.look.power !== 'running') return undefined
+      const name = isLive({ input, out }) ? 'transfer.begin-migration' : 'transfer.mirror'
+      return nodeCommand(input.from, name, copying({ input, out }, source))
+    },
+    undo: endMigration,
   })
   .record('switching', 'Noting when it stops', {
-    do: (tx, { input: { transferId, mode }, out, now }) => {
+    do: (tx, { input, out, now }) => {
       const { totalBytes, copiedBytes } = out.mirror ?? {}
-      changeTransfer(tx, transferId, {
-        state: mode === 'near_live' ? 'switching' : 'copying',
-        stoppedAt: isOn(out.look.power) ? now : null,
+      const runsOn = isLive({ input, out })
+      changeTransfer(tx, input.transferId, {
+        state: input.mode === 'near_live' ? 'switching' : 'copying',
+        stoppedAt: isOn(out.look.power) && !runsOn ? now : null,
         bytesTotal: totalBytes,
         bytesCopied: copiedBytes,
       })
     },
   })
   .command('stop', 'Shutting it down', {
-    do: ({ input }) => nodeCommand(input.from, 'vm.stop', { workload: input.serverId, graceSeconds: GRACE_SECONDS }),
-    // Nothing has started it on the other node: that comes after the point of no return.
-    undo: ({ input, out }, { db }) =>
-      out.look && mustRun(db, { input, out: { ...out, look: out.look } as Out['out'] })
+    do: ({ input, out }) =>
+      isLive({ input, out })
+        ? undefined
+        : nodeCommand(input.from, 'vm.stop', { workload: input.serverId, graceSeconds: GRACE_SECONDS }),
+    // Nothing has started it on the other node: that comes after the point of no return. One that its owner has shut
+    // down while it moved live stays off.
+    undo: ({ input, out, error }, { db }) =>
+      out.look && error?.code !== 'not_running' && mustRun(db, { input, out: { ...out, look: out.look } as Out['out'] })
         ? start(input.from, input)
+        : undefined,
+  })
+  .command('keep', 'Keeping its definition', {
+    do: () => undefined,
+    // The hypervisor removes it when the guest leaves, and the node to which it went may be lost with the guest.
+    undo: ({ input, out: { plan, look } }) =>
+      plan && look && isLive({ input, out: { look } })
+        ? nodeCommand(input.from, 'vm.define', plan.before.vm)
         : undefined,
   })
   .command('copy', 'Copying its disks', {
     abandonable: true,
-    do: ({ input, out }) => nodeCommand(input.from, 'transfer.copy', copying({ input, out })),
+    do: ({ input, out }, source) =>
+      isLive({ input, out }) ? undefined : nodeCommand(input.from, 'transfer.copy', copying({ input, out }, source)),
+    // Before it is defined and started there, which the node refuses while the guest may have left.
+    undo: endMigration,
   })
   // After a mirror the copy has compared both disks while the guest was off, and its owner waits.
   .command('read', 'Reading its disks once more', {
@@ -219,17 +244,27 @@ export const moving = saga<Moving>('move', {
             disks: out.plan.disks.map((disk) => disk.to),
           }),
   })
-  .pivot('switch', 'Changing its home', {
-    // Its guest is off: where the other node is away, it starts again where it was.
-    reaches: ({ input }) => input.to,
-    do: (tx, { input, out, now }) => {
+  .record('compare', 'Comparing what arrived', {
+    do: (tx, { input, out }) => {
       if (JSON.stringify(out.read ?? null) !== JSON.stringify(out['read-there'] ?? null))
         throw new CommandFailed('checksum_differs', 'The disks that arrived differ from those that were sent.')
+      // Here, because nothing may refuse behind the point of no return.
+      if (!takeNew(tx, transferById(tx, input.transferId)!))
+        throw new CommandFailed('address_taken', 'An address that was kept for it was given to somebody else.')
+    },
+    undo: (tx, { input }) => takeOld(tx, transferById(tx, input.transferId)!),
+  })
+  .pivotCommand('hand-over', 'Handing it over', {
+    // Where the other node is away, it runs on where it was.
+    reaches: ({ input }) => input.to,
+    do: ({ input, out }, source) =>
+      isLive({ input, out }) ? nodeCommand(input.from, 'transfer.migrate', copying({ input, out }, source)) : undefined,
+  })
+  .record('switch', 'Changing its home', {
+    do: (tx, { input, out, now }) => {
       const { serverId, transferId, from, to } = input
       const node = nodeById(tx, to)!
       const moved = transferById(tx, transferId)!
-      if (!takeNew(tx, moved))
-        throw new CommandFailed('address_taken', 'An address that was kept for it was given to somebody else.')
       switchHome(tx, serverId, { nodeId: to, locationId: node.locationId })
       movedVolumes(tx, out.plan.disks, 'to', node, now)
       updateServer(tx, serverId, {
@@ -240,32 +275,39 @@ export const moving = saga<Moving>('move', {
         // The seed with its new addresses: it reads that whenever it starts.
         ...(moved.readdressing && { pendingSeed: 'next_start' as const }),
       })
-      // Off in between, so it reads what waits for its next start.
+      const migrated = migratedIn(out)
       changeWorkload(tx, serverId, {
-        power: 'stopped',
+        // Off in between, so it reads what waits for its next start.
+        ...(!migrated && { power: 'stopped' }),
         placement: `${node.name}: moved from ${nodeById(tx, from)!.name}`,
       })
-      const copied = (out.mirror?.copiedBytes ?? 0) + out.copy.copiedBytes
+      const { copy, mirror } = out
+      const copiedBytes = migrated ? migrated.copiedBytes : (mirror?.copiedBytes ?? 0) + (copy?.copiedBytes ?? 0)
       changeTransfer(tx, transferId, {
         state: 'switching',
-        bytesCopied: copied,
-        bytesTotal: out.mirror ? undefined : out.copy.totalBytes,
+        ...(migrated && { stoppedAt: now }),
+        bytesCopied: copiedBytes,
+        bytesTotal: migrated?.totalBytes ?? (mirror ? undefined : copy?.totalBytes),
+        // After a mirror the copy only compares.
+        copyMs: (mirror?.ms ?? 0) + (migrated?.ms ?? 0) || (copy?.ms ?? null),
       })
       // Its private networks send to its new node from now on.
       spreadNetworks(tx, serverId, now)
     },
   })
-  .command('give', 'Giving it to the other host machine', {
-    do: ({ input }) => nodeCommand(input.to, 'transfer.resume', ofTransfer(input)),
-  })
+  // Before its guest runs on there.
   .command('float', 'Allowing its floating addresses there', {
     do: ({ input, out }) =>
       out.plan.floating.length
         ? nodeCommand(input.to, 'firewall.float', { workload: input.serverId, addresses: out.plan.floating, on: true })
         : undefined,
   })
+  .command('give', 'Giving it to the other host machine', {
+    do: ({ input }) => nodeCommand(input.to, 'transfer.resume', ofTransfer(input)),
+  })
   .command('start', 'Starting it there', {
-    do: ({ input, out }, { db }) => (mustRun(db, { input, out }) ? start(input.to, input) : undefined),
+    do: ({ input, out }, { db }) =>
+      out.give?.power !== 'running' && mustRun(db, { input, out }) ? start(input.to, input) : undefined,
   })
   .command('close', 'Removing the key of this move', { do: ({ input }) => end(input.to, input) })
   .record('settle', 'Recording where it is', {
@@ -278,9 +320,12 @@ export const moving = saga<Moving>('move', {
         log(isBack ? `${NEXT_LOST} It is brought back to where it was.` : BOTH_LOST, 'warning')
         return { isBack }
       }
-      if (out.start) changeWorkload(tx, input.serverId, { power: 'running' })
+      const { resumedAt = null, power } = out.give ?? {}
+      if (out.start || power === 'running') changeWorkload(tx, input.serverId, { power: 'running' })
+      if (migratedIn(out) && resumedAt === null)
+        log('Its memory was lost on the other host machine: it was started there from its disk.', 'warning')
       releaseThings(tx, input.serverId, jobId)
-      finish(tx, input, now)
+      finish(tx, input, downtimeIn(out), now)
       emitChange(tx, now, transferById(tx, input.transferId)!)
       startClearing(tx, { ...input, disks: out.plan.disks, floating: out.plan.floating }, now)
       return { isBack: false }
@@ -288,6 +333,10 @@ export const moving = saga<Moving>('move', {
   })
   .command('end-back', 'Removing the key of this move where it was', {
     do: ({ input, out }) => (out.settle.isBack ? end(input.from, input) : undefined),
+  })
+  .command('define-back', 'Defining the virtual machine where it was', {
+    do: ({ input, out }) =>
+      out.settle.isBack && migratedIn(out) ? nodeCommand(input.from, 'vm.define', out.plan.before.vm) : undefined,
   })
   .command('start-back', 'Starting it where it was', {
     do: ({ input, out }, { db }) =>
@@ -311,9 +360,21 @@ function endLost(tx: Tx, { serverId, transferId, jobId }: Moving & { jobId: stri
   ended(tx, transferId, { error: { code: 'node_removed', message: '', cause }, now })
 }
 
-function finish(tx: Tx, { transferId }: Moving, now: number) {
-  const { stoppedAt } = transferById(tx, transferId)!
-  const downtimeMs = stoppedAt === null ? 0 : now - stoppedAt
+type Handed = { 'hand-over'?: { stoppedAt: number; copiedBytes: number; totalBytes: number; ms?: number | undefined } }
+/** The memory that was handed over; undefined in other moves, in which the pivot sends nothing. */
+const migratedIn = (out: Handed) => out['hand-over']
+/** By the one clock of the node to which it went; undefined where its guest did not run on. */
+function downtimeIn(out: Handed & { give?: { resumedAt: number | null } | undefined }): number | undefined {
+  const [stoppedAt, resumedAt] = [migratedIn(out)?.stoppedAt, out.give?.resumedAt ?? undefined]
+  return stoppedAt === undefined || resumedAt === undefined ? undefined : Math.max(0, resumedAt - stoppedAt)
+}
+
+/** `measuredMs`: how long its guest stood still, where the nodes have measured it. */
+function finish(tx: Tx, { transferId }: Moving, measuredMs: number | undefined, now: number) {
+  const { stoppedAt, beganAt } = transferById(tx, transferId)!
+  // No node says that it was off for longer than the move took.
+  const measured = measuredMs === undefined ? undefined : Math.min(measuredMs, now - beganAt!)
+  const downtimeMs = measured ?? (stoppedAt === null ? 0 : now - stoppedAt)
   changeTransfer(tx, transferId, { state: 'finished', downtimeMs, finishedAt: now })
   tell(tx, now, transferById(tx, transferId)!, { type: 'transfer.finished', downtimeMs })
 }
@@ -323,7 +384,7 @@ function bringBack(tx: Tx, { serverId, from, transferId }: Moving, plan: MovePla
   const { disks, before, pendingSeed } = plan
   const moved = transferById(tx, transferId)!
   takeOld(tx, moved)
-  const { locationId, ...columns } = before
+  const { locationId, vm: _, ...columns } = before
   returnHome(tx, serverId, { nodeId: from, locationId }, now)
   movedVolumes(tx, disks, 'from', { id: from, locationId }, now)
   updateServer(tx, serverId, { ...columns, ...(moved.readdressing && { pendingSeed }) })

@@ -29,9 +29,9 @@ export type MovePlan = {
   floating: string[]
   /** Addresses between the nodes. */
   addresses: { from: string; to: string }
-  /** The columns that are another's on the other node, as they were. */
   pendingSeed: Server['pendingSeed']
-  before: Pick<Server, 'format' | 'diskLayer' | 'diskParent' | 'lastDiskLayer' | 'locationId'>
+  /** The columns that are another's on the other node, as they were; and the vm on its old node. */
+  before: Pick<Server, 'format' | 'diskLayer' | 'diskParent' | 'lastDiskLayer' | 'locationId'> & { vm: Vm }
 }
 export type Route = { serverId: string; from: string; to: string; pool: string; volumes: readonly ArrivingVolume[] }
 
@@ -69,7 +69,10 @@ export function planMove(tx: Tx, route: Route, moved: Transfer): MovePlan {
     iso: iso ? isoSource(iso) : null,
     floating: held.filter((address) => !isOwn(address)).map(({ address }) => address),
     addresses: { from: managementAddressOf(tx, route.from)!, to: managementAddressOf(tx, route.to)! },
-    before: { format, diskLayer, diskParent, lastDiskLayer, locationId },
+    before: {
+      ...{ format, diskLayer, diskParent, lastDiskLayer, locationId },
+      vm: vmOf(tx, server, own.from, false),
+    },
     pendingSeed: server.pendingSeed,
   }
 }

@@ -18,17 +18,24 @@ const phases: readonly Phase[] = [
   { begins: 'firewall', title: ({ to }) => `Prepare network and virtual machine on ${to}` },
   {
     begins: 'mirror',
-    title: ({ mode }) => (mode === 'near_live' ? 'Copy its disks' : undefined),
+    title: ({ mode }) => (mode === 'cold' ? undefined : 'Copy its disks'),
     note: ({ from }) => `It runs on ${from}.`,
   },
-  { begins: 'switching', title: () => 'Shut it down' },
+  { begins: 'switching', title: ({ mode }) => (mode === 'live' ? undefined : 'Shut it down') },
   {
     begins: 'copy',
-    title: ({ mode }) => (mode === 'near_live' ? 'Copy what changed, and compare' : 'Copy its disks, and compare'),
+    title: ({ mode }) =>
+      ({ live: undefined, near_live: 'Copy what changed, and compare', cold: 'Copy its disks, and compare' })[
+        mode as Exclude<typeof mode, 'reassigned'>
+      ],
     note: () => 'It is off.',
   },
-  { begins: 'switch', title: () => 'Switch over', note: () => 'From here on there is no return.' },
-  { begins: 'give', title: ({ to }) => `Start it on ${to}` },
+  {
+    begins: 'hand-over',
+    title: ({ mode }) => (mode === 'live' ? 'Send its memory, and switch over' : 'Switch over'),
+    note: () => 'From here on there is no return.',
+  },
+  { begins: 'give', title: ({ mode, to }) => (mode === 'live' ? `Let it run on ${to}` : `Start it on ${to}`) },
   { begins: 'close', title: () => 'Clean up' },
 ]
 

@@ -177,6 +177,8 @@ export class Forward {
     const isFirst = !going.noted[step.name]
     // One that its node has refused is in no doubt either, before it is sent again.
     const reached = isPivot && (isFirst || tries > 1) ? to : undefined
+    if (isPivot && isFirst && 'reaches' in step && step.reaches)
+      await this.onceThere(going, step.reaches(this.execution.ctx(job, going.noted)), at, () => {})
     await this.onceThere(going, reached, at, (tx) => {
       if (isPivot && isFirst) this.passPivot(job)
       this.execution.notes.note(tx, job.id, step.name, 'started', null)
