@@ -177,14 +177,14 @@ const readdressing: Scenario = {
     return { jobId, serverId }
   },
   succeeds: {
-    ...moved(running),
+    ...moved(near),
     stays: ['home on hel-01'],
     onNodes: { ...onNone, 'hel-01': there('running') },
     events: [...started, 'transfer.finished'],
     ...{ held: [], addresses: [NEW], kept: [] },
   },
   fails: {
-    ...stayed(running),
+    ...stayed(near),
     onNodes: { ...onNone, 'fra-01': there('running') },
     ...{ held: [], addresses: [OLD], kept: [] },
   },
