@@ -225,41 +225,41 @@ describe.skipIf(note(reason, 'a server that moves'))('a real server that moves',
   test('it is suspended at once while its next node is dead, and nothing is left there afterwards', async () => {
     await inGuest('echo stays >/root/kept && sync')
     const { body: moving } = await live.api(token, 'POST', `/admin/servers/${server.serverId}/actions/move`, {
-      ...{ nodeId: ids.b, maxMbps: 8 },
+      ...{ nodeId: ids.a, maxMbps: 8 },
     })
     const transfer = async () => (await live.api(token, 'GET', `/admin/transfers/${moving.transferId}`)).body
     await live.until('its copy to begin', async () => (await transfer()).bytesCopied > 0, SECONDS)
-    expect(await powerOn('b')).toBe('shut off')
+    expect(await powerOn('a')).toBe('shut off')
     // The agent is the child of `nsenter`, which passes no signal on.
-    process.kill(Number(childOf(agents.b)), 'SIGKILL')
-    await agents.b.exited
-    const isThere = async () => (await live.admin('nodes.list')).data.find((n: any) => n.id === ids.b).connected
-    await live.until('node b to be away', async () => !(await isThere()))
+    process.kill(Number(childOf(agents.a)), 'SIGKILL')
+    await agents.a.exited
+    const isThere = async () => (await live.admin('nodes.list')).data.find((n: any) => n.id === ids.a).connected
+    await live.until('node a to be away', async () => !(await isThere()))
     const act = async (action: string, body = {}) =>
       ended((await live.api(token, 'POST', `/servers/${server.serverId}/actions/${action}`, body)).body.jobId)
     expect(await act('suspend', { reason: 'unpaid' })).toMatchObject({ state: 'succeeded' })
-    expect([await powerOn('a'), await isThere()]).toEqual(['shut off', false])
+    expect([await powerOn('b'), await isThere()]).toEqual(['shut off', false])
     expect(await ended(moving.jobId)).toMatchObject({ state: 'failed', undoPending: true })
     expect((await transfer()).state).toBe('cancelled')
     expect(await act('unsuspend')).toMatchObject({ state: 'succeeded' })
-    expect([await powerOn('a'), await inGuest('cat /root/kept')]).toEqual(['running', 'stays'])
-    agents.b = runAgent.b()
-    await isClear('b')
+    expect([await powerOn('b'), await inGuest('cat /root/kept')]).toEqual(['running', 'stays'])
+    agents.a = runAgent.a()
+    await isClear('a')
     await live.until('its undo to be done', async () => !(await ended(moving.jobId)).undoPending)
   }, 600_000)
 
   test('it gets the addresses of its next node where that does not carry its own, and has them inside', async () => {
-    await live.admin('pools.attach', { id: lan, nodeIds: [ids.a] })
+    await live.admin('pools.attach', { id: lan, nodeIds: [ids.b] })
     await live.admin('pools.create', {
-      ...{ name: 'lan-b', network: '10.78.0.0/24', gateway: '10.78.0.1', first: '10.78.0.30', last: '10.78.0.31' },
-      nodeIds: [ids.b],
+      ...{ name: 'lan-a', network: '10.78.0.0/24', gateway: '10.78.0.1', first: '10.78.0.30', last: '10.78.0.31' },
+      nodeIds: [ids.a],
     })
     const before = server.ipv4
-    expect(await move('b', { readdress: true })).toMatchObject({ mode: 'near_live', state: 'finished', error: null })
+    expect(await move('a', { readdress: true })).toMatchObject({ mode: 'near_live', state: 'finished', error: null })
     server = { ...server, ipv4: (await live.api(token, 'GET', `/servers/${server.serverId}`)).body.ipv4 }
     expect([before, server.ipv4]).toEqual(['10.78.0.10', '10.78.0.30'])
     expect(await inGuest('cat /root/kept; ip -4 -o address')).toMatch(/^stays[\s\S]*10\.78\.0\.30\/24/)
     expect(await inGuest('ip -4 -o address; ip route')).not.toContain(before)
-    await isClear('a')
+    await isClear('b')
   }, 600_000)
 })
