@@ -2060,8 +2060,7 @@ export type MoveOption = {
   /** Of its memory that is held now. */
   memoryPercent: number | null
   memoryPercentAfter: number | null
-  /** Its location, where that is not the one of the server. */
-  location: string | null
+  location: LocationReference
   /** How it would move there; null: it cannot. */
   mode: "live" | "near_live" | "cold" | "reassigned" | null
   /** What speaks against moving it there with its memory; null: nothing. */
@@ -2075,6 +2074,7 @@ export type MoveOptions = {
     id: string
     hostname: string
   }
+  location: LocationReference
   from: {
     id: string
     name: string
@@ -2570,10 +2570,7 @@ export type PlacementGroup = {
       id: string
       hostname: string
     }
-    location: {
-      id: string
-      name: string
-    }
+    location: LocationReference
     /** Staff only. While it moves, the node on which it still runs. */
     node: {
       id: string

@@ -1,7 +1,7 @@
 // A placement group: servers of one owner that are to be on one node, or each on a node of its own. Its owner sees
 // whether the rule holds; staff also see on which nodes its servers are, and which move would mend it.
 import { Type as t } from 'typebox'
-import { locationOf } from '../../fleet/locations/reference.ts'
+import { locationOf, locationReferred } from '../../fleet/locations/reference.ts'
 import { nodeById } from '../../fleet/node-records/queries.ts'
 import { groupPolicies, type PlacementGroup } from '../../fleet/placement-group-records/model.ts'
 import { type MemberStay, memberStays } from '../../fleet/workloads/stays/queries.ts'
@@ -33,7 +33,7 @@ export const groupResponse = namedSchema('PlacementGroup', {
   members: t.Array(
     t.Object({
       server: t.Object({ id: t.String(), hostname: t.String() }),
-      location: named,
+      location: locationReferred,
       node: described(nullable(named), 'Staff only. While it moves, the node on which it still runs.'),
       misplaced: described(t.Boolean(), 'It breaks the rule with another one.'),
     }),

@@ -1,6 +1,6 @@
 // The forecast of a move, for every node: possible or why not, how, for how long, and with which effects for the owner.
 import { Type as t } from 'typebox'
-import { locationById } from '../../fleet/locations/queries.ts'
+import { locationOf, locationReferred } from '../../fleet/locations/reference.ts'
 import { cpuOf, nodeById } from '../../fleet/node-records/queries.ts'
 import { described, namedSchema, nullable, operation, time } from '../../kernel/api/operation.ts'
 import { oneOf, wholeNumber } from '../../kernel/api/query.ts'
@@ -22,7 +22,7 @@ const option = namedSchema('MoveOption', {
   newAddresses: described(t.Boolean(), 'It gets new addresses there: `readdress` allows that.'),
   memoryPercent: described(nullable(t.Integer()), 'Of its memory that is held now.'),
   memoryPercentAfter: nullable(t.Integer()),
-  location: described(nullable(t.String()), 'Its location, where that is not the one of the server.'),
+  location: locationReferred,
   mode: described(nullable(modeField), 'How it would move there; null: it cannot.'),
   notLive: described(nullable(t.String()), 'What speaks against moving it there with its memory; null: nothing.'),
   expectedSeconds: nullable(t.Integer()),
@@ -42,6 +42,7 @@ export const moveOptions = operation({
   },
   response: namedSchema('MoveOptions', {
     server: t.Object({ id: t.String(), hostname: t.String() }),
+    location: locationReferred,
     from: aNode,
     notMovable: described(
       nullable(t.String()),
@@ -77,6 +78,7 @@ export const moveOptions = operation({
     const waiting = waitingMoveOf(tx, target.id)
     return {
       server: { id: target.id, hostname: target.hostname },
+      location: locationOf(tx, target),
       from: { id: target.nodeId, name: nodeById(tx, target.nodeId)?.name ?? '' },
       notMovable: refusalOf(() => mustBeMovable(tx, actor, target)),
       ...forecast(tx, target, { mode: asked, maxMbps, to: chosen?.nodeId }),
@@ -92,9 +94,8 @@ export const moveOptions = operation({
 })
 
 function shown(tx: Db, judged: JudgedNode, server: Server, foreseen: () => Forecast) {
-  const { memoryMb, locationId } = server
+  const { memoryMb } = server
   const { nodeId, name, capacity, disabledReason } = judged
-  const place = nodeById(tx, nodeId)!.locationId
   const percent = (heldMb: number) => (capacity?.memoryMb ? Math.round((100 * heldMb) / capacity.memoryMb) : null)
   return {
     node: { id: nodeId, name },
@@ -104,7 +105,7 @@ function shown(tx: Db, judged: JudgedNode, server: Server, foreseen: () => Forec
     newAddresses: fits(judged) && judged.newAddresses,
     memoryPercent: capacity ? percent(capacity.heldMemoryMb) : null,
     memoryPercentAfter: capacity ? percent(capacity.heldMemoryMb + memoryMb) : null,
-    location: place === locationId ? null : (locationById(tx, place)?.name ?? null),
+    location: locationOf(tx, nodeById(tx, nodeId)!),
     ...(disabledReason === undefined
       ? wayOf(foreseen())
       : { mode: null, notLive: null, expectedSeconds: null, expectedDowntimeMs: null }),

@@ -4,6 +4,7 @@ import { registry } from '../../../src/app/features.ts'
 import { backupActions } from '../../../src/compute/backups/model.ts'
 import { planActions } from '../../../src/compute/backups/plans/states.ts'
 import { consoleActions } from '../../../src/compute/console/states.ts'
+import { cpuActions } from '../../../src/compute/cpu-baseline/states.ts'
 import { guestActions } from '../../../src/compute/guest/states.ts'
 import { installationActions } from '../../../src/compute/installation/states.ts'
 import { rescueActions } from '../../../src/compute/rescue/states.ts'
@@ -35,6 +36,7 @@ const features = [
   planActions,
   volumeActions,
   transferActions,
+  cpuActions,
   floatingActions,
   firewallActions,
 ] as const
@@ -100,8 +102,8 @@ const whenSuspended = {
 
 /**
  * Floating addresses are pointed to servers by their own operation, snapshots are restored and deleted by theirs,
- * volumes need a package that has some, backups a target, and moves a second node: test/network/floating-ips,
- * test/compute/snapshots, test/compute/volumes, test/compute/backups, test/compute/transfers.
+ * volumes need a package that has some, backups a target, moves a second node, and a CPU model is adopted for a whole
+ * location: test/network/floating-ips, test/compute/snapshots, volumes, backups, transfers and cpu-baseline.
  */
 type Elsewhere =
   | 'floating_ip'
@@ -110,6 +112,7 @@ type Elsewhere =
   | `${'restore' | 'delete'}_${'snapshot' | 'backup'}`
   | 'backup'
   | 'move'
+  | 'cpu_model'
 type Called = Exclude<Action, Elsewhere>
 const elsewhere: readonly string[] = [
   'floating_ip',
@@ -121,6 +124,7 @@ const elsewhere: readonly string[] = [
   'restore_backup',
   'delete_backup',
   'move',
+  'cpu_model',
 ] satisfies Elsewhere[]
 const called = actionNames.filter((action): action is Called => !elsewhere.includes(action))
 

@@ -206,9 +206,14 @@ test('placement prefers nodes where it keeps its addresses, and says where it wo
   const { nodes, chosen } = await p.admin('GET', `/admin/servers/${id}/move-options`)
   expect(chosen.name).toBe('fra-02')
   const said = nodes.map(({ node, possible, newAddresses, location }: any) =>
-    [node.name, possible, newAddresses, location].join(' '),
+    [node.name, possible, newAddresses, location.name].join(' '),
   )
-  expect(said).toEqual(['fra-02 true false ', 'fra-03 true false ', 'hel-01 true true Helsinki', 'fra-05 false false '])
+  expect(said).toEqual([
+    'fra-02 true false Frankfurt',
+    'fra-03 true false Frankfurt',
+    'hel-01 true true Helsinki',
+    'fra-05 false false Frankfurt',
+  ])
   expect(await move(p, id, { nodeId: null, readdress: true })).toMatchObject({ to: { name: 'fra-02' } })
   await p.settle()
   expect(held(p, id)).toEqual([OLD])

@@ -3,8 +3,12 @@ import { existsSync } from 'node:fs'
 
 /** The program that test/run built; for a quick look during work, the sources do. */
 export const program: readonly string[] = (() => {
-  const built = process.env['BERTH_PROGRAM'] ?? new URL('../../../dist/berth', import.meta.url).pathname
-  return existsSync(built) ? [built] : [process.execPath, new URL('../../../src/main.ts', import.meta.url).pathname]
+  const at = (file: string) => new URL(`../../../${file}`, import.meta.url).pathname
+  const built = process.env['BERTH_PROGRAM'] ?? at('dist/berth')
+  // Bun looks for tsconfig.json in the working directory alone, which is another one for some calls.
+  return existsSync(built)
+    ? [built]
+    : [process.execPath, `--tsconfig-override=${at('tsconfig.json')}`, at('src/main.ts')]
 })()
 
 let port = 20_000 + (process.pid % 20_000)

@@ -197,7 +197,7 @@ type Row = { newAddresses: boolean } & Pick<
     name: string
     about: string
   }
-function rowsOf({ chosen, nodes }: Options): Row[] {
+function rowsOf({ chosen, nodes, location: own }: Options): Row[] {
   const best = nodes.find(({ node }) => node.id === chosen?.id)
   return [
     {
@@ -218,12 +218,13 @@ function rowsOf({ chosen, nodes }: Options): Row[] {
       value: node.id,
       name: node.name,
       about:
-        location ??
-        (memoryPercent === null
-          ? ''
-          : rest.possible
-            ? `memory ${memoryPercent} → ${memoryPercentAfter} %`
-            : `memory ${memoryPercent} %`),
+        location.id !== own.id
+          ? location.name
+          : memoryPercent === null
+            ? ''
+            : rest.possible
+              ? `memory ${memoryPercent} → ${memoryPercentAfter} %`
+              : `memory ${memoryPercent} %`,
       ...rest,
     })),
   ]
