@@ -7,6 +7,7 @@ import { createGpuOffer } from '../../src/catalog/gpu-offers/offers.ts'
 import { createBackupPlan } from '../../src/compute/backups/plans/plans.ts'
 import { accountKinds } from '../../src/identity/account-records/kinds.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
+import { addDrain } from '../support/nodes/drains.ts'
 import { addGpuHost, addGpuImage, addGpuOffer } from '../support/nodes/gpus.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
 import { share } from '../support/world/team.ts'
@@ -37,6 +38,8 @@ const own = { script: '', firewall: '', iso: '' }
 let backup: string
 /** Destructions that wait for a second person, and their servers. */
 const held = { release: { brake: '', server: '' }, refuse: { brake: '', server: '' } }
+/** A paused drain of the node `near`, with the customer's server. */
+let drain = ''
 /** The customer's private networks, one for each who puts servers into it. */
 /** The customer's placement group. */
 let placementGroup = ''
@@ -127,6 +130,8 @@ beforeAll(async () => {
     const range = { name: who, locationId: p.location, ipv4: `10.20.${n}.0/24` }
     networks[who] = (await p.admin('POST', `/customers/${of.customer.id}/networks`, range)).id
   }
+  drain = addDrain(p, there.near, server.customer)
+  p.db.$client.run("UPDATE drains SET state = 'paused', paused_by = 'person', paused_at = 1, finished_at = NULL")
   const apart = { name: 'apart', policy: 'anti_affinity', hard: false }
   placementGroup = (await p.admin('POST', `/customers/${of.customer.id}/placement-groups`, apart)).id
   const of1 = `/customers/${of.customer.id}`
@@ -641,6 +646,29 @@ const ways: readonly Way[] = [
     body: () => ({ nodeIds: [p.node.id, there.near] }),
     may: () => there.nodes,
   },
+  {
+    field: 'locations.allow-moves locationIds',
+    who: () => of.staff,
+    path: () => `/admin/node-groups/${p.location}/moves`,
+    body: () => ({ locationIds: [] }),
+    may: () => [there.elsewhere],
+    otherwise: () => ({ [p.location]: 'validation_failed' }),
+  },
+  {
+    field: 'drains.retry serverId',
+    who: () => of.staff,
+    path: () => `/admin/drains/${drain}/actions/retry`,
+    body() {
+      p.db.$client.run("UPDATE drain_servers SET state = 'failed'")
+      return { serverId: server.customer }
+    },
+  },
+  {
+    field: 'rolling.start nodeIds',
+    who: () => of.staff,
+    body: () => ({ nodeIds: [there.nodes[1]] }),
+    may: () => [p.node.id, there.near],
+  },
 ]
 
 // ---------------------------------------------------------------- the fields
@@ -730,6 +758,11 @@ describe('S27: and what may be named is taken', () => {
         if (id === 'servers.setup') {
           server.waiting = await order(of.customer)
           p.db.$client.run('UPDATE volumes SET server_id = ? WHERE id = ?', [server.waiting, volume])
+        }
+        if (id === 'rolling.start') {
+          // Its first node is emptied: nothing is there to move.
+          await p.admin('POST', `/admin/rolling-maintenance/${answer.id}/actions/cancel`)
+          await p.admin('POST', `/admin/drains/${answer.drainId}/actions/cancel`, {})
         }
         if (id === 'pools.create') await p.admin('DELETE', `/admin/ip-pools/${answer.id}`)
         await p.settle()

@@ -35,6 +35,7 @@ export const evacuate = operation({
     ),
   }),
   status: 202,
+  idempotent: true,
   refuses: ['drain_state'],
   example: { name: 'fra-01' },
   run(call) {

@@ -22,14 +22,17 @@ const withWorkload = workloadReference.leftJoin('w', 'j.subject_id')
 const isOfOwner = `j.created_at >= coalesce(${workloadReference.column('w', 'ownedSince')}, 0)`
 /**
  * The jobs that an actor sees, over `jobs j` and `workloads w`: those of the workloads it sees, and those about what an
- * account has without a server; jobs without a subject are work on a node, for staff who see nodes. Jobs of an earlier
+ * account has without a server; jobs of a node or without a subject are for staff who see nodes. Jobs of an earlier
  * owner name what is still that owner's, such as volumes, and are for staff alone.
  */
 export function visibleJobs(tx: Db, actor: Actor): Where {
   const { where, values } = visible(tx, actor)
   const ofWorkloads = `(j.subject_id IS NOT NULL AND ${where})`
-  if (actor.kind === 'staff')
-    return { where: actor.scopes.has('nodes:read') ? `(${ofWorkloads} OR j.subject_id IS NULL)` : ofWorkloads, values }
+  if (actor.kind === 'staff') {
+    const ofOthers = `(${ofWorkloads} AND j.subject_type <> 'node')`
+    const ofNodes = "j.subject_id IS NULL OR j.subject_type = 'node'"
+    return { where: actor.scopes.has('nodes:read') ? `(${ofOthers} OR ${ofNodes})` : ofOthers, values }
+  }
   const ofOwners = `(${ofWorkloads} AND ${isOfOwner})`
   if (!actor.scopes.has('servers:read')) return { where: ofOwners, values }
   const inCare = actor.kind === 'reseller' ? ` OR ${accountReference.value('resellerId', 'j.subject_id')} = +?` : ''

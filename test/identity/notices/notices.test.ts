@@ -11,6 +11,7 @@ import { putSetting, removeSetting } from '../../../src/kernel/db/queries.ts'
 import { settleTraffic } from '../../../src/network/traffic/limits.ts'
 import { alertById } from '../../../src/platform/alerts/queries.ts'
 import { tell } from '../../../src/platform/alerts/tell.ts'
+import { addDrain } from '../../support/nodes/drains.ts'
 import { addGpuHost, addGpuOffer } from '../../support/nodes/gpus.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 
@@ -44,6 +45,9 @@ async function orderInstance(): Promise<string> {
 }
 const nameOf = (id: string) =>
   p.db.$client.query<{ name: string }, [string]>('SELECT name FROM workloads WHERE id = ?').get(id)!.name
+
+const ownerOf = (id: string) =>
+  p.db.$client.query<{ owner: string }, [string]>('SELECT owner_id AS owner FROM workloads WHERE id = ?').get(id)!.owner
 
 type Notice = { id: string; kind: string; subject: string; words: string; href: string; readAt: string | null }
 const notices = async (who: Who, query = '') => (await p.call(who, 'GET', `/notices${query}`)).body
@@ -95,6 +99,26 @@ const ways: Record<string, Way> = {
     await p.call(cal, 'POST', `/servers/${id}/backups`, {})
     await p.settle()
     return [`A backup of ${hostname} failed`, `/servers/${id}/backups`]
+  },
+  async maintenance_planned() {
+    const { hostname } = await order()
+    const startsAt = new Date(p.now() + (48 + orders) * 3_600_000).toISOString()
+    const path = `/admin/nodes/${p.node.id}/actions/announce-maintenance`
+    const { subject } = await p.admin('POST', path, { startsAt })
+    expect((await newest()).words).toContain(`${hostname}: `)
+    return [subject, '/servers']
+  },
+  async server_stopped_for_maintenance() {
+    const first = await order()
+    const drain = addDrain(p, p.node.id, first.id)
+    const { name } = p.db.$client.query('SELECT name FROM nodes WHERE id = ?').get(p.node.id) as { name: string }
+    const { stopping } = await p.admin('POST', `/admin/drains/${drain}/actions/evacuate`, { name })
+    await p.settle()
+    expect(p.server(first.id).status).toBe('stopped')
+    expect((await newest()).words).toContain(first.hostname)
+    const own = stopping.filter(({ id }: { id: string }) => ownerOf(id) === cal.id)
+    const what = own.length === 1 ? `${first.hostname} is` : `${own.length} servers of yours are`
+    return [`${what} stopped for maintenance`, '/servers']
   },
   async server_suspended() {
     const { id, hostname } = await order()

@@ -85,6 +85,19 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     const { body } = await must(p.owner, 'POST', `/admin/nodes/${p.node.id}/actions/announce-maintenance`, { startsAt })
     return [body.subject, addressOf(p.customer.id), /^\/servers$/]
   },
+  'src/compute/transfers/readdressing/tell.ts': async () => {
+    const { body } = await must(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'readdressed' })
+    await p.settle()
+    const { id: locationId } = await p.admin('POST', '/admin/node-groups', { name: 'Beside' })
+    const { id: nodeId } = p.addNode(locationId, 'beside-01')
+    const pool = { name: 'Beside', network: '192.0.2.0/26', gateway: '192.0.2.1', nodeIds: [nodeId] }
+    await p.admin('POST', '/admin/ip-pools', pool)
+    await p.admin('PUT', `/admin/node-groups/${p.location}/moves`, { locationIds: [locationId] })
+    await must(p.owner, 'POST', `/admin/servers/${body.serverId}/actions/move`, { nodeId, readdress: true })
+    await p.settle()
+    const leadsTo = new RegExp(`^/servers/${body.serverId}$`)
+    return ['readdressed is in Beside and has new addresses', addressOf(p.customer.id), leadsTo]
+  },
   'src/compute/backups/notices.ts': async () => {
     const target = { name: 'full', address: 'https://full.example/web/', login: 'node1', secret: 'hidden-1' }
     const { body: place } = await must(p.owner, 'POST', '/admin/backup-targets/rest', target)

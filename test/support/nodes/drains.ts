@@ -12,13 +12,20 @@ export function addRolling(p: Pick<World, 'db' | 'now'>, nodeId: string, drainId
   return id
 }
 
-/** The record of a drain of the node that has ended and moved this server; answers its id. */
+/** The record of a drain of the node that has ended, with its job, and this server; answers its id. */
 export function addDrain(p: Pick<World, 'db' | 'now'>, nodeId: string, serverId: string): string {
-  const id = newId('drn')
+  const [id, jobId] = [newId('drn'), newId('job')]
+  p.db.$client.run(
+    `INSERT INTO jobs (id, kind, title, input, state, subject_type, subject_id, lane, started_by_type, started_by_id,
+       started_by_name, created_at, started_at, finished_at, progress, step_n, step_of, tries)
+     SELECT ?1, 'drain', 'Drain ' || n.name, json_object('drainId', ?2), 'succeeded', 'node', n.id, 'interactive',
+       'person', 'usr_x', 'Ada', ?3, ?3, ?3, 100, 1, 1, 0 FROM nodes n WHERE n.id = ?4`,
+    [jobId, id, p.now(), nodeId],
+  )
   p.db.$client.run(
     `INSERT INTO drains VALUES (?1, 'drain', ?2, 'done', NULL, NULL, ?3, 2, NULL, 'continue',
        '{"id":"usr_x","name":"Ada"}', 60, 0, NULL, 0, ?4, ?4, NULL)`,
-    [id, nodeId, newId('job'), p.now()],
+    [id, nodeId, jobId, p.now()],
   )
   p.db.$client.run(
     `INSERT INTO drain_servers SELECT ?1, w.id, 0, 'gone', w.hostname, NULL, NULL, 0, 0, 0, NULL, NULL, 0, NULL, 0,

@@ -39,6 +39,7 @@ export const startRolling = operation({
   }),
   response: rollingResponse,
   status: 201,
+  idempotent: true,
   refuses: ['drain_at_work', 'node_is_lost'],
   example: { nodeIds: ['<node_id>'], waitsFor: 'reboot', bringBack: true },
   run(call) {
