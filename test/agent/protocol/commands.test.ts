@@ -62,9 +62,10 @@ test('a file of commands declares those of one driver, and its handlers are in t
 
 describe('the failures of a command', () => {
   const declared = [...new Set(names.flatMap((name): readonly string[] => commands[name].failures))].sort()
-  /** Of the real drivers alone: a program or the kernel of the host would have to be missing or fail. */
+  /** Of the real drivers alone: a program, a disk or the kernel of the host would have to be missing or fail. */
   const notProduced = [
     'backup_restic_missing',
+    'checksum_differs',
     'container_not_started',
     'does_not_stop',
     'no_firmware',
