@@ -94,6 +94,7 @@ for (const seed of SEEDS)
       if (isLost) {
         // It tells all that it counted before it is lost.
         await p.agents.get(to)!.meter()
+        await p.reported()
         p.arm({ failpoints: (at) => void (at === 'move/give:before' && p.agents.get(to)!.disconnect()) })
       }
       const { transferId, jobId } = await move(p, id, { nodeId: to, mode: pick(['auto', 'cold'] as const) })
