@@ -32,6 +32,8 @@ const toStaff = ['server.owner_changed', 'transfer.started', 'transfer.finished'
 /** Events that the specification does not know; docs/api.md lists them. */
 const beyond: Record<string, 'staff' | 'reseller' | 'both'> = {
   'node.lost': 'staff',
+  'node.drain_started': 'staff',
+  'node.drain_finished': 'staff',
   'server.undeleted': 'reseller',
   'server.install_failed': 'both',
   'gpu_instance.undeleted': 'reseller',
