@@ -7,6 +7,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { registry } from '../../../src/app/features.ts'
 import { launch, look, open, openAccountMenu, openMenu, screens, signIn, sticksOut } from '../../support/browser.ts'
 import { emptyQcow2 } from '../../support/guest.ts'
+import { addDrain } from '../../support/nodes/drains.ts'
 import { addTransfer } from '../../support/nodes/transfers.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import type { World } from '../../support/world/panel.ts'
@@ -81,7 +82,16 @@ async function people(): Promise<Person[]> {
   const instances = await gpuInstances(location, { cal, clara })
   const content = '#!/bin/sh\ntrue\n'
   const scripts = (await live.admin('scripts.create', { id: cal, name: 'Web server', content })).id
-  const own = { servers: server, jobs: (await live.admin('jobs.list')).data.find((j: any) => j.serverId === server).id }
+  const groupOf = async (owner: string) =>
+    (await live.admin('placement-groups.create', { id: owner, name: 'Web', policy: 'anti_affinity', hard: false })).id
+  const node = await first('nodes.list')
+  const group = await groupOf(cal)
+  await live.admin('placement-groups.add-server', { id: group, serverId: server })
+  const own = {
+    'placement-groups': group,
+    servers: server,
+    jobs: (await live.admin('jobs.list')).data.find((j: any) => j.serverId === server).id,
+  }
   await live.admin('packages.update', { id: order.packageId, volumeGb: 50 })
   await live.admin('volumes.create', { id: server, name: 'data', sizeGb: 1 })
   await eventually(async () => (await live.admin('servers.get', { id: server })).job === null)
@@ -106,12 +116,14 @@ async function people(): Promise<Person[]> {
         'gpu-instances': instances.cal,
         customers: await first('customers.list'),
         resellers: rita,
-        nodes: await first('nodes.list'),
+        nodes: node,
         'ip-pools': await first('pools.list'),
         images: order.imageId,
         roles: await first('roles.list'),
         webhooks: (await live.admin('webhooks.create', hook)).id,
-        transfers: transferOf(server),
+        transfers: recorded((p) => addTransfer(p, server)),
+        drains: recorded((p) => addDrain(p, node, server)),
+        'node-groups': location,
         enroll: (await live.admin('nodes.enroll', { locationId: location })).id,
       },
     },
@@ -120,6 +132,7 @@ async function people(): Promise<Person[]> {
       cookies: await cookiesOf('rita@example.com'),
       ids: {
         servers: sold.serverId,
+        'placement-groups': await groupOf(clara),
         jobs: sold.jobId,
         backups: await backupOf(sold.serverId),
         gpu: instances.clara,
@@ -128,7 +141,10 @@ async function people(): Promise<Person[]> {
       },
     },
     {
-      area: /^\/($|servers|gpu|backup|jobs|team|usage|scripts|images|api-reference|account\/(ssh-keys|webhooks|event))/,
+      area: new RegExp(
+        '^/($|servers|gpu|backup|placement-groups|jobs|team|usage|scripts|images|api-reference|' +
+          'account/(ssh-keys|webhooks|event))',
+      ),
       cookies: await cookiesOf('cal@example.com'),
       ids: { ...own, backups, gpu: instances.cal, webhooks: await webhookOf('cal@example.com'), scripts },
     },
@@ -136,12 +152,12 @@ async function people(): Promise<Person[]> {
   return made
 }
 
-/** The record of a move of the server; its id. */
-function transferOf(serverId: string): string {
+/** A record that is written into the database of the installation; its id. */
+function recorded(add: (p: Pick<World, 'db' | 'now'>) => string): string {
   const $client = new Database(`${live.dir}/berth.db`)
   $client.run('PRAGMA busy_timeout = 5000')
   try {
-    return addTransfer({ db: { $client } as World['db'], now: Date.now }, serverId)
+    return add({ db: { $client } as World['db'], now: Date.now })
   } finally {
     $client.close()
   }
