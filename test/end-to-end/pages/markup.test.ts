@@ -216,15 +216,18 @@ beforeAll(async () => {
   )
   const first = (table: string) =>
     p.db.$client
-      .query<{ id: string }, []>(`SELECT id FROM ${table} LIMIT 2`)
+      .query<{ id: string }, []>(`SELECT id FROM ${table} ORDER BY id LIMIT 2`)
       .all()
       .map((r) => r.id)
-  const withComment = p.db.$client
-    .query<{ id: string }, []>("SELECT server_id AS id FROM snapshots WHERE comment <> '' LIMIT 1")
+  const withText = p.db.$client
+    .query<{ id: string }, []>(
+      `SELECT * FROM (SELECT server_id AS id FROM snapshots WHERE comment <> '' LIMIT 1)
+       UNION SELECT * FROM (SELECT id FROM servers JOIN workloads USING (id) WHERE billing_service_id <> '' LIMIT 1)`,
+    )
     .all()
     .map((r) => r.id)
   ids = {
-    servers: [...new Set([...first('servers'), ...withComment])],
+    servers: [...new Set([...first('servers'), ...withText])],
     jobs: first('jobs'),
     customers: p.db.$client
       .query<{ id: string }, []>("SELECT id FROM accounts WHERE kind <> 'staff' LIMIT 2")
