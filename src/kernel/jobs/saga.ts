@@ -139,6 +139,11 @@ export type SagaOptions = {
    * answered, in the transaction that ends the job for good.
    */
   secrets?(input: any): readonly (string | null)[]
+  /**
+   * How long it waits for a node that is away, in ms, before it is undone; nothing: 15 minutes. For a job that keeps a
+   * guest off meanwhile.
+   */
+  awayMs?(ctx: Pick<Ctx<any, any>, 'input' | 'out'>): number | undefined
   /** The action of its subject that does the same again, such as `restart`; it is offered when the job has failed. */
   retry?(input: any): string
 }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { FakeHypervisor } from '../../../agent/drivers/hypervisor/fake.ts'
+import { OFF_AWAY_MS } from '../../../src/compute/transfers/job/moving.ts'
 import { beginWaiting } from '../../../src/compute/transfers/job/waiting.ts'
+import { minute } from '../../../src/kernel/db/clock.ts'
 import { AWAY_MS } from '../../../src/kernel/jobs/runner/away.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import type { World } from '../../support/world/panel.ts'
@@ -232,11 +234,11 @@ test('a third move of a node waits until one of two has ended', async () => {
 /** A job waits for a node that is away. */
 const waits = (p: World) => p.db.$client.query('SELECT 1 FROM jobs WHERE waiting_since IS NOT NULL').get() !== null
 
-for (const [mode, running] of [
-  ['live', 1],
-  ['near_live', 0],
+for (const [mode, running, limitMs] of [
+  ['live', 1, AWAY_MS],
+  ['near_live', 0, OFF_AWAY_MS],
 ] as const) {
-  test(`where its next node is away at the point of no return for 15 minutes, it stays, ${mode}`, async () => {
+  test(`it stays where its next node is away ${limitMs / minute} minutes before the pivot, ${mode}`, async () => {
     using p = await open()
     const { jobId, state } = await at(
       p,
@@ -245,7 +247,10 @@ for (const [mode, running] of [
         const stays = ['arriving on fra-02', 'home on fra-01']
         await eventually(async () => waits(p))
         expect(await where(p, id0(p))).toMatchObject({ running, stays, openJobs: ['move'] })
-        p.turnClock(AWAY_MS)
+        p.turnClock(limitMs / 2)
+        p.controller.runner.sweep()
+        expect(await where(p, id0(p))).toMatchObject({ running, stays, openJobs: ['move'] })
+        p.turnClock(limitMs / 2)
         p.controller.runner.sweep()
         await p.settle()
         expect(await where(p, id0(p))).toMatchObject({ running: 1, stays: ['home on fra-01', 'leaving on fra-02'] })

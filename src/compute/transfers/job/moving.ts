@@ -10,7 +10,7 @@ import { isGoneNode, nodeById } from '../../../fleet/node-records/queries.ts'
 import { withRefused } from '../../../fleet/nodes/addresses/platform.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import { closeStay, returnHome, switchHome, turnBack } from '../../../fleet/workloads/stays/stays.ts'
-import { hour } from '../../../kernel/db/clock.ts'
+import { hour, minute } from '../../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { CommandFailed } from '../../../kernel/jobs/failures.ts'
 import { type CommandSource, childJob, saga } from '../../../kernel/jobs/saga.ts'
@@ -42,6 +42,8 @@ type Received = { out: { plan: MovePlan; receive: { port: number; user: string; 
 const GRACE_SECONDS = 90
 /** The key of a transfer is let in for so long, and renewed while the job goes on. */
 export const KEY_VALID_MS = 2 * hour
+/** While it is shut down for the move, its old node starts it again after this long without a node of the move. */
+export const OFF_AWAY_MS = 2 * minute
 
 const ofTransfer = ({ transferId, serverId }: Moving) => ({ transfer: transferId, workload: serverId })
 const end = (nodeId: string, input: Moving, discard = false) =>
@@ -87,6 +89,7 @@ export const moving = saga<Moving>('move', {
   cancelWith: 'servers:move',
   neverStops: true,
   retry: () => 'move',
+  awayMs: ({ input, out }) => (out.stop && isOn(out.look.power) && !isLive({ input, out }) ? OFF_AWAY_MS : undefined),
 })
   // The operation holds what it needs on its next node.
   .record('plan', 'Planning the move', {

@@ -1,4 +1,5 @@
-// Jobs whose node is away: they wait for it up to 15 minutes, then they fail or leave the rest of their undo for later.
+// Jobs whose node is away: they wait for it up to 15 minutes, or as long as they say, then they fail or leave the rest
+// of their undo for later.
 import { minute } from '../../db/clock.ts'
 import { write } from '../../db/open.ts'
 import { CommandFailed, type Failure } from '../failures.ts'
@@ -6,7 +7,7 @@ import type { Job } from '../tables.ts'
 import { type Execution, type Going, isElsewhere } from './execution.ts'
 import type { OpenJob } from './notes.ts'
 
-/** A job whose node is away waits this long, then fails with `node_unreachable`. */
+/** A job that says nothing else waits this long for a node that is away, then fails with `node_unreachable`. */
 export const AWAY_MS = 15 * minute
 /** Nodes get this long to connect again after a start, before a wait that began earlier may end. */
 export const RECONNECT_MS = 2 * minute
@@ -17,6 +18,8 @@ type Beginning = {
   isInterrupted(id: string): boolean
   /** Past its pivot, or in doubt about it. `noted`: how far each step is. */
   mustGoForward(job: Job, noted: Going['noted']): boolean
+  /** How long this job waits for a node, in ms. */
+  awayMs(going: Going): number
 }
 
 export class Away {
@@ -52,7 +55,8 @@ export class Away {
       const since = job.waitingSince ?? Math.max(this.execution.nodes.awaySince(nodeId!) ?? now, job.createdAt)
       if (job.waitingSince === null) waits.push([since, job.id])
       if (going) going.waited = true
-      if (now >= Math.max(since + AWAY_MS, this.startedAt + RECONNECT_MS)) this.giveUpOn(job.id, going)
+      const limit = going ? this.beginning.awayMs(going) : AWAY_MS
+      if (now >= Math.max(since + limit, this.startedAt + RECONNECT_MS)) this.giveUpOn(job.id, going, limit)
     }
     if (waits.length)
       write(this.execution.db, () => {
@@ -66,7 +70,7 @@ export class Away {
       if (state === 'gone') this.execution.nodes.drop(key, removed())
       // It answers the same when it is back.
       else if (state === 'away' && isUndone && isElsewhere(job, nodeId))
-        this.execution.nodes.drop(key, new CommandFailed('node_unreachable', unreachable().message))
+        this.execution.nodes.drop(key, new CommandFailed('node_unreachable', unreachable(AWAY_MS).message))
     }
     for (const { id, undoNodeId } of this.execution.statements.pendingUndos.all())
       if (
@@ -83,9 +87,9 @@ export class Away {
   }
 
   /** A job that is being undone, or goes on for ever, keeps its error; only the one that may fail fails of this. */
-  private giveUpOn(id: string, going: Going | undefined) {
+  private giveUpOn(id: string, going: Going | undefined, waitedMs: number) {
     const job = going?.job ?? this.execution.statements.job.get({ id })!
-    const error = unreachable()
+    const error = unreachable(waitedMs)
     if (!going) {
       if (this.beginning.mustGoForward(job, {})) return
       this.execution.lanes.drop(id)
@@ -101,10 +105,10 @@ export class Away {
   }
 }
 
-const unreachable = (): Failure => ({
+const unreachable = (waitedMs: number): Failure => ({
   code: 'node_unreachable',
   message:
-    `The node has not been connected for ${AWAY_MS / minute} minutes. ` +
+    `The node has not been connected for ${Math.round(waitedMs / minute)} minutes. ` +
     'What is on it keeps running; try again when it is back.',
 })
 const removed = () => new CommandFailed('node_removed', 'The node was removed from Berth.')

@@ -24,7 +24,7 @@ import type { JobLog } from '../log.ts'
 import { isInDoubt, isPastPivot, type Saga, type Step } from '../saga.ts'
 import { type Job, jobs } from '../tables.ts'
 import { forgetUnstored } from '../unstored.ts'
-import { Away } from './away.ts'
+import { AWAY_MS, Away } from './away.ts'
 import { Backward } from './backward.ts'
 import { Ending } from './ending.ts'
 import { Execution, type Going, type Options, ofJob } from './execution.ts'
@@ -56,6 +56,7 @@ export class Runner {
       begin: (job, place, stop) => this.begin(job, place, stop),
       isInterrupted: this.recovery.isInterrupted,
       mustGoForward: (job, noted) => this.mustGoForward(job, noted),
+      awayMs: ({ job, noted }) => this.sagas.get(job.kind)?.options.awayMs?.(this.execution.ctx(job, noted)) ?? AWAY_MS,
     })
     this.sagas = new Map(options.sagas.map((s) => [s.kind, s]))
     this.execution.notes.afterEachWrite(() => this.kick())
