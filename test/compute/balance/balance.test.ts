@@ -38,7 +38,7 @@ test('a full node is relieved by few moves, with their times, and nothing is sug
     ['fra-02', 10, 10],
     ['fra-03', 0, 10],
   ])
-  expect(found.moves).toMatchObject([{ server: { hostname: 'a0' }, mode: 'near_live', to: { name: 'fra-03' } }])
+  expect(found.moves).toMatchObject([{ server: { hostname: 'a0' }, mode: 'live', to: { name: 'fra-03' } }])
   expect(found.moves[0].expectedSeconds).toBeGreaterThan(0)
   const begun = await apply(found.moves)
   expect([begun.status, begun.body.transfers.length]).toEqual([202, 1])
