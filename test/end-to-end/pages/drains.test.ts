@@ -27,9 +27,10 @@ beforeAll(async () => {
   for (const hostname of ['web01', 'web02', 'web03', 'web04'])
     await p.admin('POST', '/admin/servers', { ...p.order, hostname, nodeId: other })
   await p.settle()
-  p.agents.get(other)!.fault({ command: 'transfer.mirror', mode: 'fail', times: 1 })
+  p.agents.get(other)!.fault({ command: 'transfer.begin-migration', mode: 'fail', times: 1 })
   const paused = await drainOf(p, { onFailure: 'pause', atOnce: 1 }, other)
   await played(p, paused.id)
+  expect((await p.admin('GET', `/admin/drains/${paused.id}`)).state).toBe('paused')
   paths['drain-paused'] = `/admin/drains/${paused.id}`
   const done = await drainOf(p, {}, nodeNamed(p, 'fra-03'))
   await played(p, done.id)

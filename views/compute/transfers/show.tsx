@@ -199,7 +199,7 @@ function MeanwhileFigures({ of }: Of) {
       <Amount
         title="Downtime so far"
         value={downtimeMs === null ? '0 s' : downtime(downtimeMs)}
-        words={expectedDowntimeMs ? `announced: at most ${duration(expectedDowntimeMs / 1000)}` : 'none announced'}
+        words={announced(expectedDowntimeMs / 1000) ?? 'none announced'}
       />
       <Amount
         title="Time left"
@@ -209,11 +209,14 @@ function MeanwhileFigures({ of }: Of) {
       <Amount
         title="Running for"
         value={beganAt ? howLong(beganAt, null, now) : '–'}
-        words={expectedSeconds ? `announced: at most ${duration(expectedSeconds)}` : 'at once'}
+        words={announced(expectedSeconds) ?? 'at once'}
       />
     </>
   )
 }
+
+const announced = (seconds: number) =>
+  seconds > 0 ? `announced: ${seconds < 1 ? '' : 'at most '}${duration(seconds)}` : undefined
 
 /** The same figures as before it, beside what was announced. */
 function AfterIt({ of }: Of) {
@@ -230,12 +233,12 @@ function AfterIt({ of }: Of) {
       <Amount
         title="Downtime"
         value={downtimeMs ? downtime(downtimeMs) : 'none'}
-        words={expectedDowntimeMs ? `announced: at most ${duration(expectedDowntimeMs / 1000)}` : 'none announced'}
+        words={announced(expectedDowntimeMs / 1000) ?? 'none announced'}
       />
       <Amount
         title="Took"
         value={beganAt ? howLong(beganAt, finishedAt, now) : '–'}
-        words={expectedSeconds ? `announced: at most ${duration(expectedSeconds)}` : 'at once'}
+        words={announced(expectedSeconds) ?? 'at once'}
       />
     </>
   )
