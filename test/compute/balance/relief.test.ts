@@ -2,23 +2,23 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { fullness, type Load, relieve } from '../../../src/fleet/placement/relief.ts'
-import { quickCount } from '../../support/quick.ts'
 
 type Placed = { id: string; memoryMb: number; diskGb: number; nodeId: string; group: number | null }
 
 const fleet = fc.record({
   nodes: fc.array(fc.record({ memoryMb: fc.integer({ min: 4, max: 40 }), diskGb: fc.integer({ min: 10, max: 200 }) }), {
-    minLength: 1,
+    minLength: 2,
     maxLength: 6,
   }),
   servers: fc.array(
     fc.record({
       memoryMb: fc.integer({ min: 1, max: 8 }),
       diskGb: fc.integer({ min: 1, max: 30 }),
-      node: fc.nat(),
+      // Most are on the first node, so that it is full where others are not.
+      node: fc.constantFrom(0, 0, 0, 1, 2),
       group: fc.option(fc.nat({ max: 2 })),
     }),
-    { maxLength: 25 },
+    { minLength: 6, maxLength: 25 },
   ),
   limit: fc.constantFrom(0.5, 0.8, 0.9),
   most: fc.integer({ min: 1, max: 5 }),
@@ -42,6 +42,8 @@ function placed({ nodes, servers }: typeof fleet extends fc.Arbitrary<infer F> ?
 const fullest = (loads: readonly Load[]) => Math.max(...loads.map(fullness))
 const above = (loads: readonly Load[], limit: number) =>
   loads.reduce((sum, load) => sum + Math.max(0, fullness(load) - limit), 0)
+
+const RUNS = 2000
 
 test('suggested moves relieve the full nodes, fill no other up to the limit, and never go back', () => {
   let suggested = 0
@@ -92,7 +94,7 @@ test('suggested moves relieve the full nodes, fill no other up to the limit, and
         loads = after
       }
     }),
-    { numRuns: quickCount(2000, 200) },
+    { numRuns: RUNS },
   )
-  expect(suggested).toBeGreaterThan(50)
+  expect(suggested).toBeGreaterThan(RUNS / 4)
 })
