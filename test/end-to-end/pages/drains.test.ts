@@ -3,12 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { drainOf, open as openPanel, ordered, played } from '../../compute/drains/world.ts'
 import { nodeNamed } from '../../compute/transfers/world.ts'
-import { launch, look, open, screens } from '../../support/browser.ts'
-import { pagesFor } from '../../support/world/pages.ts'
+import { launch } from '../../support/browser.ts'
+import { mustLookRight, shownScreens, titleOf } from '../../support/world/pages-on-screens.ts'
 import type { World } from '../../support/world/panel.ts'
 
-/** Outside of the long run a light desk and a dark phone are enough. */
-const shown = process.env['BERTH_LONG'] === '1' ? screens : [screens[0]!, screens[3]!]
 let p: World
 let browser: Browser
 const paths: Record<string, string> = {}
@@ -43,18 +41,7 @@ afterAll(async () => {
 })
 
 for (const name of ['drain-plan', 'drain-paused', 'drain-done', 'closed-node'])
-  for (const screen of shown)
-    test(`${name} at ${screen.width} px, ${screen.scheme}: nothing to complain about`, async () => {
-      const staff = pagesFor(p, p.owner)
-      const { page, context, complaints } = await open(browser, screen, staff.url.origin)
-      try {
-        await page.goto(paths[name]!)
-        await page.getByRole('heading').first().waitFor()
-        const found = await look(page, `${name}-${screen.width}-${screen.scheme}`)
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-        expect([found, complaints, overflow > 0]).toEqual([[], [], false])
-      } finally {
-        await context.close()
-        await staff.stop(true)
-      }
+  for (const screen of shownScreens)
+    test(`${name} at ${titleOf(screen)}: nothing to complain about`, async () => {
+      await mustLookRight({ p, browser, who: p.owner }, screen, { name, path: paths[name]! })
     })

@@ -1,9 +1,9 @@
 // The pages of placement in Chromium: each on a desk and on a phone, in the light and in the dark.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { nodeNamed, open as openPanel } from '../../compute/transfers/world.ts'
-import { launch, look, open, screens } from '../../support/browser.ts'
-import { pagesFor } from '../../support/world/pages.ts'
+import { launch } from '../../support/browser.ts'
+import { mustLookRight, shownScreens, titleOf } from '../../support/world/pages-on-screens.ts'
 import type { World } from '../../support/world/panel.ts'
 
 let p: World
@@ -54,24 +54,9 @@ afterAll(async () => {
   p?.close()
 })
 
-/** Each page on two of the four screens; `--long` takes all. */
-const shown = process.env['BERTH_LONG']
-  ? screens
-  : screens.filter(({ width, scheme }) => width > 500 === (scheme === 'light'))
 for (const name of ['locations', 'location', 'placement-groups', 'placement-group', 'own-placement-group'])
-  for (const screen of shown)
-    test(`${name} at ${screen.width} px, ${screen.scheme}: nothing to complain about`, async () => {
+  for (const screen of shownScreens)
+    test(`${name} at ${titleOf(screen)}: nothing to complain about`, async () => {
       const { path, isOwn } = pages[name]!
-      const reader = pagesFor(p, isOwn ? p.customer : p.owner)
-      const { page, context, complaints } = await open(browser, screen, reader.url.origin)
-      try {
-        await page.goto(path)
-        await page.getByRole('heading').first().waitFor()
-        const found = await look(page, `${name}-${screen.width}-${screen.scheme}`)
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-        expect([found, complaints, overflow > 0]).toEqual([[], [], false])
-      } finally {
-        await context.close()
-        await reader.stop(true)
-      }
+      await mustLookRight({ p, browser, who: isOwn ? p.customer : p.owner }, screen, { name, path })
     })

@@ -4,6 +4,7 @@ import type { Browser } from 'playwright-core'
 import { move, nodeNamed, open as openPanel, order } from '../../compute/transfers/world.ts'
 import { launch, look, open, screens } from '../../support/browser.ts'
 import { pagesFor } from '../../support/world/pages.ts'
+import { mustLookRight, titleOf } from '../../support/world/pages-on-screens.ts'
 import type { World } from '../../support/world/panel.ts'
 
 const GIB = 1024 ** 3
@@ -49,19 +50,8 @@ afterAll(async () => {
 
 for (const name of ['transfers', 'transfer', 'move'])
   for (const screen of screens)
-    test(`${name} at ${screen.width} px, ${screen.scheme}: nothing to complain about`, async () => {
-      const staff = pagesFor(p, p.owner)
-      const { page, context, complaints } = await open(browser, screen, staff.url.origin)
-      try {
-        await page.goto(paths[name]!)
-        await page.getByRole('heading').first().waitFor()
-        const found = await look(page, `${name}-${screen.width}-${screen.scheme}`)
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-        expect([found, complaints, overflow > 0]).toEqual([[], [], false])
-      } finally {
-        await context.close()
-        await staff.stop(true)
-      }
+    test(`${name} at ${titleOf(screen)}: nothing to complain about`, async () => {
+      await mustLookRight({ p, browser, who: p.owner }, screen, { name, path: paths[name]! })
     })
 
 test('a move to another location says that the addresses change, and waits for the typed name', async () => {
