@@ -186,6 +186,7 @@ const layers: readonly string[][] = [
   ['src/identity/'],
   ['src/billing/'],
   ['src/compute/', 'src/network/'],
+  ['src/imports/'],
   ['src/platform/'],
   ['views/'],
   ['src/app/'],
