@@ -178,19 +178,36 @@ export async function* lines(program: Program, args: string[], signal: AbortSign
   }
 }
 
-function start(program: Program, args: string[], stdin?: string, more: Options['env'] = {}) {
-  // A process group of its own, so that the time limit also ends the processes that it started.
-  return Bun.spawn([...commandOf(program), ...args], {
+/**
+ * Every program of the agent is started here. It never outlives the agent, not even one that was killed: the next agent
+ * would start it beside the one that is left. What it starts itself, such as the monitor of a container, runs on.
+ * `wrapped`: words before it, which end with those that take its rights away; the kernel forgets the signal whenever
+ * the rights change, so it is set behind them. A process group of its own, so that a stop ends its own programs too.
+ */
+function spawn<const In extends SpawnIn, const Out extends SpawnOut, const Err extends SpawnOut>(
+  command: readonly string[],
+  {
+    wrapped = [],
+    more = {},
+    stdio,
+  }: { wrapped?: readonly string[]; more?: Options['env']; stdio: [In, Out, Err, ...number[]] },
+) {
+  const words = [...wrapped, 'setpriv', '--pdeathsig', 'KILL', '--'].map(mustFindTool)
+  return Bun.spawn([...words, ...command], {
     env: { ...env, ...more },
     cwd: '/',
-    stdin: stdin === undefined ? 'ignore' : new TextEncoder().encode(stdin),
-    stdout: 'pipe',
-    stderr: 'pipe',
+    stdio: stdio as [In, Out, Err],
     detached: true,
   })
 }
+type SpawnIn = 'ignore' | number | Uint8Array
+type SpawnOut = 'pipe' | number
 
-/** A program that works beside others. It never outlives the agent, not even one that was killed. */
+const start = (program: Program, args: string[], stdin?: string, more: Options['env'] = {}) =>
+  spawn([...commandOf(program), ...args], { more, stdio: [inputOf(stdin), 'pipe', 'pipe'] })
+const inputOf = (text: string | undefined) => (text === undefined ? 'ignore' : new TextEncoder().encode(text))
+
+/** A program that works beside others. */
 export type Begun = { pid: number; ended: Promise<Ran>; stop(signal?: 'SIGTERM' | 'SIGKILL'): void }
 /**
  * Open files for its input and output; left out: no input, and output that `ended` has. `mostFileBytes`: the size to
@@ -207,14 +224,9 @@ export function begin(
   say('command', commandLine(program, args))
   const began = performance.now()
   const limits = mostFileBytes === undefined ? [] : ['prlimit', `--fsize=${mostFileBytes}`, '--core=0', '--']
-  const prefix = ['setpriv', '--pdeathsig', 'KILL', '--', ...limits].map(mustFindTool)
-  const child = Bun.spawn([...prefix, ...commandOf(program), ...args], {
-    env: { ...env, ...more },
-    cwd: '/',
-    stdin: stdin ?? 'ignore',
-    stdout: stdout ?? 'pipe',
-    stderr: 'pipe',
-    detached: true,
+  const child = spawn([...limits.map(mustFindTool), ...commandOf(program), ...args], {
+    more,
+    stdio: [stdin ?? 'ignore', stdout ?? 'pipe', 'pipe'],
   })
   const all = async (): Promise<Ran> => {
     const [out, err, code] = await Promise.all([
@@ -289,12 +301,9 @@ export function beginConfined(program: Program, args: string[], options: Confine
   const began = performance.now()
   const isRoot = process.getuid?.() === 0
   const limits = limitsFor({ mostFileBytes }, limitSeconds)
-  const prefix = [...(isRoot ? withoutRights : []), 'prlimit', ...limits, '--'].map(mustFindTool)
-  const child = Bun.spawn([...prefix, mustFind(program), ...args], {
-    env,
-    cwd: '/',
-    stdio: [stdin === undefined ? 'ignore' : new TextEncoder().encode(stdin), 'pipe', 'pipe', input],
-    detached: true,
+  const child = spawn([mustFind(program), ...args], {
+    wrapped: [...(isRoot ? withoutRights : []), 'prlimit', ...limits, '--'],
+    stdio: [inputOf(stdin), 'pipe', 'pipe', input],
   })
   const stop = () => killGroup(child.pid)
   const timer = setTimeout(stop, limitSeconds * 1000)
@@ -326,12 +335,9 @@ function startConfined(program: Program, args: string[], confined: Confinement, 
     const given = reads === undefined ? ('ignore' as const) : open(reads, 'r')
     const made = open(writes, 'r+')
     const words = args.map((word) => (word === reads ? '/proc/self/fd/0' : word === writes ? '/proc/self/fd/3' : word))
-    const prefix = [...(isRoot ? withoutRights : []), 'prlimit', ...limitsFor(confined, limitSeconds), '--']
-    return Bun.spawn([...prefix.map(mustFindTool), mustFind(program), ...words], {
-      env,
-      cwd: '/',
+    return spawn([mustFind(program), ...words], {
+      wrapped: [...(isRoot ? withoutRights : []), 'prlimit', ...limitsFor(confined, limitSeconds), '--'],
       stdio: [given, 'pipe', 'pipe', made],
-      detached: true,
     })
   } finally {
     for (const fd of opened) closeSync(fd)

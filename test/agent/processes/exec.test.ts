@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { loggingTo } from '../../agent/controller-link/job-log.ts'
-import { lines, run } from '../../agent/host/exec.ts'
-import { commandLine } from '../../agent/protocol/shell-quote.ts'
-import { missing, note } from '../drivers/tools.ts'
-import { temporary } from './temporary.ts'
+import { loggingTo } from '../../../agent/controller-link/job-log.ts'
+import { lines, run } from '../../../agent/host/exec.ts'
+import { commandLine } from '../../../agent/protocol/shell-quote.ts'
+import { missing, note } from '../../drivers/tools.ts'
+import { temporary } from '../temporary.ts'
 
 /** The ids of the processes whose arguments end like this. */
 const processesWith = (ending: string) =>
@@ -17,6 +17,13 @@ const processesWith = (ending: string) =>
       return false // it has ended
     }
   })
+const isQemu = (id: string) => {
+  try {
+    return readlinkSync(`/proc/${id}/exe`).includes('qemu')
+  } catch {
+    return false // it has ended
+  }
+}
 async function until<T>(found: () => T | undefined): Promise<T> {
   for (const end = performance.now() + 5000; performance.now() < end; await Bun.sleep(10)) {
     const seen = found()
@@ -72,9 +79,7 @@ describe.skipIf(note(await missing('qemu-img', 'qemu-system-x86_64', 'ip'), 'exe
         limitSeconds: 1.5,
         confined: { reads, writes, mostFileBytes: 12_345_678 },
       }).catch((error) => error.code)
-      const pid = await until(() =>
-        processesWith(`-name\0${mark}\0`).find((id) => readlinkSync(`/proc/${id}/exe`).includes('qemu')),
-      )
+      const pid = await until(() => processesWith(`-name\0${mark}\0`).find(isQemu))
       const of = (file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8')
       const status = of('status')
       const limits = of('limits')
@@ -94,6 +99,21 @@ describe.skipIf(note(await missing('qemu-img', 'qemu-system-x86_64', 'ip'), 'exe
       expect(net).not.toBe(readlinkSync('/proc/self/ns/net'))
     },
   )
+  test('ends it with the agent, also with one that is killed, in whatever way it was started', async () => {
+    const mark = `hangs-${process.pid}`
+    const agent = Bun.spawn(
+      [process.execPath, join(import.meta.dir, 'hanging-programs.ts'), mark, temporary('hanging-programs')],
+      { stdout: 'pipe' },
+    )
+    const { value } = await agent.stdout.getReader().read()
+    const ways = new TextDecoder().decode(value).split(' ')
+    const running = () => ways.filter((way) => processesWith(`-name\0${way}-${mark}\0`).some((id) => isQemu(id)))
+    await until(() => running().length === ways.length || undefined)
+    agent.kill('SIGKILL')
+    await agent.exited
+    await until(() => running().length === 0 || undefined)
+    expect([ways.length, running()]).toEqual([6, []])
+  })
   test('reports program, exit code and output of a failure', async () => {
     expect(run('qemu-img', ['info', '--', '/no/such/file'])).rejects.toMatchObject({
       code: 'tool_failed',
