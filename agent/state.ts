@@ -40,6 +40,7 @@ const SCHEMA = `
   create table if not exists transfers (
     transfer text primary key, workload text not null, owns integer not null, receive text,
     begun text not null default '[]') strict;
+  create table if not exists transfer_limits (transfer text primary key, mbps integer) strict;
 `
 
 export function openState(path: string) {
@@ -331,7 +332,19 @@ function transferState(db: Database) {
          where transfer = ?1 and not exists (select 1 from json_each(begun) where value = ?2)`,
         [transfer, disk],
       ),
-    forgetTransfer: (transfer: string) => void db.run('delete from transfers where transfer = ?', [transfer]),
+    /** The limit of a transfer from now on, instead of that with which its copy was ordered; null: none. */
+    noteLimit: (transfer: string, maxMbps: number | null) =>
+      void db.run('insert or replace into transfer_limits values (?, ?)', [transfer, maxMbps]),
+    limitOf(transfer: string, ordered: number | null): number | null {
+      const told = db
+        .query<{ mbps: number | null }, [string]>('select mbps from transfer_limits where transfer = ?')
+        .get(transfer)
+      return told ? told.mbps : ordered
+    },
+    forgetTransfer(transfer: string) {
+      for (const table of ['transfers', 'transfer_limits'])
+        db.run(`delete from ${table} where transfer = ?`, [transfer])
+    },
     /** Is the workload another node's, by a transfer that has not ended? */
     isElsewhere: (workload: string) =>
       db.query('select 1 from transfers where workload = ? and owns = 0').get(workload) !== null,

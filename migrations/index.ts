@@ -86,6 +86,7 @@ import locationReserve from './0141_location_reserve.sql' with { type: 'text' }
 import cpuModels from './0142_cpu_models.sql' with { type: 'text' }
 import movesAtATime from './0145_moves_at_a_time.sql' with { type: 'text' }
 import locationMoves from './0146_location_moves.sql' with { type: 'text' }
+import limitsOnTheWay from './0149_limits_on_the_way.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -174,4 +175,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0142_cpu_models', sql: cpuModels },
   { name: '0145_moves_at_a_time', sql: movesAtATime },
   { name: '0146_location_moves', sql: locationMoves },
+  { name: '0149_limits_on_the_way', sql: limitsOnTheWay },
 ]

@@ -71,8 +71,12 @@ export const transfer = {
     }
   },
 
-  async 'transfer.limit'({ transfer, maxMbps }, { migration }) {
+  async 'transfer.limit'({ transfer, maxMbps }, { migration, state, transfers }) {
+    if (!state.transfer(transfer)) return {}
+    // Over a start of the agent too, after which the copy is ordered as it was at first.
+    state.noteLimit(transfer, maxMbps)
     migration.limit(transfer, maxMbps)
+    await transfers.limit(transfer, maxMbps)
     return {}
   },
 
@@ -155,7 +159,10 @@ async function copying(
   const { state } = host
   mustKnow(host, transfer)
   return {
-    ...{ transfer, workload, to, maxMbps },
+    ...{ transfer, workload, to },
+    get maxMbps() {
+      return state.limitOf(transfer, maxMbps)
+    },
     disks: await Promise.all(disks.map((volume) => servedVolume(host, volume))),
     begun: {
       has: (disk) => state.transfer(transfer)?.begun.includes(disk) ?? false,

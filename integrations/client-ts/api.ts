@@ -6679,7 +6679,7 @@ export interface Operations {
       nodeId?: string | null
       /** live: with its memory while it runs. near_live: its disks are copied while it runs, and it is shut down for what changed meanwhile. cold: it is shut down first. auto, and without it: live where nothing speaks against it, else near_live; what is off is copied. */
       mode?: "auto" | "live" | "near_live" | "cold"
-      /** The most megabit per second that its copy takes. */
+      /** The most megabit per second that its copy takes; null: no more than the setting. */
       maxMbps?: number | null
       /** It may go where it gets new addresses: to nodes whose pools do not carry its own, also in locations to which its location allows moves. Its owner is told by mail. */
       readdress?: boolean
@@ -7411,6 +7411,15 @@ export interface Operations {
     path: { id: string }
     result: TransferProgress
   }
+  /** Change the limit of a move on its way: the copy at work keeps it within seconds, and goes on where it is */
+  'transfers.update': {
+    path: { id: string }
+    body: {
+      /** The most megabit per second that its copy takes; null: no more than the setting. */
+      maxMbps: number | null
+    }
+    result: Transfer
+  }
   /** The usage of a month: the total of each account, by package and by GPU offer */
   'usage.accounts': {
     query?: { month?: string; ownerId?: string; resellerId?: string; cursor?: string; limit?: number }
@@ -8109,6 +8118,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'transfers.get': ['GET', '/admin/transfers/{id}', false],
   'transfers.list': ['GET', '/admin/transfers', false],
   'transfers.progress': ['GET', '/admin/transfers/{id}/progress', false],
+  'transfers.update': ['PATCH', '/admin/transfers/{id}', false],
   'usage.accounts': ['GET', '/reports/usage/accounts', false],
   'usage.addresses': ['GET', '/reports/usage/addresses', false],
   'usage.addresses-export': ['GET', '/reports/usage/addresses.csv', false],

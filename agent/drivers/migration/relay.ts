@@ -3,6 +3,8 @@ import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { log } from '../../log.ts'
+import { sleep } from '../../sleep.ts'
+import type { Pace } from '../transfer/pace.ts'
 
 /** Reads what passes in one direction. Throws where it must not pass; both ends are closed then. */
 export type Check = { take(bytes: Uint8Array): Uint8Array }
@@ -12,26 +14,6 @@ export class ByteCount implements Check {
   take(bytes: Uint8Array) {
     this.bytes += bytes.length
     return bytes
-  }
-}
-
-/** The longest run of bytes ahead of the pace, so that a timer is not needed for each piece. */
-const AHEAD_MS = 20
-
-/**
- * A limit for several streams together, in megabit per second, which may change at any time; null: none. libvirt itself
- * limits each disk for itself, and changes nothing while it migrates.
- */
-export class Pace {
-  private freeAt = 0
-  constructor(public maxMbps: number | null) {}
-
-  /** The milliseconds to wait after these bytes. */
-  after(bytes: number, now = performance.now()): number {
-    if (this.maxMbps === null) return 0
-    this.freeAt = Math.max(now, this.freeAt) + bytes / (this.maxMbps * 125)
-    const waitMs = this.freeAt - now
-    return waitMs < AHEAD_MS ? 0 : waitMs
   }
 }
 
@@ -73,7 +55,7 @@ export function join(
         const waitMs = paceHere?.after(passed.length) ?? 0
         if (waitMs === 0) return
         hold()
-        setTimeout(release, waitMs)
+        void sleep(waitMs, paceHere!.changed).then(release)
       })
       from.once('end', () => {
         to.end()

@@ -23,6 +23,8 @@ export class FakeTransfers implements Transfers {
   #stops = new Map<string, AbortController>()
   /** Migrations whose disks are the same, and whose memory waits. */
   #held = new Map<string, Copied>()
+  /** The limit of each transfer that was told one, in megabit per second. */
+  readonly limits = new Map<string, number | null>()
 
   /** `path`: of the database, which is the fake host. */
   constructor(
@@ -117,6 +119,10 @@ export class FakeTransfers implements Transfers {
     }
   }
 
+  async limit(transfer: string, maxMbps: number | null) {
+    this.limits.set(transfer, maxMbps)
+  }
+
   async checksum({ path }: Disk, sizeBytes: number, onPercent: (percent: number) => void) {
     onPercent(100)
     const checksum = new Bun.CryptoHasher('sha256').update(this.#disks.read(path) ?? '').digest('hex')
@@ -162,7 +168,7 @@ export class FakeTransfers implements Transfers {
       await this.hypervisor.remove(workload)
       return { ...copied, stoppedAt }
     },
-    limit: () => {},
+    limit: (transfer: string, maxMbps: number | null) => void this.limits.set(transfer, maxMbps),
     resume: async (workload: string) => {
       const wasPaused = (await this.hypervisor.power(workload)) === 'paused'
       if (wasPaused) await this.hypervisor.start(workload)

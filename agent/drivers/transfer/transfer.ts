@@ -20,7 +20,10 @@ export type Receiving = {
   until: number
 }
 
-/** `disks` in the order in which the target serves its own. `begun`: the disks that the target may have in part. */
+/**
+ * `disks` in the order in which the target serves its own. `maxMbps`: as it is when it is read. `begun`: the disks that
+ * the target may have in part.
+ */
 export type Copying = {
   transfer: string
   workload: string
@@ -60,6 +63,8 @@ export interface Transfers {
    * mirror ends with the vm, or with `end`. Throws what `copy` throws.
    */
   mirror(copying: Copying): Promise<Copied>
+  /** The limit of a copy or mirror that is under way; null: none. */
+  limit(transfer: string, maxMbps: number | null): Promise<void>
   /** The checksum of a disk that no vm has open, and that this node may serve for a transfer. */
   checksum(disk: Disk, sizeBytes: number, onPercent: (percent: number) => void): Promise<DiskChecksum>
   /** Ends what a killed agent left. The transfers that are not over stay as far as `receive` and `copy` can go on. */

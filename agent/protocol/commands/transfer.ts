@@ -147,8 +147,8 @@ export const transferCommands = {
     outOfTurn: true,
   }),
   /**
-   * On the source: the limit of a migration that is under way; without one it does nothing. A copy keeps the limit with
-   * which it began.
+   * On the source: the limit of the copy, mirror or migration that is under way, and of those that begin later; one
+   * that does not know the transfer does nothing.
    */
   'transfer.limit': act({
     input: t.Object({ ...ofTransfer, maxMbps }),

@@ -19,5 +19,9 @@ export const closes = {
   not_running: { code: 4410, words: 'The server is off.' },
   unreachable: { code: 4411, words: 'The server cannot be reached now.' },
   failed: { code: 4412, words: 'The console broke off.' },
+  moved: {
+    code: 4413,
+    words: 'The server moves to another host machine. Open its console again: it is shown from there.',
+  },
 } as const satisfies Record<string, Close> & Record<(typeof consoleFailures)[number], Close>
 export type CloseReason = keyof typeof closes

@@ -2,6 +2,7 @@
 // every second: whatever would refuse the next call ends an open console.
 import { agentHeaders, agentPaths } from '../../../agent/protocol/wire.ts'
 import { isGone, nodeById } from '../../fleet/node-records/queries.ts'
+import { staysOf } from '../../fleet/workloads/stays/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { Sender } from '../../kernel/api/http.ts'
@@ -69,6 +70,7 @@ function acceptViewer({ db, app, httpContext }: Parts, waiting: Waiting, request
       const by = now.actor
       return read(db, (tx) => reasonToLeave(tx, by, ticket, target, nodeKey))
     },
+    isMoving: () => read(db, (tx) => isMoving(tx, serverId)),
     callNode() {
       if (!app.nodes.openConsole(target.nodeId, { session: id, workload: serverId, kind: ticket.kind })) return false
       waiting.set(id, { nodeId: target.nodeId, session })
@@ -171,12 +173,16 @@ function reasonToLeave(
   try {
     const target = mustMayUse(tx, actor, serverId)
     if (target.ownerId !== ownerId) return 'gone'
-    return target.nodeId === nodeId && keyOf(tx, nodeId) === nodeKey ? undefined : 'unreachable'
+    if (target.nodeId !== nodeId) return 'moved'
+    return keyOf(tx, nodeId) === nodeKey ? undefined : 'unreachable'
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     return reasons[error.code] ?? 'no_right'
   }
 }
+
+/** Its next node has been chosen, and is not its home yet. */
+const isMoving = (tx: Db, serverId: string) => staysOf(tx, serverId).some(({ role }) => role === 'arriving')
 
 /** The key of a node that may connect; another one is another machine, or the same after its credential was renewed. */
 function keyOf(tx: Db, nodeId: string): string | undefined {

@@ -35,6 +35,8 @@ const Ping = t.Object({ type: t.Literal('ping'), n: t.Integer({ minimum: 0, maxi
 export type SessionParts = {
   /** Why the viewer must leave now; undefined: it may stay. */
   check(isActive: boolean): CloseReason | undefined
+  /** Whether the server is on its way to another node, on which its vm goes on. */
+  isMoving(): boolean
   /** Asks the node for its socket; false where it is not connected. */
   callNode(): boolean
   /** Called once. `sentBytes` went to the viewer. */
@@ -88,7 +90,7 @@ export class ConsoleSession {
       closed: (_, code) => {
         if (code === consoleCloseCodes.refused) return this.end('refused')
         // A server that is terminated or suspended ends on the node first.
-        this.end(this.reasonToLeave(false) ?? (code === consoleCloseCodes.ended ? 'not_running' : 'unreachable'))
+        this.end(this.reasonToLeave(false) ?? (code === consoleCloseCodes.ended ? this.reasonOfEnd() : 'unreachable'))
       },
     }
   }
@@ -134,7 +136,7 @@ export class ConsoleSession {
       return this.end('failed')
     }
     const known = frame as FromConsole
-    if (known.type === 'failed') return this.end(known.code)
+    if (known.type === 'failed') return this.end(known.code === 'not_running' ? this.reasonOfEnd() : known.code)
     viewer.send(JSON.stringify(known))
   }
 
@@ -174,6 +176,16 @@ export class ConsoleSession {
     } catch (error) {
       log.warning('the rights of a console could not be looked at', { error })
       return 'failed'
+    }
+  }
+
+  /** The vm has left its node, or is off. */
+  private reasonOfEnd(): CloseReason {
+    try {
+      return this.parts.isMoving() ? 'moved' : 'not_running'
+    } catch (error) {
+      log.warning('where the server of a console is could not be looked up', { error })
+      return 'not_running'
     }
   }
 

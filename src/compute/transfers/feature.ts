@@ -2,10 +2,12 @@ import { second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { cancelTransfer } from './cancel.ts'
+import { changeLimit } from './change-limit.ts'
 import { atOnce, mostMbps } from './estimate.ts'
 import { clearing } from './job/clearing.ts'
 import { beginDue } from './job/due.ts'
 import { comesBack } from './job/ending.ts'
+import { TELL_LIMITS_EVERY_MS, tellLimits } from './job/limits.ts'
 import { moving } from './job/moving.ts'
 import { RENEW_EVERY_MS, renewKeys } from './job/renewal.ts'
 import { beginWaiting } from './job/waiting.ts'
@@ -32,7 +34,7 @@ const errors = {
   transfer_ended: {
     status: 409,
     when: 'The transfer has ended.',
-    remedy: 'Read its state: nothing is left to cancel.',
+    remedy: 'Read its state: nothing of it is left to change or to cancel.',
   },
   not_movable: {
     status: 409,
@@ -111,6 +113,7 @@ export const transfersFeature = feature({
     transferFigures,
     getTransfer,
     getProgress,
+    changeLimit,
     cancelTransfer,
   ],
   auditTargets: [transferTarget],
@@ -132,6 +135,7 @@ export const transfersFeature = feature({
   schedule: [
     { everyMs: BEGIN_EVERY_MS, words: 'beginning moves that wait', work: ({ db }) => beginWaiting(db) },
     { everyMs: BEGIN_EVERY_MS, words: 'beginning moves whose time has come', work: beginDue },
+    { everyMs: TELL_LIMITS_EVERY_MS, words: 'telling nodes the changed limits of moves', work: tellLimits },
     { everyMs: RENEW_EVERY_MS, words: 'renewing the keys of moves', work: renewKeys },
   ],
 })

@@ -9,6 +9,11 @@ import { beginMove, moveLater } from './job/begin.ts'
 import { modeField } from './model.ts'
 import { transferActions } from './states.ts'
 
+export const maxMbpsField = described(
+  nullable(t.Integer({ minimum: 1, maximum: MOST_MBPS })),
+  'The most megabit per second that its copy takes; null: no more than the setting.',
+)
+
 export const moveServer = operation({
   id: 'servers.move',
   method: 'POST',
@@ -26,12 +31,7 @@ export const moveServer = operation({
           'against it, else near_live; what is off is copied.',
       ),
     ),
-    maxMbps: t.Optional(
-      described(
-        nullable(t.Integer({ minimum: 1, maximum: MOST_MBPS })),
-        'The most megabit per second that its copy takes.',
-      ),
-    ),
+    maxMbps: t.Optional(maxMbpsField),
     readdress: t.Optional(
       described(
         t.Boolean(),

@@ -159,6 +159,19 @@ export const transfersToRenew = (tx: Db): Pick<Transfer, 'id' | 'serverId' | 'to
     .where(and(isNull(transfers.finishedAt), isNotNull(transfers.beganAt), isNotNull(transfers.jobId)))
     .all()
 
+/** Those whose limit has changed, and whose node has not heard that. */
+export const changedLimits = (tx: Db): Transfer[] =>
+  tx
+    .select()
+    .from(transfers)
+    .where(and(isNotNull(transfers.limitChangedAt), isNull(transfers.finishedAt)))
+    .all()
+/** The node has heard of this change, which may not be the last one. */
+export function noteLimitTold(tx: Tx, told: Pick<Transfer, 'id' | 'maxMbps' | 'limitChangedAt'>) {
+  const { maxMbps, limitChangedAt } = transferById(tx, told.id)!
+  if (maxMbps === told.maxMbps && limitChangedAt === told.limitChangedAt) change(tx, told.id, { limitChangedAt: null })
+}
+
 /** So many transfers say how fast the next one will be. */
 const MEASURED = 20
 /** A link of 100 Gbit/s. No node makes the estimates of others by saying that it is faster. */

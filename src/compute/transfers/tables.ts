@@ -29,6 +29,8 @@ export const transfers = sqliteTable('transfers', {
   jobId: text('job_id'),
   startedBy: text('started_by', { mode: 'json' }).$type<NotedActor>().notNull(),
   maxMbps: integer('max_mbps'),
+  /** When it was changed on the way, until the node that copies has heard that; null: nothing has to be told. */
+  limitChangedAt: integer('limit_changed_at'),
   /** The data of its disks; the most that it can be, until the node has looked. */
   bytesTotal: integer('bytes_total').notNull(),
   bytesCopied: integer('bytes_copied').notNull().default(0),

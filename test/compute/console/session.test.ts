@@ -4,7 +4,8 @@ import type { CloseReason } from '../../../src/compute/console/closes.ts'
 import { ConsoleSession } from '../../../src/compute/console/session.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 
-function opened({ idleMs, check = () => undefined }: { idleMs?: number; check?: () => CloseReason | undefined } = {}) {
+type Opening = { idleMs?: number; check?: () => CloseReason | undefined; isMoving?: () => boolean }
+function opened({ idleMs, check = () => undefined, isMoving = () => false }: Opening = {}) {
   const ends: any[] = []
   const socket = () => ({
     sent: [] as any[],
@@ -23,6 +24,7 @@ function opened({ idleMs, check = () => undefined }: { idleMs?: number; check?: 
   const [viewer, node] = [socket(), socket()]
   const session = new ConsoleSession({
     check,
+    isMoving,
     callNode: () => true,
     ended: (end) => void ends.push(end),
     ...(idleMs !== undefined && { idleMs }),

@@ -39,6 +39,7 @@ const transfers: Transfers = {
     return { port: 22, user: 'root', hostKeys: [`ssh-ed25519 ${'A'.repeat(68)}`] }
   },
   renew: async () => true,
+  limit: async () => {},
   copy: refuse,
   mirror: refuse,
   checksum: refuse,

@@ -78,6 +78,24 @@ describe.skipIf(note(await noTransferLab(), 'faults of a move'))('a move', () =>
 
   for (const runs of [false, true])
     describe(runs ? 'of a vm that runs' : 'of a vm that is off', () => {
+      test('whose limit is lifted on its way goes on where it is, and is fast from then on', async () => {
+        const { ids, copy, send, arrived, begun, checksums, end, workload, close } = await prepared({ runs })
+        // At this rate alone it takes half a minute.
+        const sent = send(13)
+        await begun()
+        expect(arrived()).toBeLessThan(BYTES / 2)
+        const since = performance.now()
+        lab.a.agent.begin('transfer.limit', { ...ids, maxMbps: 2000 })
+        await sent
+        expect(performance.now() - since).toBeLessThan(12_000)
+        if (runs) await lab.a.agent.obey('vm.stop', { workload, graceSeconds: 60 })
+        if (runs) await lab.a.agent.obey('transfer.copy', copy)
+        const [ours, theirs] = await checksums()
+        expect(theirs).toEqual(ours!)
+        await end(true)
+        await close()
+      })
+
       test('whose target fills up says so, leaves nothing there, and works when there is space', async () => {
         const pools = `${lab.b.data}/pools/local`
         await lab.b.run('mkdir', '-p', pools)

@@ -10,10 +10,13 @@ let p: World
 let c: ReturnType<typeof consoles>
 let browser: Browser
 let serverId: string
+let nextNode: string
 
 beforeAll(async () => {
   p = await world()
-  serverId = (await p.call(p.owner, 'POST', '/admin/servers', p.order)).body.serverId
+  nextNode = p.addNode(p.location, 'fra-02').id
+  await p.admin('PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [p.node.id, nextNode] })
+  serverId = (await p.call(p.owner, 'POST', '/admin/servers', { ...p.order, nodeId: p.node.id })).body.serverId
   await p.settle()
   c = consoles(p, p.customer)
   browser = await launch()
@@ -207,6 +210,25 @@ describe('a console that ends', () => {
     await connected(page)
     await page.locator('.xterm-rows', { hasText: 'fake login' }).waitFor()
     await opened.context.close()
+  }, 60_000)
+
+  test('says that the server moves, and goes on by itself on the new node', async () => {
+    const opened = await visit('serial')
+    const { page } = opened
+    const words = page.locator('[data-words]', { hasText: 'The server moves to another host machine.' })
+    const said = words.waitFor()
+    await p.admin('POST', `/admin/servers/${serverId}/actions/move`, { nodeId: nextNode })
+    await p.settle()
+    await said
+    await connected(page)
+    await page.locator('.xterm-screen').click()
+    await page.keyboard.type('here')
+    const { consoles: there } = p.agents.get(nextNode)!.host
+    for (let i = 0; i < 400 && !there.typed.get(serverId)?.includes('here'); i++) await Bun.sleep(20)
+    expect([there.typed.get(serverId), typed()]).toEqual(['here', ''])
+    await p.admin('POST', `/admin/servers/${serverId}/actions/move`, { nodeId: p.node.id })
+    await p.settle()
+    await close(opened)
   }, 60_000)
 })
 

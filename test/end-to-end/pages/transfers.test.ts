@@ -54,6 +54,33 @@ for (const name of ['transfers', 'transfer', 'move'])
       await mustLookRight({ p, browser, who: p.owner }, screen, { name, path: paths[name]! })
     })
 
+test('the limit of a move is changed on its page, in a dialog that keeps what is typed', async () => {
+  const staff = pagesFor(p, p.owner)
+  for (const [i, screen] of [screens[0]!, screens[3]!].entries()) {
+    const { page, context, complaints } = await open(browser, screen, staff.url.origin)
+    page.setDefaultTimeout(10_000)
+    try {
+      await page.goto(paths['transfer']!)
+      await page.getByRole('button', { name: 'Change limit' }).first().click()
+      const dialog = page.getByRole('dialog', { name: 'Change limit' })
+      const field = dialog.getByLabel('At most')
+      await field.fill(`${400 + i}`)
+      // The page around it is drawn again each second.
+      await Bun.sleep(2500)
+      expect(await field.inputValue()).toBe(`${400 + i}`)
+      const found = await look(page, `transfer-limit-${screen.width}`)
+      await page.keyboard.press('Enter')
+      await page.getByText(`${400 + i} Mbit/s`, { exact: true }).waitFor()
+      expect([found, complaints]).toEqual([[], []])
+    } finally {
+      await context.close()
+    }
+  }
+  await staff.stop(true)
+  const limits = p.db.$client.query('SELECT max_mbps AS mbps FROM transfers WHERE finished_at IS NULL').all()
+  expect(limits).toEqual([{ mbps: 401 }])
+})
+
 test('a move to another location says that the addresses change, and waits for the typed name', async () => {
   const { id: helsinki } = await p.admin('POST', '/admin/node-groups', { name: 'Helsinki' })
   const { id: nodeId } = p.addNode(helsinki, 'hel-01')

@@ -1,4 +1,4 @@
-// A panel behind a real port whose node opens consoles, and viewers of them.
+// A panel behind a real port whose nodes open consoles, and viewers of them.
 import { generateKeyPairSync } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import type { ConsoleKind } from '../../../agent/protocol/console.ts'
@@ -23,14 +23,16 @@ export function consoles(p: World, as?: Who) {
   })
   const url = `http://127.0.0.1:${server.port}`
   const { publicKey, privateKey: key } = generateKeyPairSync('ed25519')
-  write(p.db, (tx) =>
-    tx
-      .update(nodes)
-      .set({ publicKey: publicKey.export({ format: 'jwk' }).x! })
-      .where(eq(nodes.id, p.node.id))
-      .run(),
-  )
-  p.node.agent.opensConsoles({ controller: url, nodeId: p.node.id, name: 'fra-01', fake: true, key })
+  for (const [nodeId, agent] of p.agents) {
+    write(p.db, (tx) =>
+      tx
+        .update(nodes)
+        .set({ publicKey: publicKey.export({ format: 'jwk' }).x! })
+        .where(eq(nodes.id, nodeId))
+        .run(),
+    )
+    agent.opensConsoles({ controller: url, nodeId, name: nodeId, fake: true, key })
+  }
 
   const credentials = (who: Who): Record<string, string> =>
     who.token ? { Authorization: `Bearer ${who.token}` } : { Cookie: `__Host-panel=${who.cookie}` }

@@ -73,6 +73,12 @@ export class NodeProcess {
     return turn
   }
 
+  /** Does it beside the command that it obeys now; nobody hears how that ends. */
+  begin<N extends CommandName>(name: N, input: Input<N>) {
+    this.child.stdin.write(`${JSON.stringify({ name, input, atOnce: true })}\n`)
+    this.child.stdin.flush()
+  }
+
   /** Ends it, and everything that runs in its process namespace. */
   async end() {
     this.child.kill('SIGKILL')

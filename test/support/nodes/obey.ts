@@ -1,4 +1,5 @@
 // A node in a network namespace: obeys the commands that come as lines of JSON, and answers each with a line, in order.
+// One that is to be done at once does not wait for the others, and gets no answer.
 //   ip netns exec NODE bun obey.ts DATA-DIR [IMAGE]
 // IMAGE is a file that its commands can download from http://127.0.0.1:8000/.
 import { createInterface } from 'node:readline'
@@ -10,15 +11,22 @@ const [, , dir, image] = process.argv
 if (image) Bun.serve({ port: 8000, hostname: '127.0.0.1', fetch: () => new Response(Bun.file(image)) })
 const host = openLabHost(dir!)
 void reopenTransfers(host, Date.now())
-for await (const line of createInterface({ input: process.stdin })) {
-  const { name, input } = JSON.parse(line)
-  const answer = await parseCommand(name, input)
+const work = (name: string, input: unknown) =>
+  parseCommand(name, input)
     .work(host)
     .then(
       (output) => ({ output }),
       (error) => ({ error: `${error}` }),
     )
-  process.stdout.write(`${JSON.stringify(answer)}\n`)
+let turn: Promise<unknown> = Promise.resolve()
+for await (const line of createInterface({ input: process.stdin })) {
+  const { name, input, atOnce } = JSON.parse(line)
+  if (atOnce) void work(name, input)
+  else
+    turn = turn.then(async () => {
+      process.stdout.write(`${JSON.stringify(await work(name, input))}\n`)
+    })
 }
+await turn
 host.close()
 process.exit()

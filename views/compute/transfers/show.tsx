@@ -1,9 +1,12 @@
 import type { AssetName } from '../../../public/assets.ts'
 import { cancelTransfer } from '../../../src/compute/transfers/cancel.ts'
+import { changeLimit } from '../../../src/compute/transfers/change-limit.ts'
+import { MOST_MBPS } from '../../../src/compute/transfers/forecast.ts'
 import { getProgress, getTransfer } from '../../../src/compute/transfers/list.ts'
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action } from '../../components/action.tsx'
+import { Field } from '../../components/field.tsx'
 import { Amount, Stats } from '../../components/figures.tsx'
 import { Head } from '../../components/head.tsx'
 import { Icon } from '../../components/icon.tsx'
@@ -89,6 +92,29 @@ const Actions = ({ of: transfer }: Of) => (
       <Icon name="server" />
       Open server
     </Link>
+    {!hasEnded(transfer) && (
+      <Action
+        op={changeLimit}
+        params={{ id: transfer.id }}
+        label="Change limit"
+        submit="Change"
+        done="The limit is changed."
+        fields={
+          <Field
+            scope="limit"
+            name="maxMbps"
+            label="At most"
+            as="number"
+            nullable
+            unit="Mbit/s"
+            min={1}
+            max={MOST_MBPS}
+            value={transfer.maxMbps}
+            hint="The copy at work keeps it within seconds. Empty: no limit but that of the settings."
+          />
+        }
+      />
+    )}
     {transfer.cancellable && (
       <Action
         op={cancelTransfer}

@@ -23,6 +23,7 @@ import {
   lengthOf,
 } from '../nbd/blocks.ts'
 import { ENOSPC, NbdClient, NbdError } from '../nbd/client.ts'
+import type { Pace } from '../pace.ts'
 import { type Copying, poolFull, type ServedVolume } from '../transfer.ts'
 import { type Compared, fetchHashes, fetchSome, suspects } from './compared.ts'
 import type { SshLink } from './link.ts'
@@ -47,6 +48,7 @@ export class CopyRun {
     private directory: string,
     private secret: string,
     private compared: Compared | undefined,
+    private pace: Pace,
     private signal: AbortSignal,
   ) {}
 
@@ -99,7 +101,8 @@ export class CopyRun {
       if (begun.has(i)) await this.#sendDifferences(link, i, volume, theirs)
       else {
         begun.add(i)
-        await this.#sendWhole(link, i, volume)
+        // The rest is sent by comparison, which keeps each further limit at once.
+        if (!(await this.#sendWhole(link, i, volume))) await this.#sendDifferences(link, i, volume, theirs)
       }
       await theirs.flush()
     } catch (error) {
@@ -110,8 +113,9 @@ export class CopyRun {
     }
   }
 
-  async #sendWhole(link: SshLink, i: number, { disk }: ServedVolume) {
-    const { maxMbps } = this.copying
+  /** False: its limit has changed, which qemu-img keeps from its start on, so it was ended. */
+  async #sendWhole(link: SshLink, i: number, { disk }: ServedVolume): Promise<boolean> {
+    const { changed, maxMbps } = this.pace
     const path = join(this.secret, `progress-${i}`)
     const output = openSync(path, 'w', 0o600)
     const limit = maxMbps === null ? [] : ['-r', String(maxMbps * MEGABIT_BYTES)]
@@ -122,7 +126,8 @@ export class CopyRun {
     })
     const over = new AbortController()
     const stop = () => sent.stop()
-    for (const signal of [this.signal, link.broken]) signal.addEventListener('abort', stop, { signal: over.signal })
+    for (const signal of [this.signal, link.broken, changed])
+      signal.addEventListener('abort', stop, { signal: over.signal })
     const before = this.#copiedBytes
     const dataOfDisk = this.#dataBytes.get(i)!
     try {
@@ -132,8 +137,12 @@ export class CopyRun {
         this.#tell(before + Math.floor((dataOfDisk * percentIn(path)) / 100))
       }
       const { code, err } = await ended
-      if (code === 0) return this.#tell(before + dataOfDisk)
+      if (code === 0) {
+        this.#tell(before + dataOfDisk)
+        return true
+      }
       if (/No space left on device/.test(err)) throw poolFull()
+      if (changed.aborted && !this.signal.aborted && !link.broken.aborted) return false
       throw new Failure('transfer_cut', err.trim().split('\n').at(-1) || `qemu-img was ended (${code})`)
     } finally {
       closeSync(output)
@@ -150,16 +159,13 @@ export class CopyRun {
       const [ourHashes, theirHashes] = await Promise.all(
         some ? [hashesAt(ours, some), fetchSome(link, i, some)] : [hashesOf(ours), fetchHashes(link, i, sizeBytes)],
       )
-      const began = performance.now()
-      let sentBytes = 0
       const differ = [...differing(ourHashes, theirHashes)]
       await inOrder(differ, async (at) => {
         if (this.signal.aborted || link.broken.aborted) throw new Failure('transfer_cut', 'the connection broke')
         const block = blocks[at]!
         const [offset, length] = [block * BLOCK_BYTES, lengthOf(block, sizeBytes)]
         if (isZeros(ourHashes, at, length)) return await theirs.writeZeroes(offset, length)
-        await this.#keepRate(began, sentBytes)
-        sentBytes += length
+        await sleep(this.pace.after(length), AbortSignal.any([this.signal, this.pace.changed]))
         await theirs.write(offset, await ours.read(offset, length))
         this.#tell(this.#copiedBytes + length)
       })
@@ -181,14 +187,6 @@ export class CopyRun {
     )
     const wrong = sent.find(({ hash }, at) => !hash.equals(hashAt(arrived, at)))
     if (wrong) throw new Failure('checksum_differs', `block ${wrong.block} of disk ${i} differs after it was sent`)
-  }
-
-  /** Waits until so many bytes may have been sent since `began`. */
-  async #keepRate(began: number, sentBytes: number) {
-    const { maxMbps } = this.copying
-    if (maxMbps === null) return
-    const dueMs = (sentBytes / (maxMbps * MEGABIT_BYTES)) * 1000
-    await sleep(Math.max(0, dueMs - (performance.now() - began)), this.signal)
   }
 
   #read<T>({ disk }: ServedVolume, work: (ours: NbdClient) => Promise<T>): Promise<T> {

@@ -10,6 +10,7 @@ import type { Copied } from '../../../protocol/wire.ts'
 import { sleep } from '../../../sleep.ts'
 import { uuidOf } from '../../hypervisor/domain-xml.ts'
 import { ENOSPC, NbdClient, NbdError } from '../nbd/client.ts'
+import type { Pace } from '../pace.ts'
 import { type Copying, poolFull } from '../transfer.ts'
 import { compareBeside } from './compared.ts'
 import type { SshLink } from './link.ts'
@@ -29,8 +30,8 @@ const virsh = (args: string[], mayFail = false) =>
  * Resolves when all disks are the same at the target and have been compared; the jobs go on. Throws `transfer_cut` when
  * a job breaks off, `disk_differs`, `pool_full` and `not_running`; none of the jobs is left then.
  */
-export async function mirrorDisks(link: SshLink, copying: Copying, directory: string, signal: AbortSignal) {
-  const { workload, disks, begun, maxMbps } = copying
+export async function mirrorDisks(link: SshLink, copying: Copying, directory: string, pace: Pace, signal: AbortSignal) {
+  const { workload, disks, begun } = copying
   const uuid = uuidOf(workload)
   const devices = await devicesOf(uuid, workload)
   const uid = qemuUser(workload)
@@ -51,14 +52,12 @@ export async function mirrorDisks(link: SshLink, copying: Copying, directory: st
       begun.add(i)
       const xml = join(directory, `mirror-${i}.xml`)
       writeFileSync(xml, destination(socket, device), { mode: 0o600 })
-      // The limit of the transfer is for all its disks together.
-      const limit =
-        maxMbps === null
-          ? []
-          : ['--bytes', '--bandwidth', String(Math.ceil((maxMbps * MEGABIT_BYTES) / targets.length))]
+      const limit = pace.maxMbps === null ? [] : bandwidth(pace.maxMbps, targets.length)
       const ways = ['--transient-job', '--reuse-external', '--synchronous-writes']
       await virsh(['blockcopy', uuid, device, '--xml', xml, ...ways, ...limit])
     }
+    // It may have changed while the jobs began.
+    await limitMirror(directory, pace.maxMbps)
     const copied = await untilSame(uuid, targets, link, directory, signal)
     const stop = () => void link.close()
     signal.addEventListener('abort', stop)
@@ -80,11 +79,30 @@ const LIBVIRT_AWAY = /failed to connect|End of file|Connection reset|Broken pipe
 type Noted = { workload: string; targets: string[] }
 /** Known over a crash of the agent: a job that has lost its connection stays until its vm writes. */
 const noteOf = (directory: string) => join(makeRunDirectory(directory), 'mirror')
+const notedIn = (directory: string): Noted | undefined =>
+  existsSync(directory) && existsSync(noteOf(directory))
+    ? (JSON.parse(readFileSync(noteOf(directory), 'utf8')) as Noted)
+    : undefined
+
+/** The limit of a transfer is for all its disks together. */
+const bandwidth = (maxMbps: number, disks: number) => [
+  ...['--bytes', '--bandwidth', String(Math.ceil((maxMbps * MEGABIT_BYTES) / disks))],
+]
+
+/** Changes the limit of the jobs of the transfer whose directory this is; without one nothing happens. */
+export async function limitMirror(directory: string, maxMbps: number | null) {
+  const noted = notedIn(directory)
+  if (!noted) return
+  const { workload, targets } = noted
+  const limit = maxMbps === null ? ['--bandwidth', '0'] : bandwidth(maxMbps, targets.length)
+  for (const device of targets) await virsh(['blockjob', uuidOf(workload), device, ...limit], true)
+}
 
 /** Ends the jobs of the transfer whose directory this is; without one nothing happens. The vm runs on. */
 export async function endMirror(directory: string) {
-  if (!existsSync(directory) || !existsSync(noteOf(directory))) return
-  const { workload, targets } = JSON.parse(readFileSync(noteOf(directory), 'utf8')) as Noted
+  const noted = notedIn(directory)
+  if (!noted) return
+  const { workload, targets } = noted
   for (const device of targets) {
     const { code, err } = await virsh(['blockjob', uuidOf(workload), device, '--abort'], true)
     if (code !== 0 && LIBVIRT_AWAY.test(err)) return

@@ -16,12 +16,13 @@ import { whileServed } from '../../backup/disk-server.ts'
 import { type Disk, qemuPath } from '../../storage/storage.ts'
 import { blocksOf, checksumOf, hashesOf } from '../nbd/blocks.ts'
 import { NbdClient } from '../nbd/client.ts'
+import { Pace } from '../pace.ts'
 import type { Copying, Listening, Receiving, Transfers } from '../transfer.ts'
 import { addKey, removeKey, sshServer } from './authorized-keys.ts'
 import type { Compared } from './compared.ts'
 import { CopyRun } from './copy-run.ts'
 import { keyFile, SshLink } from './link.ts'
-import { endMirror, mirrorDisks } from './mirror.ts'
+import { endMirror, limitMirror, mirrorDisks } from './mirror.ts'
 import type { MirrorWatch } from './mirror-watch.ts'
 import {
   EXPORT,
@@ -60,6 +61,7 @@ export class SshTransfers implements Transfers {
   #sending = new Map<string, Sending>()
   #links = new Map<string, Promise<SshLink>>()
   #mirrors = new Map<string, Mirror>()
+  #paces = new Map<string, Pace>()
   #inTurn = serialQueue()
   #checks = 0
 
@@ -221,7 +223,7 @@ export class SshTransfers implements Transfers {
   ): Promise<Copied> {
     const { transfer, to } = copying
     const directory = this.#directory(transfer)
-    const copyRun = new CopyRun(copying, directory, secret, compared, signal)
+    const copyRun = new CopyRun(copying, directory, secret, compared, this.#paceOf(copying), signal)
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
       let link: SshLink | undefined
       const { movedAt } = copyRun
@@ -257,6 +259,18 @@ export class SshTransfers implements Transfers {
     return (await this.#links.get(transfer)!).stream(word)
   }
 
+  #paceOf({ transfer, maxMbps }: Copying): Pace {
+    const pace = new Pace(maxMbps)
+    this.#paces.set(transfer, pace)
+    return pace
+  }
+
+  async limit(transfer: string, maxMbps: number | null) {
+    const pace = this.#paces.get(transfer)
+    if (pace) pace.maxMbps = maxMbps
+    await limitMirror(this.#directory(transfer), maxMbps)
+  }
+
   #mustHaveKey(transfer: string): string {
     const secret = makeRunDirectory(this.#directory(transfer))
     if (!existsSync(keyFile(secret)))
@@ -273,7 +287,8 @@ export class SshTransfers implements Transfers {
     const mirrored = (async () => {
       const opening = SshLink.open(this.#directory(transfer), secret, to, stop.signal)
       this.#links.set(transfer, opening)
-      return await mirrorDisks(await opening, copying, this.#directory(transfer), stop.signal)
+      const pace = this.#paceOf(copying)
+      return await mirrorDisks(await opening, copying, this.#directory(transfer), pace, stop.signal)
     })()
     this.#sending.set(transfer, { stop, ended: mirrored.catch(() => {}) })
     try {
@@ -327,6 +342,7 @@ export class SshTransfers implements Transfers {
     const sending = this.#sending.get(transfer)
     sending?.stop.abort()
     await sending?.ended
+    this.#paces.delete(transfer)
     await this.#inTurn(async () => {
       await this.#stopServing(transfer)
       await this.#endLink(transfer)

@@ -108,6 +108,7 @@ function plan(call: Beginning) {
     jobId: null,
     startedBy: { id: idOf(actor), name: nameOf(actor) },
     maxMbps: limitOf(tx, body.maxMbps ?? undefined),
+    limitChangedAt: null,
     bytesTotal: foreseen.bytes,
     bytesCopied: 0,
     copyMs: null,
