@@ -1982,6 +1982,18 @@ export type MaintenanceNotice = {
   paragraphs: (string)[]
 }
 
+export type MaintenanceStep = {
+  name: "closed" | "drained" | "stopped" | "cleared" | "quiet" | "restarted" | "answers" | "opened"
+  title: string
+  done: boolean
+  /** Since when it is done, where that is noted. */
+  at: string | null
+  /** The person who did it. */
+  by: string | null
+  /** What is known of it, or what is missing. */
+  words: string | null
+}
+
 export type Membership = {
   id: string
   /** Whose servers these are. */
@@ -2237,6 +2249,39 @@ export type NodeLogin = {
   }
   login: string
   changedAt: string
+}
+
+export type NodeMaintenance = {
+  node: {
+    id: string
+    name: string
+  }
+  /** The one at work, or the last one until the node is opened again. */
+  drain: Drain | null
+  steps: (MaintenanceStep)[]
+  /** The servers that were here and can come back; null: none. */
+  back: {
+    servers: number
+    /** Of them with their memory. */
+    live: number
+    /** Of them that could not come back now. */
+    cannot: number
+    atOnce: number
+    expectedSeconds: number
+  } | null
+  /** They wait here, off, and are started at its end. */
+  stopped: ({
+    id: string
+    hostname: string
+  })[]
+  /** The maintenance of several nodes of which this is one, and the node after it. */
+  rolling: {
+    id: string
+    next: {
+      id: string
+      name: string
+    } | null
+  } | null
 }
 
 export type NodeMetrics = {
@@ -2934,12 +2979,13 @@ export type RoleTokenPage = {
 
 export type RollingMaintenance = {
   id: string
-  /** failed: it stopped at a node; the reason says why. */
-  state: "running" | "failed" | "cancelled" | "done"
+  /** paused: it stopped at the node at hand and waits for a person; the reason says why. */
+  state: "running" | "paused" | "cancelled" | "done"
   /** In their order. */
   nodes: ({
     id: string
     name: string
+    state: "waiting" | "at_hand" | "done" | "skipped"
   })[]
   /** The node at hand; null when it has ended. */
   node: {
@@ -5656,6 +5702,11 @@ export interface Operations {
     query?: { locationId?: string; sort?: "name" | "-name" | "location" | "-location"; cursor?: string; limit?: number }
     result: NodePage
   }
+  /** How far the maintenance of a node is: its steps with their times, and what waits for its end */
+  'nodes.maintenance': {
+    path: { id: string }
+    result: NodeMaintenance
+  }
   /** Who would be told of the maintenance of a node, and in which words */
   'nodes.maintenance-notice': {
     path: { id: string }
@@ -6341,6 +6392,16 @@ export interface Operations {
   'rolling.list': {
     query?: { cursor?: string; limit?: number }
     result: RollingMaintenancePage
+  }
+  /** Go on with maintenance of several nodes that paused: the node at hand is emptied again; what did not come back to it stays away */
+  'rolling.resume': {
+    path: { id: string }
+    result: RollingMaintenance
+  }
+  /** Skip the node at which maintenance of several nodes paused: it stays closed as it is, and the next one follows */
+  'rolling.skip': {
+    path: { id: string }
+    result: RollingMaintenance
   }
   /** Empty several nodes one after another; each waits until its work is done, and the first that fails stops it */
   'rolling.start': {
@@ -7911,6 +7972,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'nodes.enrollment': ['GET', '/admin/node-enrollments/{id}', false],
   'nodes.get': ['GET', '/admin/nodes/{id}', false],
   'nodes.list': ['GET', '/admin/nodes', false],
+  'nodes.maintenance': ['GET', '/admin/nodes/{id}/maintenance', false],
   'nodes.maintenance-notice': ['GET', '/admin/nodes/{id}/maintenance-notice', false],
   'nodes.metrics': ['GET', '/admin/nodes/{id}/metrics', false],
   'nodes.remove': ['DELETE', '/admin/nodes/{id}', false],
@@ -7988,6 +8050,8 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'rolling.confirm': ['POST', '/admin/rolling-maintenance/{id}/actions/confirm', false],
   'rolling.get': ['GET', '/admin/rolling-maintenance/{id}', false],
   'rolling.list': ['GET', '/admin/rolling-maintenance', false],
+  'rolling.resume': ['POST', '/admin/rolling-maintenance/{id}/actions/resume', false],
+  'rolling.skip': ['POST', '/admin/rolling-maintenance/{id}/actions/skip', false],
   'rolling.start': ['POST', '/admin/rolling-maintenance', true],
   'saved-filters.create': ['POST', '/account/saved-filters', false],
   'saved-filters.list': ['GET', '/account/saved-filters', false],

@@ -23,6 +23,9 @@ import { serverBackupsPages } from '../../views/compute/backups/page.tsx'
 import { brakesPage } from '../../views/compute/brake/list.tsx'
 import { consolePages } from '../../views/compute/console/page.tsx'
 import { drainPlanPage } from '../../views/compute/drains/plan.tsx'
+import { chooseNodesPage } from '../../views/compute/drains/rolling/choose.tsx'
+import { rollingListPage } from '../../views/compute/drains/rolling/list.tsx'
+import { rollingPage } from '../../views/compute/drains/rolling/show.tsx'
 import { drainPage } from '../../views/compute/drains/show.tsx'
 import { instanceListPages } from '../../views/compute/gpu-instances/list.tsx'
 import { instanceLogsPages } from '../../views/compute/gpu-instances/logs.tsx'
@@ -289,7 +292,7 @@ export const features: readonly Feature[] = [
   cpuBaselineFeature,
   { ...placementGroupsFeature, pages: [...placementGroupsPages, ...placementGroupPages] },
   { ...transfersFeature, pages: [transfersPage, transferPage, moveServerPage] },
-  { ...drainsFeature, pages: [drainPlanPage, drainPage] },
+  { ...drainsFeature, pages: [drainPlanPage, drainPage, rollingListPage, chooseNodesPage, rollingPage] },
   { ...volumesFeature, pages: [...volumesPages, ...serverVolumesPages, ...volumeUsagePages] },
   { ...isosFeature, pages: isosPages },
   { ...backupsFeature, pages: [...serverBackupsPages, ...allBackupsPages] },

@@ -526,6 +526,8 @@ const neverDone: Readonly<Record<string, string>> = {
   'drains.retry': 'no drain is at work: test/compute/drains/drain.test.ts',
   'drains.cancel': 'no drain is at work: test/compute/drains/drain.test.ts',
   'rolling.confirm': 'no node waits for it: test/compute/drains/rolling.test.ts',
+  'rolling.resume': 'none is paused: test/compute/drains/rolling.test.ts',
+  'rolling.skip': 'none is paused: test/compute/drains/rolling.test.ts',
   'setup.finish': 'there is staff already: test/end-to-end/pages/browser.test.ts',
   'sessions.begin-with-provider': 'there is no provider to ask: test/identity/auth/identity-provider/oidc.test.ts',
   'identities.begin-link': 'there is no provider to ask: test/identity/auth/identity-provider/oidc.test.ts',

@@ -36,7 +36,7 @@ async function pageOf({ cookie }: Pick<Who, 'cookie'>, path: string) {
   return { status: response.status, text: response.status === 200 ? await response.text() : '' }
 }
 
-const MOST_PAGES = 1000
+const MOST_PAGES = 1200
 /** Where each page that is refused was linked from. */
 async function refused({ cookie }: Who, start: string): Promise<{ refusals: string[]; opened: number }> {
   const from = new Map([[start, '']])

@@ -34,6 +34,7 @@ const neighbours: Record<string, readonly string[]> = {
   'nodes.drain-plan': ['srv', 'gpu', 'usr'],
   'nodes.return-plan': ['srv', 'gpu', 'usr'],
   'nodes.maintenance-notice': ['usr'],
+  'nodes.maintenance': ['drn', 'usr', 'job', 'srv', 'gpu'],
   'drains.list': ['nod', 'usr', 'job'],
   'rolling.list': ['nod', 'usr', 'drn'],
   'rolling.get': ['nod', 'usr', 'drn'],

@@ -5,6 +5,7 @@ import { count } from '../../kernel/words.ts'
 import { listDrains } from './list.ts'
 import { named } from './model.ts'
 import { countsOf, type Drain, drainsInMaintenance, openDrains } from './queries.ts'
+import { openRollings } from './rolling/queries.ts'
 
 /** A node may be in maintenance for so long before it is worth a word. */
 const LONG_MS = 24 * hour
@@ -45,5 +46,18 @@ export const drainsInTrouble: Source = ({ tx, actor, clock }) => {
       },
     ]
   })
-  return [...paused, ...ended].slice(0, MOST_SHOWN)
+  const stopped = openRollings(tx)
+    .filter(({ state }) => state === 'paused')
+    .map(({ id, nodeIds, position, reason }): Attention => {
+      const { name } = named(tx, nodeIds[position]!)
+      return {
+        level: 'bad',
+        what: `Maintenance of ${count(nodeIds.length, 'node')} is paused at ${name}.`,
+        effect: `${reason} No further node is emptied until you go on, or skip it.`,
+        since: null,
+        action: 'Open maintenance',
+        href: `/admin/rolling-maintenance/${id}`,
+      }
+    })
+  return [...paused, ...stopped, ...ended].slice(0, MOST_SHOWN)
 }

@@ -7,7 +7,7 @@ import { notify } from '../../identity/notices/notify.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { described, fields, line, namedSchema, operation } from '../../kernel/api/operation.ts'
-import type { Tx } from '../../kernel/db/open.ts'
+import type { Db, Tx } from '../../kernel/db/open.ts'
 import type { MailContext } from '../../kernel/mail/mail.ts'
 import { count } from '../../kernel/words.ts'
 import { load as loadInstance } from '../gpu-instances/model.ts'
@@ -70,7 +70,7 @@ export function mustBeLast(tx: Tx, row: Drain) {
 
 type Running = { id: string; kind: 'server' | 'gpu_instance'; ownerId: string; hostname: string }
 /** The servers and GPU instances at home on the node that run. */
-export function runningOn(tx: Tx, nodeId: string): Running[] {
+export function runningOn(tx: Db, nodeId: string): Running[] {
   const { servers, instances } = atHomeOn(tx, nodeId)
   return [
     ...servers.filter(runs).map(({ id, ownerId, hostname }) => ({ id, kind: 'server' as const, ownerId, hostname })),

@@ -9,13 +9,22 @@ import { cancelDrain, pauseDrain, resumeDrain, retryServer } from './control.ts'
 import { evacuate } from './evacuate.ts'
 import { draining } from './job.ts'
 import { getDrain, listDrains } from './list.ts'
+import { getMaintenance } from './maintenance.ts'
 import { finishedData, startedData } from './model.ts'
 import { planOfNode } from './plan/node-plan.ts'
 import { drainTarget } from './queries.ts'
 import { returnPlan, returnToNode } from './return.ts'
 import { advanceRollings } from './rolling/advance.ts'
 import { rollingTarget } from './rolling/queries.ts'
-import { cancelRolling, confirmRolling, getRolling, listRollings, startRolling } from './rolling/rolling.ts'
+import {
+  cancelRolling,
+  confirmRolling,
+  getRolling,
+  listRollings,
+  resumeRolling,
+  skipNode,
+  startRolling,
+} from './rolling/rolling.ts'
 import { rollingDrains } from './rolling/tables.ts'
 import { startDrain } from './start.ts'
 import { drainServers, drains } from './tables.ts'
@@ -101,6 +110,7 @@ export const drainsFeature = feature({
   jobs: [draining],
   operations: [
     planOfNode,
+    getMaintenance,
     startDrain,
     listDrains,
     getDrain,
@@ -117,6 +127,8 @@ export const drainsFeature = feature({
     listRollings,
     getRolling,
     confirmRolling,
+    resumeRolling,
+    skipNode,
     cancelRolling,
   ],
   auditTargets: [drainTarget, rollingTarget],

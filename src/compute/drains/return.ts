@@ -116,7 +116,7 @@ export function planReturn(
 
 type Stopped = { id: string; hostname: string; start(tx: Tx, about: { by: Actor; now: number }): string }
 /** Those that an evacuation stopped, that are on the node still, and off. */
-function stoppedOn(tx: Db, nodeId: string): Stopped[] {
+export function stoppedOn(tx: Db, nodeId: string): Stopped[] {
   return returnable(tx, nodeId, 'stopped').flatMap((id): Stopped[] => {
     const server = serverById(tx, id)
     if (server)

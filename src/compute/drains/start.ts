@@ -71,7 +71,8 @@ export function beginDrain(call: Beginning, target: Node, limits: Limits & { rea
   const reason = limits.reason || target.closedReason || 'Maintenance'
   reportNode(tx, target.id, openColumns(false, target.closedAt ?? now, reason))
   const plan = planDrain(call, target, { atOnce: limits.atOnce, maxMbps: limits.maxMbps ?? undefined })
-  return addDrain(call, { kind: 'drain', nodeId: target.id, plan, limits, ofDrainId: null })
+  // One moment for both: the record says then who closed it.
+  return addDrain({ ...call, clock: () => now }, { kind: 'drain', nodeId: target.id, plan, limits, ofDrainId: null })
 }
 
 export function mustBeThere({ name, lostAt }: Node) {
@@ -112,6 +113,7 @@ export function addDrain({ tx, actor, clock }: Beginning, { plan, limits, ...abo
     startedBy: { id: idOf(actor), name: nameOf(actor) },
     expectedSeconds: totalSeconds(plan.moves, plan.atOnce),
     bootedAt: facts.bootedAt,
+    kernel: facts.kernel,
     pausedAt: null,
     createdAt: now,
     finishedAt: null,

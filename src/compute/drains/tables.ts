@@ -26,6 +26,8 @@ export const drains = sqliteTable('drains', {
   expectedSeconds: integer('expected_seconds').notNull(),
   /** The time of the last boot that the host had told when it was emptied. */
   bootedAt: integer('booted_at').notNull(),
+  /** The kernel that it ran then; null: nobody noted it. */
+  kernel: text(),
   pausedAt: integer('paused_at'),
   /** All its pauses that are over, together. */
   pausedMs: integer('paused_ms').notNull().default(0),
@@ -58,6 +60,8 @@ export const drainServers = sqliteTable(
     mode: text().$type<Transfer['mode']>(),
     /** The node of the plan, then that of its move. */
     toNodeId: text('to_node_id'),
+    /** A person has chosen this one for the next move; null: placement chooses. */
+    chosenNodeId: text('chosen_node_id'),
     bytes: integer().notNull(),
     expectedSeconds: integer('expected_seconds').notNull(),
     expectedDowntimeMs: integer('expected_downtime_ms').notNull(),

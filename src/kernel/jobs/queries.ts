@@ -88,6 +88,15 @@ const others = prepared(({ $client }) =>
 /** Does another job than this one wait for the lock? */
 export const isAnotherWaiting = (tx: Db, jobId: string, lock: string): boolean => others(tx).get(lock, jobId) !== null
 
+const openOn = prepared(({ $client }) =>
+  $client.prepare<{ n: number }, [string]>(
+    `SELECT count(*) AS n FROM jobs
+     WHERE (node_id = ?1 OR other_node_id = ?1) AND state IN ${OPEN} OR undo_node_id = ?1`,
+  ),
+)
+/** How many jobs work on this node, or wait for it. */
+export const countJobsOn = (tx: Db, nodeId: string): number => openOn(tx).get(nodeId)!.n
+
 const ended = prepared(({ $client }) =>
   $client.prepare<unknown, [string, number]>(
     'SELECT 1 FROM jobs WHERE subject_id = +?1 AND finished_at >= +?2 LIMIT 1',

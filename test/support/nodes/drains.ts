@@ -5,8 +5,8 @@ import type { World } from '../world/panel.ts'
 export function addRolling(p: Pick<World, 'db' | 'now'>, nodeId: string, drainId: string): string {
   const id = newId('rol')
   p.db.$client.run(
-    `INSERT INTO rolling_drains VALUES (?1, 'running', 'draining', json_array(?2), 0, 'person', 0, NULL, NULL, ?3, NULL,
-       '{"id":"usr_x","name":"Ada"}', ?4, NULL)`,
+    `INSERT INTO rolling_drains VALUES (?1, 'running', 'draining', json_array(?2), 0, '[]', 'person', 0, NULL, NULL, ?3,
+       NULL, '{"id":"usr_x","name":"Ada"}', ?4, NULL)`,
     [id, nodeId, drainId, p.now()],
   )
   return id
@@ -24,12 +24,12 @@ export function addDrain(p: Pick<World, 'db' | 'now'>, nodeId: string, serverId:
   )
   p.db.$client.run(
     `INSERT INTO drains VALUES (?1, 'drain', ?2, 'done', NULL, NULL, ?3, 2, NULL, 'continue',
-       '{"id":"usr_x","name":"Ada"}', 60, 0, NULL, 0, ?4, ?4, NULL)`,
+       '{"id":"usr_x","name":"Ada"}', 60, 0, NULL, 0, ?4, ?4, NULL, NULL)`,
     [id, nodeId, jobId, p.now()],
   )
   p.db.$client.run(
     `INSERT INTO drain_servers SELECT ?1, w.id, 0, 'gone', w.hostname, NULL, NULL, 0, 0, 0, NULL, NULL, 0, NULL, 0,
-       'It was moved by somebody else.', ?2 FROM workloads w WHERE w.id = ?3`,
+       'It was moved by somebody else.', ?2, NULL FROM workloads w WHERE w.id = ?3`,
     [id, p.now(), serverId],
   )
   return id

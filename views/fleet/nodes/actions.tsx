@@ -1,5 +1,6 @@
 // Actions on a node: beside its title, and those that end it in the menu.
 
+import type { ComponentChildren } from 'preact'
 import type { listVolumes } from '../../../src/compute/volumes/list.ts'
 import { stopAwaiting } from '../../../src/fleet/nodes/addresses/stop-awaiting.ts'
 import { renewEnrollment, revokeCredential } from '../../../src/fleet/nodes/enroll.ts'
@@ -20,9 +21,10 @@ type NodeProps = { node: ShownNode }
 type Volumes = Answers<{ volumes: typeof listVolumes }>['volumes']
 type EndProps = NodeProps & { servers: readonly { hostname: string }[]; volumes: Volumes | undefined }
 
-export const NodeActions = ({ node: n, servers, volumes }: EndProps) => (
+/** `ending`: in place of closing and opening it, while it is in maintenance. */
+export const NodeActions = ({ node: n, servers, volumes, ending }: EndProps & { ending?: ComponentChildren }) => (
   <>
-    {n.open ? <Close node={n} /> : <Open node={n} />}
+    {ending ?? (n.open ? <Close node={n} /> : <Open node={n} />)}
     {!n.lostAt && (
       <Link class="btn" to="/admin/nodes/{id}/drain" params={{ id: n.id }}>
         Drain

@@ -8,15 +8,16 @@ import { PageTabs } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { type ShownNode, virtualisation } from './load.tsx'
 
-type HeadProps = { node: ShownNode; actions?: ComponentChildren }
+/** `state`: in place of whether it is connected and open. */
+type HeadProps = { node: ShownNode; state?: ComponentChildren; actions?: ComponentChildren }
 
 /** Name, state and tabs of a node. */
-export const NodeHead = ({ node, actions }: HeadProps) => (
+export const NodeHead = ({ node, state, actions }: HeadProps) => (
   <>
     <Head
       title={node.name}
       trail={[['Nodes', '/admin/nodes']]}
-      state={<NodeState of={node} tag />}
+      state={state || <NodeState of={node} tag />}
       actions={actions}
       sub={<Summary node={node} />}
     />

@@ -21,7 +21,19 @@ export const nodesPage = page({
   nav: 'nodes',
   view: ({ nodes, locations }) => (
     <>
-      <Head title="Nodes" actions={<Enroll />} />
+      <Head
+        title="Nodes"
+        actions={
+          <>
+            <Enroll />
+            {nodes.total > 0 && (
+              <Link class="btn" to="/admin/rolling-maintenance">
+                Rolling maintenance
+              </Link>
+            )}
+          </>
+        }
+      />
       <List
         of={nodes}
         noun="node"

@@ -1,11 +1,13 @@
-import { listDrains } from '../../../src/compute/drains/list.ts'
+import type { AssetName } from '../../../public/assets.ts'
+import { getMaintenance } from '../../../src/compute/drains/maintenance.ts'
 import { listAllServers } from '../../../src/compute/servers/list.ts'
 import { moveServer } from '../../../src/compute/transfers/move.ts'
 import { listVolumes } from '../../../src/compute/volumes/list.ts'
 import { getNode } from '../../../src/fleet/nodes/nodes.ts'
-import { type Answers, ifAllowed, page } from '../../../src/kernel/web/page.ts'
+import { type Answers, ifAllowed, ifNamed, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
+import { getNodeMetrics } from '../../../src/platform/metrics/show.ts'
 import { Menu } from '../../components/action.tsx'
 import { Meter } from '../../components/figures.tsx'
 import { Link } from '../../components/link.tsx'
@@ -13,7 +15,17 @@ import { Live } from '../../components/live.tsx'
 import { Copyable, Empty, Facts, Note, Section } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
 import { bytes, count, mb } from '../../components/words.ts'
-import { Maintenance } from '../../compute/drains/of-node.tsx'
+import {
+  ComingBack,
+  EndOfMaintenance,
+  isInMaintenance,
+  MaintenanceBars,
+  MaintenanceSteps,
+  MaintenanceTag,
+  type ShownMaintenance,
+  SignsOfLife,
+  WereHere,
+} from '../../compute/drains/of-node.tsx'
 import { type ListedServer, ServerTable } from '../../compute/servers/table.tsx'
 import { MoveLink } from '../../compute/transfers/move-link.tsx'
 import { JobTable } from '../../platform/jobs/table.tsx'
@@ -26,7 +38,12 @@ const reads = {
   node: getNode,
   servers: ifAllowed(listAllServers, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '50' } })),
   volumes: ifAllowed(listVolumes, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '20' } })),
-  drains: ifAllowed(listDrains, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '1' } })),
+  maintenance: ifAllowed(getMaintenance),
+  signs: ifNamed(getNodeMetrics, ({ params }, { maintenance }) =>
+    isInMaintenance(maintenance as ShownMaintenance | undefined)
+      ? { params, query: { range: '1h', resolution: '60' } }
+      : undefined,
+  ),
   jobs: ifAllowed(listJobs, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '10' } })),
 }
 type Data = Answers<typeof reads>
@@ -37,28 +54,53 @@ export const nodePage = page({
   reads,
   title: ({ node }) => node.name,
   nav: 'nodes',
-  view: (data) => (
+  files: ['moves.css'] satisfies AssetName[],
+  view: (data) => <NodePage {...data} />,
+})
+
+function NodePage({ node, maintenance, signs, servers, volumes, jobs }: Data) {
+  const maintained = isInMaintenance(maintenance) ? maintenance : undefined
+  return (
     <Live id="node" every={4}>
       <NodeHead
-        node={data.node}
-        actions={<NodeActions node={data.node} servers={data.servers?.data ?? []} volumes={data.volumes} />}
+        node={node}
+        state={maintained && node.connected && <MaintenanceTag />}
+        actions={
+          <NodeActions
+            node={node}
+            servers={servers?.data ?? []}
+            volumes={volumes}
+            ending={maintained && <EndOfMaintenance of={maintained} />}
+          />
+        }
       />
-      <Warnings node={data.node} />
-      <Maintenance drain={data.drains?.data[0]} />
+      <Warnings node={node} />
+      {maintained ? <MaintenanceBars of={maintained} /> : <ComingBack of={maintenance} />}
+      {maintained && (
+        <div class="split">
+          <div>
+            <WereHere of={maintained} />
+            {signs && <SignsOfLife of={signs} />}
+          </div>
+          <div>
+            <MaintenanceSteps of={maintained} />
+          </div>
+        </div>
+      )}
       <div class="split">
         <div>
-          <Host node={data.node} />
+          <Host node={node} />
         </div>
         <div>
-          <Capacity node={data.node} />
-          <Differences node={data.node} />
+          <Capacity node={node} />
+          <Differences node={node} />
         </div>
       </div>
-      {data.servers && <Servers servers={data.servers} nodeId={data.node.id} />}
-      {data.jobs && <Jobs jobs={data.jobs} nodeId={data.node.id} />}
+      {servers && <Servers servers={servers} nodeId={node.id} />}
+      {jobs && <Jobs jobs={jobs} nodeId={node.id} />}
     </Live>
-  ),
-})
+  )
+}
 
 const Capacity = ({ node: n }: NodeProps) => (
   <Section id="capacity" title="Capacity">

@@ -14,10 +14,19 @@ export const rolling: Resource<Rolling> = {
   find: (tx, actor, id) => (actor.kind === 'staff' ? rollingById(tx, id) : undefined),
 }
 
+/** How far one of its nodes is. */
+const rollingNodeStates = ['waiting', 'at_hand', 'done', 'skipped'] as const
+
 export const rollingResponse = namedSchema('RollingMaintenance', {
   id: t.String(),
-  state: described(t.Enum([...rollingStates]), 'failed: it stopped at a node; the reason says why.'),
-  nodes: described(t.Array(aNode), 'In their order.'),
+  state: described(
+    t.Enum([...rollingStates]),
+    'paused: it stopped at the node at hand and waits for a person; the reason says why.',
+  ),
+  nodes: described(
+    t.Array(t.Object({ ...aNode.properties, state: t.Enum([...rollingNodeStates]) })),
+    'In their order.',
+  ),
   node: described(nullable(aNode), 'The node at hand; null when it has ended.'),
   phase: described(
     t.Enum([...rollingPhases]),
@@ -37,14 +46,15 @@ export const rollingResponse = namedSchema('RollingMaintenance', {
 })
 
 export function showRolling(tx: Db, row: Rolling) {
-  const nodes = row.nodeIds.map((id) => named(tx, id))
+  const nodes = row.nodeIds.map((id, place) => ({ ...named(tx, id), state: stateOf(row, id, place) }))
+  const atHand = nodes[row.position]
   return {
     id: row.id,
     state: row.state,
     nodes,
-    node: row.finishedAt === null ? (nodes[row.position] ?? null) : null,
+    node: row.finishedAt === null && atHand ? { id: atHand.id, name: atHand.name } : null,
     phase: row.phase,
-    done: row.position,
+    done: nodes.filter(({ state }) => state === 'done').length,
     waitsFor: row.waitsFor,
     bringBack: row.bringBack,
     drainId: row.drainId,
@@ -53,4 +63,10 @@ export function showRolling(tx: Db, row: Rolling) {
     createdAt: iso(row.createdAt),
     finishedAt: isoOrNull(row.finishedAt),
   }
+}
+
+function stateOf({ skippedIds, position, finishedAt }: Rolling, id: string, place: number) {
+  if (skippedIds.includes(id)) return 'skipped' as const
+  if (place < position) return 'done' as const
+  return place === position && finishedAt === null ? ('at_hand' as const) : ('waiting' as const)
 }

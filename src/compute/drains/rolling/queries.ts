@@ -16,5 +16,8 @@ export const changeRolling = updating(rollingDrains, rollingDrains.id)
 /** Those that have not ended, the oldest first. */
 export const openRollings = (tx: Db): Rolling[] =>
   tx.select().from(rollingDrains).where(isNull(rollingDrains.finishedAt)).orderBy(asc(rollingDrains.id)).all()
+/** The one at work in which this node is. */
+export const rollingOf = (tx: Db, nodeId: string): Rolling | undefined =>
+  openRollings(tx).find(({ nodeIds }) => nodeIds.includes(nodeId))
 export const pageOfRollings = <Shown>(call: ReadContext, show: (row: Rolling) => Shown) =>
   newest({ call, name: 'rolling drains', table: rollingDrains, where: undefined, show })

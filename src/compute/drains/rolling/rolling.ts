@@ -7,9 +7,8 @@ import { described, fields, operation, see } from '../../../kernel/api/operation
 import { newId } from '../../../kernel/db/ids.ts'
 import type { Db } from '../../../kernel/db/open.ts'
 import { named } from '../model.ts'
-import { drainById } from '../queries.ts'
 import { limitFields } from '../start.ts'
-import { beginNode, goOn } from './advance.ts'
+import { beginNode, goOn, goOnAfterPause, next } from './advance.ts'
 import { rolling, rollingResponse, showRolling } from './model.ts'
 import { changeRolling, insertRolling, pageOfRollings, type Rolling, rollingById } from './queries.ts'
 import { signals } from './tables.ts'
@@ -49,7 +48,7 @@ export const startRolling = operation({
     for (const id of body.nodeIds) see(tx, actor, node, id, 'nodeIds')
     const id = newId('rol')
     const row: Rolling = {
-      ...{ id, state: 'running', phase: 'draining', nodeIds: body.nodeIds, position: 0 },
+      ...{ id, state: 'running', phase: 'draining', nodeIds: body.nodeIds, position: 0, skippedIds: [] },
       waitsFor: body.waitsFor ?? 'person',
       bringBack: body.bringBack ?? false,
       atOnce: body.atOnce ?? null,
@@ -85,7 +84,7 @@ export const getRolling = operation({
 })
 
 /** Throws `drain_ended`. */
-function mustRun(row: Rolling) {
+function mustNotHaveEnded(row: Rolling) {
   if (row.finishedAt !== null) throw new ApiError('drain_ended', 'This maintenance has ended.')
 }
 
@@ -100,15 +99,62 @@ export const confirmRolling = operation({
   refuses: ['drain_ended', 'drain_state', 'drain_at_work', 'node_is_away', 'node_is_lost'],
   run(call) {
     const { tx, target, nodes } = call
-    mustRun(target)
+    mustNotHaveEnded(target)
     const { id, name } = nodeAtHand(tx, target)
+    if (target.state === 'paused')
+      throw new ApiError('drain_state', `It is paused at ${name}. Resume it, or skip ${name}.`)
     if (target.phase !== 'working') throw new ApiError('drain_state', `${name} is not waiting for the end of its work.`)
     if (!nodes.connected(id)) throw new ApiError('node_is_away', `${name} is not connected. Confirm when it is.`)
     goOn(call, target)
     return showRolling(tx, rollingById(tx, target.id)!)
   },
 })
-const nodeAtHand = (tx: Db, { drainId }: Rolling) => named(tx, drainById(tx, drainId!)!.nodeId)
+const nodeAtHand = (tx: Db, { nodeIds, position }: Rolling) => named(tx, nodeIds[position]!)
+
+/** Throws `drain_ended`, and `drain_state` where it is not paused. */
+function mustBePaused(row: Rolling) {
+  mustNotHaveEnded(row)
+  if (row.state !== 'paused') throw new ApiError('drain_state', 'This maintenance is not paused.')
+}
+
+export const resumeRolling = operation({
+  id: 'rolling.resume',
+  method: 'POST',
+  path: '/admin/rolling-maintenance/{id}/actions/resume',
+  summary:
+    'Go on with maintenance of several nodes that paused: the node at hand is emptied again; what did not come ' +
+    'back to it stays away',
+  access,
+  on: rolling,
+  response: rollingResponse,
+  refuses: ['drain_ended', 'drain_state', 'drain_at_work', 'node_is_lost'],
+  run(call) {
+    const { tx, target } = call
+    mustBePaused(target)
+    goOnAfterPause(call, target)
+    return showRolling(tx, rollingById(tx, target.id)!)
+  },
+})
+
+export const skipNode = operation({
+  id: 'rolling.skip',
+  method: 'POST',
+  path: '/admin/rolling-maintenance/{id}/actions/skip',
+  summary:
+    'Skip the node at which maintenance of several nodes paused: it stays closed as it is, and the next one follows',
+  access,
+  on: rolling,
+  response: rollingResponse,
+  refuses: ['drain_ended', 'drain_state'],
+  run(call) {
+    const { tx, target } = call
+    mustBePaused(target)
+    const skippedIds = [...target.skippedIds, nodeAtHand(tx, target).id]
+    changeRolling(tx, target.id, { skippedIds })
+    next(call, { ...target, skippedIds })
+    return showRolling(tx, rollingById(tx, target.id)!)
+  },
+})
 
 export const cancelRolling = operation({
   id: 'rolling.cancel',
@@ -121,7 +167,7 @@ export const cancelRolling = operation({
   response: rollingResponse,
   refuses: ['drain_ended'],
   run({ tx, target, clock }) {
-    mustRun(target)
+    mustNotHaveEnded(target)
     changeRolling(tx, target.id, { state: 'cancelled', finishedAt: clock() })
     return showRolling(tx, rollingById(tx, target.id)!)
   },

@@ -1,7 +1,7 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { NotedActor } from '../../../identity/team/audit-actor.ts'
 
-export const rollingStates = ['running', 'failed', 'cancelled', 'done'] as const
+export const rollingStates = ['running', 'paused', 'cancelled', 'done'] as const
 export const rollingPhases = ['draining', 'working', 'returning'] as const
 export const signals = ['person', 'reboot'] as const
 
@@ -14,6 +14,8 @@ export const rollingDrains = sqliteTable('rolling_drains', {
   nodeIds: text('node_ids', { mode: 'json' }).$type<string[]>().notNull(),
   /** The place of the node at hand in that list. */
   position: integer().notNull(),
+  /** Those of them that a person skipped. */
+  skippedIds: text('skipped_ids', { mode: 'json' }).$type<string[]>().notNull(),
   /** The sign that the work on a node is done. */
   waitsFor: text('waits_for', { enum: signals }).notNull(),
   bringBack: integer('bring_back', { mode: 'boolean' }).notNull(),
