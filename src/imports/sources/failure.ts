@@ -75,3 +75,5 @@ export const isTransient = ({ code }: SourceFailure): boolean => 'isTransient' i
 
 /** Is the error one of those that a reading may end with? */
 export const isSourceFailure = (error: unknown): error is SourceFailure => error instanceof SourceFailure
+
+export const isFailureCode = (text: string): text is SourceFailureCode => Object.hasOwn(sourceFailures, text)

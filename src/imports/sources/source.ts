@@ -1,6 +1,7 @@
 // Another panel, as an import reads it. Each panel has a driver; nothing in this interface can change anything there.
 // Records are small and have our units. A thing that the panel does not say is null, never a guess.
 import type { LookUp } from '../../../agent/protocol/net/pinned-request.ts'
+import type { Send } from './send.ts'
 
 /** The panels that can be read. `demo` is a panel that does not exist, for a first look and for tests. */
 export const sourceKinds = ['solusvm2', 'virtualizor', 'demo'] as const
@@ -41,6 +42,8 @@ export type SourceOptions = {
   retryPausesMs?: readonly number[]
   /** The longest time that one request may take. */
   timeoutMs?: number
+  /** Sends the requests; over the network, unless a test answers them itself. */
+  send?: Send
 }
 
 /** One panel that can be read. */
@@ -69,6 +72,8 @@ export type SourceReader = {
   readonly address: string
   /** The first request: proves the credentials. */
   account(): Promise<SourceAccount>
+  /** Sentences for the operator about parts that could not be read, which later calls add to. */
+  readonly warnings: readonly string[]
   /** The addresses of the panel itself, resolved. */
   panelAddresses(): Promise<readonly string[]>
   hypervisors(): AsyncIterable<SourceHypervisor>
@@ -78,10 +83,10 @@ export type SourceReader = {
   addresses(range: SourceRange): AsyncIterable<SourceAddress>
   owners(): AsyncIterable<SourceOwner>
   /**
-   * All servers of the panel, each once. `hypervisors`: all that the panel has, because some panels tell only in a list
-   * for each of them which servers are on it.
+   * All servers of the panel, each once. `hypervisors`: all that the panel has, with its counts of their servers. Some
+   * panels tell only in a list for each of them which servers are on it, and some have no other count.
    */
-  servers(hypervisors: readonly Pick<SourceHypervisor, 'id'>[]): AsyncIterable<SourceServer>
+  servers(hypervisors: readonly { id: string; servers?: number | null }[]): AsyncIterable<SourceServer>
   /** The disks of a server; null where the panel does not tell. One request each: for the dry run, not for all. */
   disks(serverId: string): Promise<readonly SourceDisk[] | null>
 }
@@ -198,12 +203,14 @@ export type SourceOwner = {
 export type SourceServerAddress = {
   address: string
   version: 4 | 6
+  /** Null where the panel does not tell: then it is the range that contains the address. */
+  rangeId: string | null
   /** Of a prefix; null: the address alone. */
   prefixLength: number | null
   isPrimary: boolean
 }
 
-/** `path` is on the hypervisor. The definition of the domain decides which disks there are, not this. */
+/** Only a server that is known to be stopped counts as stopped. */
 export type SourceState = 'running' | 'stopped' | 'unknown'
 
 export type SourceServer = SourceSize & {
@@ -218,7 +225,7 @@ export type SourceServer = SourceSize & {
   ownerId: string | null
   /** In small letters; null where the panel has none: the owner is unknown. */
   ownerEmail: string | null
-  /** Null: a size of its own, or a package that the panel no longer has. */
+  /** Null: a size of its own, as is a package that `packages` does not list. */
   packageId: string | null
   packageName: string | null
   virtualization: SourceVirtualization
@@ -238,5 +245,5 @@ export type SourceServer = SourceSize & {
   billingId: string
 }
 
-/** `path`: on the hypervisor. The definition of the domain decides which disks there are. */
+/** `path` is on the hypervisor. The definition of the domain decides which disks there are, not this. */
 export type SourceDisk = { path: string | null; sizeGb: number | null; isPrimary: boolean }

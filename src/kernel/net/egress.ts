@@ -3,7 +3,9 @@
 import { isIP } from 'node:net'
 import {
   addressesOf,
+  certificateShown,
   hostOf,
+  type KeepAliveAgent,
   type LookUp,
   NameServerSilent,
   pinnedRequest,
@@ -47,6 +49,14 @@ export const forOperator = (local: readonly string[]): Policy => ({ ...chosenByO
 
 /** The host could not be reached, or answered too late or too much. The message is for the person who configured it. */
 export class NoAnswer extends Error {}
+/** There is no such host, or no name server answers. */
+export class UnknownHost extends NoAnswer {}
+export class AnsweredTooLate extends NoAnswer {}
+export class AnsweredTooMuch extends NoAnswer {}
+/** The answer ended before its end. */
+export class AnswerBrokenOff extends NoAnswer {}
+/** The caller's signal ended the request. */
+export class EgressStopped extends NoAnswer {}
 
 export const isLoopback = (url: URL): boolean => {
   const host = hostOf(url)
@@ -89,6 +99,10 @@ type EgressRequest = {
   timeoutMs?: number
   /** Resolves names; the system's resolver, unless a test gives another. */
   lookUp?: LookUp
+  /** Keeps connections, and may accept one certificate only; left out: one connection for this request. */
+  agent?: KeepAliveAgent
+  /** Breaks the request off. */
+  signal?: AbortSignal
 }
 
 export type EgressResponse = { status: number; text: string; contentType: string }
@@ -131,10 +145,16 @@ export async function rawEgress(url: URL, policy: Policy, request: EgressRequest
   const late = Promise.withResolvers<never>()
   const gone = new AbortController()
   const timer = setTimeout(() => {
-    late.reject(new NoAnswer(`${url.host} did not answer within ${Number((timeoutMs / second).toFixed(1))} s.`))
+    late.reject(new AnsweredTooLate(`${url.host} did not answer within ${Number((timeoutMs / second).toFixed(1))} s.`))
     gone.abort()
   }, timeoutMs)
+  const stop = () => {
+    late.reject(new EgressStopped(`The request to ${url.host} was stopped.`))
+    gone.abort()
+  }
+  request.signal?.addEventListener('abort', stop)
   try {
+    if (request.signal?.aborted) throw new EgressStopped(`The request to ${url.host} was stopped.`)
     const why = disabledReason(url, policy)
     if (why) throw new NoAnswer(`${url.host} ${why}`)
     return await Promise.race([
@@ -143,8 +163,26 @@ export async function rawEgress(url: URL, policy: Policy, request: EgressRequest
     ])
   } finally {
     clearTimeout(timer)
+    request.signal?.removeEventListener('abort', stop)
     gone.abort()
   }
+}
+
+/**
+ * The certificate of a host as DER, for a person who decides whether to trust it; null where it shows none. Nothing is
+ * sent to the host. Throws `NoAnswer`.
+ */
+export async function certificateOf(
+  url: URL,
+  policy: Policy,
+  { lookUp, timeoutMs = USUAL_TIMEOUT_MS }: Pick<EgressRequest, 'lookUp' | 'timeoutMs'> = {},
+): Promise<Buffer | null> {
+  const why = disabledReason(url, policy)
+  if (why) throw new NoAnswer(`${url.host} ${why}`)
+  const address = await addressFor(hostOf(url), policy, lookUp)
+  return certificateShown(url, address, AbortSignal.timeout(timeoutMs)).catch((cause) => {
+    throw new NoAnswer(`${url.host} could not be called: ${cause.message}`, { cause })
+  })
 }
 
 /** A name resolves to an address that the policy does not allow, or is such an address. */
@@ -156,9 +194,9 @@ export class ForbiddenAddress extends NoAnswer {}
  */
 export async function addressFor(host: string, policy: Policy, lookUp?: LookUp): Promise<string> {
   const found = await addressesOf(host, lookUp).catch((error) => {
-    throw error instanceof NameServerSilent ? new NoAnswer(error.message, { cause: error }) : error
+    throw error instanceof NameServerSilent ? new UnknownHost(error.message, { cause: error }) : error
   })
-  if (!found.length) throw new NoAnswer(`There is no host called ${host}.`)
+  if (!found.length) throw new UnknownHost(`There is no host called ${host}.`)
   // The host's own file names it, not a stranger: one address of both versions is enough.
   const own = host === 'localhost' ? found.find((address) => isAllowed(address, policy, host)) : undefined
   if (own) return own
@@ -172,7 +210,7 @@ export async function addressFor(host: string, policy: Policy, lookUp?: LookUp):
 function send(
   url: URL,
   address: string,
-  { method = 'GET', headers, body, ca, mostBytes = 256_000, onlyBeginning = false }: EgressRequest,
+  { method = 'GET', headers, body, ca, agent, mostBytes = 256_000, onlyBeginning = false }: EgressRequest,
   signal: AbortSignal,
 ) {
   signal.throwIfAborted()
@@ -182,6 +220,7 @@ function send(
     headers: { Accept: 'application/json', ...headers },
     ...(body !== undefined && { body }),
     ca,
+    ...(agent && { agent }),
   })
   request.on('response', (response) => {
     const chunks: Buffer[] = []
@@ -197,11 +236,11 @@ function send(
       if (bytes <= mostBytes || onlyBeginning) chunks.push(chunk)
       if (bytes <= mostBytes) return
       if (onlyBeginning) arrived()
-      reject(new NoAnswer(`${url.host} answered more than ${mostBytes} bytes.`))
+      reject(new AnsweredTooMuch(`${url.host} answered more than ${mostBytes} bytes.`))
       request.destroy()
     })
     const broke = (cause?: Error) =>
-      reject(new NoAnswer(`${url.host} closed the connection in the middle of its answer.`, { cause }))
+      reject(new AnswerBrokenOff(`${url.host} closed the connection in the middle of its answer.`, { cause }))
     // A connection that breaks in the middle of an answer may end it too.
     response.on('end', () => (response.complete ? arrived() : broke()))
     response.on('error', broke)
