@@ -23,7 +23,7 @@ export type WholeList<T> = {
 }
 
 const MOST_READINGS = 4
-const MOST_PAGES = 10_000
+const MOST_PAGES = 5000
 const MOST_RECORDS = 300_000
 
 type Reading<T> = {

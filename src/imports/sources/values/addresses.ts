@@ -8,7 +8,11 @@ export type Address = { address: string; version: 4 | 6 }
 
 /** An address in its shortest usual form; null where the value is none. */
 export function address(value: unknown): Address | null {
-  const found = typeof value === 'string' ? toNumber(value.trim()) : undefined
+  if (typeof value !== 'string') return null
+  const written = value.trim()
+  // The strict form of IPv4 is the usual one.
+  if (isIP(written) === 4) return { address: written, version: 4 }
+  const found = toNumber(written)
   return found ? { address: toText(found.version, found.n), version: found.version } : null
 }
 

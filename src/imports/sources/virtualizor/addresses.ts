@@ -97,7 +97,7 @@ export function rangeOf(row: JsonObject, book: AddressBook): { id: string; value
   const length = prefixLength(field(row, 'netmask'), version)
   const anyAddress = gateway?.version === version ? gateway.address : inside[0]?.address
   const cidr = anyAddress !== undefined && length !== null ? networkOf(anyAddress, length) : null
-  const ends = endsAmong(inside.map((one) => one.address)) ?? (cidr === null ? null : endsOf(cidr))
+  const ends = endsAmong(inside.flatMap(bothEnds)) ?? (cidr === null ? null : endsOf(cidr))
   const prefixes = new Set(inside.flatMap((one) => one.prefixLength ?? []))
   return {
     id: own,
@@ -117,6 +117,12 @@ export function rangeOf(row: JsonObject, book: AddressBook): { id: string; value
       hypervisorIds: hypervisorIdsOf(field(row, 'ipp_serid')),
     },
   }
+}
+/** An address, or the first and the last one of a prefix. */
+function bothEnds({ address: own, prefixLength: length }: SourceAddress): readonly string[] {
+  const cidr = length === null ? null : networkOf(own, length)
+  const ends = cidr === null ? null : endsOf(cidr)
+  return ends ? [ends.first, ends.last] : [own]
 }
 const hypervisorIdsOf = (value: unknown): readonly string[] => {
   const one = reference(value)
