@@ -1,6 +1,6 @@
 // A call that is sent again with its key is one call: over every operation that promises it. What a key is and how long
 // it is kept is in test/kernel/api/idempotency.test.ts; keys against kill -9 are in
-// test/end-to-end/idempotency.test.ts.
+// test/end-to-end/program/idempotency.test.ts.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { Type as t } from 'typebox'
 import { fields, type Operation, operation } from '../../src/kernel/api/operation.ts'

@@ -3,10 +3,10 @@
 import { expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { pathsIn } from '../host/supervised.ts'
-import { serviceManager } from '../support/services/service-manager.ts'
-import { installation } from '../support/world/processes.ts'
-import { program } from '../support/world/program.ts'
+import { pathsIn } from '../../host/supervised.ts'
+import { serviceManager } from '../../support/services/service-manager.ts'
+import { installation } from '../../support/world/processes.ts'
+import { program } from '../../support/world/program.ts'
 
 const RESTARTS = 10
 
@@ -186,7 +186,7 @@ test('the supervisor on a machine without systemd holds the socket over a restar
       berth: { command: [...program, 'serve'], env: live.env, final: [2], listen: new URL(live.url).host },
     }),
   )
-  const entry = new URL('../host/supervised.ts', import.meta.url).pathname
+  const entry = new URL('../../host/supervised.ts', import.meta.url).pathname
   const call = async (...args: string[]) =>
     Bun.spawn([process.execPath, entry, live.dir, ...args], { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
       .exited

@@ -6,9 +6,9 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import type { Subprocess } from 'bun'
-import { emptyQcow2 } from '../support/guest.ts'
-import { type Installation, installation } from '../support/world/processes.ts'
-import { berth } from '../support/world/program.ts'
+import { emptyQcow2 } from '../../support/guest.ts'
+import { type Installation, installation } from '../../support/world/processes.ts'
+import { berth } from '../../support/world/program.ts'
 
 const KEYS = 1000
 /** Every tenth key is an order with a root password, every tenth one without an image; the others make customers. */

@@ -16,14 +16,14 @@ import {
   writeSync,
 } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
-import type { ServiceManager } from '../../../agent/protocol/systemd.ts'
-import { standBy } from '../../../src/app/commands/standby.ts'
-import { configFrom } from '../../../src/app/config.ts'
-import { epochIn } from '../../../src/kernel/nodes/epoch.ts'
-import { emptyQcow2 } from '../../support/guest.ts'
-import { eventually } from '../../support/waiting/eventually.ts'
-import { type Installation, installation } from '../../support/world/processes.ts'
-import { berth } from '../../support/world/program.ts'
+import type { ServiceManager } from '../../../../agent/protocol/systemd.ts'
+import { standBy } from '../../../../src/app/commands/standby.ts'
+import { configFrom } from '../../../../src/app/config.ts'
+import { epochIn } from '../../../../src/kernel/nodes/epoch.ts'
+import { emptyQcow2 } from '../../../support/guest.ts'
+import { eventually } from '../../../support/waiting/eventually.ts'
+import { type Installation, installation } from '../../../support/world/processes.ts'
+import { berth } from '../../../support/world/program.ts'
 
 const ends: (() => Promise<void>)[] = []
 afterEach(async () => {

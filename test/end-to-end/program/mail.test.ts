@@ -2,7 +2,7 @@
 // the second copy.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { SMTPServer } from 'smtp-server'
-import { type Installation, installation } from '../support/world/processes.ts'
+import { type Installation, installation } from '../../support/world/processes.ts'
 
 type Taken = { to: string; messageId: string }
 const taken: Taken[] = []

@@ -3,9 +3,9 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Subprocess } from 'bun'
-import { FakeCounters } from '../../agent/drivers/traffic/fake.ts'
-import { emptyQcow2 } from '../support/guest.ts'
-import { type Installation, installation } from '../support/world/processes.ts'
+import { FakeCounters } from '../../../agent/drivers/traffic/fake.ts'
+import { emptyQcow2 } from '../../support/guest.ts'
+import { type Installation, installation } from '../../support/world/processes.ts'
 
 let live: Installation
 let token: string

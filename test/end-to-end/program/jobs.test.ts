@@ -4,9 +4,9 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'
-import { emptyQcow2 } from '../support/guest.ts'
-import { isQuick } from '../support/quick.ts'
-import { type Installation, installation } from '../support/world/processes.ts'
+import { emptyQcow2 } from '../../support/guest.ts'
+import { isQuick } from '../../support/quick.ts'
+import { type Installation, installation } from '../../support/world/processes.ts'
 
 const minute = 60_000
 let live: Installation

@@ -1,11 +1,11 @@
 // Agents whose controller restarts. A challenge that the process before answered reaches the next one: the node is
 // healthy, and nothing may tell it that it was removed.
 import { expect, test } from 'bun:test'
-import { agentsLog, allConnected, startAgents } from '../bench/agents.ts'
-import { serviceManager } from '../support/services/service-manager.ts'
-import { installation } from '../support/world/processes.ts'
-import { program } from '../support/world/program.ts'
-import { seed } from '../support/world/seed.ts'
+import { agentsLog, allConnected, startAgents } from '../../bench/agents.ts'
+import { serviceManager } from '../../support/services/service-manager.ts'
+import { installation } from '../../support/world/processes.ts'
+import { program } from '../../support/world/program.ts'
+import { seed } from '../../support/world/seed.ts'
 
 const AGENTS = 50
 const RESTARTS = process.env['BERTH_LONG'] ? 100 : 15

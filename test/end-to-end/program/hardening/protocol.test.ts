@@ -5,11 +5,11 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import type { Subprocess } from 'bun'
-import { agentPaths, closeCodes, PROTOCOL } from '../../../agent/protocol/wire.ts'
-import { frames, type Known } from '../../support/hostile/frames.ts'
-import { connectAs, signedBy } from '../../support/hostile/node.ts'
-import { type Installation, installation } from '../../support/world/processes.ts'
-import { type Seeded, seed } from '../../support/world/seed.ts'
+import { agentPaths, closeCodes, PROTOCOL } from '../../../../agent/protocol/wire.ts'
+import { frames, type Known } from '../../../support/hostile/frames.ts'
+import { connectAs, signedBy } from '../../../support/hostile/node.ts'
+import { type Installation, installation } from '../../../support/world/processes.ts'
+import { type Seeded, seed } from '../../../support/world/seed.ts'
 
 const HONEST = 4
 const HOSTILE = 62
@@ -31,7 +31,7 @@ beforeAll(async () => {
   controller = await live.serve()
   rows = new Database(`${live.dir}/berth.db`, { readonly: true })
   await Bun.write(`${live.dir}/honest.json`, JSON.stringify({ controller: live.url, nodes: honest() }))
-  const script = new URL('../../bench/agents.ts', import.meta.url).pathname
+  const script = new URL('../../../bench/agents.ts', import.meta.url).pathname
   agents = Bun.spawn([process.execPath, script, `${live.dir}/honest.json`, '0'], {
     stdin: 'ignore',
     stdout: 'ignore',

@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import type { Subprocess } from 'bun'
-import { emptyQcow2 } from '../support/guest.ts'
-import { receiver } from '../support/services/receiver.ts'
-import { type Installation, installation } from '../support/world/processes.ts'
-import { berth } from '../support/world/program.ts'
+import { emptyQcow2 } from '../../support/guest.ts'
+import { receiver } from '../../support/services/receiver.ts'
+import { type Installation, installation } from '../../support/world/processes.ts'
+import { berth } from '../../support/world/program.ts'
 
 const long = process.env['BERTH_LONG'] === '1'
 const kills = 20

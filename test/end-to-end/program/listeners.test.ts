@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { rawRequest, type Target } from '../support/raw-request.ts'
-import { selfSigned } from '../support/services/certificate.ts'
-import { type Installation, installation } from '../support/world/processes.ts'
-import { freePort } from '../support/world/program.ts'
+import { rawRequest, type Target } from '../../support/raw-request.ts'
+import { selfSigned } from '../../support/services/certificate.ts'
+import { type Installation, installation } from '../../support/world/processes.ts'
+import { freePort } from '../../support/world/program.ts'
 
 const certificates = mkdtempSync(`${tmpdir()}/berth-certificate-`)
 let certificate: Awaited<ReturnType<typeof selfSigned>>
@@ -137,7 +137,7 @@ describe('S59: built-in TLS', () => {
     const { id } = await encrypted.admin('locations.create', { name: 'Distrust' })
     const { NODE_EXTRA_CA_CERTS: _, ...env } = encrypted.env as Record<string, string>
     const { token: enrollment } = await encrypted.admin('nodes.enroll', { locationId: id })
-    const { berth } = await import('../support/world/program.ts')
+    const { berth } = await import('../../support/world/program.ts')
     const args = ['--controller', encrypted.url, '--token', enrollment, '--data-dir', `${encrypted.dir}/x`, '--fake']
     const { code, error } = await berth(['agent', 'enroll', ...args], env)
     expect([code === 0, error]).toEqual([false, expect.stringContaining('cannot be reached')])

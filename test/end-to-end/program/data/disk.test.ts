@@ -5,8 +5,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { emptyQcow2 } from '../../support/guest.ts'
-import { type Installation, installation } from '../../support/world/processes.ts'
+import { emptyQcow2 } from '../../../support/guest.ts'
+import { type Installation, installation } from '../../../support/world/processes.ts'
 
 const MB = 1 << 20
 const sh = (...command: string[]) => {

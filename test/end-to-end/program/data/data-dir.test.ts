@@ -3,8 +3,8 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { copyFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'
-import { type Installation, installation } from '../../support/world/processes.ts'
-import { berth, freePort } from '../../support/world/program.ts'
+import { type Installation, installation } from '../../../support/world/processes.ts'
+import { berth, freePort } from '../../../support/world/program.ts'
 
 let live: Installation
 beforeEach(async () => void (live = await installation()))
