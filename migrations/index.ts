@@ -87,6 +87,7 @@ import cpuModels from './0142_cpu_models.sql' with { type: 'text' }
 import movesAtATime from './0145_moves_at_a_time.sql' with { type: 'text' }
 import locationMoves from './0146_location_moves.sql' with { type: 'text' }
 import limitsOnTheWay from './0149_limits_on_the_way.sql' with { type: 'text' }
+import relocations from './0152_relocations.sql' with { type: 'text' }
 import kernelsOfDrains from './0156_kernels_of_drains.sql' with { type: 'text' }
 import pausedRollingDrains from './0157_paused_rolling_drains.sql' with { type: 'text' }
 
@@ -178,6 +179,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0145_moves_at_a_time', sql: movesAtATime },
   { name: '0146_location_moves', sql: locationMoves },
   { name: '0149_limits_on_the_way', sql: limitsOnTheWay },
+  { name: '0152_relocations', sql: relocations },
   { name: '0156_kernels_of_drains', sql: kernelsOfDrains },
   { name: '0157_paused_rolling_drains', sql: pausedRollingDrains },
 ]

@@ -24,6 +24,20 @@ beforeAll(async () => {
   // A move needs another node that routes the addresses.
   const spare = p.db.$client.query<{ id: string }, []>("SELECT id FROM nodes WHERE name = 'spare-01'").get()!
   p.attach(p.pool, spare.id)
+  // An owner moves a server only to a location that is offered.
+  const { id: helsinki } = await p.admin('POST', '/admin/node-groups', { name: 'Helsinki' })
+  const { id: nodeId } = p.addNode(helsinki, 'hel-01')
+  await p.admin('POST', '/admin/ip-pools', {
+    ...{ name: 'hel', network: '198.51.100.0/24', gateway: '198.51.100.1', nodeIds: [nodeId] },
+    ...{ first: '198.51.100.10', last: '198.51.100.12' },
+  })
+  await p.admin('PUT', `/admin/node-groups/${helsinki}/moves`, { locationIds: [p.location], offeredIds: [p.location] })
+  const { reseller } = p.people
+  await p.admin('PATCH', `/resellers/${reseller.id}`, { locationIds: [p.location, helsinki] })
+  await p.admin('POST', '/admin/servers', {
+    ...{ ...p.order, nodeGroupId: helsinki, ownerId: reseller.id, hostname: 'far01' },
+  })
+  await p.settle()
   // A top-up needs a limit to add to.
   for (const table of ['packages', 'servers']) p.db.$client.run(`UPDATE ${table} SET traffic_gb = 1000`)
   inEveryState = p.snapshot()

@@ -655,6 +655,13 @@ const ways: readonly Way[] = [
     otherwise: () => ({ [p.location]: 'validation_failed' }),
   },
   {
+    field: 'locations.allow-moves offeredIds',
+    who: () => of.staff,
+    path: () => `/admin/node-groups/${p.location}/moves`,
+    body: () => ({ locationIds: [there.elsewhere], offeredIds: [] }),
+    may: () => [there.elsewhere],
+  },
+  {
     field: 'drains.retry serverId',
     who: () => of.staff,
     path: () => `/admin/drains/${drain}/actions/retry`,
@@ -669,6 +676,23 @@ const ways: readonly Way[] = [
     body: () => ({ nodeIds: [there.nodes[1]] }),
     may: () => [p.node.id, there.near],
   },
+  ...(['customer', 'reseller'] as const).map((who) => ({
+    field: 'servers.relocate locationId',
+    who: () => of[who],
+    path: () => `/servers/${who === 'customer' ? server.customer : server.sibling}/actions/relocate`,
+    body() {
+      p.db.$client.run('INSERT OR REPLACE INTO location_moves (from_id, to_id, offered) VALUES (?, ?, 1)', [
+        p.location,
+        there.elsewhere,
+      ])
+      p.db.$client.run('INSERT OR IGNORE INTO reseller_locations (reseller_id, location_id) VALUES (?, ?)', [
+        of.reseller.id,
+        there.elsewhere,
+      ])
+      p.db.$client.run('INSERT OR IGNORE INTO pool_nodes (pool_id, node_id) VALUES (?, ?)', [p.pool, there.nodes[1]!])
+      return { locationId: there.elsewhere }
+    },
+  })),
 ]
 
 // ---------------------------------------------------------------- the fields

@@ -1,4 +1,4 @@
-import { second } from '../../kernel/db/clock.ts'
+import { minute, second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { cancelTransfer } from './cancel.ts'
@@ -19,6 +19,8 @@ import { moveOptions } from './options.ts'
 import { transferFigures } from './progress/figures.ts'
 import { timelineOfMoves } from './progress/timeline.ts'
 import { transferTarget } from './queries.ts'
+import { freeHeld, heldDays } from './readdressing/held.ts'
+import { mostADay, relocateServer, relocationOptions } from './readdressing/relocate.ts'
 import { tellOfReaddressing, transferNotices } from './readdressing/tell.ts'
 import { transferActions } from './states.ts'
 import { transfers } from './tables.ts'
@@ -77,6 +79,7 @@ const failures = {
 } as const
 
 const BEGIN_EVERY_MS = 2 * second
+const FREE_EVERY_MS = minute
 
 export const transfersFeature = feature({
   name: 'transfers',
@@ -102,12 +105,14 @@ export const transfersFeature = feature({
   services: ({ clock }) => ({ liveCopies: new LiveCopies(clock) }),
   takeCopied: ({ liveCopies }, jobId, copied) => liveCopies.take(jobId, copied),
   tables: [transfers],
-  settings: [atOnce, mostMbps],
+  settings: [atOnce, mostMbps, heldDays, mostADay],
   jobs: [moving, clearing],
   bringsBack: comesBack,
   operations: [
     moveServer,
     moveOptions,
+    relocateServer,
+    relocationOptions,
     listTransfers,
     exportTransfers,
     transferFigures,
@@ -136,6 +141,7 @@ export const transfersFeature = feature({
     { everyMs: BEGIN_EVERY_MS, words: 'beginning moves that wait', work: ({ db }) => beginWaiting(db) },
     { everyMs: BEGIN_EVERY_MS, words: 'beginning moves whose time has come', work: beginDue },
     { everyMs: TELL_LIMITS_EVERY_MS, words: 'telling nodes the changed limits of moves', work: tellLimits },
+    { everyMs: FREE_EVERY_MS, words: 'freeing addresses that were held after moves', work: freeHeld },
     { everyMs: RENEW_EVERY_MS, words: 'renewing the keys of moves', work: renewKeys },
   ],
 })

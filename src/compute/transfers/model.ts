@@ -9,6 +9,8 @@ import { emit } from '../../kernel/jobs/outbox.ts'
 import { jobFacts } from '../../kernel/jobs/queries.ts'
 import { inEvent, load } from '../server-records/model.ts'
 import { isWaitingForTime, type Transfer, transferById } from './queries.ts'
+import { changeOf } from './readdressing/addresses.ts'
+import { heldOf } from './readdressing/held.ts'
 import { transferModes, transferStates } from './tables.ts'
 
 export type { Transfer }
@@ -40,6 +42,15 @@ export const transferResponse = namedSchema('Transfer', {
   to: aNode,
   jobId: described(nullable(t.String()), 'Null where nothing had to be copied, and before its time.'),
   startedBy: t.Object({ id: t.String(), name: t.String() }),
+  byOwner: described(t.Boolean(), 'The owner of the server asked for it, or somebody who acts for the owner.'),
+  addresses: described(
+    nullable(t.Object({ removed: t.Array(t.String()), added: t.Array(t.String()) })),
+    'What it gives up and gets; null: it keeps its addresses, or has not begun yet.',
+  ),
+  addressesHeldUntil: described(
+    nullable(time),
+    'The addresses that it gave up are held for it until then: a move back gives them back. Null: they are not.',
+  ),
   maxMbps: described(nullable(t.Integer()), 'The limit of its copy in megabit per second; null: none.'),
   bytesTotal: described(t.Integer(), 'The data of its disks; their size, until the node has looked.'),
   bytesCopied: t.Integer(),
@@ -77,6 +88,9 @@ export function showTransfer({ tx, clock, liveCopies }: Showing, row: Transfer) 
     to: named(row.toNodeId),
     jobId: row.jobId,
     startedBy: row.startedBy,
+    byOwner: row.byOwner,
+    addresses: changeOf(tx, row),
+    addressesHeldUntil: row.heldUntil !== null && heldOf(tx, row.serverId)?.move.id === row.id ? iso(row.heldUntil) : null,
     maxMbps: row.maxMbps,
     bytesTotal: live?.totalBytes ?? row.bytesTotal,
     bytesCopied: live?.copiedBytes ?? row.bytesCopied,

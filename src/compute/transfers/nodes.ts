@@ -14,6 +14,7 @@ import { lackingRoute } from '../../network/ip-pools/given.ts'
 import type { Server } from '../server-records/model.ts'
 import { isEmpty } from './movable.ts'
 import { addressNeedOf, readdressObstacle } from './readdressing/addresses.ts'
+import { heldAddressesOn, heldOf } from './readdressing/held.ts'
 
 type Named = { nodeId: string; name: string; capacity: NodeCapacity | undefined }
 /** A node that takes it, with the pool for its disk and those for its extra volumes. */
@@ -25,12 +26,16 @@ export type FitNode = Named & {
   broken: string | undefined
   /** Its pools do not carry the server's addresses: the server gets others there. */
   newAddresses: boolean
+  /** Among these are addresses that the server had there before, and that are held for it. */
+  getsBack: boolean
 }
 type UnfitNode = Named & {
   disabledReason: string
   lacksAddress: boolean
   /** The rule of the server's group alone is in the way. */
   breaksGroup: boolean
+  /** Why it cannot be given other addresses anywhere. */
+  obstacle: string | undefined
 }
 export type JudgedNode = FitNode | UnfitNode
 export const fits = (node: JudgedNode): node is FitNode => node.disabledReason === undefined
@@ -82,9 +87,14 @@ function readdressing(tx: Db, nodes: Nodes, server: Server) {
     return fits(anew) ? anew : node
   }
 }
-/** The nodes of the locations to which its location allows moves. */
+/** The location where addresses are held for it. */
+const wayBack = (tx: Db, { id, locationId }: Server): string[] => {
+  const held = heldOf(tx, id)
+  return held && held.locationId !== locationId ? [held.locationId] : []
+}
+/** The nodes of the locations to which its location allows moves, and of the one that it can go back to. */
 const far = (tx: Db, nodes: Nodes, server: Server, isMeant: (id: string) => boolean): JudgedNode[] =>
-  movesFrom(tx, server.locationId)
+  [...new Set([...movesFrom(tx, server.locationId), ...wayBack(tx, server)])]
     .flatMap((locationId) => capacityIn(tx, locationId))
     .filter(({ id }) => isMeant(id))
     .map(judgeOf(tx, nodes, server, { newAddresses: true }))
@@ -92,9 +102,10 @@ const far = (tx: Db, nodes: Nodes, server: Server, isMeant: (id: string) => bool
 const unfit = (
   node: Named,
   disabledReason: string,
-  { lacksAddress = false, breaksGroup = false }: Partial<UnfitNode> = {},
-): UnfitNode => ({ ...node, disabledReason, lacksAddress, breaksGroup })
+  { lacksAddress = false, breaksGroup = false, obstacle }: Partial<UnfitNode> = {},
+): UnfitNode => ({ ...node, disabledReason, lacksAddress, breaksGroup, obstacle })
 
+type Back = ReturnType<typeof heldAddressesOn>
 type HowJudged = { planned?: Planned | undefined; newAddresses?: boolean }
 function judgeOf(tx: Db, nodes: Nodes, server: Server, { planned, newAddresses = false }: HowJudged) {
   const classOf = (pool: string) => poolSpaceOf(tx, { nodeId: server.nodeId, pool })?.class ?? null
@@ -106,12 +117,16 @@ function judgeOf(tx: Db, nodes: Nodes, server: Server, { planned, newAddresses =
   const hardware = isEmpty(server) ? undefined : server
   const brought = { storageClass: classOf(server.pool), spareDiskGb: 0, hardware, cpuModel: server.cpuModel, volumes }
   const obstacle = newAddresses ? readdressObstacle(tx, server) : undefined
-  const readdress = newAddresses ? addressNeedOf(tx, server.id) : undefined
-  const judge = judgeForMove(tx, server, { ...brought, readdress }, nodes, planned)
+  const judgeBy = (back: Back) => {
+    const readdress = newAddresses ? addressNeedOf(tx, server.id, back?.addresses) : undefined
+    return judgeForMove(tx, server, { ...brought, readdress }, nodes, planned)
+  }
+  const usually = judgeBy(undefined)
   return (capacity: NodeCapacity): JudgedNode => {
     const node = { nodeId: capacity.id, name: capacity.name, capacity }
-    if (obstacle !== undefined) return unfit(node, obstacle, { lacksAddress: true })
-    const there = judge(capacity)
+    if (obstacle !== undefined) return unfit(node, obstacle, { lacksAddress: true, obstacle })
+    const back = newAddresses ? heldAddressesOn(tx, server.id, capacity.id) : undefined
+    const there = (back ? judgeBy(back) : usually)(capacity)
     if ('disabledReason' in there)
       return unfit(node, there.disabledReason, {
         lacksAddress: !newAddresses && lackingRoute(tx, server.id, capacity.id) !== undefined,
@@ -119,6 +134,6 @@ function judgeOf(tx: Db, nodes: Nodes, server: Server, { planned, newAddresses =
       })
     if (hardware && managementAddressOf(tx, capacity.id) === undefined)
       return unfit(node, 'no address between the nodes')
-    return { ...node, disabledReason: undefined, newAddresses, ...there }
+    return { ...node, disabledReason: undefined, newAddresses, getsBack: back !== undefined, ...there }
   }
 }

@@ -1,5 +1,5 @@
 // The statements about transfers.
-import { and, desc, eq, gt, gte, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, gte, isNotNull, isNull, lt, lte, notInArray, or, type SQL, sql } from 'drizzle-orm'
 import { workloadReference } from '../../fleet/workloads/queries.ts'
 import type { TimelineSpan } from '../../fleet/workloads/timeline.ts'
 import { newest } from '../../kernel/api/list.ts'
@@ -101,6 +101,29 @@ const statements = prepared(({ $client }) => ({
      WHERE t.finished_at IS NULL AND ${jobReference.column('j', 'heldAt')} IS NOT NULL ORDER BY t.id`,
   ),
 }))
+/** The moves after which the addresses of this server, or of any, are held; the last one first. */
+export const movesThatHold = (tx: Db, serverId?: string): Transfer[] =>
+  tx
+    .select()
+    .from(transfers)
+    .where(and(isNotNull(transfers.heldUntil), serverId === undefined ? undefined : eq(transfers.serverId, serverId)))
+    .orderBy(desc(transfers.id))
+    .all()
+/** How often its owner has moved the server since then, without moves back and those that failed. */
+export const relocationsSince = (tx: Db, serverId: string, since: number): number =>
+  tx
+    .select({ n: sql<number>`count(*)` })
+    .from(transfers)
+    .where(
+      and(
+        eq(transfers.serverId, serverId),
+        eq(transfers.byOwner, true),
+        gt(transfers.createdAt, since),
+        notInArray(transfers.state, ['failed', 'cancelled']),
+        sql`json_extract(${transfers.readdressing}, '$.back') IS NULL`,
+      ),
+    )
+    .get()!.n
 /** How many transfers from or to the node have not ended, without those that wait for others. */
 export const transfersAtWorkOn = (tx: Db, nodeId: string): number => statements(tx).atWork.get(nodeId)!.n
 /** Those that wait until others of their nodes have ended, the oldest first. */

@@ -14,8 +14,11 @@ export type MoveRequest = {
   maxMbps: number | null
   readdress?: boolean
 }
-/** The ids of the addresses that a server gets by a move, and of those that it gives up. */
-export type Readdressing = { take: string[]; leave: string[] }
+/**
+ * The ids of the addresses that a server gets by a move, and of those that it gives up. `back`: the move that it takes
+ * back, whose old addresses are among those that it gets.
+ */
+export type Readdressing = { take: string[]; leave: string[]; back?: string }
 
 /** Moves of servers between nodes. Times in ms, amounts in bytes. */
 export const transfers = sqliteTable('transfers', {
@@ -51,6 +54,10 @@ export const transfers = sqliteTable('transfers', {
   asked: text({ mode: 'json' }).$type<MoveRequest>(),
   /** Null: it keeps its addresses. */
   readdressing: text({ mode: 'json' }).$type<Readdressing>(),
+  /** The owner of the server asked for it. */
+  byOwner: integer('by_owner', { mode: 'boolean' }).notNull().default(false),
+  /** The addresses that the server gave up are kept until then; null: they are not. */
+  heldUntil: integer('held_until'),
   finishedAt: integer('finished_at'),
 })
 export type Transfer = typeof transfers.$inferSelect

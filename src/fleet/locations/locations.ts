@@ -5,7 +5,7 @@ import { named } from '../../kernel/api/named.ts'
 import { described, fields, line, operation, see } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { location, locationResponse, showLocation } from './model.ts'
-import { allLocations, insertLocation, setMovesFrom, updateLocation } from './queries.ts'
+import { allLocations, insertLocation, offeredFrom, setMovesFrom, updateLocation } from './queries.ts'
 import { type Location, placements, reserveUnits } from './tables.ts'
 
 const placement = t.Enum([...placements])
@@ -107,28 +107,36 @@ export const allowMoves = operation({
   id: 'locations.allow-moves',
   method: 'PUT',
   path: '/admin/node-groups/{id}/moves',
-  summary: 'To which other locations staff may move the servers of this one; they get new addresses there',
+  summary: 'To which other locations the servers of this one may move, by staff or by their owners',
   access: { staff: ['nodes:write'] },
   on: location,
   body: fields({
     locationIds: described(
       t.Array(t.String({ minLength: 1, maxLength: 40 }), { maxItems: 100, uniqueItems: true }),
-      'In place of those that were allowed. The way back is allowed at the other location.',
+      'In place of those that were allowed: servers get new addresses there. The way back is allowed at the other ' +
+        'location.',
+    ),
+    offeredIds: t.Optional(
+      described(
+        t.Array(t.String({ minLength: 1, maxLength: 40 }), { maxItems: 100, uniqueItems: true }),
+        'Those of them that owners of servers may choose themselves; the others are for staff alone. Without it those ' +
+          'stay offered that were.',
+      ),
     ),
   }),
   response: locationResponse,
-  example: { locationIds: [] },
+  example: { locationIds: [], offeredIds: [] },
   run(call) {
     const { tx, actor, target, body } = call
     const field = 'locationIds'
     const to = body.locationIds.map((id) => see(tx, actor, location, id, field))
     if (to.some(({ id }) => id === target.id))
       throw invalid({ field, message: 'must not name the location itself: its servers move between its nodes anyway.' })
-    setMovesFrom(
-      tx,
-      target.id,
-      to.map(({ id }) => id),
-    )
+    const ids = to.map(({ id }) => id)
+    const wrong = body.offeredIds?.find((id) => !ids.includes(id))
+    if (wrong !== undefined)
+      throw invalid({ field: 'offeredIds', message: 'must name locations that are among `locationIds`.' })
+    setMovesFrom(tx, target.id, ids, body.offeredIds ?? offeredFrom(tx, target.id))
     return showLocation(call, target)
   },
 })

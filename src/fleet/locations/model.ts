@@ -5,7 +5,7 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import type { AppContext, Resource } from '../../kernel/api/operation.ts'
 import { described, namedSchema, nullable } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { allLocations, locationById, movesFrom } from './queries.ts'
+import { allLocations, locationById, movesFrom, movesInto, offeredFrom } from './queries.ts'
 import { type Location, placements, reserveUnits } from './tables.ts'
 
 export type { Location }
@@ -35,6 +35,8 @@ export const locationResponse = namedSchema('Location', {
   ),
   cpuModel: described(nullable(t.String()), 'The CPU model of new servers; null: all that their node has.'),
   movesTo: described(t.Array(t.String()), 'The ids of the locations to which its servers may move.'),
+  movesOffered: described(t.Array(t.String()), 'Those of them that owners of servers may choose themselves.'),
+  movesFrom: described(t.Array(t.String()), 'The ids of the locations whose servers may move here.'),
   nodes: t.Integer(),
   connectedNodes: t.Integer(),
   reconnectingNodes: described(t.Integer(), 'Connected until a moment ago; expected back within a minute.'),
@@ -52,7 +54,16 @@ export const locationResponse = namedSchema('Location', {
 /** The sums over the nodes of a location, as `locationResponse` has them. */
 export type LocationFigures = Omit<
   Static<typeof locationResponse>,
-  'id' | 'name' | 'placement' | 'open' | 'reserve' | 'reserveUnit' | 'cpuModel' | 'movesTo'
+  | 'id'
+  | 'name'
+  | 'placement'
+  | 'open'
+  | 'reserve'
+  | 'reserveUnit'
+  | 'cpuModel'
+  | 'movesTo'
+  | 'movesOffered'
+  | 'movesFrom'
 >
 type LocationContext = Pick<AppContext, 'nodes' | 'registry'> & { tx: Db; actor: Actor }
 
@@ -81,7 +92,12 @@ const none: LocationFigures = {
 export function showLocation(call: LocationContext, location: Location) {
   const { createdAt: _, ...shown } = location
   const [figures] = call.registry.features.flatMap(({ locationFigures }) => locationFigures?.(call, location) ?? [])
-  return { ...shown, movesTo: movesFrom(call.tx, shown.id), ...(figures ?? none) }
+  const moves = {
+    movesTo: movesFrom(call.tx, shown.id),
+    movesOffered: offeredFrom(call.tx, shown.id),
+    movesFrom: movesInto(call.tx, shown.id),
+  }
+  return { ...shown, ...moves, ...(figures ?? none) }
 }
 
 /** Every location as the API shows it, by name. */

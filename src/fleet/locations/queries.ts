@@ -1,4 +1,4 @@
-import { asc, eq } from 'drizzle-orm'
+import { and, asc, eq, type SQL } from 'drizzle-orm'
 import { patched } from '../../kernel/api/named.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
@@ -26,17 +26,26 @@ export const insertLocation = (tx: Tx, row: typeof locations.$inferInsert): Loca
 export const updateLocation = (tx: Tx, row: Location, given: Partial<Location>): Location =>
   patched(tx, locations, row, given)
 
-/** The ids of the locations to which servers may move from this one. */
-export const movesFrom = (tx: Db, fromId: string): string[] =>
+const idsOf = (tx: Db, end: 'fromId' | 'toId', where: SQL | undefined): string[] =>
   tx
-    .select({ toId: locationMoves.toId })
+    .select({ id: locationMoves[end] })
     .from(locationMoves)
-    .where(eq(locationMoves.fromId, fromId))
-    .orderBy(locationMoves.toId)
+    .where(where)
+    .orderBy(locationMoves[end])
     .all()
-    .map(({ toId }) => toId)
-/** Allows moves from this location to these, and to no other. */
-export function setMovesFrom(tx: Tx, fromId: string, toIds: readonly string[]) {
+    .map(({ id }) => id)
+/** The ids of the locations to which servers may move from this one. */
+export const movesFrom = (tx: Db, fromId: string): string[] => idsOf(tx, 'toId', eq(locationMoves.fromId, fromId))
+/** Those of them that owners of servers may choose themselves. */
+export const offeredFrom = (tx: Db, fromId: string): string[] =>
+  idsOf(tx, 'toId', and(eq(locationMoves.fromId, fromId), eq(locationMoves.offered, true)))
+/** The ids of the locations from which servers may move to this one. */
+export const movesInto = (tx: Db, toId: string): string[] => idsOf(tx, 'fromId', eq(locationMoves.toId, toId))
+/** Allows moves from this location to these, and to no other; owners may choose the offered ones. */
+export function setMovesFrom(tx: Tx, fromId: string, toIds: readonly string[], offeredIds: readonly string[]) {
   tx.delete(locationMoves).where(eq(locationMoves.fromId, fromId)).run()
-  for (const toId of toIds) tx.insert(locationMoves).values({ fromId, toId }).run()
+  for (const toId of toIds)
+    tx.insert(locationMoves)
+      .values({ fromId, toId, offered: offeredIds.includes(toId) })
+      .run()
 }

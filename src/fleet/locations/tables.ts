@@ -25,6 +25,11 @@ export type Location = typeof locations.$inferSelect
 /** Servers may move from the one to the other; they get new addresses there. */
 export const locationMoves = sqliteTable(
   'location_moves',
-  { fromId: text('from_id').notNull(), toId: text('to_id').notNull() },
+  {
+    fromId: text('from_id').notNull(),
+    toId: text('to_id').notNull(),
+    /** Owners of servers may choose it themselves. */
+    offered: integer({ mode: 'boolean' }).notNull().default(false),
+  },
   (t) => [primaryKey({ columns: [t.fromId, t.toId] })],
 )

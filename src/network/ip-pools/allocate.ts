@@ -81,13 +81,22 @@ const statements = prepared(({ $client }) => ({
   freeParked: $client.prepare(
     'UPDATE addresses SET reserved_for = NULL WHERE id = ? AND reserved_for = ? AND workload_id IS NULL',
   ),
+  keepFor: $client.prepare(
+    'UPDATE addresses SET reserved_for = ? WHERE id = ? AND reserved_for = ? AND workload_id IS NULL',
+  ),
   releaseOne: $client.prepare(
     'UPDATE addresses SET workload_id = NULL, is_primary = 0 WHERE id = ? AND workload_id = ? AND holder_id IS NULL',
   ),
 }))
 
-/** Addresses of a workload: a number of IPv4 addresses, and the length of one IPv6 prefix or null. */
-export type AddressNeed = { ipv4: number; ipv6Prefix: number | null }
+/**
+ * Addresses of a workload: a number of IPv4 addresses, and the length of one IPv6 prefix or null. `moreIpv6`: the
+ * lengths of further prefixes.
+ */
+export type AddressNeed = { ipv4: number; ipv6Prefix: number | null; moreIpv6?: readonly number[] | undefined }
+/** The length of each prefix. */
+const prefixesOf = ({ ipv6Prefix, moreIpv6 = [] }: AddressNeed): number[] =>
+  ipv6Prefix === null ? [...moreIpv6] : [ipv6Prefix, ...moreIpv6]
 
 /**
  * A lack, such as `no free IPv4 address`. `isAwaited`: there may be one when the nodes have reported that are awaited.
@@ -110,17 +119,30 @@ export function lackingAddresses(tx: Db, need: AddressNeed): (nodeId: string) =>
   }
 }
 
-function lackingAddress(tx: Db, nodeId: string, { ipv4, ipv6Prefix }: AddressNeed): AddressLack | undefined {
-  const { countFree, ipv6Pools, freed } = statements(tx)
+function lackingAddress(tx: Db, nodeId: string, need: AddressNeed): AddressLack | undefined {
+  const { ipv4 } = need
+  const { countFree } = statements(tx)
   const lack = (version: 4 | 6, words: string): AddressLack =>
     withholdsFor(tx, nodeId, version)
       ? { words: `no IPv${version} address before other nodes have reported`, isAwaited: true }
       : { words, isAwaited: false }
   if (ipv4 > 0 && countFree.get(nodeId, ipv4)!.n < ipv4)
     return lack(4, ipv4 === 1 ? 'no free IPv4 address' : `fewer than ${ipv4} free IPv4 addresses`)
-  if (ipv6Prefix === null) return undefined
-  const canGive = ipv6Pools.all(nodeId).some((pool) => freed.get(pool.id, ipv6Prefix) || cutFrom(tx, pool, ipv6Prefix))
-  return canGive ? undefined : lack(6, `no free IPv6 prefix of /${ipv6Prefix}`)
+  const lengths = prefixesOf(need)
+  const short = [...new Set(lengths)].find((length) => !hasPrefixes(tx, nodeId, length, lengths))
+  if (short === undefined) return undefined
+  const many = lengths.filter((length) => length === short).length
+  return lack(6, many === 1 ? `no free IPv6 prefix of /${short}` : `fewer than ${many} free IPv6 prefixes of /${short}`)
+}
+/** Can the pools of the node give as many prefixes of this length as the list has? */
+function hasPrefixes(tx: Db, nodeId: string, length: number, lengths: readonly number[]): boolean {
+  const { ipv6Pools, freed, freeOfLength } = statements(tx)
+  const pools = ipv6Pools.all(nodeId)
+  const many = lengths.filter((other) => other === length).length
+  if (many === 1) return pools.some((pool) => freed.get(pool.id, length) || cutFrom(tx, pool, length))
+  return (
+    pools.reduce((sum, pool) => sum + freeOfLength.get(pool.id, length)!.n + prefixesLeft(tx, pool, length), 0) >= many
+  )
 }
 
 /** The pools attached to a node, by version, in the order in which addresses are taken from them. */
@@ -318,18 +340,18 @@ export const isOwn = ({ holderId }: Pick<Address, 'holderId'>): boolean => holde
 export function reserveAddresses(
   tx: Tx,
   { workloadId, nodeId, reason }: { workloadId: string; nodeId: string; reason: string },
-  { ipv4, ipv6Prefix }: AddressNeed,
+  need: AddressNeed,
 ): string[] {
   const before = new Set(addressesOf(tx, workloadId).map(({ id }) => id))
-  takeIpv4(tx, workloadId, nodeId, ipv4, false)
-  if (ipv6Prefix !== null) takeIpv6(tx, workloadId, nodeId, ipv6Prefix, { isPrimary: false })
+  takeIpv4(tx, workloadId, nodeId, need.ipv4, false)
+  for (const length of prefixesOf(need)) takeIpv6(tx, workloadId, nodeId, length, { isPrimary: false })
   const taken = addressesOf(tx, workloadId).flatMap(({ id }) => (before.has(id) ? [] : [id]))
   for (const id of taken) statements(tx).park.run(reason, id, workloadId)
   return taken
 }
 /**
  * The workload has the addresses that were kept for it, and those that it had are kept instead. The first of each
- * version becomes its primary one. False: one of them was given to somebody else, and nothing is changed.
+ * version in `take` becomes its primary one. False: one of them was given to somebody else, and nothing is changed.
  */
 export function swapAddresses(
   tx: Tx,
@@ -340,11 +362,15 @@ export function swapAddresses(
   if (kept.length < take.length || kept.some((a) => a.reservedFor !== reason || a.workloadId !== null)) return false
   for (const id of leave) statements(tx).park.run(reason, id, workloadId)
   const seen = new Set<number>()
-  for (const { id, version } of kept) {
+  for (const { id, version } of kept.toSorted((a, b) => take.indexOf(a.id) - take.indexOf(b.id))) {
     statements(tx).unpark.run(workloadId, seen.has(version) ? 0 : 1, id, reason)
     seen.add(version)
   }
   return true
+}
+/** Those that are kept for the one reason are kept for the other. */
+export function keepFor(tx: Tx, ids: readonly string[], { from, to }: { from: string; to: string }) {
+  for (const id of ids) statements(tx).keepFor.run(to, id, from)
 }
 /** Frees those that are still kept for this reason. */
 export function freeReserved(tx: Tx, ids: readonly string[], reason: string) {

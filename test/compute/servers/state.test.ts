@@ -102,8 +102,8 @@ const whenSuspended = {
 
 /**
  * Floating addresses are pointed to servers by their own operation, snapshots are restored and deleted by theirs,
- * volumes need a package that has some, backups a target, moves a second node, and a CPU model is adopted for a whole
- * location: test/network/floating-ips, test/compute/snapshots, volumes, backups, transfers and cpu-baseline.
+ * volumes need a package that has some, backups a target, moves a second node or location, and a CPU model is adopted
+ * for a whole location: test/network/floating-ips, test/compute/snapshots, volumes, backups, transfers and cpu-baseline.
  */
 type Elsewhere =
   | 'floating_ip'
@@ -112,6 +112,7 @@ type Elsewhere =
   | `${'restore' | 'delete'}_${'snapshot' | 'backup'}`
   | 'backup'
   | 'move'
+  | 'relocate'
   | 'cpu_model'
 type Called = Exclude<Action, Elsewhere>
 const elsewhere: readonly string[] = [
@@ -124,6 +125,7 @@ const elsewhere: readonly string[] = [
   'restore_backup',
   'delete_backup',
   'move',
+  'relocate',
   'cpu_model',
 ] satisfies Elsewhere[]
 const called = actionNames.filter((action): action is Called => !elsewhere.includes(action))

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { move, nodeNamed, open as openPanel, order } from '../../compute/transfers/world.ts'
 import { launch, look, open, screens } from '../../support/browser.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 import { pagesFor } from '../../support/world/pages.ts'
 import { mustLookRight, titleOf } from '../../support/world/pages-on-screens.ts'
 import type { World } from '../../support/world/panel.ts'
@@ -96,11 +97,14 @@ test('a move to another location says that the addresses change, and waits for t
       await page.goto('/admin/node-groups')
       await page.getByRole('button', { name: 'Actions for Frankfurt' }).click()
       await page.getByRole('button', { name: 'Moves from' }).first().click()
-      const box = page.getByRole('dialog').getByLabel('Helsinki')
-      await box.check()
+      const boxes = page.getByRole('dialog').getByLabel('Helsinki')
+      for (const box of [boxes.first(), boxes.last()]) await box.check()
       const found = await look(page, `locations-moves-${screen.width}`)
       await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
       await page.getByText('Servers may move to Helsinki').waitFor({ state: 'attached' })
+      await page.getByRole('link', { name: 'Frankfurt' }).first().click()
+      await page.getByRole('cell', { name: 'Staff and owners' }).waitFor()
+      found.push(...(await look(page, `location-moves-${screen.width}`)))
       await page.goto(`${paths['third']}/move?nodeId=${nodeId}`)
       const submit = page.getByRole('button', { name: 'Move to hel-01' })
       await page.getByText('It gets new addresses.').waitFor()
@@ -157,5 +161,38 @@ test('a server is moved from its page by the keyboard, and Escape leads back', a
   } finally {
     await context.close()
     await staff.stop(true)
+  }
+})
+
+test('an owner reads what a move to another location changes, types the name, and the move begins', async () => {
+  const path = paths['third']!.replace('/admin', '')
+  for (const screen of [screens[0]!, screens[3]!]) {
+    const owner = pagesFor(p, p.customer)
+    const { page, context, complaints } = await open(browser, screen, owner.url.origin)
+    page.setDefaultTimeout(10_000)
+    try {
+      await page.goto(`${path}/settings`)
+      await page.getByRole('button', { name: 'Move to another location' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Move web03 to another location?' })
+      await dialog.getByText(/gets 1 IPv4 address instead/).waitFor()
+      const submit = dialog.getByRole('button', { name: 'Move' })
+      expect([await submit.isDisabled(), await dialog.getByLabel('Helsinki').isChecked()]).toEqual([true, true])
+      const found = await look(page, `relocate-${screen.width}`)
+      if (screen === screens[3]) {
+        await dialog.getByLabel('Type web03 to confirm').fill('web03')
+        await submit.click()
+        await page.getByText('The move of web03 has begun').waitFor()
+        const read = async () => (await p.call(p.customer, 'GET', `${path}/relocations`)).body
+        await eventually(async () => (await read()).locations[0].getsBack)
+        await page.goto(`${path}/settings`)
+        await page.getByRole('button', { name: 'Move to another location' }).click()
+        await page.getByText('Its former addresses are held for it until').waitFor()
+        found.push(...(await look(page, `relocate-back-${screen.width}`)))
+      }
+      expect([found, complaints]).toEqual([[], []])
+    } finally {
+      await context.close()
+      await owner.stop(true)
+    }
   }
 })

@@ -253,7 +253,7 @@ async function make(features: readonly Feature[]) {
 /** Rows of the tables that have many kinds of them. */
 const LIMITS: Readonly<Record<string, number>> = {
   accounts: 12,
-  servers: 12,
+  servers: 16,
   deliveries: 12,
   images: 12,
   addresses: 24,

@@ -39,6 +39,7 @@ export const refusedBy = (server: Server, action: keyof typeof unlisted): string
 const unlisted = {
   count_firewall: firewallActions.table.count_firewall,
   move: transferActions.table.move,
+  relocate: transferActions.table.relocate,
 } as const
 
 /** The consequences of a termination, for its dialog. */

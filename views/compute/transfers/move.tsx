@@ -107,10 +107,10 @@ function MoveDialog({ server: s, options }: Choosing) {
         <Tip title="What its owner notices:">{noticed(options, readdress)}</Tip>
         {readdress && (
           <>
-            <Tip warn title="It gets new addresses.">
-              They are kept for it from now on. The old ones stay in force until it switches over, and are free for
-              others when {options.from.name} is cleared. Its system gets the new ones at its start there: a Linux with
-              cloud-init. Its owner is told both by mail, now and at the end.
+            <Tip warn title={chosen.getsBack ? 'It gets its former addresses back.' : 'It gets new addresses.'}>
+              They are kept for it from now on. The old ones stay in force until it switches over, and are held for it
+              afterwards, so that it can go back. Its system gets the others at its start there. Its owner is told both
+              by mail, now and at the end.
             </Tip>
             <TypeToConfirm id="move-n" text={s.hostname} />
           </>
@@ -188,7 +188,7 @@ const How = () => {
 }
 
 /** The first row leaves the node to placement. `reason`: why it cannot be chosen. */
-type Row = { newAddresses: boolean } & Pick<
+type Row = { newAddresses: boolean; getsBack: boolean } & Pick<
   Node,
   'mode' | 'expectedSeconds' | 'expectedDowntimeMs' | 'reason' | 'note'
 > & {
@@ -210,6 +210,7 @@ function rowsOf({ chosen, nodes, location: own }: Options): Row[] {
         reason: best ? null : 'no node can take it',
         note: best?.note ?? null,
         newAddresses: false,
+        getsBack: false,
       },
       ...{ expectedSeconds: best?.expectedSeconds ?? null, expectedDowntimeMs: best?.expectedDowntimeMs ?? null },
     },
@@ -279,8 +280,8 @@ const columnsFor = (chosen: string | undefined): Column<Row>[] => [
     title: 'Note',
     kind: 'wide',
     width: 30,
-    cell: ({ reason, note, newAddresses }) =>
-      firstUpper(reason ?? note ?? (newAddresses ? 'new addresses: its owner is told' : '')),
+    cell: ({ reason, note, newAddresses, getsBack }) =>
+      firstUpper(reason ?? note ?? (getsBack ? 'its former addresses' : newAddresses ? 'new addresses' : '')),
   },
 ]
 const firstUpper = (words: string) => words.slice(0, 1).toUpperCase() + words.slice(1)

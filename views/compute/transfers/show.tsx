@@ -14,7 +14,7 @@ import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Copyable, Facts, Note, Section } from '../../components/section.tsx'
 import { Exact, howLong, Moment, span, Time } from '../../components/time.tsx'
-import { bytes } from '../../components/words.ts'
+import { bytes, list } from '../../components/words.ts'
 import { Rate } from './rate.tsx'
 import { downtime, duration, Flow, modeWords, TransferState } from './words.tsx'
 
@@ -75,10 +75,13 @@ function TransferPage({ of, progress }: Followed) {
   )
 }
 
-const About = ({ of: { from, to, startedBy, createdAt, id } }: Of) => (
+const About = ({ of: { from, to, startedBy, byOwner, createdAt, id } }: Of) => (
   <>
     <Flow from={from.name} to={to.name} />
-    <span>started by {startedBy.name}</span>
+    <span>
+      {byOwner ? 'asked for by' : 'started by'} {startedBy.name}
+      {byOwner && ', for its owner'}
+    </span>
     <span>
       <Time iso={createdAt} />
     </span>
@@ -114,6 +117,17 @@ const Actions = ({ of: transfer }: Of) => (
           />
         }
       />
+    )}
+    {transfer.addressesHeldUntil && (
+      <Link
+        class="btn"
+        to="/admin/servers/{id}/move"
+        params={{ id: transfer.server.id }}
+        query={{ nodeId: transfer.from.id }}
+      >
+        <Icon name="transfer" />
+        Move back
+      </Link>
     )}
     {transfer.cancellable && (
       <Action
@@ -304,6 +318,9 @@ const More = ({ of: transfer }: Of) => (
       of={[
         ['How', modeWords[transfer.mode]],
         ['Limit', transfer.maxMbps !== null && `${transfer.maxMbps.toLocaleString('en')} Mbit/s`],
+        ['Old addresses', transfer.addresses && list(transfer.addresses.removed)],
+        ['New addresses', transfer.addresses && list(transfer.addresses.added)],
+        ['Old ones held until', transfer.addressesHeldUntil && <Exact iso={transfer.addressesHeldUntil} />],
         [isWaiting(transfer) ? 'Begins' : 'Was to begin', transfer.startsAt && <Moment iso={transfer.startsAt} />],
         ['Began', transfer.beganAt && <Moment iso={transfer.beganAt} />],
         ['Ended', transfer.finishedAt && <Moment iso={transfer.finishedAt} />],

@@ -144,20 +144,34 @@ export const LocationMenu = ({ of: l, all = [] }: { of: Location; all?: readonly
     </Menu>
   ) : null
 
-const Moves = ({ of: l, all }: { of: Location; all: readonly Location[] }) => (
+const othersOf = ({ id: own }: Location, all: readonly Location[]) =>
+  all.filter(({ id }) => id !== own).map(({ id, name }) => ({ value: id, label: name }))
+/** Also on the page of the location. */
+export const Moves = ({ of: l, all, inMenu = true }: { of: Location; all: readonly Location[]; inMenu?: boolean }) => (
   <EditEntry
     op={allowMoves}
     of={l}
     label="Moves from"
+    inMenu={inMenu}
     fields={
-      <Checks
-        scope={`moves-${l.id}`}
-        name="locationIds"
-        label="Staff may move its servers to"
-        hint="It gets new addresses there, and its owner is told by mail before and after."
-        values={l.movesTo}
-        options={all.filter(({ id }) => id !== l.id).map(({ id, name }) => ({ value: id, label: name }))}
-      />
+      <>
+        <Checks
+          scope={`moves-${l.id}`}
+          name="locationIds"
+          label="Its servers may move to"
+          hint="They get new addresses there, and their owners are told by mail before and after."
+          values={l.movesTo}
+          options={othersOf(l, all)}
+        />
+        <Checks
+          scope={`moves-${l.id}`}
+          name="offeredIds"
+          label="Offered to owners"
+          hint="Of these, owners of servers choose the ticked ones themselves. The others are for staff alone."
+          values={l.movesOffered}
+          options={othersOf(l, all)}
+        />
+      </>
     }
   />
 )

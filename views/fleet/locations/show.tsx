@@ -1,7 +1,7 @@
 import { applyBalance, getBalance } from '../../../src/compute/balance/balance.ts'
 import { getBaseline } from '../../../src/compute/cpu-baseline/baseline.ts'
-import { getLocation } from '../../../src/fleet/locations/locations.ts'
-import { type Answers, ifAllowed, page } from '../../../src/kernel/web/page.ts'
+import { getLocation, listLocations } from '../../../src/fleet/locations/locations.ts'
+import { type Answers, ifAllowed, page, readingAll } from '../../../src/kernel/web/page.ts'
 import { Action } from '../../components/action.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
@@ -12,9 +12,9 @@ import { type Column, Table } from '../../components/table.tsx'
 import { bytes, count, gb, list, mb } from '../../components/words.ts'
 import { duration, modeWords } from '../../compute/transfers/words.tsx'
 import { CpuBaseline } from './cpu-baseline.tsx'
-import { LocationMenu, placementWords } from './list.tsx'
+import { LocationMenu, Moves, placementWords } from './list.tsx'
 
-const reads = { location: getLocation, balance: ifAllowed(getBalance), cpu: ifAllowed(getBaseline) }
+const reads = { location: getLocation, locations: readingAll(listLocations), balance: ifAllowed(getBalance), cpu: ifAllowed(getBaseline) }
 type Data = Answers<typeof reads>
 type Location = Data['location']
 type Balance = NonNullable<Data['balance']>
@@ -25,7 +25,7 @@ export const locationPage = page({
   reads,
   title: ({ location }) => location.name,
   nav: 'locations',
-  view: ({ location: l, balance, cpu }) => (
+  view: ({ location: l, locations, balance, cpu }) => (
     <>
       <Head
         title={l.name}
@@ -45,6 +45,7 @@ export const locationPage = page({
         <Section id="figures" title="Capacity" first>
           <Facts of={figures(l)} />
         </Section>
+        {locations.data.length > 1 && <Pairs of={l} all={locations.data} />}
         {balance && <Suggestions of={balance} />}
         {cpu && <CpuBaseline of={cpu} />}
       </Live>
@@ -61,6 +62,40 @@ const figures = (l: Location) =>
     ['Disk', `${gb(l.heldDiskGb)} of ${gb(l.diskGb)} allocated`],
     ['Free IPv4', l.freeIpv4.toLocaleString('en')],
   ] as const
+
+type Pair = { id: string; name: string; to: string; from: string }
+/** What is allowed between this location and each other one. */
+const Pairs = ({ of: l, all }: { of: Location; all: readonly Location[] }) => (
+  <Section
+    id="moves"
+    title="Moves to other locations"
+    words="A server that moves to another location gets new addresses there."
+    actions={<Moves of={l} all={all} inMenu={false} />}
+    flush
+  >
+    <Table label="Moves to other locations" rows={pairsOf(l, all)} idOf={({ id }) => id} columns={pairColumns} />
+  </Section>
+)
+const pairsOf = (l: Location, all: readonly Location[]): Pair[] =>
+  all
+    .filter(({ id }) => id !== l.id)
+    .map((other) => ({ id: other.id, name: other.name, to: allowed(l, other), from: allowed(other, l) }))
+const allowed = ({ movesTo, movesOffered }: Location, { id }: Pick<Location, 'id'>) =>
+  movesOffered.includes(id) ? 'Staff and owners' : movesTo.includes(id) ? 'Staff' : 'Nobody'
+const pairColumns: readonly Column<Pair>[] = [
+  {
+    title: 'Location',
+    kind: 'name',
+    width: 34,
+    cell: ({ id, name }) => (
+      <Link to="/admin/node-groups/{id}" params={{ id }}>
+        {name}
+      </Link>
+    ),
+  },
+  { title: 'Move there', kind: 'a', width: 33, cell: ({ to }) => to },
+  { title: 'Move here', kind: 'b', width: 33, cell: ({ from }) => from },
+]
 
 const downtimeOf = (moves: readonly Move[]) => moves.reduce((sum, move) => sum + move.expectedDowntimeMs, 0)
 

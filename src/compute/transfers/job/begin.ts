@@ -24,7 +24,7 @@ import { tell } from '../model.ts'
 import { mustBeMovable } from '../movable.ts'
 import { type FitNode, fits, judgeNodes } from '../nodes.ts'
 import { changeTransfer, insertTransfer, transferById, transfersAtWorkOn, waitingMoveOf } from '../queries.ts'
-import { freeOld, reserveFor, takeNew } from '../readdressing/addresses.ts'
+import { leaveOld, reserveFor, takeNew } from '../readdressing/addresses.ts'
 import { emitChange, tellPlanned } from '../readdressing/tell.ts'
 import type { Transfer } from '../tables.ts'
 import { holdThings } from './ending.ts'
@@ -38,8 +38,10 @@ type Choosing = Pick<AppContext, 'nodes'> & {
 }
 /**
  * `parentId`: the job of which the move is a part. `waiting`: a move whose time has come, which goes on in its record.
+ * `chosen`: the node, where it was judged before. `byOwner`: the owner of the server asks for it.
  */
-type Beginning = Choosing & Pick<AppContext, 'clock'> & { parentId?: string; waiting?: Transfer }
+type Beginning = Choosing &
+  Pick<AppContext, 'clock'> & { parentId?: string; waiting?: Transfer; chosen?: FitNode; byOwner?: boolean }
 
 /**
  * Chooses the node, holds what the server needs there, and starts the move; a server that waits for its setup has moved
@@ -85,7 +87,7 @@ function replaceWaiting(tx: Tx, serverId: string, now: number) {
 function plan(call: Beginning) {
   const { tx, actor, target, body, clock } = call
   mustBeMovable(tx, actor, target)
-  const chosen = chosenFor(call)
+  const chosen = call.chosen ?? chosenFor(call)
   const asked = { mode: body.mode ?? 'auto', maxMbps: body.maxMbps ?? undefined }
   const { changes, ...rest } = forecast(tx, target, {
     ...asked,
@@ -122,6 +124,8 @@ function plan(call: Beginning) {
     startsAt: null,
     asked: null,
     readdressing: null,
+    byOwner: call.byOwner === true,
+    heldUntil: null,
     finishedAt: null,
   }
   return { chosen, foreseen, planned }
@@ -197,7 +201,7 @@ function reassign(tx: Tx, target: Server, moved: Transfer, chosen: FitNode, now:
   changeTransfer(tx, moved.id, { state: 'finished', downtimeMs: 0, finishedAt: now })
   const row = transferById(tx, moved.id)!
   takeNew(tx, row)
-  freeOld(tx, row)
+  leaveOld(tx, row, now)
   emitChange(tx, now, row)
   tell(tx, now, transferById(tx, moved.id)!, { type: 'transfer.finished', downtimeMs: 0 })
 }

@@ -9,7 +9,7 @@ import { forwardSaga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { load, serverKind } from '../../server-records/model.ts'
 import { transferById } from '../queries.ts'
-import { freeOld } from '../readdressing/addresses.ts'
+import { leaveOld } from '../readdressing/addresses.ts'
 import { isLost, spreadNetworks } from './ending.ts'
 import type { Disk } from './plan.ts'
 
@@ -80,7 +80,7 @@ export const clearing = forwardSaga<Clearing>('clear_move')
   })
   .record('close', 'Giving back what it held', {
     do: (tx, { input: { serverId, from, transferId }, now, log }) => {
-      freeOld(tx, transferById(tx, transferId)!)
+      leaveOld(tx, transferById(tx, transferId)!, now)
       if (isLost(tx, serverId))
         log(
           'The host machine to which it moved is lost. The disks that it left here are kept: they are the only copy.',

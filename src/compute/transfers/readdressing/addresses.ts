@@ -1,5 +1,6 @@
 // A server that moves to a node whose pools do not carry its addresses gets others there. They are kept for it from the
-// beginning of the move on; its own stay in force until its home changes, and are kept until its old node is cleared.
+// beginning of the move on; its own stay in force until its home changes, and are kept until its old node is cleared,
+// and for some days longer (held.ts).
 
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import {
@@ -9,6 +10,7 @@ import {
   freeReserved,
   type HeldAddress,
   isOwn,
+  keepFor,
   reserveAddresses,
   swapAddresses,
 } from '../../../network/ip-pools/allocate.ts'
@@ -17,14 +19,17 @@ import type { Server } from '../../server-records/model.ts'
 import { hasNetworkSeed } from '../../server-vm/seed.ts'
 import { floatingOn, isEmpty } from '../movable.ts'
 import type { Readdressing, Transfer } from '../tables.ts'
+import { heldAddressesOn, heldReason, hold, holdAgain } from './held.ts'
 
-/** As many addresses as it has of its own, and a prefix as long as its own. */
-export function addressNeedOf(tx: Db, serverId: string): AddressNeed {
+/** As many addresses as it has of its own, and prefixes as long as its own, beside those that it gets back. */
+export function addressNeedOf(tx: Db, serverId: string, back: readonly HeldAddress[] = []): AddressNeed {
   const own = addressesOf(tx, serverId).filter(isOwn)
-  return {
-    ipv4: own.filter(({ version }) => version === 4).length,
-    ipv6Prefix: own.find(({ version }) => version === 6)?.prefixLength ?? null,
-  }
+  const ipv4 = (of: readonly HeldAddress[]) => of.filter(({ version }) => version === 4).length
+  const lengths = own.flatMap(({ version, prefixLength }) => (version === 6 ? [prefixLength] : []))
+  for (const { version, prefixLength } of back)
+    if (version === 6) lengths.splice(lengths.indexOf(prefixLength), 1)
+  const [ipv6Prefix = null, ...moreIpv6] = lengths
+  return { ipv4: ipv4(own) - ipv4(back), ipv6Prefix, moreIpv6 }
 }
 
 /** Why the server cannot be given other addresses by a move, in words behind the name of a node. */
@@ -34,8 +39,6 @@ export function readdressObstacle(tx: Db, server: Server): string | undefined {
     return `${there}, and its floating addresses stay in its location: unassign them first`
   if (membershipsOf(tx, server.id).length)
     return `${there}, and its private networks stay in its location: take it out of them first`
-  if (addressesOf(tx, server.id).filter((a) => isOwn(a) && a.version === 6).length > 1)
-    return `${there}, and it has more than one IPv6 prefix: remove the others first`
   if (isEmpty(server)) return undefined
   if (server.os !== 'linux' || !hasNetworkSeed(server)) return `${there}, which a move can tell Linux alone`
   return undefined
@@ -44,12 +47,20 @@ export function readdressObstacle(tx: Db, server: Server): string | undefined {
 /** Names one move in the list of addresses of a pool. */
 const reasonOf = ({ id }: Pick<Transfer, 'id'>) => `Move ${id}`
 
-/** Keeps addresses of the node for the server. Throws `no_addresses`. */
+/**
+ * Keeps addresses of the node for the server: those that it had there before, as far as they are held for it, and new
+ * ones. Throws `no_addresses`.
+ */
 export function reserveFor(tx: Tx, moved: Pick<Transfer, 'id' | 'serverId' | 'toNodeId'>): Readdressing {
   const { serverId: workloadId, toNodeId: nodeId } = moved
   const leave = addressesOf(tx, workloadId).flatMap((a) => (isOwn(a) ? [a.id] : []))
   const of = { workloadId, nodeId, reason: reasonOf(moved) }
-  return { take: reserveAddresses(tx, of, addressNeedOf(tx, workloadId)), leave }
+  const held = heldAddressesOn(tx, workloadId, nodeId)
+  if (!held) return { take: reserveAddresses(tx, of, addressNeedOf(tx, workloadId)), leave }
+  const back = held.addresses.map(({ id }) => id)
+  keepFor(tx, back, { from: heldReason(held.move), to: of.reason })
+  const added = reserveAddresses(tx, of, addressNeedOf(tx, workloadId, held.addresses))
+  return { take: [...back, ...added], leave, back: held.move.id }
 }
 
 type Moved = Pick<Transfer, 'id' | 'serverId' | 'readdressing'>
@@ -61,18 +72,27 @@ export const heldThere = (tx: Db, { serverId, readdressing }: Moved): HeldAddres
 export const takeNew = (tx: Tx, { serverId: workloadId, readdressing, ...moved }: Moved): boolean =>
   !readdressing || swapAddresses(tx, { workloadId, reason: reasonOf(moved) }, readdressing)
 /** Its old addresses are in force again, and the new ones are free. */
-export function takeOld(tx: Tx, { serverId: workloadId, readdressing, ...moved }: Moved) {
+export function takeOld(tx: Tx, moved: Moved) {
+  const { serverId: workloadId, readdressing } = moved
   if (!readdressing) return
   const { take, leave } = readdressing
   swapAddresses(tx, { workloadId, reason: reasonOf(moved) }, { take: leave, leave: take })
+  freeNew(tx, moved)
+}
+/** Of a move that did not come to its end. What was held before is held again. */
+export function freeNew(tx: Tx, { readdressing, ...moved }: Moved) {
+  if (!readdressing) return
+  const { take, back } = readdressing
+  if (back !== undefined) holdAgain(tx, back, take, reasonOf(moved))
   freeReserved(tx, take, reasonOf(moved))
 }
-/** Of a move that did not come to its end. */
-export const freeNew = (tx: Tx, { readdressing, ...moved }: Moved) =>
-  freeReserved(tx, readdressing?.take ?? [], reasonOf(moved))
-/** Of a move that did, once its old node knows nothing of them any more. */
+/** Of a move that did, where nobody can come back to them. */
 export const freeOld = (tx: Tx, { readdressing, ...moved }: Moved) =>
   freeReserved(tx, readdressing?.leave ?? [], reasonOf(moved))
+/** Of a move that did, once its old node knows nothing of them any more: they are held for some days. */
+export function leaveOld(tx: Tx, moved: Transfer, now: number) {
+  if (moved.readdressing) hold(tx, moved, reasonOf(moved), now)
+}
 
 /** The addresses of both sides as people read them; those that are deleted meanwhile are left out. */
 export function changeOf(tx: Db, { readdressing }: Pick<Transfer, 'readdressing'>) {

@@ -8,11 +8,13 @@ import type { Tx } from '../../../kernel/db/open.ts'
 import type { EmittedEvent } from '../../../kernel/jobs/emitted-event.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import type { MailContext } from '../../../kernel/mail/mail.ts'
-import { list } from '../../../kernel/words.ts'
+import { settingValue } from '../../../kernel/setting.ts'
+import { count, list } from '../../../kernel/words.ts'
 import { inEvent, load } from '../../server-records/model.ts'
 import { transferById } from '../queries.ts'
 import type { Transfer } from '../tables.ts'
 import { changeOf } from './addresses.ts'
+import { heldDays } from './held.ts'
 
 export const transferNotices = {
   server_readdressed: {
@@ -22,8 +24,16 @@ export const transferNotices = {
   },
 } as const satisfies Record<string, NoticeDeclaration>
 
+/** `Your provider moves` or `Pat moves`. */
+const mover = ({ byOwner, startedBy }: Transfer) => `${byOwner ? startedBy.name : 'Your provider'} moves`
 type Words = { subject: string; paragraphs: string[] }
 const CHANGE = 'Change what names the old addresses, such as DNS records, firewalls and licences.'
+
+const keptWords = (tx: Tx) => {
+  const days = settingValue(tx, heldDays)
+  const held = `They are held for ${count(days, 'day', 'days')}, in which a move back gives them back.`
+  return `It does not have them any more.${days ? ` ${held}` : ''}`
+}
 
 /** `2026-11-23 14:05 UTC` */
 const minuteOf = (at: number) => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
@@ -61,16 +71,16 @@ export function tellOfReaddressing(tx: Tx, app: MailContext, { type, data }: Emi
     tellOwner(tx, app, moved, (host, place) => ({
       subject: `${host} moves to ${place} and gets new addresses`,
       paragraphs: [
-        `Your provider moves ${host} to ${place} now. Its disks are copied first; then it is off for a while, and ` +
+        `${mover(moved)} ${host} to ${place} now. Its disks are copied first; then it is off for a while, and ` +
           'starts with its new addresses.',
         ...[old, next, CHANGE],
-        'Names in reverse DNS do not come along: set them again after the move.',
+        'Its plan and price stay. Names in reverse DNS do not come along: set them again after the move.',
       ],
     }))
   else if (type === 'transfer.finished')
     tellOwner(tx, app, moved, (host, place) => ({
       subject: `${host} is in ${place} and has new addresses`,
-      paragraphs: [`The move of ${host} to ${place} has ended.`, next, `${old} They are not yours any more.`, CHANGE],
+      paragraphs: [`The move of ${host} to ${place} has ended.`, next, `${old} ${keptWords(tx)}`, CHANGE],
     }))
   else
     tellOwner(tx, app, moved, (host, place) => ({

@@ -13,6 +13,7 @@ import { labelServer } from '../../../../src/compute/servers/settings/labels.ts'
 import { renameServer } from '../../../../src/compute/servers/settings/name.ts'
 import { setProtection } from '../../../../src/compute/servers/settings/protection.ts'
 import { setRestartPolicy } from '../../../../src/compute/servers/settings/restart-policy.ts'
+import { relocationOptions } from '../../../../src/compute/transfers/readdressing/relocate.ts'
 import { getResellerAccount } from '../../../../src/identity/resellers/own.ts'
 import { inviteMember } from '../../../../src/identity/team/invite.ts'
 import { type Answers, allIfAllowed, ifAllowed, reading } from '../../../../src/kernel/web/page.ts'
@@ -28,6 +29,7 @@ import { InviteFields } from '../../../identity/team/fields.tsx'
 import { AlertSettings } from '../../../platform/alerts/settings.tsx'
 import { GroupOfServer } from '../../placement-groups/of-server.tsx'
 import { MoveServer } from '../../transfers/move.tsx'
+import { Relocate } from '../../transfers/relocate.tsx'
 import { BillingService, Rename, RestartPolicy } from '../../workloads/settings.tsx'
 import { Setting } from '../../workloads/settings-entry.tsx'
 import {
@@ -57,6 +59,7 @@ const reads = {
   scripts: ownScripts,
   reinstallation: ifAllowed(reinstallOptions),
   packages: allIfAllowed(listPackages),
+  relocation: ifAllowed(relocationOptions),
   hardware: getHardware,
   isos: allIfAllowed(listIsos),
   terms: ifAllowed(getResellerAccount),
@@ -114,6 +117,7 @@ const Settings = (data: InArea) => (
     <Protection server={data.server} />
     <GroupOfServer server={data.server} groups={data.groups} area={data.area} />
     {data.area === '/admin' && <ChangeOwner server={data.server} />}
+    <Relocate server={data.server} options={data.relocation} />
     {data.area === '/admin' && <MoveServer server={data.server} />}
     <Suspend server={data.server} />
     {data.images && data.server.status !== 'pending_setup' && <Reinstall {...data} />}
