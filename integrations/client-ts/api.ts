@@ -1924,6 +1924,10 @@ export type Location = {
   cpuModel: string | null
   /** The ids of the locations to which its servers may move. */
   movesTo: (string)[]
+  /** Those of them that owners of servers may choose themselves. */
+  movesOffered: (string)[]
+  /** The ids of the locations whose servers may move here. */
+  movesFrom: (string)[]
   nodes: number
   connectedNodes: number
   /** Connected until a moment ago; expected back within a minute. */
@@ -2067,8 +2071,10 @@ export type MoveOption = {
   reason: string | null
   /** What speaks against it, such as the soft rule of a placement group. */
   note: string | null
-  /** It gets new addresses there: `readdress` allows that. */
+  /** It gets other addresses there: `readdress` allows that. */
   newAddresses: boolean
+  /** Among these are addresses that it had there before, and that are held for it. */
+  getsBack: boolean
   /** Of its memory that is held now. */
   memoryPercent: number | null
   memoryPercentAfter: number | null
@@ -2805,6 +2811,50 @@ export type ReinstallOptions = {
   neededGb: number
   /** So many snapshots are deleted with the disk. */
   snapshots: number
+}
+
+export type RelocationOption = {
+  location: LocationReference
+  possible: boolean
+  /** Why it is not possible now. */
+  reason: string | null
+  /** It gets back the addresses that it had there. */
+  getsBack: boolean
+  /** Until then these addresses are held for it. */
+  heldUntil: string | null
+  /** How long the move takes at most; null: it is not possible. */
+  expectedSeconds: number | null
+  /** How long its system is off for it. */
+  expectedDowntimeMs: number | null
+}
+
+export type RelocationOptions = {
+  location: LocationReference
+  /** Why it cannot be moved anywhere now, and what to do; null: it can. */
+  notPossible: string | null
+  /** So many IPv4 addresses take the place of those that it has. */
+  newIpv4: number
+  /** The lengths of the IPv6 prefixes that take the place of its own. */
+  newIpv6: (number)[]
+  /** How often it can still be moved in these 24 hours; a move back does not count. */
+  left: number
+  /** Empty: no move is offered. */
+  locations: (RelocationOption)[]
+}
+
+export type RelocationStarted = {
+  /** Null where nothing is installed: it is moved at once. */
+  jobId: string | null
+  serverId: string
+  location: LocationReference
+  /** The addresses that are kept for it, and in force when the move switches. */
+  added: (string)[]
+  /** Those that it gives up then. */
+  removed: (string)[]
+  /** How long the move takes at most; null: it is not possible. */
+  expectedSeconds: number | null
+  /** How long its system is off for it. */
+  expectedDowntimeMs: number | null
 }
 
 export type Replica = {
@@ -3612,6 +3662,15 @@ export type Transfer = {
     id: string
     name: string
   }
+  /** The owner of the server asked for it, or somebody who acts for the owner. */
+  byOwner: boolean
+  /** What it gives up and gets; null: it keeps its addresses, or has not begun yet. */
+  addresses: {
+    removed: (string)[]
+    added: (string)[]
+  } | null
+  /** The addresses that it gave up are held for it until then: a move back gives them back. Null: they are not. */
+  addressesHeldUntil: string | null
   /** The limit of its copy in megabit per second; null: none. */
   maxMbps: number | null
   /** The data of its disks; their size, until the node has looked. */
@@ -5394,12 +5453,14 @@ export interface Operations {
       state: "queued" | "running" | "succeeded" | "failed"
     }
   }
-  /** To which other locations staff may move the servers of this one; they get new addresses there */
+  /** To which other locations the servers of this one may move, by staff or by their owners */
   'locations.allow-moves': {
     path: { id: string }
     body: {
-      /** In place of those that were allowed. The way back is allowed at the other location. */
+      /** In place of those that were allowed: servers get new addresses there. The way back is allowed at the other location. */
       locationIds: (string)[]
+      /** Those of them that owners of servers may choose themselves; the others are for staff alone. Without it those stay offered that were. */
+      offeredIds?: (string)[]
     }
     result: Location
   }
@@ -6795,6 +6856,19 @@ export interface Operations {
     path: { id: string }
     result: ReinstallOptions
   }
+  /** Move a server to another location that is offered: it is shut down for it, and gets new addresses */
+  'servers.relocate': {
+    path: { id: string }
+    body: {
+      locationId: string
+    }
+    result: RelocationStarted
+  }
+  /** To which other locations the owner of a server may move it, and what that changes */
+  'servers.relocation-options': {
+    path: { id: string }
+    result: RelocationOptions
+  }
   /** Take an extra address from a server; it is free again when neither guest nor node has it */
   'servers.remove-address': {
     path: { id: string; addressId: string }
@@ -8095,6 +8169,8 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'servers.protection': ['PUT', '/servers/{id}/protection', false],
   'servers.reinstall': ['POST', '/servers/{id}/actions/reinstall', true],
   'servers.reinstall-options': ['GET', '/servers/{id}/reinstall-options', false],
+  'servers.relocate': ['POST', '/servers/{id}/actions/relocate', true],
+  'servers.relocation-options': ['GET', '/servers/{id}/relocations', false],
   'servers.remove-address': ['DELETE', '/servers/{id}/ips/{addressId}', true],
   'servers.remove-firewall-rule': ['DELETE', '/servers/{id}/firewall/rules/{ruleId}', false],
   'servers.rename': ['PATCH', '/servers/{id}/name', false],

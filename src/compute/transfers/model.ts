@@ -90,7 +90,8 @@ export function showTransfer({ tx, clock, liveCopies }: Showing, row: Transfer) 
     startedBy: row.startedBy,
     byOwner: row.byOwner,
     addresses: changeOf(tx, row),
-    addressesHeldUntil: row.heldUntil !== null && heldOf(tx, row.serverId)?.move.id === row.id ? iso(row.heldUntil) : null,
+    addressesHeldUntil:
+      row.heldUntil !== null && heldOf(tx, row.serverId)?.move.id === row.id ? iso(row.heldUntil) : null,
     maxMbps: row.maxMbps,
     bytesTotal: live?.totalBytes ?? row.bytesTotal,
     bytesCopied: live?.copiedBytes ?? row.bytesCopied,

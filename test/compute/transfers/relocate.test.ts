@@ -129,7 +129,10 @@ test('a server goes back to the addresses that are held for it, as often as that
   const id = await order(p)
   await relocated(p, id)
   const back = await options(p, id)
-  expect([back.left, back.locations]).toMatchObject([0, [{ possible: true, getsBack: true, heldUntil: expect.any(String) }]])
+  expect([back.left, back.locations]).toMatchObject([
+    0,
+    [{ possible: true, getsBack: true, heldUntil: expect.any(String) }],
+  ])
   expect((await relocated(p, id, p.location)).added).toEqual([OLD])
   expect([held(p, id), kept(p)]).toEqual([[OLD], [NEW]])
   expect((await p.admin('GET', `/servers/${id}`)).location.name).toBe('Frankfurt')
@@ -217,7 +220,9 @@ test('a server with several addresses and prefixes gets as many others, and its 
   ])
   expect(kept(p)).toEqual(before)
   // One less on the way back: of the held ones it gets its first.
-  const extra = (await p.admin('GET', `/servers/${id}/ips`)).data.find((a: any) => a.kind === 'extra' && a.version === 4)
+  const extra = (await p.admin('GET', `/servers/${id}/ips`)).data.find(
+    (a: any) => a.kind === 'extra' && a.version === 4,
+  )
   await p.admin('DELETE', `/servers/${id}/ips/${extra.id}`)
   await p.settle()
   await relocated(p, id, p.location)
@@ -293,7 +298,11 @@ test('the owner, who has its care or manages it may ask for it, and nobody else'
   for (const { id } of [reseller, rival])
     await p.admin('PATCH', `/resellers/${id}`, { packageIds: [p.pack], locationIds: [p.location] })
   const [owner, sibling] = [p.account('customer', 'Olga', reseller.id), p.account('customer', 'Sam', reseller.id)]
-  const friends = { view: p.account('customer', 'V'), operate: p.account('customer', 'O'), manage: p.account('customer', 'M') }
+  const friends = {
+    view: p.account('customer', 'V'),
+    operate: p.account('customer', 'O'),
+    manage: p.account('customer', 'M'),
+  }
   const { serverId: id } = await p.admin('POST', '/admin/servers', { ...p.order, ownerId: owner.id, nodeId: p.node.id })
   await p.settle()
   for (const [role, friend] of Object.entries(friends)) await share(p, owner, friend, role as keyof typeof friends, id)

@@ -14,7 +14,12 @@ import { duration, modeWords } from '../../compute/transfers/words.tsx'
 import { CpuBaseline } from './cpu-baseline.tsx'
 import { LocationMenu, Moves, placementWords } from './list.tsx'
 
-const reads = { location: getLocation, locations: readingAll(listLocations), balance: ifAllowed(getBalance), cpu: ifAllowed(getBaseline) }
+const reads = {
+  location: getLocation,
+  locations: readingAll(listLocations),
+  balance: ifAllowed(getBalance),
+  cpu: ifAllowed(getBaseline),
+}
 type Data = Answers<typeof reads>
 type Location = Data['location']
 type Balance = NonNullable<Data['balance']>

@@ -26,8 +26,7 @@ export function addressNeedOf(tx: Db, serverId: string, back: readonly HeldAddre
   const own = addressesOf(tx, serverId).filter(isOwn)
   const ipv4 = (of: readonly HeldAddress[]) => of.filter(({ version }) => version === 4).length
   const lengths = own.flatMap(({ version, prefixLength }) => (version === 6 ? [prefixLength] : []))
-  for (const { version, prefixLength } of back)
-    if (version === 6) lengths.splice(lengths.indexOf(prefixLength), 1)
+  for (const { version, prefixLength } of back) if (version === 6) lengths.splice(lengths.indexOf(prefixLength), 1)
   const [ipv6Prefix = null, ...moreIpv6] = lengths
   return { ipv4: ipv4(own) - ipv4(back), ipv6Prefix, moreIpv6 }
 }

@@ -72,7 +72,7 @@ export const relocationOptions = operation({
   access: forOwners('servers:read'),
   on: server,
   response: namedSchema('RelocationOptions', {
-    location: described(locationReferred, 'Where it is.'),
+    location: locationReferred,
     notPossible: described(nullable(t.String()), 'Why it cannot be moved anywhere now, and what to do; null: it can.'),
     newIpv4: described(t.Integer(), 'So many IPv4 addresses take the place of those that it has.'),
     newIpv6: described(t.Array(t.Integer()), 'The lengths of the IPv6 prefixes that take the place of its own.'),
@@ -119,7 +119,7 @@ export const relocateServer = operation({
   response: namedSchema('RelocationStarted', {
     jobId: described(nullable(t.String()), 'Null where nothing is installed: it is moved at once.'),
     serverId: t.String(),
-    location: described(locationReferred, 'Where it goes.'),
+    location: locationReferred,
     added: described(t.Array(t.String()), 'The addresses that are kept for it, and in force when the move switches.'),
     removed: described(t.Array(t.String()), 'Those that it gives up then.'),
     ...times,
@@ -145,8 +145,7 @@ export const relocateServer = operation({
     const { tx, actor, target, body, clock } = call
     mustBeRelocatable(tx, actor, target)
     const where = offeredTo(tx, target).find(({ id }) => id === body.locationId)
-    if (!where)
-      throw invalid({ field: 'locationId', message: 'must be a location to which this server may be moved.' })
+    if (!where) throw invalid({ field: 'locationId', message: 'must be a location to which this server may be moved.' })
     if (where.heldUntil === null && leftToday(tx, target.id, clock()) <= 0)
       throw new ApiError(
         'limit_reached',
