@@ -89,7 +89,7 @@ export function heldOf(tx: Db, serverId: string) {
 /** Those of them that it would get back on this node: at most as many as it has now. Undefined: none. */
 export function heldAddressesOn(tx: Db, serverId: string, nodeId: string) {
   const held = heldOf(tx, serverId)
-  if (!held || !held.addresses.every(({ poolId }) => nodeIdsOf(tx, poolId).includes(nodeId))) return undefined
+  if (!held?.addresses.every(({ poolId }) => nodeIdsOf(tx, poolId).includes(nodeId))) return undefined
   const kindOf = ({ version, prefixLength }: HeldAddress) => (version === 4 ? '4' : `6/${prefixLength}`)
   const left = addressesOf(tx, serverId).filter(isOwn).map(kindOf)
   const addresses = held.addresses.filter((a) => {
