@@ -119,8 +119,8 @@ export const allowMoves = operation({
     offeredIds: t.Optional(
       described(
         t.Array(t.String({ minLength: 1, maxLength: 40 }), { maxItems: 100, uniqueItems: true }),
-        'Those of them that owners of servers may choose themselves; the others are for staff alone. Without it those ' +
-          'stay offered that were.',
+        'Those of them that owners of servers may choose themselves; the others are for staff alone. Without it ' +
+          'those stay offered that were.',
       ),
     ),
   }),

@@ -103,7 +103,8 @@ const whenSuspended = {
 /**
  * Floating addresses are pointed to servers by their own operation, snapshots are restored and deleted by theirs,
  * volumes need a package that has some, backups a target, moves a second node or location, and a CPU model is adopted
- * for a whole location: test/network/floating-ips, test/compute/snapshots, volumes, backups, transfers and cpu-baseline.
+ * for a whole location: test/network/floating-ips, test/compute/snapshots, volumes, backups, transfers and
+ * cpu-baseline.
  */
 type Elsewhere =
   | 'floating_ip'

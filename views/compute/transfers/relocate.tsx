@@ -25,7 +25,7 @@ export const Relocate = ({ server: s, options }: Props) =>
         title={`Move ${s.hostname} to another location?`}
         submit="Move"
         done={`The move of ${s.hostname} has begun`}
-        disabledReason={whyNot(s, options)}
+        disabledReason={disabledReason(s, options)}
         confirm={{ type: s.hostname, keep: 'Leave it', consequences: consequencesOf(s, options) }}
         fields={
           <Radios
@@ -37,7 +37,7 @@ export const Relocate = ({ server: s, options }: Props) =>
               value: one.location.id,
               label: one.location.name,
               hint: hintOf(one),
-              why: whyNotThere(one, options),
+              why: refusalThere(one, options),
             }))}
           />
         }
@@ -49,14 +49,14 @@ export const Relocate = ({ server: s, options }: Props) =>
 const isUsedUp = ({ heldUntil }: Destination, { left }: Options) => heldUntil === null && left === 0
 const choicesIn = (options: Options) => options.locations.filter((one) => !isUsedUp(one, options))
 const TOMORROW = 'It was moved today already. Try again tomorrow.'
-const whyNotThere = (one: Destination, options: Options) =>
+const refusalThere = (one: Destination, options: Options) =>
   one.reason ?? (isUsedUp(one, options) ? TOMORROW : undefined)
-const whyNot = (s: Server, options: Options): string | undefined =>
+const disabledReason = (s: Server, options: Options): string | undefined =>
   s.job
     ? 'A job is working on it. Wait until it has ended.'
     : (refusedBy(s, 'relocate') ??
       options.notPossible ??
-      (choicesIn(options).some(({ possible }) => possible) ? undefined : whyNotThere(options.locations[0]!, options)))
+      (choicesIn(options).some(({ possible }) => possible) ? undefined : refusalThere(options.locations[0]!, options)))
 
 const hintOf = ({ possible, expectedSeconds, expectedDowntimeMs, heldUntil }: Destination) => (
   <>

@@ -69,7 +69,7 @@ const figures = (l: Location) =>
   ] as const
 
 type Pair = { id: string; name: string; to: string; from: string }
-/** What is allowed between this location and each other one. */
+/** The moves that are allowed between this location and each other one. */
 const Pairs = ({ of: l, all }: { of: Location; all: readonly Location[] }) => (
   <Section
     id="moves"

@@ -174,7 +174,7 @@ export const relocateServer = operation({
 
 /** `heldUntil`: it goes back there, to the addresses that are held for it. */
 type Destination = { id: string; heldUntil: number | null }
-/** What the operator offers, and the way back of a move for which the owner has asked. */
+/** The offers of the operator, and the way back of a move for which the owner has asked. */
 function offeredTo(tx: Db, target: Server): Destination[] {
   const held = heldOf(tx, target.id)
   const back = held?.move.byOwner && held.locationId !== target.locationId ? held : undefined
