@@ -64,7 +64,7 @@ export type RecordStep = {
   words: string
   do(tx: Tx, ctx: any): unknown
   undo?(tx: Tx, ctx: any): void
-  undoAtOnce?: true
+  undoAtOnce?: boolean
   losesData?: true
   /** From the note of this step on the job only goes forward. */
   pivot?: true
@@ -122,6 +122,11 @@ export type SagaOptions = {
    * stay half recorded. Without it the job that supersedes it stops it where it is.
    */
   neverStops?: true
+  /**
+   * Its commands go to another node than the job's own, too. The undo of each of its record steps then says by
+   * `undoAtOnce` whether it waits for that node.
+   */
+  twoNodes?: true
   /** `interactive` (the default) for what takes seconds, `build` for making a system, `bulk` for backups and copies. */
   lane?: Lane
   /**
@@ -175,8 +180,9 @@ export class Saga<I = any, O = any, L = any, W extends Way = any> {
 
   /**
    * `words` is what the person reads while it happens. `undoAtOnce`: the undo does not depend on what later steps left
-   * on a node, so it also runs when the rest of the undo has to wait for a node that is away. In a job of two nodes
-   * every undo that touches the subject has it: without it the undo may run when the job holds nothing any more.
+   * on a node, so it also runs when the rest of the undo has to wait for a node that is away. In a saga of two nodes
+   * every undo says it, and one that touches the subject with true: with false it may run when the job holds nothing
+   * any more, so it gives back only what is held for the leftovers there.
    * `losesData`: when it answers something, data of the subject is gone for good from here on, also when the job fails
    * and is undone.
    */
@@ -186,7 +192,7 @@ export class Saga<I = any, O = any, L = any, W extends Way = any> {
     step: {
       do(tx: Tx, ctx: Ctx<Read<W, I>, O>): T
       undo?: Undo<W, (tx: Tx, ctx: Ctx<Stored<I>, Made<O, N, T, L>>) => void>
-      undoAtOnce?: Undo<W, true>
+      undoAtOnce?: Undo<W, boolean>
       losesData?: true
     },
   ): Saga<I, O & Record<N, T>, L, W> {
@@ -291,6 +297,8 @@ export class Saga<I = any, O = any, L = any, W extends Way = any> {
 
   private with(step: Step): Saga<any, any, any, any> {
     if (this.steps.some(({ name }) => name === step.name)) throw new Error(`${this.kind} has two steps ${step.name}`)
+    if (this.options.twoNodes && step.kind === 'record' && step.undo && step.undoAtOnce === undefined)
+      throw new Error(`${this.kind} is of two nodes: the undo of ${step.name} must say undoAtOnce, true or false`)
     return new Saga(this.kind, this.options, this.onlyForward, [...this.steps, step])
   }
 }

@@ -103,6 +103,8 @@ function queue(
   starter: Starter,
   parentId: string | null,
 ): string {
+  if (otherNodeId && !saga.options.twoNodes && !saga.onlyForward)
+    throw new Error(`${saga.kind} involves a second node, and does not say twoNodes`)
   const id = newId('job')
   insertJob(tx, {
     id,

@@ -9,8 +9,8 @@ const workload = `srv_${'0'.repeat(26)}`
 const look = (nodeId: string) => nodeCommand(nodeId, 'vm.look', { workload })
 
 const undone: string[] = []
-const moving = saga<{ nodeId: string }>('move')
-  .record('plan', 'Planning', { do: () => {}, undo: () => void undone.push('plan') })
+const moving = saga<{ nodeId: string }>('move', { twoNodes: true })
+  .record('plan', 'Planning', { do: () => {}, undo: () => void undone.push('plan'), undoAtOnce: false })
   .record('begin', 'Beginning', { do: () => {}, undo: () => void undone.push('begin'), undoAtOnce: true })
   .command('stop', 'Stopping it', { do: () => look('a'), undo: () => look('a') })
   .command('receive', 'Making its disk', { do: () => look('b'), undo: () => look('b') })
@@ -141,4 +141,27 @@ test('a job without a node of its own keeps its lock until all is undone', async
   await answered(e, 'a')
   await answered(e, 'a')
   expect(e.job(id)).toMatchObject({ state: 'failed', undoNodeId: 'b', holds: 'x' })
+})
+
+describe('a saga of two nodes', () => {
+  test('says of each undo of its record whether it waits for the other node, or does not load', () => {
+    const plan = { do: () => {}, undo: () => {} }
+    expect(() => saga('move', { twoNodes: true }).record('plan', 'Planning', plan)).toThrow(
+      'move is of two nodes: the undo of plan must say undoAtOnce, true or false',
+    )
+    for (const undoAtOnce of [true, false])
+      expect(saga('move', { twoNodes: true }).record('plan', 'Planning', { ...plan, undoAtOnce }).steps).toHaveLength(1)
+  })
+  test('says that it is one: no other job has a second node, nor does on another one what it may undo', async () => {
+    undone.length = 0
+    const silent = saga<{ nodeId: string }>('copy')
+      .record('plan', 'Planning', { do: () => {}, undo: () => void undone.push('plan') })
+      .command('receive', 'Making its disk', { do: () => look('b'), undo: () => look('b') })
+    const e = engine([silent])
+    expect(() => e.start(silent, 'a', { otherNodeId: 'b' })).toThrow('copy involves a second node')
+    const id = e.start(silent, 'a')
+    await answered(e, 'b')
+    expect(ended(e)).toEqual(['receive/undo'])
+    expect([e.job(id), undone]).toMatchObject([{ state: 'failed', errorCode: 'internal_error' }, ['plan']])
+  })
 })

@@ -35,10 +35,11 @@ function makeWorld(failure: Failure, db: Db) {
     db.$client.run(sql)
     if (fails(name, false)) throw new Error('injected')
   }
-  const moving = saga<Input>('move', { lane: 'bulk', neverStops: true })
+  const moving = saga<Input>('move', { lane: 'bulk', neverStops: true, twoNodes: true })
     .record('plan', 'Planning', {
       do: record('plan', 'UPDATE home SET moving = 1'),
       undo: () => void db.$client.run('UPDATE home SET moving = 0'),
+      undoAtOnce: false,
     })
     .command('receive', 'Making room', { do: ({ input }) => look(input.to), undo: ({ input }) => look(input.to) })
     .command('stop', 'Stopping it', { do: ({ input }) => look(input.from), undo: ({ input }) => look(input.from) })

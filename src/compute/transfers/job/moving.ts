@@ -85,6 +85,7 @@ const attached = (
 ) => disk && nodeCommand(nodeId, name, { workload: serverId, volume: disk.to })
 
 export const moving = saga<Moving>('move', {
+  twoNodes: true,
   lane: 'bulk',
   cancelWith: 'servers:move',
   neverStops: true,
@@ -102,6 +103,7 @@ export const moving = saga<Moving>('move', {
       releaseThings(tx, serverId, jobId)
       ended(tx, transferId, { error, now })
     },
+    undoAtOnce: false,
   })
   .record('begin', 'Beginning', {
     do: (tx, { input: { transferId }, now }) => {
@@ -256,6 +258,7 @@ export const moving = saga<Moving>('move', {
         throw new CommandFailed('address_taken', 'An address that was kept for it was given to somebody else.')
     },
     undo: (tx, { input }) => takeOld(tx, transferById(tx, input.transferId)!),
+    undoAtOnce: true,
   })
   .pivotCommand('hand-over', 'Handing it over', {
     // Where the other node is away, it runs on where it was.

@@ -15,7 +15,7 @@ import {
 } from '../saga.ts'
 import { startChild } from '../start.ts'
 import type { Job } from '../tables.ts'
-import { type At, again, type Execution, type Going, isInterruption } from './execution.ts'
+import { type At, again, type Execution, type Going, isElsewhere, isInterruption } from './execution.ts'
 
 /** Ends a step's forward way without being its failure. */
 class StopAsked extends Error {}
@@ -30,6 +30,7 @@ const MOST_SENDS = 3
 
 /** `i`: the place of the step. `onlyForward`: the job is past its pivot. */
 type Try = { i: number; tries: number; onlyForward: boolean }
+type Sending = Omit<Try, 'i'> & { at: At }
 
 export class Forward {
   constructor(private execution: Execution) {}
@@ -77,7 +78,7 @@ export class Forward {
     const at = { stepN: i + 1, stepName: step.words, progress: Math.round((i / saga.steps.length) * 100) }
     this.execution.failpoint(`${job.kind}/${step.name}:before`)
     if (step.kind === 'record') await this.takeRecord(going, step, at, tries)
-    else if (step.kind === 'command') await this.takeCommand(going, step, at, tries, onlyForward)
+    else if (step.kind === 'command') await this.takeCommand(going, saga, step, { at, tries, onlyForward })
     else if (step.kind === 'external') await this.takeExternal(going, step, at, tries)
     else await this.takeJobs(going, step, at, tries)
     this.execution.failpoint(`${job.kind}/${step.name}:noted`)
@@ -99,9 +100,11 @@ export class Forward {
     going.noted[step.name] = { state: 'done', output: asStored(output) }
   }
 
-  private async takeCommand(going: Going, step: CommandStep, at: At, tries: number, onlyForward: boolean) {
+  private async takeCommand(going: Going, { options }: Saga, step: CommandStep, { at, tries, onlyForward }: Sending) {
     const { job } = going
     const nodeCommand = step.do(this.execution.ctx(job, going.noted), this.execution.source)
+    if (nodeCommand && step.undo && !options.twoNodes && isElsewhere(job, nodeCommand.nodeId))
+      throw new Error(`${job.kind} sends ${step.name} to another node than its own, and does not say twoNodes`)
     if (!nodeCommand && !step.pivot) return this.carryDone(going, step, null, false)
     await this.noteStarted(going, step, at, tries, nodeCommand?.nodeId)
     if (!nodeCommand) return this.carryDone(going, step, null, false)

@@ -19,7 +19,7 @@ import { box, boxById, boxKind, jobOf, plan, started, volumeOf } from './box.ts'
 
 type Moving = { boxId: string; from: string; to: string; pool: string; image: ImageSource }
 
-export const moving = saga<Moving>('move-box')
+export const moving = saga<Moving>('move-box', { twoNodes: true })
   .record('open', 'Holding its place', {
     do: (tx, { input: { boxId, to, pool }, now }) => {
       const target = boxById(tx, boxId)!
@@ -27,6 +27,7 @@ export const moving = saga<Moving>('move-box')
       return plan(tx, { ...target, nodeId: to, pool })
     },
     undo: (tx, { input: { boxId, to }, now }) => closeStay(tx, boxId, to, now),
+    undoAtOnce: false,
   })
   .command('image', 'Fetching the image', { do: ({ input }) => nodeCommand(input.to, 'image.ensure', input.image) })
   .command('disk', 'Making its disk', {
@@ -46,10 +47,6 @@ export const moving = saga<Moving>('move-box')
     do: ({ input }) => nodeCommand(input.from, 'vm.stop', { workload: input.boxId, graceSeconds: 0 }),
     undo: ({ input }) => nodeCommand(input.from, 'vm.start', { workload: input.boxId }),
   })
-  .command('start', 'Starting it', {
-    do: ({ input }) => nodeCommand(input.to, 'vm.start', { workload: input.boxId }),
-    undo: ({ input }) => nodeCommand(input.to, 'vm.stop', { workload: input.boxId, graceSeconds: 0 }),
-  })
   .pivot('switch', 'Changing its home', {
     do: (tx, { input: { boxId, from, to }, now }) => {
       const volume = volumeOf(boxById(tx, boxId)!)
@@ -58,6 +55,10 @@ export const moving = saga<Moving>('move-box')
       const about = { by: system, title: 'Clear what a box left behind', nodeId: from, now }
       startJob(tx, clearing, { boxId, nodeId: from, volume }, { ...about, subject: { type: boxKind.kind, id: boxId } })
     },
+  })
+  // Behind the point of no return: an undo could not stop it on a node that is away, and would start it where it was.
+  .command('start', 'Starting it', {
+    do: ({ input }) => nodeCommand(input.to, 'vm.start', { workload: input.boxId }),
   })
 const nodeHome = ({ id, locationId }: { id: string; locationId: string }) => ({ nodeId: id, locationId })
 
