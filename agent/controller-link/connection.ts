@@ -492,8 +492,8 @@ const waitAfter = (code: number): number | undefined =>
 function explain(error: unknown): number | undefined {
   if (error instanceof Refused && error.status === 401) {
     const why = error.has(DECLARED_LOST)
-      ? 'this node was declared lost, so it runs nothing; enroll it again as a new node'
-      : 'this node was removed or its credential revoked; enroll again with a new token'
+      ? 'this node was declared lost or removed, so it runs nothing; enroll it again as a new node'
+      : 'the controller does not know this node, or its credential was revoked; enroll again with a new token'
     log('error', why, { code: error.code })
     return REVOKED_RETRY_MS
   }

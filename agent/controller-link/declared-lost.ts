@@ -1,4 +1,5 @@
-// A node that its controller has declared lost stops everything: its servers may run elsewhere by now.
+// A node that its controller has declared lost, or removed, stops everything: its servers may run elsewhere by now, and
+// their addresses may be those of others.
 
 import { parseCommand } from '../commands/index.ts'
 import { wordsOf } from '../failure.ts'
@@ -24,13 +25,13 @@ export async function stopAll(host: Host, inTurn: (workload: string, work: () =>
     running.map(({ id, stop }) =>
       inTurn(id, async () => {
         await parseCommand(stop, { workload: id, graceSeconds: GRACE_SECONDS }).work(host)
-        log('warning', 'a workload was stopped, because this node was declared lost', { workload: id })
+        log('warning', 'a workload was stopped, because this node was declared lost or removed', { workload: id })
       }),
     ),
   )
   for (const each of [vms, containers, ...stopped])
     if (each.status === 'rejected')
-      log('error', 'a workload of this node, which was declared lost, cannot be stopped yet', {
+      log('error', 'a workload of this node, which was declared lost or removed, cannot be stopped yet', {
         error: wordsOf(each.reason),
       })
 }

@@ -228,8 +228,8 @@ export const EnrollResponse = t.Object({ nodeId: line(60), name: line(253) })
 export type EnrollResponse = Static<typeof EnrollResponse>
 
 /**
- * 401 when the node was removed or its key revoked; 426 for another protocol, with what to update. With this code, and
- * the epoch of the controller in its details, the node was declared lost: it stops what runs on it.
+ * 401 when the node is not known or its key revoked; 426 for another protocol, with what to update. With this code, and
+ * the epoch of the controller in its details, the node was declared lost or removed: it stops what runs on it.
  */
 export const DECLARED_LOST = 'node_declared_lost'
 export const ChallengeRequest = t.Object({ nodeId: line(60), protocol })

@@ -192,8 +192,8 @@ export class AgentEndpoints {
     mustSpeakOurs(asked.protocol)
     if (!this.known(asked.nodeId)) {
       this.signInThrottle.take(`challenge ${address}`)
-      const isLost = (nodeById(this.deps.db, asked.nodeId)?.lostAt ?? null) !== null
-      throw isLost ? declaredLost(this.deps.db) : notKnown()
+      const node = nodeById(this.deps.db, asked.nodeId)
+      throw node && isGone(node) ? gone(this.deps.db, node) : notKnown()
     }
     return this.challenges.issue(asked.nodeId)
   }
@@ -263,15 +263,21 @@ function openEnrollment(tx: Db, token: string, now: number) {
 const notKnown = () =>
   new ApiError(
     'node_not_known',
-    'This node is not known here: it was removed, or its credential was revoked. Enroll it again with a new token.',
+    'This node is not known here: it is of another controller, or its credential was revoked. Enroll it again with a ' +
+      'new token.',
   )
 
-/** Also of a node that was removed since: it stops what may run elsewhere by now. The epoch as in a welcome. */
-const declaredLost = (db: Db) =>
+/**
+ * Of a node that was declared lost or removed: it stops what runs on it, which may run elsewhere by now, and whose
+ * addresses may be those of others. The epoch as in a welcome.
+ */
+const gone = (db: Db, { lostAt }: Node) =>
   new ApiError(
     DECLARED_LOST,
-    'This node was declared lost, so everything on it has failed here. It stops what runs on it. Enroll the machine ' +
-      'as a new node.',
+    (lostAt === null
+      ? 'This node was removed, and so was everything on it.'
+      : 'This node was declared lost, so everything on it has failed here.') +
+      ' It stops what runs on it. Enroll the machine as a new node.',
     { epoch: epochOf(db) },
   )
 

@@ -33,12 +33,12 @@ const errors = {
   },
   node_not_known: {
     status: 401,
-    when: 'The node was removed, its credential was revoked, or it belongs to another controller.',
+    when: 'The credential of the node was revoked, or it belongs to another controller.',
     remedy: 'Enroll it again.',
   },
   node_declared_lost: {
     status: 401,
-    when: 'The node was declared lost, and its agent came back: it stops everything that runs there.',
+    when: 'The node was declared lost or removed, and its agent came back: it stops everything that runs there.',
     remedy: 'Enroll the machine as a new node.',
   },
   challenge_expired: {

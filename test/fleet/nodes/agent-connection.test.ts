@@ -6,11 +6,13 @@ import { tmpdir } from 'node:os'
 import {
   agentHeaders,
   agentPaths,
+  DECLARED_LOST,
   type Facts,
   PROTOCOL,
   signedText,
   successorText,
 } from '../../../agent/protocol/wire.ts'
+import { epochOf } from '../../../src/kernel/nodes/epoch.ts'
 import { VERSION } from '../../../src/kernel/version.ts'
 import { smallOrderKeys } from '../../support/small-order.ts'
 import { type Panel, panel } from '../../support/world/panel.ts'
@@ -370,16 +372,16 @@ describe('a node proves itself', () => {
     expect([status, body.error.code]).toEqual([426, 'protocol_mismatch'])
     expect(body.error.message).toContain('Update the agent')
   })
-  test('and one that never was gets no nonce, in the words for one that was removed', async () => {
+  test('and one that never was gets no nonce, in the words for one whose credential was revoked', async () => {
     const node = await enrolled()
-    await p.admin('DELETE', `/admin/nodes/${node.nodeId}`)
-    const [removed, never] = [
+    await p.admin('POST', `/admin/nodes/${node.nodeId}/actions/revoke-credential`)
+    const [revoked, never] = [
       await post(agentPaths.challenge, { nodeId: node.nodeId, protocol: 1 }),
       await post(agentPaths.challenge, { nodeId: `nod_${'0'.repeat(26)}`, protocol: 1 }),
     ]
-    expect([removed.status, removed.body.error.code]).toEqual([401, 'node_not_known'])
-    expect(never.body).toEqual(removed.body)
-    expect(removed.body.error.message).toContain('Enroll it again')
+    expect([revoked.status, revoked.body.error.code]).toEqual([401, 'node_not_known'])
+    expect(never.body).toEqual(revoked.body)
+    expect(revoked.body.error.message).toContain('Enroll it again')
   })
 })
 
@@ -457,8 +459,14 @@ describe('a node that is removed', () => {
     expect(await closed).toBe(4401)
     expect(performance.now() - began).toBeLessThan(1000)
     expect(await knock(headers(node, nonce))).toBe('401 node_not_known')
-    expect((await post(agentPaths.challenge, { nodeId: node.nodeId, protocol: PROTOCOL })).status).toBe(401)
     expect((await p.call(p.staff(), 'GET', `/admin/nodes/${node.nodeId}`)).body.error.code).toBe('node_not_found')
+  })
+  test('hears in place of a challenge that it stops all that runs on it, as its addresses may be free', async () => {
+    const node = await enrolled()
+    await p.admin('DELETE', `/admin/nodes/${node.nodeId}`)
+    const { status, body } = await post(agentPaths.challenge, { nodeId: node.nodeId, protocol: PROTOCOL })
+    expect([status, body.error.code, body.error.details]).toEqual([401, DECLARED_LOST, { epoch: epochOf(p.db) }])
+    expect(body.error.message).toStartWith('This node was removed, and so was everything on it. It stops what runs')
   })
   test('that never heard of it can enroll again, as another node, under its old name', async () => {
     const { body } = await enroll(await newToken({ name: 'again' }))

@@ -162,6 +162,22 @@ describe('removing a node', () => {
     expect([addresses(p), p.events().at(-1)]).toEqual([0, 'server.terminated'])
     expect((await p.call(p.owner, 'GET', p.path)).status).toBe(404)
   })
+  test('with its workloads: when it comes back it hears that it stops them, and it did not before', async () => {
+    using p = await away()
+    const challenge = async () => {
+      const reply = await p.controller.router.fetch(
+        new Request('http://localhost/agent/v1/challenge', {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ nodeId: p.node.id, protocol: 1 }),
+        }),
+      )
+      return [reply.status, ((await reply.json()) as any).error?.code]
+    }
+    expect(await challenge()).toEqual([200, undefined])
+    await removeAll(p)
+    expect(await challenge()).toEqual([401, 'node_declared_lost'])
+  })
   test('403: with its workloads only somebody who may terminate them', async () => {
     using p = await away()
     const who = p.staff(['nodes.read', 'nodes.write', 'servers.see_all'])

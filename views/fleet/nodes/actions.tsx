@@ -277,6 +277,8 @@ const RemoveWithServers = ({ node: n, servers, volumes }: EndProps) =>
         consequences: [
           n.servers > 0 &&
             `These servers are terminated, and their addresses become free: ${namesOf({ node: n, servers })}.`,
+          n.servers > 0 &&
+            'Switch the machine off first. Servers that run on it are stopped only when it reaches the controller.',
           volumesLost(volumes),
           'Berth cannot restore any of their data.',
           'Beyond the limit of the brake terminations and extra volumes wait for a second person, as does the node.',
@@ -306,6 +308,7 @@ const Remove = ({ node: n, volumes }: NodeProps & { volumes: number }) => (
       keep: 'Keep node',
       consequences: [
         'Its credential is revoked immediately, and its agent cannot connect with it again.',
+        'It stops whatever server it still runs, such as one that the records do not have.',
         'It is detached from every address pool. All owners are told by mail.',
         'What is on its disks stays there. To use it again, enroll it again.',
       ],
