@@ -1,8 +1,11 @@
 // The controller's end of the nodes: their sockets, their reports, the jobs that command them.
+import type { CommandName } from '../../../agent/protocol/wire.ts'
 import { connectedBefore, isGoneNode, nodeById } from '../../fleet/node-records/queries.ts'
 import { Reports } from '../../fleet/nodes/report.ts'
 import { kindsByName } from '../../fleet/workloads/kind.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
+import { CommandFailed } from '../../kernel/jobs/failures.ts'
+import type { Nodes } from '../../kernel/jobs/runner/execution.ts'
 import { Runner } from '../../kernel/jobs/runner/runner.ts'
 import { log } from '../../kernel/log.ts'
 import { Hub } from '../../kernel/nodes/hub.ts'
@@ -45,7 +48,7 @@ export function connectNodes(base: Base, app: () => AppContext, pauseMs?: (tries
     db,
     sagas: base.registry.jobs,
     failures: base.registry.failures,
-    nodes: hub,
+    nodes: startingOnce(hub, reports, nameOf),
     clock,
     secrets: base.secrets,
     services: app,
@@ -54,6 +57,25 @@ export function connectNodes(base: Base, app: () => AppContext, pauseMs?: (tries
     tell: (level, message, about) => log[level](message, { ...about, node: nameOf(about['nodeId']) }),
   })
   return { hub, runner, reports, misconduct, nameOf }
+}
+
+/** The commands after which a workload runs. */
+const starting: ReadonlySet<CommandName> = new Set<CommandName>(['vm.start', 'container.start'])
+
+/** The nodes as jobs command them: nothing is started while another node runs it. */
+function startingOnce(hub: Hub, { elsewhere }: Reports, nameOf: (nodeId: string) => string | undefined): Nodes {
+  return {
+    send(key, command) {
+      const { workload } = command.input as { workload?: string }
+      const other = workload && starting.has(command.name) ? elsewhere.nodeOf(workload) : undefined
+      if (other === undefined || other === command.nodeId) return hub.send(key, command)
+      const where = `It runs on ${nameOf(other) ?? other}, and the records say that it is on another node`
+      return Promise.reject(new CommandFailed('runs_elsewhere', `${where}: two nodes never run it.`))
+    },
+    drop: (key, error) => hub.drop(key, error),
+    state: hub.state,
+    awaySince: hub.awaySince,
+  }
 }
 
 /** Reports go to the features that take them. */
@@ -90,6 +112,7 @@ export function nodesOf({ hub, runner, reports, misconduct }: NodeSide): AppCont
     contactVersion: () => hub.contactVersion + reports.contactVersion,
     heartbeat: reports.heartbeat,
     misconduct: (nodeId) => misconduct.of(nodeId),
+    strays: () => reports.elsewhere.all(),
     disconnect(nodeId) {
       const close = hub.closerOf(nodeId)
       setTimeout(() => {

@@ -5,7 +5,7 @@ import { hour, second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { isAnyNodeLive, nodeTarget, searchNodes } from '../node-records/queries.ts'
-import { addressConflicts, awaitedNodes } from './addresses/attention.ts'
+import { addressConflicts, awaitedNodes, strayWorkloads } from './addresses/attention.ts'
 import { stopAwaiting } from './addresses/stop-awaiting.ts'
 import { AgentEndpoints } from './agent-connection.ts'
 import { nodesInTrouble, plainHttp } from './attention.ts'
@@ -75,6 +75,12 @@ const errors = {
   },
 } as const
 
+/** Causes of failed jobs, in words for everybody. */
+const failures = {
+  runs_elsewhere:
+    'It runs on another host machine than the one that is recorded. Nobody starts it twice: ask your provider.',
+} as const
+
 const ids = {
   node: { prefix: 'nod', sample: 'fra-01' },
   enrollment: { prefix: 'enr' },
@@ -133,6 +139,7 @@ export const nodesFeature = feature({
   },
   errors,
   events,
+  failures,
   operations: [
     enrollNode,
     getEnrollment,
@@ -147,7 +154,7 @@ export const nodesFeature = feature({
     removeNodeWithWorkloads,
   ],
   locationFigures: figuresOfNodes,
-  attention: [awaitedNodes, addressConflicts, nodesInTrouble, plainHttp],
+  attention: [awaitedNodes, addressConflicts, strayWorkloads, nodesInTrouble, plainHttp],
   auditTargets: [
     {
       ...nodeTarget,

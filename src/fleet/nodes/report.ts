@@ -32,6 +32,7 @@ import { volumesOn } from '../volume-records/queries.ts'
 import { noteCrash } from '../workloads/crashes.ts'
 import type { DeclaredKind } from '../workloads/kind.ts'
 import { notePower, workloadById } from '../workloads/queries.ts'
+import { Elsewhere } from '../workloads/stays/elsewhere.ts'
 import { type OnNode, roleOn, stayedOnDay, stayVolumesOn, workloadsOn } from '../workloads/stays/queries.ts'
 import { AddressParts, type NamedAddresses, storeAddresses } from './addresses/report.ts'
 
@@ -125,8 +126,12 @@ export class Reports {
     private takeMetrics: (nodeId: string, frame: Metrics) => void = () => {},
     /** The kinds of workloads; some are told what nodes report of theirs. */
     private kinds: ReadonlyMap<string, DeclaredKind> = new Map(),
-  ) {}
+  ) {
+    this.elsewhere = new Elsewhere(db)
+  }
 
+  /** Workloads that run on another node than their home. */
+  readonly elsewhere: Elsewhere
   /** Counts up when `lastSeen` of a node is another, or what it does not answer. */
   contactVersion = 0
 
@@ -305,7 +310,10 @@ export class Reports {
       const workload = workloadById(tx, workloadId)
       // The power of a workload is that at its home, whatever a second node has of it.
       const role = workload && roleOn(tx, workload, nodeId)
-      if (workload && (role === undefined || role === 'past')) foreign.add(workloadId)
+      if (workload && (role === undefined || role === 'past')) {
+        foreign.add(workloadId)
+        changes.push(() => this.elsewhere.note(nodeId, workloadId, power))
+      }
       if (!workload || role !== 'home') continue
       // The job knows better than what the node saw before its end. If it is still so, the next heartbeat tells it.
       if (hasEndedSince(tx, workloadId, at)) continue
@@ -371,6 +379,7 @@ export class Reports {
   private beat(nodeId: string, beat: Heartbeat) {
     const { workloads, cpuPercent, load1, memoryFreeMb, at } = beat
     const now = this.time.now()
+    this.elsewhere.heard(nodeId, workloads)
     const before = this.beats.get(nodeId)
     // Silences are told in the time of the node, whose clock may differ. One that lasts keeps the time that it got.
     const here = (since: number) => Math.min(now, now - (at - since))

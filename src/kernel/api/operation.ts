@@ -45,6 +45,8 @@ export interface AppContext extends Services {
     heartbeat(nodeId: string): Omit<Heartbeat, 'type' | 'workloads'> | undefined
     /** Its acts of the last day that no node should do. */
     misconduct(nodeId: string): Misconduct[]
+    /** The workloads that run on another node than their home, by the records of a restored database. */
+    strays(): readonly { workloadId: string; nodeId: string }[]
     /** Closes its socket once the transaction at hand is through. */
     disconnect(nodeId: string): void
     /** Asks it by a command that looks, for an answer now; see `NodeReads`. Only for `prepare`. */

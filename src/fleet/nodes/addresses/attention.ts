@@ -4,6 +4,7 @@ import { count } from '../../../kernel/words.ts'
 import { awaitedWithPools } from '../../../network/ip-pools/awaited.ts'
 import { conflictingClaims } from '../../../network/ip-pools/claims.ts'
 import { nodeById } from '../../node-records/queries.ts'
+import { workloadById } from '../../workloads/queries.ts'
 import { listNodes } from '../nodes.ts'
 import { conflictWords } from './differences.ts'
 
@@ -71,3 +72,25 @@ export const addressConflicts: Source = ({ tx, actor }) => {
         ],
   )
 }
+
+/** Servers that another node runs than their home by the records of a restored database. */
+export const strayWorkloads: Source = ({ tx, actor, nodes }) =>
+  !mayCall(listNodes, actor)
+    ? []
+    : nodes
+        .strays()
+        .slice(0, MOST_SHOWN)
+        .map(({ workloadId, nodeId }): Attention => {
+          const workload = workloadById(tx, workloadId)!
+          const [there, home] = [nodeId, workload.nodeId].map((id) => nodeById(tx, id)?.name ?? id)
+          return {
+            level: 'bad',
+            what: `${workload.hostname} runs on ${there}, and the restored records say that it is on ${home}.`,
+            effect:
+              'It may have moved after the state that was restored: then its only disk is there. It is not started ' +
+              `while ${there} runs it. Restore a later state; without one, see docs/standby.md.`,
+            since: null,
+            action: 'Show differences',
+            href: `/admin/nodes/${nodeId}#differences`,
+          }
+        })
