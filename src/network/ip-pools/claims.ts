@@ -27,7 +27,8 @@ type Row = Pick<Address, 'id' | 'address' | 'workloadId' | 'reservedFor' | 'hold
 type Claim = { addressId: string; workloadId: string; words: string; address: string; holder: string | null }
 
 /** SQL: each address that two have, and each workload with others. 1000 claims take 1 ms, and their words twenty. */
-const places = 'count(a.workload_id) + count(DISTINCT iif(a.workload_id IS NULL, c.workload_id, NULL))'
+const places = `count(iif(a.workload_id <> c.workload_id, 1, NULL))
+  + count(DISTINCT iif(a.workload_id IS NULL, c.workload_id, NULL))`
 const statements = prepared(({ $client }) => ({
   // Of a node as it should be, none is left. 4 µs for each address.
   unknown: $client.prepare<NamedAddress, [string, number]>(
@@ -86,6 +87,8 @@ export type ClaimRules = {
   wordsFor(workloadId: string): string
   /** False: the report is older than what the database knows of the workload. Claims that stand stay. */
   isNews(workloadId: string): boolean
+  /** The database has the workload on other nodes alone: what it has there, too, is in use here. */
+  isElsewhere(workloadId: string): boolean
   /** False: it is no conflict that the database gives the address to `holder`. */
   conflicts(workloadId: string, holder: string, isFloating: boolean): boolean
 }
@@ -100,19 +103,23 @@ export function takeClaims(
   tx: Tx,
   nodeId: string,
   named: readonly NamedAddress[],
-  { wordsFor, isNews, conflicts }: ClaimRules,
+  { wordsFor, isNews, isElsewhere, conflicts }: ClaimRules,
   now: number,
 ): ClaimChange {
+  const elsewhere = new Set([...new Set(named.map(({ workload }) => workload))].filter(isElsewhere))
+  const own = named.filter(({ workload }) => elsewhere.has(workload)).slice(0, MOST_LOOKED_AT)
   const before = new Map(claimsOf(tx, nodeId).map((claim) => [claim.addressId, claim]))
   const stands = new Set<string>()
   const change: ClaimChange = { held: [], ended: [], isTooMany: false }
-  for (const { workload, address } of statements(tx).unknown.all(JSON.stringify(named), MOST_LOOKED_AT)) {
+  const unknown = statements(tx).unknown.all(JSON.stringify(named), MOST_LOOKED_AT)
+  for (const { workload, address } of [...unknown, ...own]) {
     const row = rowOf(tx, nodeId, address)
+    const isOwn = row?.workloadId === workload
     // The record gives it to this workload in another spelling, or to another one that is about to have it.
-    if (!row || row.workloadId === workload) continue
+    if (!row || (isOwn && !elsewhere.has(workload)) || stands.has(row.id)) continue
     const isNew = 'poolId' in row || !before.has(row.id)
     if (isNew && !isNews(workload)) continue
-    if (row.workloadId !== null && !conflicts(workload, row.workloadId, row.holderId !== null)) continue
+    if (row.workloadId !== null && !isOwn && !conflicts(workload, row.workloadId, row.holderId !== null)) continue
     if (stands.size >= MOST_CLAIMS) {
       change.isTooMany = true
       break

@@ -103,6 +103,24 @@ describe('an address that a server has which the database does not know', () => 
       '198.51.100.5',
     )
   })
+  test('is not free when the server that has it is terminated, while a second node has it too', async () => {
+    using p = await small(2)
+    const { serverId, ipv4 } = await ordered(p, 'web01')
+    await p.settle()
+    p.turnClock(60_000)
+    const home = (await p.admin('GET', `/servers/${serverId}`)).node.id
+    const other = [p.node.id, ...p.others.map(({ id }) => id)].find((id) => id !== home)!
+    await names(p, other, of(serverId, ipv4))
+    // Its record stays as it is, and nothing is said of two servers.
+    expect((await p.admin('GET', `/servers/${serverId}`)).ipv4).toBe(ipv4)
+    expect((await p.admin('GET', `/admin/nodes/${other}`)).found).toEqual([])
+    await p.admin('DELETE', `/servers/${serverId}?immediately=true`)
+    await p.settle()
+    expect(await shown(p, p.v4)).toMatchObject({ [ipv4]: expect.stringContaining(`the unknown server ${serverId}`) })
+    expect((await ordered(p, 'web02')).ipv4).not.toBe(ipv4)
+    await names(p, other, [])
+    expect(await shown(p, p.v4)).toMatchObject({ [ipv4]: 'free' })
+  })
   test('stays held while another node names it too', async () => {
     using p = await small(2)
     const [a, b] = [newId('srv'), newId('srv')]

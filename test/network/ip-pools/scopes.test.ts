@@ -204,7 +204,7 @@ describe('an address that two servers have', () => {
   test('is held after a restore at the location of the node that names it, and at no other', async () => {
     using p = await twice()
     const lost = newId('srv')
-    const rules = { wordsFor: () => 'in use', isNews: () => true, conflicts: () => true }
+    const rules = { wordsFor: () => 'in use', isNews: () => true, isElsewhere: () => false, conflicts: () => true }
     const change = write(p.db, (tx) =>
       takeClaims(tx, p.there.id, [{ workload: lost, address: '10.0.0.2' }], rules, p.controller.app.clock()),
     )
@@ -220,7 +220,7 @@ describe('an address that two servers have', () => {
   test('of a claimed prefix keeps the scope of its pool', async () => {
     using p = await twice()
     for (const id of [p.node.id, p.there.id]) await pool(p, 'fd00:7::/48', [id], { gateway: 'fe80::1' })
-    const rules = { wordsFor: () => 'in use', isNews: () => true, conflicts: () => true }
+    const rules = { wordsFor: () => 'in use', isNews: () => true, isElsewhere: () => false, conflicts: () => true }
     for (const id of [p.node.id, p.there.id])
       write(p.db, (tx) =>
         takeClaims(tx, id, [{ workload: newId('srv'), address: 'fd00:7:0:5::/64' }], rules, p.controller.app.clock()),

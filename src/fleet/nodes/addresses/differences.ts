@@ -25,7 +25,10 @@ export function conflictWords(tx: Db, { address, nodeId, workloadId, holder }: C
 /** One for each server of the node that has such addresses, and one for each address that two have. */
 export function addressDifferences(tx: Db, { id: nodeId }: Pick<Node, 'id'>): Difference[] {
   const claims = claimsOf(tx, nodeId)
-  const conflicts = claims.flatMap(({ holder, ...claim }) => (holder === null ? [] : [{ ...claim, holder, nodeId }]))
+  const conflicts = claims.flatMap(({ holder, ...claim }) =>
+    // One that runs here, and not where its record says, is a difference of its own.
+    holder === null || holder === claim.workloadId ? [] : [{ ...claim, holder, nodeId }],
+  )
   const held = Map.groupBy(
     claims.filter(({ holder }) => holder === null),
     ({ workloadId }) => workloadId,

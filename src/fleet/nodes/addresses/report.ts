@@ -83,6 +83,8 @@ export function storeAddresses(tx: Tx, clock: Clock, nodeId: string, { named, at
         return `On ${name}, by ${who}`
       },
       isNews,
+      // While a job works on it, its addresses are about to be where they belong.
+      isElsewhere: (id) => !isHere(id) && workloadById(tx, id) !== undefined && isQuiet(id),
       // A floating address of a known server may be on its way.
       conflicts: (id, holder, isFloating) => isQuiet(holder) && (!isHere(id) || (isQuiet(id) && !isFloating)),
     },
