@@ -1025,6 +1025,32 @@ export type DrainDetail = {
   returnedAt: string | null
   /** In the order in which they move. */
   servers: (DrainServer)[]
+  /** Open nodes to which a server of it can be sent; none when it has ended. */
+  targets: ({
+    id: string
+    name: string
+  })[]
+}
+
+export type DrainFailure = {
+  /** Where its move stopped; null: it did not begin. */
+  phase: {
+    title: string
+    n: number
+    of: number
+  } | null
+  /** The server runs where it is. */
+  running: boolean
+  /** The move had shut it down for a time. */
+  wasOff: boolean
+  /** Something of it is on the other node still, and is being deleted. */
+  isLeftThere: boolean
+  /** Nodes that take it now. */
+  nodes: ({
+    id: string
+    name: string
+    freeDiskGb: number
+  })[]
 }
 
 export type DrainPage = {
@@ -1085,6 +1111,13 @@ export type DrainServer = {
   downtimeMs: number | null
   /** Why it failed, was left or waits. */
   reason: string | null
+  /** Where a person has sent it, while it has not moved; null: placement chooses. */
+  chosenNode: {
+    id: string
+    name: string
+  } | null
+  /** Of one that failed in a drain that goes on; of the first few alone. */
+  failure: DrainFailure | null
   endedAt: string | null
 }
 
@@ -4785,6 +4818,14 @@ export interface Operations {
     path: { id: string }
     result: DrainDetail
   }
+  /** Leave a server of a drain where it is: it is tried no more, and the others go on */
+  'drains.leave': {
+    path: { id: string }
+    body: {
+      serverId: string
+    }
+    result: Drain
+  }
   /** Nodes that were emptied, and servers that came back to one, newest first */
   'drains.list': {
     query?: { nodeId?: string; state?: "running" | "paused" | "cancelling" | "cancelled" | "done"; cursor?: string; limit?: number }
@@ -4809,6 +4850,16 @@ export interface Operations {
     path: { id: string }
     body: {
       serverId: string
+    }
+    result: Drain
+  }
+  /** Send a server of a drain to a node of your choice; one that failed gets another turn */
+  'drains.send': {
+    path: { id: string }
+    body: {
+      serverId: string
+      /** null: placement chooses. */
+      nodeId: string | null
     }
     result: Drain
   }
@@ -5614,6 +5665,12 @@ export interface Operations {
     path: { id: string }
     query?: { atOnce?: number; maxMbps?: number }
     result: DrainPlan
+  }
+  /** The servers of the same plan as a spreadsheet */
+  'nodes.drain-plan-export': {
+    path: { id: string }
+    query?: { atOnce?: number; maxMbps?: number }
+    result: Response
   }
   /** Open a node again, start what an evacuation stopped there, and bring its servers back if wanted */
   'nodes.end-maintenance': {
@@ -7945,10 +8002,12 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'drains.cancel': ['POST', '/admin/drains/{id}/actions/cancel', false],
   'drains.evacuate': ['POST', '/admin/drains/{id}/actions/evacuate', true],
   'drains.get': ['GET', '/admin/drains/{id}', false],
+  'drains.leave': ['POST', '/admin/drains/{id}/actions/leave', false],
   'drains.list': ['GET', '/admin/drains', false],
   'drains.pause': ['POST', '/admin/drains/{id}/actions/pause', false],
   'drains.resume': ['POST', '/admin/drains/{id}/actions/resume', false],
   'drains.retry': ['POST', '/admin/drains/{id}/actions/retry', false],
+  'drains.send': ['POST', '/admin/drains/{id}/actions/send', false],
   'drains.start': ['POST', '/admin/nodes/{id}/actions/drain', true],
   'events.get': ['GET', '/events/{id}', false],
   'events.list': ['GET', '/events', false],
@@ -8041,6 +8100,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'nodes.card-metrics': ['GET', '/admin/nodes/{id}/card-metrics', false],
   'nodes.declare-lost': ['POST', '/admin/nodes/{id}/actions/declare-lost', false],
   'nodes.drain-plan': ['GET', '/admin/nodes/{id}/drain-plan', false],
+  'nodes.drain-plan-export': ['GET', '/admin/nodes/{id}/drain-plan.csv', false],
   'nodes.end-maintenance': ['POST', '/admin/nodes/{id}/actions/end-maintenance', true],
   'nodes.enroll': ['POST', '/admin/node-enrollments', false],
   'nodes.enrollment': ['GET', '/admin/node-enrollments/{id}', false],

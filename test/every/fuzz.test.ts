@@ -525,6 +525,8 @@ const neverDone: Readonly<Record<string, string>> = {
   'drains.pause': 'no drain is at work: test/compute/drains/drain.test.ts',
   'drains.resume': 'no drain is at work: test/compute/drains/drain.test.ts',
   'drains.retry': 'no drain is at work: test/compute/drains/drain.test.ts',
+  'drains.send': 'no drain is at work: test/compute/drains/send.test.ts',
+  'drains.leave': 'no drain is at work: test/compute/drains/send.test.ts',
   'drains.cancel': 'no drain is at work: test/compute/drains/drain.test.ts',
   'rolling.confirm': 'no node waits for it: test/compute/drains/rolling.test.ts',
   'rolling.resume': 'none is paused: test/compute/drains/rolling.test.ts',

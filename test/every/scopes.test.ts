@@ -32,6 +32,7 @@ const neighbours: Record<string, readonly string[]> = {
   'servers.move-options': ['nod'],
   'balance.get': ['nod'],
   'nodes.drain-plan': ['srv', 'gpu', 'usr'],
+  'nodes.drain-plan-export': ['srv', 'gpu', 'usr'],
   'nodes.return-plan': ['srv', 'gpu', 'usr'],
   'nodes.maintenance-notice': ['usr'],
   'nodes.maintenance': ['drn', 'usr', 'job', 'srv', 'gpu'],

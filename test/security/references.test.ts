@@ -671,6 +671,35 @@ const ways: readonly Way[] = [
     },
   },
   {
+    field: 'drains.send serverId',
+    who: () => of.staff,
+    path: () => `/admin/drains/${drain}/actions/send`,
+    body() {
+      p.db.$client.run("UPDATE drain_servers SET state = 'failed'")
+      return { serverId: server.customer, nodeId: null }
+    },
+  },
+  {
+    field: 'drains.send nodeId',
+    who: () => of.staff,
+    path: () => `/admin/drains/${drain}/actions/send`,
+    body() {
+      p.db.$client.run("UPDATE drain_servers SET state = 'failed'")
+      return { serverId: server.customer, nodeId: there.nodes[0] }
+    },
+    may: () => there.nodes.filter((id) => id !== there.near),
+    otherwise: () => ({ [there.near]: 'validation_failed' }),
+  },
+  {
+    field: 'drains.leave serverId',
+    who: () => of.staff,
+    path: () => `/admin/drains/${drain}/actions/leave`,
+    body() {
+      p.db.$client.run("UPDATE drain_servers SET state = 'failed'")
+      return { serverId: server.customer }
+    },
+  },
+  {
     field: 'rolling.start nodeIds',
     who: () => of.staff,
     body: () => ({ nodeIds: [there.nodes[1]] }),

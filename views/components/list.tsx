@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Operation, Query } from '../../src/kernel/api/operation.ts'
 import { useAt } from '../../src/kernel/web/page-context.ts'
-import { pathOf } from './action.tsx'
+import { type Params, pathOf } from './action.tsx'
 import { Head } from './head.tsx'
 import { Icon } from './icon.tsx'
 import { Live } from './live.tsx'
@@ -124,14 +124,15 @@ function NothingFits({ words }: { words: string }) {
   )
 }
 
+type DownloadProps = { op: Operation; params?: Params; label: string; query?: Query }
 /** The list as the filters or `query` narrow it, to its end, as a file. Nothing for readers who may not fetch it. */
-export function Download({ op, label, query: asked }: { op: Operation; label: string; query?: Query }) {
+export function Download({ op, params, label, query: asked }: DownloadProps) {
   const at = useAt()
   if (!at.may(op)) return null
   const { cursor: _, limit: __, ...filters } = asked ?? at.query
   const query = new URLSearchParams(filters).toString()
   return (
-    <a class="btn" href={pathOf(op, {}) + (query && `?${query}`)} download>
+    <a class="btn" href={pathOf(op, params ?? {}) + (query && `?${query}`)} download>
       <Icon name="download" />
       {label}
     </a>

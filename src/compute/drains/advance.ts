@@ -155,7 +155,7 @@ function moveOne(tx: Tx, app: App, row: Drain, next: DrainServer) {
     tx,
     actor: onBehalfOf(row),
     target: server,
-    body: { nodeId: row.kind === 'return' ? row.nodeId : null, maxMbps: row.maxMbps },
+    body: { nodeId: row.kind === 'return' ? row.nodeId : next.chosenNodeId, maxMbps: row.maxMbps },
     parentId: row.jobId,
   })
   changeDrainServer(tx, next, {

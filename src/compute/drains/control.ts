@@ -1,8 +1,9 @@
 // Pausing, resuming and cancelling a drain, and trying a server of it again.
 import { Type as t } from 'typebox'
-import type { Actor } from '../../kernel/api/actor.ts'
+import { node } from '../../fleet/node-records/model.ts'
+import { type Actor, nameOf } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
-import { type AppContext, described, fields, operation } from '../../kernel/api/operation.ts'
+import { type AppContext, described, fields, nullable, operation, see } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { cancelJob } from '../../kernel/jobs/start.ts'
 import { transferById } from '../transfers/queries.ts'
@@ -11,6 +12,7 @@ import { drain, drainResponse, named, showDrain } from './model.ts'
 import { busyServersOf, changeDrain, changeDrainServer, type Drain, drainById, serverOfDrain } from './queries.ts'
 
 const access = { staff: ['nodes:maintain'] } as const
+const serverField = t.String({ minLength: 1, maxLength: 40 })
 
 const moves = t.Optional(
   described(
@@ -85,7 +87,7 @@ export const retryServer = operation({
   summary: 'Try a server again that could not move: it waits for its turn, and is placed anew',
   access,
   on: drain,
-  body: fields({ serverId: t.String({ minLength: 1, maxLength: 40 }) }),
+  body: fields({ serverId: serverField }),
   response: drainResponse,
   refuses: ['drain_ended', 'drain_state'],
   example: { serverId: '<server_id>' },
@@ -94,7 +96,67 @@ export const retryServer = operation({
     mustBe(tx, target, ['running', 'paused'], 'is being cancelled.')
     const one = serverOfDrain(tx, target.id, body.serverId)
     if (one?.state !== 'failed') throw invalid({ field: 'serverId', message: 'must be a server of it that failed.' })
-    changeDrainServer(tx, one, { state: 'waiting', reason: null, endedAt: null, tries: 0, notBefore: null })
+    changeDrainServer(tx, one, anotherTurn)
+    return shown(call, target)
+  },
+})
+const anotherTurn = { state: 'waiting', reason: null, endedAt: null, tries: 0, notBefore: null } as const
+
+/** A server of the drain that waits or failed. Throws `validation_failed`. */
+function notMoved(tx: Tx, row: Drain, serverId: string) {
+  mustBe(tx, row, ['running', 'paused'], 'is being cancelled.')
+  const one = serverOfDrain(tx, row.id, serverId)
+  if (one?.state !== 'failed' && one?.state !== 'waiting')
+    throw invalid({ field: 'serverId', message: 'must be a server of it that waits or failed.' })
+  return one
+}
+
+export const sendServer = operation({
+  id: 'drains.send',
+  method: 'POST',
+  path: '/admin/drains/{id}/actions/send',
+  summary: 'Send a server of a drain to a node of your choice; one that failed gets another turn',
+  access,
+  on: drain,
+  body: fields({
+    serverId: serverField,
+    nodeId: described(nullable(t.String({ minLength: 1, maxLength: 40 })), 'null: placement chooses.'),
+  }),
+  response: drainResponse,
+  refuses: ['drain_ended', 'drain_state'],
+  example: { serverId: '<server_id>', nodeId: '<node_id>' },
+  run(call) {
+    const { tx, actor, target, body } = call
+    const one = notMoved(tx, target, body.serverId)
+    const to = body.nodeId === null ? null : see(tx, actor, node, body.nodeId, 'nodeId')
+    if (target.kind === 'return')
+      throw invalid({ field: 'nodeId', message: `cannot be chosen: its servers come back to one node.` })
+    if (to?.id === target.nodeId) throw invalid({ field: 'nodeId', message: `must be another node than ${to.name}.` })
+    changeDrainServer(tx, one, { ...anotherTurn, chosenNodeId: to?.id ?? null, ...(to && { toNodeId: to.id }) })
+    return shown(call, target)
+  },
+})
+
+export const leaveServer = operation({
+  id: 'drains.leave',
+  method: 'POST',
+  path: '/admin/drains/{id}/actions/leave',
+  summary: 'Leave a server of a drain where it is: it is tried no more, and the others go on',
+  access,
+  on: drain,
+  body: fields({ serverId: serverField }),
+  response: drainResponse,
+  refuses: ['drain_ended', 'drain_state'],
+  example: { serverId: '<server_id>' },
+  run(call) {
+    const { tx, actor, target, body, clock } = call
+    const one = notMoved(tx, target, body.serverId)
+    const reason = `${nameOf(actor)} left it here.`
+    changeDrainServer(tx, one, {
+      state: 'left',
+      reason: one.reason ? `${one.reason} ${reason}` : reason,
+      endedAt: clock(),
+    })
     return shown(call, target)
   },
 })

@@ -5,13 +5,13 @@ import { event } from '../../kernel/jobs/outbox.ts'
 import { advanceDrains } from './advance.ts'
 import { announceMaintenance, previewNotice } from './announce.ts'
 import { drainsInTrouble } from './attention.ts'
-import { cancelDrain, pauseDrain, resumeDrain, retryServer } from './control.ts'
+import { cancelDrain, leaveServer, pauseDrain, resumeDrain, retryServer, sendServer } from './control.ts'
 import { evacuate } from './evacuate.ts'
 import { draining } from './job.ts'
 import { getDrain, listDrains } from './list.ts'
 import { getMaintenance } from './maintenance.ts'
 import { finishedData, startedData } from './model.ts'
-import { planOfNode } from './plan/node-plan.ts'
+import { exportPlan, planOfNode } from './plan/node-plan.ts'
 import { drainTarget } from './queries.ts'
 import { returnPlan, returnToNode } from './return.ts'
 import { advanceRollings } from './rolling/advance.ts'
@@ -110,6 +110,7 @@ export const drainsFeature = feature({
   jobs: [draining],
   operations: [
     planOfNode,
+    exportPlan,
     getMaintenance,
     startDrain,
     listDrains,
@@ -117,6 +118,8 @@ export const drainsFeature = feature({
     pauseDrain,
     resumeDrain,
     retryServer,
+    sendServer,
+    leaveServer,
     cancelDrain,
     evacuate,
     returnPlan,

@@ -17,14 +17,14 @@ import { rollingOf } from './rolling/queries.ts'
 
 /** The steps in their order. */
 export const maintenanceSteps = {
-  closed: 'It takes no new servers',
+  closed: 'Closed to new servers',
   drained: 'Its servers have moved',
   stopped: 'No server runs here',
   cleared: 'No disk of a server that moved is left here',
   quiet: 'No job works on it',
-  restarted: 'It was restarted',
-  answers: 'Its agent answers again',
-  opened: 'It is open again',
+  restarted: 'Restart or switch off',
+  answers: 'Agent answers again',
+  opened: 'Open it',
 } as const
 export type StepName = keyof typeof maintenanceSteps
 const stepNames = Object.keys(maintenanceSteps) as StepName[]

@@ -1,12 +1,14 @@
 // A drain: the record of emptying a node, or of bringing its servers back.
 import { Type as t } from 'typebox'
 import { nodeById } from '../../fleet/node-records/queries.ts'
+import { capacityIn } from '../../fleet/placement/capacity.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { aNode, modeField } from '../transfers/model.ts'
 import { transferById } from '../transfers/queries.ts'
+import { failureOf, failureResponse } from './failures.ts'
 import { countsOf, type Drain, type DrainServer, drainById, serversOfDrain } from './queries.ts'
 import { drainKinds, drainServerStates, drainStates, onFailures } from './tables.ts'
 
@@ -69,6 +71,11 @@ export const drainServerResponse = namedSchema('DrainServer', {
   expectedDowntimeMs: t.Integer(),
   downtimeMs: described(nullable(t.Integer()), 'How long its system was off for it; null before its move ends.'),
   reason: described(nullable(t.String()), 'Why it failed, was left or waits.'),
+  chosenNode: described(
+    nullable(aNode),
+    'Where a person has sent it, while it has not moved; null: placement chooses.',
+  ),
+  failure: described(nullable(failureResponse), 'Of one that failed in a drain that goes on; of the first few alone.'),
   endedAt: nullable(time),
 })
 /** One that maintenance stops, or starts again. */
@@ -77,9 +84,10 @@ export const stoppedServer = t.Object({ id: t.String(), hostname: t.String() })
 export const drainDetailResponse = namedSchema('DrainDetail', {
   ...drainResponse.properties,
   servers: described(t.Array(drainServerResponse), 'In the order in which they move.'),
+  targets: described(t.Array(aNode), 'Open nodes to which a server of it can be sent; none when it has ended.'),
 })
 
-type Nodes = { connected(nodeId: string): boolean }
+type Nodes = Parameters<typeof failureOf>[1]
 type Showing = { tx: Db; nodes: Nodes; clock: () => number }
 
 export const named = (tx: Db, id: string) => ({ id, name: nodeById(tx, id)?.name ?? '' })
@@ -124,8 +132,27 @@ export function waitsFor({ tx, nodes }: { tx: Db; nodes: Nodes }, { nodeId }: Pi
 
 export const showDetail = (call: Showing, row: Drain) => ({
   ...showDrain(call, row),
-  servers: serversOfDrain(call.tx, row.id).map((one) => showServer(call.tx, one)),
+  servers: serversOf(call, row),
+  targets: row.kind === 'drain' && row.finishedAt === null ? targetsOf(call.tx, row) : [],
 })
+
+/** Those of the location of its node. */
+const targetsOf = (tx: Db, { nodeId }: Drain) =>
+  capacityIn(tx, nodeById(tx, nodeId)!.locationId)
+    .filter(({ id, open }) => open && id !== nodeId)
+    .map(({ id, name }) => ({ id, name }))
+
+/** Of so many servers the failure is looked into. */
+const FAILURES_SHOWN = 5
+function serversOf({ tx, nodes }: Showing, { id, kind, finishedAt }: Drain) {
+  const all = serversOfDrain(tx, id)
+  const failed = finishedAt === null && kind === 'drain' ? all.filter(({ state }) => state === 'failed') : []
+  const shown = new Set(failed.slice(0, FAILURES_SHOWN))
+  return all.map((one) => ({
+    ...showServer(tx, one),
+    failure: (shown.has(one) && failureOf(tx, nodes, one)) || null,
+  }))
+}
 
 function showServer(tx: Db, one: DrainServer) {
   const transfer = one.transferId === null ? undefined : transferById(tx, one.transferId)
@@ -142,6 +169,7 @@ function showServer(tx: Db, one: DrainServer) {
     expectedDowntimeMs: one.expectedDowntimeMs,
     downtimeMs: transfer?.downtimeMs ?? null,
     reason: one.reason,
+    chosenNode: one.chosenNodeId === null || one.state === 'moved' ? null : named(tx, one.chosenNodeId),
     endedAt: isoOrNull(one.endedAt),
   }
 }

@@ -39,6 +39,7 @@ beforeAll(async () => {
   }
   paths['rolling-paused'] = rolling("state = 'paused', reason = 'fra-01 is not empty: 1 could not move.'")
   paths['rolling-working'] = rolling("phase = 'working', waits_for = 'reboot'")
+  paths['drain-done'] = `/admin/drains/${id}`
   paths['node-maintenance'] = `/admin/nodes/${p.node.id}`
   paths['rolling-list'] = '/admin/rolling-maintenance'
   paths['rolling-new'] = `/admin/rolling-maintenance/new?order=${nodeNamed(p, 'fra-03')},${p.node.id}`
@@ -49,7 +50,14 @@ afterAll(async () => {
   p?.close()
 })
 
-for (const name of ['node-maintenance', 'rolling-paused', 'rolling-working', 'rolling-list', 'rolling-new'])
+for (const name of [
+  'drain-done',
+  'node-maintenance',
+  'rolling-paused',
+  'rolling-working',
+  'rolling-list',
+  'rolling-new',
+])
   for (const screen of shownScreens)
     test(`${name} at ${titleOf(screen)}: nothing to complain about`, async () => {
       await mustLookRight({ p, browser, who: p.owner }, screen, { name, path: paths[name]! })

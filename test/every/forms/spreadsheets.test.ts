@@ -15,8 +15,9 @@ describe('a spreadsheet', () => {
       for (const { id } of [p.customer, p.resold])
         p.db.$client.run("UPDATE accounts SET name = 'Zoë Łukasz; 東京' WHERE id = ?", [id])
       const { cookie } = p.people[callerOf(op)]
+      const path = op.path.replace('{id}', p.node.id)
       const response = await p.controller.router.fetch(
-        new Request(`http://localhost${API_ROOT}${op.path}`, { headers: { Cookie: `__Host-panel=${cookie}` } }),
+        new Request(`http://localhost${API_ROOT}${path}`, { headers: { Cookie: `__Host-panel=${cookie}` } }),
       )
       const bytes = await response.bytes()
       expect([response.status, bytes.subarray(0, 3).toHex()]).toEqual([200, 'efbbbf'])

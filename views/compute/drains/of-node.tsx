@@ -1,5 +1,4 @@
 // The maintenance of a node, on the node's page: what was done, what comes next, and what waits for its end.
-import type { getMaintenance } from '../../../src/compute/drains/maintenance.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import type { getNodeMetrics } from '../../../src/platform/metrics/show.ts'
 import { Icon } from '../../components/icon.tsx'
@@ -9,11 +8,14 @@ import { State } from '../../components/state.tsx'
 import { Clock, Time } from '../../components/time.tsx'
 import { count } from '../../components/words.ts'
 import { duration } from '../transfers/words.tsx'
-import { EndMaintenance } from './show.tsx'
+import { EndMaintenance } from './end.tsx'
+import type { ShownMaintenance } from './outcome.tsx'
 import { ServerLink, titleOf } from './words.tsx'
 
-type Answered = Answers<{ maintenance: typeof getMaintenance; signs: typeof getNodeMetrics }>
-export type ShownMaintenance = Answered['maintenance']
+type Answered = Answers<{ signs: typeof getNodeMetrics }>
+
+export type { ShownMaintenance }
+
 type Maintained = ShownMaintenance & { drain: NonNullable<ShownMaintenance['drain']> }
 type Props = { of: Maintained }
 

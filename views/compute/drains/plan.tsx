@@ -1,7 +1,7 @@
 // The plan of emptying a node, before anything is started.
 import { announceMaintenance, previewNotice } from '../../../src/compute/drains/announce.ts'
 import { listDrains } from '../../../src/compute/drains/list.ts'
-import { planOfNode } from '../../../src/compute/drains/plan/node-plan.ts'
+import { exportPlan, planOfNode } from '../../../src/compute/drains/plan/node-plan.ts'
 import { startDrain } from '../../../src/compute/drains/start.ts'
 import { type Answers, ifAllowed, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
@@ -11,7 +11,7 @@ import { Figure, Meter, Stats } from '../../components/figures.tsx'
 import { Head } from '../../components/head.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
-import { Filters } from '../../components/list.tsx'
+import { Download, Filters } from '../../components/list.tsx'
 import { Empty, Facts, Note, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
@@ -67,6 +67,7 @@ function PlanPage({ plan, notice, drain }: { plan: Plan; notice: Notice; drain: 
           <>
             <Start plan={plan} drain={drain} />
             <Announce plan={plan} notice={notice} />
+            {totals.servers > 0 && <Download op={exportPlan} params={{ id: node.id }} query={{}} label="CSV" />}
           </>
         }
       />
@@ -255,6 +256,11 @@ function CannotMove({ servers }: { servers: readonly PlannedServer[] }) {
                 {one.reason} {one.remedy}
               </small>
             </div>
+            {one.kind === 'server' && (
+              <Link class="btn s" to="/admin/servers/{id}/move" params={{ id: one.id }}>
+                Choose node<span class="sr"> for {one.hostname}</span>
+              </Link>
+            )}
           </li>
         ))}
       </ul>

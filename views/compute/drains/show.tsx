@@ -1,13 +1,13 @@
 // A drain: how far it is, what failed, and what can be done about it.
-import { cancelDrain, pauseDrain, resumeDrain, retryServer } from '../../../src/compute/drains/control.ts'
+import type { AssetName } from '../../../public/assets.ts'
+import { cancelDrain, pauseDrain, resumeDrain } from '../../../src/compute/drains/control.ts'
 import { evacuate } from '../../../src/compute/drains/evacuate.ts'
 import { getDrain } from '../../../src/compute/drains/list.ts'
-import { returnToNode } from '../../../src/compute/drains/return.ts'
-import { page } from '../../../src/kernel/web/page.ts'
+import { getMaintenance } from '../../../src/compute/drains/maintenance.ts'
+import { ifNamed, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action } from '../../components/action.tsx'
-import { Check, Select } from '../../components/field.tsx'
-import { Figure, Stats } from '../../components/figures.tsx'
+import { Select } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import type { IconName } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
@@ -18,19 +18,31 @@ import { type Column, Table } from '../../components/table.tsx'
 import { howLong, Moment } from '../../components/time.tsx'
 import { bytes, count } from '../../components/words.ts'
 import { downtime, duration, modeWords } from '../transfers/words.tsx'
-import { type Drain, type DrainServer, ServerLink, titleOf } from './words.tsx'
+import { EndMaintenance } from './end.tsx'
+import { FailedNow, ServerMenu } from './failed.tsx'
+import { Outcome, type ShownMaintenance, WhatHappened } from './outcome.tsx'
+import { type Drain, type DrainServer, ServerLink, ServerState, serverStates, titleOf } from './words.tsx'
 
-const reads = { drain: getDrain }
+const reads = {
+  drain: getDrain,
+  /** Once it has ended, until its node is opened. */
+  maintenance: ifNamed(getMaintenance, (_, { drain }: { drain: Drain }) =>
+    drain.kind === 'drain' && drain.finishedAt !== null && drain.returnedAt === null
+      ? { params: { id: drain.node.id }, query: {} }
+      : undefined,
+  ),
+}
 
 export const drainPage = page({
   path: '/admin/drains/{id}',
   reads,
   title: ({ drain }) => titleOf(drain),
   nav: 'nodes',
-  view: ({ drain }) => <DrainPage drain={drain} />,
+  files: ['moves.css'] satisfies AssetName[],
+  view: ({ drain, maintenance }) => <DrainPage drain={drain} maintenance={maintenance} />,
 })
 
-function DrainPage({ drain }: { drain: Drain }) {
+function DrainPage({ drain, maintenance }: { drain: Drain; maintenance: ShownMaintenance | undefined }) {
   const ended = drain.finishedAt !== null
   return (
     <Live id="drain" every={ended && !drain.counts.stopping ? undefined : 2}>
@@ -51,7 +63,10 @@ function DrainPage({ drain }: { drain: Drain }) {
       )}
       {!ended && <FailedNow drain={drain} />}
       {ended ? <Outcome drain={drain} /> : <Progress drain={drain} />}
-      <Table label="Servers" rows={drain.servers} idOf={({ id }) => id} columns={columns} />
+      {ended && <WhatHappened drain={drain} maintenance={maintenance} />}
+      {drain.servers.length > 0 && (
+        <Table label="Servers" rows={drain.servers} idOf={({ id }) => id} columns={columnsFor(drain)} />
+      )}
     </Live>
   )
 }
@@ -72,7 +87,7 @@ export const DrainStateTag = ({ of: { state, pausedBy } }: { of: Pick<Drain, 'st
   )
 }
 
-const Facts = ({ drain: { createdAt, startedBy, counts, jobId } }: { drain: Drain }) => (
+const Facts = ({ drain: { createdAt, startedBy, counts, jobId, pausedAt } }: { drain: Drain }) => (
   <>
     <span>
       started <Moment iso={createdAt} /> by {startedBy.name}
@@ -80,6 +95,7 @@ const Facts = ({ drain: { createdAt, startedBy, counts, jobId } }: { drain: Drai
     <span>
       {counts.moved} of {counts.servers} moved
     </span>
+    {pausedAt && <span>paused for {howLong(pausedAt, null, useAt().now)}</span>}
     <span>
       <Link href={`/admin/jobs/${jobId}`}>job</Link>
     </span>
@@ -176,71 +192,6 @@ function Afterwards({ drain: { id, kind, node, counts, returnedAt } }: { drain: 
   )
 }
 
-type EndProps = { node: { id: string; name: string }; moved: number; stopped: number }
-export const EndMaintenance = ({ node, moved, stopped }: EndProps) => (
-  <Action
-    op={returnToNode}
-    params={{ id: node.id }}
-    label="End maintenance"
-    icon="play"
-    tone="pri"
-    title={`End the maintenance of ${node.name}?`}
-    done={`${node.name} is open`}
-    leadsTo={`/admin/nodes/${node.id}`}
-    confirm={{
-      keep: 'Keep it closed',
-      consequences: [
-        `${node.name} takes new servers again.`,
-        stopped > 0 && `${count(stopped, 'server')} that ${stopped === 1 ? 'was' : 'were'} stopped there start again.`,
-        moved > 0 && 'Servers that come back move as they left: those that run are off for a moment.',
-      ],
-    }}
-    fields={
-      moved > 0 && (
-        <Check
-          scope={`end-${node.id}`}
-          name="bringBack"
-          label={`Bring ${count(moved, 'server')} back`}
-          hint="Without it they stay where they are."
-        />
-      )
-    }
-  />
-)
-
-/** At most so many failures are shown above the list, which has all of them. */
-const FAILURES_SHOWN = 5
-
-const FailedNow = ({ drain }: { drain: Drain }) =>
-  drain.servers
-    .filter(({ state }) => state === 'failed')
-    .slice(0, FAILURES_SHOWN)
-    .map((one) => (
-      <Note
-        level="bad"
-        action={
-          <>
-            <Action
-              op={retryServer}
-              params={{ id: drain.id }}
-              body={{ serverId: one.id }}
-              label="Try again"
-              of={one.hostname}
-              icon="refresh"
-              done={`${one.hostname} is tried again`}
-            />
-            {one.transferId && (
-              <Link class="btn" href={`/admin/transfers/${one.transferId}`}>
-                Open move
-              </Link>
-            )}
-          </>
-        }
-      >
-        <strong>{one.hostname} could not move.</strong> {one.reason} It is where it was.
-      </Note>
-    ))
-
 const parts = [
   ['moved', 'ok'],
   ['moving', 'work'],
@@ -253,17 +204,19 @@ const parts = [
 
 function Progress({ drain: { counts } }: { drain: Drain }) {
   const shown = parts.filter(([state]) => counts[state] > 0)
+  const stay = counts.left + counts.failed
   let at = 0
   return (
-    <Section
-      id="progress"
-      title={`${counts.moved} of ${count(counts.servers, 'server')} ${counts.moved === 1 ? 'has' : 'have'} moved`}
-      first
-    >
+    <Section id="progress" title="Progress" quiet first>
+      <div class="big">
+        <b>{counts.moved}</b>
+        <span class="muted">
+          of {count(counts.servers, 'server')} {counts.moved === 1 ? 'has' : 'have'} moved
+          {stay > 0 && ` · ${stay} did not`}
+        </span>
+      </div>
       <svg
-        width="100%"
-        height={10}
-        fill="currentColor"
+        class="mix"
         viewBox={`0 0 ${counts.servers} 10`}
         preserveAspectRatio="none"
         role="img"
@@ -272,7 +225,7 @@ function Progress({ drain: { counts } }: { drain: Drain }) {
         {shown.map(([state, tone]) => {
           const x = at
           at += counts[state]
-          return <rect class={`st ${tone}`} x={x} y={0} width={counts[state]} height={10} />
+          return <rect class={tone} x={x} y={0} width={counts[state]} height={10} />
         })}
       </svg>
       <div class="legend">
@@ -287,88 +240,55 @@ function Progress({ drain: { counts } }: { drain: Drain }) {
   )
 }
 
-const serverStates: Record<DrainServer['state'], { words: string; tone: Tone; shape: IconName }> = {
-  waiting: { words: 'Waiting', tone: 'idle', shape: 'wait' },
-  moving: { words: 'Moving', tone: 'work', shape: 'work' },
-  moved: { words: 'Moved', tone: 'ok', shape: 'tick' },
-  failed: { words: 'Failed, stayed', tone: 'bad', shape: 'fail' },
-  left: { words: 'Cannot move', tone: 'hold', shape: 'hold' },
-  gone: { words: 'Gone by itself', tone: 'idle', shape: 'tick' },
-  stopping: { words: 'Being stopped', tone: 'work', shape: 'work' },
-  stopped: { words: 'Stopped', tone: 'hold', shape: 'stop' },
-}
-const ServerState = ({ state }: { state: DrainServer['state'] }) => {
-  const { words, tone, shape } = serverStates[state]
-  return (
-    <State tone={tone} shape={shape}>
-      {words}
-    </State>
-  )
-}
-
-const planned = ({ expectedSeconds, pausedSeconds }: Drain) =>
-  `planned ${duration(expectedSeconds)} at most` + (pausedSeconds ? `, paused ${duration(pausedSeconds)}` : '')
-
-/** The figures at the end, beside what was planned. */
-function Outcome({ drain }: { drain: Drain }) {
-  const { now } = useAt()
-  const { counts, servers } = drain
-  const moved = servers.filter(({ state }) => state === 'moved')
-  const times = moved.flatMap(({ downtimeMs }) => downtimeMs ?? []).toSorted((a, b) => a - b)
-  const copied = moved.reduce((sum, { bytesCopied }) => sum + bytesCopied, 0)
-  const stays = counts.servers - counts.moved - counts.gone
-  return (
-    <Stats>
-      <Figure
-        title="Moved"
-        n={counts.moved}
-        of={`of ${counts.servers}`}
-        words={counts.gone ? `${counts.gone} gone` : ''}
-      />
-      <Figure title="Took" n={howLong(drain.createdAt, drain.finishedAt, now)} words={planned(drain)} />
-      {times.length > 0 && (
-        <Figure
-          title="Median downtime"
-          n={downtime(times[Math.floor(times.length / 2)]!)}
-          words={`longest ${downtime(times.at(-1)!)}`}
-        />
-      )}
-      <Figure title="Copied" n={bytes(copied)} />
-      <Figure title={drain.kind === 'drain' ? 'Still here' : 'Not brought back'} n={stays} bad={stays > 0} />
-    </Stats>
-  )
-}
-
-const columns: Column<DrainServer>[] = [
+const columnsFor = (drain: Drain): Column<DrainServer>[] => [
   {
     title: 'Server',
     kind: 'name',
-    width: 32,
+    width: 28,
     cell: (one) => (
       <>
-        <ServerLink of={one} />
+        {one.transferId ? (
+          <Link href={`/admin/transfers/${one.transferId}`}>{one.hostname}</Link>
+        ) : (
+          <ServerLink of={one} />
+        )}
         {one.reason && <small title={one.reason}>{one.reason}</small>}
       </>
     ),
   },
-  { title: 'State', kind: 'state', width: 18, cell: ({ state }) => <ServerState state={state} /> },
+  { title: 'State', kind: 'state', width: 16, cell: ({ state }) => <ServerState state={state} /> },
   {
     title: 'Goes to',
     kind: 'addr',
-    width: 16,
-    cell: ({ to }) => to?.name ?? '–',
+    width: 14,
+    cell: ({ to, chosenNode }) => (
+      <>
+        {to?.name ?? '–'}
+        {chosenNode && <small>chosen</small>}
+      </>
+    ),
   },
-  { title: 'How', kind: 'mid', width: 12, cell: ({ mode }) => (mode ? modeWords[mode] : '–') },
+  { title: 'How', kind: 'mid', width: 11, cell: ({ mode }) => (mode ? modeWords[mode] : '–') },
+  {
+    title: 'Copied',
+    kind: 'mid',
+    num: true,
+    width: 9,
+    cell: ({ bytesCopied }) => (bytesCopied ? bytes(bytesCopied) : '–'),
+  },
   {
     title: 'Downtime',
     num: true,
-    width: 11,
+    width: 9,
     cell: ({ downtimeMs }) => (downtimeMs === null ? '–' : downtime(downtimeMs)),
   },
   {
     title: 'Announced',
     num: true,
-    width: 11,
+    width: 9,
     cell: ({ expectedDowntimeMs: ms }) => (ms ? duration(ms / 1000) : '–'),
   },
+  ...(drain.finishedAt === null
+    ? [{ title: 'Actions', kind: 'more', cell: (one: DrainServer) => <ServerMenu drain={drain} one={one} /> } as const]
+    : []),
 ]

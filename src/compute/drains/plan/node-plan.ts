@@ -4,8 +4,9 @@ import { Type as t } from 'typebox'
 import { type Node, node } from '../../../fleet/node-records/model.ts'
 import { workloadsOn } from '../../../fleet/workloads/stays/queries.ts'
 import { accountById } from '../../../identity/account-records/queries.ts'
-import { described, namedSchema, nullable, operation, time } from '../../../kernel/api/operation.ts'
+import { described, namedSchema, nullable, operation, type Query, stream, time } from '../../../kernel/api/operation.ts'
 import { wholeNumber } from '../../../kernel/api/query.ts'
+import { type CsvColumns, csvPages } from '../../../kernel/csv.ts'
 import { iso } from '../../../kernel/db/clock.ts'
 import type { Db } from '../../../kernel/db/open.ts'
 import { settingValue } from '../../../kernel/setting.ts'
@@ -67,6 +68,11 @@ export const planResponse = namedSchema('DrainPlan', {
   ...planFields,
 })
 
+const planQuery = {
+  atOnce: wholeNumber('So many moves at a time. Without it: the setting.', 1, { maximum: MOST_AT_ONCE }),
+  maxMbps: wholeNumber('The most megabit per second that one move takes.', 1, { maximum: MOST_MBPS }),
+}
+
 export const planOfNode = operation({
   id: 'nodes.drain-plan',
   method: 'GET',
@@ -74,15 +80,11 @@ export const planOfNode = operation({
   summary: 'What emptying a node would do: where each server goes, how, for how long, and what cannot move and why',
   access: { staff: ['nodes:maintain'] },
   on: node,
-  query: {
-    atOnce: wholeNumber('So many moves at a time. Without it: the setting.', 1, { maximum: MOST_AT_ONCE }),
-    maxMbps: wholeNumber('The most megabit per second that one move takes.', 1, { maximum: MOST_MBPS }),
-  },
+  query: planQuery,
   response: planResponse,
   run(call) {
-    const { query, target, tx, clock } = call
-    const given = (name: string) => (query[name] === undefined ? undefined : Number(query[name]))
-    const { ended, ...plan } = planDrain(call, target, { atOnce: given('atOnce'), maxMbps: given('maxMbps') })
+    const { target, tx, clock } = call
+    const { ended, ...plan } = planDrain(call, target, limitsIn(call.query))
     return {
       node: { id: target.id, name: target.name },
       madeAt: iso(clock()),
@@ -90,6 +92,41 @@ export const planOfNode = operation({
       ...showPlan(tx, plan),
     }
   },
+})
+function limitsIn(query: Query): Limits {
+  const given = (name: string) => (query[name] === undefined ? undefined : Number(query[name]))
+  return { atOnce: given('atOnce'), maxMbps: given('maxMbps') }
+}
+
+type ShownPlan = ReturnType<typeof showPlan>['servers'][number]
+const columns: CsvColumns<ShownPlan> = {
+  id: (row) => row.id,
+  kind: (row) => row.kind,
+  hostname: (row) => row.hostname,
+  owner: (row) => row.owner.name,
+  ownerId: (row) => row.owner.id,
+  running: (row) => String(row.running),
+  mode: (row) => row.mode,
+  to: (row) => row.to?.name ?? null,
+  bytes: (row) => row.bytes,
+  expectedSeconds: (row) => row.expectedSeconds,
+  expectedDowntimeMs: (row) => row.expectedDowntimeMs,
+  changes: (row) => row.changes.join(' '),
+  reason: (row) => row.reason,
+  remedy: (row) => row.remedy,
+}
+
+export const exportPlan = operation({
+  id: 'nodes.drain-plan-export',
+  method: 'GET',
+  path: '/admin/nodes/{id}/drain-plan.csv',
+  summary: 'The servers of the same plan as a spreadsheet',
+  access: { staff: ['nodes:maintain'] },
+  on: node,
+  query: planQuery,
+  produces: 'text/csv',
+  response: stream,
+  run: (call) => csvPages(columns, [showPlan(call.tx, planDrain(call, call.target, limitsIn(call.query))).servers]),
 })
 
 /** A workload that no move takes away. */
