@@ -108,7 +108,7 @@ export class Panel {
   /** Answers over HTTPS. `cutAt`: how many bytes of a body are sent before the connection ends. */
   async serve(
     dir: string,
-    { names = 'DNS:localhost,IP:127.0.0.1', dripMs = 0, cutAt = Number.POSITIVE_INFINITY } = {},
+    { names = 'DNS:localhost,IP:127.0.0.1', dripMs = 0, port: at = 0, cutAt = Number.POSITIVE_INFINITY } = {},
   ) {
     const name = `panel-${Math.random().toString(36).slice(2)}`
     const { pem, key } = await selfSigned(dir, name, names)
@@ -129,7 +129,7 @@ export class Panel {
         }
       })
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    await new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve))
     const { port } = server.address() as { port: number }
     return {
       port,

@@ -256,6 +256,10 @@ const disks = (id: number): Row[] => [
   },
 ]
 
+/** A server on one of the hypervisors, as the list has it. */
+export const placed = (n: number, hypervisors: number, variants: SolusVariants): Row =>
+  withoutPlace(server(n, place(n, hypervisors, variants)), variants)
+
 export const server = (id: number, more: Row = {}): Row => ({
   ...{ id, uuid: uuidOf(id), name: `server-${id}.example.com`, description: '', virtualization_type: 'kvm' },
   ...{ status: 'started', real_status: 'started', is_suspended: false, is_processing: false, boot_mode: 'disk' },

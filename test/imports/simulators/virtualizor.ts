@@ -203,9 +203,10 @@ const address = (ipid: string, ippid: string, ip: string, more: Row = {}): Row =
   ...{ mac_addr: '', locked: '0', note: null },
   ...more,
 })
-const addressesOf = (n: number): Row[] => [
-  address(String(20_000 + n), '9', ipv4(n), { vpsid: String(1000 + n), primary: '1' }),
-  address(String(60_000 + n), '10', ipv6(n), { vpsid: String(1000 + n) }),
+/** Two addresses of the server. */
+export const addressesOf = (n: number): Row[] => [
+  address(String(1_000_000 + n), '9', ipv4(n), { vpsid: String(1000 + n), primary: '1' }),
+  address(String(2_000_000 + n), '10', ipv6(n), { vpsid: String(1000 + n) }),
 ]
 const owner = (uid: string, email: string, { preferences }: VirtualizorVariants, more: Row = {}): Row => ({
   ...{ uid, email, type: '0', aclid: '0', pid: '0', num_vs: '1', suspended: null, act_status: '1' },
@@ -218,7 +219,7 @@ const owner = (uid: string, email: string, { preferences }: VirtualizorVariants,
 })
 const template = (osid: string, name: string, distro: string): Row => ({ osid, type: 'kvm', name, distro, hvm: '0' })
 
-function server(n: number, { ips = 'map', data }: VirtualizorVariants): Row {
+export function server(n: number, { ips = 'map', data }: VirtualizorVariants): Row {
   const own = [ipv4(n), ipv6(n)]
   return {
     // The id is another number than the one in the name of the domain.
@@ -231,6 +232,6 @@ function server(n: number, { ips = 'map', data }: VirtualizorVariants): Row {
       data === 'serialized'
         ? `a:1:{s:12:"crypted_pass";s:9:"${canary('crypted-pass')}";}`
         : { os_type: 0, bios: '', crypted_pass: canary('crypted-pass'), salt: canary('salt') },
-    ips: ips === 'array' ? own : { [String(20_000 + n)]: own[0], [String(60_000 + n)]: own[1] },
+    ips: ips === 'array' ? own : { [String(1_000_000 + n)]: own[0], [String(2_000_000 + n)]: own[1] },
   }
 }

@@ -42,7 +42,9 @@ export async function wholeList<T>(list: WholeList<T>): Promise<ReadonlyMap<stri
     const [total] = totals
     if (totals.size === 1 && total === records.size) return records
     const isUncounted = totals.size === 0
-    if (isUncounted && (pages <= 1 || list.expected === records.size)) return records
+    const { expected = null } = list
+    // A list of one page is one answer; its rows may still be fewer than the panel counts elsewhere.
+    if (isUncounted && (expected === null ? pages <= 1 : expected === records.size)) return records
     const isSame =
       before !== undefined && before.size === records.size && [...records.keys()].every((id) => before!.has(id))
     if (isSame && isUncounted) return records
