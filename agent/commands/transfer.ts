@@ -95,6 +95,16 @@ export const transfer = {
     return {}
   },
 
+  /** Also where a database is put in place that knows nothing of the move, the two nodes never both run it. */
+  async 'transfer.give'({ transfer, workload, given }, host) {
+    if (given) {
+      mustKnow(host, transfer)
+      await mustBeOff(host, workload)
+    }
+    host.state.setOwns(transfer, !given)
+    return {}
+  },
+
   async 'transfer.resume'({ transfer, workload }, { hypervisor, migration, state, transfers }) {
     if (!state.transfer(transfer)?.receive)
       throw new Failure('no_transfer', `this node is not the target of the transfer ${transfer}`)

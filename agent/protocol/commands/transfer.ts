@@ -167,6 +167,15 @@ export const transferCommands = {
     outOfTurn: true,
   }),
   /**
+   * On the source, of a vm that is off: it has given the workload up, and does not start it until `transfer.end`,
+   * whoever asks. `given` false takes it back. `no_transfer`: `transfer.key` comes first. `vm_runs`: it is not off.
+   */
+  'transfer.give': act({
+    input: t.Object({ ...ofTransfer, given: t.Boolean() }),
+    output: nothing,
+    failures: ['no_transfer', 'vm_runs', 'hypervisor_silent'],
+  }),
+  /**
    * On the target: the workload is this node's from now on. A vm that `transfer.migrate` brought runs on; one that is
    * off may be started. `resumedAt`: when it ran on, by the clock of this node; null where it did not. `no_transfer`:
    * `transfer.receive` comes first.

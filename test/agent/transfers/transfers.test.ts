@@ -84,6 +84,15 @@ describe('a vm that is off', () => {
     expect(await checksums(target)).toEqual(await checksums(source))
 
     expect(await target.fail('vm.start', { workload })).toBe('not_owned')
+    const give = (given: boolean) => source.fail('transfer.give', { transfer, workload, given })
+    for (const _ of [1, 2]) expect(await give(true)).toBe('done')
+    expect(await source.fail('vm.start', { workload })).toBe('not_owned')
+    // A move that fails behind that gives it back, and may begin it again.
+    for (const _ of [1, 2]) expect(await give(false)).toBe('done')
+    await source.obey('vm.start', { workload })
+    expect(await give(true)).toBe('vm_runs')
+    await source.obey('vm.stop', { workload, graceSeconds: 0 })
+    expect(await give(true)).toBe('done')
     expect(await target.obey('transfer.look', { transfer, workload })).toMatchObject({ power: 'stopped', owns: false })
     expect(await target.obey('transfer.resume', { transfer, workload })).toEqual({ power: 'stopped', resumedAt: null })
     await target.obey('vm.start', { workload })

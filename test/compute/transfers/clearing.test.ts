@@ -1,5 +1,6 @@
 // A node that is cleared late has what others may need by then: it deletes only what the server left.
 import { expect, test } from 'bun:test'
+import { parseCommand } from '../../../agent/commands/index.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import { move, nodeNamed, open, where } from './world.ts'
 
@@ -46,3 +47,35 @@ test('a volume that changed its server meanwhile does not come to the node that 
   expect([await disksOn(p.node.id), await disksOn(to)]).toEqual([2, 1])
   expect((await p.admin('GET', `/servers/${other}`)).status).toBe('running')
 })
+
+for (const mode of ['near_live', 'cold', 'live'])
+  test(`until it is cleared a node starts nothing that has left it, whoever asks, ${mode}`, async () => {
+    using p = await open()
+    const { serverId } = await p.admin('POST', '/admin/servers', { ...p.order, nodeId: p.node.id })
+    await p.settle()
+    p.arm({
+      failpoints: (moment) => {
+        if (moment === 'clear_move/remove:before') p.node.agent.disconnect()
+      },
+    })
+    await move(p, serverId, { nodeId: nodeNamed(p, 'fra-02'), mode })
+    const clearing = p.db.$client.query("SELECT 1 FROM jobs WHERE kind = 'clear_move' AND state = 'running'")
+    await eventually(() => clearing.get() !== null)
+    // As a controller would with a database from before the move.
+    const start = (nodeId: string) =>
+      parseCommand('vm.start', { workload: serverId })
+        .work(p.agents.get(nodeId)!.host)
+        .then(
+          () => 'done',
+          (error: { code?: string }) => error.code,
+        )
+    expect(await start(p.node.id)).toBe('not_owned')
+    const powers = () =>
+      Promise.all([p.node.id, nodeNamed(p, 'fra-02')].map((id) => p.agents.get(id)!.host.hypervisor.power(serverId)))
+    expect(await powers()).toEqual([mode === 'live' ? 'absent' : 'stopped', 'running'])
+    p.arm({})
+    p.node.agent.connect()
+    await p.settle()
+    expect(await powers()).toEqual(['absent', 'running'])
+    expect(p.agents.get(p.node.id)!.host.state.transfers()).toEqual([])
+  })

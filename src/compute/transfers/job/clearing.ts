@@ -49,13 +49,14 @@ const remove = (n: number) => ({
 })
 
 export const clearing = forwardSaga<Clearing>('clear_move')
-  .command('end', 'Removing the key of the move', {
-    do: ({ input: { from, transferId, serverId } }) =>
-      nodeCommand(from, 'transfer.end', { transfer: transferId, workload: serverId, discard: false }),
-  })
+  // First: with the move the node forgets that it has given the server up.
   .command('remove', 'Removing the virtual machine', {
     do: ({ input: { from, serverId } }, { db }) =>
       isLost(db, serverId) ? undefined : nodeCommand(from, 'vm.remove', { workload: serverId }),
+  })
+  .command('end', 'Removing the key of the move', {
+    do: ({ input: { from, transferId, serverId } }) =>
+      nodeCommand(from, 'transfer.end', { transfer: transferId, workload: serverId, discard: false }),
   })
   .command('release-1', 'Releasing its volume', release(1))
   .command('release-2', 'Releasing its volume', release(2))

@@ -48,6 +48,8 @@ export const OFF_AWAY_MS = 2 * minute
 const ofTransfer = ({ transferId, serverId }: Moving) => ({ transfer: transferId, workload: serverId })
 const end = (nodeId: string, input: Moving, discard = false) =>
   nodeCommand(nodeId, 'transfer.end', { ...ofTransfer(input), discard })
+const given = (input: Moving, isGiven: boolean) =>
+  nodeCommand(input.from, 'transfer.give', { ...ofTransfer(input), given: isGiven })
 /** It ran when the job began, and nobody has suspended or terminated it since. */
 const mustRun = (db: Db, { input, out }: Input & Out): boolean => {
   const { suspendedAt, terminatedAt } = load(db, input.serverId)
@@ -248,6 +250,11 @@ export const moving = saga<Moving>('move', {
             ...ofTransfer(input),
             disks: out.plan.disks.map((disk) => disk.to),
           }),
+  })
+  // A database from before the move may be put in place of this one: its controller cannot start it there either.
+  .command('leave', 'Giving it up where it was', {
+    do: ({ input, out }) => (isLive({ input, out }) ? undefined : given(input, true)),
+    undo: ({ input, out: { look } }) => (look && isLive({ input, out: { look } }) ? undefined : given(input, false)),
   })
   .record('compare', 'Comparing what arrived', {
     do: (tx, { input, out }) => {
