@@ -3,9 +3,17 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Connection } from './controller-link/connection.ts'
-import { controllerUrl, enroll, isDeclaredLost } from './controller-link/controller.ts'
+import { controllerUrl, type Destination, enroll, isDeclaredLost } from './controller-link/controller.ts'
 import { stopAll } from './controller-link/declared-lost.ts'
-import { consentTo, isEnrolled, keepPins, makeDataDir, newKey, readIdentity } from './controller-link/identity.ts'
+import {
+  consentTo,
+  type Identity,
+  isEnrolled,
+  keepPins,
+  makeDataDir,
+  newKey,
+  readIdentity,
+} from './controller-link/identity.ts'
 import { type Journal, openJournal } from './controller-link/journal.ts'
 import { crashInjection } from './crash-injection.ts'
 import { CARD_TOOL, cardTool } from './drivers/gpu/card-tool.ts'
@@ -116,10 +124,7 @@ async function enrollHere(given: Given): Promise<number> {
   if (given.bridge) await host.network.mustHaveBridge(given.bridge)
   const facts = { ...(await host.facts()), hostname: given.name ?? hostname() }
   const machineId = host.machineId()
-  // As another node it would start what ran here, which may run elsewhere by now.
-  const former = isEnrolled(dataDir) ? readIdentity(dataDir) : undefined
-  if (former && (await isDeclaredLost(former, host.state.controllerEpoch(former.nodeId))))
-    await stopAll(host, (_, work) => work())
+  if (isEnrolled(dataDir)) await stopFormer(host, readIdentity(dataDir), { controller, pins })
   host.close()
   const key = newKey(dataDir)
   const consent = consentTo(dataDir, token, key.publicKey)
@@ -144,6 +149,16 @@ async function enrollHere(given: Given): Promise<number> {
     ...(pins.length && { pins }),
   })
   return print(`This host is node ${name} (${nodeId}) of ${controller}. Next: berth agent run`)
+}
+
+/**
+ * As another node it would start what ran here, which may run elsewhere by now. The controller may have got another
+ * address meanwhile, so it is asked at the one from before and at the present one.
+ */
+async function stopFormer(host: Host, former: Identity, now: Destination) {
+  const epoch = host.state.controllerEpoch(former.nodeId)
+  const isLost = await Promise.all([former, { ...former, ...now }].map((one) => isDeclaredLost(one, epoch)))
+  if (isLost.includes(true)) await stopAll(host, (_, work) => work())
 }
 
 const LONGEST_TOKEN_FILE = 1000

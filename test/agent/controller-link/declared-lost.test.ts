@@ -51,7 +51,7 @@ async function nodeWithVm() {
     using file = new Database(`${dir}/fake.db`, { readonly: true })
     return file.query<{ startedAt: number }, []>('SELECT startedAt FROM vms').get()!.startedAt
   }
-  return { panel, host, enroll, run, boot, power, startedAt }
+  return { panel, host, dir, enroll, run, boot, power, startedAt }
 }
 
 describe('a node that was declared lost', () => {
@@ -96,6 +96,17 @@ describe('a node that was declared lost', () => {
     expect([await power(), startedAt()]).toEqual(['stopped', before])
   }, 60_000)
 })
+
+test('a machine that is enrolled again at another address of its controller stops what its lost node ran', async () => {
+  const { panel, host, power, dir } = await nodeWithVm()
+  const moved = controller()
+  closing.push(moved.close)
+  panel.close()
+  moved.declareLost(5)
+  const words = ['enroll', '--controller', moved.url, '--token-file', '-', '--name', 'n1', '--data-dir', dir, '--fake']
+  expect([await power(), (await berthAgent(words, {}, 'good')).code]).toEqual(['running', 0])
+  expect([await power(), host.state.wanted()]).toEqual(['stopped', []])
+}, 60_000)
 
 describe('a node starts its vms after a boot', () => {
   test('once its controller has welcomed it', async () => {
