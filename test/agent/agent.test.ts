@@ -158,9 +158,10 @@ describe('a connected agent', () => {
 })
 
 describe('the connection', () => {
+  const unknown = 'the controller does not know this node, or its credential was revoked; enroll again with a new token'
   const refusals = [
-    ['the challenge', 401, 'this node was removed or its credential revoked; enroll again with a new token'],
-    ['the upgrade', 401, 'this node was removed or its credential revoked; enroll again with a new token'],
+    ['the challenge', 401, unknown],
+    ['the upgrade', 401, unknown],
     ['the challenge', 426, 'the controller speaks another protocol; update this agent'],
   ] as const
   for (const [where, status, words] of refusals) {
