@@ -24,6 +24,8 @@ import { giveToQemu, type MigrationSockets, makeSocketDirs, removeSockets, socke
 import { type Element, parseStrictXml, strictXml } from './strict-xml.ts'
 
 const URI = ['-c', 'qemu:///system']
+/** A migration that does not begin to copy, or of which libvirt tells nothing, is given up after this long. */
+const SILENCE_MS = 180_000
 
 /**
  * `disks`: the paths of the disks that are copied. `openStream`: a stream to the target, which ends with the session.
@@ -61,10 +63,11 @@ export class Departures {
   }
 
   /**
-   * Moves the vm to the target, where it is paused then. A failure leaves it running here. Throws what `begin` throws.
+   * Moves the vm to the target, where it is paused then. A failure leaves it running here, and so does an agent that
+   * has started since `begin`. Throws what `begin` throws.
    */
   async migrate(leaving: Leaving): Promise<Left> {
-    const departure = this.departureOf(leaving)
+    const departure = this.departureOf(leaving, true)
     departure.go()
     try {
       return await departure.left
@@ -74,10 +77,10 @@ export class Departures {
   }
 
   /** The one that is under way, or whose end nobody has heard yet; else a new one. */
-  private departureOf(leaving: Leaving): Departure {
+  private departureOf(leaving: Leaving, isBegun = false): Departure {
     const known = this.departures.get(leaving.transfer)
     if (known) return known
-    const departure = new Departure(leaving, this.limits)
+    const departure = new Departure(leaving, this.limits, isBegun)
     this.departures.set(leaving.transfer, departure)
     departure.ready.catch(() => this.departures.delete(leaving.transfer))
     return departure
@@ -129,6 +132,8 @@ class Departure {
   constructor(
     private leaving: Leaving,
     private limits: LeavingLimits,
+    /** An earlier start of the agent has begun it, so it only looks what has become of that. */
+    private isBegun: boolean,
   ) {
     this.uuid = uuidOf(leaving.workload)
     this.pace = new Pace(leaving.maxMbps)
@@ -165,6 +170,7 @@ class Departure {
   private async work(): Promise<Left> {
     const { leaving } = this
     if (await this.hasLeft()) return this.arrived()
+    if (this.isBegun) return this.lookWhatBecame()
     makeSocketDirs(leaving)
     let virshEnded: Promise<unknown> = Promise.resolve()
     try {
@@ -196,6 +202,18 @@ class Departure {
   /** An earlier call has moved it, also one that a crash of this agent has ended. */
   private async hasLeft(): Promise<boolean> {
     return (await this.presence()).presence !== 'running' && (await this.settle())
+  }
+
+  /** Its disks would be copied once more, and nothing could cancel that behind the point of no return. */
+  private async lookWhatBecame(): Promise<Left> {
+    await virsh(['domjobabort', this.uuid], true)
+    const hasJob = async () => !/^Job type:\s+None/m.test((await virsh(['domjobinfo', this.uuid], true)).out)
+    for (const until = performance.now() + this.limits.abortMs; performance.now() < until; ) {
+      if (!(await hasJob())) break
+      await Bun.sleep(this.limits.pollMs / 4)
+    }
+    if (await this.settle()) return this.arrived()
+    throw new Failure('transfer_cut', 'the agent of this node has started again meanwhile; the vm runs on here')
   }
 
   private async arrived(): Promise<Left> {
@@ -328,11 +346,17 @@ class Departure {
   /** Tells how far it is, and gives up where what is left does not become less. */
   private async watch(signal: AbortSignal) {
     let least = { bytes: Number.POSITIVE_INFINITY, phase: '', at: performance.now() }
+    let heardAt = performance.now()
     while (!signal.aborted) {
       await sleep(this.limits.pollMs, signal)
       if (signal.aborted) return
       const progress = await this.progress()
-      if (!progress || progress.phase === 'starting') continue
+      if (!progress || progress.phase === 'starting') {
+        if (performance.now() - heardAt < SILENCE_MS) continue
+        const seconds = Math.round(SILENCE_MS / 1000)
+        return this.give(new Failure('transfer_cut', `nothing was copied for ${seconds} s: the nodes do not get on`))
+      }
+      heardAt = performance.now()
       this.tell(progress)
       const { phase, remainingBytes } = progress
       if (phase === 'memory' && this.isHeld) {

@@ -152,10 +152,11 @@ export class FakeTransfers implements Transfers {
     migrate: async (migrating: Migrating) => {
       const { transfer, workload, to, disks } = migrating
       if ((await this.hypervisor.power(workload)) === 'absent') return this.#movedBefore(transfer, workload, to)
-      const copied = this.#held.get(transfer) ?? (await this.migration.begin(migrating))
-      this.#held.delete(transfer)
       if ((await this.hypervisor.power(workload)) !== 'running')
         throw new Failure('not_running', `${workload} went off while it was moved`)
+      const copied = this.#held.get(transfer)
+      if (!copied) throw new Failure('transfer_cut', 'this fake host has started again meanwhile')
+      this.#held.delete(transfer)
       const stoppedAt = this.now()
       this.#within(transfer, to, (far, theirs) => {
         for (const [i, { disk }] of disks.entries()) this.#write(far, disk.path, theirs[i]!.disk.path)

@@ -86,9 +86,9 @@ export interface Migration {
    */
   begin(migrating: Migrating): Promise<Copied>
   /**
-   * Moves the vm to the target, where it is paused then; without `begin` it begins itself. A failure leaves it running
-   * here; one that this transfer has moved already is moved. `stoppedAt`: when it stopped, by the target's clock.
-   * Throws the failures of `begin`.
+   * Moves the vm to the target, where it is paused then. A failure leaves it running here; one that this transfer has
+   * moved already is moved. Without `begin` since the start of the agent it throws `transfer_cut`, and nothing of an
+   * earlier one goes on. `stoppedAt`: when it stopped, by the target's clock. Throws the failures of `begin`.
    */
   migrate(migrating: Migrating): Promise<Copied & { stoppedAt: number }>
   /** The limit of a migration that is under way; null: none. */

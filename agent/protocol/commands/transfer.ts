@@ -137,8 +137,9 @@ export const transferCommands = {
   /**
    * On the source, after `transfer.begin-migration`: hands the vm over to the target with its memory. Afterwards it is
    * paused there, runs nowhere, and is defined no more here; a failure leaves it running here. A migration that has
-   * ended with the agent begins again. This node does not start the vm from then on, until `transfer.end`. What a crash
-   * has left is decided by both nodes. `stoppedAt`: when the vm stopped, by the clock of the target.
+   * ended with the agent is not begun again: `transfer_cut`, unless the vm has left. This node does not start the vm
+   * from then on, until `transfer.end`. What a crash has left is decided by both nodes. `stoppedAt`: when the vm
+   * stopped, by the clock of the target.
    */
   'transfer.migrate': act({
     input: migrating,

@@ -147,7 +147,10 @@ describe('a vm that runs', () => {
   test('runs on where it was when the target cannot take it, and may start there again', async () => {
     const { source, target, send } = await pair()
     await target.obey('vm.remove', { workload })
+    await source.obey('transfer.begin-migration', send)
     expect(await source.fail('transfer.migrate', send)).toBe('migration_failed')
+    // Its migration has ended with that, and only a new one can hand it over.
+    expect(await source.fail('transfer.migrate', send)).toBe('transfer_cut')
     expect(await source.obey('vm.look', { workload })).toEqual({ power: 'running' })
     await source.obey('vm.stop', { workload, graceSeconds: 0 })
     expect(await source.fail('transfer.migrate', send)).toBe('not_running')

@@ -113,6 +113,7 @@ const moves: readonly Scenario[] = [
     succeeds: moved(running),
     fails: stayed(running),
     lost: lost(running),
+    lostWithAgent: 'transfer_cut',
   },
   {
     name: 'moving a running server, and shutting it down for what changed',
@@ -139,6 +140,7 @@ const moves: readonly Scenario[] = [
     start: start(),
     succeeds: moved(loaded),
     fails: stayed(loaded),
+    lostWithAgent: 'transfer_cut',
     sampled: true,
   },
   {

@@ -50,9 +50,14 @@ describe.skipIf(await labMissing('live moves that break off'))('a live move that
     prepared.push(made.ids)
     return made
   }
+  /** Its copy and its memory. */
+  const migrated = async (input: Awaited<ReturnType<Lab['prepare']>>['input']) => {
+    const begun = await source().try('transfer.begin-migration', input)
+    return begun.error ? begun : source().try('transfer.migrate', input)
+  }
   const succeeds = async () => {
     const { ids, to, input } = await prepare()
-    await source().obey('transfer.migrate', input)
+    expect((await migrated(input)).error).toBeUndefined()
     await arrives(ids, to)
   }
   /** Lets it run there, tidies up, and makes that its home. */
@@ -67,13 +72,13 @@ describe.skipIf(await labMissing('live moves that break off'))('a live move that
 
   test('a target disk of another size is refused', async () => {
     const { input } = await prepare({ sizeBytes: DISK_BYTES - 64 * MIB })
-    expect((await source().try('transfer.migrate', input)).error?.code).toBe('disk_differs')
+    expect((await migrated(input)).error?.code).toBe('disk_differs')
     await runsAtHomeAlone()
   }, 120_000)
 
   test('a vm that is larger than the one that was announced is refused by the target', async () => {
     const { input } = await prepare({ vm: { memoryMb: 96 } })
-    const { error } = await source().try('transfer.migrate', input)
+    const { error } = await migrated(input)
     expect(error?.code).toBe('transfer_cut')
     await runsAtHomeAlone()
   }, 120_000)
@@ -82,7 +87,7 @@ describe.skipIf(await labMissing('live moves that break off'))('a live move that
     'the stream %s is cut while the disks are copied',
     async (word) => {
       const { input } = await prepare()
-      const moving = source().try('transfer.migrate', { ...input, maxMbps: SLOW_MBPS })
+      const moving = migrated({ ...input, maxMbps: SLOW_MBPS })
       await copying()
       await target().lab('cut', word)
       expect((await moving).error?.code).toBe('transfer_cut')
@@ -94,7 +99,7 @@ describe.skipIf(await labMissing('live moves that break off'))('a live move that
   test('all streams are cut while the guest stands still', async () => {
     const { input } = await prepare()
     const watch = await lab.watch(N)
-    const moving = source().try('transfer.migrate', input)
+    const moving = migrated(input)
     await until('it stands still', () => watch.at(home, 'Suspended Migrated') !== undefined)
     await target().lab('cut')
     const { error } = await moving
@@ -106,13 +111,13 @@ describe.skipIf(await labMissing('live moves that break off'))('a live move that
   test('the answer that the memory has arrived is lost: it runs on where it was', async () => {
     const { ids, to, input } = await prepare()
     await target().lab('lose-finish', true)
-    expect((await source().try('transfer.migrate', input)).error?.code).toBe('transfer_cut')
+    expect((await migrated(input)).error?.code).toBe('transfer_cut')
     await target().lab('lose-finish', false)
     await until('it runs at home', async () => (await lab.state(home, N)).startsWith('running'), 60_000)
     // It has arrived there, and never runs.
     expect(await lab.state(to, N)).toBe('paused (user)')
     // The same transfer once more: what has arrived is thrown away first.
-    expect((await source().try('transfer.migrate', input)).error).toBeUndefined()
+    expect((await migrated(input)).error).toBeUndefined()
     await arrives(ids, to)
   }, 120_000)
 
@@ -120,7 +125,7 @@ describe.skipIf(await labMissing('live moves that break off'))('a live move that
     'libvirt of the %s is killed while the disks are copied',
     async (side) => {
       const { input } = await prepare()
-      const moving = source().try('transfer.migrate', { ...input, maxMbps: SLOW_MBPS })
+      const moving = migrated({ ...input, maxMbps: SLOW_MBPS })
       await copying()
       const node = side === 'source' ? source() : target()
       await node.run('sh', '-c', 'kill -9 $(pgrep -x libvirtd)')
@@ -134,7 +139,7 @@ describe.skipIf(await labMissing('live moves that break off'))('a live move that
 
   test('it is cancelled', async () => {
     const { ids, input } = await prepare()
-    const moving = source().try('transfer.migrate', { ...input, maxMbps: SLOW_MBPS })
+    const moving = migrated({ ...input, maxMbps: SLOW_MBPS })
     await copying()
     await source().obey('transfer.end', ids)
     expect((await moving).error?.code).toBe('transfer_ended')
@@ -145,7 +150,7 @@ describe.skipIf(await labMissing('live moves that break off'))('a live move that
     const { input } = await prepare()
     const noise = 'while true; do dd if=/dev/zero of=/root/noise bs=1M count=24 conv=fsync; done'
     await lab.inGuest(N, `setsid sh -c "${noise}" >/dev/null 2>&1 </dev/null & echo $! >/root/noise.pid`)
-    const { error } = await source().try('transfer.migrate', { ...input, maxMbps: 9 })
+    const { error } = await migrated({ ...input, maxMbps: 9 })
     await lab.inGuest(N, 'kill $(cat /root/noise.pid); killall dd; rm -f /root/noise')
     expect(error).toMatchObject({ code: 'does_not_converge' })
     await runsAtHomeAlone()
@@ -154,7 +159,7 @@ describe.skipIf(await labMissing('live moves that break off'))('a live move that
   test('the limit of a move is lifted on its way, and it succeeds', async () => {
     const { ids, to, input } = await prepare()
     const began = performance.now()
-    const moving = source().try('transfer.migrate', { ...input, maxMbps: 9 })
+    const moving = migrated({ ...input, maxMbps: 9 })
     await copying()
     await source().lab('limit', { transfer: ids.transfer, maxMbps: null })
     expect((await moving).error).toBeUndefined()

@@ -197,6 +197,40 @@ describe.skipIf(note(reason, 'disks that move between two nodes'))('two nodes', 
     await end()
   })
 
+  test('a renewed key lets its source in past its first end, also after a cut, and not past the last', async () => {
+    const volume = volumeOf(9, 'raw')
+    const content = random(SLOW_BYTES / 2)
+    lab.a.writeDisk(volume, content)
+    const began = Date.now()
+    const { ids, copy, end } = await opened(volume, content.length, began + 6000)
+    const copied = lab.a.agent.obey('transfer.copy', { ...copy, maxMbps: 80 })
+    await eventually(() => statSync(lab.b.pathOf(volume)).blocks > 0, 20)
+    await lab.b.agent.obey('transfer.renew', { ...ids, expiresAt: Date.now() + 20_000 })
+    expect(lab.b.keys().match(/berth-transfer:/g)).toHaveLength(1)
+    await Bun.sleep(began + 7000 - Date.now())
+    // The copy needs a new connection now.
+    const { out } = await lab.a.run('pgrep', '-f', 'ssh -M -N')
+    await lab.a.run('kill', '-9', ...out.trim().split('\n'))
+    await copied
+    expect(readFileSync(lab.b.pathOf(volume)).equals(content)).toBe(true)
+    // One that has expired meanwhile is opened again, and an agent that starts again knows the last end.
+    await lab.b.agent.obey('transfer.renew', { ...ids, expiresAt: Date.now() + 1000 })
+    await eventually(() => !lab.b.keys().includes('berth-transfer'), 10)
+    expect(lab.b.keys()).not.toContain('berth-transfer')
+    const refused = await lab.a.agent.obey('transfer.copy', copy).catch((error: Error) => error.message)
+    expect(refused).toContain('refuses')
+    await lab.b.agent.obey('transfer.renew', { ...ids, expiresAt: Date.now() + 600_000 })
+    await lab.b.agent.end()
+    lab.b.startAgent()
+    await eventually(() => lab.b.keys().includes('berth-transfer'), 20)
+    expect(await lab.a.agent.obey('transfer.copy', copy)).toMatchObject({ copiedBytes: 0 })
+    await end()
+    // One that has ended is not opened by a renewal that comes late.
+    const late = lab.b.agent.obey('transfer.renew', { ...ids, expiresAt: Date.now() + 600_000 })
+    expect(await late.catch((error: Error) => error.message)).toContain('is not open on this node')
+    expect(lab.b.keys()).not.toContain('berth-transfer')
+  })
+
   test('a disk is mirrored while its vm runs, with what is written, and is whole when the vm is off', async () => {
     const volume = volumeOf(8, 'raw')
     const { workload } = volume

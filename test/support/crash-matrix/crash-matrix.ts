@@ -191,7 +191,9 @@ export function crashMatrix({ sagas, scenarios, sampled, open = world, measure =
       for (const moment of quickly(some, 8, n))
         test(`ends as it should, ${moment?.words ?? 'undisturbed'}`, async () => {
           const end = await play(s, undefined, moment)
-          if (end.lostInput) return expect(end.invariants).toMatchObject(failed(s, end.invariants))
+          const isLostWithAgent = moment !== undefined && 'agent' in moment && end.job.errorCode === s.lostWithAgent
+          if (end.lostInput || (isLostWithAgent && end.job.state === 'failed'))
+            return expect(end.invariants).toMatchObject(failed(s, end.invariants))
           expect(end.job.state).toBe('succeeded')
           expect(end.invariants).toMatchObject(s.succeeds)
         })

@@ -25,6 +25,8 @@ export type Scenario = {
    * passed its pivot by its end, and from how it ended. With it, each of both is lost at each moment.
    */
   lost?: Readonly<Record<'nodeId' | 'otherNodeId', (isPast: boolean, end: any) => Ending>>
+  /** The error with which it ends where the agent dies with what only its memory has. */
+  lostWithAgent?: string
   /** Opens a panel of its own, such as one with more nodes, and measures that. Left out: those of the matrix. */
   open?(): Promise<World>
   measure?(p: World, id: string): Promise<object>

@@ -149,12 +149,16 @@ export class SshLink {
   /** One session as a stream, which keeps an end of either direction apart from the other. */
   async stream(word: string): Promise<Duplex> {
     const path = join(this.secret, `stream-${this.#streams++}`)
-    const stop = listenAt(path, 0, (file) => void this.#session(word, { stdin: file, stdout: file }))
+    let isTaken = false
+    const stop = listenAt(path, 0, (file) => {
+      this.#session(word, { stdin: file, stdout: file })
+      isTaken = true
+    })
     try {
       const stream = connect({ path, allowHalfOpen: true })
       await once(stream, 'connect')
-      // The listener looks for it every few milliseconds.
-      for (const { size } = this.#sessions; this.#sessions.size === size; await Bun.sleep(POLL_MS)) {
+      // The listener looks for it every few milliseconds, and may have found it by now.
+      for (; !isTaken; await Bun.sleep(POLL_MS)) {
         if (this.broken.aborted) throw new Failure('transfer_cut', 'the connection to the target broke')
       }
       this.broken.addEventListener('abort', () => stream.destroy())

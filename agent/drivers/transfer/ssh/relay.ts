@@ -64,7 +64,11 @@ export function relay(file: number, mayGoOn: () => boolean, onInput?: (bytes: Ui
       else if (bytes === 0) {
         way.isOver = true
         if (way.to === file) libc.shutdown(file, SHUT_WR)
-        else closeSync(output)
+        else {
+          closeSync(output)
+          // It takes nothing any more either. The end of this process alone tells that to the other node.
+          if (happened & POLLHUP) return
+        }
       }
     }
   }
