@@ -213,6 +213,10 @@ export class RealNodes {
   async serve(crashAt?: string) {
     if (crashAt) rmSync(join(this.live.dir, 'crash-done'), { force: true })
     this.controller = await this.live.serve(crashAt ? { BERTH_CRASH_AT: crashAt } : {})
+    await this.live.until('both nodes', async () => {
+      for (const name of nodeNames) if (!(await this.isConnected(name))) return false
+      return true
+    })
   }
   async killController() {
     this.controller.kill('SIGKILL')
