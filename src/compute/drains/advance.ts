@@ -1,7 +1,9 @@
 // One turn of every drain: moves that have ended are noted, and the next ones begin, each placed anew. A turn reads and
 // writes the tables alone, each server in a transaction of its own, so it does not matter where a turn is cut off.
 import { isGone, nodeById } from '../../fleet/node-records/queries.ts'
+import { groupOf } from '../../fleet/placement-group-records/queries.ts'
 import { workloadById } from '../../fleet/workloads/queries.ts'
+import { memberStays } from '../../fleet/workloads/stays/queries.ts'
 import { type Actor, system } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
@@ -10,12 +12,13 @@ import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { jobFacts } from '../../kernel/jobs/queries.ts'
 import { noteHeld, releaseJob } from '../../kernel/jobs/start.ts'
 import { settingValue } from '../../kernel/setting.ts'
-import { serverById } from '../server-records/model.ts'
+import { type Server, serverById } from '../server-records/model.ts'
 import { atOnce } from '../transfers/estimate.ts'
 import { beginMove } from '../transfers/job/begin.ts'
 import { transferById } from '../transfers/queries.ts'
 import { endCancelled, WAITS } from './job.ts'
 import { waitsFor } from './model.ts'
+import { planMoves } from './plan/moves.ts'
 import {
   busyServersOf,
   changeDrain,
@@ -27,6 +30,7 @@ import {
   drainsAtWork,
   nextServerOf,
   openDrains,
+  serverOfDrain,
 } from './queries.ts'
 
 /** A server on which something else works is tried again after this, so often. */
@@ -150,13 +154,13 @@ function moveOne(tx: Tx, app: App, row: Drain, next: DrainServer) {
   if (server.terminatedAt !== null) return gone('It was terminated.')
   if (row.kind === 'drain' && server.nodeId !== row.nodeId) return gone('It was moved by somebody else.')
   if (row.kind === 'return' && server.nodeId === row.nodeId) return gone('It is there already.')
+  const actor = onBehalfOf(row)
+  const nodeId = row.kind === 'return' ? row.nodeId : next.chosenNodeId
+  const together = withGroup({ ...app, tx, actor }, row, server, nodeId)
   const { transferId, chosen, foreseen } = beginMove({
-    ...app,
-    tx,
-    actor: onBehalfOf(row),
-    target: server,
-    body: { nodeId: row.kind === 'return' ? row.nodeId : next.chosenNodeId, maxMbps: row.maxMbps },
-    parentId: row.jobId,
+    ...{ ...app, tx, actor, target: server, parentId: row.jobId },
+    body: { nodeId: together?.nodeId ?? nodeId, maxMbps: row.maxMbps },
+    ...(together && { planned: together.planned }),
   })
   changeDrainServer(tx, next, {
     ...{ state: 'moving', transferId, mode: foreseen.mode, toNodeId: chosen.nodeId, bytes: foreseen.bytes },
@@ -165,6 +169,28 @@ function moveOne(tx: Tx, app: App, row: Drain, next: DrainServer) {
   })
   // One that waits for its setup has moved in this transaction.
   noteEnd(tx, row, { ...next, state: 'moving', transferId }, now)
+}
+
+/**
+ * The node for a server whose group is to be together, and those of the group that follow it: undefined for any other
+ * server. Throws `placement_group_unmet` where no node takes all of them.
+ */
+function withGroup(call: Parameters<typeof planMoves>[0], row: Drain, server: Server, wanted: string | null) {
+  const { tx } = call
+  const group = groupOf(tx, server.id)
+  if (group?.policy !== 'affinity') return undefined
+  const others = memberStays(tx, group.id).filter(
+    ({ workloadId, role }) =>
+      role === 'home' && workloadId !== server.id && serverOfDrain(tx, row.id, workloadId)?.state === 'waiting',
+  )
+  const followers = others.flatMap(({ workloadId }) => serverById(tx, workloadId) ?? [])
+  if (!followers.length) return undefined
+  const asked = { mode: 'auto' as const, maxMbps: row.maxMbps ?? undefined, ...(wanted !== null && { to: wanted }) }
+  const { moves } = planMoves(call, [server, ...followers], asked)
+  const { to, reason } = moves.find((move) => move.server.id === server.id)!
+  if (!to) throw new ApiError('placement_group_unmet', reason!)
+  const going = moves.filter((move) => move.to?.id === to.id && move.server.id !== server.id)
+  return { nodeId: to.id, planned: new Map(going.map((move) => [move.server.id, null])) }
 }
 
 function noteRefusal(tx: Tx, row: Drain, next: DrainServer, { code, message }: ApiError, now: number) {

@@ -43,7 +43,7 @@ export const fits = (node: JudgedNode): node is FitNode => node.disabledReason =
 type Judging = {
   only?: string | undefined
   capacities?: readonly NodeCapacity[]
-  planned?: Planned
+  planned?: Planned | undefined
   readdress?: boolean | undefined
 }
 /**

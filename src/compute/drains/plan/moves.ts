@@ -9,8 +9,9 @@ import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
 import { lockOfServer, type Server } from '../../server-records/model.ts'
 import { refusalOf } from '../../snapshots/model.ts'
 import { forecast, type MoveMode } from '../../transfers/forecast.ts'
-import { bytesOf, mustBeMovable } from '../../transfers/movable.ts'
+import { mustBeMovable } from '../../transfers/movable.ts'
 import { type FitNode, fits, judgeNodes } from '../../transfers/nodes.ts'
+import { fitTogether, take, togetherIn, tooManyFor } from './group-moves.ts'
 
 export type Foreseen = ReturnType<typeof forecast>
 export type PlannedMove = {
@@ -47,6 +48,7 @@ function inOrder(moves: readonly PlannedMove[]): PlannedMove[] {
 }
 
 const FIRST = 'Do that first, or stop it with a notice when you evacuate the node.'
+const SPLIT = 'Free room on one node, or make the rule of the group soft.'
 const FREE = 'Free what is missing on one of them, or stop it with a notice when you evacuate the node.'
 
 /** Plans a move of each server, in the order in which they are made. */
@@ -60,8 +62,8 @@ export function planMoves({ tx, actor, nodes }: Planning, servers: readonly Serv
     return read
   }
   const before = new Map<string, number>()
-  const planned = new Map<string, string>()
-  const moves = inOrder(
+  const planned = new Map<string, string | null>()
+  const ordered = inOrder(
     servers.map((server) => ({
       server,
       foreseen: forecast(tx, server, wanted),
@@ -72,12 +74,25 @@ export function planMoves({ tx, actor, nodes }: Planning, servers: readonly Serv
     })),
   ).map((move): PlannedMove => {
     const reason = refusalOf(() => mustBeMovable(tx, actor, move.server))
-    if (reason !== null) return { ...move, reason, remedy: FIRST }
+    return reason === null ? move : { ...move, reason, remedy: FIRST }
+  })
+  const groups = togetherIn(tx, ordered)
+  for (const { members } of groups.values()) for (const { id } of members) planned.set(id, null)
+  const moves = ordered.map((move): PlannedMove => {
+    if (move.reason !== undefined) return move
     const capacities = capacitiesOf(move.server)
     for (const { id, heldMemoryMb } of capacities) if (!before.has(id)) before.set(id, heldMemoryMb)
     const judged = judgeNodes(tx, nodes, move.server, { only: wanted.to, capacities, planned })
-    const chosen = judged.find(fits)
-    if (!chosen) return { ...move, reason: lackOf(judged), remedy: FREE }
+    const group = groups.get(move.server.id)
+    const rest = group?.members.filter(({ id }) => id !== move.server.id && planned.get(id) === null) ?? []
+    const takesAll = (one: FitNode) =>
+      fitTogether({ tx, nodes }, { first: move.server, one, rest, capacities, planned })
+    const forAll = judged.filter(fits).find(takesAll)
+    const chosen = forAll ?? (group?.hard ? undefined : judged.find(fits))
+    if (!chosen) {
+      if (!group || !judged.some(fits)) return { ...move, reason: lackOf(judged), remedy: FREE }
+      return { ...move, reason: tooManyFor(group), remedy: SPLIT }
+    }
     take(tx, move.server, chosen)
     planned.set(move.server.id, chosen.nodeId)
     // The way is that to the chosen node.
@@ -102,18 +117,6 @@ function lackOf(judged: ReturnType<typeof judgeNodes>): string {
   if (!near.length) return 'There is no other node in its location.'
   const lacks = near.map((node) => `${node.name} ${fits(node) ? RECONNECTING : node.disabledReason}`)
   return `No node takes it: ${lacks.join(', ')}.`
-}
-
-/** Counts down what the node has left. */
-function take(tx: Db, server: Server, { capacity, pool, volumes }: FitNode) {
-  capacity!.heldMemoryMb += server.memoryMb
-  const hold = (name: string, diskGb: number) => {
-    const found = capacity!.pools.find((one) => one.name === name)
-    if (found) found.freeDiskGb -= diskGb
-  }
-  hold(pool, server.diskGb)
-  for (const volume of volumes) hold(volume.pool, volume.diskGb)
-  capacity!.heldDiskGb += bytesOf(tx, server) / 1024 ** 3
 }
 
 /** How long they take in all, so many at once, each begun when another has ended. */

@@ -5,6 +5,7 @@ import { nodeById } from '../../../fleet/node-records/queries.ts'
 import { RECONNECTING } from '../../../fleet/placement/placement.ts'
 import { formatIn, poolSpaceOf } from '../../../fleet/storage-pools/queries.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
+import type { Planned } from '../../../fleet/workloads/stays/group-rule.ts'
 import { closeStay, openArriving, switchHome } from '../../../fleet/workloads/stays/stays.ts'
 import { type Actor, idOf, nameOf } from '../../../kernel/api/actor.ts'
 import { ApiError, restarting } from '../../../kernel/api/errors.ts'
@@ -35,6 +36,8 @@ type Choosing = Pick<AppContext, 'nodes'> & {
   actor: Actor
   target: Server
   body: { nodeId?: string | null; mode?: MoveMode; maxMbps?: number | null; readdress?: boolean }
+  /** Others that move with it. */
+  planned?: Planned
 }
 /**
  * `parentId`: the job of which the move is a part. `waiting`: a move whose time has come, which goes on in its record.
@@ -132,12 +135,12 @@ function plan(call: Beginning) {
 }
 
 /** Throws `already_done`, `restarting`, and `no_addresses` or `no_capacity` with what each node lacks. */
-function chosenFor({ tx, actor, target, body, nodes }: Choosing): FitNode {
+function chosenFor({ tx, actor, target, body, nodes, planned }: Choosing): FitNode {
   const { nodeId, mode } = body
   const wanted = nodeId == null ? undefined : see(tx, actor, node, nodeId, 'nodeId')
   if (wanted?.id === target.nodeId)
     throw new ApiError('already_done', `${target.hostname} is on ${wanted.name} already.`)
-  const judged = judgeNodes(tx, nodes, target, { only: wanted?.id, readdress: body.readdress })
+  const judged = judgeNodes(tx, nodes, target, { only: wanted?.id, readdress: body.readdress, planned })
   const chosen = chooseFrom(tx, target, judged, mode)
   if (chosen) return chosen
   if (judged.some(({ disabledReason }) => disabledReason === RECONNECTING))

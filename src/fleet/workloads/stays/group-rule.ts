@@ -4,16 +4,20 @@ import type { GroupRule } from '../../placement/group-rule.ts'
 import { groupOf, type PlacementGroup } from '../../placement-group-records/queries.ts'
 import { type MemberStay, memberStays } from './queries.ts'
 
-/** The nodes to which a plan moves workloads, by workload. */
-export type Planned = ReadonlyMap<string, string>
+/**
+ * The nodes to which a plan moves workloads, by workload. null: it goes where the others of its group go, so it keeps
+ * none of them where it is.
+ */
+export type Planned = ReadonlyMap<string, string | null>
 
 /**
  * The rule for a new workload of the group, or for `workloadId`, which is one of it. A member that moves is on both
  * nodes until it has left the first: either may be the one on which it stays.
  */
 export function ruleOf(tx: Db, group: PlacementGroup, workloadId?: string, planned?: Planned): GroupRule {
+  const follows = (stay: MemberStay) => group.policy === 'affinity' && planned?.get(stay.workloadId) === null
   const others = memberStays(tx, group.id)
-    .filter((stay) => stay.workloadId !== workloadId && stay.role !== 'leaving')
+    .filter((stay) => stay.workloadId !== workloadId && stay.role !== 'leaving' && !follows(stay))
     .map((stay) => ({ ...stay, nodeId: planned?.get(stay.workloadId) ?? stay.nodeId }))
   const members = new Set(others.map((stay) => stay.workloadId)).size
   const onNode = Map.groupBy(others, ({ nodeId }) => nodeId)
