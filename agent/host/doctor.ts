@@ -152,6 +152,7 @@ function configured(name: string): string | undefined {
 
 /** Defines a vm, which is never started, and removes it again. */
 async function defineTime(): Promise<Finding> {
+  if (!find('virsh')) return fail('virsh is not installed', 'install libvirt-clients and libvirt-daemon-system')
   const workload = `srv_${'d'.repeat(26)}`
   const network = { bridge: 'none', tap: 'bth0', mac: '52:54:00:00:00:00' }
   const vm = {
@@ -235,6 +236,7 @@ async function backups(): Promise<Finding> {
 }
 
 async function bridges(settings: Settings | undefined): Promise<Finding> {
+  if (!find('ip')) return fail('ip is not installed', 'install iproute2')
   const there = (await addressesOfHost()).bridges.map(({ name }) => name)
   if (settings?.bridge && !there.includes(settings.bridge))
     return fail(

@@ -20,6 +20,7 @@ const symbols = {
   cuMemAllocHost_v2: { args: [FFIType.ptr, u64], returns: i32 },
   cuMemsetD32_v2: { args: [u64, u32, u64], returns: i32 },
   cuMemcpyDtoH_v2: { args: [FFIType.ptr, u64, u64], returns: i32 },
+  cuMemcpyDtoHAsync_v2: { args: [FFIType.ptr, u64, u64, u64], returns: i32 },
   cuMemcpyDtoD_v2: { args: [u64, u64, u64], returns: i32 },
 } as const
 
@@ -27,6 +28,8 @@ const OUT_OF_MEMORY = 2
 const MEMORY_CLOCK_RATE_KHZ = 36
 const MEMORY_BUS_WIDTH_BITS = 37
 const MIB = 2 ** 20
+/** The order in which the card does what it is told, where none was made. */
+const USUAL_STREAM = 0
 /** Sizes in which memory is taken, each until the card refuses it. */
 const CHUNKS_BYTES = [1024, 256, 64, 16, 4, 2].map((mib) => mib * MIB)
 
@@ -112,6 +115,11 @@ export function openCard({ library, bus }: CardRequest) {
     /** Copies as many bytes as `into` has from the card. */
     read(into: Buffer, address: bigint) {
       must('cuMemcpyDtoH', cuda.cuMemcpyDtoH_v2(ptr(into), address, into.length))
+    },
+
+    /** As `read`, into memory that `hostBuffer` gave; the bytes are there after `synchronize`. */
+    beginRead(into: Buffer, address: bigint) {
+      must('cuMemcpyDtoHAsync', cuda.cuMemcpyDtoHAsync_v2(ptr(into), address, into.length, USUAL_STREAM))
     },
 
     copy(to: bigint, from: bigint, bytes: number) {

@@ -79,7 +79,6 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
 }
 int cuDevicePrimaryCtxRetain(void **place, int device) { *place = &context; return device != 7; }
 int cuCtxSetCurrent(void *place) { isCurrent = place == &context; return !isCurrent; }
-int cuCtxSynchronize(void) { return !isCurrent; }
 int cuMemGetInfo_v2(size_t *left, size_t *all) { *left = usable() - taken; *all = total; return 0; }
 int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
   if (taken + bytes > usable()) return 2;
@@ -106,6 +105,21 @@ int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
   if (!is_inside(from, bytes)) return 1;
   memcpy(to, memory + (from - BASE), bytes);
   return 0;
+}
+/* The bytes come when the card is waited for: whoever looks at them before sees what was there. */
+static struct { void *to; uint64_t from; size_t bytes; } coming[4];
+static int comingCount;
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
+  if (!is_inside(from, bytes) || stream || comingCount == 4) return 1;
+  coming[comingCount].to = to;
+  coming[comingCount].from = from;
+  coming[comingCount++].bytes = bytes;
+  return 0;
+}
+int cuCtxSynchronize(void) {
+  for (int i = 0; i < comingCount; i++) memcpy(coming[i].to, memory + (coming[i].from - BASE), coming[i].bytes);
+  comingCount = 0;
+  return !isCurrent;
 }
 int cuMemcpyDtoD_v2(uint64_t to, uint64_t from, size_t bytes) {
   if (!is_inside(from, bytes) || !is_inside(to, bytes)) return 1;

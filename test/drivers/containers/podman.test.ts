@@ -1,9 +1,10 @@
 // Only the real engine can show this: why containers end, what their root cannot do, and how the agent copes with the
 // engine's own mishaps.
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Given } from '../../../agent/drivers/container/container.ts'
+import { uidBase } from '../../../agent/drivers/container/ids.ts'
 import { PodmanContainers } from '../../../agent/drivers/container/podman/podman.ts'
 import { cdiName } from '../../../agent/drivers/gpu/cdi.ts'
 import type { Container } from '../../../agent/protocol/gpu.ts'
@@ -282,6 +283,30 @@ describe.skipIf(note(await podmanIsMissing(), 'ends and limits of containers wit
     const other = new PodmanContainers({ ...options, ...apart, minimum: strict })
     expect((await other.engine())?.problems).toEqual([expect.stringContaining('99.0')])
     await Bun.$`umount -l ${apart.dir}/storage/overlay`.quiet().nothrow()
+  })
+  test('the hooks of a container reach its folder as its own root does, and no other user of the host', async () => {
+    const { containers, image, container: described, given, api, options, dir } = await podmanRig()
+    chmodSync(dir, 0o711)
+    await containers.ensureImage(image, undefined)
+    const [one, other] = [described(1), described(2)]
+    for (const [n, container] of [one, other].entries()) await containers.create(container, await given(n + 1))
+    const folder = async (workload: string) =>
+      (await api.find<{ StaticDir: string }>(`/containers/${workload}/json`))!.StaticDir
+    const reads = async (number: number, path: string) =>
+      (
+        await Bun.$`setpriv --reuid ${uidBase(number)} --regid ${uidBase(number)} --clear-groups stat ${path}`
+          .quiet()
+          .nothrow()
+      ).exitCode === 0
+    const [own, others] = [await folder(one.workload), await folder(other.workload)]
+    expect(own.startsWith(options.dir)).toBe(true)
+    expect(await reads(one.number, join(own, 'shm'))).toBe(true)
+    expect(await reads(one.number, join(others, 'shm'))).toBe(false)
+    // What an engine of its own makes of it later is put right at the next start.
+    chmodSync(own, 0o700)
+    await containers.start(one.workload)
+    expect(await reads(one.number, join(own, 'config.json'))).toBe(true)
+    for (const { workload } of [one, other]) await containers.remove(workload)
   })
   test('nothing of a removed container is left: no mount, no group, no network', async () => {
     const { workload, containers, container } = await running('sleep 60')

@@ -1,8 +1,9 @@
 // The container engine of the host: Podman with a storage, networks and settings of Berth's own, so that it touches
 // nothing of what the operator runs with Podman. Its service serves the agent alone; containers outlive it.
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure, wordsOf } from '../../../failure.ts'
+import { makePassage } from '../../../host/directories.ts'
 import { type Begun, begin, find, run } from '../../../host/exec.ts'
 import type { ContainerEngine } from '../../../protocol/gpu.ts'
 import { PodmanApi } from './api.ts'
@@ -139,7 +140,8 @@ export class Engine {
 
   /** Others may pass through, because the container's user ids are none of the host's. */
   makeDirectories() {
-    for (const path of [this.options.dir, this.options.runDir]) mkdirSync(path, { recursive: true, mode: 0o711 })
+    makePassage(this.options.dir)
+    makePassage(this.options.runDir)
   }
 
   /** Whether there ever was an image or a container. */

@@ -12,8 +12,9 @@ import { sleep } from '../../../sleep.ts'
 import type { ContainerEvent, Containers, Given, Login, SeenContainer, TroublesSince } from '../container.ts'
 import { endOf } from '../ends.ts'
 import { identityOf } from '../identity.ts'
-import { mustBeAlone } from '../ids.ts'
+import { mustBeAlone, uidBase } from '../ids.ts'
 import { type PodmanApi, PodmanError } from './api.ts'
+import { letHooksIn } from './bundle.ts'
 import { Cgroups } from './cgroups.ts'
 import { Engine, type EngineOptions } from './engine.ts'
 import { PodmanImages } from './images.ts'
@@ -281,6 +282,12 @@ export class PodmanContainers implements Containers {
     await api.ask('POST', '/containers/create', { body }).catch((error) => {
       throw refused(error)
     })
+    await this.openToHooks(api, container)
+  }
+
+  private async openToHooks(api: PodmanApi, { workload, number }: Container) {
+    const made = await api.find<{ StaticDir: string }>(`/containers/${workload}/json`)
+    if (made) letHooksIn(made.StaticDir, this.options.dir, uidBase(number))
   }
 
   /** Runs work that makes and starts the container when what began before has ended. */
@@ -299,8 +306,10 @@ export class PodmanContainers implements Containers {
   }
 
   /** The engine clears up after an end by a process of its own, which may not be done yet. */
-  private async startNow({ workload }: ContainerRecord) {
+  private async startNow({ workload, container }: ContainerRecord) {
     const api = await this.podman.api()
+    // One that an older agent made, or whose `create` broke off.
+    await this.openToHooks(api, container)
     const until = performance.now() + CLEARED_WITHIN_MS
     for (;;)
       try {
