@@ -1,5 +1,5 @@
-// What a real driver (580.159.04, open kernel module), its kernel log and NVIDIA's toolkit (1.20.0) said on hosts with an
-// H100 and an H200, as it was written there but for UUIDs, serial numbers and most of the list of clocks.
+// Answers of a real driver (580.159.04, open kernel module), of its kernel's log and of NVIDIA's toolkit (1.20.0), on
+// hosts with an H100 and an H200, as they were but for UUIDs, serial numbers and most of the list of clocks.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// Reports in the form of `nvidia-smi -q -x` of drivers before 580, made by hand after the fields that NVIDIA documents and
-// that reports in public have. Those of real cards are in `recorded/`.
+// Reports in the form of `nvidia-smi -q -x` of drivers before 580, made by hand after the fields that NVIDIA documents
+// and that reports in public have. Those of real cards are in `recorded/`.
 
 export type ReportedCard = {
   uuid: string

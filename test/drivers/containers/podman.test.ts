@@ -302,7 +302,7 @@ describe.skipIf(note(await podmanIsMissing(), 'ends and limits of containers wit
     expect(own.startsWith(options.dir)).toBe(true)
     expect(await reads(one.number, join(own, 'shm'))).toBe(true)
     expect(await reads(one.number, join(others, 'shm'))).toBe(false)
-    // What an engine of its own makes of it later is put right at the next start.
+    // A folder that the engine closes later is opened again at the next start.
     chmodSync(own, 0o700)
     await containers.start(one.workload)
     expect(await reads(one.number, join(own, 'config.json'))).toBe(true)
