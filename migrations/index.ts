@@ -88,6 +88,7 @@ import movesAtATime from './0145_moves_at_a_time.sql' with { type: 'text' }
 import locationMoves from './0146_location_moves.sql' with { type: 'text' }
 import limitsOnTheWay from './0149_limits_on_the_way.sql' with { type: 'text' }
 import relocations from './0152_relocations.sql' with { type: 'text' }
+import guestSwitches from './0153_guest_switches.sql' with { type: 'text' }
 import kernelsOfDrains from './0156_kernels_of_drains.sql' with { type: 'text' }
 import pausedRollingDrains from './0157_paused_rolling_drains.sql' with { type: 'text' }
 
@@ -180,6 +181,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0146_location_moves', sql: locationMoves },
   { name: '0149_limits_on_the_way', sql: limitsOnTheWay },
   { name: '0152_relocations', sql: relocations },
+  { name: '0153_guest_switches', sql: guestSwitches },
   { name: '0156_kernels_of_drains', sql: kernelsOfDrains },
   { name: '0157_paused_rolling_drains', sql: pausedRollingDrains },
 ]

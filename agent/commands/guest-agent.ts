@@ -7,6 +7,7 @@ import { startupFiles } from '../protocol/startup-script.ts'
 import { purposeOf, type StartupResult } from '../protocol/wire.ts'
 import type { Handlers } from './handlers.ts'
 import { guestAddresses } from './vms/guest-addresses.ts'
+import { readdress } from './vms/readdress.ts'
 
 /** Failures of a guest, not of the node: the caller goes another way. */
 const ofGuest: readonly string[] = [
@@ -20,6 +21,7 @@ const isOfGuest = (error: unknown) => error instanceof Failure && ofGuest.includ
 
 export const guestAgent = {
   ...guestAddresses,
+  ...readdress,
 
   async 'guest.set-password'({ workload, user, hash }, { guestAgent, decrypt }) {
     const password = hash.startsWith('$') ? { hash } : { text: decrypt(purposeOf(workload), hash) }

@@ -120,6 +120,7 @@ const lies: { [N in CommandName]: Output<N> } = {
   'firewall.forget': {},
   'firewall.float': {},
   'guest.addresses': { guest: 'applied' },
+  'guest.readdress': { guest: 'applied', os: 'linux' },
   'network.set': { waiting: [] },
   'network.remove': {},
   'vm.define': {},

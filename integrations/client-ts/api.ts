@@ -3702,6 +3702,8 @@ export type Transfer = {
     removed: (string)[]
     added: (string)[]
   } | null
+  /** Does the system inside the server have its present addresses? waiting: its guest agent is asked until it answers. given_up: none answered; a Linux with cloud-init has them all the same. Null: it keeps its addresses. */
+  inside: "waiting" | "done" | "given_up" | null
   /** The addresses that it gave up are held for it until then: a move back gives them back. Null: they are not. */
   addressesHeldUntil: string | null
   /** The limit of its copy in megabit per second; null: none. */

@@ -140,6 +140,7 @@ import { installationFeature } from '../compute/installation/feature.ts'
 import { isosFeature } from '../compute/isos/feature.ts'
 import { ownImagesFeature } from '../compute/own-images/feature.ts'
 import { placementGroupsFeature } from '../compute/placement-groups/feature.ts'
+import { readdressingFeature } from '../compute/readdressing/feature.ts'
 import { rescueFeature } from '../compute/rescue/feature.ts'
 import { scriptsFeature } from '../compute/scripts/feature.ts'
 import { serverRecordsFeature } from '../compute/server-records/feature.ts'
@@ -267,6 +268,7 @@ export const features: readonly Feature[] = [
   },
   installationFeature,
   guestFeature,
+  readdressingFeature,
   { ...rescueFeature, pages: serverRescuePages },
   speedFeature,
   serverAddressesFeature,

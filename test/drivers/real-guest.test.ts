@@ -197,6 +197,25 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
     await obey('firewall.float', { workload: id, addresses: [floating], on: false })
     await guest('remove', `${floating}/32`)
 
+    // Other addresses for good: it answers on the new one alone, and goes back to the old one.
+    const readdress = (take: string, leave: string) =>
+      obey('guest.readdress', {
+        ...{ workload: id, mac, addresses: [`${take}/24`], leave: [leave], resolvers: [] },
+        gateways: [{ version: 4, via: `${subnet}.1`, isOnLink: false }],
+      })
+    const [first, other] = [`${subnet}.11`, `${subnet}.69`]
+    await obey('firewall.allow', { ...rules, ipv4: [first, other] })
+    for (const [take, leave] of [
+      [other, first],
+      [first, other],
+    ] as const)
+      for (let times = 0; times < 2; times++) {
+        expect(await readdress(take, leave)).toEqual({ guest: 'applied', os: 'linux' })
+        expect([await pings(take), await pings(leave)]).toEqual([true, false])
+      }
+    expect(ssh('ip -4 route').stdout.toString()).toContain(`default via ${subnet}.1 `)
+    await obey('firewall.allow', { ...rules, ipv4: [first] })
+
     // A private network: the running guest gets a card with the network's MTU, and its address by the guest agent.
     const card = { workload: id, tap: `btp${n}`, mac: '02:62:00:77:00:01', addresses: ['10.99.7.2/24'] }
     const network = { network: `net_${String(n).padStart(26, '0')}`, vni: 10_000 + n, local: '127.0.0.1', peers: [] }

@@ -12,6 +12,7 @@ import {
   type GuestRun,
   MOST_GUEST_BYTES,
 } from './guest-agent.ts'
+import { READDRESS } from './readdress/linux-script.ts'
 
 const SCHEMA = `
   create table if not exists guest_modes (workload text primary key, mode text not null) strict;
@@ -21,7 +22,8 @@ const SCHEMA = `
     primary key (workload, path)) strict;
   create table if not exists guest_programs (workload text not null, argv text not null, stdin text) strict;
   create table if not exists guest_answers (workload text not null, program text not null, code integer not null,
-    output text not null, primary key (workload, program)) strict`
+    output text not null, primary key (workload, program)) strict;
+  create table if not exists guest_cards (workload text primary key, addresses text not null) strict`
 
 export type FakeGuestMode = 'well' | 'silent' | 'broken' | 'frozen'
 
@@ -35,6 +37,9 @@ const system: GuestInfo = {
   kernel: '6.1.0-fake',
   machine: 'x86_64',
 }
+
+/** As a program, to describe the system of a guest by its `osId`. */
+export const OS_ID = 'os-id'
 
 /** Answers for every vm of the hypervisor whose guest is up. Its users are `root` and `Administrator`. */
 export class FakeGuestAgent implements GuestAgent {
@@ -100,7 +105,8 @@ export class FakeGuestAgent implements GuestAgent {
 
   async info(workload: string): Promise<GuestInfo> {
     await this.mustAnswer(workload)
-    return { ...system, hostname: this.vm(workload)?.hostname.split('.')[0] ?? system.hostname }
+    const osId = this.told(workload, OS_ID)?.output ?? system.osId
+    return { ...system, osId, hostname: this.vm(workload)?.hostname.split('.')[0] ?? system.hostname }
   }
 
   async interfaces(workload: string): Promise<GuestInterface[]> {
@@ -108,8 +114,19 @@ export class FakeGuestAgent implements GuestAgent {
     const { mac } = this.vm(workload)!.network
     return [
       { name: 'lo', mac: '00:00:00:00:00:00', addresses: ['127.0.0.1/8', '::1/128'] },
-      { name: 'eth0', mac, addresses: [] },
+      { name: 'eth0', mac, addresses: this.addresses(workload) },
     ]
+  }
+
+  /** Those that its system was told for good. */
+  addresses(workload: string): string[] {
+    const row = this.db
+      .query<{ addresses: string }, [string]>('select addresses from guest_cards where workload = ?')
+      .get(workload)
+    return row ? (JSON.parse(row.addresses) as string[]) : []
+  }
+  private hasFrom(workload: string, addresses: readonly string[]) {
+    this.db.run('insert or replace into guest_cards values (?, ?)', [workload, JSON.stringify(addresses)])
   }
 
   private vm(workload: string): Vm | undefined {
@@ -122,11 +139,10 @@ export class FakeGuestAgent implements GuestAgent {
   async exec(workload: string, argv: readonly string[], { stdin }: { stdin?: string } = {}): Promise<GuestRun> {
     await this.mustAnswer(workload)
     this.db.run('insert into guest_programs values (?, ?, ?)', [workload, JSON.stringify(argv), stdin ?? null])
-    const { code, output } = this.db
-      .query<{ code: number; output: string }, [string, string]>(
-        'select code, output from guest_answers where workload = ? and program = ?',
-      )
-      .get(workload, argv[0] ?? '') ?? { code: 0, output: '' }
+    const told = this.told(workload, argv[0] ?? '')
+    const isReaddressed = argv[2] === READDRESS && !told
+    if (isReaddressed) this.hasFrom(workload, argv[6]!.split(' '))
+    const { code, output } = told ?? { code: 0, output: isReaddressed ? 'by=networkd\n' : '' }
     const bytes = Buffer.from(output)
     const truncated = bytes.length > MOST_GUEST_BYTES
     return { code, output: truncated ? bytes.subarray(0, MOST_GUEST_BYTES).toString() : output, truncated }
@@ -136,6 +152,12 @@ export class FakeGuestAgent implements GuestAgent {
   async powershell(workload: string, script: string) {
     const { code } = await this.exec(workload, ['powershell', script])
     if (code !== 0) throw new Failure('guest_refused', `the script in the guest of ${workload} ended with ${code}`)
+    const given = [...script.matchAll(/New-NetIPAddress .*-IPAddress '([^']+)' -PrefixLength (\d+)/g)]
+    if (script.includes('$leave ='))
+      this.hasFrom(
+        workload,
+        given.map(([, address, length]) => `${address}/${length}`),
+      )
   }
 
   async writeFile(workload: string, path: string, content: Uint8Array) {
@@ -152,6 +174,14 @@ export class FakeGuestAgent implements GuestAgent {
       .get(workload, path)
     if (!file) throw new Failure('guest_refused', `the guest of ${workload} has no file ${path}`)
     return file.content.subarray(0, MOST_GUEST_BYTES)
+  }
+
+  private told(workload: string, program: string) {
+    return this.db
+      .query<{ code: number; output: string }, [string, string]>(
+        'select code, output from guest_answers where workload = ? and program = ?',
+      )
+      .get(workload, program)
   }
 
   private async mode(workload: string): Promise<FakeGuestMode> {

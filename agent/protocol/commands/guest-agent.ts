@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { workloadId } from '../bounds.ts'
-import { encryptedPassword, GuestSystem, StartupResult } from '../values/guests.ts'
+import { encryptedPassword, GuestNetwork, GuestSystem, StartupResult } from '../values/guests.ts'
 import { cidr, MANY, mac } from '../values/ports.ts'
 import { osFamilies } from '../values/vms.ts'
 import { act, look } from './declare.ts'
@@ -20,6 +20,19 @@ export const guestAgentCommands = {
       os: t.Optional(t.Enum(osFamilies)),
     }),
     output: t.Object({ guest: t.Enum(['applied', 'silent', 'off']) }),
+    failures: ['hypervisor_silent'],
+  }),
+  /**
+   * Gives an interface of the running guest other addresses for good, by its guest agent, which is asked afterwards
+   * whether it has them. `silent`: no agent answers; `off`: the vm does not run; `refused`: it has them not. `os`: the
+   * guest's claim.
+   */
+  'guest.readdress': act({
+    input: t.Object({ workload: workloadId, ...GuestNetwork.properties }),
+    output: t.Object({
+      guest: t.Enum(['applied', 'refused', 'silent', 'off']),
+      os: t.Union([t.Enum(osFamilies), t.Null()]),
+    }),
     failures: ['hypervisor_silent'],
   }),
   /**

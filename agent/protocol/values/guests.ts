@@ -1,7 +1,7 @@
 // Guests in the protocol: the seed that sets one up, and what is seen of it.
 import { type Static, Type as t } from 'typebox'
 import { anyText, ENCRYPTED, line, workloadId } from '../bounds.ts'
-import { address, mac, tap } from './ports.ts'
+import { address, cidr, mac, tap } from './ports.ts'
 
 const jsonObject = t.Record(t.String({ pattern: '^.{0,100}$' }), t.Unknown(), {
   maxProperties: 100,
@@ -35,6 +35,19 @@ export const ConfigDrive = t.Object({
 export type ConfigDrive = Static<typeof ConfigDrive>
 /** The purpose for which passwords of a workload's guest are encrypted. */
 export const purposeOf = (workload: string) => `password in ${workload}`
+
+/**
+ * The addresses that a guest's interface is to have, with its gateways and resolvers, in place of those of `leave`.
+ * `isOnLink`: the gateway answers on its link, though no network of the interface has it.
+ */
+export const GuestNetwork = t.Object({
+  mac,
+  addresses: t.Array(cidr, { minItems: 1, maxItems: 100 }),
+  gateways: t.Array(t.Object({ version: t.Enum([4, 6]), via: address, isOnLink: t.Boolean() }), { maxItems: 2 }),
+  resolvers: t.Array(address, { maxItems: 8 }),
+  leave: t.Array(address, { maxItems: 100 }),
+})
+export type GuestNetwork = Static<typeof GuestNetwork>
 
 /** The network of a guest's main card, and its name. `names`: short or whole; empty: any. */
 export const GuestLook = t.Object({

@@ -7,7 +7,7 @@ import type { ConfigDrive, Seed } from '../../../agent/protocol/wire.ts'
 import { type HeldAddress, isOwn } from '../../network/ip-pools/allocate.ts'
 import type { Server } from '../server-records/model.ts'
 import { configDriveFor } from './config-drive.ts'
-import { networkConfigOf } from './network-config.ts'
+import { type Card, networkConfigOf } from './network-config.ts'
 
 /** `passwordHash`: of Windows the password itself, encrypted for the node. */
 export type Access = { passwordHash: string | null; publicKeys: string[] }
@@ -176,11 +176,12 @@ export function passwordSeedFor(
   }
 }
 
-/** The network of the server's main card. Each version has one default route, from its first own address. */
-export function networkFor(
-  { mac, networkConfig }: Pick<Server, 'mac' | 'networkConfig'>,
-  held: readonly HeldAddress[],
-) {
+/** The network of the server's main card, as its seed says it. */
+export const networkFor = (server: Pick<Server, 'mac' | 'networkConfig'>, held: readonly HeldAddress[]) =>
+  networkConfigOf(server.networkConfig, [cardOf(server, held)])
+
+/** The server's main card. Each version has one default route, from its first own address. */
+export function cardOf({ mac }: Pick<Server, 'mac'>, held: readonly HeldAddress[]): Card {
   const own = held.filter(isOwn)
   const gateways = ([4, 6] as const).flatMap((version) => {
     const ofVersion = own.filter((a) => a.version === version)
@@ -188,7 +189,7 @@ export function networkFor(
     return via === undefined ? [] : [{ version, via, isOnLink: !ofVersion.some((a) => reaches(a, via)) }]
   })
   const resolvers = [...new Set(held.flatMap((a) => a.pool.resolvers))]
-  return networkConfigOf(networkConfig, [{ name: 'eth0', mac, addresses: held.map(guestCidr), gateways, resolvers }])
+  return { name: 'eth0', mac, addresses: held.map(guestCidr), gateways, resolvers }
 }
 
 /** Is the gateway in the network of the address, or an address that every link has? */

@@ -7,6 +7,8 @@ import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { jobFacts } from '../../kernel/jobs/queries.ts'
+import { switchOf } from '../readdressing/queries.ts'
+import { switchStates } from '../readdressing/tables.ts'
 import { inEvent, load } from '../server-records/model.ts'
 import { isWaitingForTime, type Transfer, transferById } from './queries.ts'
 import { changeOf } from './readdressing/addresses.ts'
@@ -46,6 +48,11 @@ export const transferResponse = namedSchema('Transfer', {
   addresses: described(
     nullable(t.Object({ removed: t.Array(t.String()), added: t.Array(t.String()) })),
     'What it gives up and gets; null: it keeps its addresses, or has not begun yet.',
+  ),
+  inside: described(
+    nullable(t.Enum([...switchStates])),
+    'Does the system inside the server have its present addresses? waiting: its guest agent is asked until it ' +
+      'answers. given_up: none answered; a Linux with cloud-init has them all the same. Null: it keeps its addresses.',
   ),
   addressesHeldUntil: described(
     nullable(time),
@@ -90,6 +97,7 @@ export function showTransfer({ tx, clock, liveCopies }: Showing, row: Transfer) 
     startedBy: row.startedBy,
     byOwner: row.byOwner,
     addresses: changeOf(tx, row),
+    inside: row.readdressing && row.state === 'finished' ? (switchOf(tx, row.serverId)?.state ?? null) : null,
     addressesHeldUntil:
       row.heldUntil !== null && heldOf(tx, row.serverId)?.move.id === row.id ? iso(row.heldUntil) : null,
     maxMbps: row.maxMbps,

@@ -320,6 +320,7 @@ const More = ({ of: transfer }: Of) => (
         ['Limit', transfer.maxMbps !== null && `${transfer.maxMbps.toLocaleString('en')} Mbit/s`],
         ['Old addresses', transfer.addresses && list(transfer.addresses.removed)],
         ['New addresses', transfer.addresses && list(transfer.addresses.added)],
+        ['Inside the server', transfer.inside && insideWords[transfer.inside]],
         ['Old ones held until', transfer.addressesHeldUntil && <Exact iso={transfer.addressesHeldUntil} />],
         [isWaiting(transfer) ? 'Begins' : 'Was to begin', transfer.startsAt && <Moment iso={transfer.startsAt} />],
         ['Began', transfer.beganAt && <Moment iso={transfer.beganAt} />],
@@ -335,6 +336,12 @@ const More = ({ of: transfer }: Of) => (
     />
   </Section>
 )
+
+const insideWords: Record<NonNullable<Transfer['inside']>, string> = {
+  waiting: 'Its guest agent is asked until it answers',
+  done: 'Its system has the new addresses',
+  given_up: 'No guest agent has answered',
+}
 
 const IfItFails = ({ of: { from, to, ...of } }: Of) =>
   of.finishedAt === null ? (

@@ -22,11 +22,11 @@ import { updateServer } from '../../server-records/queries.ts'
 import { isOn, lookAtPower } from '../../server-vm/steps.ts'
 import { tell } from '../model.ts'
 import { changeTransfer, transferById } from '../queries.ts'
-import { freeNew, freeOld, takeNew, takeOld } from '../readdressing/addresses.ts'
+import { freeNew, freeOld, takeNew, takeOld, tellInside } from '../readdressing/addresses.ts'
 import { emitChange } from '../readdressing/tell.ts'
 import { startClearing } from './clearing.ts'
 import { ended, isLost, movedVolumes, releaseThings, spreadNetworks } from './ending.ts'
-import { type Disk, type MovePlan, pendingSeed, planMove, type Route } from './plan.ts'
+import { type Disk, type MovePlan, pendingSeed, planMove, type Route, takesSeed } from './plan.ts'
 
 export type Moving = Route & {
   transferId: string
@@ -286,7 +286,7 @@ export const moving = saga<Moving>('move', {
         diskParent: null,
         lastDiskLayer: 0,
         // The seed with its new addresses: it reads that whenever it starts.
-        ...(moved.readdressing && { pendingSeed: 'next_start' as const }),
+        ...(takesSeed(load(tx, serverId), moved) && { pendingSeed: 'next_start' as const }),
       })
       const migrated = migratedIn(out)
       changeWorkload(tx, serverId, {
@@ -340,6 +340,7 @@ export const moving = saga<Moving>('move', {
       releaseThings(tx, input.serverId, jobId)
       finish(tx, input, downtimeIn(out), now)
       emitChange(tx, now, transferById(tx, input.transferId)!)
+      tellInside(tx, transferById(tx, input.transferId)!, now)
       startClearing(tx, { ...input, disks: out.plan.disks, floating: out.plan.floating }, now)
       return { isBack: false }
     },

@@ -13,6 +13,7 @@ import { isoById } from '../../isos/queries.ts'
 import { load, type Server } from '../../server-records/model.ts'
 import { GIB, portRulesOf, vmOf, volumeOf } from '../../server-vm/definition.ts'
 import { seedForNextStart } from '../../server-vm/next-start.ts'
+import { hasNetworkSeed } from '../../server-vm/seed.ts'
 import { onNode } from '../../volumes/model.ts'
 import { transferById } from '../queries.ts'
 import { heldThere } from '../readdressing/addresses.ts'
@@ -65,7 +66,7 @@ export function planMove(tx: Tx, route: Route, moved: Transfer): MovePlan {
       }),
     ],
     portRules: { ...portRulesOf(next, held), policy },
-    vm: vmOf(tx, next, own.to, moved.readdressing !== null),
+    vm: vmOf(tx, next, own.to, takesSeed(server, moved)),
     iso: iso ? isoSource(iso) : null,
     floating: held.filter((address) => !isOwn(address)).map(({ address }) => address),
     addresses: { from: managementAddressOf(tx, route.from)!, to: managementAddressOf(tx, route.to)! },
@@ -77,11 +78,15 @@ export function planMove(tx: Tx, route: Route, moved: Transfer): MovePlan {
   }
 }
 
+/** It gets other addresses, and reads them at its start. Windows is told by its guest agent alone. */
+export const takesSeed = (server: Server, { readdressing }: Transfer): boolean =>
+  readdressing !== null && hasNetworkSeed(server)
+
 /** The seed for its next start, where it has one or gets new addresses. `instance` is new to the guest. */
 export function pendingSeed(source: CommandSource, route: Route & { transferId: string }, instance: string) {
   const server = load(source.db, route.serverId)
   const moved = transferById(source.db, route.transferId)!
-  return server.pendingSeed === null && moved.readdressing === null
+  return server.pendingSeed === null && !takesSeed(server, moved)
     ? undefined
     : seedForNextStart(source, there(source.db, server, route), instance, heldThere(source.db, moved))
 }

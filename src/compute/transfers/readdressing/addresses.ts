@@ -2,6 +2,7 @@
 // beginning of the move on; its own stay in force until its home changes, and are kept until its old node is cleared,
 // and for some days longer (held.ts).
 
+import { day } from '../../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import {
   type AddressNeed,
@@ -15,8 +16,10 @@ import {
   swapAddresses,
 } from '../../../network/ip-pools/allocate.ts'
 import { membershipsOf } from '../../../network/private-network-records/queries.ts'
-import type { Server } from '../../server-records/model.ts'
-import { hasNetworkSeed } from '../../server-vm/seed.ts'
+import { guestOf } from '../../guest/queries.ts'
+import { wantSwitch } from '../../readdressing/switch.ts'
+import { load, type Server } from '../../server-records/model.ts'
+import { guestCidr } from '../../server-vm/seed.ts'
 import { floatingOn, isEmpty } from '../movable.ts'
 import type { Readdressing, Transfer } from '../tables.ts'
 import { heldAddressesOn, heldReason, hold, holdAgain } from './held.ts'
@@ -39,8 +42,19 @@ export function readdressObstacle(tx: Db, server: Server): string | undefined {
   if (membershipsOf(tx, server.id).length)
     return `${there}, and its private networks stay in its location: take it out of them first`
   if (isEmpty(server)) return undefined
-  if (server.os !== 'linux' || !hasNetworkSeed(server)) return `${there}, which a move can tell Linux alone`
+  if (server.os === 'linux') return undefined
+  if (server.power !== 'running') return `${there}, which Windows learns while it runs: start it first`
+  if (!guestOf(tx, server.id)?.agentAnswers)
+    return `${there}, which Windows learns from its guest agent, and none answers: install one first`
   return undefined
+}
+
+/** A Linux that has read them at its start is asked by its guest agent for a day; Windows is asked until it answers. */
+export function tellInside(tx: Tx, { serverId, readdressing }: Moved, now: number) {
+  if (!readdressing) return
+  const leave = addressesById(tx, readdressing.leave).map((a) => guestCidr(a).split('/')[0]!)
+  const endsAt = load(tx, serverId).os === 'linux' ? now + day : null
+  wantSwitch(tx, { serverId, leave, now, endsAt })
 }
 
 /** Names one move in the list of addresses of a pool. */

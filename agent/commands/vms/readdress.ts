@@ -1,0 +1,88 @@
+import { say } from '../../controller-link/job-log.ts'
+import { type Keeper, keepers, READDRESS } from '../../drivers/guest-agent/readdress/linux-script.ts'
+import { readdressInWindows } from '../../drivers/guest-agent/readdress/windows-script.ts'
+import { Failure, wordsOf } from '../../failure.ts'
+import type { Host } from '../../host/host.ts'
+import type { guestAgentCommands } from '../../protocol/commands/guest-agent.ts'
+import { printable } from '../../protocol/text.ts'
+import type { GuestNetwork } from '../../protocol/values/guests.ts'
+import type { Handlers } from '../handlers.ts'
+
+const SCRIPT_SECONDS = 60
+/** Windows looks for duplicates before an address is in force. */
+const SEEN_WITHIN_MS = 6000
+const LOOK_EVERY_MS = 500
+const WINDOWS = 'mswindows'
+
+type Result = ReturnType<Handlers<typeof guestAgentCommands>['guest.readdress']>
+export const readdress = {
+  /** The guest is looked at again afterwards; its rules on the node decide what it may use. */
+  async 'guest.readdress'(input, host): Result {
+    const { workload } = input
+    if ((await host.hypervisor.power(workload)) !== 'running') return { guest: 'off', os: null }
+    const system = await host.guestAgent.info(workload).catch((error: unknown) => {
+      if (!(error instanceof Failure)) throw error
+      say('info', `The guest agent does not answer: ${wordsOf(error)}`)
+      return undefined
+    })
+    if (!system) return { guest: 'silent', os: null }
+    const os = system.osId === WINDOWS ? 'windows' : 'linux'
+    try {
+      if (await isDone(host, input)) return { guest: 'applied', os }
+      if (os === 'windows') await inWindows(host, input)
+      else await inLinux(host, input)
+      const until = performance.now() + SEEN_WITHIN_MS
+      while (!(await isDone(host, input))) {
+        if (performance.now() >= until) throw new Error('its card does not have the addresses that it was given')
+        await Bun.sleep(LOOK_EVERY_MS)
+      }
+      return { guest: 'applied', os }
+    } catch (error) {
+      say('warning', `The guest did not change its addresses: ${wordsOf(error)}`)
+      return { guest: 'refused', os }
+    }
+  },
+} satisfies Partial<Handlers<typeof guestAgentCommands>>
+
+const DEVICE = /^[A-Za-z0-9_.-]{1,15}$/
+type Input = GuestNetwork & { workload: string }
+async function cardOf({ guestAgent }: Host, { workload, mac }: Input) {
+  const card = (await guestAgent.interfaces(workload)).find((one) => one.mac.toLowerCase() === mac)
+  if (!card) throw new Error(`it has no interface with the MAC address ${mac}`)
+  return card
+}
+
+/** Has its card all that it is to have, and nothing that it gives up? */
+async function isDone(host: Host, input: Input): Promise<boolean> {
+  const inside = (await cardOf(host, input)).addresses.map((one) => one.toLowerCase())
+  const left = new Set(input.leave.map((one) => one.toLowerCase()))
+  return (
+    input.addresses.every((one) => inside.includes(one.toLowerCase())) &&
+    !inside.some((one) => left.has(one.split('/')[0]!))
+  )
+}
+
+const inWindows = (host: Host, input: Input) =>
+  host.guestAgent.powershell(input.workload, readdressInWindows(input), { limitSeconds: SCRIPT_SECONDS })
+
+async function inLinux(host: Host, input: Input): Promise<void> {
+  const { name } = await cardOf(host, input)
+  // A name that Linux would not give.
+  if (!DEVICE.test(name)) throw new Error('its interface has no usable name')
+  const gateways = input.gateways.map(({ version, via, isOnLink }) => `${version},${via},${isOnLink ? 1 : 0}`)
+  const lists = [input.addresses, gateways, input.resolvers, input.leave].map((list) => list.join(' '))
+  const ran = await host.guestAgent.exec(input.workload, ['sh', '-c', READDRESS, 'sh', name, input.mac, ...lists], {
+    limitSeconds: SCRIPT_SECONDS,
+  })
+  const said = ran.output.trim().split('\n').at(-1) ?? ''
+  const by = keepers.find((keeper) => said === `by=${keeper}`)
+  if (ran.code !== 0 || !by) throw new Error(`its script ended with ${ran.code}: ${printable(said).slice(0, 200)}`)
+  if (by === 'until_boot') say('warning', 'Nobody is known who keeps its addresses: it has them until its next boot.')
+  else say('info', `${keeperNames[by]} keeps its addresses.`)
+}
+const keeperNames: Record<Exclude<Keeper, 'until_boot'>, string> = {
+  network_manager: 'NetworkManager',
+  networkd: 'systemd-networkd',
+  ifupdown: 'ifupdown',
+  sysconfig: 'Its file in /etc/sysconfig',
+}
