@@ -1,6 +1,5 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-
-export const switchStates = ['waiting', 'done', 'given_up'] as const
+import { switchStates } from './switch-states.ts'
 
 /** Servers whose addresses have changed outside, and whose system is to be told by its guest agent. Times in ms. */
 export const guestSwitches = sqliteTable('guest_switches', {

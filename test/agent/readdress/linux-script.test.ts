@@ -207,8 +207,8 @@ iface eth0 inet6 static
     for (const _ of [1, 2]) expect(g.run()).toMatchObject({ code: 0, said: 'by=sysconfig' })
     expect(g.read(file)).toBe(
       `DEVICE=eth0\nHWADDR=${MAC}\nMTU=1450\nBOOTPROTO=none\nIPADDR0=198.51.100.10\nPREFIX0=24\n` +
-        'IPADDR1=198.51.100.11\nPREFIX1=24\nGATEWAY=198.51.100.1\nIPV6INIT=yes\nIPV6_AUTOCONF=no\nIPV6ADDR=2001:db8:2::2/64\n' +
-        'IPV6_DEFAULTGW=fe80::1\nDNS1=192.0.2.53\nDNS2=2001:db8::53\n',
+        'IPADDR1=198.51.100.11\nPREFIX1=24\nGATEWAY=198.51.100.1\nIPV6INIT=yes\nIPV6_AUTOCONF=no\n' +
+        'IPV6ADDR=2001:db8:2::2/64\nIPV6_DEFAULTGW=fe80::1\nDNS1=192.0.2.53\nDNS2=2001:db8::53\n',
     )
   })
 
