@@ -91,6 +91,7 @@ import relocations from './0152_relocations.sql' with { type: 'text' }
 import guestSwitches from './0153_guest_switches.sql' with { type: 'text' }
 import kernelsOfDrains from './0156_kernels_of_drains.sql' with { type: 'text' }
 import pausedRollingDrains from './0157_paused_rolling_drains.sql' with { type: 'text' }
+import imports from './0163_imports.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -184,4 +185,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0153_guest_switches', sql: guestSwitches },
   { name: '0156_kernels_of_drains', sql: kernelsOfDrains },
   { name: '0157_paused_rolling_drains', sql: pausedRollingDrains },
+  { name: '0163_imports', sql: imports },
 ]

@@ -178,6 +178,10 @@ import { staffFeature } from '../identity/staff/feature.ts'
 import { teamFeature } from '../identity/team/feature.ts'
 import { tokensFeature } from '../identity/tokens/feature.ts'
 import { weakeningFeature } from '../identity/weakenings/feature.ts'
+import { discoveryFeature } from '../imports/discovery/feature.ts'
+import { importRecordsFeature } from '../imports/import-records/feature.ts'
+import { importsFeature } from '../imports/imports/feature.ts'
+import { mappingFeature } from '../imports/mapping/feature.ts'
 import { apiFeature } from '../kernel/api/feature.ts'
 import { auditLogFeature } from '../kernel/audit/feature.ts'
 import { settingsStoreFeature } from '../kernel/db/feature.ts'
@@ -341,6 +345,10 @@ export const features: readonly Feature[] = [
   { ...settingsFeature, pages: [settingsPage, resellerBrandingPage] },
   weakeningFeature,
   { ...staffFeature, pages: [staffPage, rolesPage, rolePage] },
+  importRecordsFeature,
+  importsFeature,
+  discoveryFeature,
+  mappingFeature,
   controllerBackupsFeature,
   replicaFeature,
 ]

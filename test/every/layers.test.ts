@@ -187,6 +187,7 @@ const layers: readonly string[][] = [
   ['src/billing/'],
   ['src/compute/', 'src/network/'],
   ['src/imports/'],
+  ['src/imports/'],
   ['src/platform/'],
   ['views/'],
   ['src/app/'],

@@ -10,6 +10,7 @@ import { newId } from '../../src/kernel/db/ids.ts'
 import { write } from '../../src/kernel/db/open.ts'
 import { addDrain, addRolling } from '../support/nodes/drains.ts'
 import { addGpuHost, addGpuImage, addGpuOffer, gpuCard, reportCards } from '../support/nodes/gpus.ts'
+import { addImport } from '../support/nodes/imports.ts'
 import { addTransfer } from '../support/nodes/transfers.ts'
 import { quickly } from '../support/quick.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
@@ -344,6 +345,9 @@ beforeAll(async () => {
   const removedRolling = addRolling(p, p.node.id, last)
   p.db.$client.run('DELETE FROM rolling_drains WHERE id = ?', [removedRolling])
   add('rolling maintenance', { label: 'one that was removed', id: removedRolling, never: true, removed: true })
+  const { id: importId, serverId: importServerId } = addImport(p)
+  add('import', { label: 'one that was read', id: importId })
+  add('import server', { label: 'one that was read', id: importServerId })
   await more(add)
   await thingsOfAdded(add)
   for (const [name, of] of Object.entries(things)) {
@@ -555,6 +559,8 @@ const neverRemoved: Readonly<Record<string, string>> = {
   'GPU offer': 'is archived, and stays on its instances',
   location: 'is closed, and stays',
   node: 'stays for the record of its servers',
+  import: 'is finished or cancelled, and stays for the record',
+  'import server': 'stays with its import',
   event: 'stays until it is too old to be replayed',
   address: 'is there as long as its pool',
   enrollment: 'is used or over, and stays for the record',
@@ -721,6 +727,7 @@ const lists: Readonly<Record<string, List>> = {
   'transfers.list': { of: 'transfer' },
   'drains.list': { of: 'drain' },
   'rolling.list': { of: 'rolling maintenance' },
+  'imports.list': { of: 'import' },
 }
 /** Lists of what has no operation by its id. */
 const ofNoThing = [

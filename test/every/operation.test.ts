@@ -16,6 +16,7 @@ import { textOf } from '../kernel/openapi/shape.ts'
 import { golden } from '../support/golden.ts'
 import { addDrain, addRolling } from '../support/nodes/drains.ts'
 import { addGpuHost, addGpuOffer, gpuCard } from '../support/nodes/gpus.ts'
+import { addImport } from '../support/nodes/imports.ts'
 import { addTransfer } from '../support/nodes/transfers.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
 import { answered } from '../support/world/response-check.ts'
@@ -70,6 +71,7 @@ beforeAll(async () => {
     job: jobId,
     transfer: addTransfer(p, serverId),
     drain: addDrain(p, p.node.id, serverId),
+    'import server': addImport(p).serverId,
     'rolling maintenance': addRolling(p, p.node.id, addDrain(p, p.node.id, serverId)),
   }
   const call = async (who: { id: string }, method: string, path: string, body?: unknown) => {

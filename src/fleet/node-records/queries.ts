@@ -172,6 +172,11 @@ const statements = prepared(({ $client }) => ({
   gone: $client.prepare<unknown, [string]>(
     'SELECT 1 FROM nodes WHERE id = ? AND (removed_at IS NOT NULL OR lost_at IS NOT NULL)',
   ),
+  own: $client.prepare<{ id: string; name: string; locationId: string; addresses: string }, []>(
+    `SELECT id, name, location_id AS locationId, json_insert(coalesce(facts -> '$.addresses', '[]'), '$[#]',
+       facts ->> '$.managementAddress') AS addresses
+     FROM nodes WHERE removed_at IS NULL AND lost_at IS NULL ORDER BY name`,
+  ),
   anyLive: $client.prepare<unknown, [number]>(
     'SELECT 1 FROM nodes WHERE removed_at IS NULL AND (connected_at IS NOT NULL OR seen_at > ?) LIMIT 1',
   ),
@@ -249,6 +254,14 @@ export const presentNodesIn = (file: Database): string[] =>
     .query<{ id: string }, []>('SELECT id FROM nodes WHERE removed_at IS NULL AND lost_at IS NULL')
     .all()
     .map(({ id }) => id)
+/** The nodes that are neither removed nor lost, each with all addresses of its host, without prefix lengths. */
+export const nodesWithAddresses = (tx: Db): { id: string; name: string; locationId: string; addresses: string[] }[] =>
+  statements(tx)
+    .own.all()
+    .map(({ addresses, ...node }) => ({
+      ...node,
+      addresses: (JSON.parse(addresses) as (string | null)[]).flatMap((one) => one?.split('/')[0] ?? []),
+    }))
 /** Is a node connected, or was one after `since` (milliseconds)? */
 export const isAnyNodeLive = (tx: Db, since: number): boolean => statements(tx).anyLive.get(since) !== null
 

@@ -6,7 +6,7 @@ import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { rowBy, type Where } from '../../kernel/db/rows.ts'
-import { toNumber, toText } from './ranges.ts'
+import { type Network, toNumber, toText } from './ranges.ts'
 import { type Address, addresses, type Pool, poolNodes, pools } from './tables.ts'
 
 export const poolReference = reference(pools, ['name'])
@@ -250,3 +250,33 @@ export const poolsOfNode = (tx: Db, nodeId: string) => statements(tx).ofNode.all
 
 /** Is an address free on any node? */
 export const isAnyAddressFree = (tx: Db): boolean => statements(tx).anyFree.get() !== null
+
+// ---------------------------------------------------------------- what has an address already
+export type AddressUse = {
+  scope: string
+  text: string
+  workloadId: string | null
+  holderId: string | null
+  reservedFor: string | null
+}
+const isUsed = '(a.workload_id IS NOT NULL OR a.holder_id IS NOT NULL OR a.reserved_for IS NOT NULL)'
+const used = `SELECT a.scope, a.address AS text, a.workload_id AS workloadId, a.holder_id AS holderId,
+  a.reserved_for AS reservedFor`
+const usesOf = prepared(({ $client }) => ({
+  single: $client.prepare<AddressUse, [string]>(`${used} FROM addresses a WHERE a.address = ? AND ${isUsed}`),
+  before: $client.prepare<AddressUse & { start: string; bits: number }, [string, string]>(
+    `${used}, a.range_start AS start, a.prefix_length AS bits FROM addresses a
+     WHERE a.pool_id = ? AND a.range_start <= ? AND ${isUsed} ORDER BY a.range_start DESC LIMIT 1`,
+  ),
+}))
+/** The rows that hold an IPv4 address, or anything of an IPv6 prefix, in any pool: private ones in each scope. */
+export function usesOfAddress(tx: Db, { version, first, last }: Network): AddressUse[] {
+  if (version === 4) return usesOf(tx).single.all(toText(4, first))
+  return allPools(tx).flatMap((pool) => {
+    if (pool.version !== 6) return []
+    const found = usesOf(tx).before.get(pool.id, last.toString(16).padStart(32, '0'))
+    if (!found) return []
+    const end = BigInt(`0x${found.start}`) + (1n << BigInt(128 - found.bits)) - 1n
+    return end >= first ? [found] : []
+  })
+}

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { API_ROOT } from '../../../src/kernel/api/http.ts'
-import { callerOf, everything } from '../../support/world/everything.ts'
+import { callerOf, everyId, everything, targetsOf } from '../../support/world/everything.ts'
 import { operations } from '../toy-feature/every-feature.ts'
 
 describe('a spreadsheet', () => {
@@ -15,7 +15,8 @@ describe('a spreadsheet', () => {
       for (const { id } of [p.customer, p.resold])
         p.db.$client.run("UPDATE accounts SET name = 'Zoë Łukasz; 東京' WHERE id = ?", [id])
       const { cookie } = p.people[callerOf(op)]
-      const path = op.path.replace('{id}', p.node.id)
+      const targets = op.on ? targetsOf(p, op, everyId(p)) : []
+      const path = op.path.replace('{id}', targets.includes(p.node.id) ? p.node.id : (targets[0] ?? ''))
       const response = await p.controller.router.fetch(
         new Request(`http://localhost${API_ROOT}${path}`, { headers: { Cookie: `__Host-panel=${cookie}` } }),
       )

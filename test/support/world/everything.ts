@@ -12,6 +12,7 @@ import type { Feature } from '../../../src/kernel/feature.ts'
 import { added, operations, registry } from '../../every/toy-feature/every-feature.ts'
 import { addDrain, addRolling } from '../nodes/drains.ts'
 import { addGpuHost, addGpuOffer, reportCards } from '../nodes/gpus.ts'
+import { addImport } from '../nodes/imports.ts'
 import { givePassword, person, withApp } from '../second-factor.ts'
 import { panel, type Who, world } from './panel.ts'
 import { invite, share } from './team.ts'
@@ -245,6 +246,7 @@ async function make(features: readonly Feature[]) {
     recoveryCodes,
   }
   addRolling(p, node.id, addDrain(p, node.id, serverId))
+  addImport(p)
   const snapshot = p.snapshot()
   p.close()
   return { snapshot, known: { ...ours, nodeId: node.id } }

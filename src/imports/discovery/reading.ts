@@ -1,0 +1,56 @@
+// One reading of a panel: the import, its number, and how far it is.
+import type { Clock } from '../../kernel/db/clock.ts'
+import { second } from '../../kernel/db/clock.ts'
+import { type Db, type Tx, write } from '../../kernel/db/open.ts'
+import { Slices } from '../../kernel/slices.ts'
+import type { ReadProgress } from '../import-records/model.ts'
+import { changeImport, type ImportRecord, importById } from '../import-records/queries.ts'
+
+/** The import was cancelled, or another reading has begun: this one ends without a word. */
+export class Superseded extends Error {}
+
+type App = { clock: Clock }
+
+export class Reading {
+  readonly slices = new Slices()
+  progress: ReadProgress = {}
+  private notedAt = 0
+
+  constructor(
+    readonly db: Db,
+    readonly app: App,
+    readonly importId: string,
+    readonly number: number,
+    readonly signal: AbortSignal,
+  ) {}
+
+  /** Throws `Superseded`. */
+  mustBeCurrent(tx: Db): ImportRecord {
+    const row = importById(tx, this.importId)
+    if (this.signal.aborted || row?.status !== 'discovering' || row.reading !== this.number) throw new Superseded()
+    return row
+  }
+
+  /** One transaction, while the reading is still wanted. Throws `Superseded`. */
+  write<T>(work: (tx: Tx, row: ImportRecord) => T extends Promise<unknown> ? never : T): T {
+    return write(this.db, (tx) => work(tx, this.mustBeCurrent(tx)))
+  }
+
+  note({ list, read, total }: { list: string; read: number; total: number | null }) {
+    this.progress = { ...this.progress, [list]: { read, total } }
+  }
+
+  /** As the panel answers; stored once a second. */
+  told(progress: { list: string; read: number; total: number | null }) {
+    this.note(progress)
+    const now = this.app.clock()
+    if (now < this.notedAt + second) return
+    this.notedAt = now
+    try {
+      this.write((tx, row) => changeImport(tx, row.id, { progress: this.progress }))
+    } catch (error) {
+      // The reading notices by itself before it writes the next time.
+      if (!(error instanceof Superseded)) throw error
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import { feature } from '../../kernel/feature.ts'
+import { sources } from '../sources/panels.ts'
+import { encryptedCredentials, importTarget } from './queries.ts'
+import {
+  importAddresses,
+  importChanges,
+  importHypervisors,
+  importLog,
+  importOwners,
+  importPackages,
+  importRanges,
+  importServers,
+  importStaged,
+  imports,
+} from './tables.ts'
+
+const ids = {
+  import: { prefix: 'imp', sample: 'Frankfurt' },
+  importServer: { prefix: 'ims', sample: 'shop.example.com', also: ['import server'] },
+} as const
+const scopes = { 'imports:write': { words: 'Import servers from other panels' } } as const
+const permissions = {
+  imports: { words: 'Import servers from other panels', opens: ['imports:write'] },
+} as const
+const errors = {
+  import_not_found: { status: 404, when: 'There is no such import.', remedy: 'Check the id.' },
+  import_server_not_found: { status: 404, when: 'The import has no such server.', remedy: 'Check the id.' },
+  import_busy: {
+    status: 409,
+    when: 'The import is reading the other panel or checking its servers.',
+    remedy: 'Wait for its end, or cancel the import.',
+  },
+  import_started: {
+    status: 409,
+    when: 'The import has begun to migrate servers.',
+    remedy: 'Finish it, or roll its servers back first.',
+  },
+  import_ended: {
+    status: 409,
+    when: 'The import is finished or cancelled.',
+    remedy: 'Start a new import.',
+  },
+  import_not_discovered: {
+    status: 409,
+    when: 'The import has not read the other panel yet.',
+    remedy: 'Call discover, and wait for its end.',
+  },
+} as const
+declare module '../../kernel/register.ts' {
+  interface Names {
+    'import-records': {
+      ids: typeof ids
+      scopes: typeof scopes
+      permissions: typeof permissions
+      errors: typeof errors
+    }
+  }
+}
+
+export const importRecordsFeature = feature({
+  name: 'import-records',
+  ids,
+  scopes,
+  permissions,
+  errors,
+  encrypted: [encryptedCredentials],
+  tables: [
+    imports,
+    importStaged,
+    importHypervisors,
+    importPackages,
+    importRanges,
+    importOwners,
+    importServers,
+    importAddresses,
+    importChanges,
+    importLog,
+  ],
+  auditTargets: [importTarget],
+  services: () => ({ importPanels: sources }),
+})

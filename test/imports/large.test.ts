@@ -1,0 +1,117 @@
+// 20,000 servers: lists stay fast, and every query has an index.
+import { expect, test } from 'bun:test'
+import { newId } from '../../src/kernel/db/ids.ts'
+import type { World } from '../support/world/panel.ts'
+import { imported, map, settled } from './world.ts'
+
+/** So many servers, owners and addresses beside those that were read, as rows alone. */
+function many(p: World, importId: string, servers: number) {
+  const { $client } = p.db
+  $client.transaction(() => {
+    const owner = $client.prepare(
+      `INSERT INTO import_owners (import_id, source_id, read, email, name, kind, is_suspended, billing_id, choice)
+       VALUES (?1, ?2, 1, 'o' || ?2 || '@many.test', 'Owner ' || ?2, 'customer', 0, ?2, 'create')`,
+    )
+    for (let i = 0; i < servers / 4; i++) owner.run(importId, `m${i}`)
+    const pack = $client.prepare(
+      `INSERT INTO import_packages SELECT import_id, ?2, read, 'P' || ?2, virtualization, vcpus, memory_mb, disk_gb,
+         traffic_bytes, port_mbps, ipv4, billing_id, choice, package_id, changes, is_proposed
+       FROM import_packages WHERE import_id = ?1 AND source_id = '1'`,
+    )
+    for (let i = 0; i < 40; i++) pack.run(importId, `m${i}`)
+    const one = $client.prepare(
+      `INSERT INTO import_servers (id, import_id, source_id, identity, read, hostname, hypervisor_id, package_id,
+         owner_id, virtualization, vcpus, memory_mb, disk_gb, is_windows, is_suspended, is_in_rescue, power,
+         billing_id, state)
+       VALUES (?1, ?2, ?3, ?3, 1, 'many' || ?3 || '.test', '1', ?4, ?5, 'kvm', 2, 2048, 20, 0, 0, 0, 'running', ?3,
+         'waiting')`,
+    )
+    const address = $client.prepare("INSERT INTO import_addresses VALUES (?1, ?2, ?3, 4, NULL, 1, '1')")
+    for (let i = 0; i < servers; i++) {
+      const id = newId('ims')
+      one.run(id, importId, `m${i}`, `m${i % 40}`, `m${Math.floor(i / 4)}`)
+      address.run(importId, id, `100.64.${i >> 8}.${i & 255}`)
+    }
+  })()
+}
+
+test('no query of an import reads a table from its beginning', async () => {
+  using p = await imported()
+  const { $client } = p.db
+  const asked = new Set<string>()
+  const [query, prepare] = [$client.query.bind($client), $client.prepare.bind($client)]
+  const noting = (way: typeof query) => (sql: string) => {
+    if (/\bimport(s|_\w+)\b/.test(sql)) asked.add(sql)
+    return way(sql)
+  }
+  $client.query = noting(query as never) as typeof query
+  $client.prepare = noting(prepare as never) as typeof prepare
+  $client.statements.clear()
+  many(p, p.id, 500)
+  const path = `/admin/migrations/${p.id}`
+  const id = (await p.admin('GET', `${path}/servers`)).data[0].id
+  for (const part of [
+    '',
+    '/plan',
+    '/mapping',
+    '/changes',
+    '/log',
+    ...['packages', 'ranges', 'hypervisors', 'owners'].map((one) => `/mapping/${one}`),
+    ...['undecided=true', 'conflict=customer', 'choice=create'].map((one) => `/mapping/owners?${one}`),
+    ...['state=waiting', 'hypervisorId=1', 'packageId=1', 'ownerId=1', 'rangeId=1', 'undecided=true'].map(
+      (one) => `/servers?${one}`,
+    ),
+  ])
+    await p.admin('GET', `${path}${part}`)
+  await p.admin('GET', `/admin/migration-servers/${id}`)
+  await map(p, p.id, { ranges: [{ sourceId: '1', choice: 'keep' }], owners: [{ sourceId: 'm1', choice: 'leave_out' }] })
+  await settled(p, p.id)
+  expect(asked.size).toBeGreaterThan(40)
+  const scans = [...asked].flatMap((sql) =>
+    query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`)
+      .all()
+      .filter(({ detail }) => /^SCAN (import_|[a-z]\b)/.test(detail) && !/SCAN (imports|v|i)\b/.test(detail))
+      .map(({ detail }) => `${detail}: ${sql.replaceAll(/\s+/g, ' ').slice(0, 160)}`),
+  )
+  expect(scans).toEqual([])
+})
+
+test('an import of 20,000 servers is listed, decided and compared while others are served', async () => {
+  using p = await imported()
+  many(p, p.id, 20_000)
+  const path = `/admin/migrations/${p.id}`
+  const took = async (work: () => Promise<unknown>) => {
+    const at = performance.now()
+    await work()
+    return performance.now() - at
+  }
+  const times: Record<string, number> = {}
+  for (const [name, get] of Object.entries({
+    import: '',
+    plan: '/plan',
+    servers: '/servers?limit=50',
+    waiting: '/servers?state=waiting&limit=50',
+    owners: '/mapping/owners?limit=50',
+    packages: '/mapping/packages?limit=50',
+  }))
+    times[name] = Math.min(...(await Promise.all([0, 1, 2].map(() => took(() => p.admin('GET', `${path}${get}`))))))
+  times['leave out a package'] = await took(() => map(p, p.id, { packages: [{ sourceId: 'm1', choice: 'leave_out' }] }))
+  times['keep the range'] = await took(() => map(p, p.id, { ranges: [{ sourceId: '1', choice: 'keep' }] }))
+  const begun = performance.now()
+  const slowest = { ms: 0 }
+  let last = performance.now()
+  const watch = setInterval(() => {
+    slowest.ms = Math.max(slowest.ms, performance.now() - last)
+    last = performance.now()
+  }, 1)
+  await settled(p, p.id)
+  clearInterval(watch)
+  times['compare'] = performance.now() - begun
+  console.log(
+    `20,000 servers: ${Object.entries(times)
+      .map(([name, ms]) => `${name} ${ms.toFixed(0)} ms`)
+      .join(', ')}; ` + `longest hold of the loop while comparing ${slowest.ms.toFixed(0)} ms`,
+  )
+  for (const name of ['import', 'plan', 'servers', 'waiting', 'owners', 'packages'])
+    expect([name, times[name]! < 1000]).toEqual([name, true])
+}, 60_000)
