@@ -1701,6 +1701,565 @@ export type ImageBuilds = {
   })[]
 }
 
+export type Import = {
+  id: string
+  kind: "solusvm2" | "virtualizor" | "demo"
+  /** The name of the other panel. */
+  panel: string
+  address: string
+  /** It can be changed or cleared at any time. */
+  name: string | null
+  status: "draft" | "discovering" | "mapping" | "checking" | "ready" | "migrating" | "verifying" | "finished" | "cancelled"
+  /** They are deleted when the import is finished or cancelled. */
+  hasCredentials: boolean
+  /** The certificate that nobody vouches for. Compare it with the one on the panel, and call trust. */
+  asksFor: ImportCertificate | null
+  /** SHA-256 of the certificate that is trusted. */
+  trusted: string | null
+  /** Why the last reading ended early. What was known before still counts. */
+  trouble: {
+    code: string
+    message: string
+    at: string
+  } | null
+  /** What the panel said about the credentials. */
+  warnings: (string)[]
+  accountName: string | null
+  /** While it is discovering. applying: the whole panel was read, and it is compared with what is here. */
+  phase: "reading" | "applying" | null
+  /** Of the reading. */
+  progress: ({
+    list: string
+    read: number
+    total: number | null
+  })[]
+  /** How many servers are in each state. */
+  servers: {
+    total: number
+    waiting: number
+    left_out: number
+    refused: number
+    ready: number
+    moving: number
+    moved: number
+    failed: number
+    rolled_back: number
+    already_moved: number
+  }
+  /** GiB of the disks of the servers that are to come over, as the other panel counts. */
+  diskGb: number
+  /** What servers wait for. */
+  left: {
+    /** Of all parts together. */
+    decisions: number
+    packages: {
+      rows: number
+      servers: number
+    }
+    ranges: {
+      rows: number
+      servers: number
+    }
+    hypervisors: {
+      rows: number
+      servers: number
+    }
+    owners: {
+      rows: number
+      servers: number
+    }
+    /** Servers whose addresses are in use here, or twice in the other panel. */
+    conflicts: number
+  }
+  /** Between the last reading and the one before. */
+  changes: {
+    new: number
+    gone: number
+    changed: number
+  }
+  billing: {
+    /** Of an owner: becomes the external id of the customer. */
+    externalId: "none" | "billing_id" | "source_id"
+    /** Of a server. */
+    billingServiceId: "none" | "billing_id" | "source_id"
+    /** Of a package that is made like one of the other panel. */
+    billingProductId: "none" | "billing_id" | "source_id"
+  }
+  /** Counts changes of what is decided. */
+  mappingVersion: number
+  /** Owners and addresses were compared with what is here since the last change. It takes seconds. */
+  isCompared: boolean
+  /** What can be done with it now. */
+  actions: (string)[]
+  startedBy: {
+    id: string
+    name: string
+  }
+  createdAt: string
+  discoveredAt: string | null
+  checkedAt: string | null
+  startedAt: string | null
+  endedAt: string | null
+}
+
+export type ImportCertificate = {
+  sha256: string
+  /** The same as people compare it: pairs of digits with colons. */
+  fingerprint: string
+  subject: string
+  issuer: string
+  validUntil: string | null
+  /** Another one was trusted before. Find out why it changed. */
+  isChanged: boolean
+}
+
+export type ImportChange = {
+  list: "servers" | "packages" | "ranges" | "hypervisors" | "owners"
+  sourceId: string
+  change: "new" | "gone" | "changed"
+  name: string
+  /** What has changed. */
+  words: string
+}
+
+export type ImportChangePage = {
+  data: (ImportChange)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type ImportHypervisor = {
+  /** The id in the other panel; `unknown` for everything that it does not name. */
+  sourceId: string
+  name: string | null
+  /** All that it has there. */
+  servers: number
+  /** Without those that stay in any case. */
+  importable: number
+  /** Nobody has decided; it is what is right in most cases. */
+  isProposed: boolean
+  /** The choices: the effect of each, or why it cannot be made. */
+  offers: ({
+    choice: string
+    isOffered: boolean
+    words: string
+  })[]
+  address: string
+  addresses: (string)[]
+  isPanel: boolean
+  network: "bridged" | "routed" | null
+  bridges: (string)[]
+  /** As the other panel calls it. */
+  locationThere: string | null
+  diskGb: number
+  choice: "copy" | "adopt" | "leave_out" | null
+  /** The location of copies. */
+  goesTo: {
+    id: string
+    name: string
+  } | null
+  /** The node that it is, by its address. */
+  node: {
+    id: string
+    name: string
+  } | null
+}
+
+export type ImportHypervisorPage = {
+  data: (ImportHypervisor)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type ImportLeftOut = {
+  changed: number
+}
+
+export type ImportLog = {
+  lines: ({
+    n: number
+    at: string
+    level: "info" | "warning" | "error"
+    text: string
+  })[]
+  status: "draft" | "discovering" | "mapping" | "checking" | "ready" | "migrating" | "verifying" | "finished" | "cancelled"
+}
+
+export type ImportMapping = {
+  version: number
+  billing: {
+    /** Of an owner: becomes the external id of the customer. */
+    externalId: "none" | "billing_id" | "source_id"
+    /** Of a server. */
+    billingServiceId: "none" | "billing_id" | "source_id"
+    /** Of a package that is made like one of the other panel. */
+    billingProductId: "none" | "billing_id" | "source_id"
+  }
+  packages: {
+    /** That are not decided and that a server waits for. */
+    rows: number
+    /** That wait for one. */
+    servers: number
+    /** How many rows have each choice. */
+    choices: ({
+      choice: string | null
+      isProposed: boolean
+      rows: number
+    })[]
+  }
+  ranges: {
+    /** That are not decided and that a server waits for. */
+    rows: number
+    /** That wait for one. */
+    servers: number
+    /** How many rows have each choice. */
+    choices: ({
+      choice: string | null
+      isProposed: boolean
+      rows: number
+    })[]
+  }
+  hypervisors: {
+    /** That are not decided and that a server waits for. */
+    rows: number
+    /** That wait for one. */
+    servers: number
+    /** How many rows have each choice. */
+    choices: ({
+      choice: string | null
+      isProposed: boolean
+      rows: number
+    })[]
+  }
+  owners: {
+    /** That are not decided and that a server waits for. */
+    rows: number
+    /** That wait for one. */
+    servers: number
+    /** How many rows have each choice. */
+    choices: ({
+      choice: string | null
+      isProposed: boolean
+      rows: number
+    })[]
+  }
+}
+
+export type ImportOwner = {
+  /** The id in the other panel; `unknown` for everything that it does not name. */
+  sourceId: string
+  name: string | null
+  /** All that it has there. */
+  servers: number
+  /** Without those that stay in any case. */
+  importable: number
+  /** Nobody has decided; it is what is right in most cases. */
+  isProposed: boolean
+  /** The choices: the effect of each, or why it cannot be made. */
+  offers: ({
+    choice: string
+    isOffered: boolean
+    words: string
+  })[]
+  email: string | null
+  kind: "customer" | "staff" | "reseller"
+  parentId: string | null
+  isSuspended: boolean
+  billingId: string
+  /** Why somebody has to decide. */
+  conflict: "none" | "customer" | "reseller" | "staff" | "twice" | "unknown"
+  /** The account here that has the address. */
+  account: {
+    id: string
+    name: string
+    kind: string
+    isLocked: boolean
+  } | null
+  choice: "create" | "merge" | "separate" | "client_area" | "existing" | "one_account" | "leave_out" | null
+  /** The account that was chosen. */
+  accountId: string | null
+  resellerId: string | null
+  createdAccountId: string | null
+  /** The address of the account that would be made. */
+  newEmail: string | null
+  /** Why an earlier choice does not hold any more. */
+  lapsed: string | null
+}
+
+export type ImportOwnerPage = {
+  data: (ImportOwner)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type ImportPackage = {
+  /** The id in the other panel; `unknown` for everything that it does not name. */
+  sourceId: string
+  name: string | null
+  /** All that it has there. */
+  servers: number
+  /** Without those that stay in any case. */
+  importable: number
+  /** Nobody has decided; it is what is right in most cases. */
+  isProposed: boolean
+  /** The choices: the effect of each, or why it cannot be made. */
+  offers: ({
+    choice: string
+    isOffered: boolean
+    words: string
+  })[]
+  virtualization: string
+  vcpus: number | null
+  memoryMb: number | null
+  diskGb: number | null
+  portMbps: number | null
+  trafficGb: number | null
+  billingId: string
+  choice: "own" | "like" | "leave_out" | null
+  /** The own one that was chosen. */
+  package: {
+    id: string
+    name: string
+  } | null
+  /** Between the own package and the one there, in words. */
+  difference: string | null
+  /** The package that would be made like it. */
+  like: Record<string, string | number | boolean | null>
+}
+
+export type ImportPackagePage = {
+  data: (ImportPackage)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type ImportPage = {
+  data: (Import)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type ImportPanel = {
+  kind: "solusvm2" | "virtualizor" | "demo"
+  label: string
+  addressExample: string
+  hint: string
+  credentials: ({
+    name: string
+    label: string
+    hint: string
+    maxLength: number
+  })[]
+}
+
+export type ImportPanels = {
+  panels: (ImportPanel)[]
+}
+
+export type ImportPlan = {
+  import: Import
+  servers: {
+    coming: number
+    /** Of those that come: they wait for a decision. */
+    undecided: number
+    /** Of those that come: something else has their addresses. */
+    conflicts: number
+    leftOut: number
+    refused: number
+    alreadyMoved: number
+  }
+  refusals: ({
+    code: string
+    servers: number
+  })[]
+  diskGb: number
+  locations: ({
+    id: string
+    name: string
+    servers: number
+    diskGb: number
+    memoryMb: number
+    /** Addresses that copies need there. */
+    newIpv4: number
+    freeIpv4: number
+  })[]
+  adopted: ({
+    hypervisorId: string
+    nodeId: string
+    name: string
+    servers: number
+  })[]
+  packagesToMake: ({
+    sourceId: string
+    name: string
+    servers: number
+  })[]
+  poolsToMake: ({
+    sourceId: string
+    name: string
+    network: string | null
+    servers: number
+  })[]
+  accounts: {
+    toMake: number
+    /** Accounts that were chosen, the first 500. */
+    toJoin: ({
+      id: string
+      name: string
+      kind: string
+      servers: number
+      diskGb: number
+      isLocked: boolean
+    })[]
+  }
+}
+
+export type ImportRange = {
+  /** The id in the other panel; `unknown` for everything that it does not name. */
+  sourceId: string
+  name: string | null
+  /** All that it has there. */
+  servers: number
+  /** Without those that stay in any case. */
+  importable: number
+  /** Nobody has decided; it is what is right in most cases. */
+  isProposed: boolean
+  /** The choices: the effect of each, or why it cannot be made. */
+  offers: ({
+    choice: string
+    isOffered: boolean
+    words: string
+  })[]
+  version: number
+  first: string | null
+  last: string | null
+  network: string | null
+  gateway: string | null
+  reach: "public" | "internal" | "nat"
+  hypervisorIds: (string)[]
+  choice: "keep" | "new" | "pool" | "leave_out" | null
+  poolId: string | null
+}
+
+export type ImportRangePage = {
+  data: (ImportRange)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type ImportRuleResult = {
+  /** Rows that the filter selects. */
+  matched: number
+  changed: number
+  /** False: only the first 1000 were decided. Call it again. */
+  isComplete: boolean
+  /** Rows that do not take the choice, the first 100. */
+  withheld: ({
+    sourceId: string
+    name: string | null
+    words: string
+  })[]
+}
+
+export type ImportServer = {
+  id: string
+  importId: string
+  /** The id in the other panel. */
+  sourceId: string
+  hostname: string
+  domain: string | null
+  /** waiting: for decisions or the dry run. refused: it stays in any case, see reason. */
+  state: "waiting" | "left_out" | "refused" | "ready" | "moving" | "moved" | "failed" | "rolled_back" | "already_moved"
+  /** Why it is refused, left out, or cannot be given its addresses. */
+  reason: string | null
+  refusal: string | null
+  leftOutBy: "server" | "package" | "hypervisor" | "range" | "owner" | null
+  /** Decisions that it waits for. */
+  undecided: number
+  hypervisorId: string
+  packageId: string
+  ownerId: string
+  vcpus: number | null
+  memoryMb: number | null
+  diskGb: number | null
+  mac: string | null
+  /** The template there in readable form; “Imported from …” where there is none. */
+  os: string
+  isSuspended: boolean
+  isInRescue: boolean
+  power: "running" | "stopped" | "unknown"
+  billingId: string
+  addresses: ({
+    address: string
+    prefixLength: number | null
+    /** replaced: by one of the pools of its node. dropped: a copy with new IPv4 addresses loses it. */
+    becomes: "kept" | "replaced" | "dropped" | "undecided"
+  })[]
+  way: "copy" | "adopt" | null
+  /** The location of a copy. */
+  goesTo: {
+    id: string
+    name: string
+  } | null
+  /** Of an adopted server. */
+  nodeId: string | null
+  /** Null where nothing is decided, or where it is made when the import starts. */
+  becomes: {
+    packageId: string | null
+    /** The account that gets it, where there is one already. */
+    accountId: string | null
+    /** The address of the account that is made for it. */
+    newEmail: string | null
+  }
+  /** Everything is decided, and nothing is known against it. */
+  isComplete: boolean
+  waitsFor: ("package" | "hypervisor" | "owner" | "range")[]
+  /** The server here. */
+  workloadId: string | null
+}
+
+export type ImportServerPage = {
+  data: (ImportServer)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type ImportUpload = {
+  /** Decisions that change. */
+  changed: number
+  unchanged: number
+  /** The first 200. */
+  changes: ({
+    line: number
+    part: "packages" | "ranges" | "hypervisors" | "owners"
+    sourceId: string
+    name: string | null
+    from: string | null
+    to: string | null
+  })[]
+  /** Lines that cannot be used; the others are. */
+  unusable: number
+  /** The first 200. */
+  faults: ({
+    line: number
+    words: string
+  })[]
+}
+
 export type InstallationCheck = {
   /** Null: nothing was seen, as on Windows, or where the guest did not answer. */
   check: {
@@ -4301,17 +4860,17 @@ export interface Operations {
   }
   /** The audit log as a spreadsheet, newest first */
   'audit.export-csv': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "certificate_not_asked" | "choice_not_offered" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** The audit log as a file of JSON lines, newest first */
   'audit.export-jsonl': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "certificate_not_asked" | "choice_not_offered" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** Every change, who made it, from where, and every refused sign-in */
   'audit.list': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "certificate_not_asked" | "choice_not_offered" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
     result: AuditLinePage
   }
   /** Check that the audit log is as it was written and ends where it ended; names the first line that is not */
@@ -5455,6 +6014,302 @@ export interface Operations {
     }
     result: Image
   }
+  /** Decide about many hypervisors by a rule, such as all but the one that is moved now */
+  'imports.apply-to-hypervisors': {
+    path: { id: string }
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      where: {
+        /** Nothing is decided about them. */
+        isUndecided?: boolean
+        /** Nobody has decided about them. */
+        isProposed?: boolean
+        sourceIds?: (string)[]
+        /** All but these, by their ids there. */
+        exceptIds?: (string)[]
+      }
+      choice: "copy" | "adopt" | "leave_out" | null
+      locationId?: string
+    }
+    result: ImportRuleResult
+  }
+  /** Decide about many owners by a rule; a dry run tells what it would do */
+  'imports.apply-to-owners': {
+    path: { id: string }
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      where: {
+        conflict?: "none" | "customer" | "reseller" | "staff" | "twice" | "unknown"
+        /** Nothing is decided about them. */
+        isUndecided?: boolean
+        /** Nobody has decided about them. */
+        isProposed?: boolean
+        /** The account here has the same name or company. */
+        hasSameName?: boolean
+        /** The account here is locked. */
+        isLocked?: boolean
+        /** None of their servers can come. */
+        hasNoServers?: boolean
+      }
+      choice: "create" | "merge" | "separate" | "client_area" | "existing" | "one_account" | "leave_out" | null
+      resellerId?: string | null
+    }
+    result: ImportRuleResult
+  }
+  /** Decide about many packages by a rule; a dry run tells what it would do */
+  'imports.apply-to-packages': {
+    path: { id: string }
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      where: {
+        /** Nothing is decided about them. */
+        isUndecided?: boolean
+        /** Nobody has decided about them. */
+        isProposed?: boolean
+        sourceIds?: (string)[]
+      }
+      choice: "own" | "like" | "leave_out" | null
+      packageId?: string
+    }
+    result: ImportRuleResult
+  }
+  /** Decide about many ranges by a rule; a dry run tells what it would do */
+  'imports.apply-to-ranges': {
+    path: { id: string }
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      where: {
+        /** Nothing is decided about them. */
+        isUndecided?: boolean
+        /** Nobody has decided about them. */
+        isProposed?: boolean
+        sourceIds?: (string)[]
+        version?: 4 | 6
+      }
+      choice: "keep" | "new" | "pool" | "leave_out" | null
+    }
+    result: ImportRuleResult
+  }
+  /** Cancel an import in which nothing has moved: its credentials and all that was read are deleted */
+  'imports.cancel': {
+    path: { id: string }
+    result: Import
+  }
+  /** Decide: what is not sent stays as it is. Hypervisors are decided first, then packages, ranges and owners */
+  'imports.change-mapping': {
+    path: { id: string }
+    body: {
+      hypervisors?: ({
+        /** The id in the other panel; `unknown` for everything that it does not name. */
+        sourceId: string
+        /** Null: nothing is decided any more. */
+        choice: "copy" | "adopt" | "leave_out" | null
+        /** For copy. */
+        locationId?: string
+      })[]
+      packages?: ({
+        /** The id in the other panel; `unknown` for everything that it does not name. */
+        sourceId: string
+        /** Null: nothing is decided any more. */
+        choice: "own" | "like" | "leave_out" | null
+        /** For own. */
+        packageId?: string
+        /** For like: what differs from the package there. */
+        changes?: {
+          name?: OneLineOfVisibleText1To64
+          vcpus?: number
+          memoryMb?: number
+          diskGb?: number
+          trafficGb?: number | null
+          portMbps?: number | null
+          billingProductId?: OneLineOfVisibleText1To100 | null
+          isOnSale?: boolean
+        }
+      })[]
+      ranges?: ({
+        /** The id in the other panel; `unknown` for everything that it does not name. */
+        sourceId: string
+        /** Null: nothing is decided any more. */
+        choice: "keep" | "new" | "pool" | "leave_out" | null
+      })[]
+      owners?: ({
+        /** The id in the other panel; `unknown` for everything that it does not name. */
+        sourceId: string
+        /** Null: nothing is decided any more. */
+        choice: "create" | "merge" | "separate" | "client_area" | "existing" | "one_account" | "leave_out" | null
+        /** For existing: the customer or reseller who gets the servers. */
+        accountId?: string
+        /** The reseller whose customer a new account becomes. */
+        resellerId?: string | null
+      })[]
+      /** Servers alone that are left out, or not any more. */
+      servers?: ({
+        id: string
+        isLeftOut: boolean
+      })[]
+      billing?: {
+        /** Of an owner: becomes the external id of the customer. */
+        externalId?: "none" | "billing_id" | "source_id"
+        /** Of a server. */
+        billingServiceId?: "none" | "billing_id" | "source_id"
+        /** Of a package that is made like one of the other panel. */
+        billingProductId?: "none" | "billing_id" | "source_id"
+      }
+    }
+    result: ImportMapping
+  }
+  /** What the last reading found new, gone or changed since the one before */
+  'imports.changes': {
+    path: { id: string }
+    query?: { change?: "new" | "gone" | "changed"; cursor?: string; limit?: number }
+    result: ImportChangePage
+  }
+  /** Begin an import from another panel: nothing is sent there before discover */
+  'imports.create': {
+    body: {
+      kind: "solusvm2" | "virtualizor" | "demo"
+      /** Of the panel itself, with its port: not of a hypervisor. Private addresses are fine, link-local ones are refused. */
+      address: string
+      /** What the panel asks for, by name: `panels` of this API lists the fields. Stored encrypted, and deleted when the import is finished or cancelled. */
+      credentials: Record<string, string>
+      /** Shown in the list and in the audit log. */
+      name?: OneLineOfVisibleText1To80 | null
+    }
+    result: Import
+  }
+  /** Read the other panel, where nothing changes; once more resets what was decided. Follow it by the import */
+  'imports.discover': {
+    path: { id: string }
+    result: Import
+  }
+  /** What is decided as a spreadsheet: edit choice and target, and upload it again */
+  'imports.export-mapping': {
+    path: { id: string }
+    query?: { part?: "packages" | "ranges" | "hypervisors" | "owners" }
+    result: Response
+  }
+  /** One import: how far it is, and what is left to decide */
+  'imports.get': {
+    path: { id: string }
+    result: Import
+  }
+  /** The hypervisors of the other panel, and where the servers of each go */
+  'imports.hypervisors': {
+    path: { id: string }
+    query?: { cursor?: string; limit?: number }
+    result: ImportHypervisorPage
+  }
+  /** Leave out single servers, or take them in again; those that a filter selects */
+  'imports.leave-out': {
+    path: { id: string }
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      where: {
+        state?: "waiting" | "left_out" | "refused" | "ready" | "moving" | "moved" | "failed" | "rolled_back" | "already_moved"
+        hypervisorId?: string
+        packageId?: string
+        ownerId?: string
+        rangeId?: string
+        /** They wait for a decision. */
+        undecided?: boolean
+        /** Something else has their addresses. */
+        conflict?: boolean
+        q?: string
+      }
+      isLeftOut: boolean
+    }
+    result: ImportLeftOut
+  }
+  /** Imports from other panels, newest first */
+  'imports.list': {
+    query?: { status?: "draft" | "discovering" | "mapping" | "checking" | "ready" | "migrating" | "verifying" | "finished" | "cancelled"; kind?: "solusvm2" | "virtualizor" | "demo"; q?: string; cursor?: string; limit?: number }
+    result: ImportPage
+  }
+  /** An import's log lines; ask again with the last number */
+  'imports.log': {
+    path: { id: string }
+    query?: { after?: number }
+    result: ImportLog
+  }
+  /** What is decided, part by part, and what is left; the rows of each part have lists of their own */
+  'imports.mapping': {
+    path: { id: string }
+    result: ImportMapping
+  }
+  /** The owners of the other panel, and who gets the servers of each */
+  'imports.owners': {
+    path: { id: string }
+    query?: { conflict?: "none" | "customer" | "reseller" | "staff" | "twice" | "unknown"; choice?: "create" | "merge" | "separate" | "client_area" | "existing" | "one_account" | "leave_out"; undecided?: "true"; proposed?: "true"; lapsed?: "true"; q?: string; cursor?: string; limit?: number }
+    result: ImportOwnerPage
+  }
+  /** The packages of the other panel, and which own package each becomes */
+  'imports.packages': {
+    path: { id: string }
+    query?: { cursor?: string; limit?: number }
+    result: ImportPackagePage
+  }
+  /** The panels that can be imported from, with the credentials that each asks for */
+  'imports.panels': {
+    result: ImportPanels
+  }
+  /** What the import would do as things are decided now */
+  'imports.plan': {
+    path: { id: string }
+    result: ImportPlan
+  }
+  /** The ranges of addresses of the other panel, and what happens to each */
+  'imports.ranges': {
+    path: { id: string }
+    query?: { cursor?: string; limit?: number }
+    result: ImportRangePage
+  }
+  /** One server of an import: what it becomes, or why it stays */
+  'imports.server': {
+    path: { id: string }
+    result: ImportServer
+  }
+  /** The servers of an import: what each becomes, or why it stays */
+  'imports.servers': {
+    path: { id: string }
+    query?: { state?: "waiting" | "left_out" | "refused" | "ready" | "moving" | "moved" | "failed" | "rolled_back" | "already_moved"; hypervisorId?: string; packageId?: string; ownerId?: string; rangeId?: string; refusal?: string; undecided?: "true"; conflict?: "true"; q?: string; sort?: "hostname" | "-hostname" | "disk" | "-disk" | "state" | "-state"; cursor?: string; limit?: number }
+    result: ImportServerPage
+  }
+  /** Give other credentials for the panel, such as a new token; the old ones are erased */
+  'imports.set-credentials': {
+    path: { id: string }
+    body: {
+      /** What the panel asks for, by name: `panels` of this API lists the fields. Stored encrypted, and deleted when the import is finished or cancelled. */
+      credentials: Record<string, string>
+    }
+    result: Import
+  }
+  /** Trust the certificate that the panel showed: compare its fingerprint there first */
+  'imports.trust': {
+    path: { id: string }
+    body: {
+      /** The fingerprint that was compared: it has to be the one that is asked for. */
+      sha256: string
+    }
+    result: Import
+  }
+  /** Rename an import, at any time, even after it has ended; null clears the name */
+  'imports.update': {
+    path: { id: string }
+    body: {
+      /** Shown in the list and in the audit log. */
+      name?: OneLineOfVisibleText1To80 | null
+    }
+    result: Import
+  }
+  /** Decide by a spreadsheet that was downloaded and edited; a dry run tells the difference */
+  'imports.upload-mapping': {
+    path: { id: string }
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      csv: string
+    }
+    result: ImportUpload
+  }
   /** Add an ISO by its address and checksum: your own, or as staff one for all; nodes download it at its first use */
   'isos.add': {
     body: {
@@ -6457,7 +7312,7 @@ export interface Operations {
   'roles.create': {
     body: {
       name: OneLineOfVisibleText1To60
-      permissions: ("customers.read" | "customers.write" | "resellers.write" | "nodes.read" | "nodes.write" | "gpu.write" | "servers.see_all" | "servers.create" | "servers.resize" | "servers.suspend" | "servers.terminate" | "servers.power" | "servers.reinstall" | "servers.settings" | "servers.move" | "nodes.maintain" | "metrics.read" | "network.write" | "images.write" | "packages.write" | "support_session" | "api_webhooks" | "audit.read" | "settings.write" | "staff.write" | "reports.read")[]
+      permissions: ("customers.read" | "customers.write" | "resellers.write" | "nodes.read" | "nodes.write" | "gpu.write" | "servers.see_all" | "servers.create" | "servers.resize" | "servers.suspend" | "servers.terminate" | "servers.power" | "servers.reinstall" | "servers.settings" | "servers.move" | "nodes.maintain" | "metrics.read" | "network.write" | "images.write" | "packages.write" | "support_session" | "api_webhooks" | "audit.read" | "settings.write" | "staff.write" | "reports.read" | "imports")[]
       secondFactor?: boolean
     }
     result: Role
@@ -6488,7 +7343,7 @@ export interface Operations {
     path: { id: string }
     body: {
       name?: OneLineOfVisibleText1To60
-      permissions?: ("customers.read" | "customers.write" | "resellers.write" | "nodes.read" | "nodes.write" | "gpu.write" | "servers.see_all" | "servers.create" | "servers.resize" | "servers.suspend" | "servers.terminate" | "servers.power" | "servers.reinstall" | "servers.settings" | "servers.move" | "nodes.maintain" | "metrics.read" | "network.write" | "images.write" | "packages.write" | "support_session" | "api_webhooks" | "audit.read" | "settings.write" | "staff.write" | "reports.read")[]
+      permissions?: ("customers.read" | "customers.write" | "resellers.write" | "nodes.read" | "nodes.write" | "gpu.write" | "servers.see_all" | "servers.create" | "servers.resize" | "servers.suspend" | "servers.terminate" | "servers.power" | "servers.reinstall" | "servers.settings" | "servers.move" | "nodes.maintain" | "metrics.read" | "network.write" | "images.write" | "packages.write" | "support_session" | "api_webhooks" | "audit.read" | "settings.write" | "staff.write" | "reports.read" | "imports")[]
       secondFactor?: boolean
     }
     result: Role
@@ -7876,6 +8731,13 @@ export type ListId =
   | 'identities.list'
   | 'images.list'
   | 'images.offered'
+  | 'imports.changes'
+  | 'imports.hypervisors'
+  | 'imports.list'
+  | 'imports.owners'
+  | 'imports.packages'
+  | 'imports.ranges'
+  | 'imports.servers'
   | 'isos.list'
   | 'jobs.list'
   | 'locations.list'
@@ -8075,6 +8937,33 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'images.refresh': ['POST', '/admin/images/{id}/actions/refresh', false],
   'images.remove': ['DELETE', '/admin/images/{id}', false],
   'images.update': ['PATCH', '/admin/images/{id}', false],
+  'imports.apply-to-hypervisors': ['POST', '/admin/migrations/{id}/mapping/actions/apply-to-hypervisors', false],
+  'imports.apply-to-owners': ['POST', '/admin/migrations/{id}/mapping/actions/apply-to-owners', false],
+  'imports.apply-to-packages': ['POST', '/admin/migrations/{id}/mapping/actions/apply-to-packages', false],
+  'imports.apply-to-ranges': ['POST', '/admin/migrations/{id}/mapping/actions/apply-to-ranges', false],
+  'imports.cancel': ['POST', '/admin/migrations/{id}/actions/cancel', false],
+  'imports.change-mapping': ['PATCH', '/admin/migrations/{id}/mapping', true],
+  'imports.changes': ['GET', '/admin/migrations/{id}/changes', false],
+  'imports.create': ['POST', '/admin/migrations', true],
+  'imports.discover': ['POST', '/admin/migrations/{id}/actions/discover', false],
+  'imports.export-mapping': ['GET', '/admin/migrations/{id}/mapping.csv', false],
+  'imports.get': ['GET', '/admin/migrations/{id}', false],
+  'imports.hypervisors': ['GET', '/admin/migrations/{id}/mapping/hypervisors', false],
+  'imports.leave-out': ['POST', '/admin/migrations/{id}/mapping/actions/leave-out', false],
+  'imports.list': ['GET', '/admin/migrations', false],
+  'imports.log': ['GET', '/admin/migrations/{id}/log', false],
+  'imports.mapping': ['GET', '/admin/migrations/{id}/mapping', false],
+  'imports.owners': ['GET', '/admin/migrations/{id}/mapping/owners', false],
+  'imports.packages': ['GET', '/admin/migrations/{id}/mapping/packages', false],
+  'imports.panels': ['GET', '/admin/migration-panels', false],
+  'imports.plan': ['GET', '/admin/migrations/{id}/plan', false],
+  'imports.ranges': ['GET', '/admin/migrations/{id}/mapping/ranges', false],
+  'imports.server': ['GET', '/admin/migration-servers/{id}', false],
+  'imports.servers': ['GET', '/admin/migrations/{id}/servers', false],
+  'imports.set-credentials': ['POST', '/admin/migrations/{id}/actions/set-credentials', false],
+  'imports.trust': ['POST', '/admin/migrations/{id}/actions/trust', false],
+  'imports.update': ['PATCH', '/admin/migrations/{id}', false],
+  'imports.upload-mapping': ['POST', '/admin/migrations/{id}/mapping/actions/upload', false],
   'isos.add': ['POST', '/isos', true],
   'isos.list': ['GET', '/isos', false],
   'isos.remove': ['DELETE', '/isos/{id}', false],

@@ -6,7 +6,7 @@ import { allLocations } from '../../fleet/locations/queries.ts'
 import { nodesWithAddresses } from '../../fleet/node-records/queries.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { allPools } from '../../network/ip-pools/queries.ts'
-import { everyRow, type ImportHypervisor } from '../import-records/inventory/queries.ts'
+import { everyRow, hypervisorsOfRange, type ImportHypervisor } from '../import-records/inventory/queries.ts'
 import type { ImportRecord } from '../import-records/model.ts'
 
 export type OwnPool = ReturnType<typeof allPools>[number]
@@ -42,6 +42,10 @@ export class Facts {
   }
   get hypervisors(): readonly ImportHypervisor[] {
     return this.#once('hypervisors', () => [...everyRow(this.tx, 'hypervisors', this.target.id)])
+  }
+  /** The hypervisors on which servers with an address of the range are: of a large range that takes 20 ms to read. */
+  hypervisorIdsOf(rangeId: string): ReadonlySet<string> {
+    return this.#once(`range ${rangeId}`, () => new Set(hypervisorsOfRange(this.tx, this.target.id, rangeId)))
   }
   /** Hypervisors may have changed. */
   forgetHypervisors() {

@@ -2,12 +2,7 @@
 import { count } from '../../kernel/words.ts'
 import { type Network, overlap, toNetwork, toNumber } from '../../network/ip-pools/ranges.ts'
 import { canMeet, isPrivateRange } from '../../network/ip-pools/scope.ts'
-import {
-  addressesInRange,
-  everyRow,
-  hypervisorsOfRange,
-  type ImportRange,
-} from '../import-records/inventory/queries.ts'
+import { addressesInRange, everyRow, type ImportRange } from '../import-records/inventory/queries.ts'
 import { type Facts, type Offer, type OwnPool, offer, withheld } from './facts.ts'
 import { locationFor } from './hypervisors.ts'
 
@@ -37,7 +32,7 @@ const boundsOfPool = ({ version, first, last }: OwnPool): Bounds => ({
 function poolsThatMeet(facts: Facts, row: ImportRange): readonly OwnPool[] {
   const network = networkOf(row) ?? boundsOf(row)
   if (!network || !isPrivateRange({ ...network, bits: 0 })) return facts.pools
-  const ids = new Set(hypervisorsOfRange(facts.tx, facts.target.id, row.sourceId))
+  const ids = facts.hypervisorIdsOf(row.sourceId)
   const locations = facts.hypervisors.filter(({ sourceId }) => ids.has(sourceId)).map((one) => locationFor(facts, one))
   return facts.pools.filter(({ scope }) => locations.some((id) => id === undefined || canMeet(scope, id)))
 }
@@ -72,7 +67,7 @@ function keepsNot(facts: Facts, row: ImportRange, isAdopted: boolean): string | 
 
 /** The choices of a range. */
 export function offersOfRange(facts: Facts, row: ImportRange): Offer<RangeChoice>[] {
-  const ids = new Set(hypervisorsOfRange(facts.tx, facts.target.id, row.sourceId))
+  const ids = facts.hypervisorIdsOf(row.sourceId)
   const theirs = facts.hypervisors.filter(({ sourceId }) => ids.has(sourceId))
   const isAdopted = theirs.length > 0 && theirs.every(({ choice }) => choice === 'adopt')
   const pool = poolOf(facts, row)
