@@ -1,5 +1,5 @@
-import { newId } from '../../../src/kernel/db/ids.ts'
-import type { World } from '../world/panel.ts'
+import { newId } from '../../src/kernel/db/ids.ts'
+import type { World } from '../support/world/panel.ts'
 
 /** The record of an import whose panel was read, with one server there; answers the ids of both. */
 export function addImport(p: Pick<World, 'db' | 'now' | 'controller'>) {
