@@ -1710,7 +1710,7 @@ export type Import = {
   /** It can be changed or cleared at any time. */
   name: string | null
   status: "draft" | "discovering" | "mapping" | "checking" | "ready" | "migrating" | "verifying" | "finished" | "cancelled"
-  /** They are deleted when the import is finished or cancelled. */
+  /** They are deleted when the import is finished. */
   hasCredentials: boolean
   /** The certificate that nobody vouches for. Compare it with the one on the panel, and call trust. */
   asksFor: ImportCertificate | null
@@ -6090,7 +6090,7 @@ export interface Operations {
     }
     result: ImportRuleResult
   }
-  /** Cancel an import in which nothing has moved: its credentials and all that was read are deleted */
+  /** Delete an import in which nothing has moved, with its credentials and all that was read */
   'imports.cancel': {
     path: { id: string }
     result: Import
@@ -6170,7 +6170,7 @@ export interface Operations {
       kind: "solusvm2" | "virtualizor" | "demo"
       /** Of the panel itself, with its port: not of a hypervisor. Private addresses are fine, link-local ones are refused. */
       address: string
-      /** What the panel asks for, by name: `panels` of this API lists the fields. Stored encrypted, and deleted when the import is finished or cancelled. */
+      /** What the panel asks for, by name: `panels` of this API lists the fields. Stored encrypted, and deleted when the import is finished or deleted. */
       credentials: Record<string, string>
       /** Shown in the list and in the audit log. */
       name?: OneLineOfVisibleText1To80 | null
@@ -6222,7 +6222,7 @@ export interface Operations {
   }
   /** Imports from other panels, newest first */
   'imports.list': {
-    query?: { status?: "draft" | "discovering" | "mapping" | "checking" | "ready" | "migrating" | "verifying" | "finished" | "cancelled"; kind?: "solusvm2" | "virtualizor" | "demo"; q?: string; cursor?: string; limit?: number }
+    query?: { status?: "draft" | "discovering" | "mapping" | "checking" | "ready" | "migrating" | "verifying" | "finished"; kind?: "solusvm2" | "virtualizor" | "demo"; q?: string; cursor?: string; limit?: number }
     result: ImportPage
   }
   /** An import's log lines; ask again with the last number */
@@ -6278,7 +6278,7 @@ export interface Operations {
   'imports.set-credentials': {
     path: { id: string }
     body: {
-      /** What the panel asks for, by name: `panels` of this API lists the fields. Stored encrypted, and deleted when the import is finished or cancelled. */
+      /** What the panel asks for, by name: `panels` of this API lists the fields. Stored encrypted, and deleted when the import is finished or deleted. */
       credentials: Record<string, string>
     }
     result: Import

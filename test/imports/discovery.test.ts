@@ -68,7 +68,7 @@ describe('the import', () => {
     const name = async (value: string | null) =>
       (await p.admin('PATCH', `/admin/migrations/${id}`, { name: value })).name
     expect(await name('Second')).toBe('Second')
-    for (const status of ['discovering', 'checking', 'migrating', 'verifying', 'finished', 'cancelled']) {
+    for (const status of ['discovering', 'checking', 'migrating', 'verifying', 'finished']) {
       p.db.$client.run('UPDATE imports SET status = ? WHERE id = ?', [status, id])
       expect(await name(status)).toBe(status)
       expect(await name(null)).toBeNull()
@@ -84,11 +84,13 @@ describe('the import', () => {
       expect(await refused(p, 'POST', path)).toEqual([409, 'import_started'])
       p.db.$client.run("UPDATE import_servers SET state = 'rolled_back' WHERE source_id = '1'")
       expect(await p.admin('POST', path)).toMatchObject({ status: 'cancelled', hasCredentials: false })
+      expect(await refused(p, 'GET', `/admin/migrations/${p.id}`)).toEqual([404, 'import_not_found'])
+      expect((await p.admin('GET', '/admin/migrations')).data).toEqual([])
       await turn(p)
-      for (const table of ['servers', 'owners', 'ranges', 'packages', 'hypervisors', 'addresses', 'staged'])
+      for (const table of ['servers', 'owners', 'ranges', 'packages', 'hypervisors', 'addresses', 'staged', 'log'])
         expect(p.db.$client.query(`SELECT count(*) AS n FROM import_${table}`).get()).toEqual({ n: 0 })
-      expect(p.db.$client.query('SELECT encrypted_credentials AS c FROM imports').get()).toEqual({ c: null })
-      expect(await refused(p, 'POST', path)).toEqual([409, 'import_ended'])
+      expect(p.db.$client.query('SELECT count(*) AS n FROM imports').get()).toEqual({ n: 0 })
+      expect(await refused(p, 'POST', path)).toEqual([404, 'import_not_found'])
     },
   )
 
@@ -269,7 +271,7 @@ describe('a reading', () => {
     go.resolve()
     await app.importReadings.settled()
     await turn(p)
-    expect((await p.admin('GET', `/admin/migrations/${id}`)).status).toBe('cancelled')
+    expect(await refused(p, 'GET', `/admin/migrations/${id}`)).toEqual([404, 'import_not_found'])
     expect(p.db.$client.query('SELECT count(*) AS n FROM import_staged').get()).toEqual({ n: 0 })
   })
 

@@ -343,7 +343,6 @@ test('nothing is decided before the panel was read, and nothing after the migrat
     ['migrating', 'import_started'],
     ['verifying', 'import_started'],
     ['finished', 'import_ended'],
-    ['cancelled', 'import_ended'],
   ] as const) {
     p.db.$client.run('UPDATE imports SET status = ?', [status])
     expect(await refused(p, 'PATCH', path({ id }), body)).toEqual([409, code])

@@ -7,6 +7,7 @@ import { Slices } from '../../kernel/slices.ts'
 import { eraseInventory } from '../import-records/choices/queries.ts'
 import {
   changeImport,
+  deleteImport,
   encryptedCredentials,
   type ImportRecord,
   importsBeingRead,
@@ -129,7 +130,7 @@ export class Discoveries {
       await compare(db, app, id).catch((error) => log.error('comparing an import failed', { error }))
   }
 
-  /** Deletes what readings have staged that ended, and what was read for imports that are cancelled. */
+  /** Deletes what readings have staged that ended, and imports that were cancelled. */
   private async clean(db: Db) {
     const slices = new Slices()
     for (let id = withLeftovers(db); id !== undefined; id = withLeftovers(db))
@@ -137,6 +138,7 @@ export class Discoveries {
     for (let id = toErase(db); id !== undefined; id = toErase(db)) {
       const importId = id
       while (write(db, (tx) => eraseInventory(tx, importId, 200))) await slices.rest()
+      write(db, (tx) => deleteImport(tx, importId))
     }
   }
 }

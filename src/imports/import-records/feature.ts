@@ -37,7 +37,7 @@ const errors = {
   },
   import_ended: {
     status: 409,
-    when: 'The import is finished or cancelled.',
+    when: 'The import is finished.',
     remedy: 'Start a new import.',
   },
   import_not_discovered: {

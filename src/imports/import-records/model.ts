@@ -29,13 +29,19 @@ export { importServerStates, importStatuses, ownerChoices, ownerConflicts, UNNAM
 export const importRecord: Resource<ImportRecord> = {
   name: 'import',
   notFound: 'import_not_found',
-  find: (tx, actor, id) => (actor.kind === 'staff' ? importById(tx, id) : undefined),
+  find(tx, actor, id) {
+    const row = actor.kind === 'staff' ? importById(tx, id) : undefined
+    return row?.status === 'cancelled' ? undefined : row
+  },
 }
 
 export const importServer: Resource<ImportServer> = {
   name: 'import server',
   notFound: 'import_server_not_found',
-  find: (tx, actor, id) => (actor.kind === 'staff' ? importServerById(tx, id) : undefined),
+  find(tx, actor, id) {
+    const row = importServerById(tx, id)
+    return row && importRecord.find(tx, actor, row.importId) ? row : undefined
+  },
 }
 
 export const importAccess = { staff: ['imports:write'] } as const
@@ -69,7 +75,7 @@ export const importResponse = namedSchema('Import', {
   address: t.String(),
   name: described(nullable(t.String()), 'It can be changed or cleared at any time.'),
   status: t.Enum([...importStatuses]),
-  hasCredentials: described(t.Boolean(), 'They are deleted when the import is finished or cancelled.'),
+  hasCredentials: described(t.Boolean(), 'They are deleted when the import is finished.'),
   asksFor: described(
     nullable(certificateResponse),
     'The certificate that nobody vouches for. Compare it with the one on the panel, and call trust.',

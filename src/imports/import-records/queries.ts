@@ -34,7 +34,7 @@ export function pageOfImports<Shown>(
   const part = q?.replace(/[\\%_]/g, '\\$&')
   const where = sql.join(
     [
-      sql`1`,
+      sql`${imports.status} <> 'cancelled'`,
       ...(status ? [sql`${imports.status} = ${status}`] : []),
       ...(kind ? [sql`${imports.kind} = ${kind}`] : []),
       ...(part
@@ -89,13 +89,7 @@ const statements = prepared(({ $client }) => ({
     `SELECT i.id FROM imports i WHERE i.status <> 'discovering'
      AND EXISTS (SELECT 1 FROM import_staged s WHERE s.import_id = i.id) LIMIT 1`,
   ),
-  toErase: $client.prepare<{ id: string }, []>(
-    `SELECT i.id FROM imports i WHERE i.status = 'cancelled'
-     AND (EXISTS (SELECT 1 FROM import_servers s WHERE s.import_id = i.id)
-       OR EXISTS (SELECT 1 FROM import_owners o WHERE o.import_id = i.id)
-       OR EXISTS (SELECT 1 FROM import_hypervisors h WHERE h.import_id = i.id)
-       OR EXISTS (SELECT 1 FROM import_packages p WHERE p.import_id = i.id)) LIMIT 1`,
-  ),
+  toErase: $client.prepare<{ id: string }, []>("SELECT id FROM imports WHERE status = 'cancelled' LIMIT 1"),
   toCompare: $client.prepare<{ id: string }, []>(
     `SELECT id FROM imports WHERE status IN ('mapping', 'ready') AND compared_version <> mapping_version`,
   ),
@@ -126,8 +120,13 @@ export const stagedRecord = <R>(tx: Db, importId: string, list: string, sourceId
 /** Deletes so many staged records; answers whether some are left. */
 export const unstage = (tx: Tx, importId: string, limit: number): boolean =>
   statements(tx).unstage.run(importId, limit).changes === limit
-/** A cancelled import of which something is left that was read. */
+/** An import that was cancelled: nobody sees it any more, and all of it is to be deleted. */
 export const toErase = (tx: Db): string | undefined => statements(tx).toErase.get()?.id
+/** Deletes the import itself, once nothing is left of what was read for it. */
+export function deleteImport(tx: Tx, importId: string) {
+  tx.$client.query('DELETE FROM import_log WHERE import_id = ?').run(importId)
+  tx.delete(imports).where(eq(imports.id, importId)).run()
+}
 /** Imports in which something was decided since they were compared with what is here. */
 export const importsToCompare = (tx: Db): string[] =>
   statements(tx)

@@ -13,7 +13,7 @@ export const credentialsField = described(
     }),
   ),
   'What the panel asks for, by name: `panels` of this API lists the fields. Stored encrypted, and deleted when the ' +
-    'import is finished or cancelled.',
+    'import is finished or deleted.',
 )
 
 /** The address as it is stored. Throws `validation_failed` for one that cannot be used and for wrong credentials. */

@@ -84,7 +84,10 @@ export const listImports = operation({
   summary: 'Imports from other panels, newest first',
   access: importAccess,
   query: {
-    status: oneOf(importStatuses, 'Only those in this status.'),
+    status: oneOf(
+      importStatuses.filter((status) => status !== 'cancelled'),
+      'Only those in this status.',
+    ),
     kind: oneOf(sourceKinds, 'Only those from this panel.'),
     q: text('Only those with this text in their name or address.'),
   },
@@ -185,7 +188,7 @@ export const cancelImport = operation({
   id: 'imports.cancel',
   method: 'POST',
   path: '/admin/migrations/{id}/actions/cancel',
-  summary: 'Cancel an import in which nothing has moved: its credentials and all that was read are deleted',
+  summary: 'Delete an import in which nothing has moved, with its credentials and all that was read',
   access: importAccess,
   on: importRecord,
   response: importResponse,
@@ -206,9 +209,8 @@ export const cancelImport = operation({
       trouble: null,
       endedAt: clock(),
     })
-    // The rest of a large import is erased within seconds.
+    // From now on nobody sees it. A large import is erased within seconds, and its record with it.
     eraseInventory(tx, target.id, ERASED_AT_ONCE)
-    noteIn(tx, target.id, clock(), 'info', 'The import was cancelled. Its credentials are deleted.')
     return showImport(call, importById(tx, target.id)!)
   },
 })
