@@ -1,8 +1,9 @@
 import { progress } from '../controller-link/job-log.ts'
 import { openTransfer } from '../drivers/transfer/opening.ts'
 import type { Copying, ServedVolume } from '../drivers/transfer/transfer.ts'
-import { Failure } from '../failure.ts'
+import { Failure, wordsOf } from '../failure.ts'
 import type { Host } from '../host/host.ts'
+import { log } from '../log.ts'
 import type { transferCommands } from '../protocol/commands/transfer.ts'
 import type { ArrivingDisk, Copied, Input, Volume } from '../protocol/wire.ts'
 import type { Handlers } from './handlers.ts'
@@ -36,15 +37,22 @@ export const transfer = {
     return timed(() => host.transfers.mirror(copied))
   },
 
-  async 'transfer.checksum'({ workload, disks: volumes }, host) {
+  async 'transfer.checksum'({ transfer, workload, disks: volumes, ahead }, host) {
     await mustBeOff(host, workload)
-    const disks = []
-    for (const [done, volume] of volumes.entries()) {
-      const { disk, sizeBytes } = await servedVolume(host, volume)
-      const onPercent = (percent: number) => progress((100 * done + percent) / volumes.length)
-      disks.push(await host.transfers.checksum(disk, sizeBytes, onPercent))
+    const read = async (isTold: boolean) => {
+      const disks = []
+      for (const [number, volume] of volumes.entries()) {
+        const onPercent = (percent: number) => isTold && progress((100 * number + percent) / volumes.length)
+        disks.push(
+          await host.transfers.checksum({ transfer, number, ...(await servedVolume(host, volume)) }, onPercent),
+        )
+      }
+      return disks
     }
-    return { disks }
+    if (!ahead) return { disks: await read(true) }
+    // The next one who asks gets what fails now.
+    void read(false).catch((error) => log('info', 'disks could not be read ahead', { transfer, error: wordsOf(error) }))
+    return { disks: [] }
   },
 
   async 'transfer.begin-migration'(input, host) {

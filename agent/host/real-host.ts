@@ -87,9 +87,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
   return {
     state,
     transfers,
-    migration: new LibvirtMigration({ hypervisor, network, portSecurity, state }, (...stream) =>
-      transfers.openStream(...stream),
-    ),
+    migration: new LibvirtMigration({ hypervisor, network, portSecurity, state }, transfers),
     access,
     httpNames,
     containers,

@@ -13,12 +13,12 @@ import { type Presence, presenceOf, recoveryOf } from '../../protocol/values/mov
 import type { Copied } from '../../protocol/wire.ts'
 import { sleep } from '../../sleep.ts'
 import { uuidOf } from '../hypervisor/domain-xml.ts'
-import { Pace } from '../transfer/pace.ts'
+import { type Gate, heldAt, listenAt as takeAt } from '../transfer/ssh/sockets.ts'
 import { Arrived, askOn, Looked, Prepared, type Question } from './control.ts'
 import { type MigrationProgress, progressIn, sourceEventIn } from './job-info.ts'
 import { disksToCopy, placed } from './placement.ts'
 import { isAlive, processOf, type VmProcess } from './process.ts'
-import { ByteCount, join, listenAt } from './relay.ts'
+import { join, listenAt } from './relay.ts'
 import { AnswerFilter } from './rpc-filter.ts'
 import { giveToQemu, type MigrationSockets, makeSocketDirs, removeSockets, socketPath, type Word } from './sockets.ts'
 import { type Element, parseStrictXml, strictXml } from './strict-xml.ts'
@@ -26,23 +26,37 @@ import { type Element, parseStrictXml, strictXml } from './strict-xml.ts'
 const URI = ['-c', 'qemu:///system']
 /** A migration that does not begin to copy, or of which libvirt tells nothing, is given up after this long. */
 const SILENCE_MS = 180_000
+const READY_POLL_MS = 20
 
 /**
- * `disks`: the paths of the disks that are copied. `openStream`: a stream to the target, which ends with the session.
+ * The connection of a migration to its target. `openStream`: a stream, which ends with the session. `join`: joins an
+ * open connection with the socket of the word there, and answers what ends that; its bytes pass through no process of
+ * the agent. `limit`: of all of them together, from now on.
  */
-export type Leaving = MigrationSockets & {
-  disks: readonly string[]
-  maxMbps: number | null
+export type Reach = {
   openStream(word: Word): Promise<Duplex>
+  join(word: Word, file: number, maxMbps: number | null): Promise<() => void>
+  limit(maxMbps: number | null): Promise<void>
+  sentBytes(): Promise<number>
 }
+/** `disks`: the paths of the disks that are copied. */
+export type Leaving = MigrationSockets & Reach & { disks: readonly string[]; maxMbps: number | null }
 /**
  * `convergeMs`: so long no new least of what is left was seen, then the migration is given up. `abortMs`: so long
  * libvirt has to end a job. `settleMs`: so long the vm has to run again here after a failure, over a restart of
- * libvirt. `holdMs`: so long the memory waits at most.
+ * libvirt. `holdMs`: so long the memory waits at most. `stopsEmulated`: a guest whose processor is emulated stands
+ * still while its memory is sent: before 9.0, QEMU loses what an emulated processor writes meanwhile.
  */
-export type LeavingLimits = { pollMs: number; convergeMs: number; abortMs: number; settleMs: number; holdMs: number }
+export type LeavingLimits = {
+  pollMs: number
+  convergeMs: number
+  abortMs: number
+  settleMs: number
+  holdMs: number
+  stopsEmulated: boolean
+}
 export const usualLimits: LeavingLimits = {
-  ...{ pollMs: 1000, convergeMs: 180_000, abortMs: 20_000, settleMs: 120_000, holdMs: 600_000 },
+  ...{ pollMs: 1000, convergeMs: 180_000, abortMs: 20_000, settleMs: 120_000, holdMs: 600_000, stopsEmulated: true },
 }
 
 /** `stoppedAt`: by the target's clock. */
@@ -89,7 +103,7 @@ export class Departures {
   /** Limits a migration that is under way; null: no limit. */
   limit(transfer: string, maxMbps: number | null) {
     const departure = this.departures.get(transfer)
-    if (departure) departure.pace.maxMbps = maxMbps
+    departure?.limit(maxMbps)
   }
 
   /** Cancels a migration; the vm runs on here, unless its memory is there already. Resolves when it has ended. */
@@ -104,18 +118,23 @@ export class Departures {
   }
 }
 
+type Taken = { path: string; on(file: number): Promise<void> }
+
 class Departure {
   private uuid: string
   private stop = new AbortController()
   /** Why the migration was cancelled from here. */
   private reason: Failure | undefined
   private servers: Server[] = []
+  private stops: (() => void)[] = []
   private streams = new Set<Duplex>()
   private refusal: string | undefined
   private ended: Promise<unknown> = Promise.resolve()
   private tidied: Promise<unknown> = Promise.resolve()
-  private sent = new ByteCount()
-  readonly pace: Pace
+  private sentBytes = 0
+  private maxMbps: number | null
+  /** The guest stands still while its memory is sent. */
+  private stopsFirst = false
   private control: Promise<Duplex> | undefined
   private finished = Promise.withResolvers<void>()
   private targets: string[] = []
@@ -136,7 +155,7 @@ class Departure {
     private isBegun: boolean,
   ) {
     this.uuid = uuidOf(leaving.workload)
-    this.pace = new Pace(leaving.maxMbps)
+    this.maxMbps = leaving.maxMbps
     this.left = this.work()
     this.ended = this.left.catch(() => {}).then(() => this.tidied)
     this.ready = Promise.race([this.waiting.promise, this.left]).then(() => this.copied())
@@ -149,9 +168,14 @@ class Departure {
     this.going.resolve()
   }
 
-  private copied(): Copied {
-    const copiedBytes = this.sent.bytes
-    return { copiedBytes, totalBytes: Math.max(copiedBytes, this.most.totalBytes) }
+  limit(maxMbps: number | null) {
+    this.maxMbps = maxMbps
+    void this.leaving.limit(maxMbps).catch(() => {})
+  }
+
+  private async copied(): Promise<Copied> {
+    this.sentBytes = Math.max(this.sentBytes, await this.leaving.sentBytes())
+    return { copiedBytes: this.sentBytes, totalBytes: Math.max(this.sentBytes, this.most.totalBytes) }
   }
 
   async cancel() {
@@ -176,6 +200,7 @@ class Departure {
     try {
       const live = parseStrictXml((await virsh(['dumpxml', '--migratable', this.uuid])).out)
       this.targets = disksToCopy(live, leaving.disks)
+      this.stopsFirst = this.limits.stopsEmulated && live.attributes.get('type') === 'qemu'
       if (this.targets.length !== leaving.disks.length)
         throw new Failure('migration_failed', `the vm has ${this.targets.length} of ${leaving.disks.length} disks`)
       const there = await this.ask({ ask: 'prepare', copies: this.targets.length ? 'all' : 'none' }, Prepared)
@@ -195,6 +220,7 @@ class Departure {
   private close() {
     this.stop.abort()
     for (const server of this.servers) server.close()
+    for (const stop of this.stops.splice(0)) stop()
     for (const stream of this.streams) stream.destroy()
     removeSockets(this.leaving)
   }
@@ -220,7 +246,7 @@ class Departure {
     const { stoppedAt } = await this.ask({ ask: 'arrived' }, Arrived)
     if (stoppedAt === null)
       throw new Failure('not_running', `${this.leaving.workload} is neither here nor at the target`)
-    return { ...this.copied(), stoppedAt }
+    return { ...(await this.copied()), stoppedAt }
   }
 
   private async ask<S extends TSchema>(question: Question, schema: S): Promise<Static<S>> {
@@ -254,37 +280,54 @@ class Departure {
 
   /** Each connection of virsh and of the hypervisor becomes a stream. */
   private async listen() {
-    for (const word of ['libvirt', 'nbd', 'mig'] as const) {
-      const path = socketPath(this.leaving, word)
-      const server = await listenAt(path, (near) => void this.connect(word, near))
-      if (word !== 'libvirt') giveToQemu(path)
-      this.servers.push(server)
-    }
+    this.servers.push(await listenAt(socketPath(this.leaving, 'libvirt'), (near) => void this.connect(near)))
+    const [nbd, mig] = (['nbd', 'mig'] as const).map((word) => ({
+      path: socketPath(this.leaving, word),
+      on: (file: number) => this.joinAs(word, file),
+    })) as [Taken, Taken]
+    this.stops.push(takeAt(nbd.path, 0, nbd.on))
+    // libvirt sends the memory only when the disks are the same.
+    const gate = heldAt(mig.path, 0, mig.on)
+    this.stops.push(gate.stop)
+    for (const { path } of [nbd, mig]) giveToQemu(path)
+    void this.hold(gate)
   }
 
-  private async connect(word: Word, near: Duplex) {
+  private async connect(near: Duplex) {
     this.streams.add(near)
     near.once('close', () => this.streams.delete(near))
     try {
-      // libvirt sends the memory only when the disks are the same.
-      if (word === 'mig') await this.held()
-      if (near.destroyed) return
-      const far = await this.leaving.openStream(word)
+      const far = await this.leaving.openStream('libvirt')
       this.streams.add(far)
       far.once('close', () => this.streams.delete(far))
-      const answers = new AnswerFilter({ onFinished: () => this.finished.resolve() })
-      this.refusal ??= await join(
-        near,
-        far,
-        word === 'libvirt' ? { toNear: answers } : { toFar: this.sent, pace: this.pace },
-      )
+      this.refusal ??= await join(near, far, {
+        toNear: new AnswerFilter({ onFinished: () => this.finished.resolve() }),
+      })
     } catch (error) {
-      say('warning', `The stream ${word} to the other node cannot be opened: ${wordsOf(error)}`)
+      this.notOpened('libvirt', error)
       near.destroy()
     }
   }
 
-  private async held() {
+  private async joinAs(word: Word, file: number) {
+    try {
+      const stop = await this.leaving.join(word, file, this.maxMbps)
+      if (this.stop.signal.aborted) stop()
+      else this.stops.push(stop)
+    } catch (error) {
+      this.notOpened(word, error)
+    }
+  }
+
+  private notOpened(word: Word, error: unknown) {
+    say('warning', `The stream ${word} to the other node cannot be opened: ${wordsOf(error)}`)
+  }
+
+  /** Lets the memory through when only it is left, and it may follow. */
+  private async hold(gate: Gate) {
+    const { signal } = this.stop
+    while (!gate.isAsked() && !signal.aborted) await sleep(READY_POLL_MS, signal)
+    if (signal.aborted) return
     this.waiting.resolve()
     const timer = setTimeout(() => {
       const words = `nobody has let its memory follow for ${Math.round(this.limits.holdMs / 60_000)} minutes`
@@ -292,6 +335,17 @@ class Departure {
     }, this.limits.holdMs)
     await Promise.race([this.going.promise, this.ended])
     clearTimeout(timer)
+    if (signal.aborted) return
+    // Opened now, so that the question at the end does not wait for it.
+    this.control = this.leaving.openStream('control')
+    this.control.catch(() => {})
+    // Of its memory no more has been read than a socket holds. So QEMU is in its first pass, and what the guest has
+    // written since that began is known: only later passes lose some of it.
+    if (this.stopsFirst) {
+      const { code, err } = await virsh(['suspend', this.uuid], true)
+      if (code !== 0) return this.give(new Failure('migration_failed', `the guest cannot be stopped: ${err.trim()}`))
+    }
+    gate.open()
   }
 
   private begin(definitions: string[]): Begun {
@@ -334,12 +388,9 @@ class Departure {
     const command = [...URI, 'event', '--domain', this.uuid, '--all', '--loop', '--timestamp']
     for await (const line of lines('virsh', command, this.stop.signal)) {
       const event = sourceEventIn(line)
+      if (event?.kind === 'suspended')
+        this.inCommand(() => say('info', 'The guest has stopped; the rest of its memory follows'))
       if (event?.kind === 'disk ready') say('info', `The disk ${event.disk} is the same on both nodes`)
-      if (event?.kind !== 'suspended') continue
-      // Opened now, so that the question at the end does not wait for it.
-      this.control = this.leaving.openStream('control')
-      this.control.catch(() => {})
-      this.inCommand(() => say('info', 'The guest has stopped; the rest of its memory follows'))
     }
   }
 

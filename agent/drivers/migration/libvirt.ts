@@ -8,8 +8,13 @@ import { type ArrivalParts, Arrivals } from './arriving.ts'
 import { Departures, type Leaving, type LeavingLimits } from './leaving.ts'
 import type { MigrationSockets, Word } from './sockets.ts'
 
-/** Opens a stream of a transfer to its target, which joins it with the socket of this word there. */
-export type OpenStream = (transfer: string, to: SshTarget, word: Word) => Promise<Duplex>
+/** The connections of transfers to their targets, each of which joins a stream with the socket of its word there. */
+export type Streams = {
+  openStream(transfer: string, to: SshTarget, word: Word): Promise<Duplex>
+  joinStream(transfer: string, to: SshTarget, word: Word, file: number, maxMbps: number | null): Promise<() => void>
+  limitStreams(transfer: string, maxMbps: number | null): Promise<void>
+  sentBytes(transfer: string): Promise<number>
+}
 
 /** Moves running vms between the libvirts of two nodes. */
 export class LibvirtMigration implements Migration {
@@ -18,7 +23,7 @@ export class LibvirtMigration implements Migration {
 
   constructor(
     private parts: ArrivalParts,
-    private openStream: OpenStream,
+    private streams: Streams,
     limits?: LeavingLimits,
   ) {
     this.arrivals = new Arrivals(parts)
@@ -31,7 +36,10 @@ export class LibvirtMigration implements Migration {
   private leaving = ({ transfer, workload, to, disks, maxMbps }: Migrating): Leaving => ({
     ...{ transfer, workload, maxMbps },
     disks: disks.map(({ disk }) => disk.path),
-    openStream: (word) => this.openStream(transfer, to, word),
+    openStream: (word) => this.streams.openStream(transfer, to, word),
+    join: (word, file, limit) => this.streams.joinStream(transfer, to, word, file, limit),
+    limit: (limit) => this.streams.limitStreams(transfer, limit),
+    sentBytes: () => this.streams.sentBytes(transfer),
   })
 
   limit = (transfer: string, maxMbps: number | null) => this.departures.limit(transfer, maxMbps)

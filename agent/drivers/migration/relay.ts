@@ -3,19 +3,9 @@ import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { log } from '../../log.ts'
-import { sleep } from '../../sleep.ts'
-import type { Pace } from '../transfer/pace.ts'
 
 /** Reads what passes in one direction. Throws where it must not pass; both ends are closed then. */
 export type Check = { take(bytes: Uint8Array): Uint8Array }
-/** Passes everything, and counts it. */
-export class ByteCount implements Check {
-  bytes = 0
-  take(bytes: Uint8Array) {
-    this.bytes += bytes.length
-    return bytes
-  }
-}
 
 /**
  * Hands everything from each end to the other, and the end of it too, until both have ended or one breaks. Resolves
@@ -24,7 +14,7 @@ export class ByteCount implements Check {
 export function join(
   near: Duplex,
   far: Duplex,
-  { toFar, toNear, pace }: { toFar?: Check; toNear?: Check; pace?: Pace } = {},
+  { toFar, toNear }: { toFar?: Check; toNear?: Check } = {},
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
     let left = 2
@@ -34,10 +24,7 @@ export function join(
       far.destroy()
       resolve(refusal)
     }
-    const pump = (from: Duplex, to: Duplex, check?: Check, paceHere?: Pace) => {
-      let holds = 0
-      const hold = () => holds++ === 0 && from.pause()
-      const release = () => --holds === 0 && from.resume()
+    const pump = (from: Duplex, to: Duplex, check?: Check) => {
       from.on('data', (bytes: Uint8Array) => {
         if (refusal !== undefined) return
         let passed = bytes
@@ -48,14 +35,9 @@ export function join(
           return close()
         }
         if (!passed.length) return
-        if (!to.write(passed)) {
-          hold()
-          to.once('drain', release)
-        }
-        const waitMs = paceHere?.after(passed.length) ?? 0
-        if (waitMs === 0) return
-        hold()
-        void sleep(waitMs, paceHere!.changed).then(release)
+        if (to.write(passed)) return
+        from.pause()
+        to.once('drain', () => from.resume())
       })
       from.once('end', () => {
         to.end()
@@ -64,7 +46,7 @@ export function join(
       from.once('error', close)
       from.once('close', close)
     }
-    pump(near, far, toFar, pace)
+    pump(near, far, toFar)
     pump(far, near, toNear)
   })
 }

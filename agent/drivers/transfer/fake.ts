@@ -6,8 +6,16 @@ import { Failure } from '../../failure.ts'
 import type { Copied, SshTarget } from '../../protocol/wire.ts'
 import type { FakeHypervisor } from '../hypervisor/fake.ts'
 import { FakeLayers } from '../storage/fake-layers.ts'
-import type { Disk } from '../storage/storage.ts'
-import type { Copying, Listening, Migrating, Migration, Receiving, ServedVolume, Transfers } from './transfer.ts'
+import type {
+  Copying,
+  DiskOfTransfer,
+  Listening,
+  Migrating,
+  Migration,
+  Receiving,
+  ServedVolume,
+  Transfers,
+} from './transfer.ts'
 
 const SCHEMA = `
   create table if not exists transfer_keys (transfer text primary key, publicKey text not null) strict;
@@ -123,9 +131,9 @@ export class FakeTransfers implements Transfers {
     this.limits.set(transfer, maxMbps)
   }
 
-  async checksum({ path }: Disk, sizeBytes: number, onPercent: (percent: number) => void) {
+  async checksum({ disk, sizeBytes }: DiskOfTransfer, onPercent: (percent: number) => void = () => {}) {
     onPercent(100)
-    const checksum = new Bun.CryptoHasher('sha256').update(this.#disks.read(path) ?? '').digest('hex')
+    const checksum = new Bun.CryptoHasher('sha256').update(this.#disks.read(disk.path) ?? '').digest('hex')
     return { sizeBytes, checksum }
   }
 

@@ -34,6 +34,7 @@ export type Copying = {
 }
 /** A write there has met a full pool. */
 export const poolFull = () => new Failure('pool_full', 'the storage pool of the target is full')
+export type DiskOfTransfer = { transfer: string; number: number; disk: Disk; sizeBytes: number }
 /** Which disks were begun, kept over a crash. */
 export type Begun = { has(disk: number): boolean; add(disk: number): void }
 
@@ -65,8 +66,12 @@ export interface Transfers {
   mirror(copying: Copying): Promise<Copied>
   /** The limit of a copy or mirror that is under way; null: none. */
   limit(transfer: string, maxMbps: number | null): Promise<void>
-  /** The checksum of a disk that no vm has open, and that this node may serve for a transfer. */
-  checksum(disk: Disk, sizeBytes: number, onPercent: (percent: number) => void): Promise<DiskChecksum>
+  /**
+   * The checksum of the disk of this number of a transfer, which no vm has open, and which this node may serve for it.
+   * One that is asked for while it is read is read once, and after a start of the agent the reading goes on. Throws
+   * `transfer_ended` when `end` is called meanwhile.
+   */
+  checksum(of: DiskOfTransfer, onPercent?: (percent: number) => void): Promise<DiskChecksum>
   /** Ends what a killed agent left. The transfers that are not over stay as far as `receive` and `copy` can go on. */
   sweep(): Promise<void>
   /** Ends what the transfer does on this node, and removes what it needed. */

@@ -120,12 +120,13 @@ export const transferCommands = {
   }),
   /**
    * On both: reads the disks, which no vm has open, and answers the checksum of each. The controller compares those of
-   * the two nodes. On the target while the transfer is open.
+   * the two nodes. On the target while the transfer is open. `ahead`: begins to read, and answers at once with no disk;
+   * who asks again without it gets what was read by then and the rest.
    */
   'transfer.checksum': look({
-    input: t.Object({ ...ofTransfer, disks: volumes }),
+    input: t.Object({ ...ofTransfer, disks: volumes, ahead: t.Optional(t.Boolean()) }),
     output: t.Object({ disks: t.Array(DiskChecksum, { maxItems: MOST_DISKS }) }),
-    failures: [...findsDisk, 'no_volume', 'vm_runs', 'hypervisor_silent'],
+    failures: [...findsDisk, 'no_volume', 'vm_runs', 'hypervisor_silent', 'transfer_ended'],
   }),
   /**
    * On the source, of a vm that runs: begins its migration. Its disks, where `disks` names any, are copied, and follow

@@ -53,10 +53,12 @@ type Moved = {
   memoryBytes: number
   runs: boolean
   maxMbps: number | null
+  /** Its guest stands still while its memory is sent. */
+  standsStill: boolean
 }
 /** `bytes`: of its disks at most. */
 export function estimate(tx: Db, moved: Moved): { seconds: number; downtimeMs: number } {
-  const { mode, bytes, memoryBytes, runs, maxMbps } = moved
+  const { mode, bytes, memoryBytes, runs, maxMbps, standsStill } = moved
   if (mode === 'reassigned') return { seconds: 0, downtimeMs: 0 }
   const rate = Math.min(
     measuredRate(tx) ?? USUAL_BYTES_PER_SECOND,
@@ -65,13 +67,14 @@ export function estimate(tx: Db, moved: Moved): { seconds: number; downtimeMs: n
   const copy = bytes / rate
   if (mode === 'live') {
     const seconds = Math.ceil(copy + (MEMORY_SENT_TIMES * memoryBytes) / rate)
-    return { seconds, downtimeMs: measuredStop(tx) ?? USUAL_STOP_MS }
+    const stop = standsStill ? Math.ceil(memoryBytes / rate) * 1000 + USUAL_STOP_MS : undefined
+    return { seconds, downtimeMs: stop ?? measuredStop(tx) ?? USUAL_STOP_MS }
   }
   const read = bytes / READ_BYTES_PER_SECOND
   const restart = runs ? RESTART_SECONDS : 0
-  // A mirror is compared while the guest runs, and afterwards what was written since; after a copy each disk is read
-  // once more.
-  const away = mode === 'near_live' ? read * SHARE_WRITTEN + restart : copy + 2 * read + restart
+  // A mirror is compared while the guest runs, and afterwards what was written since; after a copy both nodes read
+  // each disk once more, at the same time.
+  const away = mode === 'near_live' ? read * SHARE_WRITTEN + restart : copy + read + restart
   const seconds = mode === 'near_live' ? copy + read + away : away
   return { seconds: Math.ceil(seconds), downtimeMs: runs ? Math.ceil(away) * 1000 : 0 }
 }

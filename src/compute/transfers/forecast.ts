@@ -25,26 +25,33 @@ export function chooseFrom(tx: Db, target: Server, judged: readonly JudgedNode[]
 
 /** How it would move to this node; undefined: to any that fits. */
 export function wayTo(tx: Db, target: Server, asked: MoveMode, to: string | undefined, isRestarted = false) {
-  if (isEmpty(target)) return { mode: 'reassigned', notLive: null } as const
+  if (isEmpty(target)) return { mode: 'reassigned', notLive: null, standsStill: false } as const
   const against = isRestarted
-    ? { words: 'it gets new addresses, for which it is restarted', isRisk: false }
+    ? { words: 'it gets new addresses, for which it is restarted', mayAsk: false }
     : to === undefined
       ? undefined
       : againstLive(tx, target, to)
   const notLive = against?.words ?? null
-  if (!runs(target) || asked === 'cold') return { mode: 'cold', notLive } as const
-  const isLive = asked === 'live' ? against === undefined || against.isRisk : asked === 'auto' && against === undefined
-  return { mode: isLive ? 'live' : 'near_live', notLive } as const
+  if (!runs(target) || asked === 'cold') return { mode: 'cold', notLive, standsStill: false } as const
+  const isLive = asked === 'live' ? against === undefined || against.mayAsk : asked === 'auto' && against === undefined
+  return { mode: isLive ? 'live' : 'near_live', notLive, standsStill: isLive && against !== undefined } as const
 }
 const runs = ({ power, suspendedAt }: Server) => power === 'running' && suspendedAt === null
 
 type Wanted = { mode: MoveMode; maxMbps: number | undefined; to?: string | undefined; isRestarted?: boolean }
 /** How a server would move. */
 export function forecast(tx: Db, target: Server, { mode: asked, maxMbps, to, isRestarted }: Wanted) {
-  const { mode, notLive } = wayTo(tx, target, asked, to, isRestarted)
+  const { mode, notLive, standsStill } = wayTo(tx, target, asked, to, isRestarted)
   const bytes = mode === 'reassigned' ? 0 : bytesOf(tx, target)
   const { seconds, downtimeMs } = estimate(tx, {
-    ...{ mode, bytes, memoryBytes: target.memoryMb * MIB, runs: runs(target), maxMbps: limitOf(tx, maxMbps) },
+    ...{
+      mode,
+      bytes,
+      memoryBytes: target.memoryMb * MIB,
+      runs: runs(target),
+      maxMbps: limitOf(tx, maxMbps),
+      standsStill,
+    },
   })
   return {
     mode,

@@ -419,6 +419,10 @@ describe('what would happen', () => {
     const dry = (mode: string) => p.admin('POST', `/admin/servers/${id}/actions/move?dryRun=true`, { nodeId, mode })
     expect([(await dry('auto')).mode, (await dry('live')).mode]).toEqual(['near_live', 'live'])
     expect((await dry('live')).notLive).toMatch(/^its processor is emulated/)
+    const stoodStill = (await dry('live')).expectedDowntimeMs
+    for (const name of ['fra-01', 'fra-02']) says(name, { ...kvm(one), ...versions('7.2.11') })
+    // All of its memory is sent meanwhile.
+    expect(stoodStill).toBeGreaterThanOrEqual((await dry('live')).expectedDowntimeMs + 1000)
     says('fra-01', { ...kvm(one), ...versions('7.2.11') })
     says('fra-02', { ...kvm(other), ...versions('8.2.0') })
     const refused = await p.call(p.owner, 'POST', `/admin/servers/${id}/actions/move`, { nodeId, mode: 'live' })

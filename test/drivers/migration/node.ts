@@ -1,8 +1,8 @@
 // A node of the lab, with a libvirt of its own: obeys the commands of the protocol, each as it comes, and those of the
 // lab. Its path to the other node are unix sockets in a directory that both see, in the place of SSH.
 //   bun node.ts DATA-DIR IMAGE WIRE-DIR NAME
-import { mkdirSync, rmSync } from 'node:fs'
-import { connect, createServer, type Server, type Socket } from 'node:net'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseCommand } from '../../../agent/commands/index.ts'
@@ -18,8 +18,8 @@ const [, , dir, image, wire, name] = process.argv as [string, string, string, st
 mkdirSync(wire, { recursive: true })
 Bun.serve({ port: 8000, hostname: '127.0.0.1', fetch: () => new Response(Bun.file(image)) })
 
-/** Streams that are open now, and words that do not get through. */
-const open = new Map<Socket, Word>()
+/** The calls that end the streams that are open now, and words that do not get through. */
+const open = new Map<() => void, Word>()
 const dead = new Set<Word>()
 /**
  * An answer of libvirt that is longer than this and comes after `losesAnswerAfter` calls is lost, and the stream too.
@@ -48,6 +48,23 @@ const transfers: Transfers = {
   },
 }
 
+const [limitFile, bytesFile] = [join(wire, 'limit'), join(wire, 'bytes')]
+const numberIn = (path: string) => (existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0)
+/** The limit of the source's streams, in megabit per second; both nodes see it. 0: none. */
+const setLimit = (maxMbps: number | null) => writeFileSync(limitFile, String(maxMbps ?? 0))
+let [limit, receivedBytes, freeAt] = [0, 0, 0]
+setInterval(() => {
+  limit = numberIn(limitFile)
+  if (receivedBytes) writeFileSync(bytesFile, String(receivedBytes))
+}, 50)
+/** The milliseconds to wait after these bytes. */
+function dueMs(bytes: number): number {
+  receivedBytes += bytes
+  if (!limit) return 0
+  freeAt = Math.max(performance.now(), freeAt) + bytes / (limit * 125)
+  return freeAt - performance.now()
+}
+
 /** In the place of the target's forced command: joins each connection with the socket of the word. */
 function listen(transfer: string, word: Word): Server {
   const path = join(wire, `${name}-${word}.sock`)
@@ -57,37 +74,58 @@ function listen(transfer: string, word: Word): Server {
     const to = socketPath({ transfer, workload }, word)
     if (dead.has(word)) return near.destroy()
     const far = connect({ path: to, allowHalfOpen: true })
-    open.set(near, word)
     const close = () => {
-      open.delete(near)
+      open.delete(close)
       near.destroy()
       far.destroy()
     }
+    open.set(close, word)
     let tries = 0
     far.on('error', () => {
       if (!far.pending || ++tries > 500) return close()
       setTimeout(() => far.connect({ path: to, allowHalfOpen: true } as never), 20)
     })
     near.on('error', close).on('close', close)
-    near.pipe(far)
+    near.on('data', (bytes) => {
+      const waitMs = word === 'nbd' || word === 'mig' ? dueMs(bytes.length) : 0
+      if (far.write(bytes) && waitMs < 20) return
+      near.pause()
+      const isTaken = far.writableNeedDrain ? new Promise((resolve) => far.once('drain', resolve)) : undefined
+      void Promise.all([isTaken, Bun.sleep(waitMs)]).then(() => near.resume())
+    })
+    near.on('end', () => far.end())
     far.on('data', (bytes) => {
       // The answer to the call 306: with the name of the vm and a cookie.
       if (losesFinish && word === 'libvirt' && bytes.length > 28 && bytes.readUInt32BE(12) === 306) return close()
       near.write(bytes)
     })
-    far.on('end', () => near.end())
+    far.on('end', () => near.end()).on('close', close)
   }).listen(path)
 }
 
 const opened = openLabHost(dir)
 const migration = new LibvirtMigration(
   opened,
-  async (_, to, word) => {
-    const stream = connect({ path: join(wire, `${to.user}-${word}.sock`), allowHalfOpen: true })
-    await new Promise((resolve, reject) => stream.once('connect', resolve).once('error', reject))
-    open.set(stream, word)
-    stream.once('close', () => open.delete(stream))
-    return stream
+  {
+    async openStream(_, to, word) {
+      const stream = connect({ path: join(wire, `${to.user}-${word}.sock`), allowHalfOpen: true })
+      await new Promise((resolve, reject) => stream.once('connect', resolve).once('error', reject))
+      const close = () => stream.destroy()
+      open.set(close, word)
+      stream.once('close', () => open.delete(close))
+      return stream
+    },
+    async joinStream(_, to, word, file, maxMbps) {
+      setLimit(maxMbps)
+      const command = [process.execPath, join(import.meta.dir, 'wire.ts'), join(wire, `${to.user}-${word}.sock`)]
+      const child = Bun.spawn(command, { stdin: file, stdout: file, stderr: 'ignore' })
+      const close = () => child.kill('SIGKILL')
+      open.set(close, word)
+      void child.exited.then(() => open.delete(close))
+      return close
+    },
+    limitStreams: async (_, maxMbps) => setLimit(maxMbps),
+    sentBytes: async () => numberIn(bytesFile),
   },
   { ...usualLimits, pollMs: 200, convergeMs: 6000, abortMs: 8000 },
 )
@@ -100,7 +138,7 @@ const lab: Record<string, (input: any) => Promise<unknown>> = {
     return { code: await child.exited, out: out.trim(), error: error.trim() }
   },
   'lab.cut': async (word?: Word) => {
-    for (const [stream, its] of open) if (!word || its === word) stream.destroy()
+    for (const [close, its] of open) if (!word || its === word) close()
   },
   'lab.dead': async (deadWords: Word[]) => {
     dead.clear()

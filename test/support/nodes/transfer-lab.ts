@@ -20,13 +20,14 @@ export class TransferNode {
     readonly dir: string,
     pid: number,
     private child: Bun.Subprocess,
+    private image?: string,
   ) {
     this.inside = ['nsenter', '--target', String(pid), '--mount', '--pid', '--net', '--']
     this.startAgent()
   }
 
   startAgent() {
-    this.agent = new NodeProcess([...this.inside, 'setpriv', '--pdeathsig', 'KILL', '--'], this.data)
+    this.agent = new NodeProcess([...this.inside, 'setpriv', '--pdeathsig', 'KILL', '--'], this.data, this.image)
   }
   get data() {
     return join(this.dir, 'data')
@@ -68,7 +69,8 @@ export async function runs(command: readonly string[]) {
   return { out, err, code }
 }
 
-export async function transferLab() {
+/** `image`: what the nodes can download from http://127.0.0.1:8000/. */
+export async function transferLab(image?: string) {
   const spaces = new Spaces(`tr${process.pid}`)
   await spaces.add('a', 'b')
   await spaces.wire(['a', 'm0'], ['b', 'm0'])
@@ -91,7 +93,7 @@ export async function transferLab() {
       said += new TextDecoder().decode(value)
     }
     const first = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ')[0]
-    nodes[name] = new TransferNode(dir, Number(first), child)
+    nodes[name] = new TransferNode(dir, Number(first), child, image)
   }
   return {
     ...nodes,

@@ -7,8 +7,10 @@ export const BLOCK_BYTES = 1 << 20
 export const HASH_BYTES = 32
 /** Reads that are under way at a time. */
 const AHEAD = 8
-/** Blocks whose state is asked for at once. */
+/** Blocks whose state is asked for at once, and whose hashes are kept together. */
 const RUN_BLOCKS = 1024
+/** The last run, which may be shorter, is not kept. */
+export const RUN_HASHES_BYTES = RUN_BLOCKS * HASH_BYTES
 
 const sha256 = (bytes: Uint8Array) => new Bun.CryptoHasher('sha256').update(bytes).digest()
 const zeroHashes = new Map<number, Buffer>()
@@ -22,10 +24,13 @@ export const blocksOf = (sizeBytes: number) => Math.ceil(sizeBytes / BLOCK_BYTES
 /** The last block may be shorter. */
 export const lengthOf = (block: number, sizeBytes: number) => Math.min(BLOCK_BYTES, sizeBytes - block * BLOCK_BYTES)
 
-/** The numbers of the blocks in which something else than zeros may be. Some of them may be zeros all the same. */
-export async function* dataBlocks(disk: NbdClient): AsyncGenerator<number[]> {
+/**
+ * The numbers of the blocks from `from` on, a multiple of a run, in which something else than zeros may be. Some of
+ * them may be zeros all the same.
+ */
+export async function* dataBlocks(disk: NbdClient, from = 0): AsyncGenerator<number[]> {
   const { sizeBytes } = disk
-  for (let first = 0; first < blocksOf(sizeBytes); first += RUN_BLOCKS) {
+  for (let first = from; first < blocksOf(sizeBytes); first += RUN_BLOCKS) {
     const offset = first * BLOCK_BYTES
     const extents = await disk.extents(offset, Math.min(RUN_BLOCKS * BLOCK_BYTES, sizeBytes - offset))
     const found = new Set<number>()
@@ -45,17 +50,30 @@ export async function dataBytes(disk: NbdClient): Promise<number> {
   return bytes
 }
 
-/** The hash of every block, one behind the other. `onBlocks`: told how many of all are done. Holes are not read. */
-export async function hashesOf(disk: NbdClient, onBlocks: (done: number) => void = () => {}): Promise<Buffer> {
+/** The hashes of the first runs of a disk, kept over a start of the agent. */
+export type KeptHashes = { read(): Buffer; add(hashes: Buffer): void }
+
+/**
+ * The hash of every block, one behind the other. `onBlocks`: told how many of all are done. Holes are not read, nor are
+ * the blocks whose hashes are kept.
+ */
+export async function hashesOf(
+  disk: NbdClient,
+  onBlocks: (done: number) => void = () => {},
+  kept?: KeptHashes,
+): Promise<Buffer> {
   const { sizeBytes } = disk
   const count = blocksOf(sizeBytes)
   const hashes = Buffer.alloc(count * HASH_BYTES)
   for (let at = 0; at < count; at++) hashOfZeros(lengthOf(at, sizeBytes)).copy(hashes, at * HASH_BYTES)
-  let runs = 0
-  for await (const blocks of dataBlocks(disk)) {
+  const before = kept?.read() ?? Buffer.alloc(0)
+  let runs = Math.floor(before.length / RUN_HASHES_BYTES)
+  before.copy(hashes, 0, 0, runs * RUN_HASHES_BYTES)
+  for await (const blocks of dataBlocks(disk, runs * RUN_BLOCKS)) {
     await inOrder(blocks, async (at) => {
       sha256(await disk.read(at * BLOCK_BYTES, lengthOf(at, sizeBytes))).copy(hashes, at * HASH_BYTES)
     })
+    kept?.add(hashes.subarray(runs * RUN_HASHES_BYTES, (runs + 1) * RUN_HASHES_BYTES))
     onBlocks(Math.min(count, ++runs * RUN_BLOCKS))
   }
   return hashes

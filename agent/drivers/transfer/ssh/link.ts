@@ -4,12 +4,14 @@ import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeF
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
+import { say } from '../../../controller-link/job-log.ts'
 import { Failure } from '../../../failure.ts'
 import { type Begun, begin } from '../../../host/exec.ts'
 import type { SshTarget } from '../../../protocol/wire.ts'
 import { sleep } from '../../../sleep.ts'
 import { socketOf } from './run-directory.ts'
 import { listenAt } from './sockets.ts'
+import { paceProcess } from './tcp-pace.ts'
 
 const CONNECT_SECONDS = 15
 const POLL_MS = 20
@@ -60,6 +62,7 @@ export class SshLink {
   #stops: (() => void)[] = []
   #sessions = new Set<Begun>()
   #streams = 0
+  #limit: number | null = null
   #broken = new AbortController()
   /** Sessions that ended with an error, the newest last. */
   readonly failures: Ended[] = []
@@ -104,9 +107,34 @@ export class SshLink {
   forward(word: string, uid = 0) {
     this.#stops.push(
       listenAt(socketOf(this.directory, word), uid, (file) => {
-        if (!this.broken.aborted) this.#session(word, { stdin: file, stdout: file })
+        if (!this.broken.aborted) this.join(word, file)
       }),
     )
+  }
+
+  /** Joins an open connection with a session of this word, which takes it over. Answers what ends it. */
+  join(word: string, file: number): () => void {
+    if (this.broken.aborted) throw new Failure('transfer_cut', 'the connection to the target broke')
+    const session = this.#session(word, { stdin: file, stdout: file })
+    return () => {
+      if (this.#sessions.has(session)) session.stop()
+    }
+  }
+
+  /** Limits what all its sessions send together, from now on; null: no limit. */
+  limit(maxMbps: number | null) {
+    if (this.#limit === maxMbps || this.broken.aborted) return
+    this.#limit = maxMbps
+    if (!paceProcess(this.master.pid, maxMbps)) say('warning', 'The kernel of this node cannot limit the connection.')
+  }
+
+  /** The bytes that it has sent so far. */
+  get sentBytes(): number {
+    try {
+      return Number(/^wchar: (\d+)/m.exec(readFileSync(`/proc/${this.master.pid}/io`, 'utf8'))?.[1] ?? 0)
+    } catch {
+      return 0
+    }
   }
 
   #session(word: string, ends: { stdin?: number; stdout?: number }): Begun {

@@ -44,14 +44,19 @@ export function relay(file: number, mayGoOn: () => boolean, onInput?: (bytes: Ui
     onInput ? readWay(libc, input, file, onInput) : spliceWay(libc, input, file),
     spliceWay(libc, file, output),
   ]
-  const waits = Buffer.alloc(8 * ways.length)
+  // Behind those of the ways: that the connection is gone as a whole, where it sends nothing more.
+  const waits = Buffer.alloc(8 * (ways.length + 1))
+  const gone = 8 * ways.length
   let failures = 0
   while (ways.some(({ isOver }) => !isOver)) {
     for (const [i, { from, to, heldBytes, isOver }] of ways.entries()) {
       waits.writeInt32LE(isOver ? -1 : heldBytes ? to : from, i * 8)
       waits.writeInt32LE(heldBytes ? POLLOUT : POLLIN, i * 8 + 4)
     }
-    if (libc.poll(ptr(waits), ways.length, 1000) === 0 && !mayGoOn()) return
+    waits.writeInt32LE(ways[1]!.isOver ? file : -1, gone)
+    if (libc.poll(ptr(waits), ways.length + 1, 1000) === 0 && !mayGoOn()) return
+    // The sender hears of it only when the session ends.
+    if (ways[1]!.isOver && waits.readUInt16LE(gone + 6) & (POLLERR | POLLHUP)) return
     for (const [i, way] of ways.entries()) {
       const happened = waits.readUInt16LE(i * 8 + 6)
       if (way.isOver || happened === 0) continue

@@ -9,6 +9,8 @@ const SOCK_NONBLOCK = 0x800
 const SOCK_CLOEXEC = 0x80000
 const MOST_PATH_BYTES = 107
 const ACCEPT_EVERY_MS = 10
+const BACKLOG = 16
+const POLLIN = 1
 
 let opened: ReturnType<typeof open> | undefined
 const open = () =>
@@ -18,6 +20,7 @@ const open = () =>
     listen: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
     accept4: { args: [FFIType.i32, FFIType.u64, FFIType.u64, FFIType.i32], returns: FFIType.i32 },
     connect: { args: [FFIType.i32, FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
+    poll: { args: [FFIType.ptr, FFIType.u64, FFIType.i32], returns: FFIType.i32 },
   }).symbols
 const libc = () => {
   opened ??= open()
@@ -32,31 +35,64 @@ function addressOf(path: string): Buffer {
   return bytes
 }
 
+type OnConnection = (file: number) => void | Promise<void>
+
 /**
  * Listens at `path`, which the user `uid` alone may connect to beside root, and hands each connection to `on` as an
- * open file, which is closed when `on` returns. Answers a function that ends it and removes the socket.
+ * open file, which is closed when `on` has done with it. Answers a function that ends it and removes the socket.
  */
-export function listenAt(path: string, uid: number, on: (file: number) => void): () => void {
+export function listenAt(path: string, uid: number, on: OnConnection): () => void {
+  const gate = heldAt(path, uid, on)
+  gate.open()
+  return gate.stop
+}
+
+/** `isAsked`: somebody has connected, and waits. */
+export type Gate = { open(): void; stop(): void; isAsked(): boolean }
+
+/** As `listenAt`, but nobody is let in before `open`. Who connects does not see that, and sends what a socket holds. */
+export function heldAt(path: string, uid: number, on: OnConnection): Gate {
   rmSync(path, { force: true })
-  const { socket, bind, listen, accept4 } = libc()
+  const { socket, bind, listen, accept4, poll } = libc()
   const listening = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
   const address = addressOf(path)
-  if (listening < 0 || bind(listening, ptr(address), address.length) !== 0 || listen(listening, 16) !== 0)
+  if (listening < 0 || bind(listening, ptr(address), address.length) !== 0 || listen(listening, BACKLOG) !== 0)
     throw new Error(`no socket can be made at ${path}`)
   chmodSync(path, 0o600)
   if (uid !== process.getuid?.()) chownSync(path, uid, -1)
-  const timer = setInterval(() => {
+  let timer: Timer | undefined
+  let isStopped = false
+  const accept = () => {
     for (let file = accept4(listening, 0, 0, SOCK_CLOEXEC); file >= 0; file = accept4(listening, 0, 0, SOCK_CLOEXEC))
-      try {
-        on(file)
-      } finally {
-        closeSync(file)
-      }
-  }, ACCEPT_EVERY_MS)
-  return () => {
-    clearInterval(timer)
-    closeSync(listening)
-    rmSync(path, { force: true })
+      void handOn(file, on)
+  }
+  return {
+    open() {
+      if (isStopped) return
+      timer ??= setInterval(accept, ACCEPT_EVERY_MS)
+      accept()
+    },
+    stop() {
+      if (isStopped) return
+      isStopped = true
+      clearInterval(timer)
+      closeSync(listening)
+      rmSync(path, { force: true })
+    },
+    isAsked() {
+      const waits = Buffer.alloc(8)
+      waits.writeInt32LE(listening, 0)
+      waits.writeInt32LE(POLLIN, 4)
+      return !isStopped && poll(ptr(waits), 1, 0) > 0
+    },
+  }
+}
+
+async function handOn(file: number, on: OnConnection) {
+  try {
+    await on(file)
+  } finally {
+    closeSync(file)
   }
 }
 

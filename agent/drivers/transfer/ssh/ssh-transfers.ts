@@ -17,10 +17,11 @@ import { type Disk, qemuPath } from '../../storage/storage.ts'
 import { blocksOf, checksumOf, hashesOf } from '../nbd/blocks.ts'
 import { NbdClient } from '../nbd/client.ts'
 import { Pace } from '../pace.ts'
-import type { Copying, Listening, Receiving, Transfers } from '../transfer.ts'
+import type { Copying, DiskOfTransfer, Listening, Receiving, Transfers } from '../transfer.ts'
 import { addKey, removeKey, sshServer } from './authorized-keys.ts'
 import type { Compared } from './compared.ts'
 import { CopyRun } from './copy-run.ts'
+import { forgetHashes, keptHashes } from './kept-hashes.ts'
 import { keyFile, SshLink } from './link.ts'
 import { endMirror, limitMirror, mirrorDisks } from './mirror.ts'
 import type { MirrorWatch } from './mirror-watch.ts'
@@ -53,6 +54,7 @@ const HOLES_STAY = ['--discard=unmap', '--detect-zeroes=unmap']
 
 type Served = { servers: Begun[]; paths: string[]; timer: Timer; keysFile: string; letIn(until: number): Promise<void> }
 type Mirror = { compared: Compared | undefined; watch: MirrorWatch }
+type Check = { onPercent: (percent: number) => void; stop: AbortController; ended: Promise<DiskChecksum> }
 type Sending = { stop: AbortController; ended: Promise<unknown> }
 
 export class SshTransfers implements Transfers {
@@ -63,7 +65,8 @@ export class SshTransfers implements Transfers {
   #mirrors = new Map<string, Mirror>()
   #paces = new Map<string, Pace>()
   #inTurn = serialQueue()
-  #checks = 0
+  #checks = new Map<string, Check>()
+  #folders = 0
 
   /** `known`: the transfers that have not ended. */
   constructor(
@@ -198,6 +201,7 @@ export class SshTransfers implements Transfers {
     await this.sweep()
     const { transfer } = copying
     const secret = this.#mustHaveKey(transfer)
+    forgetHashes(this.#directory(transfer))
     const compared = await this.#comparedBefore(transfer)
     await this.#endLink(transfer)
     const stop = new AbortController()
@@ -249,6 +253,31 @@ export class SshTransfers implements Transfers {
    * ends with it. Throws `no_transfer`, `transfer_refused`, `transfer_unreachable` and `transfer_cut`.
    */
   async openStream(transfer: string, to: SshTarget, word: string): Promise<Duplex> {
+    return (await this.#linkFor(transfer, to)).stream(word)
+  }
+
+  /**
+   * Joins an open connection, which passes through no process of the agent, with the socket of this word at the target.
+   * `maxMbps`: of the connection of the transfer. Answers what ends the stream. Throws what `openStream` throws.
+   */
+  async joinStream(transfer: string, to: SshTarget, word: string, file: number, maxMbps: number | null) {
+    const link = await this.#linkFor(transfer, to)
+    link.limit(maxMbps)
+    return link.join(word, file)
+  }
+
+  /** Limits the connection of streams that is open; null: no limit. */
+  async limitStreams(transfer: string, maxMbps: number | null) {
+    const link = await this.#links.get(transfer)?.catch(() => undefined)
+    link?.limit(maxMbps)
+  }
+
+  /** The bytes that the connection of streams has sent so far; 0 without one. */
+  async sentBytes(transfer: string): Promise<number> {
+    return (await this.#links.get(transfer)?.catch(() => undefined))?.sentBytes ?? 0
+  }
+
+  async #linkFor(transfer: string, to: SshTarget): Promise<SshLink> {
     await this.sweep()
     const secret = this.#mustHaveKey(transfer)
     const before = await this.#links.get(transfer)?.catch(() => undefined)
@@ -256,7 +285,7 @@ export class SshTransfers implements Transfers {
       await before?.close()
       this.#links.set(transfer, SshLink.open(this.#directory(transfer), secret, to, new AbortController().signal))
     }
-    return (await this.#links.get(transfer)!).stream(word)
+    return await this.#links.get(transfer)!
   }
 
   #paceOf({ transfer, maxMbps }: Copying): Pace {
@@ -314,22 +343,39 @@ export class SshTransfers implements Transfers {
     await link?.close()
   }
 
-  async checksum(disk: Disk, sizeBytes: number, onPercent: (percent: number) => void): Promise<DiskChecksum> {
+  async checksum(of: DiskOfTransfer, onPercent: Check['onPercent'] = () => {}): Promise<DiskChecksum> {
     await this.sweep()
+    const name = `${of.transfer} ${of.number}`
+    const begun = this.#checks.get(name)
+    if (begun) {
+      begun.onPercent = onPercent
+      return begun.ended
+    }
+    const check: Check = { onPercent, stop: new AbortController(), ended: undefined! }
+    check.ended = this.#read(of, check).finally(() => this.#checks.delete(name))
+    this.#checks.set(name, check)
+    return check.ended
+  }
+
+  async #read({ transfer, number, disk, sizeBytes }: DiskOfTransfer, check: Check): Promise<DiskChecksum> {
+    const directory = this.#directory(transfer)
+    const kept = keptHashes(directory, String(number))
+    const onBlocks = (done: number) => {
+      if (check.stop.signal.aborted) throw new Failure('transfer_ended', `the transfer ${transfer} was ended`)
+      check.onPercent((100 * done) / Math.max(1, blocksOf(sizeBytes)))
+    }
     const read = async (path: string, exportName: string) => {
       const client = await NbdClient.connect(path, exportName)
       try {
-        const hashes = await hashesOf(client, (done) => onPercent((100 * done) / Math.max(1, blocksOf(sizeBytes))))
+        const hashes = await hashesOf(client, onBlocks, kept)
         return { sizeBytes: client.sizeBytes, checksum: checksumOf(hashes) }
       } finally {
         client.close()
       }
     }
-    for (const [transfer, { paths }] of this.#served) {
-      const i = paths.indexOf(disk.path)
-      if (i !== -1) return read(socketOf(this.#directory(transfer), nbdWord(i)), EXPORT)
-    }
-    const folder = makeRunDirectory(join(this.#root(), `checksum-${process.pid}-${this.#checks++}`))
+    const served = this.#served.get(transfer)?.paths.indexOf(disk.path) ?? -1
+    if (served !== -1) return read(socketOf(directory, nbdWord(served)), EXPORT)
+    const folder = makeRunDirectory(join(this.#root(), `checksum-${process.pid}-${this.#folders++}`))
     try {
       return await whileServed(folder, disk, 'read', ({ socket, exportName }) => read(socket, exportName))
     } finally {
@@ -342,6 +388,9 @@ export class SshTransfers implements Transfers {
     const sending = this.#sending.get(transfer)
     sending?.stop.abort()
     await sending?.ended
+    const checks = [...this.#checks].filter(([name]) => name.startsWith(`${transfer} `)).map(([, check]) => check)
+    for (const { stop } of checks) stop.abort()
+    await Promise.allSettled(checks.map(({ ended }) => ended))
     this.#paces.delete(transfer)
     await this.#inTurn(async () => {
       await this.#stopServing(transfer)

@@ -2,6 +2,7 @@
 // target. The word that it asks for comes in SSH_ORIGINAL_COMMAND, which no shell ever reads.
 import { blocksOf, hashesAt, hashesOf } from '../nbd/blocks.ts'
 import { NbdClient } from '../nbd/client.ts'
+import { forgetHashes } from './kept-hashes.ts'
 import { relay } from './relay.ts'
 import {
   EXPORT,
@@ -51,6 +52,8 @@ export async function transferStream(
     : asked === 'mig' || asked === 'nbd'
       ? migrationSocketOf(transfer, workload, asked)
       : socketOf(directory, asked)
+  // It may write, so what was read of the disks before counts no more.
+  if (number) forgetHashes(directory)
   const onInput = word === 'mirror' ? notingWrites(directory, disk, await sizeOf(served)) : undefined
   const isOpen = () => openWorkload(directory) !== undefined
   for (const until = performance.now() + SOCKET_WAIT_MS; performance.now() < until; await Bun.sleep(POLL_MS)) {

@@ -5,8 +5,11 @@ import { nodeById } from '../../../fleet/node-records/queries.ts'
 import type { Db } from '../../../kernel/db/open.ts'
 import type { Server } from '../../server-records/model.ts'
 
-/** `isRisk`: it can move so, and is only moved so where that is asked for. */
-type Against = { words: string; isRisk: boolean }
+/**
+ * `mayAsk`: it can move so, and is only moved so where that is asked for: it stands still while all of its memory is
+ * sent.
+ */
+type Against = { words: string; mayAsk: boolean }
 /** Answers in words what keeps it from moving with its memory; undefined: nothing. */
 type Check = (here: Facts, there: Facts, server: Server) => string | undefined
 
@@ -30,11 +33,11 @@ const checks: readonly Check[] = [
   notOlder('libvirt', 'libvirt'),
 ]
 
-/** Measured with QEMU 7.2.22 on a busy machine: the memory of two guests in 25 was not whole on the other node. */
-const risks: readonly Check[] = [
+/** Before 9.0, QEMU loses what an emulated processor writes while the memory is sent: nodes stop the guest for that. */
+const longStops: readonly Check[] = [
   ({ virtualisation }) =>
     virtualisation.kind === 'emulation'
-      ? 'its processor is emulated, and on a busy node QEMU can then lose what it writes to its memory'
+      ? 'its processor is emulated, so it would stand still while all of its memory is sent'
       : undefined,
 ]
 
@@ -61,12 +64,12 @@ const whole = (version: string) => [...version.split('.'), '0', '0'].slice(0, 3)
 
 /** The reason not to move the server to this node with its memory, such as `it is off`; undefined: there is none. */
 export function againstLive(tx: Db, server: Server, nodeId: string): Against | undefined {
-  if (server.power !== 'running' || server.suspendedAt !== null) return { words: 'it is off', isRisk: false }
+  if (server.power !== 'running' || server.suspendedAt !== null) return { words: 'it is off', mayAsk: false }
   const [here, there] = [nodeById(tx, server.nodeId)?.facts, nodeById(tx, nodeId)?.facts]
-  if (!here || !there) return { words: 'nothing is known of one of the nodes', isRisk: false }
-  const first = (of: readonly Check[], isRisk: boolean) => {
+  if (!here || !there) return { words: 'nothing is known of one of the nodes', mayAsk: false }
+  const first = (of: readonly Check[], mayAsk: boolean) => {
     const [words] = of.flatMap((check) => check(here, there, server) ?? [])
-    return words === undefined ? undefined : { words, isRisk }
+    return words === undefined ? undefined : { words, mayAsk }
   }
-  return first(checks, false) ?? first(risks, true)
+  return first(checks, false) ?? first(longStops, true)
 }

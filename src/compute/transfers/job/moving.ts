@@ -230,7 +230,18 @@ export const moving = saga<Moving>('move', {
     // Before it is defined and started there, which the node refuses while the guest may have left.
     undo: endMigration,
   })
-  // After a mirror the copy has compared both disks while the guest was off, and its owner waits.
+  // After a mirror the copy has compared both disks while the guest was off, and its owner waits. Both nodes read at
+  // the same time.
+  .command('read-ahead', 'Beginning to read what arrived', {
+    abandonable: true,
+    do: ({ input, out }) =>
+      out.mirror
+        ? undefined
+        : nodeCommand(input.to, 'transfer.checksum', {
+            ...{ ...ofTransfer(input), ahead: true },
+            disks: out.plan.disks.map((disk) => disk.to),
+          }),
+  })
   .command('read', 'Reading its disks once more', {
     abandonable: true,
     do: ({ input, out }) =>
