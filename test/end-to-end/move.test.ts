@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { note } from '../drivers/tools.ts'
 import { beginCounting, counterIn, gapsIn, pinging, takeCounter } from '../support/nodes/counting.ts'
-import { type NodeName, noRealNodes, type Ordered, RealNodes } from '../support/nodes/real-nodes.ts'
+import { type Equipment, type NodeName, noRealNodes, type Ordered, RealNodes } from '../support/nodes/real-nodes.ts'
 import { eventually } from '../support/waiting/eventually.ts'
 
 const SECONDS = 240
@@ -11,12 +11,12 @@ const SECONDS = 240
 describe.skipIf(note(await noRealNodes(), 'a server that moves'))('a real server that moves', () => {
   const nodes = new RealNodes('mv')
   let server: Ordered
-  let floating = ''
+  let equipped: Equipment
 
   beforeAll(async () => {
     await nodes.open()
     server = await nodes.order()
-    floating = await nodes.equip(server)
+    equipped = await nodes.equip(server)
   }, 400_000)
   afterAll(() => nodes.close(), 60_000)
 
@@ -44,7 +44,7 @@ describe.skipIf(note(await noRealNodes(), 'a server that moves'))('a real server
       speed: /rate \S+/.exec(
         await sh(`for tap in ${taps.join(' ')}; do tc qdisc show dev $tap; tc class show dev $tap; done`),
       )?.[0],
-      floatsAllowed: (await on('nft', 'list', 'ruleset')).out.includes(floating),
+      floatsAllowed: (await on('nft', 'list', 'ruleset')).out.includes(equipped.floating),
     }
   }
 
@@ -123,6 +123,7 @@ describe.skipIf(note(await noRealNodes(), 'a server that moves'))('a real server
   }, 600_000)
 
   test('it gets the addresses of its next node where that does not carry its own, and has them inside', async () => {
+    await nodes.takeFromNetworks(server, equipped)
     await nodes.live.admin('pools.attach', { id: nodes.lan, nodeIds: [nodes.ids.b] })
     await nodes.live.admin('pools.create', {
       ...{ name: 'lan-a', network: '10.78.0.0/24', gateway: '10.78.0.1', first: '10.78.0.30', last: '10.78.0.31' },

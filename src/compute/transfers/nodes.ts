@@ -84,7 +84,7 @@ function readdressing(tx: Db, nodes: Nodes, server: Server) {
   return (node: JudgedNode): JudgedNode => {
     if (fits(node) || !node.lacksAddress) return node
     const anew = judge(node.capacity!)
-    return fits(anew) ? anew : node
+    return fits(anew) || anew.obstacle !== undefined ? anew : node
   }
 }
 /** The location where addresses are held for it. */

@@ -10,6 +10,7 @@ export const credentialsField = described(
   secret(
     t.Record(t.String({ pattern: '^[a-zA-Z][a-zA-Z0-9_]{0,39}$' }), t.String({ maxLength: 8_192 }), {
       maxProperties: 8,
+      additionalProperties: false,
     }),
   ),
   'What the panel asks for, by name: `panels` of this API lists the fields. Stored encrypted, and deleted when the ' +

@@ -136,7 +136,7 @@ export const trustCertificate = operation({
   on: importRecord,
   body: fields({
     sha256: described(
-      t.String({ pattern: '^([0-9a-fA-F]{2}:?){31}[0-9a-fA-F]{2}$' }),
+      t.String({ pattern: '^([0-9a-fA-F]{2}:?){31}[0-9a-fA-F]{2}$', maxLength: 95 }),
       'The fingerprint that was compared: it has to be the one that is asked for.',
     ),
   }),

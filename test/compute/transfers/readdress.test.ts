@@ -189,6 +189,9 @@ test('what it must not do is refused in words, and nothing happens', async () =>
   expect(await refusal({ nodeId: hel, readdress: true })).toMatch(/its private networks stay in its location/)
   const { nodes } = await p.admin('GET', `/admin/servers/${id}/move-options`)
   expect(nodes.find(({ node }: any) => node.name === 'hel-01')).toMatchObject({ possible: false, newAddresses: false })
+  // A node of its own location that lacks the pool of its addresses says the same.
+  const fra = p.addNode(p.location, 'fra-05').id
+  expect(await refusal({ nodeId: fra, readdress: true })).toMatch(/fra-05 .*its private networks stay in its location/)
   await p.admin('DELETE', `/networks/${networkId}/servers/${id}`)
   await p.settle()
   p.db.$client.run("UPDATE addresses SET reserved_for = 'tests' WHERE address LIKE '198.51.100.%'")

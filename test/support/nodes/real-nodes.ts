@@ -26,6 +26,7 @@ export async function noRealNodes(): Promise<string | undefined> {
 }
 
 export type Ordered = { serverId: string; jobId: string; ipv4: string }
+export type Equipment = { floatingId: string; floating: string; networkId: string }
 
 export class RealNodes {
   readonly spaces: Spaces
@@ -98,27 +99,37 @@ export class RealNodes {
     return body
   }
 
-  /** Gives a server a volume, a floating address and a private network. Answers the floating address. */
-  async equip({ serverId }: Ordered): Promise<string> {
+  /** Gives a server a volume, a floating address and a private network. */
+  async equip({ serverId }: Ordered): Promise<Equipment> {
     const { ownerId, nodeGroupId: locationId } = this.orderOf({}) as { ownerId: string; nodeGroupId: string }
-    const done = async (path: string, body: object) => {
-      const answer = await this.api('POST', path, body)
-      if (answer.status > 299) throw new Error(`${path}: ${JSON.stringify(answer.body)}`)
-      if (answer.body.jobId && (await this.ended(answer.body.jobId)).state !== 'succeeded') throw new Error(path)
-      return answer.body
-    }
-    await done(`/servers/${serverId}/volumes`, { name: 'data', sizeGb: 1 })
-    const floating = await done(`/customers/${ownerId}/floating-ips`, { locationId })
-    await done(`/floating-ips/${floating.id}/actions/assign`, { serverId })
+    await this.done('POST', `/servers/${serverId}/volumes`, { name: 'data', sizeGb: 1 })
+    const floating = await this.done('POST', `/customers/${ownerId}/floating-ips`, { locationId })
+    await this.done('POST', `/floating-ips/${floating.id}/actions/assign`, { serverId })
     const network = { name: 'backend', locationId, ipv4: '10.20.0.0/24' }
-    const { id } = await done(`/customers/${ownerId}/networks`, network)
-    await done(`/networks/${id}/servers`, { serverId })
-    await this.live.until('all of that to be done', async () => {
+    const { id: networkId } = await this.done('POST', `/customers/${ownerId}/networks`, network)
+    await this.done('POST', `/networks/${networkId}/servers`, { serverId })
+    await this.isIdle(serverId)
+    return { floatingId: floating.id, floating: floating.address, networkId }
+  }
+  /** Takes the floating address and the private network from a server, which then can get other addresses. */
+  async takeFromNetworks({ serverId }: Ordered, { floatingId, networkId }: Equipment) {
+    await this.done('POST', `/floating-ips/${floatingId}/actions/unassign`)
+    await this.isIdle(serverId)
+    await this.done('DELETE', `/networks/${networkId}/servers/${serverId}`)
+    await this.isIdle(serverId)
+  }
+  /** The answer of a call that must succeed, with its job where it starts one. */
+  private async done(method: string, path: string, body?: object) {
+    const answer = await this.api(method, path, body)
+    if (answer.status > 299) throw new Error(`${path}: ${JSON.stringify(answer.body)}`)
+    if (answer.body?.jobId && (await this.ended(answer.body.jobId)).state !== 'succeeded') throw new Error(path)
+    return answer.body
+  }
+  private isIdle = (serverId: string) =>
+    this.live.until('all of that to be done', async () => {
       const { body } = await this.api('GET', `/servers/${serverId}`)
       return body.job === null
     })
-    return floating.address
-  }
 
   async close() {
     this.key?.remove()
