@@ -27,6 +27,21 @@ function complaintsOf(unit: string, text: string, drops: readonly string[] = [])
     .filter((line) => systemdHere >= 254 || !/Unknown key '(RestartSteps|RestartMaxDelaySec)'/.test(line))
 }
 
+/** Groups of systemd and single calls in SystemCallFilter= of a unit. */
+const groupsAllowedBy = (unit: string) =>
+  [...unit.matchAll(/^SystemCallFilter=(.*)$/gm)].flatMap(([, list]) => list!.split(' '))
+
+/** The calls of a group of systemd, those of the groups in it too. */
+function callsIn(name: string): string[] {
+  if (!name.startsWith('@')) return [name]
+  const { stdout } = Bun.spawnSync(['systemd-analyze', 'syscall-filter', name])
+  const listed = stdout.toString().split('\n').slice(1)
+  return listed
+    .map((line) => line.trim())
+    .filter((line) => line && !line.startsWith('#'))
+    .flatMap(callsIn)
+}
+
 describe('the files of packaging/systemd', () => {
   test('are all in the program', () => {
     const known = [...names.map((name) => `${name}.service`), 'berth-low-port.conf', 'berth-agent-gpu.conf']
@@ -84,6 +99,19 @@ describe('a unit', () => {
       'ProtectKernelLogs=no',
       'CapabilityBoundingSet=CAP_SYSLOG',
     ])
+  })
+  test.skipIf(!Bun.which('systemd-analyze'))('of an agent allows what programs of cards ask of the kernel', () => {
+    const unit = units['berth-agent']
+    const allowed = new Set(['@default', ...groupsAllowedBy(unit)].flatMap(callsIn))
+    const asked = readFileSync(new URL('../drivers/cards/recorded/system-calls.txt', import.meta.url), 'utf8')
+      .split('\n')
+      .filter((line) => line && !line.startsWith('#'))
+    expect(asked).toContain('get_mempolicy')
+    // Where namespaces are restricted, systemd answers clone3 as a kernel without it does, and clone is taken.
+    expect(asked.filter((call) => !allowed.has(call) && call !== 'clone3')).toEqual([])
+    expect(allowed.has('clone') && !allowed.has('reboot')).toBe(true)
+    // These would keep it from the cards, or from compiling its own code.
+    expect(unit + dropIns.gpu.text).not.toMatch(/^(PrivateDevices|DevicePolicy|DeviceAllow|MemoryDenyWriteExecute)=/m)
   })
   test('of the container engine lets instances outlive it', () => {
     const engine = 'ExecStart=/usr/bin/podman system service --time=0 unix:///run/berth/podman.sock\n'
