@@ -7,6 +7,7 @@ import { createGpuOffer } from '../../src/catalog/gpu-offers/offers.ts'
 import { createBackupPlan } from '../../src/compute/backups/plans/plans.ts'
 import { accountKinds } from '../../src/identity/account-records/kinds.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
+import { addImport } from '../imports/record.ts'
 import { addDrain } from '../support/nodes/drains.ts'
 import { addGpuHost, addGpuImage, addGpuOffer } from '../support/nodes/gpus.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
@@ -40,6 +41,8 @@ let backup: string
 const held = { release: { brake: '', server: '' }, refuse: { brake: '', server: '' } }
 /** A paused drain of the node `near`, with the customer's server. */
 let drain = ''
+/** The record of an import from another panel. */
+let importId = ''
 /** The customer's private networks, one for each who puts servers into it. */
 /** The customer's placement group. */
 let placementGroup = ''
@@ -80,6 +83,15 @@ beforeAll(async () => {
     p.admin('POST', '/admin/packages', { name, vcpus: 1, memoryMb: 512, diskGb: 5 }).then(({ id }) => id)
   const [archived, unsold] = [await pack('Archived'), await pack('Unsold')]
   await p.admin('PATCH', `/admin/packages/${archived}`, { archived: true })
+  importId = addImport(p).id
+  p.db.$client.run(
+    `INSERT INTO import_owners (import_id, source_id, read, kind, is_suspended, billing_id)
+     VALUES (?, 'unknown', 1, 'customer', 0, '')`,
+    [importId],
+  )
+  // Every package is large enough for its server.
+  for (const table of ['import_packages', 'import_servers'])
+    p.db.$client.run(`UPDATE ${table} SET vcpus = 1, memory_mb = 64, disk_gb = 1`)
   const elsewhere = (await p.admin('POST', '/admin/node-groups', { name: 'Elsewhere' })).id
   const far = p.addNode(elsewhere, 'far-01')
   const near = p.addNode(p.location, 'near-01')
@@ -221,6 +233,11 @@ const compared = new Set([
   'balance.apply moves.serverId',
   'balance.apply moves.nodeId',
   'cpu-baseline.adopt serverIds',
+  // Ids of another panel, which only the rows of one import have.
+  ...['hypervisors', 'owners', 'packages', 'ranges'].map((part) => `imports.change-mapping ${part}.sourceId`),
+  ...['hypervisors', 'packages', 'ranges'].map((part) => `imports.apply-to-${part} where.sourceIds`),
+  'imports.apply-to-hypervisors where.exceptIds',
+  ...['hypervisorId', 'ownerId', 'packageId', 'rangeId'].map((field) => `imports.leave-out where.${field}`),
 ])
 
 type Way = {
@@ -705,6 +722,32 @@ const ways: readonly Way[] = [
     body: () => ({ nodeIds: [there.nodes[1]] }),
     may: () => [p.node.id, there.near],
   },
+  ...['change-mapping packages.packageId', 'apply-to-packages packageId'].map((name) => ({
+    field: `imports.${name}`,
+    who: () => of.staff,
+    ...ofMapping('packages', name, { sourceId: '7', choice: 'own', packageId: () => p.pack }),
+    may: () => there.packs,
+  })),
+  ...['change-mapping hypervisors.locationId', 'apply-to-hypervisors locationId'].map((name) => ({
+    field: `imports.${name}`,
+    who: () => of.staff,
+    ...ofMapping('hypervisors', name, { sourceId: '3', choice: 'copy', locationId: () => p.location }),
+    may: () => there.locations,
+  })),
+  ...['change-mapping owners.resellerId', 'apply-to-owners resellerId'].map((name) => ({
+    field: `imports.${name}`,
+    who: () => of.staff,
+    ...ofMapping('owners', name, { sourceId: '12', choice: 'create', resellerId: () => of.reseller.id }),
+    may: () => [of.rival.id],
+  })),
+  {
+    field: 'imports.change-mapping owners.accountId',
+    who: () => of.staff,
+    ...ofMapping('owners', 'change-mapping', {
+      ...{ sourceId: 'unknown', choice: 'existing', accountId: () => of.customer.id },
+    }),
+    may: () => Object.values(of).flatMap(({ id }) => ([of.staff.id, of.helper.id].includes(id) ? [] : [id])),
+  },
   ...(['customer', 'reseller'] as const).map((who) => ({
     field: 'servers.relocate locationId',
     who: () => of[who],
@@ -719,10 +762,35 @@ const ways: readonly Way[] = [
         there.elsewhere,
       ])
       p.db.$client.run('INSERT OR IGNORE INTO pool_nodes (pool_id, node_id) VALUES (?, ?)', [p.pool, there.nodes[1]!])
+      // Earlier cases have closed the node, and given the server a floating address and a private network.
+      p.db.$client.run('UPDATE nodes SET open = 1 WHERE id = ?', [there.nodes[1]!])
+      p.db.$client.run('UPDATE addresses SET workload_id = NULL WHERE holder_id IS NOT NULL')
+      p.db.$client.run('DELETE FROM private_network_members')
       return { locationId: there.elsewhere }
     },
   })),
 ]
+
+/** The path and the body of a decision about one part of an import, by itself or by a rule. */
+function ofMapping(part: string, name: string, decision: Record<string, string | (() => string)>): PathAndBody {
+  const at = () => `/admin/migrations/${importId}/mapping`
+  const said = () =>
+    Object.fromEntries(
+      Object.entries(decision).map(([key, value]) => [key, typeof value === 'string' ? value : value()]),
+    )
+  if (!isRule(name)) return { path: at, body: () => ({ [part]: [said()] }) }
+  return {
+    path: () => `${at()}/actions/apply-to-${part}`,
+    body() {
+      const { sourceId: _, ...choice } = said()
+      return { where: {}, ...choice }
+    },
+  }
+}
+type PathAndBody = Required<Pick<Way, 'path' | 'body'>>
+function isRule(name: string): boolean {
+  return name.startsWith('apply-to-')
+}
 
 // ---------------------------------------------------------------- the fields
 type Schema = { properties?: Record<string, Schema>; items?: Schema; anyOf?: Schema[] }
@@ -738,13 +806,20 @@ const references = (schema: Schema, path = ''): string[] => [
 function naming(body: any, field: string, id: string) {
   const copy = structuredClone(body)
   const path = field.split('.')
-  const at = path.slice(0, -1).reduce((inner, part) => inner[part], copy)
+  const at = path.slice(0, -1).reduce((inner, part) => first(inner[part]), copy)
   const last = path.at(-1)!
   at[last] = Array.isArray(at[last]) ? [...at[last], id] : id
   return copy
 }
 const idsAt = (body: any, field: string): string[] =>
-  [field.split('.').reduce((inner, part) => inner[part], body)].flat()
+  [field.split('.').reduce((inner, part) => first(inner)[part], body)].flat()
+/** The field as a refusal names it: with the number of the object in a list. */
+function saidOf(body: any, field: string): string {
+  const [list, ...rest] = field.split('.')
+  return first(body[list!]) === body[list!] ? field : [list, 0, ...rest].join('/')
+}
+/** Of a list of objects the first one. */
+const first = (value: any) => (Array.isArray(value) && typeof value[0] === 'object' ? value[0] : value)
 
 test('S27: every field that names a thing is here, for each kind of account that may send it', () => {
   const found = operations.flatMap((op) =>
@@ -774,7 +849,7 @@ describe(
         const otherwise = way.otherwise?.() ?? {}
         const before = p.fingerprint()
         const never = await send(naming(body, field, NEVER))
-        expect([never.status, never.body.error?.details.fields[0].field]).toEqual([422, field])
+        expect([never.status, never.body.error?.details.fields[0].field]).toEqual([422, saidOf(body, field)])
         const bytes = JSON.stringify(never.body)
         for (const value of [...everyId, 'xyz']) {
           if (right.has(value)) continue

@@ -71,7 +71,8 @@ async function inLinux(host: Host, input: Input): Promise<void> {
   if (!DEVICE.test(name)) throw new Error('its interface has no usable name')
   const gateways = input.gateways.map(({ version, via, isOnLink }) => `${version},${via},${isOnLink ? 1 : 0}`)
   const lists = [input.addresses, gateways, input.resolvers, input.leave].map((list) => list.join(' '))
-  const ran = await host.guestAgent.exec(input.workload, ['sh', '-c', READDRESS, 'sh', name, input.mac, ...lists], {
+  const ran = await host.guestAgent.exec(input.workload, ['sh', '-s', '--', name, input.mac, ...lists], {
+    stdin: READDRESS,
     limitSeconds: SCRIPT_SECONDS,
   })
   const said = ran.output.trim().split('\n').at(-1) ?? ''

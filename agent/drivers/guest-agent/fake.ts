@@ -140,8 +140,8 @@ export class FakeGuestAgent implements GuestAgent {
     await this.mustAnswer(workload)
     this.db.run('insert into guest_programs values (?, ?, ?)', [workload, JSON.stringify(argv), stdin ?? null])
     const told = this.told(workload, argv[0] ?? '')
-    const isReaddressed = argv[2] === READDRESS && !told
-    if (isReaddressed) this.hasFrom(workload, argv[6]!.split(' '))
+    const isReaddressed = stdin === READDRESS && !told
+    if (isReaddressed) this.hasFrom(workload, argv[5]!.split(' '))
     const { code, output } = told ?? { code: 0, output: isReaddressed ? 'by=networkd\n' : '' }
     const bytes = Buffer.from(output)
     const truncated = bytes.length > MOST_GUEST_BYTES

@@ -491,7 +491,7 @@ type MigrationFailure = 'pool_full' | 'disk_differs' | 'transfer_cut' | 'migrati
 const words: readonly (readonly [RegExp, MigrationFailure])[] = [
   [/No space left on device/, 'pool_full'],
   [/different sizes/, 'disk_differs'],
-  [/unexpectedly failed|Input\/output error|Cannot recv data|End of file/, 'transfer_cut'],
+  [/unexpectedly failed|Input\/output error|Cannot recv data|End of file|Unable to write to socket/, 'transfer_cut'],
   [/Broken pipe|Connection reset|unable to connect|keepalive/i, 'transfer_cut'],
 ]
 

@@ -71,8 +71,9 @@ export type Given = {
 }
 export type Choosing = { tx: Tx; actor: Actor; target: ImportRecord; facts: Facts }
 
-/** The field of the body in which a row stands, for refusals. */
+/** The field of the body in which a row stands, for refusals; empty where the body is about one choice. */
 type At = string
+const within = (at: At, field: string) => (at === '' ? field : `${at}/${field}`)
 const mustBeOffered = (offers: readonly Offer[], choice: string, name: string) => {
   const one = offers.find((each) => each.choice === choice)
   if (one?.isOffered) return
@@ -88,7 +89,7 @@ const choosers = {
         ? packageOnSale.find(tx, actor, given.packageId)
         : undefined
     if (given.choice === 'own' && (!own || own.archived))
-      throw invalid({ field: `${at}/packageId`, message: 'must be a package that is not archived.' })
+      throw invalid({ field: within(at, 'packageId'), message: 'must be a package that is not archived.' })
     const changes = given.choice === 'like' ? (given.changes ?? row.changes) : null
     if (given.choice !== null)
       mustBeOffered(offersOfPackage(facts, { ...row, changes }, own), given.choice, nameOf(row))
@@ -106,7 +107,7 @@ const choosers = {
         ? locationResource.find(tx, actor, given.locationId)
         : undefined
     if (given.choice === 'copy' && !location)
-      throw invalid({ field: `${at}/locationId`, message: 'must be a location.' })
+      throw invalid({ field: within(at, 'locationId'), message: 'must be a location.' })
     hypervisorRows.change(tx, row, { choice: given.choice, locationId: location?.id ?? null, isProposed: false })
     facts.forgetHypervisors()
   },
@@ -116,12 +117,12 @@ const choosers = {
     if (given.choice !== null) mustBeOffered(offersOfOwner({ tx, target }, row, found), given.choice, nameOf(row))
     const named = given.accountId === undefined ? undefined : choosable(tx, actor, given.accountId)
     if (given.choice === 'existing' && !named)
-      throw invalid({ field: `${at}/accountId`, message: 'must be a customer or a reseller.' })
+      throw invalid({ field: within(at, 'accountId'), message: 'must be a customer or a reseller.' })
     const reseller = given.resellerId ? choosable(tx, actor, given.resellerId) : undefined
     if (given.resellerId && reseller?.kind !== 'reseller')
-      throw invalid({ field: `${at}/resellerId`, message: 'must be a reseller.' })
+      throw invalid({ field: within(at, 'resellerId'), message: 'must be a reseller.' })
     const makes = given.choice === 'create' || given.choice === 'separate' || given.choice === 'one_account'
-    if (reseller && !makes) throw invalid({ field: `${at}/resellerId`, message: 'is for new accounts alone.' })
+    if (reseller && !makes) throw invalid({ field: within(at, 'resellerId'), message: 'is for new accounts alone.' })
     ownerRows.change(tx, row, {
       conflict,
       conflictAccountId: account?.id ?? null,
@@ -147,8 +148,8 @@ export function choose<P extends Part>(by: Choosing, part: P, given: readonly Gi
   const { tx, target } = by
   for (const [i, one] of given.entries()) {
     const row = rowsOf[part].find(tx, target.id, one.sourceId) as PartRow[P] | undefined
-    const at = `${field}/${i}`
-    if (!row) throw invalid({ field: `${at}/sourceId`, message: 'is none of this import.' })
+    const at = field === '' ? '' : `${field}/${i}`
+    if (!row) throw invalid({ field: within(at, 'sourceId'), message: 'is none of this import.' })
     ;(choosers[part] as (by: Choosing, row: PartRow[P], given: Given[P], at: At) => void)(by, row, one, at)
     if (given.length <= ONE_BY_ONE) settle(tx, target.id, { part, sourceId: one.sourceId })
   }

@@ -57,7 +57,7 @@ function apply<P extends Part>(
   result.isComplete = decided.length <= MOST_AT_ONCE
   for (const row of decided.slice(0, MOST_AT_ONCE)) {
     try {
-      savepoint(tx, () => choose({ ...by, tx }, part, [{ ...given, sourceId: row.sourceId } as never]))
+      savepoint(tx, () => choose({ ...by, tx }, part, [{ ...given, sourceId: row.sourceId } as never], ''))
       result.changed++
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'choice_not_offered') throw error
@@ -175,7 +175,7 @@ export const applyToRanges = operation({
   path: '/admin/migrations/{id}/mapping/actions/apply-to-ranges',
   summary: 'Decide about many ranges by a rule; a dry run tells what it would do',
   body: fields({
-    where: fields({ ...simpleWhere, version: t.Optional(t.Union([t.Literal(4), t.Literal(6)])) }),
+    where: fields({ ...simpleWhere, version: t.Optional(t.Enum([4, 6])) }),
     choice: nullable(t.Enum(['keep', 'new', 'pool', 'leave_out'])),
   }),
   example: { where: { isUndecided: true }, choice: 'leave_out' },

@@ -390,7 +390,7 @@ const mayNeedNoJob = ({ status, response }: Operation): boolean =>
 
 /** The statuses of success: an operation that starts a job answers 200 when there is nothing to do on a node. */
 export const statusesOf = (op: Operation): readonly number[] =>
-  mayNeedNoJob(op) ? [202, 200] : op.dryRun ? [op.status ?? 200, 200] : [op.status ?? 200]
+  mayNeedNoJob(op) ? [202, 200] : op.dryRun && op.status ? [op.status, 200] : [op.status ?? 200]
 
 export const statusOf = (op: Operation, body: any): number =>
   mayNeedNoJob(op) && body.jobId === null ? 200 : (op.status ?? 200)

@@ -78,8 +78,8 @@ function guest(has: readonly (keyof typeof programs)[], files: Readonly<Record<s
       writeFileSync(`${tree}/calls`, '')
       const lists = [addresses, gateways, resolvers, leave].map((list) => list.join(' '))
       const { exitCode, stdout, stderr } = Bun.spawnSync(
-        [chroot!, tree, '/bin/sh', '-c', READDRESS, 'sh', 'eth0', MAC, ...lists],
-        { env: {} },
+        [chroot!, tree, '/bin/sh', '-s', '--', 'eth0', MAC, ...lists],
+        { env: {}, stdin: new TextEncoder().encode(READDRESS) },
       )
       const calls = readFileSync(`${tree}/calls`, 'utf8').trim().split('\n')
       return { code: exitCode, said: `${stdout}${stderr}`.trim(), calls }
