@@ -9,7 +9,8 @@ type Executing = { execve(path: string, args: string[], env: NodeJS.ProcessEnv):
 export const USUAL_LIMIT_MS = 60_000
 
 // Bun takes back a limit that is set here after the first file of a run, and reads none from bunfig.toml: without one
-// on its command line it begins again with this one. Workers have one, and load this for each file.
+// on its command line it begins again with this one. A parallel run loads this in its workers alone, which have its
+// limit already: so test/run names it.
 const words = readFileSync('/proc/self/cmdline', 'utf8').split('\0').slice(0, -1)
 const at = words.indexOf('test')
 if (at > 0 && !words.some((word) => word.startsWith('--timeout')))

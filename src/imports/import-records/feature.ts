@@ -18,9 +18,9 @@ const ids = {
   import: { prefix: 'imp', sample: 'Frankfurt' },
   importServer: { prefix: 'ims', sample: 'shop.example.com', also: ['import server'] },
 } as const
-const scopes = { 'imports:write': { words: 'Import servers from other panels' } } as const
+const scopes = { 'imports:write': { words: 'Read other panels, and decide what is to be imported' } } as const
 const permissions = {
-  imports: { words: 'Import servers from other panels', opens: ['imports:write'] },
+  imports: { words: 'Read other panels, and decide what is to be imported', opens: ['imports:write'] },
 } as const
 const errors = {
   import_not_found: { status: 404, when: 'There is no such import.', remedy: 'Check the id.' },

@@ -8,6 +8,7 @@ import { isEncrypted, keyOf, type Secrets, secretsFromFile, secretsWith } from '
 import { keysInUse } from '../../../src/kernel/db/encrypted.ts'
 import { openDb, write } from '../../../src/kernel/db/open.ts'
 import { mailTo } from '../../../src/kernel/mail/mail.ts'
+import { addImport } from '../../imports/record.ts'
 import { addGpuHost, addGpuImage, addGpuOffer } from '../../support/nodes/gpus.ts'
 import { codeOf, cookiesOf, finish, pending, person, withApp } from '../../support/second-factor.ts'
 import { mailbox } from '../../support/services/mailbox.ts'
@@ -92,6 +93,7 @@ async function encryptedWorld() {
   })
   await p.admin('POST', `/servers/${answered.serverId}/backups`, {})
   await p.settle()
+  addImport(p)
   await post.deliver(p)
   write(p.db, (tx) =>
     mailTo(
