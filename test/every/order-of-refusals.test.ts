@@ -23,7 +23,7 @@ function withoutThing(schema: Shape, body: Record<string, any>): Record<string, 
 
 test('422 comes before 409, for every body that names a thing or an address', async () => {
   using p = await shop({}, added)
-  const { serverId } = await p.admin('POST', '/admin/servers', p.order)
+  const { serverId } = await p.admin('POST', '/admin/servers', { ...p.order, ownerId: p.client.id })
   await p.settle()
   // Everything is in a state in which it takes no such call.
   p.db.$client.run("UPDATE workloads SET suspended_at = 1, suspend_reason = 'overdue' WHERE id = ?", [serverId])

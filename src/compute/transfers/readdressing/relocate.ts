@@ -143,9 +143,9 @@ export const relocateServer = operation({
   example: { locationId: '<location_id>' },
   run(call) {
     const { tx, actor, target, body, clock } = call
-    mustBeRelocatable(tx, actor, target)
     const where = offeredTo(tx, target).find(({ id }) => id === body.locationId)
     if (!where) throw invalid({ field: 'locationId', message: 'must be a location to which this server may be moved.' })
+    mustBeRelocatable(tx, actor, target)
     if (where.heldUntil === null && leftToday(tx, target.id, clock()) <= 0)
       throw new ApiError(
         'limit_reached',
