@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { registry } from '../../../src/app/features.ts'
 import { launch, look, open, openAccountMenu, openMenu, screens, signIn, sticksOut } from '../../support/browser.ts'
 import { emptyQcow2 } from '../../support/guest.ts'
-import { addDrain } from '../../support/nodes/drains.ts'
+import { addDrain, addRolling } from '../../support/nodes/drains.ts'
 import { addTransfer } from '../../support/nodes/transfers.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import type { World } from '../../support/world/panel.ts'
@@ -123,6 +123,7 @@ async function people(): Promise<Person[]> {
         webhooks: (await live.admin('webhooks.create', hook)).id,
         transfers: recorded((p) => addTransfer(p, server)),
         drains: recorded((p) => addDrain(p, node, server)),
+        'rolling-maintenance': recorded((p) => addRolling(p, node, addDrain(p, node, server), 'cancelled')),
         'node-groups': location,
         enroll: (await live.admin('nodes.enroll', { locationId: location })).id,
       },

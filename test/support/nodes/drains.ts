@@ -1,13 +1,18 @@
 import { newId } from '../../../src/kernel/db/ids.ts'
 import type { World } from '../world/panel.ts'
 
-/** The record of maintenance of this node alone, which is being emptied; answers its id. */
-export function addRolling(p: Pick<World, 'db' | 'now'>, nodeId: string, drainId: string): string {
+/** The record of maintenance of this node alone, which is being emptied or has ended; answers its id. */
+export function addRolling(
+  p: Pick<World, 'db' | 'now'>,
+  nodeId: string,
+  drainId: string,
+  state: 'running' | 'cancelled' = 'running',
+): string {
   const id = newId('rol')
   p.db.$client.run(
-    `INSERT INTO rolling_drains VALUES (?1, 'running', 'draining', json_array(?2), 0, '[]', 'person', 0, NULL, NULL, ?3,
-       NULL, '{"id":"usr_x","name":"Ada"}', ?4, NULL)`,
-    [id, nodeId, drainId, p.now()],
+    `INSERT INTO rolling_drains VALUES (?1, ?5, 'draining', json_array(?2), 0, '[]', 'person', 0, NULL, NULL, ?3,
+       NULL, '{"id":"usr_x","name":"Ada"}', ?4, iif(?5 = 'running', NULL, ?4))`,
+    [id, nodeId, drainId, p.now(), state],
   )
   return id
 }
