@@ -133,7 +133,8 @@ describe('a node that is away', () => {
       await page.locator('.fail').waitFor()
       p.node.agent.connect()
       await page.locator('.fail').waitFor({ state: 'detached' })
-      await page.locator('.title .st', { hasText: 'Connected' }).waitFor()
+      // It was drained, so this is how the page calls a node that is connected.
+      await page.locator('.title .st', { hasText: 'In maintenance' }).waitFor()
     })
   }, 60_000)
 })
