@@ -70,6 +70,12 @@ function apply<P extends Part>(
 }
 
 const flag = (description: string) => t.Optional(described(t.Boolean(), description))
+const sourceIds = t.Array(t.String({ minLength: 1, maxLength: 400 }), { maxItems: 500 })
+const byDecision = {
+  isUndecided: flag('Nothing is decided about them.'),
+  isProposed: flag('Nobody has decided about them.'),
+}
+const simpleWhere = { ...byDecision, sourceIds: t.Optional(sourceIds) }
 const id = t.String({ minLength: 1, maxLength: 60 })
 const refuses = [
   'choice_not_offered',
@@ -118,8 +124,7 @@ export const applyToOwners = operation({
   body: fields({
     where: fields({
       conflict: t.Optional(t.Enum([...ownerConflicts])),
-      isUndecided: flag('Nothing is decided about them.'),
-      isProposed: flag('Nobody has decided about them.'),
+      ...byDecision,
       hasSameName: flag('The account here has the same name or company.'),
       isLocked: flag('The account here is locked.'),
       hasNoServers: flag('None of their servers can come.'),
@@ -142,11 +147,7 @@ export const applyToPackages = operation({
   path: '/admin/migrations/{id}/mapping/actions/apply-to-packages',
   summary: 'Decide about many packages by a rule; a dry run tells what it would do',
   body: fields({
-    where: fields({
-      isUndecided: flag('Nothing is decided about them.'),
-      isProposed: flag('Nobody has decided about them.'),
-      sourceIds: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 400 }), { maxItems: 500 })),
-    }),
+    where: fields(simpleWhere),
     choice: nullable(t.Enum(['own', 'like', 'leave_out'])),
     packageId: t.Optional(id),
   }),
@@ -164,11 +165,6 @@ const fitsSimply = (row: PartRow[Part], { isUndecided, isProposed, sourceIds }: 
   (isProposed === undefined || row.isProposed === isProposed) &&
   (sourceIds === undefined || sourceIds.includes(row.sourceId))
 
-const simpleWhere = {
-  isUndecided: flag('Nothing is decided about them.'),
-  isProposed: flag('Nobody has decided about them.'),
-  sourceIds: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 400 }), { maxItems: 500 })),
-}
 export const applyToRanges = operation({
   ...base,
   id: 'imports.apply-to-ranges',
@@ -197,12 +193,7 @@ export const applyToHypervisors = operation({
   body: fields({
     where: fields({
       ...simpleWhere,
-      exceptIds: t.Optional(
-        described(
-          t.Array(t.String({ minLength: 1, maxLength: 400 }), { maxItems: 500 }),
-          'All but these, by their ids there.',
-        ),
-      ),
+      exceptIds: t.Optional(described(sourceIds, 'All but these, by their ids there.')),
     }),
     choice: nullable(t.Enum(['copy', 'adopt', 'leave_out'])),
     locationId: t.Optional(id),
