@@ -3,7 +3,13 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Connection } from './controller-link/connection.ts'
-import { controllerUrl, type Destination, enroll, isDeclaredLost } from './controller-link/controller.ts'
+import {
+  confirmStopped,
+  controllerUrl,
+  type Destination,
+  enroll,
+  isDeclaredLost,
+} from './controller-link/controller.ts'
 import { stopAll } from './controller-link/declared-lost.ts'
 import {
   consentTo,
@@ -157,8 +163,11 @@ async function enrollHere(given: Given): Promise<number> {
  */
 async function stopFormer(host: Host, former: Identity, now: Destination) {
   const epoch = host.state.controllerEpoch(former.nodeId)
-  const isLost = await Promise.all([former, { ...former, ...now }].map((one) => isDeclaredLost(one, epoch)))
-  if (isLost.includes(true)) await stopAll(host, (_, work) => work())
+  const both = [former, { ...former, ...now }]
+  const isLost = await Promise.all(both.map((one) => isDeclaredLost(one, epoch)))
+  if (!isLost.includes(true) || !(await stopAll(host, (_, work) => work()))) return
+  // Without an answer its addresses are held for the usual time.
+  for (const one of both.filter((_, i) => isLost[i])) await confirmStopped(one).catch(() => {})
 }
 
 const LONGEST_TOKEN_FILE = 1000

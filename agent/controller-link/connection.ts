@@ -38,7 +38,7 @@ import {
 } from '../protocol/wire.ts'
 import { sleep } from '../sleep.ts'
 import { addressReport, namedIn } from './address-report.ts'
-import { Refused, refusedUpgrade, saysLost, signed, socketTo } from './controller.ts'
+import { confirmStopped, Refused, refusedUpgrade, saysLost, signed, socketTo } from './controller.ts'
 import { stopAll } from './declared-lost.ts'
 import type { Identity } from './identity.ts'
 import { type JobLog, loggingTo } from './job-log.ts'
@@ -135,11 +135,19 @@ export class Connection {
         })
       return { openMs, ...(retryMs && { retryMs }) }
     } catch (error) {
-      if (saysLost(error, this.host.state.controllerEpoch(this.identity.nodeId)))
-        await stopAll(this.host, this.journal.inTurn)
+      if (saysLost(error, this.host.state.controllerEpoch(this.identity.nodeId))) await this.stopAndConfirm()
       if (error instanceof Refused) this.firstAnswer.resolve()
       return { openMs: 0, retryMs: explain(error) }
     }
+  }
+
+  private async stopAndConfirm() {
+    if (!(await stopAll(this.host, this.journal.inTurn))) return
+    await confirmStopped(this.identity).catch((error) =>
+      log('warning', 'the controller could not be told that nothing runs here; the next try tells it', {
+        error: wordsOf(error),
+      }),
+    )
   }
 
   /**

@@ -115,13 +115,15 @@ export function refusedUpgrade(message = ''): Error {
 async function signedHeaders(identity: Identity): Promise<Record<string, string>> {
   const { nodeId } = identity
   const { nonce } = await post(identity, agentPaths.challenge, { nodeId, protocol: PROTOCOL }, ChallengeResponse)
-  return {
-    [agentHeaders.node]: nodeId,
-    [agentHeaders.nonce]: nonce,
-    [agentHeaders.signature]: signatureOf(identity, nonce),
-    [agentHeaders.protocol]: String(PROTOCOL),
-  }
+  return headersWith(identity, nonce)
 }
+
+const headersWith = (identity: Identity, nonce: string): Record<string, string> => ({
+  [agentHeaders.node]: identity.nodeId,
+  [agentHeaders.nonce]: nonce,
+  [agentHeaders.signature]: signatureOf(identity, nonce),
+  [agentHeaders.protocol]: String(PROTOCOL),
+})
 
 /** Says the controller that this node was declared lost? No answer says nothing. */
 export const isDeclaredLost = (identity: Identity, highestEpoch: number): Promise<boolean> =>
@@ -129,6 +131,21 @@ export const isDeclaredLost = (identity: Identity, highestEpoch: number): Promis
     () => false,
     (error) => saysLost(error, highestEpoch),
   )
+
+/**
+ * Tells a controller that declared this node lost that nothing runs on it any more, where it waits for that: others get
+ * the addresses then. Throws as `post` does.
+ */
+export async function confirmStopped(identity: Identity): Promise<void> {
+  const refused = await signedHeaders(identity).then(
+    () => undefined,
+    (error) => error,
+  )
+  const nonce = refused instanceof Refused && refused.has(DECLARED_LOST) ? refused.details['nonce'] : undefined
+  if (typeof nonce !== 'string') return
+  const response = await reach(identity, agentPaths.stopped, { method: 'POST', headers: headersWith(identity, nonce) })
+  if (!response.ok) throw refusal(response.status, await response.json().catch(() => undefined))
+}
 
 /** Difference of the controller's clock to ours by its Date header, in whole seconds; positive when ours is behind. */
 export async function skewSeconds(to: Destination): Promise<number | undefined> {

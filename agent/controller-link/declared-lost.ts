@@ -10,9 +10,12 @@ const GRACE_SECONDS = 30
 
 /**
  * Stops every vm and container, and nothing starts one again before a command does: that is written down before the
- * first is stopped. Disks stay. What cannot be stopped is logged; the next call tries it again.
+ * first is stopped. Disks stay. What cannot be stopped is logged; the next call tries it again. True: all are off.
  */
-export async function stopAll(host: Host, inTurn: (workload: string, work: () => Promise<void>) => Promise<void>) {
+export async function stopAll(
+  host: Host,
+  inTurn: (workload: string, work: () => Promise<void>) => Promise<void>,
+): Promise<boolean> {
   for (const { workload } of host.state.wanted()) host.state.wantStopped(workload)
   const [vms, containers] = await Promise.allSettled([host.hypervisor.look(), host.containers.look()])
   const running = [
@@ -29,9 +32,10 @@ export async function stopAll(host: Host, inTurn: (workload: string, work: () =>
       }),
     ),
   )
-  for (const each of [vms, containers, ...stopped])
-    if (each.status === 'rejected')
-      log('error', 'a workload of this node, which was declared lost or removed, cannot be stopped yet', {
-        error: wordsOf(each.reason),
-      })
+  const failed = [vms, containers, ...stopped].filter((each) => each.status === 'rejected')
+  for (const { reason } of failed)
+    log('error', 'a workload of this node, which was declared lost or removed, cannot be stopped yet', {
+      error: wordsOf(reason),
+    })
+  return !failed.length
 }

@@ -47,6 +47,8 @@ export const PROTOCOL = 1
 export const agentPaths = {
   enroll: '/agent/v1/enroll',
   challenge: '/agent/v1/challenge',
+  /** A node that is gone confirms that nothing runs on it. Signed as the upgrade is; the refusal has the nonce. */
+  stopped: '/agent/v1/stopped',
   connect: '/agent/v1/connect',
   /** One WebSocket per viewer of a console. Signed as the upgrade of `connect` is, with `agentHeaders.console`. */
   console: '/agent/v1/console/',
@@ -229,7 +231,8 @@ export type EnrollResponse = Static<typeof EnrollResponse>
 
 /**
  * 401 when the node is not known or its key revoked; 426 for another protocol, with what to update. With this code, and
- * the epoch of the controller in its details, the node was declared lost or removed: it stops what runs on it.
+ * the epoch of the controller in its details, the node was declared lost or removed: it stops what runs on it. With a
+ * `nonce` in the details, too, the controller waits for `agentPaths.stopped`.
  */
 export const DECLARED_LOST = 'node_declared_lost'
 export const ChallengeRequest = t.Object({ nodeId: line(60), protocol })

@@ -37,6 +37,7 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
   let publicKey: string | undefined
   let status = 200
   let lostIn: number | undefined
+  let saidStopped = 0
   let upgradeStatus = 101
   let enrolled: EnrollRequest | undefined
 
@@ -69,11 +70,14 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
       }
       if (pathname === agentPaths.challenge) {
         if (request.method === 'HEAD') return new Response(null, { headers: { Date: new Date().toUTCString() } })
-        if (lostIn !== undefined)
+        if (lostIn !== undefined) {
+          const nonce = Bun.randomUUIDv7()
+          nonces.add(nonce)
           return Response.json(
-            { error: { code: DECLARED_LOST, message: 'says the test', details: { epoch: lostIn } } },
+            { error: { code: DECLARED_LOST, message: 'says the test', details: { epoch: lostIn, nonce } } },
             { status: 401 },
           )
+        }
         if (status !== 200) return refuse(status === 401 ? 'node_revoked' : 'update_agent', status)
         const nonce = Bun.randomUUIDv7()
         nonces.add(nonce)
@@ -86,6 +90,11 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
         if (!proves(request.headers)) return refuse('bad_signature')
         if (upgradeStatus !== 101) return refuse('node_revoked', upgradeStatus)
         return server.upgrade(request) ? undefined : refuse('no_upgrade', 400)
+      }
+      if (pathname === agentPaths.stopped) {
+        if (!proves(request.headers)) return refuse('bad_signature')
+        saidStopped++
+        return Response.json({})
       }
       const body = downloads.get(pathname)
       if (body) return proves(request.headers) ? new Response(body as BodyInit) : refuse('bad_signature')
@@ -170,6 +179,8 @@ export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number 
       lostIn = ofEpoch
       socket?.terminate()
     },
+    /** How often the node has confirmed that nothing runs on it. */
+    saidStopped: () => saidStopped,
     answerUpgradesWith: (code: number) => {
       upgradeStatus = code
     },

@@ -4,9 +4,9 @@ import { ApiError, restarting } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { count } from '../../kernel/words.ts'
-import { releaseAddresses } from '../../network/ip-pools/allocate.ts'
 import { awaitingReports, isReportNear } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
+import { releaseAddressesOn } from '../node-records/gone-addresses.ts'
 import { managementAddressOf } from '../node-records/queries.ts'
 import { reportsSoon } from '../placement/placement.ts'
 import type { WorkloadKind } from '../workloads/kind.ts'
@@ -148,7 +148,7 @@ export function releaseCards(tx: Tx, { id, nodeId }: { id: string; nodeId: strin
  * and they have passed a check. Held nothing: nothing happens.
  */
 export function releaseInstance(tx: Tx, { id, nodeId }: { id: string; nodeId: string }, now: number) {
-  releaseAddresses(tx, id)
+  releaseAddressesOn(tx, { id, nodeId }, now)
   const held = cardsOf(tx, { id, nodeId }).length > 0
   endHold(tx, { id, nodeId })
   if (held) startCheck(tx, nodeId, now)

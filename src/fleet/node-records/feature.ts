@@ -1,10 +1,20 @@
+import { minute } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
+import { freeDue, heldHours } from './gone-addresses.ts'
 import { expiredEnrollments, locationsOfNodes, nodeById } from './queries.ts'
-import { enrollments, nodeCpuModels, nodeGuests, nodeHeld, nodes } from './tables.ts'
+import { enrollments, goneAddresses, nodeCpuModels, nodeGuests, nodeHeld, nodes } from './tables.ts'
 
 export const nodeRecordsFeature = feature({
   name: 'node-records',
-  tables: [nodes, nodeHeld, nodeGuests, nodeCpuModels, enrollments],
+  tables: [nodes, nodeHeld, nodeGuests, nodeCpuModels, enrollments, goneAddresses],
+  settings: [heldHours],
+  schedule: [
+    {
+      everyMs: minute,
+      words: 'freeing addresses that were held for nodes that are gone',
+      work: ({ db, app }) => freeDue(db, app.clock()),
+    },
+  ],
   expiring: [expiredEnrollments],
   poolUsers: {
     routerName(tx, nodeId) {

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { and, count, eq, getTableColumns, isNotNull, isNull, lt, sql } from 'drizzle-orm'
+import { and, count, eq, getTableColumns, isNotNull, isNull, lt, lte, sql } from 'drizzle-orm'
 import type { Facts } from '../../../agent/protocol/wire.ts'
 import { ended, type Slice, type Sorts } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
@@ -11,7 +11,15 @@ import { reference } from '../../kernel/db/reference.ts'
 import { inserting, rowBy, updating } from '../../kernel/db/rows.ts'
 import { everyWord, isIn } from '../../kernel/search/text.ts'
 import { locationReference } from '../locations/queries.ts'
-import { type Enrollment, enrollments, type Node, nodeGuests, nodes } from './tables.ts'
+import {
+  type Enrollment,
+  enrollments,
+  type GoneAddress,
+  goneAddresses,
+  type Node,
+  nodeGuests,
+  nodes,
+} from './tables.ts'
 
 export const nodeReference = reference(nodes, ['name', 'locationId', 'threads', 'seenAt', 'removedAt', 'lostAt'])
 export const nodeTarget: AuditTarget = {
@@ -293,3 +301,16 @@ export const guestsOn = (tx: Db, nodeId: string): string[] =>
     .where(eq(nodeGuests.nodeId, nodeId))
     .all()
     .map(({ id }) => id)
+
+// ---------------------------------------------------------------- addresses of nodes that are gone
+const ofAddress = (id: string) => eq(goneAddresses.addressId, id)
+export const goneAddress = (tx: Db, id: string): GoneAddress | undefined =>
+  tx.select().from(goneAddresses).where(ofAddress(id)).get()
+export const goneAddressesOf = (tx: Db, nodeId: string): GoneAddress[] =>
+  tx.select().from(goneAddresses).where(eq(goneAddresses.nodeId, nodeId)).all()
+/** Those whose time is over then. */
+export const goneAddressesUntil = (tx: Db, at: number): GoneAddress[] =>
+  tx.select().from(goneAddresses).where(lte(goneAddresses.until, at)).all()
+export const noteGoneAddress = (tx: Tx, row: GoneAddress) =>
+  void tx.insert(goneAddresses).values(row).onConflictDoUpdate({ target: goneAddresses.addressId, set: row }).run()
+export const dropGoneAddress = (tx: Tx, id: string) => void tx.delete(goneAddresses).where(ofAddress(id)).run()

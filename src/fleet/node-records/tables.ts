@@ -47,6 +47,8 @@ export const nodes = sqliteTable('nodes', {
   /** Declared lost by staff: its credential has ended, and its workloads have failed. */
   lostAt: integer('lost_at'),
   removedAt: integer('removed_at'),
+  /** Lost or removed, it has said that nothing of ours runs on it: it starts none of it again. */
+  stoppedAt: integer('stopped_at'),
 })
 export type Node = typeof nodes.$inferSelect
 
@@ -89,3 +91,15 @@ export const enrollments = sqliteTable('enrollments', {
   nodeId: text('node_id'),
 })
 export type Enrollment = typeof enrollments.$inferSelect
+
+/**
+ * Addresses that were released while their guest may still run on a node that is gone. `reserved_for` has the `words`
+ * until the node confirms that it stopped its guests, and at most until `until`.
+ */
+export const goneAddresses = sqliteTable('gone_addresses', {
+  addressId: text('address_id').primaryKey(),
+  nodeId: text('node_id').notNull(),
+  words: text().notNull(),
+  until: integer().notNull(),
+})
+export type GoneAddress = typeof goneAddresses.$inferSelect

@@ -31,6 +31,7 @@ import { isModestJson } from '../../kernel/modest-json.ts'
 import { mustBeUnencoded, textOf } from '../../kernel/net/request-body.ts'
 import { epochOf } from '../../kernel/nodes/epoch.ts'
 import { VERSION } from '../../kernel/version.ts'
+import { noteStopped } from '../node-records/gone-addresses.ts'
 import type { Enrollment, Node } from '../node-records/model.ts'
 import {
   enrollmentByTokenHash,
@@ -193,7 +194,7 @@ export class AgentEndpoints {
     if (!this.known(asked.nodeId)) {
       this.signInThrottle.take(`challenge ${address}`)
       const node = nodeById(this.deps.db, asked.nodeId)
-      throw node && isGone(node) ? gone(this.deps.db, node) : notKnown()
+      throw node && isGone(node) ? this.gone(node) : notKnown()
     }
     return this.challenges.issue(asked.nodeId)
   }
@@ -211,13 +212,13 @@ export class AgentEndpoints {
     }
   }
 
-  private proved(request: IncomingRequest): Node {
+  private proved(request: IncomingRequest, known = (nodeId: string) => this.known(nodeId)): Node {
     const nodeId = request.headers.get(agentHeaders.node) ?? ''
     const nonce = request.headers.get(agentHeaders.nonce) ?? ''
     const isFresh = this.challenges.isFresh(nodeId, nonce)
     const protocol = request.headers.get(agentHeaders.protocol)
     if (protocol !== null) mustSpeakOurs(protocol)
-    const node = this.known(nodeId)
+    const node = known(nodeId)
     if (!node) throw notKnown()
     if (!isFresh)
       throw new ApiError('challenge_expired', 'This challenge is not valid any more. Ask for a new one and sign that.')
@@ -229,6 +230,41 @@ export class AgentEndpoints {
     this.challenges.redeem(nodeId, nonce)
     if (protocol === null) mustSpeakOurs(undefined)
     return node
+  }
+
+  /**
+   * A node that is gone says that nothing runs on it any more, so that its addresses can be given to others. Throws
+   * `rate_limited`, `node_not_known`, and `challenge_expired` as `signer` does.
+   */
+  stopped(request: IncomingRequest): Response {
+    const { db, clock } = this.deps
+    try {
+      const node = this.proved(request, (nodeId) => {
+        const found = nodeById(db, nodeId)
+        return found && isGone(found) && found.credentialRevokedAt === null ? found : undefined
+      })
+      write(db, (tx) => noteStopped(tx, nodeById(tx, node.id)!, clock()))
+      return Response.json({})
+    } catch (error) {
+      this.refused.take(`signed ${addressKey(request.info.from)}`)
+      throw error
+    }
+  }
+
+  /**
+   * Of a node that was declared lost or removed: it stops what runs on it, which may run elsewhere by now, and whose
+   * addresses may be those of others. The epoch as in a welcome; a nonce until it has confirmed it.
+   */
+  private gone({ id, lostAt, stoppedAt, credentialRevokedAt }: Node) {
+    const isAwaited = stoppedAt === null && credentialRevokedAt === null
+    return new ApiError(
+      DECLARED_LOST,
+      (lostAt === null
+        ? 'This node was removed, and so was everything on it.'
+        : 'This node was declared lost, so everything on it has failed here.') +
+        ' It stops what runs on it. Enroll the machine as a new node.',
+      { epoch: epochOf(this.deps.db), ...(isAwaited && { nonce: this.challenges.issue(id) }) },
+    )
   }
 
   private known(nodeId: string): Node | undefined {
@@ -265,20 +301,6 @@ const notKnown = () =>
     'node_not_known',
     'This node is not known here: it is of another controller, or its credential was revoked. Enroll it again with a ' +
       'new token.',
-  )
-
-/**
- * Of a node that was declared lost or removed: it stops what runs on it, which may run elsewhere by now, and whose
- * addresses may be those of others. The epoch as in a welcome.
- */
-const gone = (db: Db, { lostAt }: Node) =>
-  new ApiError(
-    DECLARED_LOST,
-    (lostAt === null
-      ? 'This node was removed, and so was everything on it.'
-      : 'This node was declared lost, so everything on it has failed here.') +
-      ' It stops what runs on it. Enroll the machine as a new node.',
-    { epoch: epochOf(db) },
   )
 
 /** The number as the body of a call or a header gives it; undefined where it is missing. */

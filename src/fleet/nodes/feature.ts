@@ -196,6 +196,7 @@ export const nodesFeature = feature({
     ['GET', INSTALLER_PATH, () => programs.installer()],
     ['POST', agentPaths.enroll, (request) => agents.enroll(request, live)],
     ['POST', agentPaths.challenge, (request) => agents.challenge(request)],
+    ['POST', agentPaths.stopped, (request) => agents.stopped(request)],
     ['GET', `${agentPaths.program}/*`, (request) => agents.program(request)],
   ],
   nav: [

@@ -7,6 +7,7 @@ import type { Registry } from '../../kernel/registry.ts'
 import { count } from '../../kernel/words.ts'
 import { detachNode } from '../../network/ip-pools/claims.ts'
 import { forgetGpuHost } from '../gpus/queries.ts'
+import { holdClaimsOf } from '../node-records/gone-addresses.ts'
 import type { Node } from '../node-records/model.ts'
 import { node } from '../node-records/model.ts'
 import { openColumns, updateNode } from '../node-records/queries.ts'
@@ -131,7 +132,7 @@ function takeAway(tx: Tx, target: Node, { now, registry }: { now: number; regist
   updateNode(tx, target, { ...openColumns(false, now, null), removedAt: now })
   endVolumeUseOn(tx, target.id, now)
   closePassingOn(tx, target.id, now)
-  detachNode(tx, target.id)
+  holdClaimsOf(tx, target.id, detachNode(tx, target.id), now)
   forgetGpuHost(tx, target.id)
   for (const { forgetNode } of registry.features) forgetNode?.(tx, target.id)
 }

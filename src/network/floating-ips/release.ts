@@ -1,3 +1,4 @@
+import { holdFreed } from '../../fleet/node-records/gone-addresses.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { done, operation } from '../../kernel/api/operation.ts'
@@ -23,6 +24,8 @@ export const releaseFloatingIp = operation({
     tell(tx, clock(), 'floating_ip.released', target)
     deleteFloating(tx, target.id)
     releaseFloating(tx, target.addressId)
+    // A guest on a node that is gone may still answer for it.
+    holdFreed(tx, target.addressId)
     return {}
   },
 })

@@ -330,6 +330,10 @@ export function releaseAddresses(tx: Tx, workloadId: string): string[] {
 export const releaseAddress = (tx: Tx, workloadId: string, addressId: string) =>
   void statements(tx).releaseOne.run(addressId, workloadId)
 
+/** Takes one of its own addresses from the workload, and keeps it from orders. */
+export const parkAddress = (tx: Tx, workloadId: string, addressId: string, reason: string) =>
+  void statements(tx).park.run(reason, addressId, workloadId)
+
 /** True for an address that belongs to the workload itself, and is no floating one that points to it. */
 export const isOwn = ({ holderId }: Pick<Address, 'holderId'>): boolean => holderId === null
 

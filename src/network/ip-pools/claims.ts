@@ -151,11 +151,17 @@ export const claimedPlacesOfEach = (tx: Db): ReadonlyMap<string, number> =>
 /** Claims on addresses that the database gives to another workload: two have them. */
 export const conflictingClaims = (tx: Db, limit: number) => statements(tx).conflicts.all(limit)
 
-/** For a node that is removed: it routes no pool, is not awaited, and what it claimed is free. */
-export function detachNode(tx: Tx, nodeId: string) {
-  for (const { addressId } of claimsOf(tx, nodeId)) endClaim(tx, { addressId, nodeId })
+/**
+ * For a node that is removed: it routes no pool, is not awaited, and what it claimed is free. Answers the ids of these
+ * addresses.
+ */
+export function detachNode(tx: Tx, nodeId: string): string[] {
+  const freed = claimsOf(tx, nodeId).flatMap(({ addressId }) =>
+    endClaim(tx, { addressId, nodeId }) ? [addressId] : [],
+  )
   awaitNoLonger(tx, nodeId)
   tx.delete(poolNodes).where(eq(poolNodes.nodeId, nodeId)).run()
+  return freed
 }
 
 /** Is the address reserved because a node says that it is in use? */

@@ -2,10 +2,11 @@
 // none after its next boot.
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { parseCommand } from '../../../agent/commands/index.ts'
 import type { FakeHypervisor } from '../../../agent/drivers/hypervisor/fake.ts'
 import { openFakeHost } from '../../../agent/host/fake-host.ts'
-import type { CommandName, Input } from '../../../agent/protocol/wire.ts'
+import { agentPaths, type CommandName, type Input } from '../../../agent/protocol/wire.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import { controller, NODE_ID } from '../controller.ts'
 import { imageSource, portRulesOf, seedOf, vmOf, volumeOf, workloadId } from '../examples.ts'
@@ -71,6 +72,29 @@ describe('a node that was declared lost', () => {
     run()
     await panel.frame('inventory')
     expect([await power(), startedAt()]).toEqual(['stopped', before])
+  }, 60_000)
+
+  test('tells the controller that nothing runs on it, after it has stopped them', async () => {
+    const { panel, run, power } = await nodeWithVm()
+    run()
+    await panel.waitConnected()
+    expect(panel.saidStopped()).toBe(0)
+    panel.declareLost(5)
+    await eventually(() => panel.saidStopped() > 0, 20)
+    expect([panel.saidStopped(), await power()]).toEqual([1, 'stopped'])
+  }, 60_000)
+
+  test('tells it nothing while it cannot say what runs', async () => {
+    const { panel, dir, run, power } = await nodeWithVm()
+    run()
+    await panel.waitConnected()
+    writeFileSync(`${dir}/faults.json`, JSON.stringify([{ hangs: 'hypervisor', ms: 200 }]))
+    panel.requests.length = 0
+    panel.declareLost(5)
+    await eventually(() => panel.requests.includes(agentPaths.challenge), 20)
+    await Bun.sleep(1500)
+    writeFileSync(`${dir}/faults.json`, '[]')
+    expect([panel.saidStopped(), await power()]).toEqual([0, 'running'])
   }, 60_000)
 
   test('starts nothing when it boots before it has heard so', async () => {

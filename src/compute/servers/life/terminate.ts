@@ -2,6 +2,7 @@
 // addresses are held until the undelete window ends, and then until the node has deleted the disk: nobody gets an
 // address on which the old guest still answers.
 import { nodeCommand } from '../../../../agent/protocol/wire.ts'
+import { releaseAddressesOn } from '../../../fleet/node-records/gone-addresses.ts'
 import { detachAllVolumes } from '../../../fleet/volume-records/queries.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import { changeSpare, giveBackMemory, releaseHome } from '../../../fleet/workloads/stays/stays.ts'
@@ -15,7 +16,7 @@ import { forwardSaga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import type { MailContext } from '../../../kernel/mail/mail.ts'
 import { settingValue, switchSetting, wholeSetting } from '../../../kernel/setting.ts'
-import { addressesOf, isOwn, releaseAddresses } from '../../../network/ip-pools/allocate.ts'
+import { addressesOf, isOwn } from '../../../network/ip-pools/allocate.ts'
 import { mayDestroy } from '../../brake/brake.ts'
 import { heldAs } from '../../brake/queries.ts'
 import { takeInterrupted } from '../../installation/queries.ts'
@@ -143,7 +144,7 @@ function purge(tx: Tx, target: Server, { by, now }: { by: Actor; now: number }):
 }
 
 function release(tx: Tx, id: string, now: number) {
-  releaseAddresses(tx, id)
+  releaseAddressesOn(tx, load(tx, id), now)
   detachAllVolumes(tx, id)
   changeSpare(tx, id, -forgetSnapshots(tx, id))
   const { rescue } = load(tx, id)
