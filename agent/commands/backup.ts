@@ -1,5 +1,5 @@
+import type { Handlers } from '../host/host.ts'
 import type { backupCommands } from '../protocol/commands/backup.ts'
-import type { Handlers } from './handlers.ts'
 
 export const backup = {
   'backup-target.test': (target, { backups }) => backups.test(target),

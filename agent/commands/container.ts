@@ -1,12 +1,11 @@
 import { cdiName } from '../drivers/gpu/cdi.ts'
 import { Failure } from '../failure.ts'
 import { engineOf } from '../host/facts.ts'
-import type { Host } from '../host/host.ts'
+import type { Handlers, Host } from '../host/host.ts'
 import { startContainer } from '../host/instances/start-container.ts'
 import type { containerCommands } from '../protocol/commands/container.ts'
 import { jupyterPurpose, MOST_LOG_CHARACTERS, registryPurpose } from '../protocol/gpu.ts'
 import type { Power } from '../protocol/wire.ts'
-import type { Handlers } from './handlers.ts'
 
 const POLL_MS = 100
 /** A frame may have twice as much, with all that it says beside the logs. */

@@ -1,10 +1,10 @@
 import { say } from '../controller-link/job-log.ts'
 import { wordsOf } from '../failure.ts'
+import type { Handlers } from '../host/host.ts'
 import type { Routing } from '../host/routing.ts'
 import { announceFloating } from '../host/start-vm.ts'
 import { log } from '../log.ts'
 import type { firewallCommands } from '../protocol/commands/firewall.ts'
-import type { Handlers } from './handlers.ts'
 
 export const firewall = {
   async 'firewall.allow'(rules, { portSecurity, routing }) {

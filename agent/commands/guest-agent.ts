@@ -1,11 +1,10 @@
 import { say } from '../controller-link/job-log.ts'
 import { MOST_GUEST_BYTES } from '../drivers/guest-agent/guest-agent.ts'
 import { Failure, wordsOf } from '../failure.ts'
-import type { Host } from '../host/host.ts'
+import type { Handlers, Host } from '../host/host.ts'
 import type { guestAgentCommands } from '../protocol/commands/guest-agent.ts'
 import { startupFiles } from '../protocol/startup-script.ts'
 import { purposeOf, type StartupResult } from '../protocol/wire.ts'
-import type { Handlers } from './handlers.ts'
 import { guestAddresses } from './vms/guest-addresses.ts'
 import { readdress } from './vms/readdress.ts'
 

@@ -1,6 +1,6 @@
+import type { Handlers } from '../host/host.ts'
 import { runningIn } from '../host/instances/start-container.ts'
 import type { httpNamesCommands } from '../protocol/commands/http-names.ts'
-import type { Handlers } from './handlers.ts'
 
 export const httpNames = {
   async 'http-names.set'(names, { containers, httpNames }) {

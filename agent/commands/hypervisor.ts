@@ -1,11 +1,10 @@
 import { say } from '../controller-link/job-log.ts'
 import type { ExtraDisk } from '../drivers/hypervisor/hypervisor.ts'
 import { Failure } from '../failure.ts'
-import type { Host } from '../host/host.ts'
+import type { Handlers, Host } from '../host/host.ts'
 import { limitVm, startVm } from '../host/start-vm.ts'
 import type { hypervisorCommands } from '../protocol/commands/hypervisor.ts'
 import { type Output, serialOf, type Vm, type Volume } from '../protocol/wire.ts'
-import type { Handlers } from './handlers.ts'
 import { drills } from './vms/drill.ts'
 import { lookAtGuest } from './vms/look-at-guest.ts'
 

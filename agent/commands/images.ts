@@ -1,5 +1,5 @@
+import type { Handlers } from '../host/host.ts'
 import type { imageCommands } from '../protocol/commands/images.ts'
-import type { Handlers } from './handlers.ts'
 
 export const images = {
   async 'image.ensure'(source, { images }) {

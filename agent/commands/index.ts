@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Failure, UndeclaredFailure } from '../failure.ts'
-import type { Host } from '../host/host.ts'
+import type { Handlers, Host } from '../host/host.ts'
 import { type CommandDeclaration, everyFailure } from '../protocol/commands/declare.ts'
 import { type CommandName, commands } from '../protocol/wire.ts'
 import { backup } from './backup.ts'
@@ -9,12 +9,12 @@ import { container } from './container.ts'
 import { firewall } from './firewall.ts'
 import { gpu } from './gpu.ts'
 import { guestAgent } from './guest-agent.ts'
-import type { Handlers } from './handlers.ts'
 import { httpNames } from './http-names.ts'
 import { hypervisor } from './hypervisor.ts'
 import { images } from './images.ts'
 import { privateNetwork } from './private-network.ts'
 import { seed } from './seed.ts'
+import { sourceHost } from './source-host.ts'
 import { storage } from './storage.ts'
 import { transfer } from './transfer.ts'
 import { workspace } from './workspace.ts'
@@ -34,6 +34,7 @@ export const handlers: Handlers<typeof commands> = {
   ...workspace,
   ...httpNames,
   ...transfer,
+  ...sourceHost,
 }
 
 const checks = new Map(Object.entries(commands).map(([name, { input }]) => [name, Compile(input as TSchema)]))

@@ -1,5 +1,5 @@
+import type { Handlers } from '../host/host.ts'
 import type { privateNetworkCommands } from '../protocol/commands/private-network.ts'
-import type { Handlers } from './handlers.ts'
 
 export const privateNetwork = {
   'network.set': async (network, { privateNetworking }) => ({ waiting: await privateNetworking.set(network) }),

@@ -1,6 +1,6 @@
+import type { Handlers } from '../host/host.ts'
 import type { seedCommands } from '../protocol/commands/seed.ts'
 import { purposeOf } from '../protocol/wire.ts'
-import type { Handlers } from './handlers.ts'
 
 export const seed = {
   async 'seed.write'(seed, { seeds, decrypt }) {

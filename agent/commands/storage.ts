@@ -1,10 +1,9 @@
 import { brokeOff, whileFrozen } from '../drivers/guest-agent/freezing.ts'
 import { atLayer } from '../drivers/storage/storage.ts'
 import { Failure } from '../failure.ts'
-import type { Host } from '../host/host.ts'
+import type { Handlers, Host } from '../host/host.ts'
 import type { storageCommands } from '../protocol/commands/storage.ts'
 import type { Power, Volume } from '../protocol/wire.ts'
-import type { Handlers } from './handlers.ts'
 import { defineVm } from './hypervisor.ts'
 import { extraVolumes, mustBeFree } from './vms/extra-volume.ts'
 

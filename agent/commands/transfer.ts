@@ -2,11 +2,10 @@ import { progress } from '../controller-link/job-log.ts'
 import { openTransfer } from '../drivers/transfer/opening.ts'
 import type { Copying, ServedVolume } from '../drivers/transfer/transfer.ts'
 import { Failure, wordsOf } from '../failure.ts'
-import type { Host } from '../host/host.ts'
+import type { Handlers, Host } from '../host/host.ts'
 import { log } from '../log.ts'
 import type { transferCommands } from '../protocol/commands/transfer.ts'
 import type { ArrivingDisk, Copied, Input, Volume } from '../protocol/wire.ts'
-import type { Handlers } from './handlers.ts'
 
 export const transfer = {
   async 'transfer.key'({ transfer, workload }, { state, transfers }) {

@@ -1,5 +1,5 @@
+import type { Handlers } from '../host/host.ts'
 import type { workspaceCommands } from '../protocol/commands/workspace.ts'
-import type { Handlers } from './handlers.ts'
 
 export const workspace = {
   async 'workspace.create'({ workload, number, sizeBytes }, { workspaces }) {

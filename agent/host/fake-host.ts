@@ -20,6 +20,7 @@ import { FakeImages } from '../drivers/images/fake.ts'
 import { FakeNetwork } from '../drivers/network/fake.ts'
 import { FakePrivateNetworks } from '../drivers/private-network/fake.ts'
 import { FakeSeeds } from '../drivers/seed/fake.ts'
+import { FakeSourceHosts } from '../drivers/source-host/fake.ts'
 import { FakePool } from '../drivers/storage/fake.ts'
 import { type Pool, Storage } from '../drivers/storage/storage.ts'
 import { FakeCounters } from '../drivers/traffic/fake.ts'
@@ -65,6 +66,8 @@ export type FakeSettings = {
   bootMs: number
   heartbeatMs: number
   silentAfterMs: number
+  /** The database of the source hypervisors that it reaches, for fake hosts that share them; its own by default. */
+  sourceHosts: string
   /** A new value counts as a reboot of the host: every vm is off. */
   bootId: string
 }
@@ -87,6 +90,7 @@ const defaults: FakeSettings = {
   bootMs: 20,
   heartbeatMs: 10_000,
   silentAfterMs: SILENT_AFTER_MS,
+  sourceHosts: '',
   bootId: 'first-boot',
 }
 
@@ -101,6 +105,7 @@ export type FakeHost = Host & {
   httpNames: FakeHttpNames
   workspaces: FakeWorkspaces
   gpus: FakeGpus
+  sourceHosts: FakeSourceHosts
 }
 
 /** Opens the fake host in `dataDir`, in the state in which the last agent there left it, also after a crash. */
@@ -137,9 +142,11 @@ export function openFakeHost(
   const containers = hanging(fakeContainers, ['look', 'power'], () => whileHanging(dataDir, 'containers'))
   const access = new FakeAccess(db, containers.power)
   const httpNames = new FakeHttpNames(db)
+  const sourceHosts = new FakeSourceHosts(settings.sourceHosts || join(dataDir, 'source-hosts.db'), dataDir, now)
   const transfers = new FakeTransfers(db, join(dataDir, 'fake.db'), fakeHypervisor, now)
   const host = {
     transfers,
+    sourceHosts,
     migration: transfers.migration,
     counters,
     consoles,
@@ -185,6 +192,7 @@ export function openFakeHost(
       gpus.close()
       consoles.close()
       metering.close()
+      sourceHosts.close()
       db.close()
       state.close()
     },

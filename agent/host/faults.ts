@@ -169,4 +169,9 @@ const lies: { [N in CommandName]: Output<N> } = {
   'transfer.look': { power: 'absent', reason: '', owns: null },
   'transfer.end': {},
   'guest.look': { answers: false, system: null, script: null },
+  'source-host.key': { publicKey: `ssh-ed25519 ${'A'.repeat(68)}` },
+  'source-host.add-keys': { hostKey: `ssh-ed25519 ${'A'.repeat(68)}`, added: 1, present: 0 },
+  'source-host.remove-keys': { removed: 1 },
+  'source-host.look': { hostKey: `ssh-ed25519 ${'A'.repeat(68)}`, login: 'accepted', refusal: null, facts: null },
+  'source-servers.look': { hostKey: `ssh-ed25519 ${'A'.repeat(68)}`, servers: [] },
 }

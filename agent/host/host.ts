@@ -1,5 +1,6 @@
 // A host as the commands use it: one driver of each kind, and the state. The real and the fake host have the same type,
 // so that commands, connection and journal are the same code for both.
+import type { Static } from 'typebox'
 import type { Access } from '../drivers/access/access.ts'
 import type { Backups } from '../drivers/backup/backup.ts'
 import type { BackupRuns } from '../drivers/backup/backup-runs.ts'
@@ -13,9 +14,11 @@ import type { Hypervisor } from '../drivers/hypervisor/hypervisor.ts'
 import type { Images } from '../drivers/images/images.ts'
 import type { Network } from '../drivers/network/network.ts'
 import type { Seeds } from '../drivers/seed/seed.ts'
+import type { SourceHosts } from '../drivers/source-host/source-hosts.ts'
 import type { Storage } from '../drivers/storage/storage.ts'
 import type { Migration, Transfers } from '../drivers/transfer/transfer.ts'
 import type { Workspaces } from '../drivers/workspace/workspaces.ts'
+import type { CommandDeclaration } from '../protocol/commands/declare.ts'
 import type { CommandName, Facts } from '../protocol/wire.ts'
 import type { State } from '../state.ts'
 import type { Metering } from './metering.ts'
@@ -49,6 +52,8 @@ export interface Host {
   /** Moves to and from other nodes. */
   transfers: Transfers
   migration: Migration
+  /** Hypervisors of other panels, from which servers are imported. */
+  sourceHosts: SourceHosts
   backupFiles: BackupFiles
   metering: Metering
   state: State
@@ -76,3 +81,11 @@ export const SILENT_AFTER_MS = 8000
 
 /** The host's figures in a heartbeat. */
 export type Load = { cpuPercent: number; load1: number; memoryFreeMb: number }
+
+/**
+ * The handlers of these commands. One that acts converges on `input`; each throws a `Failure` with a code that its
+ * command declares when the node cannot do it.
+ */
+export type Handlers<D extends Record<string, CommandDeclaration>> = {
+  [N in keyof D]: (input: Static<D[N]['input']>, host: Host) => Promise<Static<D[N]['output']>>
+}

@@ -21,6 +21,7 @@ import { LibvirtMigration } from '../drivers/migration/libvirt.ts'
 import { Bridges } from '../drivers/network/bridge.ts'
 import { Vxlans } from '../drivers/private-network/vxlan.ts'
 import { IsoSeeds } from '../drivers/seed/iso.ts'
+import { SshSourceHosts } from '../drivers/source-host/ssh-source-hosts.ts'
 import { openPools } from '../drivers/storage/pools-file.ts'
 import { Storage } from '../drivers/storage/storage.ts'
 import { NftCounters } from '../drivers/traffic/nftables.ts'
@@ -87,6 +88,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
   return {
     state,
     transfers,
+    sourceHosts: new SshSourceHosts(join(dataDir, 'source-hosts')),
     migration: new LibvirtMigration({ hypervisor, network, portSecurity, state }, transfers),
     access,
     httpNames,

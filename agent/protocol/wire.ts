@@ -13,6 +13,7 @@ import { hypervisorCommands } from './commands/hypervisor.ts'
 import { imageCommands } from './commands/images.ts'
 import { privateNetworkCommands } from './commands/private-network.ts'
 import { seedCommands } from './commands/seed.ts'
+import { sourceHostCommands } from './commands/source-host.ts'
 import { storageCommands } from './commands/storage.ts'
 import { transferCommands } from './commands/transfer.ts'
 import { workspaceCommands } from './commands/workspace.ts'
@@ -110,6 +111,7 @@ export const commands = {
   ...workspaceCommands,
   ...httpNamesCommands,
   ...transferCommands,
+  ...sourceHostCommands,
 }
 
 /** The names of the commands that this program knows: an agent sends them with its facts. */

@@ -3,10 +3,9 @@
 import { say } from '../../controller-link/job-log.ts'
 import type { Machine } from '../../drivers/hypervisor/hypervisor.ts'
 import { Failure } from '../../failure.ts'
-import type { Host } from '../../host/host.ts'
+import type { Handlers, Host } from '../../host/host.ts'
 import type { DrillProof } from '../../protocol/backup.ts'
 import type { hypervisorCommands } from '../../protocol/commands/hypervisor.ts'
-import type { Handlers } from '../handlers.ts'
 
 const ASK_EVERY_MS = 1000
 /** The serial line shows a login before the guest agent is up, which is the better proof. */

@@ -1,10 +1,9 @@
 // Extra volumes: disks of their own, which one vm has at a time. The node keeps which vm that is, so that every later
 // definition of the vm has them.
 import { Failure } from '../../failure.ts'
-import type { Host } from '../../host/host.ts'
+import type { Handlers, Host } from '../../host/host.ts'
 import type { storageCommands } from '../../protocol/commands/storage.ts'
 import { serialOf } from '../../protocol/wire.ts'
-import type { Handlers } from '../handlers.ts'
 import { extraDisk } from '../hypervisor.ts'
 
 export const extraVolumes = {

@@ -1,9 +1,8 @@
 import { isIP } from 'node:net'
 import { say } from '../../controller-link/job-log.ts'
 import { wordsOf } from '../../failure.ts'
-import type { Host } from '../../host/host.ts'
+import type { Handlers, Host } from '../../host/host.ts'
 import type { guestAgentCommands } from '../../protocol/commands/guest-agent.ts'
-import type { Handlers } from '../handlers.ts'
 
 export const guestAddresses = {
   /** The guest is not trusted to have done it: its rules on the node decide what it may use. */

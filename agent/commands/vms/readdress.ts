@@ -2,11 +2,10 @@ import { say } from '../../controller-link/job-log.ts'
 import { type Keeper, keepers, READDRESS } from '../../drivers/guest-agent/readdress/linux-script.ts'
 import { readdressInWindows } from '../../drivers/guest-agent/readdress/windows-script.ts'
 import { Failure, wordsOf } from '../../failure.ts'
-import type { Host } from '../../host/host.ts'
+import type { Handlers, Host } from '../../host/host.ts'
 import type { guestAgentCommands } from '../../protocol/commands/guest-agent.ts'
 import { printable } from '../../protocol/text.ts'
 import type { GuestNetwork } from '../../protocol/values/guests.ts'
-import type { Handlers } from '../handlers.ts'
 
 const SCRIPT_SECONDS = 60
 /** Windows looks for duplicates before an address is in force. */
