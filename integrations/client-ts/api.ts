@@ -1733,6 +1733,12 @@ export type Import = {
     read: number
     total: number | null
   })[]
+  /** To the other panel since the import was begun: all of them read. refused: those that failed. */
+  sent: {
+    requests: number
+    refused: number
+    longestMs: number
+  }
   /** How many servers are in each state. */
   servers: {
     total: number
@@ -1768,7 +1774,7 @@ export type Import = {
       rows: number
       servers: number
     }
-    /** Servers whose addresses are in use here, or twice in the other panel. */
+    /** Servers whose addresses or billing ids are in use here or twice there, or exceed the quota of a reseller. */
     conflicts: number
   }
   /** Between the last reading and the one before. */
@@ -1971,7 +1977,7 @@ export type ImportOwner = {
   isSuspended: boolean
   billingId: string
   /** Why somebody has to decide. */
-  conflict: "none" | "customer" | "reseller" | "staff" | "twice" | "unknown"
+  conflict: "none" | "customer" | "reseller" | "staff" | "twice" | "external_id" | "unknown"
   /** The account here that has the address. */
   account: {
     id: string
@@ -1986,6 +1992,8 @@ export type ImportOwner = {
   createdAccountId: string | null
   /** The address of the account that would be made. */
   newEmail: string | null
+  /** Of that account. */
+  externalId: string | null
   /** Why an earlier choice does not hold any more. */
   lapsed: string | null
 }
@@ -2072,7 +2080,7 @@ export type ImportPlan = {
     coming: number
     /** Of those that come: they wait for a decision. */
     undecided: number
-    /** Of those that come: something else has their addresses. */
+    /** Of those that come: something here or there stands against them. */
     conflicts: number
     leftOut: number
     refused: number
@@ -2109,6 +2117,16 @@ export type ImportPlan = {
     name: string
     network: string | null
     servers: number
+  })[]
+  /** Of resellers for whom servers come, what is limited: used now, and what the import adds. */
+  quotas: ({
+    resellerId: string
+    name: string
+    resource: string
+    used: number
+    more: number
+    limit: number
+    isExceeded: boolean
   })[]
   accounts: {
     toMake: number
@@ -2182,7 +2200,7 @@ export type ImportServer = {
   domain: string | null
   /** waiting: for decisions or the dry run. refused: it stays in any case, see reason. */
   state: "waiting" | "left_out" | "refused" | "ready" | "moving" | "moved" | "failed" | "rolled_back" | "already_moved"
-  /** Why it is refused, left out, or cannot be given its addresses. */
+  /** Why it is refused, left out, or cannot be made here. */
   reason: string | null
   refusal: string | null
   leftOutBy: "server" | "package" | "hypervisor" | "range" | "owner" | null
@@ -2201,6 +2219,8 @@ export type ImportServer = {
   isInRescue: boolean
   power: "running" | "stopped" | "unknown"
   billingId: string
+  /** That it would have here. */
+  billingServiceId: string | null
   addresses: ({
     address: string
     prefixLength: number | null
@@ -2222,6 +2242,8 @@ export type ImportServer = {
     accountId: string | null
     /** The address of the account that is made for it. */
     newEmail: string | null
+    /** Of that account. */
+    externalId: string | null
   }
   /** Everything is decided, and nothing is known against it. */
   isComplete: boolean
@@ -6039,7 +6061,7 @@ export interface Operations {
     query?: { dryRun?: "true" | "false" }
     body: {
       where: {
-        conflict?: "none" | "customer" | "reseller" | "staff" | "twice" | "unknown"
+        conflict?: "none" | "customer" | "reseller" | "staff" | "twice" | "external_id" | "unknown"
         /** Nothing is decided about them. */
         isUndecided?: boolean
         /** Nobody has decided about them. */
@@ -6145,7 +6167,9 @@ export interface Operations {
       /** Servers alone that are left out, or not any more. */
       servers?: ({
         id: string
-        isLeftOut: boolean
+        isLeftOut?: boolean
+        /** False: it comes without its billing id. */
+        hasBillingId?: boolean
       })[]
       billing?: {
         /** Of an owner: becomes the external id of the customer. */
@@ -6212,7 +6236,7 @@ export interface Operations {
         rangeId?: string
         /** They wait for a decision. */
         undecided?: boolean
-        /** Something else has their addresses. */
+        /** Something here or there stands against them. */
         conflict?: boolean
         q?: string
       }
@@ -6239,7 +6263,7 @@ export interface Operations {
   /** The owners of the other panel, and who gets the servers of each */
   'imports.owners': {
     path: { id: string }
-    query?: { conflict?: "none" | "customer" | "reseller" | "staff" | "twice" | "unknown"; choice?: "create" | "merge" | "separate" | "client_area" | "existing" | "one_account" | "leave_out"; undecided?: "true"; proposed?: "true"; lapsed?: "true"; q?: string; cursor?: string; limit?: number }
+    query?: { conflict?: "none" | "customer" | "reseller" | "staff" | "twice" | "external_id" | "unknown"; choice?: "create" | "merge" | "separate" | "client_area" | "existing" | "one_account" | "leave_out"; undecided?: "true"; proposed?: "true"; lapsed?: "true"; q?: string; cursor?: string; limit?: number }
     result: ImportOwnerPage
   }
   /** The packages of the other panel, and which own package each becomes */

@@ -42,6 +42,7 @@ describe('owners', () => {
       packageId: p.pack,
       accountId: null,
       newEmail: 'owner1@source.test',
+      externalId: '1',
     })
   })
 

@@ -3,6 +3,7 @@
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { canonicalAddress } from '../../kernel/mail/address.ts'
+import { count } from '../../kernel/words.ts'
 import { toNumber, toText } from '../../network/ip-pools/ranges.ts'
 import { ownersWithEmail, settle } from '../import-records/choices/queries.ts'
 import {
@@ -66,7 +67,10 @@ export async function applyStaged(reading: Reading): Promise<void> {
       mappingVersion: row.mappingVersion + 1,
     })
     forgetChanges(tx, importId, number)
-    noteIn(tx, importId, app.clock(), 'info', 'The panel was read to its end.')
+    const sent = reading.requests
+      ? ` ${count(reading.requests, 'request was', 'requests were')} sent, all of them read.`
+      : ''
+    noteIn(tx, importId, app.clock(), 'info', `The panel was read to its end.${sent}`)
   })
   await forget(reading)
 }
@@ -232,6 +236,8 @@ function putServer(tx: Tx, row: ImportRecord, one: SourceServer, rangeOf: (addre
     isLeftOut: false,
     undecided: 0,
     addressConflict: null,
+    hasBillingId: true,
+    claimConflict: null,
     workloadId: earlier?.workloadId ?? null,
   }
   const id = before?.id ?? newId('ims')
@@ -362,12 +368,12 @@ async function propose(reading: Reading) {
     at = reading.write((tx, target) => {
       const rows = ownerRows.from(tx, target.id, from, AT_ONCE + 1)
       for (const row of rows.slice(0, AT_ONCE)) {
-        const found = conflictOf(tx, target.id, row)
+        const found = conflictOf({ tx, target }, row)
         const create = offersOfOwner({ tx, target }, row, found).find(({ choice }) => choice === 'create')
         ownerRows.change(tx, row, {
           conflict: found.conflict,
           conflictAccountId: found.account?.id ?? null,
-          ...(create?.isOffered && { choice: 'create', isProposed: true }),
+          ...(found.conflict === 'none' && create?.isOffered && { choice: 'create', isProposed: true }),
         })
       }
       return rows[AT_ONCE]?.sourceId

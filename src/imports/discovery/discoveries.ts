@@ -91,6 +91,8 @@ export class Discoveries {
         const reader = readerFor(app, row, {
           onProgress: (progress) => reading.told(progress),
           signal: reading.signal,
+          onSend: () => reading.sends(),
+          onAnswer: (answer) => reading.answered(answer),
         })
         await readPanel(reading, reader)
       }

@@ -1,9 +1,9 @@
 // One reading of a panel: the import, its number, and how far it is.
 import type { Clock } from '../../kernel/db/clock.ts'
 import { second } from '../../kernel/db/clock.ts'
-import { type Db, type Tx, write } from '../../kernel/db/open.ts'
+import { type Db, type Tx, write, writeUnflushed } from '../../kernel/db/open.ts'
 import { Slices } from '../../kernel/slices.ts'
-import type { ReadProgress } from '../import-records/model.ts'
+import type { ReadProgress, Sent } from '../import-records/model.ts'
 import { changeImport, type ImportRecord, importById } from '../import-records/queries.ts'
 
 /** The import was cancelled, or another reading has begun: this one ends without a word. */
@@ -14,6 +14,8 @@ type App = { clock: Clock }
 export class Reading {
   readonly slices = new Slices()
   progress: ReadProgress = {}
+  /** Of this reading. */
+  requests = 0
   private notedAt = 0
 
   constructor(
@@ -38,6 +40,33 @@ export class Reading {
 
   note({ list, read, total }: { list: string; read: number; total: number | null }) {
     this.progress = { ...this.progress, [list]: { read, total } }
+  }
+
+  /** Counts a request before it is sent, so that the count holds after a crash. Throws `Superseded`: none is sent. */
+  sends() {
+    this.requests++
+    this.count((sent) => ({ ...sent, requests: sent.requests + 1 }))
+  }
+
+  answered({ ms, isRefused }: { ms: number; isRefused: boolean }) {
+    if (ms <= this.longestMs && !isRefused) return
+    this.longestMs = Math.max(this.longestMs, ms)
+    try {
+      this.count((sent) => ({
+        ...sent,
+        refused: sent.refused + (isRefused ? 1 : 0),
+        longestMs: Math.max(sent.longestMs, ms),
+      }))
+    } catch (error) {
+      if (!(error instanceof Superseded)) throw error
+    }
+  }
+  private longestMs = 0
+  private count(more: (sent: Sent) => Sent) {
+    writeUnflushed(this.db, (tx) => {
+      const row = this.mustBeCurrent(tx)
+      changeImport(tx, row.id, { sent: more(row.sent) })
+    })
   }
 
   /** As the panel answers; stored once a second. */

@@ -20,10 +20,11 @@ import {
   ownerConflicts,
   type PackageChanges,
   type ReadProgress,
+  type Sent,
   UNNAMED,
 } from './tables.ts'
 
-export type { BillingIds, ImportRecord, ImportServer, OwnerChoice, OwnerConflict, PackageChanges, ReadProgress }
+export type { BillingIds, ImportRecord, ImportServer, OwnerChoice, OwnerConflict, PackageChanges, ReadProgress, Sent }
 export { importServerStates, importStatuses, ownerChoices, ownerConflicts, UNNAMED }
 
 export const importRecord: Resource<ImportRecord> = {
@@ -95,6 +96,10 @@ export const importResponse = namedSchema('Import', {
     t.Array(t.Object({ list: t.String(), read: t.Integer(), total: nullable(t.Integer()) })),
     'Of the reading.',
   ),
+  sent: described(
+    t.Object({ requests: t.Integer(), refused: t.Integer(), longestMs: t.Integer() }),
+    'To the other panel since the import was begun: all of them read. refused: those that failed.',
+  ),
   servers: described(counts(['total', ...importServerStates]), 'How many servers are in each state.'),
   diskGb: described(t.Number(), 'GiB of the disks of the servers that are to come over, as the other panel counts.'),
   left: described(
@@ -104,7 +109,10 @@ export const importResponse = namedSchema('Import', {
       ranges: decisions,
       hypervisors: decisions,
       owners: decisions,
-      conflicts: described(t.Integer(), 'Servers whose addresses are in use here, or twice in the other panel.'),
+      conflicts: described(
+        t.Integer(),
+        'Servers whose addresses or billing ids are in use here or twice there, or exceed the quota of a reseller.',
+      ),
     }),
     'What servers wait for.',
   ),
@@ -161,6 +169,7 @@ export function showImport({ tx, importPanels }: Showing, row: ImportRecord): St
     accountName: row.accountName,
     phase: row.phase,
     progress: Object.entries(row.progress).flatMap(([list, one]) => (one ? [{ list, ...one }] : [])),
+    sent: row.sent,
     servers: Object.fromEntries([
       ['total', total],
       ...importServerStates.map((state) => [state, states[state] ?? 0]),

@@ -27,6 +27,9 @@ export type Trouble = { code: SourceFailureCode | 'internal'; message: string; a
 /** Per list: how much was read, and how much there is where the panel says so. */
 export type ReadProgress = Partial<Record<string, { read: number; total: number | null }>>
 
+/** The requests to the other panel since the import was begun; `refused`: those that failed. */
+export type Sent = { requests: number; refused: number; longestMs: number }
+
 /** The id of the one row for everything that the other panel does not name, such as servers of unknown owners. */
 export const UNNAMED = 'unknown'
 
@@ -49,6 +52,7 @@ export const imports = sqliteTable('imports', {
   read: integer().notNull().default(0),
   phase: text({ enum: ['reading', 'applying'] }),
   progress: text({ mode: 'json' }).$type<ReadProgress>().notNull().default({}),
+  sent: text({ mode: 'json' }).$type<Sent>().notNull().default({ requests: 0, refused: 0, longestMs: 0 }),
   billing: text({ mode: 'json' }).$type<BillingIds>().notNull(),
   mappingVersion: integer('mapping_version').notNull().default(0),
   /** The version for which owners and addresses were compared with what is here. */
@@ -162,8 +166,11 @@ export const importRanges = sqliteTable(
 )
 export type ImportRange = typeof importRanges.$inferSelect
 
-/** Why somebody has to decide about an owner. `twice`: an owner before it in the list has the same address. */
-export const ownerConflicts = ['none', 'customer', 'reseller', 'staff', 'twice', 'unknown'] as const
+/**
+ * Why somebody has to decide about an owner. `twice`: an owner before it in the list has the same address.
+ * `external_id`: another customer has the external id that the new account would get.
+ */
+export const ownerConflicts = ['none', 'customer', 'reseller', 'staff', 'twice', 'external_id', 'unknown'] as const
 export type OwnerConflict = (typeof ownerConflicts)[number]
 export const ownerChoices = [
   'create',
@@ -247,6 +254,10 @@ export const importServers = sqliteTable('import_servers', {
   /** Decisions that it waits for. */
   undecided: integer().notNull().default(0),
   addressConflict: text('address_conflict'),
+  /** It brings its id in the billing system along. */
+  hasBillingId: integer('has_billing_id', { mode: 'boolean' }).notNull().default(true),
+  /** Another thing here has what it claims besides its addresses, or its reseller has no room for it; in words. */
+  claimConflict: text('claim_conflict'),
   workloadId: text('workload_id'),
 })
 export type ImportServer = typeof importServers.$inferSelect

@@ -112,13 +112,15 @@ const choosers = {
     facts.forgetHypervisors()
   },
   owners({ tx, actor, target }: Choosing, row: PartRow['owners'], given: Given['owners'], at: At) {
-    const found = conflictOf(tx, target.id, row)
+    const reseller = given.resellerId ? choosable(tx, actor, given.resellerId) : undefined
+    // An external id may be taken for one reseller and free for another.
+    const asGiven = { ...row, resellerId: reseller?.id ?? null }
+    const found = conflictOf({ tx, target }, asGiven)
     const { conflict, account } = found
-    if (given.choice !== null) mustBeOffered(offersOfOwner({ tx, target }, row, found), given.choice, nameOf(row))
+    if (given.choice !== null) mustBeOffered(offersOfOwner({ tx, target }, asGiven, found), given.choice, nameOf(row))
     const named = given.accountId === undefined ? undefined : choosable(tx, actor, given.accountId)
     if (given.choice === 'existing' && !named)
       throw invalid({ field: within(at, 'accountId'), message: 'must be a customer or a reseller.' })
-    const reseller = given.resellerId ? choosable(tx, actor, given.resellerId) : undefined
     if (given.resellerId && reseller?.kind !== 'reseller')
       throw invalid({ field: within(at, 'resellerId'), message: 'must be a reseller.' })
     const makes = given.choice === 'create' || given.choice === 'separate' || given.choice === 'one_account'

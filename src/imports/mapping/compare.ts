@@ -1,6 +1,6 @@
 // Compares what is decided with what is here now. Accounts, pools, packages and addresses come and go while an operator
 // decides for a week: a choice that does not hold any more is undone and waits for a person, and a server whose
-// addresses something else has is marked. The dry run and the start call it; the clock does after each change.
+// addresses or billing id something else has is marked, as are those for which a reseller has no quota left. The dry run and the start call it; the clock does after each change.
 import type { Clock } from '../../kernel/db/clock.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { Slices } from '../../kernel/slices.ts'
@@ -26,6 +26,7 @@ import {
 } from '../import-records/inventory/queries.ts'
 import type { ImportRecord } from '../import-records/model.ts'
 import { changeImport, importById, noteIn, noteMapped } from '../import-records/queries.ts'
+import { claimConflicts } from './claims/claims.ts'
 import { Facts } from './facts.ts'
 import { locationFor, offersOfHypervisor } from './hypervisors.ts'
 import { conflictOf, lapsedReason } from './owners.ts'
@@ -35,7 +36,7 @@ import { offersOfRange, poolOf } from './ranges.ts'
 const OWNERS_AT_ONCE = 25
 const SERVERS_AT_ONCE = 500
 
-/** How many choices were undone, and how many servers cannot be given their addresses. */
+/** How many choices were undone, and how many servers something stands against. */
 export type Compared = { lapsed: number; conflicts: number }
 
 /** Undefined: the import has ended, or was read anew meanwhile. Others are served between the slices. */
@@ -62,9 +63,13 @@ export async function compare(db: Db, app: { clock: Clock }, importId: string): 
     at = turn?.next
     if (slices.isOver) await slices.rest()
   }
-  const conflicts = await conflictsIn(db, importId, slices)
-  const before = new Set(serversInConflict(db, importId))
-  const now = [...[...before].filter((id) => !conflicts.has(id)).map((id) => [id, null] as const), ...conflicts]
+  const addresses = await conflictsIn(db, importId, slices)
+  const claims = await claimConflicts(db, importId, slices)
+  const conflicts = new Map<string, { addresses?: string; claims?: string }>()
+  for (const [id, words] of addresses) conflicts.set(id, { addresses: words })
+  for (const [id, words] of claims) conflicts.set(id, { ...conflicts.get(id), claims: words })
+  const before = serversInConflict(db, importId).filter((id) => !conflicts.has(id))
+  const now = [...before.map((id) => [id, undefined] as const), ...conflicts]
   for (let i = 0; i < now.length; i += SERVERS_AT_ONCE) {
     change((tx) => {
       for (const [id, words] of now.slice(i, i + SERVERS_AT_ONCE)) noteConflict(tx, id, words)
@@ -135,7 +140,7 @@ function lapseOwner(
   target: ImportRecord,
   row: ReturnType<typeof ownerRows.from>[number],
 ): boolean {
-  const found = conflictOf(tx, target.id, row)
+  const found = conflictOf({ tx, target }, row)
   const { conflict, account } = found
   const words = lapsedReason({ tx, target }, row, found)
   const conflictAccountId = account?.id ?? null

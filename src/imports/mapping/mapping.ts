@@ -11,7 +11,7 @@ import {
   ownerCondition,
   settle,
 } from '../import-records/choices/queries.ts'
-import { type Part, type PartRow, rowsOf, serverInImport } from '../import-records/inventory/queries.ts'
+import { changeServer, type Part, type PartRow, rowsOf, serverInImport } from '../import-records/inventory/queries.ts'
 import {
   type BillingIds,
   billingFields,
@@ -150,9 +150,14 @@ export const changeMapping = operation({
     owners: rowsField(chosenOwner),
     servers: t.Optional(
       described(
-        t.Array(fields({ id: t.String({ minLength: 1, maxLength: 60 }), isLeftOut: t.Boolean() }), {
-          maxItems: MOST_AT_ONCE,
-        }),
+        t.Array(
+          fields({
+            id: t.String({ minLength: 1, maxLength: 60 }),
+            isLeftOut: t.Optional(t.Boolean()),
+            hasBillingId: t.Optional(described(t.Boolean(), 'False: it comes without its billing id.')),
+          }),
+          { maxItems: MOST_AT_ONCE },
+        ),
         'Servers alone that are left out, or not any more.',
       ),
     ),
@@ -176,11 +181,12 @@ export const changeMapping = operation({
       const given = body[part] as readonly Given[typeof part][] | undefined
       if (given) choose(by, part, given as never)
     }
-    for (const [i, { id, isLeftOut }] of (body.servers ?? []).entries()) {
+    for (const [i, { id, isLeftOut, hasBillingId }] of (body.servers ?? []).entries()) {
       if (!serverInImport(tx, target.id, id))
         throw invalid({ field: `servers/${i}/id`, message: 'is none of this import.' })
-      const ids = leaveOutServers(tx, target.id, { ids: [id] }, isLeftOut)
-      settle(tx, target.id, { serverIds: ids })
+      if (hasBillingId !== undefined) changeServer(tx, id, { hasBillingId })
+      if (isLeftOut !== undefined)
+        settle(tx, target.id, { serverIds: leaveOutServers(tx, target.id, { ids: [id] }, isLeftOut) })
     }
     if (body.billing) {
       const billing = { ...target.billing, ...(body.billing as Partial<BillingIds>) }
@@ -202,7 +208,7 @@ export const getPlan = operation({
     servers: t.Object({
       coming: servers,
       undecided: described(servers, 'Of those that come: they wait for a decision.'),
-      conflicts: described(servers, 'Of those that come: something else has their addresses.'),
+      conflicts: described(servers, 'Of those that come: something here or there stands against them.'),
       leftOut: servers,
       refused: servers,
       alreadyMoved: servers,
@@ -220,6 +226,15 @@ export const getPlan = operation({
     packagesToMake: t.Array(t.Object({ sourceId: t.String(), name: t.String(), servers })),
     poolsToMake: t.Array(
       t.Object({ sourceId: t.String(), name: t.String(), network: t.Union([t.String(), t.Null()]), servers }),
+    ),
+    quotas: described(
+      t.Array(
+        t.Object({
+          ...{ resellerId: t.String(), name: t.String(), resource: t.String() },
+          ...{ used: t.Integer(), more: t.Integer(), limit: t.Integer(), isExceeded: t.Boolean() },
+        }),
+      ),
+      'Of resellers for whom servers come, what is limited: used now, and what the import adds.',
     ),
     accounts: t.Object({
       toMake: t.Integer(),

@@ -11,6 +11,7 @@ import { isCreatedBy, ownersWithEmail } from '../import-records/choices/queries.
 import { type ImportOwner, ownerRows } from '../import-records/inventory/queries.ts'
 import type { ImportRecord, OwnerChoice, OwnerConflict } from '../import-records/model.ts'
 import { tagOf } from '../import-records/panels.ts'
+import { externalIdTaken, freeExternalId, type Taken } from './claims/external-ids.ts'
 import { type Offer, offer, withheld } from './facts.ts'
 
 /** An address with a tag behind a plus: `it+solusvm2@halden.example`; undefined where it would be none. */
@@ -27,15 +28,18 @@ export function addressOfUnknown({ address }: Pick<ImportRecord, 'address'>): st
 /** The account in which a member of staff is a customer. */
 const clientAreaOf = (email: string) => plusTagged(email, 'client')
 
+type Offering = { tx: Db; target: ImportRecord }
 type Conflict = { conflict: OwnerConflict; account: Account | undefined }
 /** Why somebody has to decide about the owner, as things are now. */
-export function conflictOf(tx: Db, importId: string, row: ImportOwner): Conflict {
+export function conflictOf(at: Offering, row: ImportOwner): Conflict {
+  const { tx, target } = at
   if (row.email === null) return { conflict: 'unknown', account: undefined }
-  const [first] = ownersWithEmail(tx, importId, row.email)
+  const [first] = ownersWithEmail(tx, target.id, row.email)
   if (first !== undefined && first !== row.sourceId) return { conflict: 'twice', account: undefined }
   const account = accountByEmail(tx, row.email)
-  if (!account || isCreatedBy(tx, importId, account.id)) return { conflict: 'none', account: undefined }
-  return { conflict: account.kind, account }
+  if (account && !isCreatedBy(tx, target.id, account.id)) return { conflict: account.kind, account }
+  const taken = externalIdTaken(at, row)
+  return taken ? { conflict: 'external_id', account: taken.account } : { conflict: 'none', account: undefined }
 }
 
 /** Why an account of this address cannot be made for the owner; undefined: it can. */
@@ -51,12 +55,14 @@ function takenReason(tx: Db, importId: string, row: ImportOwner, email: string |
 const separateOf = (target: ImportRecord, email: string) => plusTagged(email, tagOf(target.kind))
 
 const leave = offer<OwnerChoice>('leave_out', 'The servers stay on the source.')
-type Offering = { tx: Db; target: ImportRecord }
+/** What an account that is made lacks because another one has it. */
+const without = (taken: Taken | undefined) => (taken ? ` Without an external id: ${taken.words}` : '')
 
 function separateOffer({ tx, target }: Offering, row: ImportOwner): Offer<OwnerChoice> {
   const email = separateOf(target, row.email!)
   const taken = takenReason(tx, target.id, row, email)
-  return taken ? withheld('separate', taken) : offer('separate', `An account of its own: ${email}.`)
+  const own = `An account of its own: ${email}.${without(externalIdTaken({ tx, target }, row))}`
+  return taken ? withheld('separate', taken) : offer('separate', own)
 }
 
 function clientAreaOffer({ tx, target }: Offering, row: ImportOwner): Offer<OwnerChoice> {
@@ -81,6 +87,11 @@ export function offersOfOwner(at: Offering, row: ImportOwner, found: Conflict): 
     reseller: () => [merge(), separateOffer(at, row), leave],
     staff: () => [clientAreaOffer(at, row), separateOffer(at, row), leave],
     twice: () => [withFirst(at, row), leave],
+    external_id: () => [
+      ...(account ? [merge()] : []),
+      offer('create', `A new customer: ${row.email}.${without(externalIdTaken(at, row))}`),
+      leave,
+    ],
     unknown: () => {
       const email = addressOfUnknown(target)
       const taken = takenReason(tx, target.id, row, email)
@@ -117,16 +128,17 @@ function mergeWords({ name, kind, lockedAt, lockReason }: Account): string {
 /** The account for the servers of an owner as it is decided; null: nothing is decided, or they stay. */
 export type OwnerTarget =
   | { kind: 'existing'; accountId: string }
-  | { kind: 'new'; email: string; resellerId: string | null }
+  | { kind: 'new'; email: string; resellerId: string | null; externalId: string | null }
   /** The account of an owner that comes before it. */
   | { kind: 'with'; ownerId: string }
-export function ownerTarget({ tx, target }: Offering, row: ImportOwner): OwnerTarget | null {
+export function ownerTarget(at: Offering, row: ImportOwner): OwnerTarget | null {
+  const { tx, target } = at
   const made = (email: string | undefined): OwnerTarget | null =>
     row.createdAccountId !== null
       ? { kind: 'existing', accountId: row.createdAccountId }
       : email === undefined
         ? null
-        : { kind: 'new', email, resellerId: row.resellerId }
+        : { kind: 'new', email, resellerId: row.resellerId, externalId: freeExternalId(at, row) }
   switch (row.choice) {
     case 'create':
       return made(row.email ?? undefined)
@@ -174,6 +186,9 @@ export function lapsedReason(at: Offering, row: ImportOwner, found: Conflict): s
       ? `There is an account with this address now: that of ${found.account.name}. Choose again.`
       : 'The account that was chosen has another address now. Choose again.'
   if (!one.isOffered) return `${one.words} Choose again.`
+  // Nobody has agreed yet to an account without the id.
+  if (row.choice === 'create' && found.conflict === 'external_id' && row.conflict !== found.conflict)
+    return `${externalIdTaken(at, row)!.words} Choose again.`
   if (row.choice === 'existing') {
     const account = row.accountId === null ? undefined : accountById(at.tx, row.accountId)
     return !account || account.kind === 'staff' ? 'The account that was chosen is gone. Choose again.' : undefined

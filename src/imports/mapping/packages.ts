@@ -67,13 +67,21 @@ export function offersOfPackage(facts: Facts, row: ImportPackage, own?: Package)
       ? withheld('like', 'The other panel does not tell the size. Choose one of your packages, or enter the size.')
       : taken
         ? withheld('like', `There is a package called ${like.name} already. Choose another name.`)
-        : offer('like', likeWords(like)),
+        : offer('like', `${likeWords(like)}${sharedProduct(facts, like)}`),
     offer('leave_out', 'Its servers stay on the source.'),
   ]
 }
 
 const likeWords = ({ name, isOnSale }: PackageChanges) =>
   `A new package “${name}” of exactly this size, ${isOnSale ? 'on sale' : 'not on sale'}.`
+
+/** Billing may sell two packages as one product. That is rarely meant. */
+function sharedProduct({ packages }: Facts, { billingProductId }: PackageChanges): string {
+  const own = billingProductId ? packages.find((one) => one.billingProductId === billingProductId) : undefined
+  return own
+    ? ` Your package ${own.name} has the billing product id ${billingProductId} too: choose it, or change the id.`
+    : ''
+}
 
 const BYTES_PER_TRAFFIC_GB = 10 ** 9
 /** The package that is made like one of the other panel: its exact size, and what the operator changed. */

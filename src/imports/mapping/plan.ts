@@ -25,6 +25,7 @@ import {
   serverTotals,
 } from '../import-records/inventory/queries.ts'
 import type { ImportRecord } from '../import-records/model.ts'
+import { quotasOf } from './claims/quotas.ts'
 import { Facts } from './facts.ts'
 import { nodeOf } from './hypervisors.ts'
 import { type OwnerTarget, ownerTarget } from './owners.ts'
@@ -98,7 +99,7 @@ export function planOf(
           : null,
     owner: ownerIs,
     addresses,
-    isComplete: comes && waitsFor.length === 0 && server.addressConflict === null && ownerIs !== null,
+    isComplete: comes && !waitsFor.length && !server.addressConflict && !server.claimConflict && ownerIs !== null,
     waitsFor: comes ? waitsFor : [],
   }
 }
@@ -175,6 +176,7 @@ export function planOfImport({ tx, target }: { tx: Db; target: ImportRecord }) {
         network: row.network,
         servers: usesKept(row.sourceId).importable,
       })),
+    quotas: quotasOf({ tx, target, facts }).map(({ ownerIds: _, ...one }) => one),
     accounts: {
       toMake: ['create', 'separate', 'client_area', 'one_account'].reduce(
         (sum, one) => sum + (owners.get(one) ?? 0),

@@ -105,7 +105,7 @@ function ownerFits(tx: Tx, target: ImportRecord, where: OwnerWhere) {
     const needsConflict =
       where.conflict !== undefined || where.hasSameName !== undefined || where.isLocked !== undefined
     if (!needsConflict) return true
-    const { conflict, account } = conflictOf(tx, target.id, row)
+    const { conflict, account } = conflictOf({ tx, target }, row)
     if (where.conflict !== undefined && conflict !== where.conflict) return false
     const plain = (text: string | null | undefined) => (text ?? '').trim().toLowerCase()
     const names = account ? [account.name, account.organization].map(plain) : []
@@ -221,7 +221,7 @@ export const leaveOut = operation({
       state: t.Optional(t.Enum([...importServerStates])),
       ...{ hypervisorId: sourceText, packageId: sourceText, ownerId: sourceText, rangeId: sourceText },
       undecided: flag('They wait for a decision.'),
-      conflict: flag('Something else has their addresses.'),
+      conflict: flag('Something here or there stands against them.'),
       q: t.Optional(t.String({ minLength: 1, maxLength: 200 })),
     }),
     isLeftOut: t.Boolean(),

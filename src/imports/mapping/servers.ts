@@ -20,6 +20,7 @@ import {
 import { type ImportPanels, panelLabel } from '../import-records/panels.ts'
 import { importById } from '../import-records/queries.ts'
 import { refusals } from '../import-records/refusals.ts'
+import { serviceIdOf } from './claims/service-ids.ts'
 import { Facts } from './facts.ts'
 import { planOf } from './plan.ts'
 import { locationOf } from './show.ts'
@@ -35,7 +36,7 @@ export const serverResponse = namedSchema('ImportServer', {
     t.Enum([...importServerStates]),
     'waiting: for decisions or the dry run. refused: it stays in any case, see reason.',
   ),
-  reason: described(nullable(t.String()), 'Why it is refused, left out, or cannot be given its addresses.'),
+  reason: described(nullable(t.String()), 'Why it is refused, left out, or cannot be made here.'),
   refusal: nullable(t.String()),
   leftOutBy: nullable(t.Enum(['server', 'package', 'hypervisor', 'range', 'owner'])),
   undecided: described(t.Integer(), 'Decisions that it waits for.'),
@@ -46,6 +47,7 @@ export const serverResponse = namedSchema('ImportServer', {
   ...{ isSuspended: t.Boolean(), isInRescue: t.Boolean() },
   power: t.Enum(['running', 'stopped', 'unknown']),
   billingId: t.String(),
+  billingServiceId: described(nullable(t.String()), 'That it would have here.'),
   addresses: t.Array(
     t.Object({
       address: t.String(),
@@ -64,6 +66,7 @@ export const serverResponse = namedSchema('ImportServer', {
       packageId: nullable(t.String()),
       accountId: described(nullable(t.String()), 'The account that gets it, where there is one already.'),
       newEmail: described(nullable(t.String()), 'The address of the account that is made for it.'),
+      externalId: described(nullable(t.String()), 'Of that account.'),
     }),
     'Null where nothing is decided, or where it is made when the import starts.',
   ),
@@ -73,12 +76,12 @@ export const serverResponse = namedSchema('ImportServer', {
 })
 
 /** Why a server stays, in words; null: it comes, or waits for a decision. */
-export function reasonOf({ state, refusal, leftOutBy, addressConflict }: ImportServer): string | null {
+export function reasonOf({ state, refusal, leftOutBy, addressConflict, claimConflict }: ImportServer) {
   if (state === 'already_moved') return 'Already moved by an earlier import'
   if (state === 'refused') return refusals[refusal as keyof typeof refusals] ?? refusal
   if (state === 'left_out')
     return leftOutBy === 'server' ? 'Left out by you' : `Left out of this import with its ${leftOutBy}`
-  return addressConflict
+  return addressConflict ?? claimConflict
 }
 
 type Showing = { tx: Db; importPanels: ImportPanels }
@@ -104,11 +107,13 @@ export function showServer(
     ...{ vcpus: row.vcpus, memoryMb: row.memoryMb, diskGb: row.diskGb, mac: row.mac },
     os: row.osName ?? `Imported from ${panelLabel(importPanels, target.kind)}`,
     ...{ isSuspended: row.isSuspended, isInRescue: row.isInRescue, power: row.power, billingId: row.billingId },
+    billingServiceId: serviceIdOf(target, row),
     ...{ addresses: plan.addresses, way: plan.way, goesTo: locationOf(facts, plan.locationId), nodeId: plan.nodeId },
     becomes: {
       packageId: plan.package && 'id' in plan.package ? plan.package.id : null,
       accountId: plan.owner?.kind === 'existing' ? plan.owner.accountId : null,
       newEmail: plan.owner?.kind === 'new' ? plan.owner.email : null,
+      externalId: plan.owner?.kind === 'new' ? plan.owner.externalId : null,
     },
     ...{ isComplete: plan.isComplete, waitsFor: plan.waitsFor, workloadId: row.workloadId },
   }
@@ -124,7 +129,7 @@ export const serverQuery = {
   rangeId: sourceText('Only those with an address in this range there.'),
   refusal: text('Only those that are refused for this reason.', 60),
   undecided: yes('Only those that wait for a decision.'),
-  conflict: yes('Only those that cannot be given their addresses.'),
+  conflict: yes('Only those that something here or there stands against.'),
   q: text('Only those with this text in their name, domain or owner, or with this address or id.'),
 }
 /** A filter of the list as it was sent. */

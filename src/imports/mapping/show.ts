@@ -79,6 +79,7 @@ export const responses = {
     resellerId: nullable(t.String()),
     createdAccountId: nullable(t.String()),
     newEmail: described(nullable(t.String()), 'The address of the account that would be made.'),
+    externalId: described(nullable(t.String()), 'Of that account.'),
     lapsed: described(nullable(t.String()), 'Why an earlier choice does not hold any more.'),
   }),
 } as const satisfies Record<Part, unknown>
@@ -132,7 +133,7 @@ const shows: { readonly [P in Part]: (at: Showing, row: PartRow[P], n: ReturnTyp
     }
   },
   owners({ tx, target }, row, n) {
-    const found = conflictOf(tx, target.id, row)
+    const found = conflictOf({ tx, target }, row)
     const account = found.account ?? (row.accountId === null ? undefined : accountById(tx, row.accountId))
     const becomes = ownerTarget({ tx, target }, row)
     return {
@@ -146,6 +147,7 @@ const shows: { readonly [P in Part]: (at: Showing, row: PartRow[P], n: ReturnTyp
       ...{ choice: row.choice, accountId: row.accountId, resellerId: row.resellerId },
       createdAccountId: row.createdAccountId,
       newEmail: becomes?.kind === 'new' ? becomes.email : null,
+      externalId: becomes?.kind === 'new' ? becomes.externalId : null,
       lapsed: row.lapsed,
     }
   },

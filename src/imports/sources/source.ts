@@ -34,6 +34,10 @@ export type SourceOptions = {
   localNetworks?: readonly string[]
   /** Called after each answer of a list. */
   onProgress?: (progress: SourceProgress) => void
+  /** Called before each request is sent; its error ends the reading, and nothing is sent. */
+  onSend?: () => void
+  /** Called after each request, with the time that it took; `isRefused`: it gave nothing that can be read. */
+  onAnswer?: (answer: { ms: number; isRefused: boolean }) => void
   /** Ends the reading: the request in progress is broken off, with the failure `stopped`. */
   signal?: AbortSignal
   /** Resolves names; the system's resolver, unless a test gives another. */

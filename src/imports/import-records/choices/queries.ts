@@ -23,7 +23,8 @@ const parents = `JOIN import_hypervisors h ON h.import_id = s.import_id AND h.so
 const open = "s.state IN ('waiting', 'left_out', 'ready')"
 const settling = (scope: string) => `UPDATE import_servers SET left_out_by = v.leaver, undecided = v.undecided,
     state = iif(v.leaver IS NULL, iif(import_servers.state = 'left_out', 'waiting', import_servers.state), 'left_out'),
-    address_conflict = iif(v.leaver IS NULL, import_servers.address_conflict, NULL)
+    address_conflict = iif(v.leaver IS NULL, import_servers.address_conflict, NULL),
+    claim_conflict = iif(v.leaver IS NULL, import_servers.claim_conflict, NULL)
   FROM (SELECT s.id,
       CASE WHEN s.is_left_out = 1 THEN 'server' WHEN h.choice = 'leave_out' THEN 'hypervisor'
         WHEN p.choice = 'leave_out' THEN 'package'
@@ -69,6 +70,21 @@ export type KeptAddress = {
   choice: 'keep' | 'pool' | 'new' | null
 }
 
+/** Still to come, as things are decided. */
+const comes = "state IN ('waiting', 'ready', 'failed', 'rolled_back')"
+/** The columns of a server that something here stands against. */
+const hasConflict = '(address_conflict IS NOT NULL OR claim_conflict IS NOT NULL)'
+export type Coming = {
+  id: string
+  hostname: string
+  sourceId: string
+  billingId: string
+  hasBillingId: 0 | 1
+  ownerId: string
+  workloadId: string | null
+}
+type SizesOfOwner = { ownerId: string; packageId: string; servers: number; ipv4: number }
+
 type Becomes = { key: string | null; locationId: string | null; servers: number; diskGb: number; memoryMb: number }
 const statements = prepared(({ $client }) => ({
   settleAll: $client.prepare<unknown, [string]>(settling('')),
@@ -98,11 +114,32 @@ const statements = prepared(({ $client }) => ({
       .replace("AND s.state IN ('waiting', 'ready', 'failed', 'rolled_back')", '')
       .replace(' LIMIT ?3', ''),
   ),
-  conflict: $client.prepare<unknown, [string | null, string]>(
-    'UPDATE import_servers SET address_conflict = ?1 WHERE id = ?2 AND address_conflict IS NOT ?1',
+  conflict: $client.prepare<unknown, [string | null, string | null, string]>(
+    `UPDATE import_servers SET address_conflict = ?1, claim_conflict = ?2
+     WHERE id = ?3 AND (address_conflict IS NOT ?1 OR claim_conflict IS NOT ?2)`,
   ),
   conflicting: $client.prepare<{ id: string }, [string]>(
-    'SELECT id FROM import_servers WHERE import_id = ? AND address_conflict IS NOT NULL',
+    `SELECT id FROM import_servers WHERE import_id = ? AND ${hasConflict}`,
+  ),
+  coming: $client.prepare<Coming, [string, string, number]>(
+    `SELECT id, hostname, source_id AS sourceId, billing_id AS billingId, has_billing_id AS hasBillingId,
+       owner_id AS ownerId, workload_id AS workloadId FROM import_servers
+     WHERE import_id = ? AND id > ? AND ${comes} ORDER BY id LIMIT ?`,
+  ),
+  // Owners whose servers count in a quota have an account, a reseller, or another owner's account.
+  sizes: $client.prepare<SizesOfOwner, [string]>(
+    `SELECT o.source_id AS ownerId, s.package_id AS packageId, count(*) AS servers, sum((SELECT count(*)
+       FROM import_addresses a WHERE a.server_id = s.id AND a.version = 4)) AS ipv4
+     FROM import_owners o JOIN import_servers s ON s.import_id = o.import_id AND s.owner_id = o.source_id
+     WHERE o.import_id = ? AND (o.account_id IS NOT NULL OR o.reseller_id IS NOT NULL OR o.choice = 'merge')
+       AND s.${comes} GROUP BY 1, 2`,
+  ),
+  ofOwners: $client.prepare<{ id: string }, [string, string]>(
+    `SELECT id FROM import_servers
+     WHERE import_id = ? AND owner_id IN (SELECT value FROM json_each(?)) AND ${comes}`,
+  ),
+  withBilling: $client.prepare<{ sourceId: string }, [string, string]>(
+    `SELECT source_id AS sourceId FROM import_owners WHERE import_id = ? AND billing_id = ? ORDER BY source_id LIMIT 2`,
   ),
   withEmail: $client.prepare<{ sourceId: string }, [string, string]>(
     `SELECT source_id AS sourceId FROM import_owners WHERE import_id = ? AND email = ? ORDER BY source_id LIMIT 2`,
@@ -175,13 +212,29 @@ export const keptAddresses = (tx: Db, importId: string, after: string, limit: nu
 /** Those of one server. */
 export const keptOf = (tx: Db, importId: string, serverId: string): KeptAddress[] =>
   statements(tx).keptOf.all(importId, serverId)
-/** Why the server could not be given its addresses here; null: nothing is known against it. */
-export const noteConflict = (tx: Tx, serverId: string, words: string | null) =>
-  void statements(tx).conflict.run(words, serverId)
+/** Why the server could not be made here, because of its addresses or of what it claims besides. */
+export const noteConflict = (tx: Tx, serverId: string, words: { addresses?: string; claims?: string } | undefined) =>
+  void statements(tx).conflict.run(words?.addresses ?? null, words?.claims ?? null, serverId)
 export const serversInConflict = (tx: Db, importId: string): string[] =>
   statements(tx)
     .conflicting.all(importId)
     .map(({ id }) => id)
+
+/** Servers that come over, behind this id, in the order of their ids. */
+export const comingAfter = (tx: Db, importId: string, after: string, limit: number): Coming[] =>
+  statements(tx).coming.all(importId, after, limit)
+/** Per owner who may count in a quota and package: how many servers come, and their IPv4 addresses together. */
+export const sizesOfOwners = (tx: Db, importId: string): SizesOfOwner[] => statements(tx).sizes.all(importId)
+/** The servers of these owners that come over. */
+export const serversOfOwners = (tx: Db, importId: string, ownerIds: readonly string[]): string[] =>
+  statements(tx)
+    .ofOwners.all(importId, JSON.stringify(ownerIds))
+    .map(({ id }) => id)
+/** The owners of an import with this id in the billing system, at most two. */
+export const ownersWithBillingId = (tx: Db, importId: string, billingId: string): string[] =>
+  statements(tx)
+    .withBilling.all(importId, billingId)
+    .map(({ sourceId }) => sourceId)
 
 /** The owners of an import with this address, at most two. */
 export const ownersWithEmail = (tx: Db, importId: string, email: string): string[] =>

@@ -163,7 +163,7 @@ const statements = prepared(({ $client }) => ({
   ),
   totals: $client.prepare<{ servers: number; diskGb: number; undecided: number; conflicts: number }, [string]>(
     `SELECT count(*) AS servers, total(s.disk_gb) AS diskGb, coalesce(sum(s.undecided > 0), 0) AS undecided,
-       coalesce(sum(s.address_conflict IS NOT NULL), 0) AS conflicts
+       coalesce(sum(s.address_conflict IS NOT NULL OR s.claim_conflict IS NOT NULL), 0) AS conflicts
      FROM import_servers s WHERE s.import_id = ? AND ${unseen} AND s.state <> 'left_out'`,
   ),
   byHypervisor: $client.prepare<Count, [string, string]>(counted('hypervisor_id')),
@@ -294,7 +294,7 @@ export function serverCondition(importId: string, filter: ServerFilter): SQL {
     ownerId === undefined ? undefined : eq(s.ownerId, ownerId),
     refusal === undefined ? undefined : eq(s.refusal, refusal),
     undecided ? sql`${s.undecided} > 0 AND ${s.state} IN ('waiting', 'ready')` : undefined,
-    conflict ? sql`${s.addressConflict} IS NOT NULL` : undefined,
+    conflict ? sql`(${s.addressConflict} IS NOT NULL OR ${s.claimConflict} IS NOT NULL)` : undefined,
     rangeId === undefined
       ? undefined
       : sql`${s.id} IN (SELECT server_id FROM import_addresses

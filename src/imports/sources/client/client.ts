@@ -34,7 +34,7 @@ export function panelClient<Reads extends AllowedReads>(
   options: SourceOptions,
   send: Send = options.send ?? overNetwork(panel.address, trust, options),
 ): PanelClient<Reads> {
-  const { signal, retryPausesMs = PAUSES_MS } = options
+  const { signal, retryPausesMs = PAUSES_MS, onSend, onAnswer } = options
   const once = async (name: keyof Reads & string, given: Parameters<typeof allowed>[2]): Promise<JsonObject> => {
     if (signal?.aborted) throw new SourceFailure('stopped')
     const { path, query } = allowed(panel.reads, name, given)
@@ -42,11 +42,17 @@ export function panelClient<Reads extends AllowedReads>(
     for (const [parameter, value] of Object.entries(secrets ?? {})) query.set(parameter, value)
     const url = new URL(path, panel.address.url)
     url.search = query.toString()
-    return checkedAnswer(
-      await send(url, { Accept: 'application/json', ...headers }),
-      panel.reads[name]!,
-      panel.refusals,
-    )
+    onSend?.()
+    const began = performance.now()
+    let isRefused = true
+    try {
+      const raw = await send(url, { Accept: 'application/json', ...headers })
+      const answer = checkedAnswer(raw, panel.reads[name]!, panel.refusals)
+      isRefused = false
+      return answer
+    } finally {
+      onAnswer?.({ ms: Math.round(performance.now() - began), isRefused })
+    }
   }
   return {
     async read(name, given) {
