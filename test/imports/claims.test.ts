@@ -1,5 +1,5 @@
-// What an import claims here besides addresses: external ids of customers, ids of servers in the billing system, and
-// the quotas of resellers.
+// An import claims more than addresses here: external ids of customers, ids of servers in the billing system, and
+// quotas of resellers.
 import { describe, expect, test } from 'bun:test'
 import { owner, pack, server } from './panel-in-memory.ts'
 import { begin, discovered, imported, map, offered, open, refused, row, servers, settled } from './world.ts'
@@ -31,7 +31,7 @@ describe('an external id that another customer has', () => {
     expect((await servers(q))[0].becomes).toMatchObject({ accountId: account, newEmail: null, externalId: null })
     await map(p, q.id, { owners: [{ sourceId: '1', choice: 'create' }] })
     expect((await servers(q))[0].becomes).toMatchObject({ newEmail: 'owner1@source.test', externalId: null })
-    // What the operator has agreed to is not asked again.
+    // The operator has agreed, and is not asked again.
     expect((await compared(q)).left.owners.rows).toBe(0)
   })
 

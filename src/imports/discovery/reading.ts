@@ -5,6 +5,7 @@ import { type Db, type Tx, write, writeUnflushed } from '../../kernel/db/open.ts
 import { Slices } from '../../kernel/slices.ts'
 import type { ReadProgress, Sent } from '../import-records/model.ts'
 import { changeImport, type ImportRecord, importById } from '../import-records/queries.ts'
+import type { SourceOutcome } from '../sources/source.ts'
 
 /** The import was cancelled, or another reading has begun: this one ends without a word. */
 export class Superseded extends Error {}
@@ -48,14 +49,15 @@ export class Reading {
     this.count((sent) => ({ ...sent, requests: sent.requests + 1 }))
   }
 
-  answered({ ms, isRefused }: { ms: number; isRefused: boolean }) {
-    if (ms <= this.longestMs && !isRefused) return
-    this.longestMs = Math.max(this.longestMs, ms)
+  answered({ ms, outcome }: { ms: number; outcome: SourceOutcome }) {
+    if (outcome === 'read' && ms <= this.longestMs) return
+    if (outcome === 'unsent') this.requests--
+    if (outcome !== 'unsent') this.longestMs = Math.max(this.longestMs, ms)
     try {
       this.count((sent) => ({
-        ...sent,
-        refused: sent.refused + (isRefused ? 1 : 0),
-        longestMs: Math.max(sent.longestMs, ms),
+        requests: sent.requests - (outcome === 'unsent' ? 1 : 0),
+        refused: sent.refused + (outcome === 'refused' ? 1 : 0),
+        longestMs: outcome === 'unsent' ? sent.longestMs : Math.max(sent.longestMs, ms),
       }))
     } catch (error) {
       if (!(error instanceof Superseded)) throw error

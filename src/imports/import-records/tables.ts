@@ -256,7 +256,7 @@ export const importServers = sqliteTable('import_servers', {
   addressConflict: text('address_conflict'),
   /** It brings its id in the billing system along. */
   hasBillingId: integer('has_billing_id', { mode: 'boolean' }).notNull().default(true),
-  /** Another thing here has what it claims besides its addresses, or its reseller has no room for it; in words. */
+  /** Another thing here has what it claims besides its addresses, or the quota of its reseller is full; in words. */
   claimConflict: text('claim_conflict'),
   workloadId: text('workload_id'),
 })

@@ -1,6 +1,7 @@
 // Compares what is decided with what is here now. Accounts, pools, packages and addresses come and go while an operator
 // decides for a week: a choice that does not hold any more is undone and waits for a person, and a server whose
-// addresses or billing id something else has is marked, as are those for which a reseller has no quota left. The dry run and the start call it; the clock does after each change.
+// addresses or billing id something else has is marked, as are those for which a reseller has no quota left. The dry
+// run and the start call it; the clock does after each change.
 import type { Clock } from '../../kernel/db/clock.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { Slices } from '../../kernel/slices.ts'

@@ -55,7 +55,7 @@ function takenReason(tx: Db, importId: string, row: ImportOwner, email: string |
 const separateOf = (target: ImportRecord, email: string) => plusTagged(email, tagOf(target.kind))
 
 const leave = offer<OwnerChoice>('leave_out', 'The servers stay on the source.')
-/** What an account that is made lacks because another one has it. */
+/** Says that an account that is made lacks its external id, and the reason. */
 const without = (taken: Taken | undefined) => (taken ? ` Without an external id: ${taken.words}` : '')
 
 function separateOffer({ tx, target }: Offering, row: ImportOwner): Offer<OwnerChoice> {
@@ -186,7 +186,7 @@ export function lapsedReason(at: Offering, row: ImportOwner, found: Conflict): s
       ? `There is an account with this address now: that of ${found.account.name}. Choose again.`
       : 'The account that was chosen has another address now. Choose again.'
   if (!one.isOffered) return `${one.words} Choose again.`
-  // Nobody has agreed yet to an account without the id.
+  // An account without the id has to be agreed to.
   if (row.choice === 'create' && found.conflict === 'external_id' && row.conflict !== found.conflict)
     return `${externalIdTaken(at, row)!.words} Choose again.`
   if (row.choice === 'existing') {

@@ -73,6 +73,16 @@ export class SourceFailure extends Error {
 /** May the same request be sent again? */
 export const isTransient = ({ code }: SourceFailure): boolean => 'isTransient' in sourceFailures[code]
 
+const unsent: ReadonlySet<SourceFailureCode> = new Set([
+  'address_not_allowed',
+  'host_unknown',
+  'certificate_unknown',
+  'certificate_changed',
+  'tls_failed',
+])
+/** Did it fail before anything of the request was sent? */
+export const isBeforeSending = ({ code }: SourceFailure): boolean => unsent.has(code)
+
 /** Is the error one of those that a reading may end with? */
 export const isSourceFailure = (error: unknown): error is SourceFailure => error instanceof SourceFailure
 

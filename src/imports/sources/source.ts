@@ -29,6 +29,9 @@ export type SourceList = (typeof sourceLists)[number]
 /** `total` is null where the panel does not say how many there are. */
 export type SourceProgress = { list: SourceList; read: number; total: number | null }
 
+/** `refused`: it gave nothing that can be read. `unsent`: no connection came about to which anything was sent. */
+export type SourceOutcome = 'read' | 'refused' | 'unsent'
+
 export type SourceOptions = {
   /** Addresses that the settings of this installation allow beside private and public ones, as CIDRs. */
   localNetworks?: readonly string[]
@@ -36,8 +39,8 @@ export type SourceOptions = {
   onProgress?: (progress: SourceProgress) => void
   /** Called before each request is sent; its error ends the reading, and nothing is sent. */
   onSend?: () => void
-  /** Called after each request, with the time that it took; `isRefused`: it gave nothing that can be read. */
-  onAnswer?: (answer: { ms: number; isRefused: boolean }) => void
+  /** Called after each request, with the time that it took. */
+  onAnswer?: (answer: { ms: number; outcome: SourceOutcome }) => void
   /** Ends the reading: the request in progress is broken off, with the failure `stopped`. */
   signal?: AbortSignal
   /** Resolves names; the system's resolver, unless a test gives another. */

@@ -18,7 +18,7 @@ function wanted({ target: { billing } }: Pick<At, 'target'>, { sourceId, billing
   return ids[billing.externalId] || null
 }
 
-/** Who has the external id of the owner already; undefined: it is free, or none is wanted. */
+/** The account or owner that has the external id already; undefined: it is free, or none is wanted. */
 export function externalIdTaken(at: At, row: ImportOwner): Taken | undefined {
   const { tx, target } = at
   const id = wanted(at, row)

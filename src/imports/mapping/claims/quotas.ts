@@ -1,4 +1,4 @@
-// What the import adds to the quotas of resellers: their own servers, and those of their customers, old and new.
+// The import adds to the quotas of resellers: their own servers, and those of their customers, old and new.
 import { packageById } from '../../../catalog/packages/queries.ts'
 import { accountById } from '../../../identity/account-records/queries.ts'
 import { withTerms } from '../../../identity/resellers/model.ts'
@@ -17,7 +17,7 @@ export type QuotaUse = {
   name: string
   resource: QuotaResource
   used: number
-  /** What the import adds. */
+  /** Added by the import. */
   more: number
   limit: number
   isExceeded: boolean
@@ -45,7 +45,7 @@ function sizeOf({ tx, target }: At, packageId: string) {
   return row?.choice === 'like' ? packageLike(row, target.billing) : undefined
 }
 
-/** Every limited quota that the import adds to. Servers for which something is not decided yet count as far as known. */
+/** Every limited quota that the import adds to. A server without a package yet counts with its addresses alone. */
 export function quotasOf(at: At): QuotaUse[] {
   const { tx, target } = at
   const resellers = new Map<string, { more: Partial<Amounts>; owners: Set<string>; made: Set<string> }>()

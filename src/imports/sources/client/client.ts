@@ -1,9 +1,9 @@
 // The client of one panel. It can only read: each request is one of the panel's list of allowed reads, sent as GET.
 // Credentials are added at the last moment and leave with the request; no failure and no record has them.
 import { second } from '../../../kernel/db/clock.ts'
-import { isTransient, SourceFailure } from '../failure.ts'
+import { isBeforeSending, isTransient, SourceFailure } from '../failure.ts'
 import type { Send } from '../send.ts'
-import type { SourceOptions, SourceTrust } from '../source.ts'
+import type { SourceOptions, SourceOutcome, SourceTrust } from '../source.ts'
 import type { JsonObject } from '../values/scalars.ts'
 import type { PanelAddress } from './address.ts'
 import { type AllowedReads, allowed, type Given } from './allowed-reads.ts'
@@ -44,14 +44,17 @@ export function panelClient<Reads extends AllowedReads>(
     url.search = query.toString()
     onSend?.()
     const began = performance.now()
-    let isRefused = true
+    let outcome: SourceOutcome = 'refused'
     try {
       const raw = await send(url, { Accept: 'application/json', ...headers })
       const answer = checkedAnswer(raw, panel.reads[name]!, panel.refusals)
-      isRefused = false
+      outcome = 'read'
       return answer
+    } catch (error) {
+      if (error instanceof SourceFailure && isBeforeSending(error)) outcome = 'unsent'
+      throw error
     } finally {
-      onAnswer?.({ ms: Math.round(performance.now() - began), isRefused })
+      onAnswer?.({ ms: Math.round(performance.now() - began), outcome })
     }
   }
   return {
