@@ -30,6 +30,9 @@ export const files = {
   'metrics.js': { text: bundle('metrics.js') },
   /** Loaded on the pages of moves. */
   'moves.css': { text: styles('moves.css') },
+  /** Loaded on the pages of imports, and where their choices are made. */
+  'imports.mjs': { text: bundle('imports/choices.js') },
+  'imports.css': { text: styles('imports/imports.css') },
   /** Of the page of a console; the last two are loaded for the screen and for the serial line. */
   'console.css': { text: styles('console/console.css') },
   'xterm.css': xtermCss,

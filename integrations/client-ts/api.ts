@@ -2029,6 +2029,8 @@ export type ImportPackage = {
   portMbps: number | null
   trafficGb: number | null
   billingId: string
+  /** GiB of disk that an own package needs for its servers. */
+  leastDiskGb: number
   choice: "own" | "like" | "leave_out" | null
   /** The own one that was chosen. */
   package: {
@@ -6066,6 +6068,7 @@ export interface Operations {
         isUndecided?: boolean
         /** Nobody has decided about them. */
         isProposed?: boolean
+        sourceIds?: (string)[]
         /** The account here has the same name or company. */
         hasSameName?: boolean
         /** The account here is locked. */
@@ -6220,7 +6223,7 @@ export interface Operations {
   /** The hypervisors of the other panel, and where the servers of each go */
   'imports.hypervisors': {
     path: { id: string }
-    query?: { cursor?: string; limit?: number }
+    query?: { undecided?: "true"; proposed?: "true"; q?: string; cursor?: string; limit?: number }
     result: ImportHypervisorPage
   }
   /** Leave out single servers, or take them in again; those that a filter selects */
@@ -6269,7 +6272,7 @@ export interface Operations {
   /** The packages of the other panel, and which own package each becomes */
   'imports.packages': {
     path: { id: string }
-    query?: { cursor?: string; limit?: number }
+    query?: { undecided?: "true"; proposed?: "true"; q?: string; cursor?: string; limit?: number }
     result: ImportPackagePage
   }
   /** The panels that can be imported from, with the credentials that each asks for */
@@ -6284,7 +6287,7 @@ export interface Operations {
   /** The ranges of addresses of the other panel, and what happens to each */
   'imports.ranges': {
     path: { id: string }
-    query?: { cursor?: string; limit?: number }
+    query?: { undecided?: "true"; proposed?: "true"; q?: string; cursor?: string; limit?: number }
     result: ImportRangePage
   }
   /** One server of an import: what it becomes, or why it stays */

@@ -90,6 +90,19 @@ import { rolesPage } from '../../views/identity/staff/role-list.tsx'
 import { joinPage } from '../../views/identity/team/join.tsx'
 import { teamPage } from '../../views/identity/team/list.tsx'
 import { tokensPage } from '../../views/identity/tokens/list.tsx'
+import { changesPage } from '../../views/imports/imports/changes.tsx'
+import { importsPage } from '../../views/imports/imports/list.tsx'
+import { importLogPage } from '../../views/imports/imports/log.tsx'
+import { newImportPage } from '../../views/imports/imports/new.tsx'
+import { importPage } from '../../views/imports/imports/show.tsx'
+import { importBillingPage } from '../../views/imports/mapping/billing.tsx'
+import { importFilePage } from '../../views/imports/mapping/file.tsx'
+import { importLocationsPage } from '../../views/imports/mapping/locations.tsx'
+import { importOwnersPage } from '../../views/imports/mapping/owners.tsx'
+import { importPackagesPage } from '../../views/imports/mapping/packages.tsx'
+import { importRangesPage } from '../../views/imports/mapping/ranges.tsx'
+import { importServersPage } from '../../views/imports/mapping/servers.tsx'
+import { importServerPage } from '../../views/imports/mapping/show-server.tsx'
 import { firewallsPage } from '../../views/network/firewalls/list.tsx'
 import { floatingIpsPages } from '../../views/network/floating-ips/list.tsx'
 import { poolsPage } from '../../views/network/ip-pools/list.tsx'
@@ -346,9 +359,21 @@ export const features: readonly Feature[] = [
   weakeningFeature,
   { ...staffFeature, pages: [staffPage, rolesPage, rolePage] },
   importRecordsFeature,
-  importsFeature,
-  discoveryFeature,
-  mappingFeature,
+  { ...importsFeature, pages: [importsPage, newImportPage, importPage, importLogPage] },
+  { ...discoveryFeature, pages: [changesPage] },
+  {
+    ...mappingFeature,
+    pages: [
+      importPackagesPage,
+      importRangesPage,
+      importLocationsPage,
+      importOwnersPage,
+      importBillingPage,
+      importFilePage,
+      importServersPage,
+      importServerPage,
+    ],
+  },
   controllerBackupsFeature,
   replicaFeature,
 ]

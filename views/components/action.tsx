@@ -34,7 +34,10 @@ const handlers = {
   makePasskey: 'security.js',
   showApp: 'security.js',
   showCodes: 'security.js',
+  showApplied: 'imports.mjs',
   showDifferences: 'reconciliation.js',
+  showPreview: 'imports.mjs',
+  showUpload: 'imports.mjs',
 } as const satisfies Record<string, AssetName>
 
 /** The operation's path under the API, with its parameters filled in. */
@@ -51,10 +54,16 @@ type CallFormProps = Calling & {
   op: Operation
   params?: Params
   class?: string
+  /** For fields that stand outside of it. */
+  id?: string
   /** Its choices go into the page's address, and the page is drawn again with them. */
   redraws?: boolean
   /** Sent when the page has loaded. */
   atOnce?: boolean
+  /** Sent as soon as something in it is chosen; of choices made while one is sent, the last counts. */
+  whenChosen?: boolean
+  /** Every check is made, and nothing is done: the response tells what would happen. */
+  rehearses?: boolean
   children?: ComponentChildren
 }
 
@@ -65,8 +74,11 @@ export function CallForm({ op, params = {}, body = {}, children, ...how }: CallF
   const { asset } = usePageContext()
   const { secret, hands } = how
   // The renderer looks at every attribute, also at one that is undefined: lists have hundreds of these forms.
-  const attributes: Record<string, string> = { [`hx-${op.method.toLowerCase()}`]: pathOf(op, params) }
+  const path = pathOf(op, params) + (how.rehearses ? '?dryRun=true' : '')
+  const attributes: Record<string, string> = { [`hx-${op.method.toLowerCase()}`]: path }
+  if (how.whenChosen) attributes['hx-trigger'] = 'change, submit'
   if (how.class) attributes['class'] = how.class
+  if (how.id) attributes['id'] = how.id
   if (how.done) attributes['data-done'] = how.done
   if (how.leadsTo) attributes['data-then'] = how.leadsTo
   if (how.leavesBy) attributes['data-leaves'] = how.leavesBy
@@ -84,7 +96,14 @@ export function CallForm({ op, params = {}, body = {}, children, ...how }: CallF
     attributes['data-at'] = hands.at
   }
   return (
-    <form method="post" novalidate hx-swap="none" hx-sync="drop" data-call={op.id} {...attributes}>
+    <form
+      method="post"
+      novalidate
+      hx-swap="none"
+      hx-sync={how.whenChosen ? 'queue last' : 'drop'}
+      data-call={op.id}
+      {...attributes}
+    >
       {Object.entries(body).map(([field, value]) => (
         <input type="hidden" name={field} value={JSON.stringify(value)} data-as="json" />
       ))}

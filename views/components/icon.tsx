@@ -49,6 +49,7 @@ export type IconName =
   | 'paste'
   | 'maximize'
   | 'download'
+  | 'upload'
   | 'ellipsis'
   | 'unplug'
   | 'trash'

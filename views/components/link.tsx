@@ -10,7 +10,7 @@ type LinkProps = (To | { href: string }) & {
   children: ComponentChildren
   /** Read instead of the words, where they alone do not say what is meant. */
   'aria-label'?: string
-  'aria-current'?: 'page' | undefined
+  'aria-current'?: 'page' | 'step' | undefined
 }
 
 /** The address of a page with its parameters filled in. */

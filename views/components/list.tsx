@@ -154,7 +154,9 @@ export type Filter = Named &
 
 /** Does the page's address narrow the list? */
 export const isFiltered = (query: Readonly<Record<string, string>>): boolean =>
-  Object.entries(query).some(([name, value]) => !['cursor', 'limit', 'sort', 'delivery'].includes(name) && value)
+  Object.entries(query).some(
+    ([name, value]) => !['cursor', 'limit', 'sort', 'delivery', 'like', 'give', 'customer'].includes(name) && value,
+  )
 
 type FiltersProps = {
   of: readonly (Filter | false | undefined)[]

@@ -13,7 +13,7 @@ import { hasInput, signedIn, signInAgain } from './session.js'
 const wordsIn = (/** @type {string} */ text) => text.split(/[\s,]+/).filter(Boolean)
 const isCall = (/** @type {any} */ ctx) => ctx.sourceElement.matches('form[data-call]')
 
-/** A form's fields as the body; `a.b` is nested. Fields that are off are left out. */
+/** A form's fields as the body; `a.b` is nested, `a.0.b` in a list of one. Fields that are off are left out. */
 function bodyOf(/** @type {HTMLFormElement} */ form) {
   /** @type {Record<string, any>} */
   const body = {}
@@ -21,7 +21,7 @@ function bodyOf(/** @type {HTMLFormElement} */ form) {
     const path = name.split('.')
     const last = /** @type {string} */ (path.pop())
     let at = body
-    for (const part of path) at = at[part] ??= {}
+    for (const [i, part] of path.entries()) at = at[part] ??= path[i + 1] === '0' ? [] : {}
     at[last] = value
   }
   for (const list of $$('[data-list]', form))

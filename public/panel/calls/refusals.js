@@ -24,7 +24,11 @@ export function clearErrors(/** @type {HTMLElement} */ form) {
 }
 
 export function refused(/** @type {HTMLFormElement} */ form, /** @type {Failure} */ { message, details }) {
-  if (form.matches('.call')) return toast(message, { bad: true })
+  if (form.matches('.call')) {
+    // A choice that was refused is not made.
+    form.reset()
+    return toast(message, { bad: true })
+  }
   clearErrors(form)
   const items = (details?.fields ?? []).map(({ field, message }) => {
     const input =

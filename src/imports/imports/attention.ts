@@ -17,8 +17,8 @@ export const askingImports: Source = ({ tx, actor }) => {
         what: `The certificate of ${row.address} has changed.`,
         effect: `The import ${titleOf(row)} stopped reading until somebody compares the new fingerprint.`,
         since: isoOrNull(row.trouble?.at ?? null),
-        action: null,
-        href: null,
+        action: 'Compare',
+        href: `/admin/imports/${row.id}`,
       }),
     )
 }

@@ -8,7 +8,7 @@ import type { Source, SourceCredentials, SourceTrust } from '../sources/source.t
 
 export const credentialsField = described(
   secret(
-    t.Record(t.String({ pattern: '^[a-zA-Z][a-zA-Z0-9_]{0,39}$' }), t.String({ maxLength: 8_192 }), {
+    t.Record(t.String({ pattern: '^[a-zA-Z][a-zA-Z0-9_]{0,39}$' }), t.String({ minLength: 1, maxLength: 8_192 }), {
       maxProperties: 8,
       additionalProperties: false,
     }),

@@ -39,6 +39,27 @@ export const importsFeature = feature({
     cancelImport,
     importLog,
   ],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Infrastructure',
+      position: 247,
+      name: 'imports',
+      title: 'Imports',
+      href: '/admin/imports',
+      icon: 'import',
+      sees: listImports,
+    },
+  ],
+  actions: [
+    {
+      kinds: ['staff'],
+      position: 45,
+      title: 'Import from another panel',
+      page: '/admin/imports/new',
+      does: createImport,
+    },
+  ],
   attention: [askingImports],
   async fixture({ admin }) {
     const body = { kind: 'demo', address: 'https://demo-12.example:443', credentials: { token: 'fixture' } }

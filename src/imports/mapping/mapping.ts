@@ -9,6 +9,7 @@ import {
   leftToDecide,
   type OwnerFilter,
   ownerCondition,
+  rowCondition,
   settle,
 } from '../import-records/choices/queries.ts'
 import { changeServer, type Part, type PartRow, rowsOf, serverInImport } from '../import-records/inventory/queries.ts'
@@ -45,31 +46,50 @@ function pageOf<P extends Part>(call: ReadContext<ImportRecord>, part: P, where?
   return { ...found, data: showRows({ tx, target, facts: new Facts(tx, target) }, part, found.data) }
 }
 
+const yes = (description: string) => oneOf(['true'], description)
+const rowQuery = {
+  undecided: yes('Only those about which nothing is decided.'),
+  proposed: yes('Only those about which nobody has decided yet and a choice is proposed.'),
+  q: text('Only those with this text in their name, or with this id.'),
+}
+const pageOfRows = <P extends 'packages' | 'ranges' | 'hypervisors'>(call: ReadContext<ImportRecord>, part: P) =>
+  pageOf(
+    call,
+    part,
+    rowCondition(part, {
+      undecided: call.query['undecided'] === 'true',
+      proposed: call.query['proposed'] === 'true',
+      q: call.query['q'],
+    }),
+  )
+
 export const listMappedPackages = operation({
   ...base,
   id: 'imports.packages',
   path: '/admin/migrations/{id}/mapping/packages',
   summary: 'The packages of the other panel, and which own package each becomes',
+  query: rowQuery,
   response: page(responses.packages),
-  run: (call) => pageOf(call, 'packages'),
+  run: (call) => pageOfRows(call, 'packages'),
 })
 export const listMappedRanges = operation({
   ...base,
   id: 'imports.ranges',
   path: '/admin/migrations/{id}/mapping/ranges',
   summary: 'The ranges of addresses of the other panel, and what happens to each',
+  query: rowQuery,
   response: page(responses.ranges),
-  run: (call) => pageOf(call, 'ranges'),
+  run: (call) => pageOfRows(call, 'ranges'),
 })
 export const listMappedHypervisors = operation({
   ...base,
   id: 'imports.hypervisors',
   path: '/admin/migrations/{id}/mapping/hypervisors',
   summary: 'The hypervisors of the other panel, and where the servers of each go',
+  query: rowQuery,
   response: page(responses.hypervisors),
-  run: (call) => pageOf(call, 'hypervisors'),
+  run: (call) => pageOfRows(call, 'hypervisors'),
 })
-const yes = (description: string) => oneOf(['true'], description)
 export const ownerQuery = {
   conflict: oneOf(ownerConflicts, 'Only those with this conflict.'),
   choice: oneOf(ownerChoices, 'Only those for whom this is chosen.'),

@@ -43,9 +43,13 @@ export function difference(row: Size, own: Pick<Package, 'vcpus' | 'memoryMb' | 
   return words.length ? list(words) : 'same size'
 }
 
+/** The disk of its largest server: no package with a smaller one can take its place. */
+export const leastDisk = (facts: Facts, row: ImportPackage): number =>
+  Math.ceil(largestOf(facts.tx, facts.target.id, row.sourceId).diskGb ?? row.diskGb ?? 0)
+
 /** Why servers of the package cannot become this one; undefined: they can. A disk never becomes smaller. */
 export function lacksDisk(facts: Facts, row: ImportPackage, own: Pick<Package, 'name' | 'diskGb'>): string | undefined {
-  const needed = Math.ceil(largestOf(facts.tx, facts.target.id, row.sourceId).diskGb ?? row.diskGb ?? 0)
+  const needed = leastDisk(facts, row)
   return own.diskGb < needed
     ? `${own.name} has ${exactGb(own.diskGb)} of disk, and a server of this package has ${exactGb(needed)}. No disk ` +
         'becomes smaller.'

@@ -93,9 +93,11 @@ type OwnerWhere = {
   hasSameName?: boolean
   isLocked?: boolean
   hasNoServers?: boolean
+  sourceIds?: readonly string[]
 }
 function ownerFits(tx: Tx, target: ImportRecord, where: OwnerWhere) {
   return (row: ImportOwner): boolean => {
+    if (where.sourceIds !== undefined && !where.sourceIds.includes(row.sourceId)) return false
     if (where.isUndecided !== undefined && (row.choice === null) !== where.isUndecided) return false
     if (where.isProposed !== undefined && row.isProposed !== where.isProposed) return false
     if (where.hasNoServers !== undefined) {
@@ -124,7 +126,7 @@ export const applyToOwners = operation({
   body: fields({
     where: fields({
       conflict: t.Optional(t.Enum([...ownerConflicts])),
-      ...byDecision,
+      ...simpleWhere,
       hasSameName: flag('The account here has the same name or company.'),
       isLocked: flag('The account here is locked.'),
       hasNoServers: flag('None of their servers can come.'),

@@ -8,7 +8,7 @@ import { type ImportRecord, ownerChoices, ownerConflicts } from '../import-recor
 import type { Facts } from './facts.ts'
 import { nodeOf, offersOfHypervisor } from './hypervisors.ts'
 import { conflictOf, offersOfOwner, ownerTarget } from './owners.ts'
-import { difference, offersOfPackage, packageLike, sizeOf } from './packages.ts'
+import { difference, leastDisk, offersOfPackage, packageLike, sizeOf } from './packages.ts'
 import { offersOfRange } from './ranges.ts'
 
 const offers = described(
@@ -31,6 +31,7 @@ export const responses = {
     ...{ vcpus: nullableNumber, memoryMb: nullableNumber, diskGb: nullableNumber, portMbps: nullableNumber },
     trafficGb: nullableNumber,
     billingId: t.String(),
+    leastDiskGb: described(t.Integer(), 'GiB of disk that an own package needs for its servers.'),
     choice: nullable(t.Enum(['own', 'like', 'leave_out'])),
     package: described(nullable(t.Object({ id: t.String(), name: t.String() })), 'The own one that was chosen.'),
     difference: described(nullable(t.String()), 'Between the own package and the one there, in words.'),
@@ -106,6 +107,7 @@ const shows: { readonly [P in Part]: (at: Showing, row: PartRow[P], n: ReturnTyp
       ...{ virtualization: row.virtualization, vcpus, memoryMb, diskGb: row.diskGb, portMbps: row.portMbps },
       trafficGb: row.trafficBytes === null ? null : Math.round(row.trafficBytes / 1e9),
       billingId: row.billingId,
+      leastDiskGb: leastDisk(facts, row),
       choice: row.choice,
       package: own ? { id: own.id, name: own.name } : null,
       difference: own ? difference(row, own) : null,

@@ -95,6 +95,13 @@ async function people(): Promise<Person[]> {
   await live.admin('packages.update', { id: order.packageId, volumeGb: 50 })
   await live.admin('volumes.create', { id: server, name: 'data', sizeGb: 1 })
   await eventually(async () => (await live.admin('servers.get', { id: server })).job === null)
+  const demo = { kind: 'demo', address: 'https://demo-12.example:443', credentials: { token: 'any' } }
+  const { id: imported } = await live.admin('imports.create', demo)
+  await live.admin('imports.discover', { id: imported })
+  await live.until('an import that was read', async () => {
+    const { status } = await live.admin('imports.get', { id: imported })
+    return status === 'mapping'
+  })
   const disk = await live.admin('backup-targets.add-local', { name: 'Disk', address: '/srv/backups' })
   await live.admin('backup-targets.make-default', { id: disk.id })
   const backupOf = async (id: string): Promise<string> => {
@@ -125,6 +132,8 @@ async function people(): Promise<Person[]> {
         drains: recorded((p) => addDrain(p, node, server)),
         'rolling-maintenance': recorded((p) => addRolling(p, node, addDrain(p, node, server), 'cancelled')),
         'node-groups': location,
+        imports: imported,
+        'import-servers': (await live.admin('imports.servers', { id: imported })).data[0].id,
         enroll: (await live.admin('nodes.enroll', { locationId: location })).id,
       },
     },

@@ -302,6 +302,19 @@ export function ownerCondition({ conflict, choice, undecided, proposed, lapsed, 
   return all.length ? sql.join(all, sql` AND `) : undefined
 }
 
+export type RowFilter = Pick<OwnerFilter, 'undecided' | 'proposed' | 'q'>
+const filtered = { packages: importPackages, ranges: importRanges, hypervisors: importHypervisors } as const
+/** The condition of a filter over the rows of another part; undefined: all. */
+export function rowCondition(of: keyof typeof filtered, { undecided, proposed, q }: RowFilter): SQL | undefined {
+  const { choice, isProposed, name, sourceId } = filtered[of]
+  const all = [
+    undecided ? sql`${choice} IS NULL` : undefined,
+    proposed ? sql`${isProposed} = 1` : undefined,
+    q === undefined ? undefined : sql`(${name} LIKE ${part(q)} ESCAPE '\\' OR ${sourceId} = ${q})`,
+  ].filter((one) => one !== undefined)
+  return all.length ? sql.join(all, sql` AND `) : undefined
+}
+
 /**
  * Deletes everything that was read for an import that ends without a server moved, its personal data with it. So many
  * servers at a time; answers whether some are left.
