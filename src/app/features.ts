@@ -47,6 +47,7 @@ import { changeOwnerPage } from '../../views/compute/servers/settings/new-owner.
 import { serverSettingsPages } from '../../views/compute/servers/settings/page.tsx'
 import { serverPages } from '../../views/compute/servers/show.tsx'
 import { serverSnapshotsPages } from '../../views/compute/snapshots/page.tsx'
+import { elsewherePage } from '../../views/compute/transfers/elsewhere.tsx'
 import { transfersPage } from '../../views/compute/transfers/list.tsx'
 import { moveServerPage } from '../../views/compute/transfers/move.tsx'
 import { transferPage } from '../../views/compute/transfers/show.tsx'
@@ -310,7 +311,7 @@ export const features: readonly Feature[] = [
   balanceFeature,
   cpuBaselineFeature,
   { ...placementGroupsFeature, pages: [...placementGroupsPages, ...placementGroupPages] },
-  { ...transfersFeature, pages: [transfersPage, transferPage, moveServerPage] },
+  { ...transfersFeature, pages: [transfersPage, transferPage, moveServerPage, elsewherePage] },
   { ...drainsFeature, pages: [drainPlanPage, drainPage, rollingListPage, chooseNodesPage, rollingPage] },
   { ...volumesFeature, pages: [...volumesPages, ...serverVolumesPages, ...volumeUsagePages] },
   { ...isosFeature, pages: isosPages },

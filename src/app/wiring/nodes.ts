@@ -113,6 +113,7 @@ export function nodesOf({ hub, runner, reports, misconduct }: NodeSide): AppCont
     heartbeat: reports.heartbeat,
     misconduct: (nodeId) => misconduct.of(nodeId),
     strays: () => reports.elsewhere.all(),
+    disksOn: (nodeId) => reports.disksOn(nodeId),
     disconnect(nodeId) {
       const close = hub.closerOf(nodeId)
       setTimeout(() => {

@@ -3,6 +3,7 @@ import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { cancelTransfer } from './cancel.ts'
 import { changeLimit } from './change-limit.ts'
+import { adoptedData, adopting, adoptServer, getElsewhere } from './elsewhere/adopt.ts'
 import { atOnce, mostMbps } from './estimate.ts'
 import { clearing } from './job/clearing.ts'
 import { beginDue } from './job/due.ts'
@@ -29,6 +30,7 @@ const events = {
   'transfer.started': event('staff only', 'A move between nodes starts', startedData),
   'transfer.finished': event('staff only', 'A move between nodes finishes', finishedData),
   'transfer.failed': event('staff only', 'A move between nodes fails', failedData),
+  'server.adopted': event('staff only', 'The record of a server follows it after a restore', adoptedData),
 }
 
 const errors = {
@@ -37,6 +39,21 @@ const errors = {
     status: 409,
     when: 'The transfer has ended.',
     remedy: 'Read its state: nothing of it is left to change or to cancel.',
+  },
+  not_elsewhere: {
+    status: 409,
+    when: 'No other node than the recorded one says that it runs the server.',
+    remedy: 'Nothing has to be done.',
+  },
+  runs_twice: {
+    status: 409,
+    when: 'More than one node runs the server, or one that does not answer may run it.',
+    remedy: 'Shut it down where it is not to run, as the message says.',
+  },
+  not_adoptable: {
+    status: 409,
+    when: 'The node has the server otherwise than its record, which cannot follow it; the message says what differs.',
+    remedy: 'Do what the message says.',
   },
   not_movable: {
     status: 409,
@@ -106,11 +123,13 @@ export const transfersFeature = feature({
   takeCopied: ({ liveCopies }, jobId, copied) => liveCopies.take(jobId, copied),
   tables: [transfers],
   settings: [atOnce, mostMbps, heldDays, mostADay],
-  jobs: [moving, clearing],
+  jobs: [moving, clearing, adopting],
   bringsBack: comesBack,
   operations: [
     moveServer,
     moveOptions,
+    getElsewhere,
+    adoptServer,
     relocateServer,
     relocationOptions,
     listTransfers,

@@ -101,6 +101,7 @@ export function noteNotBack(db: Db, hub: Pick<Hub, 'connected' | 'isReconnecting
 
 export class Reports {
   private beats = new Map<string, Beat>()
+  private disks = new Map<string, Inventory['volumes']>()
   /** The power of each workload as its home told it and it is stored: an unchanged heartbeat costs no query. */
   private power = new Map<string, { nodeId: string; power: Power }>()
   /** When `seen_at` of each node was last stored. */
@@ -134,6 +135,9 @@ export class Reports {
   readonly elsewhere: Elsewhere
   /** Counts up when `lastSeen` of a node is another, or what it does not answer. */
   contactVersion = 0
+
+  /** As the last inventory of the node names them. */
+  disksOn = (nodeId: string): Inventory['volumes'] | undefined => this.disks.get(nodeId)
 
   heartbeat = (nodeId: string): Beat | undefined => this.beats.get(nodeId)
 
@@ -301,6 +305,7 @@ export class Reports {
         this.contactVersion++
       })
     if (pools) changes.push(() => this.pools.set(nodeId, pools))
+    if (inventory) changes.push(() => this.disks.set(nodeId, inventory.volumes))
     if (skewMs !== undefined)
       changes.push(() => void (isSkewed(skewMs) ? this.skewed.add(nodeId) : this.skewed.delete(nodeId)))
     const foreign = new Set<string>()

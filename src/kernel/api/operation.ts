@@ -3,7 +3,7 @@
 import { type Static, type TSchema, Type as t } from 'typebox'
 import type { MonotonicClock } from '../../../agent/protocol/monotonic-clock.ts'
 import { LINE_PATTERN } from '../../../agent/protocol/text.ts'
-import type { Heartbeat, ToAgent } from '../../../agent/protocol/wire.ts'
+import type { Heartbeat, ToAgent, Volume } from '../../../agent/protocol/wire.ts'
 import type { RefusedLines } from '../audit/refused-lines.ts'
 import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
@@ -47,6 +47,8 @@ export interface AppContext extends Services {
     misconduct(nodeId: string): Misconduct[]
     /** The workloads that run on another node than their home, by the records of a restored database. */
     strays(): readonly { workloadId: string; nodeId: string }[]
+    /** The disks of Berth's on it, by its last inventory; undefined: it has sent none since this controller started. */
+    disksOn(nodeId: string): readonly Volume[] | undefined
     /** Closes its socket once the transaction at hand is through. */
     disconnect(nodeId: string): void
     /** Asks it by a command that looks, for an answer now; see `NodeReads`. Only for `prepare`. */

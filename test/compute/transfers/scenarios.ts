@@ -4,6 +4,7 @@ import { expect } from 'bun:test'
 import type { Scenario } from '../../support/crash-matrix/scenario.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import type { World } from '../../support/world/panel.ts'
+import { looked, restoredBefore } from './elsewhere/restored.ts'
 import { openTwo } from './two-locations.ts'
 import { move, nodeNamed, open, order, where } from './world.ts'
 
@@ -193,7 +194,25 @@ const readdressing: Scenario = {
   sampled: true,
 }
 
+const adopting: Scenario = {
+  name: 'a server is where it runs after a restore',
+  kind: 'adopt',
+  open,
+  measure: where,
+  async before(p) {
+    const id = await order(p)
+    await restoredBefore(p, () => move(p, id))
+    return id
+  },
+  async start(p, id) {
+    await looked(p)
+    return p.admin('POST', `/admin/servers/${id}/actions/adopt`, { nodeId: nodeNamed(p, 'fra-02') })
+  },
+  succeeds: { ...at('fra-02', running), transfers: [], events: [] },
+}
+
 export const scenarios: readonly Scenario[] = [
   ...moves.map((scenario) => ({ ...scenario, open, measure: where })),
   { ...readdressing, open: openTwo, measure: withAddresses },
+  adopting,
 ]

@@ -1,6 +1,7 @@
 // The pages of moves in Chromium: each on a desk and on a phone, in the light and in the dark.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
+import { restoredBefore } from '../../compute/transfers/elsewhere/restored.ts'
 import { move, nodeNamed, open as openPanel, order } from '../../compute/transfers/world.ts'
 import { launch, look, open, screens } from '../../support/browser.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
@@ -194,5 +195,30 @@ test('an owner reads what a move to another location changes, types the name, an
       await context.close()
       await owner.stop(true)
     }
+  }
+})
+
+test('a server that runs elsewhere after a restore: staff say that it is there, from Needs attention on', async () => {
+  using restored = await openPanel()
+  const id = await order(restored)
+  await restoredBefore(restored, () => move(restored, id))
+  const who = restored.staff()
+  const path = `/admin/servers/${id}/elsewhere`
+  for (const screen of screens) await mustLookRight({ p: restored, browser, who }, screen, { name: 'elsewhere', path })
+  const staff = pagesFor(restored, who)
+  const { page, context, complaints } = await open(browser, screens[0]!, staff.url.origin)
+  page.setDefaultTimeout(10_000)
+  try {
+    await page.goto('/admin')
+    await page.getByRole('link', { name: 'Decide where it is' }).click()
+    await page.getByRole('button', { name: 'It is on fra-02' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Is web01 on fra-02?' })
+    const found = await look(page, 'elsewhere-asked')
+    await dialog.getByRole('button', { name: 'It is there' }).click()
+    await page.getByText('No other node says that it runs it.').waitFor()
+    expect([found, complaints]).toEqual([[], []])
+  } finally {
+    await context.close()
+    await staff.stop(true)
   }
 })

@@ -476,14 +476,18 @@ export async function panel(options: Options = {}) {
     },
     /** Waits until what nodes have reported is stored: what comes at once is stored a moment later. */
     reported: () => eventually(() => !controller.reports.isBehind),
-    /** The power of the controller goes out; a new one starts over the same database, and the nodes come back. */
-    async crash({ nodesComeBack = true } = {}) {
+    /**
+     * The power of the controller goes out; a new one starts over the same database, or over what `meanwhile` puts in
+     * its place, and the nodes come back.
+     */
+    async crash({ nodesComeBack = true, meanwhile = () => {} }: { nodesComeBack?: boolean; meanwhile?(): void } = {}) {
       controller.runner.stop()
       // The nodes' going is not recorded.
       controller.beginStop()
       for (const agent of agents.values()) agent.disconnect()
       controller.reports.stop()
       controller.db.$client.close()
+      meanwhile()
       controller = await build()
       if (nodesComeBack) for (const agent of agents.values()) agent.connect()
       controller.runner.start()

@@ -88,9 +88,9 @@ export const strayWorkloads: Source = ({ tx, actor, nodes }) =>
             what: `${workload.hostname} runs on ${there}, and the restored records say that it is on ${home}.`,
             effect:
               'It may have moved after the state that was restored: then its only disk is there. It is not started ' +
-              `while ${there} runs it. Restore a later state; without one, see docs/standby.md.`,
+              `while ${there} runs it. Say that it is there, or restore a later state.`,
             since: null,
-            action: 'Show differences',
-            href: `/admin/nodes/${nodeId}#differences`,
+            action: 'Decide where it is',
+            href: `/admin/servers/${workloadId}/elsewhere`,
           }
         })

@@ -42,9 +42,12 @@ export class Elsewhere {
     return undefined
   }
 
+  /** More than one node may run a workload. */
   all(): Stray[] {
     return [...this.nodes].flatMap(([nodeId, found]) =>
-      [...found].filter((id) => this.nodeOf(id) === nodeId).map((workloadId) => ({ workloadId, nodeId })),
+      isGoneNode(this.db, nodeId)
+        ? []
+        : [...found].filter((id) => this.isDoubtful(id, nodeId)).map((workloadId) => ({ workloadId, nodeId })),
     )
   }
 
