@@ -1,5 +1,5 @@
 import { progress } from '../controller-link/job-log.ts'
-import { openTransfer } from '../drivers/transfer/opening.ts'
+import { brought, openTransfer } from '../drivers/transfer/opening.ts'
 import type { Copying, ServedVolume } from '../drivers/transfer/transfer.ts'
 import { Failure, wordsOf } from '../failure.ts'
 import type { Handlers, Host } from '../host/host.ts'
@@ -16,11 +16,13 @@ export const transfer = {
 
   async 'transfer.receive'(input, host) {
     const known = host.state.transfer(input.transfer)?.receive?.disks ?? []
-    for (const { volume } of input.disks)
+    const made = brought(input)
+    for (const disk of input.disks) if (disk.shared !== undefined) await mustBeShared(host, disk, disk.shared)
+    for (const { volume } of made)
       if (!known.some((disk) => Bun.deepEquals(disk.volume, volume))) await mustBeFree(host, volume)
     // Before the first disk: those that a crash leaves half way are the transfer's own.
     host.state.keepArriving(input)
-    for (const disk of input.disks) await makeDisk(host, disk)
+    for (const disk of made) await makeDisk(host, disk)
     return openTransfer(host, input)
   },
 
@@ -129,16 +131,17 @@ export const transfer = {
     return { power, reason: reason.slice(0, 200), owns: state.transfer(transfer)?.owns ?? null }
   },
 
-  async 'transfer.end'({ transfer, discard }, host) {
+  async 'transfer.end'({ transfer, discard, shares = [] }, host) {
     const { migration, state, transfers } = host
     await migration.forget(transfer)
     await transfers.end(transfer)
     const known = state.transfer(transfer)
     if (discard && known?.receive && !known.owns)
-      for (const { volume } of known.receive.disks) {
+      for (const { volume, shared } of known.receive.disks) {
         await host.hypervisor.forgetFirmware(volume)
-        await (await host.storage.answering(volume.pool)).remove(volume)
+        if (shared === undefined) await (await host.storage.answering(volume.pool)).remove(volume)
       }
+    for (const volume of shares) await host.hypervisor.forgetFirmware(volume)
     state.forgetTransfer(transfer)
     return {}
   },
@@ -148,6 +151,21 @@ async function mustBeFree({ storage }: Host, volume: Volume) {
   const pool = await storage.answering(volume.pool)
   if ((await pool.sizeBytes(volume)) !== undefined)
     throw new Failure('volume_differs', `${(await pool.disk(volume)).path} is there already, and is left as it is`)
+}
+
+/** The pool may be another one by now than the node has told. */
+async function mustBeShared({ storage }: Host, { volume, sizeBytes }: ArrivingDisk, shared: string) {
+  const pool = await storage.answering(volume.pool)
+  const { path } = await pool.disk(volume)
+  const here = await pool.storage?.()
+  if (here !== shared)
+    throw new Failure(
+      'volume_differs',
+      `${path} was to be in ${shared}, and the pool here is ${here ?? 'none of other nodes'}`,
+    )
+  const foundBytes = await pool.sizeBytes(volume)
+  if (foundBytes !== sizeBytes)
+    throw new Failure('volume_differs', `${path} has ${foundBytes ?? 'no'} bytes in ${shared}, not ${sizeBytes}`)
 }
 
 /** Of exactly this size: a copy and a migration refuse another one. */

@@ -21,7 +21,7 @@ import { FakeNetwork } from '../drivers/network/fake.ts'
 import { FakePrivateNetworks } from '../drivers/private-network/fake.ts'
 import { FakeSeeds } from '../drivers/seed/fake.ts'
 import { FakeSourceHosts } from '../drivers/source-host/fake.ts'
-import { FakePool } from '../drivers/storage/fake.ts'
+import { FakePool, SHARED_SCHEMA } from '../drivers/storage/fake.ts'
 import { type Pool, Storage } from '../drivers/storage/storage.ts'
 import { FakeCounters } from '../drivers/traffic/fake.ts'
 import { FakeTransfers } from '../drivers/transfer/fake.ts'
@@ -39,7 +39,8 @@ import { PortSecurity } from './port-security.ts'
 import { PrivateNetworking } from './private-networking.ts'
 import { Routing } from './routing.ts'
 
-type FakePoolSettings = Pick<PoolCapacity, 'name' | 'totalBytes'> & Partial<PoolCapacity>
+/** `file`: the database of the pool, which other fake hosts reach too; it has the name in `storage` there. */
+type FakePoolSettings = Pick<PoolCapacity, 'name' | 'totalBytes'> & Partial<PoolCapacity> & { file?: string }
 
 /** The settings that `fake.json` can override. */
 export type FakeSettings = {
@@ -126,11 +127,22 @@ export function openFakeHost(
   const network = new FakeNetwork([settings.bridge])
   const consoles = new FakeConsoles(join(dataDir, 'c'), fakeHypervisor.power)
   const guestAgent = new FakeGuestAgent(db, fakeHypervisor)
+  const poolOf = ({ file, ...pool }: FakePoolSettings) => {
+    const { name, totalBytes, storage: place = name } = pool
+    if (file === undefined) return new FakePool(db, name, totalBytes, pool)
+    const shared = openDatabase(file, SHARED_SCHEMA)
+    fakeHypervisor.sharedPools.push(shared)
+    const made = new FakePool(shared, name, totalBytes, pool, { storage: place, host: join(dataDir, 'fake.db') })
+    const { onStart } = fakeHypervisor
+    fakeHypervisor.onStart = async (workload) => {
+      await onStart(workload)
+      await made.noteOpening(workload)
+    }
+    return made
+  }
   const storage = new Storage(
     [{ name: 'local', totalBytes: settings.poolBytes }, ...settings.pools].map((pool) =>
-      hanging<Pool>(new FakePool(db, pool.name, pool.totalBytes, pool), poolMethods, () =>
-        whileHanging(dataDir, 'pool', pool.name),
-      ),
+      hanging<Pool>(poolOf(pool), poolMethods, () => whileHanging(dataDir, 'pool', pool.name)),
     ),
     settings.silentAfterMs,
   )
@@ -194,6 +206,7 @@ export function openFakeHost(
       metering.close()
       sourceHosts.close()
       db.close()
+      for (const shared of fakeHypervisor.sharedPools) shared.close()
       state.close()
     },
   } satisfies FakeHost
@@ -211,7 +224,7 @@ const hypervisorMethods = [
 ] satisfies (keyof Hypervisor)[]
 const poolMethods = [
   ...(['disk', 'sizeBytes', 'create', 'receive', 'grow', 'remove', 'fork', 'merge', 'rebase', 'removeLayer'] as const),
-  ...(['usedBytes', 'list', 'capacity'] as const),
+  ...(['usedBytes', 'list', 'capacity', 'storage', 'openedBy'] as const),
 ] satisfies (keyof Pool)[]
 
 function settingsIn(dataDir: string): Partial<FakeSettings> {

@@ -6,12 +6,14 @@ import type { Host } from './host.ts'
 /**
  * Loads the rules, starts the vm and limits it. Used by `vm.start` and after a boot of the host. Throws `pool_silent`
  * where a disk is in a pool that hangs: the hypervisor would hang with it. Throws `not_owned` for a vm that a transfer
- * has given, or not given yet, to this node: two nodes never run it.
+ * has given, or not given yet, to this node, and `disk_in_use` while another host has a disk of it open: two nodes
+ * never run it.
  */
 export async function startVm(host: Host, workload: string) {
   if (host.state.isElsewhere(workload))
     throw new Failure('not_owned', `${workload} is another node's by a transfer, so it is not started here`)
   for (const pool of host.state.poolsOf(workload)) await host.storage.answering(pool)
+  await mustBeClosedElsewhere(host, workload)
   await host.portSecurity.ensureFor(workload)
   await host.backupRuns.whileStarting(workload, () => host.hypervisor.start(workload))
   const port = host.state.port(workload)
@@ -21,6 +23,31 @@ export async function startVm(host: Host, workload: string) {
     if (cpuPercent !== null) await limitOrWarn(() => host.hypervisor.limitCpu(workload, cpuPercent))
   }
   await announceFloating(host, workload, host.state.floating(workload))
+}
+
+const LOOK_AGAIN_MS = 2000
+
+/**
+ * Ceph lets two hosts write one image in turn, so it keeps nobody from starting a vm twice. A host that has died counts
+ * for a while as having its images open, and that is waited for.
+ */
+async function mustBeClosedElsewhere({ hypervisor, state, storage }: Host, workload: string) {
+  const pools = state.poolsOf(workload).map(storage.pool)
+  const shared = pools.filter((pool) => pool.openedBy)
+  if (!shared.length || (await hypervisor.power(workload)) === 'running') return
+  const disks = [workload, ...state.attachedTo(workload).map((volume) => volume.workload)]
+  const opened = async () =>
+    (await Promise.all(shared.flatMap((pool) => disks.map((disk) => pool.openedBy!(disk))))).flat()
+  const until = performance.now() + Math.max(...shared.map(({ forgetsMs = 0 }) => forgetsMs))
+  let others = await opened()
+  if (others.length) say('info', `Its disk is open on ${others[0]}; the start waits until it is closed there`)
+  for (; others.length && performance.now() < until; others = await opened()) await Bun.sleep(LOOK_AGAIN_MS)
+  if (others.length)
+    throw new Failure(
+      'disk_in_use',
+      `${[...new Set(others)].join(', ')} has a disk of ${workload} open, so it is not started here. Switch that ` +
+        'host off, or let the cluster refuse it: ceph osd blocklist add ADDRESS',
+    )
 }
 
 /** Limits the port, the processor time and the disks of a running vm. Throws `tool_failed` where the kernel cannot. */

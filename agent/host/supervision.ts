@@ -32,7 +32,12 @@ const WINDOW_MS = 10 * minute
 /** A guest that shuts down while its host does is meant to come back, and the agent does not see it off this long. */
 const SETTLED_MS = 2 * minute
 /** A start that failed by one of these says nothing about the workload, so it counts as no crash. */
-const silences: ReadonlySet<string> = new Set(['pool_silent', 'hypervisor_silent', 'container_engine_silent'])
+const silences: ReadonlySet<string> = new Set([
+  'pool_silent',
+  'hypervisor_silent',
+  'container_engine_silent',
+  'disk_in_use',
+])
 const CRASHES_KEPT_MS = 24 * 60 * minute
 
 /** A workload that is off, and how its kind is looked at and started. */

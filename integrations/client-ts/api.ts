@@ -2699,6 +2699,10 @@ export type MoveOption = {
   mode: "live" | "near_live" | "cold" | "reassigned" | null
   /** What speaks against moving it there with its memory; null: nothing. */
   notLive: string | null
+  /** To be copied there at most. */
+  bytes: number | null
+  /** What is not copied because both nodes reach its storage, in words; null: all of its disks are copied. */
+  sharedStorage: string | null
   expectedSeconds: number | null
   expectedDowntimeMs: number | null
 }
@@ -2721,6 +2725,8 @@ export type MoveOptions = {
   notLive: string | null
   /** To be copied at most: holes of its disks are not. */
   bytes: number
+  /** What is not copied because both nodes reach its storage, in words; null: all of its disks are copied. */
+  sharedStorage: string | null
   expectedSeconds: number
   /** How long its system is off for it; 0 where it is off already. */
   expectedDowntimeMs: number
@@ -2756,6 +2762,8 @@ export type MoveStarted = {
   notLive: string | null
   /** To be copied at most. */
   bytes: number
+  /** What is not copied because both nodes reach its storage, in words; null: all of its disks are copied. */
+  sharedStorage: string | null
   expectedSeconds: number
   expectedDowntimeMs: number
   changes: (string)[]
@@ -4195,6 +4203,7 @@ export type StoragePool = {
   metadataTotalBytes?: number
   metadataFreeBytes?: number
   warnings?: (OneLineOfText0To300)[]
+  storage?: OneLineOfText0To200
   silentSince?: string
 }
 

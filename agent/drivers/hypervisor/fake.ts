@@ -39,6 +39,10 @@ const attached = ({ disk: { path }, serial }: ExtraDisk): Attached => ({ path, s
 
 export class FakeHypervisor implements Hypervisor {
   private disks: FakeLayers
+  /** The databases of pools that other hosts reach too, whose disks are not in its own. */
+  readonly sharedPools: Database[] = []
+  /** Called before a vm runs. */
+  onStart: (workload: string) => Promise<void> = async () => {}
 
   constructor(
     private db: Database,
@@ -94,6 +98,7 @@ export class FakeHypervisor implements Hypervisor {
     if (!row) throw new Failure('no_vm', `${workload} is not defined on this node`)
     if (row.power === 'running') return
     this.mustHaveFiles(row)
+    await this.onStart(workload)
     this.db.run(
       `update vms set power = 'running', inUse = disk, startedAt = ?1, cpuPercent = null,
        diskLimits = definition ->> '$.speed.disk' where workload = ?2`,
@@ -260,7 +265,13 @@ export class FakeHypervisor implements Hypervisor {
   }
 
   private isThere = (path: string) =>
-    this.disks.find(path) ?? this.db.query('select 1 from volumes where path = ?').get(path)
+    this.disks.find(path) !== undefined ||
+    this.db.query('select 1 from volumes where path = ?').get(path) !== null ||
+    this.sharedPools.some(
+      (db) =>
+        db.query('select path from volumes where path = ?1 union select path from layers where path = ?1').get(path) !==
+        null,
+    )
   private row = (workload: string) =>
     this.db.query<Row, [string]>('select * from vms where workload = ?').get(workload) ?? undefined
   private rows = () => this.db.query<Row, []>('select * from vms order by workload').all()

@@ -56,6 +56,10 @@ export interface BlockDriver {
   capacity(): Promise<Omit<PoolCapacity, keyof Pool['described']> & { fullPercent: number; fullPart?: 'metadata' }>
   /** See `Pool`. */
   problems?(): Promise<string[]>
+  storage?(): Promise<string>
+  /** The addresses of other hosts that have the disk of this name in `names` open for writing. */
+  openedBy?(entry: string): Promise<string[]>
+  readonly forgetsMs?: number
 }
 
 export const nameOf = ({ workload, generation }: Volume) => `${workload}-${generation}`
@@ -195,6 +199,17 @@ export class BlockPool implements Pool {
   }
 
   problems = async () => (await this.driver.problems?.()) ?? []
+  storage = async () => this.driver.storage?.()
+
+  async openedBy(workload: string): Promise<string[]> {
+    const { driver } = this
+    if (!driver.openedBy) return []
+    const own = (await driver.names()).filter((entry) => VOLUME_NAME.exec(entry)?.[1] === workload)
+    return [...new Set((await Promise.all(own.map((entry) => driver.openedBy!(entry)))).flat())].sort()
+  }
+  get forgetsMs(): number {
+    return this.driver.forgetsMs ?? 0
+  }
 
   private find = async (volume: Volume) => findLayer(await this.driver.entries(nameOf(volume)), volume.layer ?? 0)
 

@@ -1,4 +1,5 @@
-import type { Database } from 'bun:sqlite'
+import { Database } from 'bun:sqlite'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '../../failure.ts'
 import type { PoolCapacity, Volume } from '../../protocol/wire.ts'
@@ -12,12 +13,23 @@ const SCHEMA = `create table if not exists volumes (
   path text primary key, workload text not null, generation integer not null, pool text not null, format text not null,
   sizeBytes integer not null, image text not null) strict`
 
-/** Disks as rows of a table. Each takes its full size of the pool's `totalBytes`. */
+/** Of a pool that other hosts reach too. */
+export const SHARED_SCHEMA = `create table if not exists hosts (path text primary key) strict;
+  create table if not exists opened_twice (words text primary key) strict`
+
+/** Storage that several fake hosts reach: `db` is its own, and `host` the path of the database of this host. */
+export type Shared = { storage: string; host: string }
+
+/**
+ * Disks as rows of a table. Each takes its full size of the pool's `totalBytes`. One that is `shared` stands for Ceph.
+ */
 export class FakePool implements Pool {
   private layers: FakeLayers
 
-  readonly layering = 'hypervisor'
+  readonly layering: Pool['layering']
   readonly described: Pool['described']
+  /** The same in all hosts that reach the pool. */
+  private place: string
 
   constructor(
     private db: Database,
@@ -25,18 +37,41 @@ export class FakePool implements Pool {
     private totalBytes: number,
     /** Reported in the place of the true values. */
     private reported: Partial<PoolCapacity> = {},
+    private shared?: Shared,
   ) {
     db.run(SCHEMA)
     this.layers = new FakeLayers(db)
-    this.described = { name, kind: 'fake', path: join('/fake', name) }
+    this.place = shared?.storage ?? name
+    this.layering = shared ? 'pool' : 'hypervisor'
+    this.described = { name, kind: 'fake', path: join('/fake', this.place) }
+    if (!shared) return
+    db.run('insert or ignore into hosts values (?)', [shared.host])
+  }
+
+  storage = async () => this.shared?.storage
+
+  /** A vm starts on this host. What two hosts write at once is broken, and tests look for it. */
+  async noteOpening(workload: string) {
+    for (const other of await this.openedBy(workload))
+      this.db.run('insert or ignore into opened_twice values (?)', [
+        `${workload} is open on ${other} and ${this.shared!.host}`,
+      ])
+  }
+
+  /** By the vms of the other hosts. */
+  async openedBy(workload: string): Promise<string[]> {
+    const { shared } = this
+    if (!shared) return []
+    const hosts = this.db.query<{ path: string }, [string]>('select path from hosts where path <> ?').all(shared.host)
+    return hosts.map(({ path }) => path).filter((path) => existsSync(path) && isOpenOn(path, workload, this.place))
   }
 
   disk = async (volume: Volume): Promise<Disk> => this.diskOf(volume)
 
   private diskOf = (volume: Volume): Disk => ({
-    kind: 'file',
-    format: volume.layer === undefined ? volume.format : 'qcow2',
-    path: join('/fake', this.name, fakeName(volume)),
+    kind: this.shared ? 'block' : 'file',
+    format: volume.layer === undefined || this.shared ? volume.format : 'qcow2',
+    path: join('/fake', this.place, fakeName(volume)),
   })
 
   async sizeBytes(volume: Volume) {
@@ -69,7 +104,7 @@ export class FakePool implements Pool {
     this.db.run(
       `insert or ignore into volumes (path, workload, generation, pool, format, sizeBytes, image)
        values (?, ?, ?, ?, ?, ?, ?)`,
-      [this.diskOf(volume).path, volume.workload, volume.generation, this.name, volume.format, sizeBytes, image],
+      [this.diskOf(volume).path, volume.workload, volume.generation, this.place, volume.format, sizeBytes, image],
     )
   }
 
@@ -112,15 +147,16 @@ export class FakePool implements Pool {
   usedBytes = async (volume: Volume) => (await this.sizeBytes(volume)) ?? 0
 
   list = async () =>
-    this.rows().map(({ workload, generation, pool, format }) => ({ workload, generation, pool, format }))
+    this.rows().map(({ workload, generation, format }) => ({ workload, generation, pool: this.name, format }))
 
   async capacity(): Promise<PoolCapacity> {
-    const rows = [...this.rows(), ...this.layers.all().filter(({ path }) => path.startsWith(`/fake/${this.name}/`))]
+    const rows = [...this.rows(), ...this.layers.all().filter(({ path }) => path.startsWith(`${this.described.path}/`))]
     const usedBytes = rows.reduce((sum, row) => sum + row.sizeBytes, 0)
     return {
       ...this.described,
       totalBytes: this.totalBytes,
       freeBytes: Math.max(0, this.totalBytes - usedBytes),
+      ...(this.shared && { storage: this.shared.storage }),
       ...this.reported,
     }
   }
@@ -132,5 +168,22 @@ export class FakePool implements Pool {
   }
 
   private rows = () =>
-    this.db.query<Row, [string]>('select * from volumes where pool = ? order by workload, generation').all(this.name)
+    this.db.query<Row, [string]>('select * from volumes where pool = ? order by workload, generation').all(this.place)
+}
+
+/** Has a vm of the fake host with this database a disk of the workload in this pool open? */
+function isOpenOn(host: string, workload: string, place: string): boolean {
+  const db = new Database(host, { readonly: true, strict: true })
+  try {
+    const on = `select disk from vms where power in ('running', 'paused') and`
+    const found = db
+      .query<{ disk: string }, { own: string; workload: string }>(
+        `${on} ((workload = $workload and coalesce(inUse, disk) like $own)
+           or exists (select 1 from json_each(volumes) where value ->> '$.path' like $own))`,
+      )
+      .get({ workload, own: `/fake/${place}/${workload}-%` })
+    return found !== null
+  } finally {
+    db.close()
+  }
 }

@@ -1,6 +1,7 @@
 // Disks as images of a pool of Ceph, which QEMU reaches by itself. A snapshot stays while a clone of it has not all of
 // its content. The label of an image is in its metadata, that of a snapshot is part of its name.
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { find, type Options, type Program, run } from '../../host/exec.ts'
 import type { Image } from '../images/images.ts'
@@ -16,6 +17,7 @@ const LABEL = 'berth.layer'
 /** A client that was killed keeps its images open until Ceph misses it, 30 s later (`osd client watch timeout`). */
 const WATCHED_LIMIT_MS = 60_000
 const WATCHED_PAUSE_MS = 2000
+const FORGETS_MS = 45_000
 
 type Snapshot = { name: string; size: number; protected: string }
 type Info = { size: number; parent?: { image: string; snapshot: string } }
@@ -23,6 +25,8 @@ type Info = { size: number; parent?: { image: string; snapshot: string } }
 export class Rbd implements BlockDriver {
   readonly kind = 'rbd'
   readonly bond = 'flatten'
+  readonly forgetsMs = FORGETS_MS
+  #known: string | undefined
 
   /** `scratchDir`: where images are unpacked on their way into the cluster. */
   constructor(
@@ -156,11 +160,9 @@ export class Rbd implements BlockDriver {
     )
 
   async capacity() {
-    const keyring = this.access.auth?.keyringFile
-    // `ceph` looks for a keyring before it reads its arguments, and complains.
-    const asked = { quietly: true, limitSeconds: ASK_SECONDS, ...(keyring && { env: { CEPH_KEYRING: keyring } }) }
-    const { out } = await this.run('ceph', ['df', '--format', 'json'], asked)
-    const { pools } = JSON.parse(out) as { pools: { name: string; stats: { stored: number; max_avail: number } }[] }
+    const { pools } = JSON.parse(await this.ceph(['df'])) as {
+      pools: { name: string; stats: { stored: number; max_avail: number } }[]
+    }
     const stats = pools.find(({ name }) => name === this.path)?.stats
     if (!stats) throw new Error(`the cluster has no pool ${this.path}`)
     const totalBytes = stats.stored + stats.max_avail
@@ -169,7 +171,23 @@ export class Rbd implements BlockDriver {
       fullPercent >= WARN_PERCENT
         ? [`It is full to ${Math.floor(fullPercent)} %; from ${FULL_PERCENT} % on it takes no new disks. Add an OSD.`]
         : []
-    return { totalBytes, freeBytes: stats.max_avail, fullPercent, ...(warnings.length && { warnings }) }
+    // Told at every heartbeat. What is moved by it asks the cluster again.
+    const storage = (this.#known ??= await this.storage())
+    return { totalBytes, freeBytes: stats.max_avail, fullPercent, storage, ...(warnings.length && { warnings }) }
+  }
+
+  /** Clusters of the same configuration and pools of the same name may be others, so the cluster names itself. */
+  async storage() {
+    const { fsid } = JSON.parse(await this.ceph(['fsid'])) as { fsid: string }
+    return (this.#known = `rbd ${fsid}/${this.path}`)
+  }
+
+  /** QEMU watches an image as long as it has it open for writing, also while another has the lock. */
+  async openedBy(image: string) {
+    const { watchers = [] } = await this.json<{ watchers?: { address: string }[] }>(['status', this.named(image)])
+    const own = new Set(Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address)))
+    const hosts = watchers.map(({ address }) => address.replace(/:\d+\/\d+$/, '').replace(/^\[(.*)\]$/, '$1'))
+    return hosts.filter((host) => !own.has(host))
   }
 
   async problems() {
@@ -231,6 +249,12 @@ export class Rbd implements BlockDriver {
     const { out } = await this.run('rbd', [...args, '--format', 'json'], asked)
     // An image without metadata has an empty answer.
     return JSON.parse(out.trim() || '{}') as T
+  }
+  private async ceph(args: string[]): Promise<string> {
+    const keyring = this.access.auth?.keyringFile
+    // `ceph` looks for a keyring before it reads its arguments, and complains.
+    const asked = { quietly: true, limitSeconds: ASK_SECONDS, ...(keyring && { env: { CEPH_KEYRING: keyring } }) }
+    return (await this.run('ceph', [...args, '--format', 'json'], asked)).out
   }
   private rbd = async (args: string[], limitSeconds = CHANGE_SECONDS): Promise<void> =>
     void (await this.run('rbd', args, { limitSeconds }))

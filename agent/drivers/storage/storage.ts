@@ -81,6 +81,12 @@ export interface Pool {
   list(): Promise<Volume[]>
   /** The pool's size and free space in bytes. */
   capacity(): Promise<PoolCapacity>
+  /** The storage in the words that every node which reaches it has for it; undefined: no other node can reach it. */
+  storage?(): Promise<string | undefined>
+  /** The addresses of other hosts that have a disk of the workload, or of the extra volume, open for writing. */
+  openedBy?(workload: string): Promise<string[]>
+  /** A host that has died counts for so long as having it open. */
+  readonly forgetsMs?: number
   /** The reasons why vms cannot open its disks although it answers, with the remedy; for `berth agent doctor`. */
   problems?(): Promise<string[]>
 }

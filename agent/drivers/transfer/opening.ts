@@ -6,11 +6,15 @@ import { log } from '../../log.ts'
 import type { Input } from '../../protocol/wire.ts'
 import type { Listening } from './transfer.ts'
 
+/** The disks that are brought here. Those that both nodes reach stay where they are. */
+export const brought = ({ disks }: Pick<Input<'transfer.receive'>, 'disks'>) =>
+  disks.filter(({ shared }) => shared === undefined)
+
 /** Opens a transfer to this node: its disks are served, and its key is let in. */
 export async function openTransfer(host: Host, input: Input<'transfer.receive'>): Promise<Listening> {
   const { transfer, workload, publicKey, from, by, expiresAt: until } = input
   const disks = await Promise.all(
-    input.disks.map(async ({ volume, sizeBytes }) => ({
+    brought(input).map(async ({ volume, sizeBytes }) => ({
       disk: await (await host.storage.answering(volume.pool)).disk(volume),
       sizeBytes,
     })),

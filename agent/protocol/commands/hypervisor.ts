@@ -53,7 +53,7 @@ export const hypervisorCommands = {
   /**
    * Starts the vm, now and after reboots of the host. From then on the node starts it again when it ends by itself, as
    * its `restartPolicy` says. `no_port_rules`: `firewall.allow` comes first. `not_owned`: by a transfer that has not
-   * ended the vm is another node's.
+   * ended the vm is another node's. `disk_in_use`: another host has a disk of it open.
    */
   'vm.start': act({
     input: t.Object({ workload: workloadId }),
@@ -66,6 +66,7 @@ export const hypervisorCommands = {
       'pool_silent',
       'no_virtualisation',
       'not_owned',
+      'disk_in_use',
       'hypervisor_silent',
     ],
   }),

@@ -18,7 +18,10 @@ import { loadsRules } from './firewall.ts'
 import { findsDisk, makesDisk } from './storage.ts'
 
 const nothing = t.Object({})
-/** One volume for each disk that the target has made, in the order of `transfer.receive`. */
+/**
+ * One volume for each disk that the target has made, without those that both nodes reach, in the order of
+ * `transfer.receive`.
+ */
 const volumes = t.Array(Volume, { minItems: 1, maxItems: MOST_DISKS })
 
 /**
@@ -57,9 +60,9 @@ export const transferCommands = {
    * On the target: makes the disks, of exactly these sizes, and lets the key in from these addresses until `expiresAt`.
    * `by`: the way in which the disks are filled, by `transfer.copy` and `transfer.mirror`, or by a migration.
    * `transfer.renew` puts its end off. Sent again, it keeps the disks that it made; `volume_differs`: another disk has
-   * the name. The disks stay after `transfer.end`, unless that discards them; `volume.remove` deletes them. From now on
-   * the node does not start the workload, until `transfer.resume` or `transfer.end`. `no_ssh_server`: the node has no
-   * OpenSSH server that can let it in.
+   * the name, or one that both nodes were to reach is not here. The disks stay after `transfer.end`, unless that
+   * discards them; `volume.remove` deletes them. From now on the node does not start the workload, until
+   * `transfer.resume` or `transfer.end`. `no_ssh_server`: the node has no OpenSSH server that can let it in.
    */
   'transfer.receive': act({
     input: t.Object({
@@ -203,10 +206,15 @@ export const transferCommands = {
   /**
    * On both: ends what the transfer does, and removes its key and all that it needed. The disks stay, and so does the
    * vm, wherever it is. `discard`: a target that was never given the workload deletes the disks that it made. Without
-   * the transfer it does nothing.
+   * the transfer it does nothing. `shares`: a source that was left forgets what its firmware has stored for these
+   * disks, which both nodes reach and which stay.
    */
   'transfer.end': act({
-    input: t.Object({ ...ofTransfer, discard: t.Optional(t.Boolean()) }),
+    input: t.Object({
+      ...ofTransfer,
+      discard: t.Optional(t.Boolean()),
+      shares: t.Optional(t.Array(Volume, { maxItems: MOST_DISKS })),
+    }),
     output: nothing,
     failures: [...findsDisk, 'hypervisor_silent'],
     outOfTurn: true,

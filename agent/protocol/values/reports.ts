@@ -65,6 +65,8 @@ export const PoolCapacity = t.Object(
     metadataTotalBytes: t.Optional(counter),
     metadataFreeBytes: t.Optional(counter),
     warnings: t.Optional(t.Array(line(300), { maxItems: 8 })),
+    /** Names the storage itself in the same words on every node that reaches it. Left out: no other node can. */
+    storage: t.Optional(line(200)),
     /** It does not answer since then: the figures are the last that are known, or 0. */
     silentSince: t.Optional(timestamp),
   },

@@ -1,6 +1,6 @@
 // Moves of a workload to another node, in the protocol.
 import { type Static, Type as t } from 'typebox'
-import { counter, workloadId } from '../bounds.ts'
+import { counter, line, workloadId } from '../bounds.ts'
 import { Volume } from './disks.ts'
 import { address } from './ports.ts'
 
@@ -30,6 +30,8 @@ export type SshTarget = Static<typeof SshTarget>
 export const ArrivingDisk = t.Object({
   volume: Volume,
   sizeBytes: t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+  /** The storage that both nodes reach, where it has the disk: the target makes, serves and deletes nothing of it. */
+  shared: t.Optional(line(200)),
 })
 export type ArrivingDisk = Static<typeof ArrivingDisk>
 

@@ -75,18 +75,16 @@ export function planBalance(call: Planning, location: Location) {
 const named = ({ id, name }: { id: string; name: string }) => ({ id, name })
 
 /** Counts down what its next node has left, and what its present one has then. */
-function take(tx: Db, server: Server, byId: ReadonlyMap<string, NodeCapacity>, { nodeId, pool, volumes }: FitNode) {
+function take(tx: Db, server: Server, byId: ReadonlyMap<string, NodeCapacity>, taker: FitNode) {
+  const { nodeId, pool, shared, volumes } = taker
   const [from, to] = [byId.get(server.nodeId)!, byId.get(nodeId)!]
   const gb = bytesOf(tx, server) / GIB
   from.heldMemoryMb -= server.memoryMb
   from.heldDiskGb -= gb
   to.heldMemoryMb += server.memoryMb
   to.heldDiskGb += gb
-  for (const { name, diskGb } of [
-    { name: pool, diskGb: server.diskGb },
-    ...volumes.map((v) => ({ ...v, name: v.pool })),
-  ]) {
-    const found = to.pools.find((one) => one.name === name)
-    if (found) found.freeDiskGb -= diskGb
+  for (const disk of [{ pool, shared, diskGb: server.diskGb }, ...volumes]) {
+    const found = to.pools.find((one) => one.name === disk.pool)
+    if (found && disk.shared === undefined) found.freeDiskGb -= disk.diskGb
   }
 }

@@ -6,7 +6,7 @@ import { isOnNodeOnly } from '../backups/reach.ts'
 import type { Server } from '../server-records/model.ts'
 import { estimate, limitOf } from './estimate.ts'
 import { againstLive } from './job/live.ts'
-import { bytesOf, isEmpty } from './movable.ts'
+import { bytesOf, copiedTo, isEmpty } from './movable.ts'
 import { fits, type JudgedNode } from './nodes.ts'
 import type { TransferMode } from './tables.ts'
 
@@ -42,7 +42,12 @@ type Wanted = { mode: MoveMode; maxMbps: number | undefined; to?: string | undef
 /** How a server would move. */
 export function forecast(tx: Db, target: Server, { mode: asked, maxMbps, to, isRestarted }: Wanted) {
   const { mode, notLive, standsStill } = wayTo(tx, target, asked, to, isRestarted)
-  const bytes = mode === 'reassigned' ? 0 : bytesOf(tx, target)
+  const { bytes, copied, stays } =
+    mode === 'reassigned'
+      ? { bytes: 0, copied: 0, stays: 0 }
+      : to === undefined
+        ? { bytes: bytesOf(tx, target), copied: 1, stays: 0 }
+        : copiedTo(tx, target, to)
   const { seconds, downtimeMs } = estimate(tx, {
     ...{
       mode,
@@ -57,10 +62,19 @@ export function forecast(tx: Db, target: Server, { mode: asked, maxMbps, to, isR
     mode,
     notLive,
     bytes,
+    sharedStorage: sharedWords(stays, copied),
     expectedSeconds: seconds,
     expectedDowntimeMs: downtimeMs,
     changes: changesFor(tx, target, mode),
   } as const
+}
+
+/** A sentence for people about disks that need no copy; null: all are copied. */
+function sharedWords(stays: number, copied: number): string | null {
+  if (stays === 0) return null
+  if (copied === 0) return 'Both nodes reach the storage of its disks: nothing is copied.'
+  const others = count(copied, 'other one is', 'others are')
+  return `Both nodes reach the storage of ${count(stays, 'disk', 'disks')}: only ${others} copied.`
 }
 
 /** Sentences for people. Addresses, firewall, speed and private networks stay, so they are not among them. */

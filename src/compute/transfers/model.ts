@@ -35,6 +35,11 @@ export const modeField = described(
     'cold: off while it is copied. reassigned: it waits for its setup, so nothing is copied.',
 )
 
+export const sharedStorageField = described(
+  nullable(t.String()),
+  'What is not copied because both nodes reach its storage, in words; null: all of its disks are copied.',
+)
+
 export const transferResponse = namedSchema('Transfer', {
   id: t.String(),
   server: t.Object({ id: t.String(), hostname: t.String() }),

@@ -1,5 +1,6 @@
 // A server can be moved in these states, and without things that cannot come along.
 import { MOST_DISKS } from '../../../agent/protocol/values/transfers.ts'
+import { poolOfStorage, poolSpaceOf, poolSpacesOn } from '../../fleet/storage-pools/queries.ts'
 import { volumesOf } from '../../fleet/volume-records/queries.ts'
 import { homeOf } from '../../fleet/workloads/stays/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
@@ -61,4 +62,22 @@ export const floatingOn = (tx: Db, serverId: string) =>
 
 /** The size of all its disks, in bytes. */
 export const bytesOf = (tx: Db, server: Server): number =>
-  volumesOf(tx, server.id).reduce((sum, { sizeGb }) => sum + sizeGb, server.diskGb) * GIB
+  disksOf(tx, server).reduce((sum, { bytes }) => sum + bytes, 0)
+const disksOf = (tx: Db, { id, pool, diskGb }: Server) => [
+  { pool, bytes: diskGb * GIB },
+  ...volumesOf(tx, id).map((volume) => ({ pool: volume.pool, bytes: volume.sizeGb * GIB })),
+]
+
+/** The disks that a move to this node copies, as their bytes, and how many stay in storage that both nodes reach. */
+export function copiedTo(tx: Db, server: Server, to: string): { bytes: number; copied: number; stays: number } {
+  const there = poolSpacesOn(tx, [to])
+  const isThere = (pool: string) =>
+    poolOfStorage(there, poolSpaceOf(tx, { nodeId: server.nodeId, pool })?.storage ?? null) !== undefined
+  const disks = disksOf(tx, server)
+  const copied = disks.filter(({ pool }) => !isThere(pool))
+  return {
+    bytes: copied.reduce((sum, { bytes }) => sum + bytes, 0),
+    copied: copied.length,
+    stays: disks.length - copied.length,
+  }
+}

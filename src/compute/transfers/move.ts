@@ -6,7 +6,7 @@ import { day, isoOrNull } from '../../kernel/db/clock.ts'
 import { server } from '../server-records/model.ts'
 import { MOST_MBPS, moveModes } from './forecast.ts'
 import { beginMove, moveLater } from './job/begin.ts'
-import { modeField } from './model.ts'
+import { modeField, sharedStorageField } from './model.ts'
 import { transferActions } from './states.ts'
 
 export const maxMbpsField = described(
@@ -59,6 +59,7 @@ export const moveServer = operation({
     mode: modeField,
     notLive: described(nullable(t.String()), 'What speaks against moving it with its memory, in words; null: nothing.'),
     bytes: described(t.Integer(), 'To be copied at most.'),
+    sharedStorage: sharedStorageField,
     expectedSeconds: t.Integer(),
     expectedDowntimeMs: t.Integer(),
     changes: t.Array(t.String()),

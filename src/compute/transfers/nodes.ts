@@ -7,8 +7,7 @@ import { byRuleOf, type Nodes } from '../../fleet/placement/placement.ts'
 import { poolSpaceOf } from '../../fleet/storage-pools/queries.ts'
 import { volumesOf } from '../../fleet/volume-records/queries.ts'
 import type { Planned } from '../../fleet/workloads/stays/group-rule.ts'
-import { judgeForMove } from '../../fleet/workloads/stays/second-node.ts'
-import type { ArrivingVolume } from '../../fleet/workloads/stays/stays.ts'
+import { type DiskPlace, judgeForMove, type SecondNode } from '../../fleet/workloads/stays/second-node.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { lackingRoute } from '../../network/ip-pools/given.ts'
 import type { Server } from '../server-records/model.ts'
@@ -17,18 +16,19 @@ import { addressNeedOf, readdressObstacle } from './readdressing/addresses.ts'
 import { heldAddressesOn, heldOf } from './readdressing/held.ts'
 
 type Named = { nodeId: string; name: string; capacity: NodeCapacity | undefined }
+type Places = Extract<SecondNode, DiskPlace>
 /** A node that takes it, with the pool for its disk and those for its extra volumes. */
-export type FitNode = Named & {
-  disabledReason: undefined
-  pool: string
-  volumes: ArrivingVolume[]
-  /** How it breaks the rule of the server's group, which is soft. */
-  broken: string | undefined
-  /** Its pools do not carry the server's addresses: the server gets others there. */
-  newAddresses: boolean
-  /** Among these are addresses that the server had there before, and that are held for it. */
-  getsBack: boolean
-}
+export type FitNode = Named &
+  DiskPlace & {
+    disabledReason: undefined
+    volumes: Places['volumes']
+    /** How it breaks the rule of the server's group, which is soft. */
+    broken: string | undefined
+    /** Its pools do not carry the server's addresses: the server gets others there. */
+    newAddresses: boolean
+    /** Among these are addresses that the server had there before, and that are held for it. */
+    getsBack: boolean
+  }
 type UnfitNode = Named & {
   disabledReason: string
   lacksAddress: boolean
@@ -108,14 +108,17 @@ const unfit = (
 type Back = ReturnType<typeof heldAddressesOn>
 type HowJudged = { planned?: Planned | undefined; newAddresses?: boolean }
 function judgeOf(tx: Db, nodes: Nodes, server: Server, { planned, newAddresses = false }: HowJudged) {
-  const classOf = (pool: string) => poolSpaceOf(tx, { nodeId: server.nodeId, pool })?.class ?? null
+  const storageOf = (name: string) => {
+    const pool = poolSpaceOf(tx, { nodeId: server.nodeId, pool: name })
+    return { storageClass: pool?.class ?? null, storage: pool?.storage ?? null }
+  }
   const volumes = volumesOf(tx, server.id).map(({ id, pool, sizeGb }) => ({
     volumeId: id,
-    storageClass: classOf(pool),
+    ...storageOf(pool),
     diskGb: sizeGb,
   }))
   const hardware = isEmpty(server) ? undefined : server
-  const brought = { storageClass: classOf(server.pool), spareDiskGb: 0, hardware, cpuModel: server.cpuModel, volumes }
+  const brought = { ...storageOf(server.pool), spareDiskGb: 0, hardware, cpuModel: server.cpuModel, volumes }
   const obstacle = newAddresses ? readdressObstacle(tx, server) : undefined
   const judgeBy = (back: Back) => {
     const readdress = newAddresses ? addressNeedOf(tx, server.id, back?.addresses) : undefined

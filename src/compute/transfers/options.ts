@@ -9,7 +9,7 @@ import type { Db } from '../../kernel/db/open.ts'
 import { type Server, server } from '../server-records/model.ts'
 import { refusalOf } from '../snapshots/model.ts'
 import { chooseFrom, forecast, MOST_MBPS, type MoveMode, moveModes } from './forecast.ts'
-import { aNode, modeField } from './model.ts'
+import { aNode, modeField, sharedStorageField } from './model.ts'
 import { mustBeMovable } from './movable.ts'
 import { fits, type JudgedNode, judgeNodes } from './nodes.ts'
 import { waitingMoveOf } from './queries.ts'
@@ -26,6 +26,8 @@ const option = namedSchema('MoveOption', {
   location: locationReferred,
   mode: described(nullable(modeField), 'How it would move there; null: it cannot.'),
   notLive: described(nullable(t.String()), 'What speaks against moving it there with its memory; null: nothing.'),
+  bytes: described(nullable(t.Integer()), 'To be copied there at most.'),
+  sharedStorage: sharedStorageField,
   expectedSeconds: nullable(t.Integer()),
   expectedDowntimeMs: nullable(t.Integer()),
 })
@@ -52,6 +54,7 @@ export const moveOptions = operation({
     mode: described(modeField, 'To the chosen node.'),
     notLive: described(nullable(t.String()), 'What speaks against moving it there with its memory; null: nothing.'),
     bytes: described(t.Integer(), 'To be copied at most: holes of its disks are not.'),
+    sharedStorage: sharedStorageField,
     expectedSeconds: t.Integer(),
     expectedDowntimeMs: described(t.Integer(), 'How long its system is off for it; 0 where it is off already.'),
     changes: described(t.Array(t.String()), 'What its owner notices, in sentences.'),
@@ -110,12 +113,19 @@ function shown(tx: Db, judged: JudgedNode, server: Server, foreseen: () => Forec
     location: locationOf(tx, nodeById(tx, nodeId)!),
     ...(disabledReason === undefined
       ? wayOf(foreseen())
-      : { mode: null, notLive: null, expectedSeconds: null, expectedDowntimeMs: null }),
+      : {
+          mode: null,
+          notLive: null,
+          bytes: null,
+          sharedStorage: null,
+          expectedSeconds: null,
+          expectedDowntimeMs: null,
+        }),
   }
 }
 type Forecast = ReturnType<typeof forecast>
-const wayOf = ({ mode, notLive, expectedSeconds, expectedDowntimeMs }: Forecast) => ({
-  ...{ mode, notLive, expectedSeconds, expectedDowntimeMs },
+const wayOf = ({ mode, notLive, bytes, sharedStorage, expectedSeconds, expectedDowntimeMs }: Forecast) => ({
+  ...{ mode, notLive, bytes, sharedStorage, expectedSeconds, expectedDowntimeMs },
 })
 
 /** A system that runs with all that the CPU of its node has cannot go on running on another CPU. */

@@ -26,7 +26,7 @@ import { awaitNoLonger } from '../../network/ip-pools/awaited.ts'
 import { keepCards } from '../gpus/queries.ts'
 import type { Difference, Node } from '../node-records/model.ts'
 import { bridgeOf, connectedBefore, guestsOn, nodeById, reportNode } from '../node-records/queries.ts'
-import { keepPools } from '../storage-pools/queries.ts'
+import { keepPools, nodesSharing } from '../storage-pools/queries.ts'
 import { type ReportedDay, WaitingTraffic } from '../traffic-records/reports.ts'
 import { volumesOn } from '../volume-records/queries.ts'
 import { noteCrash } from '../workloads/crashes.ts'
@@ -490,7 +490,12 @@ function differencesOn(
   const volumes = volumesOn(tx, nodeId)
   const others = new Set([...guestsOn(tx, nodeId), ...volumes.map(({ id }) => id), ...stayVolumesOn(tx, nodeId)])
   const isWorkload = ({ workload }: { workload: string }) => !others.has(workload)
-  const workloads = { ...found, vms: found.vms.filter(isWorkload), volumes: found.volumes.filter(isWorkload) }
+  const isElsewhere = inSharedStorage(tx, nodeId, expected)
+  const workloads = {
+    ...found,
+    vms: found.vms.filter(isWorkload),
+    volumes: found.volumes.filter((one) => isWorkload(one) && !isElsewhere(one)),
+  }
   const isContainer = ({ kind }: OnNode) => kinds.get(kind)?.runsAs === 'container'
   return [
     ...compare(
@@ -501,6 +506,24 @@ function differencesOn(
     ...(found.silent?.includes('containers') ? [] : compareContainers(expected.filter(isContainer), found, busy)),
     ...missingVolumes(volumes, found),
   ]
+}
+
+/** Answers of a disk whether it belongs to another node, which reaches the same storage. */
+function inSharedStorage(tx: Tx, nodeId: string, expected: readonly OnNode[]) {
+  const atHome = new Set(expected.filter(({ role }) => role === 'home').map(({ id }) => id))
+  const known = new Map<string, ReadonlySet<string>>()
+  const idsOn = (id: string) => [
+    ...workloadsOn(tx, id).map((one) => one.id),
+    ...volumesOn(tx, id).map((one) => one.id),
+    ...guestsOn(tx, id),
+    ...stayVolumesOn(tx, id),
+  ]
+  return ({ workload, pool }: Inventory['volumes'][number]): boolean => {
+    if (atHome.has(workload)) return false
+    const others = known.get(pool) ?? new Set(nodesSharing(tx, { nodeId, pool }).flatMap(idsOn))
+    known.set(pool, others)
+    return others.has(workload)
+  }
 }
 
 /** The same for workloads that are containers. An agent that does not report any has none. */

@@ -18,6 +18,7 @@ declare module '../../kernel/register.ts' {
 
 /** Causes of failed jobs, in words for everybody. */
 const failures = {
+  disk_in_use: 'Another host machine has its disk open.',
   disk_too_small: 'The disk is too small for the image.',
   no_pool: 'The storage of the host machine is not available.',
   no_volume: 'The disk is not on the host machine.',

@@ -28,8 +28,11 @@ export type PoolSpace = {
   open: boolean
   /** It does not answer its node. */
   isSilent: boolean
+  /** The same on each node that reaches this storage; null: no other node can. */
+  storage: string | null
   /** Its size; 0 while it is missing. */
   diskGb: number
+  /** On all nodes that reach it. */
   heldDiskGb: number
   /** So much may be promised. */
   limitGb: number
@@ -42,14 +45,17 @@ export type PoolSpace = {
 type PoolSpaceRow = Omit<PoolSpace, 'open' | 'isSilent'> & { open: number; isSilent: number }
 
 const GIB = '1073741824'
-const selectSpaces = `SELECT p.id, p.node_id AS nodeId, p.name, p.kind, p.class, p.open,
+// Storage that several nodes reach has one sum, which counts on each of them.
+const held = `coalesce(iif(p.storage IS NULL, h.disk_gb, (SELECT sum(hh.disk_gb) FROM storage_pools pp
+  JOIN storage_held hh ON hh.node_id = pp.node_id AND hh.pool = pp.name WHERE pp.storage = p.storage)), 0)`
+const selectSpaces = `SELECT p.id, p.node_id AS nodeId, p.name, p.kind, p.class, p.open, p.storage,
   p.missing_since IS NULL AND p.silent_since IS NOT NULL AS isSilent,
-  iif(p.missing_since IS NULL, p.total_bytes / ${GIB}, 0) AS diskGb, coalesce(h.disk_gb, 0) AS heldDiskGb,
+  iif(p.missing_since IS NULL, p.total_bytes / ${GIB}, 0) AS diskGb, ${held} AS heldDiskGb,
   p.total_bytes * p.overcommit_percent / 100 / ${GIB} AS limitGb,
   iif(coalesce(p.missing_since, p.silent_since) IS NOT NULL
       OR p.free_bytes <= p.total_bytes * ${100 - FULL_PERCENT} / 100
       OR p.metadata_free_bytes <= p.metadata_total_bytes * ${100 - FULL_PERCENT} / 100, 0,
-    max(0, min(p.total_bytes * p.overcommit_percent / 100 / ${GIB} - coalesce(h.disk_gb, 0),
+    max(0, min(p.total_bytes * p.overcommit_percent / 100 / ${GIB} - ${held},
       coalesce((p.free_bytes - p.total_bytes / 20) / ${GIB}, p.total_bytes)))) AS freeDiskGb
   FROM storage_pools p LEFT JOIN storage_held h ON h.node_id = p.node_id AND h.pool = p.name`
 
@@ -57,13 +63,18 @@ const isShown = '(p.missing_since IS NULL OR coalesce(h.disk_gb, 0) > 0)'
 const columns = `p.id, p.node_id AS nodeId, p.name, p.kind, p.class, p.path, p.total_bytes AS totalBytes,
   p.free_bytes AS freeBytes, p.metadata_total_bytes AS metadataTotalBytes,
   p.metadata_free_bytes AS metadataFreeBytes, p.warnings, p.missing_since AS missingSince,
-  p.silent_since AS silentSince`
+  p.silent_since AS silentSince, p.storage`
 
 const statements = prepared(({ $client }) => ({
   spaces: $client.prepare<PoolSpaceRow, [string]>(
     `${selectSpaces} WHERE p.node_id IN (SELECT value FROM json_each(?)) AND ${isShown} ORDER BY p.name`,
   ),
   space: $client.prepare<PoolSpaceRow, [string, string]>(`${selectSpaces} WHERE p.node_id = ? AND p.name = ?`),
+  sharing: $client.prepare<{ nodeId: string }, [string, string]>(
+    `SELECT DISTINCT b.node_id AS nodeId FROM storage_pools a JOIN storage_pools b ON b.storage = a.storage
+     WHERE a.node_id = ?1 AND a.name = ?2 AND b.node_id <> ?1 AND a.missing_since IS NULL AND b.missing_since IS NULL
+     ORDER BY 1`,
+  ),
   shown: $client.prepare<{ id: string }, [string]>(
     `SELECT p.id FROM storage_pools p LEFT JOIN storage_held h ON h.node_id = p.node_id AND h.pool = p.name
      WHERE p.node_id = ? AND ${isShown} ORDER BY p.name`,
@@ -75,13 +86,13 @@ const statements = prepared(({ $client }) => ({
   // An agent that has started since a pool fell silent does not know its figures.
   keep: $client.prepare(
     `INSERT INTO storage_pools (id, node_id, name, kind, class, path, total_bytes, free_bytes, metadata_total_bytes,
-       metadata_free_bytes, warnings, silent_since, created_at)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+       metadata_free_bytes, warnings, silent_since, created_at, storage)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
      ON CONFLICT (node_id, name) DO UPDATE SET kind = ?4, class = ?5, path = ?6,
        total_bytes = iif(?12 AND NOT ?7, total_bytes, ?7), free_bytes = iif(?12 AND NOT ?7, free_bytes, ?8),
        metadata_total_bytes = iif(?12 AND NOT ?7, metadata_total_bytes, ?9),
        metadata_free_bytes = iif(?12 AND NOT ?7, metadata_free_bytes, ?10),
-       warnings = ?11, silent_since = ?12, missing_since = NULL`,
+       warnings = ?11, silent_since = ?12, missing_since = NULL, storage = iif(?12, coalesce(?14, storage), ?14)`,
   ),
   miss: $client.prepare(
     `UPDATE storage_pools SET missing_since = ?
@@ -112,9 +123,23 @@ export function poolSpaceOf(tx: Db, { nodeId, pool }: { nodeId: string; pool: st
   const row = statements(tx).space.get(nodeId, pool)
   return row ? spaceOf(row) : undefined
 }
+/**
+ * The pool among those of another node that has the disks of this storage already; undefined: none that could take a
+ * disk.
+ */
+export const poolOfStorage = (pools: readonly PoolSpace[], storage: string | null): PoolSpace | undefined =>
+  storage === null
+    ? undefined
+    : pools.find((pool) => pool.storage === storage && pool.open && !pool.isSilent && pool.diskGb > 0)
 /** The space in GiB that the pool of a workload has for another disk, or for more of one. */
 export const freeDiskGbFor = (tx: Db, workload: { nodeId: string; pool: string }): number =>
   poolSpaceOf(tx, workload)?.freeDiskGb ?? 0
+
+/** The other nodes that reach the storage of this pool. */
+export const nodesSharing = (tx: Db, { nodeId, pool }: { nodeId: string; pool: string }): string[] =>
+  statements(tx)
+    .sharing.all(nodeId, pool)
+    .map((row) => row.nodeId)
 
 /** The pools of a node by name, missing ones only while something stands in them. */
 export const poolsOn = (tx: Db, nodeId: string): StoragePool[] =>
@@ -148,6 +173,7 @@ export function keepPools(tx: Tx, nodeId: string, reported: readonly PoolCapacit
       warnings,
       pool.silentSince ?? null,
       now,
+      pool.storage ?? null,
     )
   }
   const names = JSON.stringify(usable.map(({ name }) => name))

@@ -10,6 +10,8 @@ export const storagePools = sqliteTable('storage_pools', {
   /** Packages ask for it, such as `nvme`; null: the node names none. */
   class: text(),
   path: text().notNull(),
+  /** The storage itself, in the same words on each node that reaches it; null: no other node can. */
+  storage: text(),
   totalBytes: integer('total_bytes').notNull(),
   /** Null before the first report. */
   freeBytes: integer('free_bytes'),

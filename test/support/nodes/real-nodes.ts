@@ -28,6 +28,17 @@ export async function noRealNodes(): Promise<string | undefined> {
 export type Ordered = { serverId: string; jobId: string; ipv4: string }
 export type Equipment = { floatingId: string; floating: string; networkId: string }
 
+/**
+ * `before`: called when the networks are there, before the first node. `onNode`: when a node has a libvirt, before its
+ * agent starts. `pools`: the pools of each node. `pack`: what the package has beside the usual, and `image` the image.
+ */
+type More = {
+  before?(): Promise<unknown>
+  onNode?(inside: readonly string[]): Promise<unknown>
+  pools?(): readonly object[]
+  pack?: object
+  image?: object
+}
 export class RealNodes {
   readonly spaces: Spaces
   readonly inside = {} as Record<NodeName, string[]>
@@ -44,7 +55,10 @@ export class RealNodes {
   private key!: Awaited<ReturnType<typeof newKey>>
   private orderOf!: (more: object) => object
 
-  constructor(prefix: string) {
+  constructor(
+    prefix: string,
+    private more: More = {},
+  ) {
     this.spaces = new Spaces(`${prefix}${process.pid}`)
   }
 
@@ -64,6 +78,7 @@ export class RealNodes {
       await spaces.ip(name, 'address', 'add', `10.78.0.${i + 2}/24`, 'dev', 'br0')
     }
     await spaces.bridge('switch', ['p0', 'p1', 'p2'])
+    await this.more.before?.()
     await this.fill()
   }
 
@@ -78,10 +93,12 @@ export class RealNodes {
         nodeIds: [this.ids.a, this.ids.b],
       })
     ).id
-    const pack = { name: 'Tiny', vcpus: 1, memoryMb: 128, diskGb: 1, volumeGb: 10, portMbps: 900 }
+    const pack = { name: 'Tiny', vcpus: 1, memoryMb: 128, diskGb: 1, volumeGb: 10, portMbps: 900, ...this.more.pack }
     const packageId = (await live.admin('packages.create', pack)).id
     copyFileSync(guestImage, `${live.dir}/incoming/tiny.qcow2`)
-    const imageId = (await live.admin('images.import', { file: 'tiny.qcow2', name: 'Tiny Linux', tpm: true })).id
+    const imageId = (
+      await live.admin('images.import', { file: 'tiny.qcow2', name: 'Tiny Linux', tpm: true, ...this.more.image })
+    ).id
     const ownerId = (await live.admin('customers.create', { name: 'Cal', email: 'cal@example.com' })).id
     const sshKey = (await live.admin('ssh-keys.create', { id: ownerId, publicKey: this.key.publicKey })).id
     this.orderOf = (more) => ({
@@ -179,6 +196,9 @@ export class RealNodes {
     this.homes[name] = join(dir, 'agent')
     const to = ['--controller', live.url, '--token-file', file, '--data-dir', this.homes[name], '--bridge', 'br0']
     await must(...this.inside[name], 'env', 'PANEL_AGENT_INSECURE=1', ...live.program, 'agent', 'enroll', ...to)
+    await this.more.onNode?.(this.inside[name])
+    const pools = this.more.pools?.()
+    if (pools) writeFileSync(join(this.homes[name], 'pools.json'), JSON.stringify({ pools }))
     this.startAgent(name)
     const node = await live.until(`node ${name}`, async () =>
       (await live.admin('nodes.list')).data.find(

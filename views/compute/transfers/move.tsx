@@ -79,7 +79,7 @@ function MoveDialog({ server: s, options }: Choosing) {
         <div class="dh">
           <div>
             <h2 id="move-t">Move {s.hostname}</h2>
-            <p class="muted">{introduction(options)}</p>
+            <p class="muted">{introduction(options, chosen ?? options)}</p>
           </div>
           <Link class="btn bare ico s" href={back} aria-label="Close">
             <Icon name="close" />
@@ -127,8 +127,12 @@ function MoveDialog({ server: s, options }: Choosing) {
   )
 }
 
-function introduction({ from, bytes: total }: Options): string {
-  return `It is on ${from.name}.${total > 0 ? ` At most ${bytes(total)} are copied: holes of its disks are not.` : ''}`
+function introduction(
+  { from }: Options,
+  { bytes: total, sharedStorage }: Pick<Node, 'bytes' | 'sharedStorage'>,
+): string {
+  const copied = total ? ` At most ${bytes(total)} are copied: holes of its disks are not.` : ''
+  return `It is on ${from.name}.${sharedStorage === null ? '' : ` ${sharedStorage}`}${copied}`
 }
 const noticed = ({ changes }: Options, readdress: boolean) =>
   readdress
@@ -190,7 +194,7 @@ const How = () => {
 /** The first row leaves the node to placement. `reason`: why it cannot be chosen. */
 type Row = { newAddresses: boolean; getsBack: boolean } & Pick<
   Node,
-  'mode' | 'expectedSeconds' | 'expectedDowntimeMs' | 'reason' | 'note'
+  'mode' | 'expectedSeconds' | 'expectedDowntimeMs' | 'reason' | 'note' | 'bytes'
 > & {
     id: string
     value: string
@@ -209,6 +213,7 @@ function rowsOf({ chosen, nodes, location: own }: Options): Row[] {
         mode: best?.mode ?? null,
         reason: best ? null : 'no node can take it',
         note: best?.note ?? null,
+        bytes: best?.bytes ?? null,
         newAddresses: false,
         getsBack: false,
       },
@@ -280,8 +285,11 @@ const columnsFor = (chosen: string | undefined): Column<Row>[] => [
     title: 'Note',
     kind: 'wide',
     width: 30,
-    cell: ({ reason, note, newAddresses, getsBack }) =>
-      firstUpper(reason ?? note ?? (getsBack ? 'its former addresses' : newAddresses ? 'new addresses' : '')),
+    cell: ({ reason, note, newAddresses, getsBack, bytes: copied, mode }) => {
+      const addresses = getsBack ? 'its former addresses' : newAddresses ? 'new addresses' : undefined
+      const storage = copied === 0 && mode !== 'reassigned' ? 'nothing is copied' : ''
+      return firstUpper(reason ?? note ?? addresses ?? storage)
+    },
   },
 ]
 const firstUpper = (words: string) => words.slice(0, 1).toUpperCase() + words.slice(1)

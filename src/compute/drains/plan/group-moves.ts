@@ -56,13 +56,11 @@ export const tooManyFor = ({ name, members }: Group) =>
   `The group ${name} stays together, and no node takes all ${count(members.length, 'server')} of it.`
 
 /** Counts down what the node has left. */
-export function take(tx: Db, server: Server, { capacity, pool, volumes }: FitNode) {
+export function take(tx: Db, server: Server, { capacity, pool, shared, volumes }: FitNode) {
   capacity!.heldMemoryMb += server.memoryMb
-  const hold = (name: string, diskGb: number) => {
-    const found = capacity!.pools.find((one) => one.name === name)
-    if (found) found.freeDiskGb -= diskGb
+  for (const disk of [{ pool, shared, diskGb: server.diskGb }, ...volumes]) {
+    const found = capacity!.pools.find((one) => one.name === disk.pool)
+    if (found && disk.shared === undefined) found.freeDiskGb -= disk.diskGb
   }
-  hold(pool, server.diskGb)
-  for (const volume of volumes) hold(volume.pool, volume.diskGb)
   capacity!.heldDiskGb += bytesOf(tx, server) / 1024 ** 3
 }

@@ -160,13 +160,13 @@ function startMove(
   { tx, actor, clock, parentId }: Beginning,
   target: Server,
   moved: Transfer,
-  { nodeId, pool, volumes, newAddresses: readdressed }: FitNode,
+  { nodeId, pool, shared, volumes, newAddresses: readdressed }: FitNode,
 ): string {
   const { id: transferId, serverId, fromNodeId, mode, maxMbps, expectedSeconds } = moved
   const limit = settingValue(tx, atOnce)
   const isFull = [fromNodeId, nodeId].some((one) => transfersAtWorkOn(tx, one) >= limit)
   const input = {
-    ...{ serverId, from: fromNodeId, to: nodeId, pool, volumes },
+    ...{ serverId, from: fromNodeId, to: nodeId, pool, shared, volumes },
     ...{ transferId, mode: mode as Exclude<typeof mode, 'reassigned'>, maxMbps, expectedSeconds },
   }
   const about = diskJob(target, { by: actor, title: `Move ${target.hostname}`, now: clock() })

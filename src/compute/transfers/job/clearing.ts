@@ -45,7 +45,9 @@ const release = (n: number) => ({
 })
 const remove = (n: number) => ({
   do: ({ input: { from, serverId, disks } }: Input, { db }: { db: Db }) =>
-    disks[n] && !isLost(db, serverId) ? nodeCommand(from, 'volume.remove', disks[n].from) : undefined,
+    disks[n] && disks[n].shared === undefined && !isLost(db, serverId)
+      ? nodeCommand(from, 'volume.remove', disks[n].from)
+      : undefined,
 })
 
 export const clearing = forwardSaga<Clearing>('clear_move')
@@ -55,8 +57,13 @@ export const clearing = forwardSaga<Clearing>('clear_move')
       isLost(db, serverId) ? undefined : nodeCommand(from, 'vm.remove', { workload: serverId }),
   })
   .command('end', 'Removing the key of the move', {
-    do: ({ input: { from, transferId, serverId } }) =>
-      nodeCommand(from, 'transfer.end', { transfer: transferId, workload: serverId, discard: false }),
+    do: ({ input: { from, transferId, serverId, disks } }, { db }) => {
+      const shares = isLost(db, serverId) ? [] : disks.filter(({ shared }) => shared !== undefined)
+      return nodeCommand(from, 'transfer.end', {
+        ...{ transfer: transferId, workload: serverId, discard: false },
+        ...(shares.length && { shares: shares.map((disk) => disk.from) }),
+      })
+    },
   })
   .command('release-1', 'Releasing its volume', release(1))
   .command('release-2', 'Releasing its volume', release(2))

@@ -26,7 +26,7 @@ import { freeNew, freeOld, takeNew, takeOld, tellInside } from '../readdressing/
 import { emitChange } from '../readdressing/tell.ts'
 import { startClearing } from './clearing.ts'
 import { ended, isLost, movedVolumes, releaseThings, spreadNetworks } from './ending.ts'
-import { type Disk, type MovePlan, pendingSeed, planMove, type Route, takesSeed } from './plan.ts'
+import { copiedOf, type Disk, type MovePlan, pendingSeed, planMove, type Route, takesSeed } from './plan.ts'
 
 export type Moving = Route & {
   transferId: string
@@ -62,9 +62,13 @@ const isLive = ({ input, out }: Input & { out: Pick<Out['out'], 'look'> }): bool
 const copying = ({ input, out }: Input & Received, { db }: Pick<CommandSource, 'db'>) => ({
   ...ofTransfer(input),
   to: { address: out.plan.addresses.to, ...out.receive },
-  disks: out.plan.disks.map((disk) => disk.from),
+  disks: copiedOf(out.plan.disks).map((disk) => disk.from),
   maxMbps: transferById(db, input.transferId)!.maxMbps,
 })
+/** Something is sent beside the memory. */
+const copies = ({ out }: { out: { plan: MovePlan } }): boolean => copiedOf(out.plan.disks).length > 0
+/** After a mirror the copy has compared both. */
+const isRead = ({ out }: { out: { plan: MovePlan; mirror?: unknown } }): boolean => copies({ out }) && !out.mirror
 /** Its guest runs on, unless it has left. */
 const endMigration = ({ input, out: { look } }: { input: Moving; out: Partial<Out['out']> }) =>
   look && isLive({ input, out: { look } }) ? end(input.from, input) : undefined
@@ -134,7 +138,10 @@ export const moving = saga<Moving>('move', {
         from: [out.plan.addresses.from],
         publicKey: out.key.publicKey,
         by: isLive({ input, out }) ? 'migration' : 'copy',
-        disks: out.plan.disks.map(({ to, sizeBytes }) => ({ volume: to, sizeBytes })),
+        disks: out.plan.disks.map(({ to, sizeBytes, shared }) => ({
+          ...{ volume: to, sizeBytes },
+          ...(shared !== undefined && { shared }),
+        })),
         expiresAt: now + KEY_VALID_MS,
       }),
     undo: ({ input }) => end(input.to, input, true),
@@ -186,6 +193,7 @@ export const moving = saga<Moving>('move', {
     abandonable: true,
     do: ({ input, out }, source) => {
       if (input.mode === 'cold' || out.look.power !== 'running') return undefined
+      if (!isLive({ input, out }) && !copies({ out })) return undefined
       const name = isLive({ input, out }) ? 'transfer.begin-migration' : 'transfer.mirror'
       return nodeCommand(input.from, name, copying({ input, out }, source))
     },
@@ -223,10 +231,20 @@ export const moving = saga<Moving>('move', {
         ? nodeCommand(input.from, 'vm.define', plan.before.vm)
         : undefined,
   })
+  .command('free', 'Keeping its disks to itself', {
+    do: () => undefined,
+    // One that is paused there has the disks open that both nodes reach, and this one starts only without it.
+    undo: ({ input, out: { plan, look } }) =>
+      plan && look && isLive({ input, out: { look } }) && copiedOf(plan.disks).length < plan.disks.length
+        ? nodeCommand(input.to, 'vm.remove', { workload: input.serverId })
+        : undefined,
+  })
   .command('copy', 'Copying its disks', {
     abandonable: true,
     do: ({ input, out }, source) =>
-      isLive({ input, out }) ? undefined : nodeCommand(input.from, 'transfer.copy', copying({ input, out }, source)),
+      isLive({ input, out }) || !copies({ out })
+        ? undefined
+        : nodeCommand(input.from, 'transfer.copy', copying({ input, out }, source)),
     // Before it is defined and started there, which the node refuses while the guest may have left.
     undo: endMigration,
   })
@@ -235,32 +253,32 @@ export const moving = saga<Moving>('move', {
   .command('read-ahead', 'Beginning to read what arrived', {
     abandonable: true,
     do: ({ input, out }) =>
-      out.mirror
-        ? undefined
-        : nodeCommand(input.to, 'transfer.checksum', {
+      isRead({ out })
+        ? nodeCommand(input.to, 'transfer.checksum', {
             ...{ ...ofTransfer(input), ahead: true },
-            disks: out.plan.disks.map((disk) => disk.to),
-          }),
+            disks: copiedOf(out.plan.disks).map((disk) => disk.to),
+          })
+        : undefined,
   })
   .command('read', 'Reading its disks once more', {
     abandonable: true,
     do: ({ input, out }) =>
-      out.mirror
-        ? undefined
-        : nodeCommand(input.from, 'transfer.checksum', {
+      isRead({ out })
+        ? nodeCommand(input.from, 'transfer.checksum', {
             ...ofTransfer(input),
-            disks: out.plan.disks.map((disk) => disk.from),
-          }),
+            disks: copiedOf(out.plan.disks).map((disk) => disk.from),
+          })
+        : undefined,
   })
   .command('read-there', 'Reading what arrived', {
     abandonable: true,
     do: ({ input, out }) =>
-      out.mirror
-        ? undefined
-        : nodeCommand(input.to, 'transfer.checksum', {
+      isRead({ out })
+        ? nodeCommand(input.to, 'transfer.checksum', {
             ...ofTransfer(input),
-            disks: out.plan.disks.map((disk) => disk.to),
-          }),
+            disks: copiedOf(out.plan.disks).map((disk) => disk.to),
+          })
+        : undefined,
   })
   // A database from before the move may be put in place of this one: its controller cannot start it there either.
   .command('leave', 'Giving it up where it was', {
@@ -291,14 +309,13 @@ export const moving = saga<Moving>('move', {
       const moved = transferById(tx, transferId)!
       switchHome(tx, serverId, { nodeId: to, locationId: node.locationId })
       movedVolumes(tx, out.plan.disks, 'to', node, now)
-      updateServer(tx, serverId, {
-        format: out.plan.disks[0]!.to.format,
-        diskLayer: 0,
-        diskParent: null,
-        lastDiskLayer: 0,
-        // The seed with its new addresses: it reads that whenever it starts.
-        ...(takesSeed(load(tx, serverId), moved) && { pendingSeed: 'next_start' as const }),
-      })
+      // A copy of its disk has no layers; a disk that stays has all that it had.
+      if (input.shared === undefined) {
+        const { format } = out.plan.disks[0]!.to
+        updateServer(tx, serverId, { format, diskLayer: 0, diskParent: null, lastDiskLayer: 0 })
+      }
+      // The seed with its new addresses: it reads that whenever it starts.
+      if (takesSeed(load(tx, serverId), moved)) updateServer(tx, serverId, { pendingSeed: 'next_start' })
       const migrated = migratedIn(out)
       changeWorkload(tx, serverId, {
         // Off in between, so it reads what waits for its next start.

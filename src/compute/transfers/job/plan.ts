@@ -3,6 +3,7 @@ import type { PortRules, Vm, Volume } from '../../../../agent/protocol/wire.ts'
 import { managementAddressOf } from '../../../fleet/node-records/queries.ts'
 import { formatIn, poolSpaceOf } from '../../../fleet/storage-pools/queries.ts'
 import { volumesOf } from '../../../fleet/volume-records/queries.ts'
+import type { DiskPlace } from '../../../fleet/workloads/stays/second-node.ts'
 import { type ArrivingVolume, noteRules } from '../../../fleet/workloads/stays/stays.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import type { CommandSource } from '../../../kernel/jobs/saga.ts'
@@ -19,8 +20,13 @@ import { transferById } from '../queries.ts'
 import { heldThere } from '../readdressing/addresses.ts'
 import type { Transfer } from '../tables.ts'
 
-/** `volumeId`: of an extra volume; null: the server's own disk, which is the first. */
-export type Disk = { volumeId: string | null; from: Volume; to: Volume; sizeBytes: number }
+/**
+ * `volumeId`: of an extra volume; null: the server's own disk, which is the first. `shared`: the storage in which it
+ * stays as it is, because both nodes reach that.
+ */
+export type Disk = { volumeId: string | null; from: Volume; to: Volume; sizeBytes: number; shared?: string | undefined }
+/** The disks that are copied to the other node, and deleted on the one that the server has left. */
+export const copiedOf = (disks: readonly Disk[]) => disks.filter(({ shared }) => shared === undefined)
 export type MovePlan = {
   disks: Disk[]
   portRules: PortRules
@@ -34,15 +40,19 @@ export type MovePlan = {
   /** The columns that are another's on the other node, as they were; and the vm on its old node. */
   before: Pick<Server, 'format' | 'diskLayer' | 'diskParent' | 'lastDiskLayer' | 'locationId'> & { vm: Vm }
 }
-export type Route = { serverId: string; from: string; to: string; pool: string; volumes: readonly ArrivingVolume[] }
+export type Route = DiskPlace & {
+  serverId: string
+  from: string
+  to: string
+  volumes: readonly (ArrivingVolume & DiskPlace)[]
+}
 
-/** The server as it will be on its next node: its disk has no layers there. */
-const there = (tx: Db, server: Server, { to, pool }: Route): Server => ({
+/** The server as it will be on its next node: a copy of its disk has no layers there. */
+const there = (tx: Db, server: Server, { to, pool, shared }: Route): Server => ({
   ...server,
   nodeId: to,
   pool,
-  format: formatIn(poolSpaceOf(tx, { nodeId: to, pool })!),
-  diskLayer: 0,
+  ...(shared === undefined && { format: formatIn(poolSpaceOf(tx, { nodeId: to, pool })!), diskLayer: 0 }),
 })
 
 /** Notes the rules that the target gets as those in force there. */
@@ -57,12 +67,12 @@ export function planMove(tx: Tx, route: Route, moved: Transfer): MovePlan {
   const iso = server.isoId === null ? undefined : (isoById(tx, server.isoId) as Iso | undefined)
   return {
     disks: [
-      { volumeId: null, ...own, sizeBytes: server.diskGb * GIB },
+      { volumeId: null, ...own, sizeBytes: server.diskGb * GIB, shared: route.shared },
       ...volumesOf(tx, server.id).map((volume) => {
-        const { pool } = route.volumes.find(({ volumeId }) => volumeId === volume.id)!
-        const format = formatIn(poolSpaceOf(tx, { nodeId: route.to, pool })!)
+        const { pool, shared } = route.volumes.find(({ volumeId }) => volumeId === volume.id)!
         const from = onNode(volume)
-        return { volumeId: volume.id, from, to: { ...from, pool, format }, sizeBytes: volume.sizeGb * GIB }
+        const format = shared === undefined ? formatIn(poolSpaceOf(tx, { nodeId: route.to, pool })!) : from.format
+        return { volumeId: volume.id, from, to: { ...from, pool, format }, sizeBytes: volume.sizeGb * GIB, shared }
       }),
     ],
     portRules: { ...portRulesOf(next, held), policy },

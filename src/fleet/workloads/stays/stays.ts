@@ -60,7 +60,8 @@ export function openArriving(
   const { memoryMb } = workloadById(tx, id)!
   insertStay(tx, { workloadId: id, nodeId, role: 'arriving', pool, vcpus, memoryMb, diskGb, spareDiskGb, since: now })
   countChange(tx, id)
-  for (const volume of volumes) insertStayVolume(tx, { workloadId: id, nodeId, ...volume })
+  for (const { volumeId, pool: at, diskGb: gb } of volumes)
+    insertStayVolume(tx, { workloadId: id, nodeId, volumeId, pool: at, diskGb: gb })
 }
 
 /**

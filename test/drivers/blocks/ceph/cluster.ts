@@ -23,8 +23,8 @@ export function cephMissing(): string | undefined {
   return absent.length ? `${absent.join(', ')} not installed` : undefined
 }
 
-async function call(program: string, args: string[], stdin?: string) {
-  const child = Bun.spawn([program, ...args], {
+async function callOn(inside: readonly string[], program: string, args: string[], stdin?: string) {
+  const child = Bun.spawn([...inside, program, ...args], {
     ...{ stdin: stdin === undefined ? 'ignore' : new TextEncoder().encode(stdin), stdout: 'pipe', stderr: 'pipe' },
   })
   const [out, err, code] = await Promise.all([
@@ -38,13 +38,20 @@ async function call(program: string, args: string[], stdin?: string) {
 
 export type Ceph = Awaited<ReturnType<typeof startCeph>>
 
+/** `inside`: the start of a command that runs where `host` is its address. */
+type Options = { cephx?: boolean; osds?: number; host?: string; inside?: readonly string[] }
 /**
  * Starts the cluster with its data in `dir` and makes its pool, each object of which is on every OSD, and is written
  * while all but one of them are there.
  */
-export async function startCeph(dir: string, port: number, { cephx = true, osds = 1 } = {}) {
+export async function startCeph(
+  dir: string,
+  port: number,
+  { cephx = true, osds = 1, host = '127.0.0.1', inside = [] }: Options = {},
+) {
+  const call = (program: string, args: string[], stdin?: string) => callOn(inside, program, args, stdin)
   const fsid = crypto.randomUUID()
-  const address = `[v2:127.0.0.1:${port},v1:127.0.0.1:${port + 1}]`
+  const address = `[v2:${host}:${port},v1:${host}:${port + 1}]`
   const of = (...path: string[]) => join(dir, ...path)
   const [conf, clientConf, keyring] = [of('ceph.conf'), of('client.conf'), of('berth.keyring')]
   const data = ['mon', 'mgr', ...Array.from({ length: osds }, (_, id) => `osd.${id}`)]
@@ -57,12 +64,7 @@ export async function startCeph(dir: string, port: number, { cephx = true, osds 
     ...common,
     ...[`osd pool default size = ${osds}`, `osd pool default min size = ${Math.max(1, osds - 1)}`],
     ...['osd crush chooseleaf type = 0', 'mon allow pool size one = true', 'mon warn on pool no redundancy = false'],
-    ...[
-      'mon data avail crit = 0',
-      'public addr = 127.0.0.1',
-      'cluster addr = 127.0.0.1',
-      'osd objectstore = bluestore',
-    ],
+    ...['mon data avail crit = 0', `public addr = ${host}`, `cluster addr = ${host}`, 'osd objectstore = bluestore'],
     ...[
       'bluestore block size = 10737418240',
       'osd pool default pg num = 8',
@@ -77,7 +79,7 @@ export async function startCeph(dir: string, port: number, { cephx = true, osds 
   const children = new Map<string, Bun.Subprocess>()
   const start = (type: 'mon' | 'mgr' | 'osd', id: string) => {
     const args = [`ceph-${type}`, '-c', conf, '-i', id, '-f', ...AS_ROOT]
-    children.set(`${type}.${id}`, Bun.spawn(args, { stdout: 'ignore', stderr: 'ignore' }))
+    children.set(`${type}.${id}`, Bun.spawn([...inside, ...args], { stdout: 'ignore', stderr: 'ignore' }))
   }
   const kill = async (name: string) => {
     const child = children.get(name)
@@ -129,7 +131,8 @@ export async function startCeph(dir: string, port: number, { cephx = true, osds 
   const secret =
     `<secret ephemeral='yes' private='yes'><uuid>${secretUuid}</uuid>` +
     `<usage type='ceph'><name>client.${USER} ${secretUuid}</name></usage></secret>`
-  const virsh = (args: string[], stdin?: string) => call('virsh', ['-c', 'qemu:///system', ...args], stdin)
+  const virsh = (on: readonly string[], args: string[], stdin?: string) =>
+    callOn(on, 'virsh', ['-c', 'qemu:///system', ...args], stdin)
   return {
     conf,
     pool: POOL,
@@ -144,15 +147,16 @@ export async function startCeph(dir: string, port: number, { cephx = true, osds 
     kill,
     pause: (name: string) => void children.get(name)!.kill('SIGSTOP'),
     goOn: (name: string) => void children.get(name)!.kill('SIGCONT'),
-    /** Gives libvirt the key, as docs/storage.md says. */
-    async defineSecret() {
+    rbd: async (...args: string[]) => JSON.parse(await call('rbd', ['--conf', conf, ...args, '--format', 'json'])),
+    /** Gives libvirt the key, as docs/storage.md says: the one that answers there. */
+    async defineSecret(on: readonly string[] = []) {
       if (!cephx) return
-      await virsh(['secret-define', '--file', '/dev/stdin'], secret)
+      await virsh(on, ['secret-define', '--file', '/dev/stdin'], secret)
       const key = await ceph('auth', 'get-key', `client.${USER}`)
-      await virsh(['secret-set-value', secretUuid, '--file', '/dev/stdin'], key)
+      await virsh(on, ['secret-set-value', secretUuid, '--file', '/dev/stdin'], key)
     },
     async stop() {
-      if (cephx) await virsh(['secret-undefine', secretUuid]).catch(() => {})
+      if (cephx && !inside.length) await virsh([], ['secret-undefine', secretUuid]).catch(() => {})
       await stop()
     },
   }
