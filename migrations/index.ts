@@ -92,6 +92,7 @@ import guestSwitches from './0153_guest_switches.sql' with { type: 'text' }
 import kernelsOfDrains from './0156_kernels_of_drains.sql' with { type: 'text' }
 import pausedRollingDrains from './0157_paused_rolling_drains.sql' with { type: 'text' }
 import imports from './0163_imports.sql' with { type: 'text' }
+import dryRuns from './0164_dry_runs.sql' with { type: 'text' }
 import importClaims from './0170_import_claims.sql' with { type: 'text' }
 import sharedStorage from './0175_shared_storage.sql' with { type: 'text' }
 import addressesOfGoneNodes from './0180_addresses_of_gone_nodes.sql' with { type: 'text' }
@@ -189,6 +190,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0156_kernels_of_drains', sql: kernelsOfDrains },
   { name: '0157_paused_rolling_drains', sql: pausedRollingDrains },
   { name: '0163_imports', sql: imports },
+  { name: '0164_dry_runs', sql: dryRuns },
   { name: '0170_import_claims', sql: importClaims },
   { name: '0175_shared_storage', sql: sharedStorage },
   { name: '0180_addresses_of_gone_nodes', sql: addressesOfGoneNodes },

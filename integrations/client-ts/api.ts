@@ -1808,6 +1808,52 @@ export type Import = {
   endedAt: string | null
 }
 
+export type ImportAccess = {
+  /** The id in the other panel. */
+  hypervisorId: string
+  name: string
+  /** At which nodes reach it, on port 22. Null: its name leads nowhere. */
+  address: string | null
+  way: "copy" | "adopt"
+  /** Of adopt: the node that it is. It needs no access. */
+  node: {
+    id: string
+    name: string
+  } | null
+  /** Of copy: the nodes that copy from it. */
+  nodes: ({
+    id: string
+    name: string
+    isConnected: boolean
+    /** Its key is known; a node makes it when it connects. */
+    hasKey: boolean
+    /** What its last log-in came to: works, or the code of a finding. Null: none was tried. */
+    login: "works" | "uefi" | "other_machine" | "disks" | "disk_format" | "bad_domain" | "backing_file_adopted" | "undecided" | "address_conflict" | "claim_conflict" | "domain_twice" | "no_login" | "host_key_changed" | "hypervisor_unreachable" | "ssh_too_old" | "libvirt_silent" | "look_failed" | "node_away" | "agent_outdated" | "not_running" | "paused" | "no_such_domain" | "disk_unreadable" | "disk_too_large" | "no_room" | "no_addresses" | "stopped" | "suspended" | "in_rescue" | "backing_file" | "no_mac" | "more_cards" | "other_mac" | "other_cpu" | "other_bus" | "host_devices" | "snapshots" | "maybe_windows" | "no_guest_agent" | null
+    words: string | null
+    at: string | null
+    /** It tries to log in now. */
+    isAsked: boolean
+  })[]
+  /** Nodes whose last log-in worked. */
+  working: number
+  /** To run there once as root instead of giving its password: it adds the key of each of these nodes, and is safe to run twice. Null: no node has told its key yet. */
+  command: string | null
+  /** The fingerprint of its SSH server. Nodes accept no other. */
+  hostKey: string | null
+  /** As it calls itself. */
+  system: string | null
+  /** Megabit per second that came from it to a node when that was measured. */
+  linkMbps: number | null
+}
+
+export type ImportAccessPage = {
+  data: (ImportAccess)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
 export type ImportCertificate = {
   sha256: string
   /** The same as people compare it: pairs of digits with colons. */
@@ -1834,6 +1880,119 @@ export type ImportChangePage = {
   nextCursor: string | null
   /** Of all pages together. */
   total: number
+}
+
+export type ImportCheck = {
+  /** remark: it can come. to_fix: it can come once something was done. stays: it cannot. Null: its node looks at it. */
+  result: "ready" | "remark" | "to_fix" | "stays" | null
+  findings: ({
+    code: string
+    level: "remark" | "to_fix" | "stays"
+    words: string
+    /** The next step; empty where there is none. */
+    remedy: string
+  })[]
+  /** Where it would go, placed one after another like new orders. Null: no node takes it. */
+  node: {
+    id: string
+    name: string
+  } | null
+  /** The storage pool there. */
+  pool: string | null
+  /** Why it goes there. */
+  reason: string | null
+  /** Addresses that it gets from the pools of its node. */
+  newIpv4: number
+  isRunning: boolean | null
+  /** As its node has found it on the hypervisor. */
+  disk: {
+    format: string | null
+    bus: string | null
+    path: string | null
+    bytes: number
+    /** What holds data. */
+    usedBytes: number | null
+  } | null
+  machine: string | null
+  /** Of the network card that comes over. */
+  mac: string | null
+  /** An estimate, no promise. */
+  copySeconds: number | null
+  /** How long it would be away. An estimate, no promise. */
+  awaySeconds: number | null
+  at: string
+}
+
+export type ImportDryRun = {
+  isRunning: boolean
+  /** While it runs. */
+  phase: "clearing" | "comparing" | "checking" | null
+  /** Something was decided since, or the panel was read anew. Run it again. */
+  isOutdated: boolean
+  beganAt: string | null
+  /** Null: none has come to its end since the panel was read. */
+  endedAt: string | null
+  /** What a dry run does not see. */
+  words: string
+  servers: {
+    total: number
+    ready: number
+    /** They can come; something about each is worth knowing. */
+    remark: number
+    /** They can come once something was done. */
+    toFix: number
+    /** They cannot come. */
+    stays: number
+    leftOut: number
+    alreadyMoved: number
+    /** Not looked at yet. */
+    unchecked: number
+  }
+  /** The worst first, then those of most servers. */
+  findings: ({
+    code: string
+    level: "remark" | "to_fix" | "stays"
+    /** … stands for what differs from server to server. */
+    words: string
+    /** The next step; empty where there is none. */
+    remedy: string
+    servers: number
+  })[]
+  /** Of the disks of servers that can come. */
+  diskBytes: number
+  /** What of them is copied: holes are skipped. */
+  usedBytes: number
+  /** Addresses that copies get from the pools of their nodes. */
+  newIpv4: number
+  /** Where they would go. */
+  nodes: ({
+    id: string
+    name: string
+    servers: number
+    memoryMb: number
+    diskGb: number
+    newIpv4: number
+    /** In the pools that it routes; other nodes may route them too. */
+    freeIpv4: number
+  })[]
+  hypervisors: ({
+    id: string
+    name: string
+    servers: number
+    /** Of all its copies, one after another. */
+    copySeconds: number
+    bytesPerSecond: number
+    /** False: the usual speed, because none was measured. */
+    isMeasured: boolean
+  })[]
+  /** Of the hypervisor that takes the longest. An estimate, no promise. */
+  copySeconds: number
+  /** The server that is away the longest. */
+  longest: {
+    serverId: string
+    hostname: string
+    awaySeconds: number
+  } | null
 }
 
 export type ImportHypervisor = {
@@ -1879,6 +2038,17 @@ export type ImportHypervisorPage = {
   nextCursor: string | null
   /** Of all pages together. */
   total: number
+}
+
+export type ImportKeysAdded = {
+  jobId: string
+  /** The node that signs in. */
+  node: {
+    id: string
+    name: string
+  }
+  /** Keys that are added; one that is there already stays as it is. */
+  keys: number
 }
 
 export type ImportLeftOut = {
@@ -2252,6 +2422,8 @@ export type ImportServer = {
   waitsFor: ("package" | "hypervisor" | "owner" | "range")[]
   /** The server here. */
   workloadId: string | null
+  /** What the dry run has found. Null: it has not looked at it yet. */
+  check: ImportCheck | null
 }
 
 export type ImportServerPage = {
@@ -4920,17 +5092,17 @@ export interface Operations {
   }
   /** The audit log as a spreadsheet, newest first */
   'audit.export-csv': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "certificate_not_asked" | "choice_not_offered" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** The audit log as a file of JSON lines, newest first */
   'audit.export-jsonl': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "certificate_not_asked" | "choice_not_offered" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** Every change, who made it, from where, and every refused sign-in */
   'audit.list': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "certificate_not_asked" | "choice_not_offered" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
     result: AuditLinePage
   }
   /** Check that the audit log is as it was written and ends where it ended; names the first line that is not */
@@ -6074,6 +6246,23 @@ export interface Operations {
     }
     result: Image
   }
+  /** Whether the copying nodes can log in to each hypervisor, and the command that lets them in */
+  'imports.access': {
+    path: { id: string }
+    query?: { cursor?: string; limit?: number }
+    result: ImportAccessPage
+  }
+  /** Add the keys of all copying nodes on a hypervisor: one of them signs in there once with the root password */
+  'imports.add-keys': {
+    path: { id: string }
+    body: {
+      /** Of a hypervisor from which servers are copied: its id in the other panel. */
+      hypervisorId: string
+      /** Of root on that hypervisor. It is used for this one sign-in and stored nowhere. */
+      password: string
+    }
+    result: ImportKeysAdded
+  }
   /** Decide about many hypervisors by a rule, such as all but the one that is moved now */
   'imports.apply-to-hypervisors': {
     path: { id: string }
@@ -6227,6 +6416,17 @@ export interface Operations {
     query?: { change?: "new" | "gone" | "changed"; cursor?: string; limit?: number }
     result: ImportChangePage
   }
+  /** Let every copying node try to log in to a hypervisor, where nothing changes; the list of access says more */
+  'imports.check-access': {
+    path: { id: string }
+    body: {
+      /** Of a hypervisor from which servers are copied: its id in the other panel. */
+      hypervisorId: string
+      /** Its SSH server shows another key than before, and you know why: the one that it has now is accepted. */
+      acceptHostKey?: boolean
+    }
+    result: ImportAccess
+  }
   /** Begin an import from another panel: nothing is sent there before discover */
   'imports.create': {
     body: {
@@ -6245,6 +6445,17 @@ export interface Operations {
     path: { id: string }
     result: Import
   }
+  /** Check every server from the node that would do the work: nothing changes anywhere, and what is decided stays */
+  'imports.dry-run': {
+    path: { id: string }
+    result: Import
+  }
+  /** The result of the dry run for each server as a spreadsheet, with the filters of the list of servers */
+  'imports.export-dry-run': {
+    path: { id: string }
+    query?: { hypervisorId?: string; packageId?: string; ownerId?: string; rangeId?: string; refusal?: string; undecided?: "true"; conflict?: "true"; result?: "ready" | "remark" | "to_fix" | "stays"; finding?: "uefi" | "other_machine" | "disks" | "disk_format" | "bad_domain" | "backing_file_adopted" | "undecided" | "address_conflict" | "claim_conflict" | "domain_twice" | "no_login" | "host_key_changed" | "hypervisor_unreachable" | "ssh_too_old" | "libvirt_silent" | "look_failed" | "node_away" | "agent_outdated" | "not_running" | "paused" | "no_such_domain" | "disk_unreadable" | "disk_too_large" | "no_room" | "no_addresses" | "stopped" | "suspended" | "in_rescue" | "backing_file" | "no_mac" | "more_cards" | "other_mac" | "other_cpu" | "other_bus" | "host_devices" | "snapshots" | "maybe_windows" | "no_guest_agent"; nodeId?: string; awayOver?: number; q?: string }
+    result: Response
+  }
   /** What is decided as a spreadsheet: edit choice and target, and upload it again */
   'imports.export-mapping': {
     path: { id: string }
@@ -6255,6 +6466,11 @@ export interface Operations {
   'imports.get': {
     path: { id: string }
     result: Import
+  }
+  /** What the last dry run found; the servers of an import have the result of each */
+  'imports.get-dry-run': {
+    path: { id: string }
+    result: ImportDryRun
   }
   /** The hypervisors of the other panel, and where the servers of each go */
   'imports.hypervisors': {
@@ -6334,7 +6550,7 @@ export interface Operations {
   /** The servers of an import: what each becomes, or why it stays */
   'imports.servers': {
     path: { id: string }
-    query?: { state?: "waiting" | "left_out" | "refused" | "ready" | "moving" | "moved" | "failed" | "rolled_back" | "already_moved"; hypervisorId?: string; packageId?: string; ownerId?: string; rangeId?: string; refusal?: string; undecided?: "true"; conflict?: "true"; q?: string; sort?: "hostname" | "-hostname" | "disk" | "-disk" | "state" | "-state"; cursor?: string; limit?: number }
+    query?: { state?: "waiting" | "left_out" | "refused" | "ready" | "moving" | "moved" | "failed" | "rolled_back" | "already_moved"; hypervisorId?: string; packageId?: string; ownerId?: string; rangeId?: string; refusal?: string; undecided?: "true"; conflict?: "true"; result?: "ready" | "remark" | "to_fix" | "stays"; finding?: "uefi" | "other_machine" | "disks" | "disk_format" | "bad_domain" | "backing_file_adopted" | "undecided" | "address_conflict" | "claim_conflict" | "domain_twice" | "no_login" | "host_key_changed" | "hypervisor_unreachable" | "ssh_too_old" | "libvirt_silent" | "look_failed" | "node_away" | "agent_outdated" | "not_running" | "paused" | "no_such_domain" | "disk_unreadable" | "disk_too_large" | "no_room" | "no_addresses" | "stopped" | "suspended" | "in_rescue" | "backing_file" | "no_mac" | "more_cards" | "other_mac" | "other_cpu" | "other_bus" | "host_devices" | "snapshots" | "maybe_windows" | "no_guest_agent"; nodeId?: string; awayOver?: number; q?: string; sort?: "hostname" | "-hostname" | "disk" | "-disk" | "state" | "-state"; cursor?: string; limit?: number }
     result: ImportServerPage
   }
   /** Give other credentials for the panel, such as a new token; the old ones are erased */
@@ -8808,6 +9024,7 @@ export type ListId =
   | 'identities.list'
   | 'images.list'
   | 'images.offered'
+  | 'imports.access'
   | 'imports.changes'
   | 'imports.hypervisors'
   | 'imports.list'
@@ -9014,6 +9231,8 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'images.refresh': ['POST', '/admin/images/{id}/actions/refresh', false],
   'images.remove': ['DELETE', '/admin/images/{id}', false],
   'images.update': ['PATCH', '/admin/images/{id}', false],
+  'imports.access': ['GET', '/admin/migrations/{id}/access', false],
+  'imports.add-keys': ['POST', '/admin/migrations/{id}/actions/add-keys', false],
   'imports.apply-to-hypervisors': ['POST', '/admin/migrations/{id}/mapping/actions/apply-to-hypervisors', false],
   'imports.apply-to-owners': ['POST', '/admin/migrations/{id}/mapping/actions/apply-to-owners', false],
   'imports.apply-to-packages': ['POST', '/admin/migrations/{id}/mapping/actions/apply-to-packages', false],
@@ -9021,10 +9240,14 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'imports.cancel': ['POST', '/admin/migrations/{id}/actions/cancel', false],
   'imports.change-mapping': ['PATCH', '/admin/migrations/{id}/mapping', true],
   'imports.changes': ['GET', '/admin/migrations/{id}/changes', false],
+  'imports.check-access': ['POST', '/admin/migrations/{id}/actions/check-access', false],
   'imports.create': ['POST', '/admin/migrations', true],
   'imports.discover': ['POST', '/admin/migrations/{id}/actions/discover', false],
+  'imports.dry-run': ['POST', '/admin/migrations/{id}/actions/dry-run', false],
+  'imports.export-dry-run': ['GET', '/admin/migrations/{id}/dry-run.csv', false],
   'imports.export-mapping': ['GET', '/admin/migrations/{id}/mapping.csv', false],
   'imports.get': ['GET', '/admin/migrations/{id}', false],
+  'imports.get-dry-run': ['GET', '/admin/migrations/{id}/dry-run', false],
   'imports.hypervisors': ['GET', '/admin/migrations/{id}/mapping/hypervisors', false],
   'imports.leave-out': ['POST', '/admin/migrations/{id}/mapping/actions/leave-out', false],
   'imports.list': ['GET', '/admin/migrations', false],

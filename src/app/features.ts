@@ -193,9 +193,11 @@ import { teamFeature } from '../identity/team/feature.ts'
 import { tokensFeature } from '../identity/tokens/feature.ts'
 import { weakeningFeature } from '../identity/weakenings/feature.ts'
 import { discoveryFeature } from '../imports/discovery/feature.ts'
+import { dryRunFeature } from '../imports/dry-run/feature.ts'
 import { importRecordsFeature } from '../imports/import-records/feature.ts'
 import { importsFeature } from '../imports/imports/feature.ts'
 import { mappingFeature } from '../imports/mapping/feature.ts'
+import { sourceAccessFeature } from '../imports/source-access/feature.ts'
 import { apiFeature } from '../kernel/api/feature.ts'
 import { auditLogFeature } from '../kernel/audit/feature.ts'
 import { settingsStoreFeature } from '../kernel/db/feature.ts'
@@ -375,6 +377,8 @@ export const features: readonly Feature[] = [
       importServerPage,
     ],
   },
+  sourceAccessFeature,
+  dryRunFeature,
   controllerBackupsFeature,
   replicaFeature,
 ]

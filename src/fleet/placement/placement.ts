@@ -39,7 +39,7 @@ export type Placed = { node: NodeCapacity; pool: PoolSpace; reason: string }
 export const RECONNECTING = 'is reconnecting'
 const WRONG_HARDWARE = 'cannot run this image'
 
-type LackingAddress = (nodeId: string) => AddressLack | undefined
+export type LackingAddress = (nodeId: string) => AddressLack | undefined
 type Judged = {
   node: NodeCapacity
   disabledReason: string | undefined
@@ -136,6 +136,8 @@ type PlacementOptions = {
   usesReserve?: boolean | undefined
   /** True for staff: refusals name nodes and what each lacks. */
   namesNodes: boolean
+  /** In place of what the nodes have now: the rest that a plan of many servers has left of it. */
+  planned?: { capacities: NodeCapacity[]; lackingAddress: LackingAddress }
 }
 
 /**
@@ -148,16 +150,15 @@ export function placeIn(
   tx: Db,
   location: Location,
   need: Need,
-  { nodes, wantedId, usesReserve, namesNodes }: PlacementOptions,
+  { nodes, wantedId, usesReserve, namesNodes, planned }: PlacementOptions,
 ): Placed {
   if (!location.open)
     throw new ApiError(
       'location_closed',
       `${location.name} is closed for new servers. Choose another location, or ask for it to be opened.`,
     )
-  const lackingNew = lackingAddresses(tx, need)
-  const lackingAddress: LackingAddress = (id) => (need.given && lackingGiven(tx, id, need.given)) ?? lackingNew(id)
-  const all = capacityIn(tx, location.id)
+  const all = planned?.capacities ?? capacityIn(tx, location.id)
+  const lackingAddress = planned?.lackingAddress ?? lackingNow(tx, need)
   const judged = all.filter((node) => !wantedId || node.id === wantedId).map(judgeBy(tx, need, nodes, lackingAddress))
   mustRunSomewhere(location, need.hardware, judged, wantedId)
   const fitting = judged.filter((j) => !j.disabledReason).map((j) => j.node)
@@ -194,6 +195,11 @@ export function placeIn(
   const broken = need.group?.brokenBy(node.id)
   const preferred = need.group && (broken ? `; it ${broken}, which is soft` : `; the group ${need.group.name} is kept`)
   return { node, pool, reason: `${where}: ${why}${preferred ?? ''}${others.length ? `; ${others.join(', ')}` : ''}` }
+}
+
+function lackingNow(tx: Db, need: Need): LackingAddress {
+  const lackingNew = lackingAddresses(tx, need)
+  return (id) => (need.given && lackingGiven(tx, id, need.given)) ?? lackingNew(id)
 }
 
 const capital = (words: string) => words[0]!.toUpperCase() + words.slice(1)

@@ -1,5 +1,6 @@
 import { feature } from '../../kernel/feature.ts'
 import { sources } from '../sources/panels.ts'
+import { checkTables } from './checks/queries.ts'
 import { encryptedCredentials, importTarget } from './queries.ts'
 import {
   importAddresses,
@@ -75,6 +76,7 @@ export const importRecordsFeature = feature({
     importAddresses,
     importChanges,
     importLog,
+    ...checkTables,
   ],
   auditTargets: [importTarget],
   services: () => ({ importPanels: sources }),

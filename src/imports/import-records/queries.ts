@@ -6,6 +6,7 @@ import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { encryptedColumn } from '../../kernel/db/encrypted.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting, rowBy, updating } from '../../kernel/db/rows.ts'
+import { forgetAccess } from './checks/queries.ts'
 import { type ImportRecord, type ImportStatus, imports } from './tables.ts'
 
 export type { ImportRecord, ImportStatus }
@@ -48,6 +49,9 @@ export function pageOfImports<Shown>(
 /** Those whose panel is being read. */
 export const importsBeingRead = (tx: Db): ImportRecord[] =>
   tx.select().from(imports).where(eq(imports.status, 'discovering')).orderBy(asc(imports.id)).all()
+/** Those whose servers are being checked. */
+export const importsBeingChecked = (tx: Db): ImportRecord[] =>
+  tx.select().from(imports).where(eq(imports.status, 'checking')).orderBy(asc(imports.id)).all()
 /** Those that ask whether a certificate can be trusted. */
 export const importsThatAsk = (tx: Db): ImportRecord[] =>
   tx.select().from(imports).where(sql`${imports.askedCertificate} IS NOT NULL AND ${imports.endedAt} IS NULL`).all()
@@ -125,6 +129,7 @@ export const toErase = (tx: Db): string | undefined => statements(tx).toErase.ge
 /** Deletes the import itself, once nothing is left of what was read for it. */
 export function deleteImport(tx: Tx, importId: string) {
   tx.$client.query('DELETE FROM import_log WHERE import_id = ?').run(importId)
+  forgetAccess(tx, importId)
   tx.delete(imports).where(eq(imports.id, importId)).run()
 }
 /** Imports in which something was decided since they were compared with what is here. */

@@ -33,6 +33,18 @@ const rows = {
     ...ended,
   },
   map: { draft: 'import_not_discovered', mapping: 'allowed', ready: 'allowed', ...busy, ...started, ...ended },
+  'dry-run': { draft: 'import_not_discovered', mapping: 'allowed', ready: 'allowed', ...busy, ...started, ...ended },
+  // A log-in changes nothing that is decided; keys may be missing at any time until the end.
+  access: {
+    draft: 'import_not_discovered',
+    discovering: 'import_busy',
+    mapping: 'allowed',
+    checking: 'allowed',
+    ready: 'allowed',
+    migrating: 'allowed',
+    verifying: 'allowed',
+    ...ended,
+  },
   cancel: {
     draft: 'allowed',
     discovering: 'allowed',

@@ -61,6 +61,13 @@ export const imports = sqliteTable('imports', {
   createdAt: integer('created_at').notNull(),
   discoveredAt: integer('discovered_at'),
   checkedAt: integer('checked_at'),
+  /** Counts the dry runs that were begun. */
+  dryRun: integer('dry_run').notNull().default(0),
+  /** While it is checking. */
+  checkPhase: text('check_phase', { enum: ['clearing', 'comparing', 'checking'] }),
+  checkBeganAt: integer('check_began_at'),
+  /** The `mappingVersion` at the end of the last dry run; with another one that is out of date. */
+  checkedVersion: integer('checked_version'),
   startedAt: integer('started_at'),
   endedAt: integer('ended_at'),
 })

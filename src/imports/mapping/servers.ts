@@ -1,15 +1,10 @@
 import { type Static, Type as t } from 'typebox'
 import { page, sortParameter } from '../../kernel/api/list.ts'
 import { described, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
-import { oneOf, text } from '../../kernel/api/query.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import {
-  type ImportServer,
-  type ImportServerState,
-  pageOfServers,
-  type ServerFilter,
-  serverSorts,
-} from '../import-records/inventory/queries.ts'
+import { checkResponse, showCheck } from '../import-records/checks/show-check.ts'
+import { type ImportServer, pageOfServers, serverSorts } from '../import-records/inventory/queries.ts'
+import { filterFrom, serverQuery } from '../import-records/inventory/server-filter.ts'
 import {
   type ImportRecord,
   importAccess,
@@ -19,7 +14,7 @@ import {
 } from '../import-records/model.ts'
 import { type ImportPanels, panelLabel } from '../import-records/panels.ts'
 import { importById } from '../import-records/queries.ts'
-import { refusals } from '../import-records/refusals.ts'
+import { reasonOf } from '../import-records/refusals.ts'
 import { serviceIdOf } from './claims/service-ids.ts'
 import { Facts } from './facts.ts'
 import { planOf } from './plan.ts'
@@ -73,16 +68,8 @@ export const serverResponse = namedSchema('ImportServer', {
   isComplete: described(t.Boolean(), 'Everything is decided, and nothing is known against it.'),
   waitsFor: t.Array(t.Enum(['package', 'hypervisor', 'owner', 'range'])),
   workloadId: described(nullable(t.String()), 'The server here.'),
+  check: described(nullable(checkResponse), 'What the dry run has found. Null: it has not looked at it yet.'),
 })
-
-/** Why a server stays, in words; null: it comes, or waits for a decision. */
-export function reasonOf({ state, refusal, leftOutBy, addressConflict, claimConflict }: ImportServer) {
-  if (state === 'already_moved') return 'Already moved by an earlier import'
-  if (state === 'refused') return refusals[refusal as keyof typeof refusals] ?? refusal
-  if (state === 'left_out')
-    return leftOutBy === 'server' ? 'Left out by you' : `Left out of this import with its ${leftOutBy}`
-  return addressConflict ?? claimConflict
-}
 
 type Showing = { tx: Db; importPanels: ImportPanels }
 export function showServer(
@@ -116,29 +103,9 @@ export function showServer(
       externalId: plan.owner?.kind === 'new' ? plan.owner.externalId : null,
     },
     ...{ isComplete: plan.isComplete, waitsFor: plan.waitsFor, workloadId: row.workloadId },
+    check: showCheck(tx, row.id, facts.nodes),
   }
 }
-
-const yes = (description: string) => oneOf(['true'], description)
-const sourceText = (description: string) => text(description, 400)
-export const serverQuery = {
-  state: oneOf(importServerStates, 'Only those in this state.'),
-  hypervisorId: sourceText('Only those on this hypervisor of the other panel.'),
-  packageId: sourceText('Only those of this package there.'),
-  ownerId: sourceText('Only those of this owner there.'),
-  rangeId: sourceText('Only those with an address in this range there.'),
-  refusal: text('Only those that are refused for this reason.', 60),
-  undecided: yes('Only those that wait for a decision.'),
-  conflict: yes('Only those that something here or there stands against.'),
-  q: text('Only those with this text in their name, domain or owner, or with this address or id.'),
-}
-/** A filter of the list as it was sent. */
-export const filterFrom = (query: Readonly<Record<string, string | undefined>>): ServerFilter => ({
-  ...(query as Omit<ServerFilter, 'undecided' | 'conflict' | 'state'>),
-  state: query['state'] as ImportServerState | undefined,
-  undecided: query['undecided'] === 'true',
-  conflict: query['conflict'] === 'true',
-})
 
 export const listImportServers = operation({
   id: 'imports.servers',

@@ -5,6 +5,7 @@ import { ended, newest, type Page, paginate } from '../../../kernel/api/list.ts'
 import type { ReadContext } from '../../../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
 import { columnList, decoding, inserting, rowBy, updating } from '../../../kernel/db/rows.ts'
+import type { CheckResult } from '../checks/tables.ts'
 import {
   type ImportAddress,
   type ImportChange,
@@ -186,6 +187,11 @@ const statements = prepared(({ $client }) => ({
     `SELECT max(disk_gb) AS diskGb, max(memory_mb) AS memoryMb FROM import_servers
      WHERE import_id = ? AND package_id = ? AND state NOT IN ('refused', 'already_moved')`,
   ),
+  copiedTo: $client.prepare<{ id: string }, []>(
+    `SELECT DISTINCT h.location_id AS id FROM imports JOIN import_hypervisors h ON h.import_id = imports.id
+     WHERE imports.status IN ('mapping', 'checking', 'ready', 'migrating') AND h.choice = 'copy'
+       AND h.location_id IS NOT NULL`,
+  ),
   changeCounts: $client.prepare<{ change: ImportChange['change']; n: number }, [string, number]>(
     `SELECT change, count(*) AS n FROM import_changes WHERE import_id = ? AND read = ? GROUP BY change`,
   ),
@@ -250,6 +256,11 @@ export function countsOf(tx: Db, part: Part, importId: string, sourceIds: readon
   )
   return (sourceId: string): Omit<Count, 'key'> => found.get(sourceId) ?? { servers: 0, importable: 0, diskGb: 0 }
 }
+/** The locations to which imports that go on copy servers. */
+export const copiedTo = (tx: Db): string[] =>
+  statements(tx)
+    .copiedTo.all()
+    .map(({ id }) => id)
 export const addressesInRange = (tx: Db, importId: string, rangeId: string): number =>
   statements(tx).addressesInRange.get(importId, rangeId)!.n
 /** The hypervisors on which servers with an address of the range are. */
@@ -271,6 +282,13 @@ export type ServerFilter = {
   refusal?: string | undefined
   undecided?: boolean | undefined
   conflict?: boolean | undefined
+  /** Of the dry run. */
+  result?: CheckResult | undefined
+  /** Those that are away longer than so many seconds. */
+  awayOver?: number | undefined
+  nodeId?: string | undefined
+  /** The code of a finding. */
+  finding?: string | undefined
   q?: string | undefined
 }
 /** The orders of the list. */
@@ -284,6 +302,7 @@ const contains = (column: SQL, text: string) =>
 /** The condition of a filter over `import_servers`. */
 export function serverCondition(importId: string, filter: ServerFilter): SQL {
   const { ids, state, hypervisorId, packageId, ownerId, rangeId, refusal, undecided, conflict, q } = filter
+  const { result, awayOver, nodeId, finding } = filter
   const s = importServers
   return and(
     eq(s.importId, importId),
@@ -295,6 +314,22 @@ export function serverCondition(importId: string, filter: ServerFilter): SQL {
     refusal === undefined ? undefined : eq(s.refusal, refusal),
     undecided ? sql`${s.undecided} > 0 AND ${s.state} IN ('waiting', 'ready')` : undefined,
     conflict ? sql`(${s.addressConflict} IS NOT NULL OR ${s.claimConflict} IS NOT NULL)` : undefined,
+    result === undefined
+      ? undefined
+      : result === 'stays'
+        ? eq(s.state, 'refused')
+        : sql`${s.id} IN (SELECT server_id FROM import_checks WHERE import_id = ${importId} AND result = ${result})`,
+    awayOver === undefined
+      ? undefined
+      : sql`${s.id} IN (SELECT server_id FROM import_checks
+          WHERE import_id = ${importId} AND result IN ('ready', 'remark') AND away_seconds > ${awayOver})`,
+    nodeId === undefined
+      ? undefined
+      : sql`${s.id} IN (SELECT server_id FROM import_checks
+          WHERE import_id = ${importId} AND result IN ('ready', 'remark') AND node_id = ${nodeId})`,
+    finding === undefined
+      ? undefined
+      : sql`${s.id} IN (SELECT server_id FROM import_findings WHERE import_id = ${importId} AND code = ${finding})`,
     rangeId === undefined
       ? undefined
       : sql`${s.id} IN (SELECT server_id FROM import_addresses
@@ -321,6 +356,22 @@ export const pageOfServers = <Shown>(
     sorts: serverSorts,
     show,
   })
+
+/** Servers behind this id that a filter selects, in the order of their ids. */
+export const serversBySlice = (
+  tx: Db,
+  importId: string,
+  filter: ServerFilter,
+  after: string,
+  limit: number,
+): ImportServer[] =>
+  tx
+    .select()
+    .from(importServers)
+    .where(sql`${serverCondition(importId, filter)} AND ${importServers.id} > ${after}`)
+    .orderBy(importServers.id)
+    .limit(limit)
+    .all()
 
 // ---------------------------------------------------------------- differences between two readings
 export const addChange = (tx: Tx, { importId, read, list, sourceId, change, name, words }: ImportChange) =>
