@@ -1,11 +1,13 @@
 // An import in which a person has everything to decide: for the tests of pages, and for their pictures.
 import { hypervisor, type Listed, owner, pack, range, server, v4, v6 } from './panel-in-memory.ts'
-import { begin, discovered, giveAddresses, type Importing, open, settled } from './world.ts'
+import { begin, discovered, giveAddresses, open, settled } from './world.ts'
 
 const names = ['kvm-fra-01', 'kvm-fra-02', 'kvm-fra-03', 'kvm-fra-04']
-const company = ['Lumen Analytics', 'Halden Technik', 'Polder Media', 'Cyan & Co', 'Atelier Nord', 'Kestrel']
+const company = ['Lumen Analytics', 'Nordlys Verlag', 'Fjord Hosting', 'Cyan & Co', 'Atelier Nord', 'Kestrel']
 
-const listed = (emails: { customer: string; staff: string; reseller: string }): Listed => ({
+const emails = { customer: 'it@halden.example', staff: 'jonas@berth.example', reseller: 'admin@polder.example' }
+
+const listed = (): Listed => ({
   hypervisors: names.map((name, i) => hypervisor(String(i + 1), { name, isPanel: i === 0, location: null })),
   packages: [
     pack('1', { name: 'SSD-1', ...{ vcpus: 2, memoryMb: 2048, diskGb: 20 } }),
@@ -24,9 +26,9 @@ const listed = (emails: { customer: string; staff: string; reseller: string }): 
   addresses: {},
   owners: [
     ...company.map((name, i) => owner(String(i + 1), { name, email: `host${i + 1}@${name.split(' ')[0]}.example` })),
-    owner('20', { name: 'Known Customer', email: emails.customer }),
+    owner('20', { name: 'Halden Technik', email: emails.customer }),
     owner('21', { name: 'J. Weber', email: emails.staff }),
-    owner('22', { name: 'Known Reseller', email: emails.reseller, kind: 'reseller' }),
+    owner('22', { name: 'Polder Media', email: emails.reseller, kind: 'reseller' }),
   ].map((one) => ({ ...one, email: one.email!.toLowerCase() })),
   servers: Array.from({ length: 64 }, (_, i) =>
     server(i + 1, {
@@ -46,21 +48,17 @@ const listed = (emails: { customer: string; staff: string; reseller: string }): 
   ),
 })
 
-export const emailOf = (p: Importing, id: string) =>
-  p.db.$client.query<{ email: string }, [string]>('SELECT email FROM accounts WHERE id = ?').get(id)!.email
-
 /** A panel, another one with 64 servers, and one import that has read it twice; a hypervisor of it is a node here. */
 export async function richImport() {
   const p = await open()
-  const reseller = p.account('reseller', 'Known Reseller')
+  const reseller = p.account('reseller', 'Polder Media')
+  const known = { [p.customer.id]: emails.customer, [p.owner.id]: emails.staff, [reseller.id]: emails.reseller }
+  for (const [id, email] of Object.entries(known))
+    p.db.$client.run('UPDATE accounts SET email = ? WHERE id = ?', [email, id])
   await p.admin('POST', '/admin/packages', { name: 'KVM 8G', vcpus: 4, memoryMb: 8192, diskGb: 160 })
   await p.admin('POST', '/admin/node-groups', { name: 'Helsinki' })
   giveAddresses(p, p.node, ['192.0.2.14'])
-  const all = listed({
-    customer: emailOf(p, p.customer.id),
-    staff: emailOf(p, p.owner.id),
-    reseller: emailOf(p, reseller.id),
-  })
+  const all = listed()
   Object.assign(p.other.listed, all, { servers: all.servers.slice(0, 61) })
   const id = await begin(p, { name: 'Frankfurt off SolusVM 2' })
   await discovered(p, id)

@@ -180,16 +180,16 @@ test('a person begins an import, reads the panel and decides everything, by the 
     await page.getByRole('button', { name: 'Apply: Same e-mail, customer, not locked' }).press('Enter')
     await page.getByText('1 of 1 decided.').waitFor()
     await page.getByLabel('What happens to J. Weber').selectOption('Into the client area')
-    await page.getByLabel('What happens to Known Reseller').selectOption('A separate account')
+    await page.getByLabel('What happens to Polder Media').selectOption('A separate account')
     await page.getByRole('link', { name: 'Choose a customer for Unknown owner' }).press('Enter')
     await page.getByRole('radio', { name: 'Cal' }).press('Space')
     await page.getByRole('button', { name: 'Give them the servers' }).press('Enter')
     await page.getByText('A customer that you choose.').first().waitFor()
     const owners = (await rowsOf(id, 'owners')).filter(({ sourceId }: { sourceId: string }) => !/^\d$/.test(sourceId))
     expect(owners.map(({ name, choice }: { name: string; choice: string }) => [name, choice])).toEqual([
-      ['Known Customer', 'merge'],
+      ['Halden Technik', 'merge'],
       ['J. Weber', 'client_area'],
-      ['Known Reseller', 'separate'],
+      ['Polder Media', 'separate'],
       ['Unknown owner', 'existing'],
     ])
 
