@@ -974,6 +974,27 @@ export type Drain = {
   returnedAt: string | null
 }
 
+export type DrainChoice = {
+  /** Null: with its memory where nothing speaks against it. */
+  mode: "live" | "near_live" | "cold" | null
+  /** Null: placement chooses. */
+  node: {
+    id: string
+    name: string
+  } | null
+  /** It stays where it is. */
+  leave: boolean
+  /** Those with a place move first, in its order. */
+  place: number | null
+  by: string
+}
+
+export type DrainChoiceKept = {
+  serverId: string
+  /** Null: nothing is chosen any more. */
+  choice: DrainChoice | null
+}
+
 export type DrainDetail = {
   id: string
   /** drain: the node is emptied. return: servers come back to it. */
@@ -1067,6 +1088,13 @@ export type DrainPlan = {
     name: string
   }
   madeAt: string
+  /** The other nodes of its location, to choose from. */
+  targets: ({
+    id: string
+    name: string
+  })[]
+  /** The drain that begins by itself; null: none. */
+  scheduled: ScheduledDrain | null
   /** Terminated workloads whose disks stay on the node until they can no longer be brought back. */
   ended: number
   servers: (PlannedServer)[]
@@ -1116,6 +1144,8 @@ export type DrainServer = {
     id: string
     name: string
   } | null
+  /** The way that a person has chosen for it. */
+  chosenMode: "live" | "near_live" | "cold" | null
   /** Of one that failed in a drain that goes on; of the first few alone. */
   failure: DrainFailure | null
   endedAt: string | null
@@ -3060,6 +3090,8 @@ export type NodeMaintenance = {
   }
   /** The one at work, or the last one until the node is opened again. */
   drain: Drain | null
+  /** The drain of it that begins by itself; null: none. */
+  scheduled: ScheduledDrain | null
   steps: (MaintenanceStep)[]
   /** The servers that were here and can come back; null: none. */
   back: {
@@ -3489,6 +3521,8 @@ export type PlannedServer = {
   reason: string | null
   /** What to do about that. */
   remedy: string | null
+  /** What a person has chosen for it; null: nothing. */
+  choice: DrainChoice | null
 }
 
 export type PoolAddress = {
@@ -3879,6 +3913,22 @@ export type SavedFilterPage = {
   nextCursor: string | null
   /** Of all pages together. */
   total: number
+}
+
+export type ScheduledDrain = {
+  /** Null: its time has passed, and it did not begin. */
+  startsAt: string | null
+  by: {
+    id: string
+    name: string
+  }
+  /** Null: the setting. */
+  atOnce: number | null
+  maxMbps: number | null
+  onFailure: "continue" | "pause"
+  reason: string
+  /** Why it did not begin. */
+  error: string | null
 }
 
 export type Script = {
@@ -6778,6 +6828,8 @@ export interface Operations {
       endsAt?: string | null
       /** Words of your own, in a paragraph between ours. */
       text?: string
+      /** The drain begins by itself at `startsAt`, as by `nodes.schedule-drain`. Without it: false. */
+      drain?: boolean
     }
     result: MaintenanceNotice
   }
@@ -6786,6 +6838,21 @@ export interface Operations {
     path: { id: string }
     query?: { range?: "1h" | "24h" | "7d" | "30d" | "1y"; from?: string; to?: string; resolution?: "10" | "60" | "300" | "600" | "1800" | "3600" | "7200" | "21600" | "86400" }
     result: NodeCardMetrics
+  }
+  /** Choose how a server leaves its node, until a drain begins: its way, its node, its place, or that it stays */
+  'nodes.choose-in-drain-plan': {
+    path: { id: string; serverId: string }
+    body: {
+      /** Null, and without it: as nothing speaks against. */
+      mode?: "live" | "near_live" | "cold" | null
+      /** Null: placement chooses. */
+      nodeId?: string | null
+      /** It stays where it is. */
+      leave?: boolean
+      /** Those with a place move first, in its order. Null: in the order of the plan. */
+      place?: number | null
+    }
+    result: DrainChoiceKept
   }
   /** Declare a node lost: everything on it has failed, and it is refused until it is enrolled again */
   'nodes.declare-lost': {
@@ -6852,6 +6919,11 @@ export interface Operations {
         addressPools: number
       } | null
     }
+  }
+  /** Take back every choice in the plan of a node */
+  'nodes.forget-drain-choices': {
+    path: { id: string }
+    result: Done
   }
   /** One node: its facts, its load, and what differs from what should be on it */
   'nodes.get': {
@@ -7007,6 +7079,23 @@ export interface Operations {
     path: { id: string }
     result: Node
   }
+  /** Let a drain begin by itself at a time, with the choices of the plan; called again it changes that */
+  'nodes.schedule-drain': {
+    path: { id: string }
+    body: {
+      /** At most 30 days ahead. Until then the node stays open, and nothing is held. */
+      startsAt: string
+      /** So many moves at a time, and no more than the setting. Without it: the setting. */
+      atOnce?: number
+      /** The most megabit per second that a move takes. */
+      maxMbps?: number | null
+      /** continue: a server that could not move is listed, and the others go on. pause: it waits for a person. Without it: continue. */
+      onFailure?: "continue" | "pause"
+      /** Why the node is closed then, for colleagues. */
+      reason?: string
+    }
+    result: ScheduledDrain
+  }
   /** Give addresses of its pools again, although the node has not told which are in use on it */
   'nodes.stop-awaiting': {
     path: { id: string }
@@ -7015,6 +7104,11 @@ export interface Operations {
       name: string
     }
     result: Node
+  }
+  /** Take back a drain that was to begin by itself; the choices of the plan stay, and nobody is told */
+  'nodes.unschedule-drain': {
+    path: { id: string }
+    result: Done
   }
   /** Rename a node, close it for new servers, change its bridge or what is kept for the host */
   'nodes.update': {
@@ -9289,12 +9383,14 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'networks.update': ['PATCH', '/networks/{id}', false],
   'nodes.announce-maintenance': ['POST', '/admin/nodes/{id}/actions/announce-maintenance', true],
   'nodes.card-metrics': ['GET', '/admin/nodes/{id}/card-metrics', false],
+  'nodes.choose-in-drain-plan': ['PUT', '/admin/nodes/{id}/drain-plan/servers/{serverId}', false],
   'nodes.declare-lost': ['POST', '/admin/nodes/{id}/actions/declare-lost', false],
   'nodes.drain-plan': ['GET', '/admin/nodes/{id}/drain-plan', false],
   'nodes.drain-plan-export': ['GET', '/admin/nodes/{id}/drain-plan.csv', false],
   'nodes.end-maintenance': ['POST', '/admin/nodes/{id}/actions/end-maintenance', true],
   'nodes.enroll': ['POST', '/admin/node-enrollments', false],
   'nodes.enrollment': ['GET', '/admin/node-enrollments/{id}', false],
+  'nodes.forget-drain-choices': ['DELETE', '/admin/nodes/{id}/drain-plan/servers', false],
   'nodes.get': ['GET', '/admin/nodes/{id}', false],
   'nodes.list': ['GET', '/admin/nodes', false],
   'nodes.maintenance': ['GET', '/admin/nodes/{id}/maintenance', false],
@@ -9305,7 +9401,9 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'nodes.renew-enrollment': ['POST', '/admin/nodes/{id}/actions/renew-enrollment', false],
   'nodes.return-plan': ['GET', '/admin/nodes/{id}/return-plan', false],
   'nodes.revoke-credential': ['POST', '/admin/nodes/{id}/actions/revoke-credential', false],
+  'nodes.schedule-drain': ['POST', '/admin/nodes/{id}/actions/schedule-drain', false],
   'nodes.stop-awaiting': ['POST', '/admin/nodes/{id}/actions/stop-awaiting', false],
+  'nodes.unschedule-drain': ['DELETE', '/admin/nodes/{id}/scheduled-drain', false],
   'nodes.update': ['PATCH', '/admin/nodes/{id}', false],
   'notices.list': ['GET', '/notices', false],
   'notices.mails': ['GET', '/account/notice-mails', false],

@@ -159,7 +159,7 @@ function moveOne(tx: Tx, app: App, row: Drain, next: DrainServer) {
   const together = withGroup({ ...app, tx, actor }, row, server, nodeId)
   const { transferId, chosen, foreseen } = beginMove({
     ...{ ...app, tx, actor, target: server, parentId: row.jobId },
-    body: { nodeId: together?.nodeId ?? nodeId, maxMbps: row.maxMbps },
+    body: { nodeId: together?.nodeId ?? nodeId, mode: next.chosenMode ?? 'auto', maxMbps: row.maxMbps },
     ...(together && { planned: together.planned }),
   })
   changeDrainServer(tx, next, {

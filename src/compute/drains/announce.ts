@@ -1,5 +1,5 @@
 // Telling owners of maintenance before it begins: a notice and a mail for each, made of the plan. Nothing sends it but
-// a person who asks for it.
+// a person who asks for it, who may let the drain begin at that time.
 import { Type as t } from 'typebox'
 import { type Node, node } from '../../fleet/node-records/model.ts'
 import { areas } from '../../identity/account-records/areas.ts'
@@ -19,7 +19,9 @@ import {
 import { moment, momentFrom } from '../../kernel/api/query.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { MailContext } from '../../kernel/mail/mail.ts'
+import { schedule, timeOf } from './plan/later.ts'
 import { planDrain, runs } from './plan/node-plan.ts'
+import { drainPlanOf } from './queries.ts'
 
 const notice = namedSchema('MaintenanceNotice', {
   recipients: described(
@@ -63,20 +65,28 @@ export const announceMaintenance = operation({
     startsAt: time,
     endsAt: t.Optional(nullable(time)),
     text: t.Optional(described(line(500, 0), 'Words of your own, in a paragraph between ours.')),
+    drain: t.Optional(
+      described(
+        t.Boolean(),
+        'The drain begins by itself at `startsAt`, as by `nodes.schedule-drain`. Without it: false.',
+      ),
+    ),
   }),
   response: notice,
   status: 202,
   idempotent: true,
   dryRun: true,
+  refuses: ['node_is_lost', 'drain_at_work'],
   example: { startsAt: '2027-11-27T02:00:00.000Z', endsAt: '2027-11-27T05:00:00.000Z' },
   run(call) {
-    const { tx, target, body, clock } = call
-    const startsAt = timeFrom('startsAt', body.startsAt)
+    const { tx, actor, target, body, clock } = call
+    const startsAt = body.drain ? timeOf(body.startsAt, clock()) : timeFrom('startsAt', body.startsAt)
     const endsAt = body.endsAt == null ? null : timeFrom('endsAt', body.endsAt)
     if (startsAt <= clock()) throw invalid({ field: 'startsAt', message: 'must be in the future.' })
     if (endsAt !== null && endsAt <= startsAt) throw invalid({ field: 'endsAt', message: 'must be after the begin.' })
     const when = { startsAt, endsAt, text: body.text ?? '' }
     const told = noticesFor(call, target)
+    if (body.drain) schedule(tx, target, { actor, startsAt, asked: drainPlanOf(tx, target.id)?.asked ?? {} })
     for (const one of told) send(call, one, when)
     return shown(tx, told, when)
   },

@@ -4,7 +4,7 @@ import { hour, iso } from '../../kernel/db/clock.ts'
 import { count } from '../../kernel/words.ts'
 import { listDrains } from './list.ts'
 import { named } from './model.ts'
-import { countsOf, type Drain, drainsInMaintenance, openDrains } from './queries.ts'
+import { countsOf, type Drain, drainsInMaintenance, failedDrainPlans, openDrains } from './queries.ts'
 import { openRollings } from './rolling/queries.ts'
 
 /** A node may be in maintenance for so long before it is worth a word. */
@@ -46,6 +46,17 @@ export const drainsInTrouble: Source = ({ tx, actor, clock }) => {
       },
     ]
   })
+  const notBegun = failedDrainPlans(tx).map(({ nodeId, error }): Attention => {
+    const { name } = named(tx, nodeId)
+    return {
+      level: 'bad',
+      what: `The drain of ${name} did not begin at its time.`,
+      effect: `${error} Start it, choose another time, or take it back.`,
+      since: null,
+      action: 'Open plan',
+      href: `/admin/nodes/${nodeId}/drain`,
+    }
+  })
   const stopped = openRollings(tx)
     .filter(({ state }) => state === 'paused')
     .map(({ id, nodeIds, position, reason }): Attention => {
@@ -59,5 +70,5 @@ export const drainsInTrouble: Source = ({ tx, actor, clock }) => {
         href: `/admin/rolling-maintenance/${id}`,
       }
     })
-  return [...paused, ...stopped, ...ended].slice(0, MOST_SHOWN)
+  return [...notBegun, ...paused, ...stopped, ...ended].slice(0, MOST_SHOWN)
 }

@@ -11,8 +11,10 @@ import { draining } from './job.ts'
 import { getDrain, listDrains } from './list.ts'
 import { getMaintenance } from './maintenance.ts'
 import { finishedData, startedData } from './model.ts'
+import { chooseInPlan, forgetChoices } from './plan/choose.ts'
+import { beginDueDrains, scheduleDrain, unscheduleDrain } from './plan/later.ts'
 import { exportPlan, planOfNode } from './plan/node-plan.ts'
-import { drainTarget } from './queries.ts'
+import { drainTarget, dropChoices, dropDrainPlan } from './queries.ts'
 import { returnPlan, returnToNode } from './return.ts'
 import { advanceRollings } from './rolling/advance.ts'
 import { rollingTarget } from './rolling/queries.ts'
@@ -27,7 +29,7 @@ import {
 } from './rolling/rolling.ts'
 import { rollingDrains } from './rolling/tables.ts'
 import { startDrain } from './start.ts'
-import { drainServers, drains } from './tables.ts'
+import { drainChoices, drainPlans, drainServers, drains } from './tables.ts'
 
 const errors = {
   rolling_maintenance_not_found: {
@@ -106,12 +108,20 @@ export const drainsFeature = feature({
   scopes,
   permissions,
   samples: { atOnce: 2 },
-  tables: [drains, drainServers, rollingDrains],
+  tables: [drains, drainServers, drainPlans, drainChoices, rollingDrains],
+  forgetNode(tx, nodeId) {
+    dropChoices(tx, nodeId)
+    dropDrainPlan(tx, nodeId)
+  },
   jobs: [draining],
   operations: [
     planOfNode,
     exportPlan,
     getMaintenance,
+    chooseInPlan,
+    forgetChoices,
+    scheduleDrain,
+    unscheduleDrain,
     startDrain,
     listDrains,
     getDrain,
@@ -141,6 +151,7 @@ export const drainsFeature = feature({
       everyMs: TURN_EVERY_MS,
       words: 'moving the servers of a drain',
       work: ({ db, app }) => {
+        beginDueDrains(db, app)
         advanceDrains(db, app)
         advanceRollings(db, app)
       },

@@ -10,8 +10,9 @@ import { count, list } from '../../kernel/words.ts'
 import { aNode } from '../transfers/model.ts'
 import { runningOn } from './evacuate.ts'
 import { drainResponse, named, showDrain, stoppedServer } from './model.ts'
+import { scheduledResponse, showScheduled } from './plan/choice.ts'
 import { showPlan } from './plan/node-plan.ts'
-import { countsOf, type Drain, lastDrainOf, openDrainOf } from './queries.ts'
+import { countsOf, type Drain, drainPlanOf, lastDrainOf, openDrainOf } from './queries.ts'
 import { planReturn, stoppedOn } from './return.ts'
 import { rollingOf } from './rolling/queries.ts'
 
@@ -46,6 +47,7 @@ export const getMaintenance = operation({
   response: namedSchema('NodeMaintenance', {
     node: aNode,
     drain: described(nullable(drainResponse), 'The one at work, or the last one until the node is opened again.'),
+    scheduled: described(nullable(scheduledResponse), 'The drain of it that begins by itself; null: none.'),
     steps: t.Array(namedSchema('MaintenanceStep', { name: t.Enum(stepNames), title: t.String(), ...stepFields })),
     back: described(
       nullable(
@@ -74,6 +76,7 @@ export const getMaintenance = operation({
     return {
       node: { id: target.id, name: target.name },
       drain: current ? showDrain(call, current) : null,
+      scheduled: showScheduled(drainPlanOf(tx, target.id)),
       steps: stepNames.map((name) => ({ name, title: maintenanceSteps[name], ...steps[name](call, target, current) })),
       back: totals.servers
         ? {

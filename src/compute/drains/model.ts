@@ -10,7 +10,7 @@ import { aNode, modeField } from '../transfers/model.ts'
 import { transferById } from '../transfers/queries.ts'
 import { failureOf, failureResponse } from './failures.ts'
 import { countsOf, type Drain, type DrainServer, drainById, serversOfDrain } from './queries.ts'
-import { drainKinds, drainServerStates, drainStates, onFailures } from './tables.ts'
+import { chosenModes, drainKinds, drainServerStates, drainStates, onFailures } from './tables.ts'
 
 export type { Drain, DrainServer }
 
@@ -75,6 +75,7 @@ export const drainServerResponse = namedSchema('DrainServer', {
     nullable(aNode),
     'Where a person has sent it, while it has not moved; null: placement chooses.',
   ),
+  chosenMode: described(nullable(t.Enum([...chosenModes])), 'The way that a person has chosen for it.'),
   failure: described(nullable(failureResponse), 'Of one that failed in a drain that goes on; of the first few alone.'),
   endedAt: nullable(time),
 })
@@ -170,6 +171,7 @@ function showServer(tx: Db, one: DrainServer) {
     downtimeMs: transfer?.downtimeMs ?? null,
     reason: one.reason,
     chosenNode: one.chosenNodeId === null || one.state === 'moved' ? null : named(tx, one.chosenNodeId),
+    chosenMode: one.state === 'moved' ? null : one.chosenMode,
     endedAt: isoOrNull(one.endedAt),
   }
 }

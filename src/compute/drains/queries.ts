@@ -1,13 +1,23 @@
 // The statements about drains.
-import { and, asc, desc, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, isNotNull, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { newest } from '../../kernel/api/list.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting, rowBy, updating } from '../../kernel/db/rows.ts'
-import { type Drain, type DrainServer, type DrainState, drainServers, drains } from './tables.ts'
+import {
+  type Drain,
+  type DrainChoice,
+  type DrainPlan,
+  type DrainServer,
+  type DrainState,
+  drainChoices,
+  drainPlans,
+  drainServers,
+  drains,
+} from './tables.ts'
 
-export type { Drain, DrainServer, DrainState }
+export type { Drain, DrainChoice, DrainPlan, DrainServer, DrainState }
 
 export const drainTarget: AuditTarget = { prefix: 'drn', scope: 'nodes:read' }
 
@@ -136,3 +146,42 @@ export const drainsInMaintenance = (tx: Db): Drain[] =>
     .where(and(eq(drains.kind, 'drain'), isNull(drains.returnedAt), isNotNull(drains.finishedAt)))
     .orderBy(desc(drains.id))
     .all()
+
+// ---------------------------------------------------------------- before a drain
+export const drainPlanOf = (tx: Db, nodeId: string): DrainPlan | undefined =>
+  tx.select().from(drainPlans).where(eq(drainPlans.nodeId, nodeId)).get()
+/** Those whose time has come. */
+export const dueDrainPlans = (tx: Db, now: number): DrainPlan[] =>
+  tx.select().from(drainPlans).where(lte(drainPlans.startsAt, now)).all()
+/** Those that did not begin. */
+export const failedDrainPlans = (tx: Db): DrainPlan[] =>
+  tx.select().from(drainPlans).where(isNotNull(drainPlans.error)).all()
+/** It takes the place of the one of the same node. */
+export const putDrainPlan = (tx: Tx, row: DrainPlan) =>
+  void tx.insert(drainPlans).values(row).onConflictDoUpdate({ target: drainPlans.nodeId, set: row }).run()
+export const dropDrainPlan = (tx: Tx, nodeId: string) =>
+  void tx.delete(drainPlans).where(eq(drainPlans.nodeId, nodeId)).run()
+
+/** By the id of the server. */
+export const choicesFor = (tx: Db, nodeId: string): ReadonlyMap<string, DrainChoice> =>
+  new Map(
+    tx
+      .select()
+      .from(drainChoices)
+      .where(eq(drainChoices.nodeId, nodeId))
+      .all()
+      .map((choice) => [choice.workloadId, choice]),
+  )
+export const putChoice = (tx: Tx, row: DrainChoice) =>
+  void tx
+    .insert(drainChoices)
+    .values(row)
+    .onConflictDoUpdate({ target: [drainChoices.nodeId, drainChoices.workloadId], set: row })
+    .run()
+export const dropChoice = (tx: Tx, { nodeId, workloadId }: Pick<DrainChoice, 'nodeId' | 'workloadId'>) =>
+  void tx
+    .delete(drainChoices)
+    .where(and(eq(drainChoices.nodeId, nodeId), eq(drainChoices.workloadId, workloadId)))
+    .run()
+export const dropChoices = (tx: Tx, nodeId: string) =>
+  void tx.delete(drainChoices).where(eq(drainChoices.nodeId, nodeId)).run()

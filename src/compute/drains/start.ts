@@ -12,8 +12,8 @@ import { draining, drainLockOf, WAITS } from './job.ts'
 import { drainResponse, showDrain, tellStarted } from './model.ts'
 import { totalSeconds } from './plan/moves.ts'
 import { MOST_AT_ONCE, type Plan, planDrain } from './plan/node-plan.ts'
-import { type Drain, drainById, insertDrain, insertDrainServer } from './queries.ts'
-import { onFailures } from './tables.ts'
+import { type Drain, drainById, dropChoices, dropDrainPlan, insertDrain, insertDrainServer } from './queries.ts'
+import { type DrainWishes, onFailures } from './tables.ts'
 
 /** The fields by which moves of a drain, or back, are limited. */
 export const limitFields = {
@@ -61,10 +61,10 @@ export const startDrain = operation({
 })
 
 type Beginning = Pick<AppContext, 'nodes' | 'clock'> & { tx: Tx; actor: Actor }
-type Limits = { atOnce?: number; maxMbps?: number | null; onFailure?: Drain['onFailure'] }
+type Limits = Omit<DrainWishes, 'reason'>
 
 /** Closes the node and starts a drain of it. Answers its id. Throws `drain_at_work` and `node_is_lost`. */
-export function beginDrain(call: Beginning, target: Node, limits: Limits & { reason?: string }): string {
+export function beginDrain(call: Beginning, target: Node, limits: DrainWishes): string {
   const { tx, clock } = call
   mustBeThere(target)
   const now = clock()
@@ -72,7 +72,14 @@ export function beginDrain(call: Beginning, target: Node, limits: Limits & { rea
   reportNode(tx, target.id, openColumns(false, target.closedAt ?? now, reason))
   const plan = planDrain(call, target, { atOnce: limits.atOnce, maxMbps: limits.maxMbps ?? undefined })
   // One moment for both: the record says then who closed it.
-  return addDrain({ ...call, clock: () => now }, { kind: 'drain', nodeId: target.id, plan, limits, ofDrainId: null })
+  const id = addDrain(
+    { ...call, clock: () => now },
+    { kind: 'drain', nodeId: target.id, plan, limits, ofDrainId: null },
+  )
+  // They are in the drain from now on.
+  dropChoices(tx, target.id)
+  dropDrainPlan(tx, target.id)
+  return id
 }
 
 export function mustBeThere({ name, lostAt }: Node) {
@@ -119,13 +126,15 @@ export function addDrain({ tx, actor, clock }: Beginning, { plan, limits, ...abo
     finishedAt: null,
     returnedAt: null,
   })
-  for (const [position, { server, foreseen, to, reason }] of plan.moves.entries())
+  for (const [position, { server, foreseen, to, reason, choice }] of plan.moves.entries())
     insertDrainServer(tx, {
       ...{ drainId: id, workloadId: server.id, position, hostname: server.hostname },
       // Every server is tried, because what kept it may be gone by then.
-      state: 'waiting',
+      ...(choice?.leaves ? { state: 'left' as const, endedAt: now } : { state: 'waiting' as const }),
+      chosenNodeId: choice?.toNodeId ?? null,
+      chosenMode: choice?.mode ?? null,
       mode: to ? foreseen.mode : null,
-      toNodeId: to?.id ?? null,
+      toNodeId: to?.id ?? choice?.toNodeId ?? null,
       bytes: foreseen.bytes,
       expectedSeconds: foreseen.expectedSeconds,
       expectedDowntimeMs: foreseen.expectedDowntimeMs,

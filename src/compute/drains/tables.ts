@@ -38,6 +38,9 @@ export const drains = sqliteTable('drains', {
 })
 export type Drain = typeof drains.$inferSelect
 
+/** The ways that a person may choose for a server; without a choice it moves as nothing speaks against. */
+export const chosenModes = ['live', 'near_live', 'cold'] as const
+
 /** `left`: it cannot move. `gone`: it was terminated, or moved by somebody else. `stopped`: with a notice. */
 export const drainServerStates = [
   'waiting',
@@ -62,6 +65,8 @@ export const drainServers = sqliteTable(
     toNodeId: text('to_node_id'),
     /** A person has chosen this one for the next move; null: placement chooses. */
     chosenNodeId: text('chosen_node_id'),
+    /** The same of the way; null: as nothing speaks against. */
+    chosenMode: text('chosen_mode', { enum: chosenModes }),
     bytes: integer().notNull(),
     expectedSeconds: integer('expected_seconds').notNull(),
     expectedDowntimeMs: integer('expected_downtime_ms').notNull(),
@@ -78,3 +83,38 @@ export const drainServers = sqliteTable(
   (t) => [primaryKey({ columns: [t.drainId, t.workloadId] })],
 )
 export type DrainServer = typeof drainServers.$inferSelect
+
+/** How a drain is to be done, as it was asked for. */
+export type DrainWishes = {
+  atOnce?: number | undefined
+  maxMbps?: number | null | undefined
+  onFailure?: Drain['onFailure'] | undefined
+  reason?: string | undefined
+}
+/** A drain that begins by itself. */
+export const drainPlans = sqliteTable('drain_plans', {
+  nodeId: text('node_id').primaryKey(),
+  /** Null: it did not begin, see `error`. */
+  startsAt: integer('starts_at'),
+  asked: text({ mode: 'json' }).$type<DrainWishes>().notNull(),
+  setBy: text('set_by', { mode: 'json' }).$type<NotedActor>().notNull(),
+  error: text(),
+})
+export type DrainPlan = typeof drainPlans.$inferSelect
+
+/** The choice of a person for a server of the node, until a drain of it begins. */
+export const drainChoices = sqliteTable(
+  'drain_choices',
+  {
+    nodeId: text('node_id').notNull(),
+    workloadId: text('workload_id').notNull(),
+    mode: text({ enum: chosenModes }),
+    toNodeId: text('to_node_id'),
+    leaves: integer({ mode: 'boolean' }).notNull(),
+    /** Those with a place come first, in its order. */
+    place: integer(),
+    setBy: text('set_by').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.nodeId, t.workloadId] })],
+)
+export type DrainChoice = typeof drainChoices.$inferSelect

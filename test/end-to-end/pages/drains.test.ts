@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { drainOf, open as openPanel, ordered, played } from '../../compute/drains/world.ts'
 import { nodeNamed } from '../../compute/transfers/world.ts'
-import { launch } from '../../support/browser.ts'
+import { launch, open, screens } from '../../support/browser.ts'
+import { pagesFor } from '../../support/world/pages.ts'
 import { mustLookRight, shownScreens, titleOf } from '../../support/world/pages-on-screens.ts'
 import type { World } from '../../support/world/panel.ts'
 
@@ -12,7 +13,7 @@ let browser: Browser
 const paths: Record<string, string> = {}
 beforeAll(async () => {
   p = await openPanel()
-  for (const hostname of ['shop01', 'mail01', 'db01']) await ordered(p, hostname)
+  const [shop, mail] = [await ordered(p, 'shop01'), await ordered(p, 'mail01'), await ordered(p, 'db01')]
   const off = await ordered(p, 'old01')
   await p.admin('POST', `/servers/${off}/actions/power`, { action: 'off' })
   const held = await ordered(p, 'git01')
@@ -20,6 +21,11 @@ beforeAll(async () => {
   await p.settle()
   await p.admin('PATCH', `/admin/nodes/${p.node.id}`, { open: false, closedReason: 'Memory is exchanged' })
   paths['drain-plan'] = `/admin/nodes/${p.node.id}/drain`
+  paths['drain-choice'] = `/admin/nodes/${p.node.id}/drain?choose=${mail}`
+  const choice = { mode: 'near_live', nodeId: nodeNamed(p, 'fra-03'), place: 1 }
+  await p.admin('PUT', `/admin/nodes/${p.node.id}/drain-plan/servers/${shop}`, choice)
+  const startsAt = new Date(p.now() + 86_400_000).toISOString()
+  await p.admin('POST', `/admin/nodes/${p.node.id}/actions/schedule-drain`, { startsAt })
   paths['closed-node'] = `/admin/nodes/${p.node.id}`
   const other = nodeNamed(p, 'fra-02')
   for (const hostname of ['web01', 'web02', 'web03', 'web04'])
@@ -37,8 +43,26 @@ afterAll(async () => {
   p?.close()
 })
 
-for (const name of ['drain-plan', 'drain-paused', 'closed-node'])
+for (const name of ['drain-plan', 'drain-choice', 'drain-paused', 'closed-node'])
   for (const screen of shownScreens)
     test(`${name} at ${titleOf(screen)}: nothing to complain about`, async () => {
       await mustLookRight({ p, browser, who: p.owner }, screen, { name, path: paths[name]! })
     })
+
+test('a choice is kept from the form on, and survives a reload', async () => {
+  const staff = pagesFor(p, p.owner)
+  const { page, context, complaints } = await open(browser, screens[0]!, staff.url.origin)
+  page.setDefaultTimeout(10_000)
+  try {
+    await page.goto(paths['drain-choice']!)
+    await page.getByLabel('It stays here').check()
+    await page.getByRole('button', { name: 'Keep it' }).click()
+    await page.waitForURL(`**${paths['drain-plan']}`)
+    await page.reload()
+    await page.getByText('leaves it here.').waitFor()
+    expect(complaints).toEqual([])
+  } finally {
+    await context.close()
+    await staff.stop(true)
+  }
+})

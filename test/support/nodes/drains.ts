@@ -34,7 +34,7 @@ export function addDrain(p: Pick<World, 'db' | 'now'>, nodeId: string, serverId:
   )
   p.db.$client.run(
     `INSERT INTO drain_servers SELECT ?1, w.id, 0, 'gone', w.hostname, NULL, NULL, 0, 0, 0, NULL, NULL, 0, NULL, 0,
-       'It was moved by somebody else.', ?2, NULL FROM workloads w WHERE w.id = ?3`,
+       'It was moved by somebody else.', ?2, NULL, NULL FROM workloads w WHERE w.id = ?3`,
     [id, p.now(), serverId],
   )
   return id

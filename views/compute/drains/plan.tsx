@@ -3,10 +3,10 @@ import { announceMaintenance, previewNotice } from '../../../src/compute/drains/
 import { listDrains } from '../../../src/compute/drains/list.ts'
 import { exportPlan, planOfNode } from '../../../src/compute/drains/plan/node-plan.ts'
 import { startDrain } from '../../../src/compute/drains/start.ts'
-import { type Answers, ifAllowed, page } from '../../../src/kernel/web/page.ts'
+import { type Answers, ifAllowed, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action } from '../../components/action.tsx'
-import { Field, MomentField, Select } from '../../components/field.tsx'
+import { Check, Field, MomentField, Select } from '../../components/field.tsx'
 import { Figure, Meter, Stats } from '../../components/figures.tsx'
 import { Head } from '../../components/head.tsx'
 import { Icon } from '../../components/icon.tsx'
@@ -18,16 +18,18 @@ import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { bytes, count } from '../../components/words.ts'
 import { duration, modeWords } from '../transfers/words.tsx'
+import { Choose, ChooseForm, choiceWords, Later, ScheduledNote } from './later.tsx'
 import { ServerLink, titleOf } from './words.tsx'
 
 const reads = {
-  plan: planOfNode,
-  notice: previewNotice,
+  // Filters and the server of a choice are the page's own.
+  plan: reading(planOfNode, ({ params }) => ({ params })),
+  notice: reading(previewNotice, ({ params }) => ({ params })),
   drains: ifAllowed(listDrains, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '1' } })),
 }
-type Plan = Answers<typeof reads>['plan']
+export type Plan = Answers<typeof reads>['plan']
 type Notice = Answers<typeof reads>['notice']
-type LastDrain = NonNullable<Answers<typeof reads>['drains']>['data'][number] | undefined
+export type LastDrain = NonNullable<Answers<typeof reads>['drains']>['data'][number] | undefined
 export type PlannedServer = Plan['servers'][number]
 
 export const drainPlanPage = page({
@@ -66,6 +68,7 @@ function PlanPage({ plan, notice, drain }: { plan: Plan; notice: Notice; drain: 
         actions={
           <>
             <Start plan={plan} drain={drain} />
+            <Later plan={plan} drain={drain} />
             <Announce plan={plan} notice={notice} />
             {totals.servers > 0 && <Download op={exportPlan} params={{ id: node.id }} query={{}} label="CSV" />}
           </>
@@ -89,9 +92,11 @@ function PlanPage({ plan, notice, drain }: { plan: Plan; notice: Notice; drain: 
           )}
         </Note>
       )}
+      <ScheduledNote of={plan.scheduled} node={plan.node} />
+      <ChooseForm plan={plan} />
       <PlanFigures plan={plan} />
-      <CannotMove servers={plan.servers} />
-      <PlannedServers servers={plan.servers} />
+      <CannotMove servers={plan.servers} plan={plan} />
+      <PlannedServers servers={plan.servers} plan={plan} />
       <div class="split">
         <div>
           <Afterwards plan={plan} />
@@ -200,7 +205,7 @@ const Announce = ({ plan: { node }, notice }: { plan: Plan; notice: Notice }) =>
       consequences: [
         `These get a notice and a mail: ${notice.recipients.map(({ name }) => name).join(', ')}.`,
         <>The first reads: {notice.paragraphs.slice(1).join(' ')}</>,
-        'The drain does not begin by itself at that time.',
+        'The drain begins by itself at that time only if you say so here.',
       ],
     }}
     fields={
@@ -208,6 +213,7 @@ const Announce = ({ plan: { node }, notice }: { plan: Plan; notice: Notice }) =>
         <MomentField scope="announce" name="startsAt" label="Begins" />
         <MomentField scope="announce" name="endsAt" label="Ends" nullable />
         <Field scope="announce" name="text" label="Words of your own" hint="A paragraph of the mail." />
+        <Check scope="announce" name="drain" label="Begin the drain by itself at that time" />
       </>
     }
   />
@@ -237,7 +243,8 @@ export function PlanFigures({ plan }: { plan: Pick<Plan, 'servers' | 'totals' | 
 const longest = (of: readonly PlannedServer[]) =>
   duration(Math.max(...of.map(({ expectedDowntimeMs }) => expectedDowntimeMs)) / 1000)
 
-function CannotMove({ servers }: { servers: readonly PlannedServer[] }) {
+type InPlan = { servers: readonly PlannedServer[]; plan: Plan }
+function CannotMove({ servers, plan }: InPlan) {
   const stay = servers.filter(({ reason }) => reason !== null)
   if (!stay.length) return null
   return (
@@ -256,11 +263,7 @@ function CannotMove({ servers }: { servers: readonly PlannedServer[] }) {
                 {one.reason} {one.remedy}
               </small>
             </div>
-            {one.kind === 'server' && (
-              <Link class="btn s" to="/admin/servers/{id}/move" params={{ id: one.id }}>
-                Choose node<span class="sr"> for {one.hostname}</span>
-              </Link>
-            )}
+            {one.kind === 'server' && <Choose of={one} plan={plan} />}
           </li>
         ))}
       </ul>
@@ -269,7 +272,7 @@ function CannotMove({ servers }: { servers: readonly PlannedServer[] }) {
 }
 
 /** The servers that move, in the order in which they do. */
-function PlannedServers({ servers }: { servers: readonly PlannedServer[] }) {
+function PlannedServers({ servers, plan }: InPlan) {
   const { query } = useAt()
   const going = servers.filter(({ to }) => to)
   const text = (query['q'] ?? '').toLowerCase()
@@ -299,7 +302,7 @@ function PlannedServers({ servers }: { servers: readonly PlannedServer[] }) {
         <b role="status">{count(shown.length, 'server')}</b>
       </Filters>
       {shown.length ? (
-        <Table label="Plan" rows={shown} idOf={({ id }) => id} columns={columns} />
+        <Table label="Plan" rows={shown} idOf={({ id }) => id} columns={columnsIn(plan)} />
       ) : (
         <Empty>No server matches these filters.</Empty>
       )}
@@ -307,15 +310,18 @@ function PlannedServers({ servers }: { servers: readonly PlannedServer[] }) {
   )
 }
 
-const columns: Column<PlannedServer>[] = [
+const columnsIn = (plan: Plan): Column<PlannedServer>[] => [
   {
     title: 'Server',
     kind: 'name',
-    width: 28,
+    width: 20,
     cell: (one) => (
       <>
         <ServerLink of={one} />
-        <small>{one.owner.name}</small>
+        <small>
+          {one.owner.name}
+          {one.choice && `, chosen: ${choiceWords(one.choice)}`}
+        </small>
       </>
     ),
   },
@@ -329,6 +335,7 @@ const columns: Column<PlannedServer>[] = [
     width: 14,
     cell: ({ expectedDowntimeMs: ms }) => (ms ? duration(ms / 1000) : '–'),
   },
+  { title: 'Choice', kind: 'wide', width: 12, cell: (one) => <Choose of={one} plan={plan} /> },
 ]
 
 export const How = ({

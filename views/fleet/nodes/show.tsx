@@ -15,6 +15,7 @@ import { Live } from '../../components/live.tsx'
 import { Copyable, Empty, Facts, Note, Section } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
 import { bytes, count, mb } from '../../components/words.ts'
+import { ScheduledNote } from '../../compute/drains/later.tsx'
 import {
   ComingBack,
   EndOfMaintenance,
@@ -75,6 +76,7 @@ function NodePage({ node, maintenance, signs, servers, volumes, jobs }: Data) {
         }
       />
       <Warnings node={node} />
+      {maintenance && <ScheduledNote of={maintenance.scheduled} node={node} links />}
       {maintained ? <MaintenanceBars of={maintained} /> : <ComingBack of={maintenance} />}
       {maintained && (
         <div class="split">

@@ -2,6 +2,7 @@
 // has to be done about those that cannot move.
 import { Type as t } from 'typebox'
 import { type Node, node } from '../../../fleet/node-records/model.ts'
+import { capacityIn } from '../../../fleet/placement/capacity.ts'
 import { workloadsOn } from '../../../fleet/workloads/stays/queries.ts'
 import { accountById } from '../../../identity/account-records/queries.ts'
 import { described, namedSchema, nullable, operation, type Query, stream, time } from '../../../kernel/api/operation.ts'
@@ -15,6 +16,8 @@ import { type Server, serverById, serverKind } from '../../server-records/model.
 import { atOnce } from '../../transfers/estimate.ts'
 import { MOST_MBPS } from '../../transfers/forecast.ts'
 import { aNode, modeField } from '../../transfers/model.ts'
+import { choicesFor, drainPlanOf } from '../queries.ts'
+import { choiceResponse, scheduledResponse, showChoice, showScheduled } from './choice.ts'
 import { type NodeLoad, type PlannedMove, planMoves, totalSeconds } from './moves.ts'
 
 export const MOST_AT_ONCE = 8
@@ -34,6 +37,7 @@ const plannedServer = namedSchema('PlannedServer', {
   busy: described(t.Boolean(), 'A job works on it now: its move waits for the end.'),
   reason: described(nullable(t.String()), 'Why it cannot move, in the words of placement; null: it can.'),
   remedy: described(nullable(t.String()), 'What to do about that.'),
+  choice: described(nullable(choiceResponse), 'What a person has chosen for it; null: nothing.'),
 })
 
 const nodeLoad = namedSchema('PlannedNode', {
@@ -61,6 +65,8 @@ export const planFields = {
 export const planResponse = namedSchema('DrainPlan', {
   node: aNode,
   madeAt: time,
+  targets: described(t.Array(aNode), 'The other nodes of its location, to choose from.'),
+  scheduled: described(nullable(scheduledResponse), 'The drain that begins by itself; null: none.'),
   ended: described(
     t.Integer(),
     'Terminated workloads whose disks stay on the node until they can no longer be brought back.',
@@ -88,6 +94,10 @@ export const planOfNode = operation({
     return {
       node: { id: target.id, name: target.name },
       madeAt: iso(clock()),
+      targets: capacityIn(tx, target.locationId)
+        .filter(({ id, open }) => open && id !== target.id)
+        .map(({ id, name }) => ({ id, name })),
+      scheduled: showScheduled(drainPlanOf(tx, target.id)),
       ended,
       ...showPlan(tx, plan),
     }
@@ -144,7 +154,8 @@ type Limits = { atOnce?: number | undefined; maxMbps?: number | undefined }
 /** The plan of a node as it is now. */
 export function planDrain(call: Planning, node: Pick<Node, 'id'>, limits: Limits = {}): Plan & { ended: number } {
   const { servers, instances, ended } = atHomeOn(call.tx, node.id)
-  const { moves, loads } = planMoves(call, servers, { mode: 'auto', maxMbps: limits.maxMbps })
+  const choices = choicesFor(call.tx, node.id)
+  const { moves, loads } = planMoves(call, servers, { mode: 'auto', maxMbps: limits.maxMbps, choices })
   return { moves, staying: instances, loads, ended, atOnce: limits.atOnce ?? settingValue(call.tx, atOnce) }
 }
 
@@ -176,7 +187,7 @@ export function showPlan(tx: Db, { moves, staying, loads, atOnce }: Plan) {
   const all = [...moves.map(({ server }) => server.ownerId), ...staying.map(({ ownerId }) => ownerId)]
   return {
     servers: [
-      ...moves.map(({ server, foreseen, to, reason, remedy, busy }) => ({
+      ...moves.map(({ server, foreseen, to, reason, remedy, busy, choice }) => ({
         id: server.id,
         kind: 'server' as const,
         hostname: server.hostname,
@@ -191,10 +202,19 @@ export function showPlan(tx: Db, { moves, staying, loads, atOnce }: Plan) {
         busy,
         reason: reason ?? null,
         remedy: remedy ?? null,
+        choice: choice ? showChoice(tx, choice) : null,
       })),
       ...staying.map(({ id, kind, hostname, ownerId, running }) => ({
         ...{ id, kind, hostname, owner: ownerOf(ownerId), running, mode: null, to: null, bytes: 0 },
-        ...{ expectedSeconds: 0, expectedDowntimeMs: 0, changes: [], busy: false, reason: STAYS, remedy: ASK },
+        ...{
+          expectedSeconds: 0,
+          expectedDowntimeMs: 0,
+          changes: [],
+          busy: false,
+          reason: STAYS,
+          remedy: ASK,
+          choice: null,
+        },
       })),
     ],
     nodes: loads
