@@ -1,11 +1,11 @@
-import { and, eq, isNotNull, isNull, ne, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, isNotNull, isNull, ne, type SQL, sql } from 'drizzle-orm'
 import { newest, type Sorts } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { rowBy, type Where } from '../../kernel/db/rows.ts'
+import { columnList, decoding, rowBy, type Where } from '../../kernel/db/rows.ts'
 import { canonicalAddress } from '../../kernel/mail/address.ts'
 import { everyWord, HAS, onceAny, partOfGroups, wordsOf } from '../../kernel/search/text.ts'
 import { type Account, accounts, roles } from './tables.ts'
@@ -24,15 +24,12 @@ export const accountById = rowBy(accounts, accounts.id)
 const storedAddress = (email: string) => canonicalAddress(email) ?? email.trim().toLowerCase()
 const withEmail = (email: string) => eq(accounts.email, storedAddress(email))
 // As literals: SQLite uses a partial index for a condition that it can read.
-const isInForce = sql`${accounts.emailPending} = 0`
+const columns = getTableColumns(accounts)
+const decode = decoding<Account>(columns)
 const isPending = sql`${accounts.emailPending} = 1`
 /** The account to which somebody signs in by this address. */
 export const accountByEmail = (tx: Db, email: string): Account | undefined =>
-  tx
-    .select()
-    .from(accounts)
-    .where(and(withEmail(email), isInForce))
-    .get()
+  decode(statements(tx).byEmail.get(storedAddress(email)))
 /** It, and those that wait for another address. */
 export const accountsWithEmail = (tx: Db, email: string): Account[] =>
   tx.select().from(accounts).where(withEmail(email)).orderBy(accounts.emailPending, accounts.id).all()
@@ -47,11 +44,7 @@ export const pendingToTell = (tx: Db, limit: number): Account[] =>
 
 /** The id of the account with this external id; `resellerId` null: among the house's own customers. */
 export const customerWithExternalId = (tx: Db, resellerId: string | null, externalId: string): string | undefined =>
-  tx
-    .select({ id: accounts.id })
-    .from(accounts)
-    .where(and(eq(accounts.externalId, externalId), isOf({ kind: 'customers and resellers', resellerId })))
-    .get()?.id
+  statements(tx).byExternalId.get(resellerId ?? '', externalId)?.id
 
 /** Throws a unique violation when the address or the external id is taken. */
 export const insertAccount = (tx: Tx, row: typeof accounts.$inferInsert): Account =>
@@ -138,6 +131,13 @@ type Found = { id: string; title: string; detail: string }
 type Locked = { id: string; name: string; reason: string | null; at: number }
 
 const statements = prepared(({ $client }) => ({
+  byEmail: $client.prepare<unknown, [string]>(
+    `SELECT ${columnList(columns)} FROM accounts WHERE email = ? AND email_pending = 0`,
+  ),
+  // In the words of the unique index, which has the null of the house as an empty text.
+  byExternalId: $client.prepare<{ id: string }, [string, string]>(
+    `SELECT id FROM accounts WHERE coalesce(reseller_id, '') = ? AND external_id = ? AND kind <> 'staff'`,
+  ),
   visibility: $client.prepare<VisibilityRow, [string]>(
     'SELECT id, kind, reseller_id AS resellerId FROM accounts WHERE id = ?',
   ),

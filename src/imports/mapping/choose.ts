@@ -139,23 +139,20 @@ const choosers = {
   [P in Part]: (by: Choosing, row: PartRow[P], given: Given[P], at: At) => void
 }
 
-/** So many rows are settled one by one; for more of them all servers are settled at once. */
-const ONE_BY_ONE = 20
-
 /**
- * Makes these choices and puts their effect into the servers. Throws `validation_failed` for a row that the import does
- * not have, and `choice_not_offered`; then nothing is chosen.
+ * Makes one choice; the servers are settled afterwards. Throws `validation_failed` for a row that the import does not
+ * have, and `choice_not_offered`. It throws before it changes anything, so many of them need no savepoints.
  */
-export function choose<P extends Part>(by: Choosing, part: P, given: readonly Given[P][], field: string = part) {
-  const { tx, target } = by
-  for (const [i, one] of given.entries()) {
-    const row = rowsOf[part].find(tx, target.id, one.sourceId) as PartRow[P] | undefined
-    const at = field === '' ? '' : `${field}/${i}`
-    if (!row) throw invalid({ field: within(at, 'sourceId'), message: 'is none of this import.' })
-    ;(choosers[part] as (by: Choosing, row: PartRow[P], given: Given[P], at: At) => void)(by, row, one, at)
-    if (given.length <= ONE_BY_ONE) settle(tx, target.id, { part, sourceId: one.sourceId })
-  }
-  if (given.length > ONE_BY_ONE) settle(tx, target.id)
+export function chooseOne<P extends Part>(by: Choosing, part: P, given: Given[P], at: At = '') {
+  const row = rowsOf[part].find(by.tx, by.target.id, given.sourceId) as PartRow[P] | undefined
+  if (!row) throw invalid({ field: within(at, 'sourceId'), message: 'is none of this import.' })
+  ;(choosers[part] as (by: Choosing, row: PartRow[P], given: Given[P], at: At) => void)(by, row, given, at)
+}
+
+/** Makes these choices and puts their effect into the servers. Throws what `chooseOne` throws. */
+export function choose<P extends Part>(by: Choosing, part: P, given: readonly Given[P][]) {
+  for (const [i, one] of given.entries()) chooseOne(by, part, one, `${part}/${i}`)
+  settle(by.tx, by.target.id, { part, sourceIds: given.map(({ sourceId }) => sourceId) })
 }
 
 export const choosing = ({ tx, actor, target }: Omit<Choosing, 'facts'>): Choosing => ({

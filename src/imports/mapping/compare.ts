@@ -147,7 +147,7 @@ function lapseOwner(
   const conflictAccountId = account?.id ?? null
   if (words) {
     ownerRows.change(tx, row, { conflict, conflictAccountId, choice: null, accountId: null, lapsed: words })
-    settle(tx, target.id, { part: 'owners', sourceId: row.sourceId })
+    settle(tx, target.id, { part: 'owners', sourceIds: [row.sourceId] })
     noteIn(tx, target.id, app.clock(), 'warning', `The owner ${row.name ?? row.email} waits for a decision: ${words}`)
   } else if (conflict !== row.conflict || conflictAccountId !== row.conflictAccountId)
     ownerRows.change(tx, row, { conflict, conflictAccountId })

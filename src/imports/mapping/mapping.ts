@@ -270,7 +270,6 @@ export const getPlan = operation({
     }),
   }),
   run(call) {
-    const { left: _, ...plan } = planOfImport(call)
-    return { import: showImport(call, call.target), ...plan }
+    return { import: showImport(call, call.target), ...planOfImport(call) }
   },
 })

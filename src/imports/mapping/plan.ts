@@ -7,7 +7,6 @@ import {
   arrivals,
   joinedAccounts,
   keptOf,
-  leftToDecide,
   newIpv4Needed,
   ownersComing,
   refusalCounts,
@@ -126,7 +125,6 @@ export function planOfImport({ tx, target }: { tx: Db; target: ImportRecord }) {
     keeps.map(({ sourceId }) => sourceId),
   )
   const owners = new Map(ownersComing(tx, target.id).map(({ choice, n }) => [choice, n]))
-  const { total: _, ...left } = { total: 0, ...leftToDecide(tx, target.id) }
   return {
     servers: {
       coming: totals.servers - (states.moved ?? 0) - (states.moving ?? 0),
@@ -137,7 +135,6 @@ export function planOfImport({ tx, target }: { tx: Db; target: ImportRecord }) {
       alreadyMoved: states.already_moved ?? 0,
     },
     refusals: Object.entries(refusalCounts(tx, target.id)).map(([code, servers]) => ({ code, servers })),
-    left,
     diskGb: Math.round(totals.diskGb * 10) / 10,
     locations: arriving.flatMap(({ key, locationId, servers, diskGb, memoryMb }) => {
       const found = key === 'copy' && locationId ? locationById(tx, locationId) : undefined

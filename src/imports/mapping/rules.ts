@@ -4,7 +4,6 @@ import { accountById } from '../../identity/account-records/queries.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { described, fields, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import { savepoint } from '../../kernel/db/open.ts'
 import { leaveOutServers, settle } from '../import-records/choices/queries.ts'
 import { countsOf, everyRow, type ImportOwner, type Part, type PartRow } from '../import-records/inventory/queries.ts'
 import {
@@ -17,8 +16,7 @@ import {
 } from '../import-records/model.ts'
 import { noteMapped } from '../import-records/queries.ts'
 import { mustAllow } from '../import-records/states.ts'
-import { type Choosing, choose, choosing, type Given } from './choose.ts'
-import { conflictOf } from './owners.ts'
+import { type Choosing, chooseOne, choosing, type Given } from './choose.ts'
 
 /** Decisions of one call; for more the call is made again. */
 const MOST_AT_ONCE = 1000
@@ -55,16 +53,19 @@ function apply<P extends Part>(
   result.matched = rows.length
   const decided = rows.filter(differs)
   result.isComplete = decided.length <= MOST_AT_ONCE
+  const chosen: string[] = []
   for (const row of decided.slice(0, MOST_AT_ONCE)) {
     try {
-      savepoint(tx, () => choose({ ...by, tx }, part, [{ ...given, sourceId: row.sourceId } as never], ''))
-      result.changed++
+      chooseOne(by, part, { ...given, sourceId: row.sourceId } as never)
+      chosen.push(row.sourceId)
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'choice_not_offered') throw error
       if (result.withheld.length < MOST_NAMED)
         result.withheld.push({ sourceId: row.sourceId, name: row.name, words: error.message })
     }
   }
+  result.changed = chosen.length
+  settle(tx, target.id, { part, sourceIds: chosen })
   noteMapped(tx, target.id)
   return result
 }
@@ -107,13 +108,13 @@ function ownerFits(tx: Tx, target: ImportRecord, where: OwnerWhere) {
     const needsConflict =
       where.conflict !== undefined || where.hasSameName !== undefined || where.isLocked !== undefined
     if (!needsConflict) return true
-    const { conflict, account } = conflictOf({ tx, target }, row)
-    if (where.conflict !== undefined && conflict !== where.conflict) return false
+    if (where.conflict !== undefined && row.conflict !== where.conflict) return false
+    const account = row.conflictAccountId === null ? undefined : accountById(tx, row.conflictAccountId)
     const plain = (text: string | null | undefined) => (text ?? '').trim().toLowerCase()
     const names = account ? [account.name, account.organization].map(plain) : []
     const isSameName = plain(row.name) !== '' && names.includes(plain(row.name))
     if (where.hasSameName !== undefined && isSameName !== where.hasSameName) return false
-    const isLocked = account !== undefined && accountById(tx, account.id)!.lockedAt !== null
+    const isLocked = account !== undefined && account.lockedAt !== null
     return where.isLocked === undefined || isLocked === where.isLocked
   }
 }

@@ -15,14 +15,13 @@ import {
 import { oneOf } from '../../kernel/api/query.ts'
 import { csvPages } from '../../kernel/csv.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { savepoint } from '../../kernel/db/open.ts'
 import { Slices } from '../../kernel/slices.ts'
 import { settle } from '../import-records/choices/queries.ts'
 import { type Part, type PartRow, parts, rowsOf } from '../import-records/inventory/queries.ts'
 import { type ImportRecord, importAccess, importRecord } from '../import-records/model.ts'
 import { noteMapped } from '../import-records/queries.ts'
 import { mustAllow } from '../import-records/states.ts'
-import { choose, choosing, type Given } from './choose.ts'
+import { chooseOne, choosing, type Given } from './choose.ts'
 
 type Line = { part: Part; id: string; name: string; choice: string; target: string }
 const COLUMNS = ['part', 'id', 'name', 'choice', 'target'] as const
@@ -201,7 +200,7 @@ export const uploadMapping = operation({
           continue
         }
         try {
-          savepoint(tx, () => choose(by, part, [givenOf(cells) as never]))
+          chooseOne(by, part, givenOf(cells) as never)
           result.changed++
           if (result.changes.length < MOST_SHOWN)
             result.changes.push({

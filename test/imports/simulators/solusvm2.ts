@@ -237,7 +237,7 @@ const address = (id: number, ip: string, more: Row = {}): Row => ({
   ...{ id, ip, server: null, user: null, issued_for: 'vm', is_primary: false, is_reserved: false, comment: '' },
   ...more,
 })
-const user = (id: number, email: string, more: Row = {}): Row => ({
+export const user = (id: number, email: string, more: Row = {}): Row => ({
   ...{ id, email, status: 'active', roles: [{ id: 2, name: 'Client' }], created_at: '2024-05-01T10:00:00.000000Z' },
   billing_token: canary('billing-token'),
   password: canary('user-password'),

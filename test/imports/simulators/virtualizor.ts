@@ -208,7 +208,7 @@ export const addressesOf = (n: number): Row[] => [
   address(String(1_000_000 + n), '9', ipv4(n), { vpsid: String(1000 + n), primary: '1' }),
   address(String(2_000_000 + n), '10', ipv6(n), { vpsid: String(1000 + n) }),
 ]
-const owner = (uid: string, email: string, { preferences }: VirtualizorVariants, more: Row = {}): Row => ({
+export const owner = (uid: string, email: string, { preferences }: VirtualizorVariants, more: Row = {}): Row => ({
   ...{ uid, email, type: '0', aclid: '0', pid: '0', num_vs: '1', suspended: null, act_status: '1' },
   preferences:
     preferences === 'object'

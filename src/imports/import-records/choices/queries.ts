@@ -21,6 +21,7 @@ const parents = `JOIN import_hypervisors h ON h.import_id = s.import_id AND h.so
   JOIN import_owners o ON o.import_id = s.import_id AND o.source_id = s.owner_id`
 /** The states in which decisions still count. */
 const open = "s.state IN ('waiting', 'left_out', 'ready')"
+const listed = 'SELECT value FROM json_each(?2)'
 const settling = (scope: string) => `UPDATE import_servers SET left_out_by = v.leaver, undecided = v.undecided,
     state = iif(v.leaver IS NULL, iif(import_servers.state = 'left_out', 'waiting', import_servers.state), 'left_out'),
     address_conflict = iif(v.leaver IS NULL, import_servers.address_conflict, NULL),
@@ -88,12 +89,12 @@ type SizesOfOwner = { ownerId: string; packageId: string; servers: number; ipv4:
 type Becomes = { key: string | null; locationId: string | null; servers: number; diskGb: number; memoryMb: number }
 const statements = prepared(({ $client }) => ({
   settleAll: $client.prepare<unknown, [string]>(settling('')),
-  settleThese: $client.prepare<unknown, [string, string]>(settling('AND s.id IN (SELECT value FROM json_each(?2))')),
-  settlePackage: $client.prepare<unknown, [string, string]>(settling('AND s.package_id = ?2')),
-  settleHypervisor: $client.prepare<unknown, [string, string]>(settling('AND s.hypervisor_id = ?2')),
-  settleOwner: $client.prepare<unknown, [string, string]>(settling('AND s.owner_id = ?2')),
-  settleRange: $client.prepare<unknown, [string, string]>(
-    settling('AND s.id IN (SELECT server_id FROM import_addresses WHERE import_id = ?1 AND range_id = ?2)'),
+  settleThese: $client.prepare<unknown, [string, string]>(settling(`AND s.id IN (${listed})`)),
+  settlePackages: $client.prepare<unknown, [string, string]>(settling(`AND s.package_id IN (${listed})`)),
+  settleHypervisors: $client.prepare<unknown, [string, string]>(settling(`AND s.hypervisor_id IN (${listed})`)),
+  settleOwners: $client.prepare<unknown, [string, string]>(settling(`AND s.owner_id IN (${listed})`)),
+  settleRanges: $client.prepare<unknown, [string, string]>(
+    settling(`AND s.id IN (SELECT server_id FROM import_addresses WHERE import_id = ?1 AND range_id IN (${listed}))`),
   ),
   left: $client.prepare<Left, [string]>(
     [
@@ -102,7 +103,7 @@ const statements = prepared(({ $client }) => ({
       left('owners', 'import_owners', 'owner_id'),
       `SELECT 'ranges' AS part, count(DISTINCT t.source_id) AS rows, count(DISTINCT s.id) AS servers
        FROM import_ranges t JOIN import_addresses a ON a.import_id = t.import_id AND a.range_id = t.source_id
-       JOIN import_servers s ON s.id = a.server_id AND s.state IN ('waiting', 'ready')
+       JOIN import_servers s ON s.id = a.server_id AND s.state IN ('waiting', 'ready') AND s.undecided > 0
        JOIN import_hypervisors h ON h.import_id = s.import_id AND h.source_id = s.hypervisor_id
        WHERE t.import_id = ?1 AND t.choice IS NULL AND NOT (a.version = 6 AND ${isReaddressed})`,
     ].join(' UNION ALL '),
@@ -184,18 +185,22 @@ const statements = prepared(({ $client }) => ({
   ),
 }))
 
-/** Puts the effect of what is decided into the servers: all of the import's, or those that a row is about. */
-export function settle(tx: Tx, importId: string, of?: { part: Part; sourceId: string } | { serverIds: string[] }) {
+/** Puts the effect of what is decided into the servers: all of the import's, or those that some rows are about. */
+export function settle(
+  tx: Tx,
+  importId: string,
+  of?: { part: Part; sourceIds: readonly string[] } | { serverIds: string[] },
+) {
   const found = statements(tx)
   if (of === undefined) found.settleAll.run(importId)
   else if ('serverIds' in of) found.settleThese.run(importId, JSON.stringify(of.serverIds))
-  else found[settles[of.part]].run(importId, of.sourceId)
+  else found[settles[of.part]].run(importId, JSON.stringify(of.sourceIds))
 }
 const settles = {
-  packages: 'settlePackage',
-  ranges: 'settleRange',
-  hypervisors: 'settleHypervisor',
-  owners: 'settleOwner',
+  packages: 'settlePackages',
+  ranges: 'settleRanges',
+  hypervisors: 'settleHypervisors',
+  owners: 'settleOwners',
 } as const satisfies Record<Part, string>
 
 /** How many rows of each part a server waits for, and how many servers wait for that part. */
@@ -296,8 +301,8 @@ export function ownerCondition({ conflict, choice, undecided, proposed, lapsed, 
     q === undefined
       ? undefined
       : sql`(${o.email} LIKE ${part(q)} ESCAPE '\\' OR ${o.name} LIKE ${part(q)} ESCAPE '\\' OR ${o.sourceId} = ${q}
-          OR ${o.sourceId} IN (SELECT owner_id FROM import_servers
-            WHERE import_id = ${o.importId} AND hostname LIKE ${part(q)} ESCAPE '\\'))`,
+          OR EXISTS (SELECT 1 FROM import_servers s WHERE s.import_id = ${o.importId} AND s.owner_id = ${o.sourceId}
+            AND s.hostname LIKE ${part(q)} ESCAPE '\\'))`,
   ].filter((one) => one !== undefined)
   return all.length ? sql.join(all, sql` AND `) : undefined
 }
