@@ -122,7 +122,8 @@ export const reportsSoon =
   (nodeId: string): boolean =>
     nodes.isReconnecting(nodeId) || (nodes.connected(nodeId) && !hasReported(tx, nodeId))
 
-const remedies = {
+/** Ends the refusal with this code. */
+export const remedies = {
   no_capacity: '',
   no_addresses: ' Add a pool, or attach one to a node with room.',
   address_in_use: ' Free it there, or choose another address.',

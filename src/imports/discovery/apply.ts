@@ -5,6 +5,7 @@ import type { Tx } from '../../kernel/db/open.ts'
 import { canonicalAddress } from '../../kernel/mail/address.ts'
 import { count } from '../../kernel/words.ts'
 import { toNumber, toText } from '../../network/ip-pools/ranges.ts'
+import { forgetChecks } from '../import-records/checks/queries.ts'
 import { ownersWithEmail, settle } from '../import-records/choices/queries.ts'
 import {
   addChange,
@@ -50,6 +51,8 @@ export async function applyStaged(reading: Reading): Promise<void> {
     const ids = reading.write((tx) => {
       const rows = serversAfter(tx, importId, at, AT_ONCE).map(({ id }) => id)
       settle(tx, importId, { serverIds: rows })
+      // An earlier dry run was about the panel as it was.
+      forgetChecks(tx, rows)
       return rows
     })
     if (ids.length < AT_ONCE) break

@@ -4,7 +4,7 @@ import type { Package } from '../../catalog/packages/model.ts'
 import { packageById } from '../../catalog/packages/queries.ts'
 import { locationById } from '../../fleet/locations/queries.ts'
 import { capacityIn, type NodeCapacity } from '../../fleet/placement/capacity.ts'
-import { type LackingAddress, type Nodes, type Placed, placeIn } from '../../fleet/placement/placement.ts'
+import { type LackingAddress, type Nodes, type Placed, placeIn, remedies } from '../../fleet/placement/placement.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { supplyOf } from '../../network/ip-pools/allocate.ts'
@@ -64,7 +64,8 @@ export class Placing {
       return placed
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      return finding(error.code === 'no_addresses' ? 'no_addresses' : 'no_room', sentenceless(error.message))
+      const words = error.message.replace(remedies.no_addresses, '').replace(/\.$/, '')
+      return finding(error.code === 'no_addresses' ? 'no_addresses' : 'no_room', words)
     }
   }
 
@@ -109,5 +110,3 @@ function takeOn(node: NodeCapacity, pool: string | null, { memoryMb, diskGb }: {
   const own = node.pools.find(({ name }) => name === pool)
   if (own) own.freeDiskGb -= diskGb
 }
-/** Behind a colon. */
-const sentenceless = (words: string) => words.replace(/\.$/, '')

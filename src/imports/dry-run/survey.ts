@@ -31,7 +31,8 @@ export const sessions: Setting<number> = wholeSetting({
 
 /** Servers of one question: its answer is written in one transaction. */
 const AT_ONCE = 25
-const QUESTION_LIMIT_MS = 5 * minute
+/** A node asks one hypervisor two questions at a time, and each takes at most five minutes. */
+const QUESTION_LIMIT_MS = 12 * minute
 /** Questions at once, over all hypervisors. */
 const MOST_AT_ONCE = 32
 /** Questions of one node about one hypervisor that are made before they can be asked: each holds its servers. */

@@ -30,7 +30,7 @@ export const addKeys = operation({
   body: fields({
     hypervisorId,
     password: described(
-      secret(t.String({ minLength: 1, maxLength: 500 })),
+      secret(t.String({ minLength: 1, maxLength: 500, pattern: '^[^\\r\\n\\0]+$' })),
       'Of root on that hypervisor. It is used for this one sign-in and stored nowhere.',
     ),
   }),

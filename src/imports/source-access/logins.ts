@@ -1,7 +1,7 @@
 // The log-ins of nodes at source hypervisors, beside jobs: nodes make their keys, and try to log in where somebody asks
 // for it. The wish stands in the database, so it outlives a crash.
 import { capacityRowOf, capacityRowsIn } from '../../fleet/node-records/queries.ts'
-import { second } from '../../kernel/db/clock.ts'
+import { minute, second } from '../../kernel/db/clock.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { CommandFailed } from '../../kernel/jobs/failures.ts'
 import { log } from '../../kernel/log.ts'
@@ -22,7 +22,7 @@ import { ask, type NodeLink } from './ask.ts'
 import { findingOfFailure, sourceHost } from './hosts.ts'
 
 const KEY_LIMIT_MS = 30 * second
-export const LOOK_LIMIT_MS = 60 * second
+const LOOK_LIMIT_MS = 2 * minute
 /** Log-ins at once, over all hypervisors. */
 const AT_ONCE = 20
 

@@ -175,6 +175,13 @@ export function clearChecks(tx: Tx, importId: string, limit: number): boolean {
   const gone = dropChecks.run(importId, limit).changes + dropFindings.run(importId, limit).changes
   return reset.length > 0 || gone > 0
 }
+/** Takes back what was found about these servers. */
+export function forgetChecks(tx: Tx, serverIds: readonly string[]) {
+  for (const id of serverIds) {
+    statements(tx).forgetFindings.run(id)
+    statements(tx).forgetCheck.run(id)
+  }
+}
 /** The servers behind this id that come, and that nothing is planned for. */
 export const serversToPlace = (tx: Db, importId: string, after: string, limit: number): ImportServer[] =>
   statements(tx)
@@ -215,12 +222,11 @@ export function endCheck(
 }
 /** The servers with this finding are looked at anew; answers how many there are. */
 export function reopenChecks(tx: Tx, importId: string, code: FindingCode, limit: number): number {
-  const { withFinding, forgetFindings, forgetCheck } = statements(tx)
-  const found = withFinding.all(importId, code, limit)
-  for (const { id } of found) {
-    forgetFindings.run(id)
-    forgetCheck.run(id)
-  }
+  const found = statements(tx).withFinding.all(importId, code, limit)
+  forgetChecks(
+    tx,
+    found.map(({ id }) => id),
+  )
   return found.length
 }
 export const checkCounts = (tx: Db, importId: string): Partial<Record<CheckResult | 'open', number>> =>
