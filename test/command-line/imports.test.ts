@@ -27,7 +27,7 @@ const ran = async (operation: string, body: object) => {
 const admin = async (operation: string, body: object) => JSON.parse(await ran(operation, body))
 
 describe('berth admin', () => {
-  test('has every operation of imports, with help that names its fields and sends secrets to standard input', async () => {
+  test('has every operation of imports, with help that names its fields and keeps secrets off the line', async () => {
     expect(imports.length).toBeGreaterThan(20)
     const { out } = await berth(['admin', 'list'], live.env)
     for (const { id, summary } of imports) expect(out).toContain(`${id.padEnd(22)} ${summary}`)
