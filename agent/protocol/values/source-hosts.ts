@@ -8,9 +8,9 @@ import { sshHostKey, sshPublicKey } from './transfers.ts'
 
 /** The most servers of one question: the answer must fit into a frame, whatever the source says. */
 export const MOST_SOURCE_SERVERS = 100
-const MOST_DRIVES = 8
-const MOST_NICS = 8
-const MOST_FEATURES = 80
+export const MOST_DRIVES = 8
+export const MOST_NICS = 8
+export const MOST_FEATURES = 80
 const MOST_ADDRESSES = 20
 
 /**
