@@ -47,6 +47,14 @@ export type AddressAdded = {
   address: ServerAddress
 }
 
+export type AddressChange = {
+  /** waiting: its guest agent is asked until it answers. given_up: none answered in time. Null: nothing was changed. */
+  state: "waiting" | "done" | "given_up" | null
+  /** Why its system was not told yet. */
+  error: string | null
+  since: string | null
+}
+
 export type AddressPool = {
   id: string
   name: string
@@ -3643,6 +3651,12 @@ export type ReinstallOptions = {
   snapshots: number
 }
 
+export type RelocationAtWork = {
+  location: LocationReference
+  /** It has not passed its point of no return. */
+  cancellable: boolean
+}
+
 export type RelocationOption = {
   location: LocationReference
   possible: boolean
@@ -3668,6 +3682,8 @@ export type RelocationOptions = {
   newIpv6: (number)[]
   /** How often it can still be moved in these 24 hours; a move back does not count. */
   left: number
+  /** The move that the owner has asked for; null: none is at work. */
+  atWork: RelocationAtWork | null
   /** Empty: no move is offered. */
   locations: (RelocationOption)[]
 }
@@ -7899,6 +7915,11 @@ export interface Operations {
     }
     result: FirewallChanged
   }
+  /** Whether the system inside a server has the addresses that it got by a move or an import */
+  'servers.address-change': {
+    path: { id: string }
+    result: AddressChange
+  }
   /** The addresses of a server with their ids: primary, extra, and floating ones that point to it */
   'servers.addresses': {
     path: { id: string }
@@ -7934,6 +7955,11 @@ export interface Operations {
       /** The device that it tries first when it starts; the other follows. */
       bootFirst: "disk" | "cd"
     }
+    result: JobStarted
+  }
+  /** Take back a move to another location before its point of no return: the server stays as it is */
+  'servers.cancel-relocation': {
+    path: { id: string }
     result: JobStarted
   }
   /** Change the firewall of a server: switch it on or off, set its defaults, rules and shared firewalls */
@@ -9490,11 +9516,13 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'servers.add-address': ['POST', '/servers/{id}/ips', true],
   'servers.add-bandwidth': ['POST', '/servers/{id}/bandwidth', true],
   'servers.add-firewall-rule': ['POST', '/servers/{id}/firewall/rules', true],
+  'servers.address-change': ['GET', '/servers/{id}/address-change', false],
   'servers.addresses': ['GET', '/servers/{id}/ips', false],
   'servers.adopt': ['POST', '/admin/servers/{id}/actions/adopt', false],
   'servers.allow-services': ['POST', '/servers/{id}/firewall/actions/allow-services', true],
   'servers.bandwidth': ['GET', '/servers/{id}/bandwidth', false],
   'servers.boot-order': ['PUT', '/servers/{id}/boot-order', true],
+  'servers.cancel-relocation': ['POST', '/servers/{id}/actions/cancel-relocation', false],
   'servers.change-firewall': ['PATCH', '/servers/{id}/firewall', true],
   'servers.change-firewall-rule': ['PUT', '/servers/{id}/firewall/rules/{ruleId}', false],
   'servers.change-owner': ['POST', '/servers/{id}/actions/change-owner', false],

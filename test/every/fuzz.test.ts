@@ -520,6 +520,7 @@ const neverDone: Readonly<Record<string, string>> = {
   'servers.move': 'no other node routes the addresses: test/compute/transfers/move.test.ts',
   'servers.relocate': 'no other location is offered: test/compute/transfers/relocate.test.ts',
   'servers.adopt': 'no database was restored: test/compute/transfers/elsewhere/adopt.test.ts',
+  'servers.cancel-relocation': 'no move is at work: test/compute/transfers/relocate.test.ts',
   'balance.apply': 'nothing is suggested: test/compute/balance/balance.test.ts',
   'transfers.cancel': 'no move is at work: test/compute/transfers/move.test.ts',
   'transfers.update': 'no move is at work: test/compute/transfers/limits.test.ts',

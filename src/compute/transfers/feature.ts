@@ -20,6 +20,7 @@ import { moveOptions } from './options.ts'
 import { transferFigures } from './progress/figures.ts'
 import { timelineOfMoves } from './progress/timeline.ts'
 import { transferTarget } from './queries.ts'
+import { cancelRelocation } from './readdressing/cancel.ts'
 import { freeHeld, heldDays } from './readdressing/held.ts'
 import { mostADay, relocateServer, relocationOptions } from './readdressing/relocate.ts'
 import { tellOfReaddressing, transferNotices } from './readdressing/tell.ts'
@@ -107,6 +108,7 @@ export const transfersFeature = feature({
   permissions,
   samples: {
     notMovable: null,
+    atWork: null,
     bytes: 10_737_418_240,
     expectedSeconds: 240,
     expectedDowntimeMs: 40_000,
@@ -132,6 +134,7 @@ export const transfersFeature = feature({
     adoptServer,
     relocateServer,
     relocationOptions,
+    cancelRelocation,
     listTransfers,
     exportTransfers,
     transferFigures,

@@ -12,7 +12,7 @@ import type { Db } from '../../kernel/db/open.ts'
 import { lackingRoute } from '../../network/ip-pools/given.ts'
 import type { Server } from '../server-records/model.ts'
 import { isEmpty } from './movable.ts'
-import { addressNeedOf, readdressObstacle } from './readdressing/addresses.ts'
+import { addressNeedOf, readdressObstacle, unroutedFloating } from './readdressing/addresses.ts'
 import { heldAddressesOn, heldOf } from './readdressing/held.ts'
 
 type Named = { nodeId: string; name: string; capacity: NodeCapacity | undefined }
@@ -97,7 +97,7 @@ const far = (tx: Db, nodes: Nodes, server: Server, isMeant: (id: string) => bool
   [...new Set([...movesFrom(tx, server.locationId), ...wayBack(tx, server)])]
     .flatMap((locationId) => capacityIn(tx, locationId))
     .filter(({ id }) => isMeant(id))
-    .map(judgeOf(tx, nodes, server, { newAddresses: true }))
+    .map(judgeOf(tx, nodes, server, { newAddresses: true, leaves: true }))
 
 const unfit = (
   node: Named,
@@ -106,8 +106,9 @@ const unfit = (
 ): UnfitNode => ({ ...node, disabledReason, lacksAddress, breaksGroup, obstacle })
 
 type Back = ReturnType<typeof heldAddressesOn>
-type HowJudged = { planned?: Planned | undefined; newAddresses?: boolean }
-function judgeOf(tx: Db, nodes: Nodes, server: Server, { planned, newAddresses = false }: HowJudged) {
+/** `leaves`: for another location. */
+type HowJudged = { planned?: Planned | undefined; newAddresses?: boolean; leaves?: boolean }
+function judgeOf(tx: Db, nodes: Nodes, server: Server, { planned, newAddresses = false, leaves = false }: HowJudged) {
   const storageOf = (name: string) => {
     const pool = poolSpaceOf(tx, { nodeId: server.nodeId, pool: name })
     return { storageClass: pool?.class ?? null, storage: pool?.storage ?? null }
@@ -119,7 +120,7 @@ function judgeOf(tx: Db, nodes: Nodes, server: Server, { planned, newAddresses =
   }))
   const hardware = isEmpty(server) ? undefined : server
   const brought = { ...storageOf(server.pool), spareDiskGb: 0, hardware, cpuModel: server.cpuModel, volumes }
-  const obstacle = newAddresses ? readdressObstacle(tx, server) : undefined
+  const everywhere = newAddresses ? readdressObstacle(tx, server, leaves) : undefined
   const judgeBy = (back: Back) => {
     const readdress = newAddresses ? addressNeedOf(tx, server.id, back?.addresses) : undefined
     return judgeForMove(tx, server, { ...brought, readdress }, nodes, planned)
@@ -127,6 +128,7 @@ function judgeOf(tx: Db, nodes: Nodes, server: Server, { planned, newAddresses =
   const usually = judgeBy(undefined)
   return (capacity: NodeCapacity): JudgedNode => {
     const node = { nodeId: capacity.id, name: capacity.name, capacity }
+    const obstacle = everywhere ?? (newAddresses ? unroutedFloating(tx, server.id, capacity.id) : undefined)
     if (obstacle !== undefined) return unfit(node, obstacle, { lacksAddress: true, obstacle })
     const back = newAddresses ? heldAddressesOn(tx, server.id, capacity.id) : undefined
     const there = (back ? judgeBy(back) : usually)(capacity)

@@ -1,7 +1,7 @@
 // Systems inside servers learn of addresses that were changed outside, by their guest agents.
 import { expect, test } from 'bun:test'
 import { OS_ID } from '../../../agent/drivers/guest-agent/fake.ts'
-import { switchOf } from '../../../src/compute/readdressing/queries.ts'
+import { silentSwitches, switchOf } from '../../../src/compute/readdressing/queries.ts'
 import { switchNow, tellGuests, wantSwitch } from '../../../src/compute/readdressing/switch.ts'
 import { load } from '../../../src/compute/server-records/model.ts'
 import { system } from '../../../src/kernel/api/actor.ts'
@@ -102,10 +102,35 @@ test('Windows moves only where its guest agent answers, and is told by PowerShel
   guest.answer(id, OS_ID, { code: 0, output: 'mswindows' })
   guest.behave(id, 'silent')
   await turn(p)
+  const change = async () => (await p.call(p.signIn(p.customer.id), 'GET', `/servers/${id}/address-change`)).body
+  const attention = async () =>
+    (await p.call(p.signIn(p.owner.id), 'GET', '/admin/overview')).body.attention.filter(({ what }: any) =>
+      what.includes('new addresses'),
+    )
+  expect(await change()).toMatchObject({ state: 'waiting', error: 'No guest agent answers.' })
+  // One that boots still is nothing to tell.
+  expect(await attention()).toEqual([])
+  p.turnClock(6 * 60_000)
+  expect(await attention()).toMatchObject([
+    {
+      what: 'The system of web01 has not learned its new addresses.',
+      effect: expect.stringMatching(/^No guest agent answers\. It cannot be reached/),
+      href: `/admin/servers/${id}`,
+    },
+  ])
+  const page = async () => {
+    const cookie = `__Host-panel=${p.signIn(p.customer.id).cookie}`
+    const request = new Request(`http://localhost/servers/${id}`, { headers: { Cookie: cookie } })
+    return (await p.controller.router.fetch(request)).text()
+  }
+  const WORDS = 'Its system does not have its new addresses yet.'
+  expect(await page()).toContain(WORDS)
   p.turnClock(30 * DAY_MS)
   guest.behave(id, 'well')
   await turn(p)
   expect([guest.addresses(id), await inside(p)]).toEqual([[`${NEW}/24`], 'done'])
+  expect([await change(), silentSwitches(p.db, p.now(), 9)]).toMatchObject([{ state: 'done', error: null }, []])
+  expect(await page()).not.toContain(WORDS)
   const [, script] = guest.programs(id).at(-1)!.argv
   expect(script).toContain(`$leave = @('${OLD}')`)
   expect(script).toContain("-NextHop '198.51.100.1'")

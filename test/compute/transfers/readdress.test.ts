@@ -4,8 +4,9 @@ import type { FakeSeeds } from '../../../agent/drivers/seed/fake.ts'
 import { beginDue } from '../../../src/compute/transfers/job/due.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import type { World } from '../../support/world/panel.ts'
+import { withEverything } from './scenarios.ts'
 import { openTwo } from './two-locations.ts'
-import { move, nodeNamed, order, where } from './world.ts'
+import { move, nodeNamed, open, order, where } from './world.ts'
 
 const OLD = '203.0.113.10'
 const NEW = '198.51.100.10'
@@ -189,9 +190,6 @@ test('what it must not do is refused in words, and nothing happens', async () =>
   expect(await refusal({ nodeId: hel, readdress: true })).toMatch(/its private networks stay in its location/)
   const { nodes } = await p.admin('GET', `/admin/servers/${id}/move-options`)
   expect(nodes.find(({ node }: any) => node.name === 'hel-01')).toMatchObject({ possible: false, newAddresses: false })
-  // A node of its own location that lacks the pool of its addresses says the same.
-  const fra = p.addNode(p.location, 'fra-05').id
-  expect(await refusal({ nodeId: fra, readdress: true })).toMatch(/fra-05 .*its private networks stay in its location/)
   await p.admin('DELETE', `/networks/${networkId}/servers/${id}`)
   await p.settle()
   p.db.$client.run("UPDATE addresses SET reserved_for = 'tests' WHERE address LIKE '198.51.100.%'")
@@ -220,4 +218,56 @@ test('placement prefers nodes where it keeps its addresses, and says where it wo
   expect(await move(p, id, { nodeId: null, readdress: true })).toMatchObject({ to: { name: 'fra-02' } })
   await p.settle()
   expect(held(p, id)).toEqual([OLD])
+})
+
+/** A node of the same location that carries none of the server's addresses, and a pool of its own. */
+async function openNear() {
+  const p = await open()
+  const { id: fifth } = p.addNode(p.location, 'fra-05')
+  await p.admin('POST', '/admin/ip-pools', {
+    ...{ name: 'fra 2', network: '198.51.100.0/24', gateway: '198.51.100.1', nodeIds: [fifth] },
+    ...{ first: '198.51.100.10', last: '198.51.100.12' },
+  })
+  const id = await withEverything(p)
+  return Object.assign(p, { id, fifth })
+}
+
+test('within its location its floating address and private network stay valid, and come along', async () => {
+  using p = await openNear()
+  const floating = p.db.$client
+    .query<{ id: string; pool: string }, []>('SELECT id, pool_id AS pool FROM addresses WHERE holder_id IS NOT NULL')
+    .get()!
+  // Its own addresses are of a pool that the node does not have; the floating one is of one that it has.
+  const { id: floats } = await p.admin('POST', '/admin/ip-pools', {
+    ...{ name: 'floats', network: '192.0.2.0/24', gateway: '192.0.2.1', first: '192.0.2.10', last: '192.0.2.20' },
+    nodeIds: [p.fifth, ...['fra-01', 'fra-02', 'fra-03'].map((name) => nodeNamed(p, name))],
+  })
+  p.db.$client.run('UPDATE addresses SET pool_id = ?, place = 1000 WHERE id = ?', [floats, floating.id])
+  await move(p, p.id, { nodeId: p.fifth, readdress: true })
+  await p.settle()
+  expect(p.server(p.id)).toMatchObject({ status: 'running', nodeId: p.fifth })
+  expect((await where(p, p.id)).onNodes).toMatchObject({
+    'fra-01': 'nothing',
+    'fra-05': 'running, 2 disks, 1 rules, 1 floating, 0 transfers',
+  })
+  const own = held(p, p.id)
+  expect(own).toContain(NEW)
+  expect(own).toHaveLength(2)
+  const { data } = await p.admin('GET', '/floating-ips')
+  expect(data[0].server.id).toBe(p.id)
+  const members = p.db.$client.query<{ id: string }, []>('SELECT workload_id AS id FROM private_network_members').all()
+  expect(members).toEqual([{ id: p.id }])
+})
+
+test('409: a node of its location that does not route its floating address, and nothing happens', async () => {
+  using p = await openNear()
+  const before = p.fingerprint(['audit', 'brake_counts'])
+  const { status, body } = await p.call(p.owner, 'POST', `/admin/servers/${p.id}/actions/move`, {
+    ...{ nodeId: p.fifth, readdress: true },
+  })
+  expect([status, body.error.message]).toEqual([
+    409,
+    expect.stringMatching(/fra-05 does not route its floating address .*: unassign that first/),
+  ])
+  expect(p.fingerprint(['audit', 'brake_counts'])).toBe(before)
 })

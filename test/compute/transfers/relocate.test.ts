@@ -331,3 +331,44 @@ test('the owner, who has its care or manages it may ask for it, and nobody else'
   }
   expect((await p.admin('GET', `/servers/${id}`)).location.name).toBe('Helsinki')
 })
+
+test('its owner takes a move back before its point of no return, and staff see that it was cancelled', async () => {
+  using p = await openOffered()
+  const id = await order(p)
+  const cancel = (who: Who = p.customer) => p.call(who, 'POST', `/servers/${id}/actions/cancel-relocation`)
+  expect((await cancel()).body.error.code).toBe('transfer_ended')
+  // The node where it goes to is away, so the move waits.
+  p.arm({
+    failpoints: (moment) => {
+      if (moment === 'move/receive:before') p.agents.get(nodeNamed(p, 'hel-01'))!.disconnect()
+    },
+  })
+  const started = await relocate(p, p.customer, id)
+  await Bun.sleep(100)
+  expect((await options(p, id)).atWork).toMatchObject({ location: { name: 'Helsinki' }, cancellable: true })
+  const stranger = p.account('customer', 'Eve')
+  expect((await cancel(stranger)).status).toBe(404)
+  const { status, body } = await cancel()
+  expect([status, body]).toEqual([202, { jobId: started.body.jobId, serverId: id }])
+  p.agents.get(nodeNamed(p, 'hel-01'))!.connect()
+  await p.settle()
+  expect(await where(p, id)).toMatchObject({ status: 'running', stays: ['home on fra-01'], running: 1 })
+  expect([held(p, id), (await options(p, id)).atWork]).toEqual([[OLD], null])
+  expect((await p.admin('GET', '/admin/transfers')).data[0]).toMatchObject({ state: 'cancelled' })
+})
+
+test("a move of staff is not its owner's to take back", async () => {
+  using p = await openOffered()
+  const id = await order(p)
+  p.arm({
+    failpoints: (moment) => {
+      if (moment === 'move/receive:before') p.agents.get(nodeNamed(p, 'fra-02'))!.disconnect()
+    },
+  })
+  await move(p, id)
+  await Bun.sleep(100)
+  expect((await options(p, id)).atWork).toBe(null)
+  const { status, body } = await p.call(p.customer, 'POST', `/servers/${id}/actions/cancel-relocation`)
+  expect([status, body.error.code]).toEqual([409, 'transfer_ended'])
+  expect((await p.admin('GET', '/admin/transfers')).data[0].finishedAt).toBe(null)
+})

@@ -1,12 +1,16 @@
 // The pages of moves in Chromium: each on a desk and on a phone, in the light and in the dark.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
+import { changeSwitch } from '../../../src/compute/readdressing/queries.ts'
+import { wantSwitch } from '../../../src/compute/readdressing/switch.ts'
+import { write } from '../../../src/kernel/db/open.ts'
 import { restoredBefore } from '../../compute/transfers/elsewhere/restored.ts'
+import { openTwo } from '../../compute/transfers/two-locations.ts'
 import { move, nodeNamed, open as openPanel, order } from '../../compute/transfers/world.ts'
 import { launch, look, open, screens } from '../../support/browser.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import { pagesFor } from '../../support/world/pages.ts'
-import { mustLookRight, titleOf } from '../../support/world/pages-on-screens.ts'
+import { mustLookRight, shownScreens, titleOf } from '../../support/world/pages-on-screens.ts'
 import type { World } from '../../support/world/panel.ts'
 
 const GIB = 1024 ** 3
@@ -220,5 +224,45 @@ test('a server that runs elsewhere after a restore: staff say that it is there, 
   } finally {
     await context.close()
     await staff.stop(true)
+  }
+})
+
+test('an owner takes a move to another location back, and reads that the system lacks its new addresses', async () => {
+  using moved = await openTwo()
+  await moved.admin('PUT', `/admin/node-groups/${moved.location}/moves`, {
+    ...{ locationIds: [moved.helsinki], offeredIds: [moved.helsinki] },
+  })
+  const id = await order(moved)
+  moved.arm({
+    failpoints: (moment) => {
+      if (moment === 'move/receive:before') moved.agents.get(nodeNamed(moved, 'hel-01'))!.disconnect()
+    },
+  })
+  const who = moved.customer
+  await moved.call(who, 'POST', `/servers/${id}/actions/relocate`, { locationId: moved.helsinki })
+  await Bun.sleep(100)
+  write(moved.db, (tx) => {
+    wantSwitch(tx, { serverId: id, leave: [], now: moved.now(), endsAt: null })
+    changeSwitch(tx, id, { error: 'No guest agent answers.' })
+  })
+  for (const screen of shownScreens) {
+    await mustLookRight({ p: moved, browser, who }, screen, { name: 'addresses-wait', path: `/servers/${id}` })
+    await mustLookRight({ p: moved, browser, who }, screen, { name: 'on-its-way', path: `/servers/${id}/settings` })
+  }
+  const owner = pagesFor(moved, who)
+  const { page, context, complaints } = await open(browser, screens[0]!, owner.url.origin)
+  page.setDefaultTimeout(10_000)
+  try {
+    await page.goto(`/servers/${id}`)
+    await page.getByText('Its system does not have its new addresses yet.').waitFor()
+    await page.goto(`/servers/${id}/settings`)
+    await page.getByRole('button', { name: 'Cancel the move' }).first().click()
+    const dialog = page.getByRole('dialog', { name: 'Leave web01 in Frankfurt?' })
+    await dialog.getByRole('button', { name: 'Cancel the move' }).click()
+    await page.getByText('The move of web01 is cancelled').waitFor()
+    expect(complaints).toEqual([])
+  } finally {
+    await context.close()
+    await owner.stop(true)
   }
 })

@@ -2,6 +2,7 @@ import { listOfferedImages } from '../../../src/catalog/images/images.ts'
 import { detectOs } from '../../../src/compute/guest/detect.ts'
 import { getInstallationCheck } from '../../../src/compute/guest/installation-check.ts'
 import { setupServer } from '../../../src/compute/installation/setup.ts'
+import { getAddressChange } from '../../../src/compute/readdressing/show.ts'
 import { type Answers, type At, allIfAllowed, aroundParts, ifAllowed, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { getBandwidth } from '../../../src/network/traffic/top-up.ts'
@@ -13,7 +14,7 @@ import { type Area, inEveryArea } from '../../components/area.ts'
 import { Field } from '../../components/field.tsx'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
-import { Command, Copyable, Facts, Section } from '../../components/section.tsx'
+import { Command, Copyable, Facts, Note, Section } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
 import { size, traffic } from '../../components/words.ts'
 import { ActivityRows } from '../../platform/audit/rows.tsx'
@@ -41,6 +42,7 @@ const reads = {
   scripts: ownScripts,
   startup: startupOfOwn,
   installed: ifAllowed(getInstallationCheck),
+  inside: ifAllowed(getAddressChange),
   // Their values are new every few seconds: a part that is fetched again is compared without them.
   metrics: aroundParts(ifAllowed(getMetrics, ({ params }) => ({ params, query: { range: '1h' } }))),
   bandwidth: aroundParts(ifAllowed(getBandwidth)),
@@ -64,6 +66,7 @@ export const serverPages = inEveryArea({
 
 const Overview = (data: InArea) => (
   <>
+    <Inside of={data.inside} server={data.server} area={data.area} />
     {data.server.status === 'pending_setup' && <Setup {...data} />}
     {data.server.status === 'running' && <Use {...data} />}
     <div class="split plain">
@@ -90,6 +93,16 @@ const Overview = (data: InArea) => (
     </div>
   </>
 )
+
+/** A system that has no other way to learn of its new addresses. */
+const Inside = ({ of, server: s, area }: { of: Data['inside']; server: Server; area: Area }) =>
+  of?.state === 'waiting' && of.error !== null ? (
+    <Note level="warn" action={<Link href={`${area}/servers/${s.id}/console`}>Open console</Link>}>
+      <strong>Its system does not have its new addresses yet.</strong> {of.error} Until it has them, it cannot be
+      reached by them. It is asked on. Start its guest agent, or set{' '}
+      {s.addresses.map(({ address }) => address).join(', ')} in it by the console.
+    </Note>
+  ) : null
 
 /** Members of a team see their own keys, never the owner's. */
 export const keysOf = (s: Server, at: At) => (s.access === 'own' ? s.owner.id : at.actor.accountId)

@@ -1,4 +1,5 @@
 // The entry “Location” of a server's settings, by which its owner moves it to another one.
+import { cancelRelocation } from '../../../src/compute/transfers/readdressing/cancel.ts'
 import { relocateServer, type relocationOptions } from '../../../src/compute/transfers/readdressing/relocate.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { Action } from '../../components/action.tsx'
@@ -15,7 +16,26 @@ type Props = { server: Server; options: Options | undefined }
 
 /** Nothing where no move is offered. */
 export const Relocate = ({ server: s, options }: Props) =>
-  options?.locations.length ? (
+  options?.atWork ? (
+    <Setting op={cancelRelocation} title="Location" words={`On its way to ${options.atWork.location.name}`}>
+      <Action
+        op={cancelRelocation}
+        params={{ id: s.id }}
+        label="Cancel the move"
+        title={`Leave ${s.hostname} in ${options.location.name}?`}
+        submit="Cancel the move"
+        done={`The move of ${s.hostname} is cancelled`}
+        disabledReason={!options.atWork.cancellable && 'It can be cancelled no more: it comes to its end.'}
+        confirm={{
+          keep: 'Let it move',
+          consequences: [
+            `${s.hostname} stays in ${options.location.name} with its addresses.`,
+            'What was copied is deleted, and the new addresses are free for others.',
+          ],
+        }}
+      />
+    </Setting>
+  ) : options?.locations.length ? (
     <Setting op={relocateServer} title="Location" words={options.location.name}>
       <Action
         op={relocateServer}

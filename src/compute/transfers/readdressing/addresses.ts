@@ -15,6 +15,7 @@ import {
   reserveAddresses,
   swapAddresses,
 } from '../../../network/ip-pools/allocate.ts'
+import { isRoutedBy } from '../../../network/ip-pools/floating.ts'
 import { membershipsOf } from '../../../network/private-network-records/queries.ts'
 import { guestOf } from '../../guest/queries.ts'
 import { wantSwitch } from '../../readdressing/switch.ts'
@@ -34,12 +35,15 @@ export function addressNeedOf(tx: Db, serverId: string, back: readonly HeldAddre
   return { ipv4: ipv4(own) - ipv4(back), ipv6Prefix, moreIpv6 }
 }
 
-/** Why the server cannot be given other addresses by a move, in words behind the name of a node. */
-export function readdressObstacle(tx: Db, server: Server): string | undefined {
+/**
+ * Why the server cannot be given other addresses by a move, in words behind the name of a node. `leaves`: it leaves its
+ * location, to which floating addresses and private networks belong; within it both stay as they are.
+ */
+export function readdressObstacle(tx: Db, server: Server, leaves: boolean): string | undefined {
   const there = 'would give it new addresses'
-  if (floatingOn(tx, server.id).length)
+  if (leaves && floatingOn(tx, server.id).length)
     return `${there}, and its floating addresses stay in its location: unassign them first`
-  if (membershipsOf(tx, server.id).length)
+  if (leaves && membershipsOf(tx, server.id).length)
     return `${there}, and its private networks stay in its location: take it out of them first`
   if (isEmpty(server)) return undefined
   if (server.os === 'linux') return undefined
@@ -47,6 +51,13 @@ export function readdressObstacle(tx: Db, server: Server): string | undefined {
   if (!guestOf(tx, server.id)?.agentAnswers)
     return `${there}, which Windows learns from its guest agent, and none answers: install one first`
   return undefined
+}
+
+/** The floating address of the server that the node does not route, in words behind its name; undefined: none. */
+export function unroutedFloating(tx: Db, serverId: string, nodeId: string): string | undefined {
+  const found = floatingOn(tx, serverId).find(({ addressId }) => !isRoutedBy(tx, addressId, nodeId))
+  const [address] = found ? addressesById(tx, [found.addressId]) : []
+  return address && `does not route its floating address ${address.address}: unassign that first`
 }
 
 /** A Linux that has read them at its start is asked by its guest agent for a day; Windows is asked until it answers. */
@@ -77,9 +88,13 @@ export function reserveFor(tx: Tx, moved: Pick<Transfer, 'id' | 'serverId' | 'to
 }
 
 type Moved = Pick<Transfer, 'id' | 'serverId' | 'readdressing'>
-/** The addresses that the server has on its next node. */
-export const heldThere = (tx: Db, { serverId, readdressing }: Moved): HeldAddress[] =>
-  readdressing ? addressesById(tx, readdressing.take) : addressesOf(tx, serverId)
+/** The addresses that the server has on its next node. Floating ones come along, also where its own change. */
+export function heldThere(tx: Db, { serverId, readdressing }: Moved): HeldAddress[] {
+  const now = addressesOf(tx, serverId)
+  if (!readdressing) return now
+  const own = addressesById(tx, readdressing.take)
+  return [...own, ...now.filter((address) => !isOwn(address))]
+}
 
 /** Its new addresses are in force. False: one of them was given to somebody else meanwhile. */
 export const takeNew = (tx: Tx, { serverId: workloadId, readdressing, ...moved }: Moved): boolean =>

@@ -34,6 +34,7 @@ import { type FitNode, fits, judgeNodes } from '../nodes.ts'
 import { relocationsSince, transferById, waitingMoveOf } from '../queries.ts'
 import { transferActions } from '../states.ts'
 import { addressNeedOf, changeOf } from './addresses.ts'
+import { relocationAtWork, showAtWork } from './cancel.ts'
 import { heldOf } from './held.ts'
 
 export const mostADay = wholeSetting({
@@ -77,6 +78,7 @@ export const relocationOptions = operation({
     newIpv4: described(t.Integer(), 'So many IPv4 addresses take the place of those that it has.'),
     newIpv6: described(t.Array(t.Integer()), 'The lengths of the IPv6 prefixes that take the place of its own.'),
     left: described(t.Integer(), 'How often it can still be moved in these 24 hours; a move back does not count.'),
+    atWork: described(nullable(relocationAtWork), 'The move that the owner has asked for; null: none is at work.'),
     locations: described(t.Array(destination), 'Empty: no move is offered.'),
   }),
   run(call) {
@@ -90,6 +92,7 @@ export const relocationOptions = operation({
       newIpv4: ipv4,
       newIpv6: ipv6Prefix === null ? [] : [ipv6Prefix, ...moreIpv6],
       left: leftToday(tx, target.id, clock()),
+      atWork: showAtWork(tx, target.id),
       locations: offered.map((where) => {
         const node = attempt(() => chooseIn(call, target, where, judged))
         const isFit = !(node instanceof ApiError)
