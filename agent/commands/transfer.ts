@@ -23,12 +23,14 @@ export const transfer = {
     // Before the first disk: those that a crash leaves half way are the transfer's own.
     host.state.keepArriving(input)
     for (const disk of made) await makeDisk(host, disk)
-    return openTransfer(host, input)
+    const listening = await openTransfer(host, input)
+    return { ...listening, ...(input.firmware && { firmware: true }) }
   },
 
   async 'transfer.copy'(input, host) {
-    await mustBeOff(host, input.workload)
-    const copied = await copying(host, input)
+    const { transfer, workload, firmware } = input
+    await mustBeOff(host, workload)
+    const copied = await copying(host, input, firmware && (await host.firmwareStates.save(transfer, firmware)))
     return timed(() => host.transfers.copy(copied))
   },
 
@@ -104,6 +106,14 @@ export const transfer = {
     return {}
   },
 
+  async 'transfer.place-firmware'({ transfer, workload, volume }, host) {
+    if (!host.state.transfer(transfer)?.receive)
+      throw new Failure('no_transfer', `this node is not the target of the transfer ${transfer}`)
+    await mustBeOff(host, workload)
+    await host.firmwareStates.place(transfer, volume)
+    return {}
+  },
+
   /** Also where a database is put in place that knows nothing of the move, the two nodes never both run it. */
   async 'transfer.give'({ transfer, workload, given }, host) {
     if (given) {
@@ -135,6 +145,7 @@ export const transfer = {
     const { migration, state, transfers } = host
     await migration.forget(transfer)
     await transfers.end(transfer)
+    await host.firmwareStates.forget(transfer)
     const known = state.transfer(transfer)
     if (discard && known?.receive && !known.owns)
       for (const { volume, shared } of known.receive.disks) {
@@ -190,6 +201,7 @@ async function mustRun({ hypervisor }: Host, workload: string) {
 async function copying(
   host: Host,
   { transfer, workload, to, disks, maxMbps }: Input<'transfer.copy'>,
+  last?: ServedVolume,
 ): Promise<Copying> {
   const { state } = host
   mustKnow(host, transfer)
@@ -198,7 +210,7 @@ async function copying(
     get maxMbps() {
       return state.limitOf(transfer, maxMbps)
     },
-    disks: await Promise.all(disks.map((volume) => servedVolume(host, volume))),
+    disks: [...(await Promise.all(disks.map((volume) => servedVolume(host, volume)))), ...(last ? [last] : [])],
     begun: {
       has: (disk) => state.transfer(transfer)?.begun.includes(disk) ?? false,
       add: (disk) => state.noteBegun(transfer, disk),

@@ -15,6 +15,7 @@ import { type FakeCard, FakeGpus } from '../drivers/gpu/fake.ts'
 import { FakeGuestAgent } from '../drivers/guest-agent/fake.ts'
 import { FakeHttpNames } from '../drivers/http-names/fake.ts'
 import { FakeHypervisor } from '../drivers/hypervisor/fake.ts'
+import { FakeFirmwareStates } from '../drivers/hypervisor/fake-firmware-state.ts'
 import type { Hypervisor } from '../drivers/hypervisor/hypervisor.ts'
 import { FakeImages } from '../drivers/images/fake.ts'
 import { FakeNetwork } from '../drivers/network/fake.ts'
@@ -101,6 +102,7 @@ export type FakeHost = Host & {
   guestAgent: FakeGuestAgent
   consoles: FakeConsoles
   seeds: FakeSeeds
+  firmwareStates: FakeFirmwareStates
   containers: FakeContainers
   access: FakeAccess
   httpNames: FakeHttpNames
@@ -160,6 +162,7 @@ export function openFakeHost(
     transfers,
     sourceHosts,
     migration: transfers.migration,
+    firmwareStates: new FakeFirmwareStates(db),
     counters,
     consoles,
     metering,

@@ -162,6 +162,7 @@ const lies: { [N in CommandName]: Output<N> } = {
   'transfer.checksum': { disks: [] },
   'transfer.begin-migration': { copiedBytes: 0, totalBytes: 0 },
   'transfer.migrate': { copiedBytes: 0, totalBytes: 0, stoppedAt: 0 },
+  'transfer.place-firmware': {},
   'transfer.give': {},
   'transfer.limit': {},
   'transfer.renew': {},

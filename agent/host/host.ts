@@ -10,6 +10,7 @@ import type { Containers } from '../drivers/container/container.ts'
 import type { Gpus } from '../drivers/gpu/gpus.ts'
 import type { GuestAgent } from '../drivers/guest-agent/guest-agent.ts'
 import type { HttpNames } from '../drivers/http-names/http-names.ts'
+import type { FirmwareStates } from '../drivers/hypervisor/firmware-state.ts'
 import type { Hypervisor } from '../drivers/hypervisor/hypervisor.ts'
 import type { Images } from '../drivers/images/images.ts'
 import type { Network } from '../drivers/network/network.ts'
@@ -52,6 +53,8 @@ export interface Host {
   /** Moves to and from other nodes. */
   transfers: Transfers
   migration: Migration
+  /** The stored states of firmware, on their way between nodes. */
+  firmwareStates: FirmwareStates
   /** Hypervisors of other panels, from which servers are imported. */
   sourceHosts: SourceHosts
   backupFiles: BackupFiles

@@ -14,6 +14,7 @@ import { Nftables } from '../drivers/firewall/nftables.ts'
 import { NvidiaGpus } from '../drivers/gpu/nvidia.ts'
 import { LibvirtGuestAgent } from '../drivers/guest-agent/libvirt.ts'
 import { CaddyHttpNames, caddyOfHost } from '../drivers/http-names/caddy.ts'
+import { FirmwareFiles } from '../drivers/hypervisor/firmware-state.ts'
 import { probe, type Virtualisation } from '../drivers/hypervisor/kvm-probe.ts'
 import { Libvirt } from '../drivers/hypervisor/libvirt.ts'
 import { DownloadedImages, type FromController } from '../drivers/images/download.ts'
@@ -89,6 +90,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     state,
     transfers,
     sourceHosts: new SshSourceHosts(join(dataDir, 'source-hosts')),
+    firmwareStates: new FirmwareFiles(join(dataDir, 'firmware')),
     migration: new LibvirtMigration({ hypervisor, network, portSecurity, state }, transfers),
     access,
     httpNames,

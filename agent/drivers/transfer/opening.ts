@@ -19,6 +19,7 @@ export async function openTransfer(host: Host, input: Input<'transfer.receive'>)
       sizeBytes,
     })),
   )
+  if (input.firmware && by === 'copy') disks.push(await host.firmwareStates.expect(transfer))
   await host.migration.expect(input)
   return host.transfers.receive({ transfer, workload, publicKey, from, disks, by, until })
 }

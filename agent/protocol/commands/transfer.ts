@@ -72,11 +72,15 @@ export const transferCommands = {
       disks: t.Array(ArrivingDisk, { maxItems: MOST_DISKS }),
       by: t.Enum(['copy', 'migration']),
       expiresAt: timestamp,
+      /** A copy brings what the firmware has stored, behind the disks. */
+      firmware: t.Optional(t.Boolean()),
     }),
     output: t.Object({
       port: SshTarget.properties.port,
       user: SshTarget.properties.user,
       hostKeys: SshTarget.properties.hostKeys,
+      /** Agents of earlier releases take no firmware, and leave it out. */
+      firmware: t.Optional(t.Boolean()),
     }),
     failures: [...makesDisk, 'no_ssh_server'],
   }),
@@ -84,10 +88,15 @@ export const transferCommands = {
    * On the source, of a vm that is off: makes the target's disks the same as `disks`. What is the same already is not
    * sent: after a cut, after `transfer.mirror`, and when it is sent again. `vm_runs`: it is not off. `disk_differs`:
    * the target's disk has another size. `checksum_differs`: what was sent again is not what the target reads.
-   * `pool_full`: of the target.
+   * `pool_full`: of the target. `firmware`: the disk of the system, with which the variables of its firmware and the
+   * state of its TPM are stored; they are sent behind the disks.
    */
   'transfer.copy': act({
-    input: t.Object({ ...ofTransfer, to: SshTarget, disks: volumes, maxMbps }),
+    input: t.Object({
+      ...{ ...ofTransfer, to: SshTarget, maxMbps },
+      disks: t.Array(Volume, { maxItems: MOST_DISKS }),
+      firmware: t.Optional(Volume),
+    }),
     output: Copied,
     failures: [
       ...reachesTarget,
@@ -170,6 +179,15 @@ export const transferCommands = {
     output: nothing,
     failures: [...findsDisk, 'no_transfer', 'no_ssh_server', 'hypervisor_silent'],
     outOfTurn: true,
+  }),
+  /**
+   * On the target, of a vm that is off: what `transfer.copy` has sent of its firmware is what it has at its next start.
+   * `volume`: the disk of its system here. `checksum_differs`: that is not what was sent.
+   */
+  'transfer.place-firmware': act({
+    input: t.Object({ ...ofTransfer, volume: Volume }),
+    output: nothing,
+    failures: ['no_transfer', 'vm_runs', 'hypervisor_silent', 'checksum_differs'],
   }),
   /**
    * On the source, of a vm that is off: it has given the workload up, and does not start it until `transfer.end`,

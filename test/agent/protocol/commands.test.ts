@@ -65,7 +65,6 @@ describe('the failures of a command', () => {
   /** Of the real drivers alone: a program, a disk or the kernel of the host would have to be missing or fail. */
   const notProduced = [
     'backup_restic_missing',
-    'checksum_differs',
     'container_not_started',
     'does_not_stop',
     'no_firmware',

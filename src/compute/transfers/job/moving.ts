@@ -36,7 +36,9 @@ export type Moving = Route & {
 }
 type Input = { input: Moving }
 type Out = { out: { plan: MovePlan; look: { power: 'running' | 'stopped' | 'paused' | 'crashed' | 'absent' } } }
-type Received = { out: { plan: MovePlan; receive: { port: number; user: string; hostKeys: string[] } } }
+type Received = {
+  out: { plan: MovePlan; receive: { port: number; user: string; hostKeys: string[]; firmware?: boolean | undefined } }
+}
 
 /** A system has this long to shut itself down; then it is switched off. */
 const GRACE_SECONDS = 90
@@ -61,12 +63,19 @@ const isLive = ({ input, out }: Input & { out: Pick<Out['out'], 'look'> }): bool
   input.mode === 'live' && out.look.power === 'running'
 const copying = ({ input, out }: Input & Received, { db }: Pick<CommandSource, 'db'>) => ({
   ...ofTransfer(input),
-  to: { address: out.plan.addresses.to, ...out.receive },
+  to: {
+    address: out.plan.addresses.to,
+    ...{ port: out.receive.port, user: out.receive.user, hostKeys: out.receive.hostKeys },
+  },
   disks: copiedOf(out.plan.disks).map((disk) => disk.from),
   maxMbps: transferById(db, input.transferId)!.maxMbps,
 })
-/** Something is sent beside the memory. */
+/** Some of its disks are sent. */
 const copies = ({ out }: { out: { plan: MovePlan } }): boolean => copiedOf(out.plan.disks).length > 0
+/** A copy sends the state that its firmware has stored; in a live move that comes with the memory. */
+const bringsFirmware = ({ out }: { out: { plan: MovePlan; receive: { firmware?: boolean | undefined } } }): boolean =>
+  out.receive.firmware === true && hasFirmware(out.plan)
+const hasFirmware = ({ vm: { hardware } }: MovePlan): boolean => hardware.firmware !== 'bios' || hardware.tpm
 /** After a mirror the copy has compared both. */
 const isRead = ({ out }: { out: { plan: MovePlan; mirror?: unknown } }): boolean => copies({ out }) && !out.mirror
 /** Its guest runs on, unless it has left. */
@@ -143,6 +152,7 @@ export const moving = saga<Moving>('move', {
           ...(shared !== undefined && { shared }),
         })),
         expiresAt: now + KEY_VALID_MS,
+        ...(!isLive({ input, out }) && hasFirmware(out.plan) && { firmware: true }),
       }),
     undo: ({ input }) => end(input.to, input, true),
   })
@@ -242,9 +252,12 @@ export const moving = saga<Moving>('move', {
   .command('copy', 'Copying its disks', {
     abandonable: true,
     do: ({ input, out }, source) =>
-      isLive({ input, out }) || !copies({ out })
+      isLive({ input, out }) || !(copies({ out }) || bringsFirmware({ out }))
         ? undefined
-        : nodeCommand(input.from, 'transfer.copy', copying({ input, out }, source)),
+        : nodeCommand(input.from, 'transfer.copy', {
+            ...copying({ input, out }, source),
+            ...(bringsFirmware({ out }) && { firmware: out.plan.disks[0]!.from }),
+          }),
     // Before it is defined and started there, which the node refuses while the guest may have left.
     undo: endMigration,
   })
@@ -278,6 +291,13 @@ export const moving = saga<Moving>('move', {
             ...ofTransfer(input),
             disks: copiedOf(out.plan.disks).map((disk) => disk.to),
           })
+        : undefined,
+  })
+  // Its vm on the other node, which has it, is removed where the move fails.
+  .command('firmware', 'Putting in place there what its firmware has stored', {
+    do: ({ input, out }) =>
+      !isLive({ input, out }) && bringsFirmware({ out })
+        ? nodeCommand(input.to, 'transfer.place-firmware', { ...ofTransfer(input), volume: out.plan.disks[0]!.to })
         : undefined,
   })
   // A database from before the move may be put in place of this one: its controller cannot start it there either.

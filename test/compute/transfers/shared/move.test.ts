@@ -147,3 +147,19 @@ test('what is promised in it counts on each of its nodes', async () => {
   expect((await pool('ceph-2', 'rbd')).heldDiskGb).toBe(20)
   expect((await pool('far-3', 'ceph')).heldDiskGb).toBe(0)
 })
+
+for (const [mode, to] of [
+  ['near_live', 'ceph-2'],
+  ['cold', 'ceph-2'],
+] as const)
+  test(`moved ${mode}, it keeps what its firmware and its TPM have stored`, async () => {
+    using p = await openShared()
+    await p.admin('PATCH', `/admin/images/${p.image}`, { firmware: 'uefi', tpm: true })
+    const id = await orderShared(p)
+    const on = (name: string) => p.agents.get(nodeNamed(p, name))!.host.firmwareStates
+    on('ceph-1').store(id, 'the keys of its disk')
+    await move(p, id, { nodeId: nodeNamed(p, to), mode })
+    await p.settle()
+    expect(await whereShared(p, id)).toMatchObject({ stays: [`home on ${to}`], running: 1, openJobs: [] })
+    expect(on(to).read(id)).toBe('the keys of its disk')
+  })

@@ -40,8 +40,9 @@ async function stopped(p: World) {
   await p.settle()
   return id
 }
-/** Its volume is in a pool of its node alone. */
+/** Its volume is in a pool of its node alone, and its TPM comes along. */
 export async function mixed(p: World) {
+  await p.admin('PATCH', `/admin/images/${p.image}`, { tpm: true })
   const id = await orderShared(p)
   await p.admin('POST', `/servers/${id}/volumes`, { name: 'data', sizeGb: 10 })
   await p.settle()
