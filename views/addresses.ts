@@ -105,6 +105,8 @@ export const addresses = [
   '/admin/imports/{id}/billing',
   '/admin/imports/{id}/file',
   '/admin/imports/{id}/servers',
+  '/admin/imports/{id}/dry-run',
+  '/admin/imports/{id}/access',
   '/admin/import-servers/{id}',
   '/admin/audit',
   '/admin/audit/verify',

@@ -91,6 +91,8 @@ import { rolesPage } from '../../views/identity/staff/role-list.tsx'
 import { joinPage } from '../../views/identity/team/join.tsx'
 import { teamPage } from '../../views/identity/team/list.tsx'
 import { tokensPage } from '../../views/identity/tokens/list.tsx'
+import { importAccessPage } from '../../views/imports/dry-run/access.tsx'
+import { dryRunPage } from '../../views/imports/dry-run/show.tsx'
 import { changesPage } from '../../views/imports/imports/changes.tsx'
 import { importsPage } from '../../views/imports/imports/list.tsx'
 import { importLogPage } from '../../views/imports/imports/log.tsx'
@@ -377,8 +379,8 @@ export const features: readonly Feature[] = [
       importServerPage,
     ],
   },
-  sourceAccessFeature,
-  dryRunFeature,
+  { ...sourceAccessFeature, pages: [importAccessPage] },
+  { ...dryRunFeature, pages: [dryRunPage] },
   controllerBackupsFeature,
   replicaFeature,
 ]

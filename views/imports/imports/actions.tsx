@@ -1,5 +1,6 @@
 // Actions for an import as a whole.
 import { discover } from '../../../src/imports/discovery/discover.ts'
+import { dryRun } from '../../../src/imports/dry-run/result.ts'
 import { cancelImport, listPanels, renameImport, setCredentials } from '../../../src/imports/imports/imports.ts'
 import { type Answers, reading } from '../../../src/kernel/web/page.ts'
 import { Action } from '../../components/action.tsx'
@@ -65,6 +66,20 @@ export const Discover = ({ of, isPrimary }: { of: Import; isPrimary?: boolean })
     />
   )
 }
+
+/** Checks everything again; nothing that is decided is reset. */
+export const RunDryRun = ({ of, isPrimary = of.left.decisions === 0 }: { of: Import; isPrimary?: boolean }) =>
+  may(of, 'dry-run') ? (
+    <Action
+      op={dryRun}
+      params={{ id: of.id }}
+      label={of.checkedAt === null ? 'Run dry run' : 'Run dry run again'}
+      icon="play"
+      tone={isPrimary ? 'pri' : undefined}
+      done="The dry run has begun"
+      leadsTo={`/admin/imports/${of.id}/dry-run`}
+    />
+  ) : null
 
 export const Cancel = ({ of, inMenu = false }: Props) =>
   may(of, 'cancel') ? (

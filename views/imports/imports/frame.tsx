@@ -9,9 +9,9 @@ import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Note } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
-import { Cancel, Discover, OtherCredentials, type Panel, Rename } from './actions.tsx'
+import { Cancel, Discover, OtherCredentials, type Panel, Rename, RunDryRun } from './actions.tsx'
 import { Log } from './log-link.tsx'
-import { type Import, ImportState, importsTrail, listCount, placeOf, titleOf } from './words.tsx'
+import { comingOf, type Import, ImportState, importsTrail, listCount, placeOf, titleOf } from './words.tsx'
 
 type FrameProps = {
   of: Import
@@ -23,11 +23,15 @@ type FrameProps = {
   isWhole?: boolean
   children: ComponentChildren
 }
+/** It changes by itself while it is at work, and while decisions are compared. */
+const everyOf = ({ status, isCompared }: Import) =>
+  status === 'discovering' ? 1 : status === 'checking' || !isCompared ? 2 : undefined
+
 export function ImportFrame({ isWhole, children, ...header }: FrameProps) {
   const { of } = header
   return (
     <>
-      <Live id="import" every={of.status === 'discovering' ? 1 : of.isCompared ? undefined : 2} class="">
+      <Live id="import" every={everyOf(of)} class="">
         <Header {...header} />
         {isWhole && children}
       </Live>
@@ -47,6 +51,7 @@ const Header = ({ of, panel, step, actions }: Omit<FrameProps, 'children' | 'isW
         <>
           {actions}
           {!actions && <Discover of={of} isPrimary={of.discoveredAt === null} />}
+          {!actions && of.discoveredAt && <RunDryRun of={of} />}
           <Menu label="More actions">
             <Rename of={of} inMenu />
             {of.discoveredAt && <MappingFile of={of} />}
@@ -84,10 +89,15 @@ function MappingFile({ of: { id } }: { of: Import }) {
   ) : null
 }
 
-export type StepName = 'connect' | 'discover' | 'decide'
-type Step = { name: StepName; title: string; words?: ComponentChildren; look?: 'done' | 'part' | 'off' | 'run' }
+export type StepName = 'connect' | 'discover' | 'decide' | 'dry-run'
+type Step = {
+  name: StepName
+  title: string
+  words?: ComponentChildren
+  look?: 'done' | 'part' | 'off' | 'run'
+}
 function stepsOf(of: Import): Step[] {
-  const { asksFor, trouble, status, discoveredAt, servers, left } = of
+  const { asksFor, trouble, status, discoveredAt, checkedAt, servers, left } = of
   const isReading = status === 'discovering'
   const isConnected = discoveredAt !== null && !asksFor
   return [
@@ -120,6 +130,16 @@ function stepsOf(of: Import): Step[] {
           ? { look: 'part', words: `${left.decisions.toLocaleString('en')} left` }
           : { look: 'done', words: 'all decided' })),
     },
+    {
+      name: 'dry-run',
+      title: 'Dry run',
+      ...(status === 'checking'
+        ? { look: 'run', words: 'under way' }
+        : checkedAt && {
+            look: servers['ready'] === comingOf(of) ? 'done' : 'part',
+            words: `${servers['ready']!.toLocaleString('en')} of ${servers['total']!.toLocaleString('en')} ready`,
+          }),
+    },
   ]
 }
 
@@ -129,8 +149,7 @@ const Steps = ({ of, current }: { of: Import; current: StepName }) => (
       {stepsOf(of).map(({ name, title, words, look }) => (
         <li>
           <Link
-            to="/admin/imports/{id}"
-            params={{ id: of.id }}
+            href={`/admin/imports/${of.id}${name === 'dry-run' ? '/dry-run' : ''}`}
             class={look ?? ''}
             {...(name === current && { 'aria-current': 'step' as const })}
           >

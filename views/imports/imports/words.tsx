@@ -33,15 +33,21 @@ export const statusWords = {
   draft: statuses.draft.words,
   discovering: statuses.discovering.words,
   mapping: 'To decide, or decided',
+  checking: statuses.checking.words,
+  ready: statuses.ready.words,
 } as const
 
 /** Its need of a person goes before its progress. */
-export function lookOf(of: Pick<Import, 'status' | 'asksFor' | 'trouble' | 'left'>): Look {
-  const { status, asksFor, trouble, left } = of
+export function lookOf(of: Pick<Import, 'status' | 'asksFor' | 'trouble' | 'left' | 'servers'>): Look {
+  const { status, asksFor, trouble, left, servers } = of
   if (asksFor) return { words: 'Asks for you', tone: 'warn', shape: 'away' }
   if (trouble && status !== 'discovering') return { words: 'Stopped', tone: 'bad', shape: 'fail' }
   if (status === 'mapping' && left.decisions > 0)
     return { words: `${left.decisions.toLocaleString('en')} to decide`, tone: 'warn', shape: 'wait' }
+  if (status === 'ready') {
+    const words = `${servers['ready']!.toLocaleString('en')} of ${servers['total']!.toLocaleString('en')} ready`
+    return servers['ready'] === comingOf(of) ? { ...statuses.ready, words } : { words, tone: 'warn', shape: 'wait' }
+  }
   return statuses[status]
 }
 export function ImportState({ of, tag }: { of: Import; tag?: boolean }) {

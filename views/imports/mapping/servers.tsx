@@ -119,7 +119,7 @@ const stateOptions = (['waiting', 'left_out', 'refused', 'already_moved'] as con
   (state) => [state, state === 'waiting' ? 'Comes over' : states[state].words] as const,
 )
 
-type Found = Pick<SourceServer, 'state' | 'reason' | 'undecided'>
+type Found = Pick<SourceServer, 'state' | 'reason' | 'undecided' | 'check'>
 /** A conflict and an open decision go before the state. */
 export function ServerFinding({ of, tag }: { of: Found; tag?: boolean }) {
   const isOpen = of.state === 'waiting' || of.state === 'ready'
@@ -128,7 +128,9 @@ export function ServerFinding({ of, tag }: { of: Found; tag?: boolean }) {
       ? { words: 'Conflict', tone: 'bad', shape: 'away' }
       : isOpen && of.undecided > 0
         ? { words: 'Undecided', tone: 'warn', shape: 'wait' }
-        : states[of.state]
+        : isOpen && of.check?.result === 'to_fix'
+          ? { words: 'To fix', tone: 'bad', shape: 'fail' }
+          : states[of.state]
   return (
     <State tone={tone} shape={shape} tag={tag}>
       {words}
@@ -142,7 +144,7 @@ export const waitsWords = {
   owner: 'its owner',
   range: 'its addresses',
 } as const
-const findingOf = ({ reason, waitsFor, goesTo, way, os }: SourceServer) =>
+export const findingOf = ({ reason, waitsFor, goesTo, way, os }: SourceServer) =>
   reason ??
   (waitsFor.length
     ? `Waits for a decision about ${waitsFor.map((one) => waitsWords[one]).join(', ')}`

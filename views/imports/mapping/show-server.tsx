@@ -18,6 +18,7 @@ import { Facts, Note, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { list } from '../../components/words.ts'
+import { CheckSection } from '../dry-run/servers.tsx'
 import { type Import, importFiles, importsTrail, titleOf } from '../imports/words.tsx'
 import { effectOf } from './choice.tsx'
 import { useMayMap } from './frame.tsx'
@@ -132,6 +133,7 @@ function ServerPage({ server: s, of, hypervisors, packages, owners }: Omit<Data,
               )}
             </ul>
           </Section>
+          {s.check && <CheckSection check={s.check} />}
           <Section id="addresses" title="Addresses" flush>
             <Table
               label="Addresses"
