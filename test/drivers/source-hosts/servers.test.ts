@@ -178,10 +178,7 @@ describe.skipIf(note(await noSourceLab(), 'servers of source hypervisors'))('ser
     await source.must('truncate', '-s', '1M', '/var/lib/vz/many.raw')
     const names = Array.from({ length: 100 }, (_, n) => `v${4000 + n}`)
     const there = names.filter((_, n) => n % 10 < 3)
-    await source.domain(
-      'define',
-      ...there.map((name) => domainXml({ name, drives: [{ path: '/var/lib/vz/many.raw' }] })),
-    )
+    await source.domain('define', ...there.map(manyOf))
     const before = await treeOf(source)
     const { servers } = await node.servers(
       source.host,
@@ -192,6 +189,40 @@ describe.skipIf(note(await noSourceLab(), 'servers of source hypervisors'))('ser
     expect(servers.filter(({ state }) => state === 'absent')).toHaveLength(70)
     expect(await treeOf(source)).toBe(before)
   })
+
+  test.skipIf(!process.env['BERTH_LONG'])(
+    '2,000 servers in less than five minutes, with two sessions at a time',
+    async () => {
+      const names = Array.from({ length: 2000 }, (_, n) => `v${10_000 + n}`)
+      await source.must('truncate', '-s', '1M', '/var/lib/vz/many.raw')
+      for (let n = 0; n < names.length; n += 200) await source.domain('define', ...names.slice(n, n + 200).map(manyOf))
+      const began = performance.now()
+      let most = 0
+      let isOver = false
+      const watching = (async () => {
+        for (; !isOver; await Bun.sleep(200))
+          most = Math.max(most, Number((await source.run('pgrep', '-fc', 'sshd: root@notty')).out))
+      })()
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          node.servers(
+            source.host,
+            names.slice(n * 100, n * 100 + 100).map((domain) => ({ domain })),
+          ),
+        ),
+      )
+      const took = performance.now() - began
+      isOver = true
+      await watching
+      expect(answers.flatMap(({ servers }) => servers.map(({ domain, state }) => `${domain} ${state}`))).toEqual(
+        names.map((name) => `${name} off`),
+      )
+      process.stderr.write(`2,000 servers took ${Math.round(took / 1000)} s, with ${most} sessions at a time\n`)
+      expect(took).toBeLessThan(300_000)
+      expect(most).toBeLessThanOrEqual(2)
+    },
+    600_000,
+  )
 
   test('no libvirt answers', async () => {
     await source.write(
@@ -223,8 +254,10 @@ describe.skipIf(note(await noSourceLab(), 'servers of source hypervisors'))('ser
   })
 })
 
+const manyOf = (name: string) => domainXml({ name, drives: [{ path: '/var/lib/vz/many.raw' }] })
+
 /** Every file of which servers are made, with its mode, its time of change, its size and its checksum. */
 const treeOf = (source: SourceHypervisor) => source.must('sh', '-c', FILES)
 const FILES = `
-find /var/lib/vz /etc /root ${IMAGES} /usr/local -type f -exec stat -c "%n %a %Y %s" {} + | sort
+find /var/lib/vz /etc /root/.ssh ${IMAGES} /usr/local -type f -exec stat -c "%n %a %Y %s" {} + | sort
 cksum /var/lib/vz/* /etc/libvirt/qemu/*.xml`
