@@ -19,9 +19,10 @@ const ids = {
   import: { prefix: 'imp', sample: 'Frankfurt' },
   importServer: { prefix: 'ims', sample: 'shop.example.com', also: ['import server'] },
 } as const
-const scopes = { 'imports:write': { words: 'Read other panels, and decide what is to be imported' } } as const
+const WORDS = 'Read other panels, decide what is to be imported, and let nodes in to their hypervisors'
+const scopes = { 'imports:write': { words: WORDS } } as const
 const permissions = {
-  imports: { words: 'Read other panels, and decide what is to be imported', opens: ['imports:write'] },
+  imports: { words: WORDS, opens: ['imports:write'] },
 } as const
 const errors = {
   import_not_found: { status: 404, when: 'There is no such import.', remedy: 'Check the id.' },
