@@ -7,6 +7,13 @@ import { MOST_FRAME_BYTES } from '../protocol/wire.ts'
 /** The rest of a frame holds the answer's key. */
 const MOST_ANSWER_BYTES = MOST_FRAME_BYTES - 4096
 
+/** A longer frame would cost this node its connection. */
+function fitting<A>(host: string, answer: A): A {
+  if (Buffer.byteLength(JSON.stringify(answer)) > MOST_ANSWER_BYTES)
+    throw new Failure('source_invalid', `${host} says more about its servers than anybody can read`)
+  return answer
+}
+
 export const sourceHost = {
   'source-host.key': async (_, { sourceHosts }) => ({ publicKey: await sourceHosts.key() }),
 
@@ -20,10 +27,10 @@ export const sourceHost = {
   'source-host.look': async ({ host }, { sourceHosts }) => sourceHosts.look(host),
 
   async 'source-servers.look'({ host, servers }, { sourceHosts }) {
-    const looked = await sourceHosts.servers(host, servers)
-    // A longer frame would cost this node its connection.
-    if (Buffer.byteLength(JSON.stringify(looked)) > MOST_ANSWER_BYTES)
-      throw new Failure('source_invalid', `${host.address} says more about its servers than anybody can read`)
-    return looked
+    return fitting(host.address, await sourceHosts.servers(host, servers))
+  },
+
+  async 'own-servers.look'({ servers }, { sourceHosts }) {
+    return fitting('this host', { servers: await sourceHosts.ownServers(servers) })
   },
 } satisfies Handlers<typeof sourceHostCommands>

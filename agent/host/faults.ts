@@ -174,5 +174,6 @@ const lies: { [N in CommandName]: Output<N> } = {
   'source-host.add-keys': { hostKey: `ssh-ed25519 ${'A'.repeat(68)}`, added: 1, present: 0 },
   'source-host.remove-keys': { removed: 1 },
   'source-host.look': { hostKey: `ssh-ed25519 ${'A'.repeat(68)}`, login: 'accepted', refusal: null, facts: null },
+  'own-servers.look': { servers: [] },
   'source-servers.look': { hostKey: `ssh-ed25519 ${'A'.repeat(68)}`, servers: [] },
 }

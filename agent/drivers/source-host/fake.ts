@@ -137,22 +137,26 @@ export class FakeSourceHosts implements SourceHosts {
     if (!isIn) throw new Failure('source_login_refused', `${host.address}: Permission denied (publickey).`)
     if (described.fails === 'source_no_libvirt')
       throw new Failure('source_no_libvirt', `no libvirt answers at ${host.address}`)
-    const servers = asked.map(({ domain }): SourceServer => {
-      const told = described.servers?.[domain]
-      const usual = usualServer(domain)
-      if (told === null) return absent(domain)
-      if (!told) return usual
-      const definition = usual.definition ?? usualDefinition(domain, 0)
-      return { ...usual, ...told, domain, definition: { ...definition, ...told.definition } }
-    })
-    return { hostKey, servers }
+    return { hostKey, servers: serversOf(described, asked) }
   }
 
-  async #contact({ address, hostKey }: SourceHost) {
+  /** Those of the hypervisor that was described under the address `own`. */
+  async ownServers(asked: readonly WantedServer[]) {
+    const described = this.#described('own')
+    if (described.ms) await Bun.sleep(described.ms)
+    if (described.fails) throw new Failure('source_no_libvirt', 'no libvirt answers at this host')
+    return serversOf(described, asked)
+  }
+
+  #described(address: string): FakeSourceHost {
     const row = this.#db
       .query<{ described: string }, [string]>('select described from source_hosts where address = ?')
       .get(address)
-    const described = JSON.parse(row?.described ?? '{}') as FakeSourceHost
+    return JSON.parse(row?.described ?? '{}')
+  }
+
+  async #contact({ address, hostKey }: SourceHost) {
+    const described = this.#described(address)
     const shown = described.hostKey ?? `ssh-ed25519 ${base64(`host key of ${address}`)}`
     if (described.ms) await Bun.sleep(described.ms)
     const { fails } = described
@@ -166,6 +170,16 @@ export class FakeSourceHosts implements SourceHosts {
     return { described, hostKey: shown, isIn: known > 0 || described.lets === 'everyone' }
   }
 }
+
+const serversOf = (described: FakeSourceHost, asked: readonly WantedServer[]) =>
+  asked.map(({ domain }): SourceServer => {
+    const told = described.servers?.[domain]
+    const usual = usualServer(domain)
+    if (told === null) return absent(domain)
+    if (!told) return usual
+    const definition = usual.definition ?? usualDefinition(domain, 0)
+    return { ...usual, ...told, domain, definition: { ...definition, ...told.definition } }
+  })
 
 const absent = (domain: string): SourceServer => ({
   domain,

@@ -40,4 +40,6 @@ export interface SourceHosts {
    * `source_invalid`, `source_login_refused` and `source_no_libvirt`.
    */
   servers(host: SourceHost, asked: readonly WantedServer[]): Promise<Contact & { servers: SourceServer[] }>
+  /** Servers of another panel on this host itself. Throws `source_invalid` and `source_no_libvirt`. */
+  ownServers(asked: readonly WantedServer[]): Promise<SourceServer[]>
 }

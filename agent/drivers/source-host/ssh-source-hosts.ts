@@ -5,7 +5,8 @@ import { Failure } from '../../failure.ts'
 import { run } from '../../host/exec.ts'
 import type { SourceHost, WantedServer } from '../../protocol/values/source-hosts.ts'
 import { serialQueue } from '../../serial-queue.ts'
-import { domainsScript, drivesScript } from './domain/script.ts'
+import { ownDomains, ownDrives } from './domain/own-host.ts'
+import { type DriveQuestion, domainsScript, drivesScript } from './domain/script.ts'
 import { isUndecided, questionsAbout, seenServers, serversFrom } from './domain/servers.ts'
 import type { AddingKeys, LookedAt, SourceHosts } from './source-hosts.ts'
 import { addingScript, removingScript } from './ssh/authorized-keys.ts'
@@ -112,35 +113,23 @@ export class SshSourceHosts implements SourceHosts {
   }
 
   async servers(host: SourceHost, wanted: readonly WantedServer[]) {
-    const { hostKey, seen } = await this.#seen(host, wanted, 'together')
-    const pinned = { ...host, hostKey }
-    // One of which virsh does not end to speak has silenced those behind it.
-    const left = wanted.filter((_, n) => isUndecided(seen[n]!))
-    const again = left.length ? (await this.#seen(pinned, left, 'each')).seen : []
-    const all = seen.map((one) => (isUndecided(one) ? again.shift()! : one))
-    const questions = questionsAbout(all)
-    if (!questions.length) return { hostKey, servers: serversFrom(all, wanted, questions, undefined) }
-    const nonce = newNonce()
-    const script = drivesScript(
-      nonce,
-      questions.map(({ question }) => question),
-    )
-    const signedIn = await this.#signIn(pinned, { does: { script }, ...SERVERS_LIMITS })
-    mustBeIn(host, signedIn)
-    return { hostKey, servers: serversFrom(all, wanted, questions, sectionsOf(host, signedIn, nonce)) }
+    let { hostKey } = host
+    const sections = async (make: (nonce: string) => string) => {
+      const nonce = newNonce()
+      const signedIn = await this.#signIn({ ...host, hostKey }, { does: { script: make(nonce) }, ...SERVERS_LIMITS })
+      mustBeIn(host, signedIn)
+      hostKey = signedIn.hostKey
+      return sectionsOf(host, signedIn, nonce)
+    }
+    const servers = await serversOf(host.address, wanted, {
+      domains: (names, how) => sections((nonce) => domainsScript(nonce, names, how)),
+      drives: (questions) => sections((nonce) => drivesScript(nonce, questions)),
+    })
+    return { hostKey: hostKey!, servers }
   }
 
-  async #seen(host: SourceHost, wanted: readonly WantedServer[], how: 'together' | 'each') {
-    const nonce = newNonce()
-    const names = wanted.map(({ domain }) => domain)
-    const signedIn = await this.#signIn(host, { does: { script: domainsScript(nonce, names, how) }, ...SERVERS_LIMITS })
-    mustBeIn(host, signedIn)
-    const sections = sectionsOf(host, signedIn, nonce)
-    const libvirt = sections.get('libvirt')?.trim() ?? ''
-    if (libvirt !== 'yes')
-      throw new Failure('source_no_libvirt', `no libvirt answers at ${host.address}: ${wordsFrom(libvirt)}`)
-    return { hostKey: signedIn.hostKey, seen: seenServers(sections, wanted) }
-  }
+  ownServers = (wanted: readonly WantedServer[]) =>
+    serversOf('this host', wanted, { domains: ownDomains, drives: ownDrives })
 
   async #signIn(host: SourceHost, signing: Omit<SigningIn, 'dir' | 'host'>): Promise<SignedIn> {
     await this.key()
@@ -160,6 +149,33 @@ function mustBeIn({ address }: SourceHost, { refusal }: SignedIn) {
 
 const sectionsOf = ({ address }: SourceHost, { ran }: SignedIn, nonce: string) =>
   sectionsIn(ran.out, nonce, `${address} did not answer as its shell would: ${wordsFrom(ran.err)}`)
+
+type Sections = ReadonlyMap<string, string>
+type Looking = {
+  domains(names: readonly string[], how: 'together' | 'each'): Promise<Sections>
+  drives(questions: readonly DriveQuestion[]): Promise<Sections>
+}
+/** The servers that were asked for, in their order. */
+async function serversOf(address: string, wanted: readonly WantedServer[], { domains, drives }: Looking) {
+  const look = async (some: readonly WantedServer[], how: 'together' | 'each') => {
+    const sections = await domains(
+      some.map(({ domain }) => domain),
+      how,
+    )
+    const libvirt = sections.get('libvirt')?.trim() ?? ''
+    if (libvirt !== 'yes')
+      throw new Failure('source_no_libvirt', `no libvirt answers at ${address}: ${wordsFrom(libvirt)}`)
+    return seenServers(sections, some)
+  }
+  const seen = await look(wanted, 'together')
+  // One of which virsh does not end to speak has silenced those behind it.
+  const left = wanted.filter((_, n) => isUndecided(seen[n]!))
+  const again = left.length ? await look(left, 'each') : []
+  const all = seen.map((one) => (isUndecided(one) ? again.shift()! : one))
+  const questions = questionsAbout(all)
+  const sections = questions.length ? await drives(questions.map(({ question }) => question)) : undefined
+  return serversFrom(all, wanted, questions, sections)
+}
 
 function keysIn(host: SourceHost, signedIn: SignedIn, nonce: string): number[] {
   const sections = sectionsOf(host, signedIn, nonce)

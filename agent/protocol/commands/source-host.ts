@@ -86,4 +86,10 @@ export const sourceHostCommands = {
     output: t.Object({ hostKey: sshHostKey, servers: t.Array(SourceServer, { maxItems: MOST_SOURCE_SERVERS }) }),
     failures: [...reachesSource, 'source_login_refused', 'source_no_libvirt'],
   }),
+  /** The same of this node, which is the hypervisor of another panel itself: nobody signs in. */
+  'own-servers.look': look({
+    input: t.Object({ servers: t.Array(WantedServer, { minItems: 1, maxItems: MOST_SOURCE_SERVERS }) }),
+    output: t.Object({ servers: t.Array(SourceServer, { maxItems: MOST_SOURCE_SERVERS }) }),
+    failures: ['source_invalid', 'source_no_libvirt'],
+  }),
 }

@@ -117,19 +117,13 @@ async function askAbout(
   const row = hypervisorRows.find(run.db, run.importId, hypervisorId)
   const host = row && sourceHost(run.db, row)
   const name = nodeName(run.db, nodeId)
-  if (!row || !host) return finding('hypervisor_unreachable', name)
-  const question = async (asked: WantedServer[]) =>
-    (
-      await ask(
-        hub,
-        nodeId,
-        'source-servers.look',
-        { host, servers: asked },
-        {
-          limitMs: QUESTION_LIMIT_MS,
-          signal: run.signal,
-        },
-      )
+  if (!row || (!host && row.choice !== 'adopt')) return finding('hypervisor_unreachable', name)
+  const options = { limitMs: QUESTION_LIMIT_MS, signal: run.signal }
+  const isOwn = row.choice === 'adopt'
+  const question = async (wanted: WantedServer[]) =>
+    (isOwn
+      ? await ask(hub, nodeId, 'own-servers.look', { servers: wanted }, options)
+      : await ask(hub, nodeId, 'source-servers.look', { host: host!, servers: wanted }, options)
     ).servers
   let answers: Map<string, SourceServer>
   try {

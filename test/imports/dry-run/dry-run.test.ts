@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import type { FakeSourceServer } from '../../../agent/drivers/source-host/fake.ts'
 import type { SourceDrive } from '../../../agent/protocol/values/source-hosts.ts'
 import { owner, pack, server } from '../panel-in-memory.ts'
-import { discovered, map, refused, row, settled } from '../world.ts'
+import { discovered, giveAddresses, map, refused, row, settled } from '../world.ts'
 import { decide, decided, dryRun, GIB, KVM_1, results, shown, totals, wordsOf } from './world.ts'
 
 const drive = (values: Partial<SourceDrive> = {}): SourceDrive => ({
@@ -408,4 +408,31 @@ test('a dry run is refused where it makes no sense, and changes nothing then', a
     p.db.$client.run('UPDATE imports SET status = ? WHERE id = ?', [status, p.id])
     expect(await refused(p, 'POST', path)).toEqual([409, code])
   }
+})
+
+test('servers of a hypervisor that is a node are looked at by that node itself, without a log-in', async () => {
+  using p = await decided()
+  const before = p.sources.signInsAt(KVM_1)
+  p.sources.describe(KVM_1, { lets: 'known' })
+  giveAddresses(p, p.node, [`${KVM_1}/24`])
+  await discovered(p, p.id)
+  await decide(p, p.id, p.location)
+  expect((await row(p, 'hypervisors', '1')).choice).toBe('adopt')
+  p.sources.describe('own', { servers: { v2: withDrives(drive({ backing: '/base.qcow2' })) } })
+  const asked: string[] = []
+  const send = p.controller.hub.send
+  p.controller.hub.send = (key, command) => {
+    asked.push(command.name)
+    return send(key, command)
+  }
+  expect((await dryRun(p)).status).toBe('ready')
+  expect(asked).toEqual(['own-servers.look'])
+  expect(await results(p)).toEqual([['ready'], ['stays', 'backing_file_adopted']])
+  const [one] = await shown(p)
+  expect(one!.check).toMatchObject({ node: { id: p.node.id }, copySeconds: 0 })
+  expect(one!.check['awaySeconds']).toBeLessThan(60)
+  expect((await p.admin('GET', `/admin/migrations/${p.id}/access`)).data).toMatchObject([
+    { way: 'adopt', node: { id: p.node.id }, nodes: [], command: null },
+  ])
+  expect(p.sources.signInsAt(KVM_1)).toEqual(before)
 })
