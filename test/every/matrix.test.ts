@@ -496,6 +496,7 @@ const personal = new Set([
 const ofServers = new Set(['server', 'job', 'alert', 'GPU instance'])
 /** A provider does with those of its customers what it does with its own. */
 const wholly = new Set(['event', 'floating address', 'volume', 'private network', 'placement group', 'ISO', 'backup'])
+const GROUP = 'placement group'
 const ofAccounts = new Set(['customer', 'SSH key', 'script', 'own image', 'firewall'])
 type By = 'session' | 'token'
 
@@ -505,7 +506,9 @@ function sees(who: Name, name: string, { of, gone, never, label }: Thing): boole
   if (kindOf(who) === 'staff') return true // for the record: also what is gone
   if (gone || !of) return false
   if (of === who || resellerOf[of] === who) return true
-  const share = ofServers.has(name) && of === 'customer' ? shared[who] : undefined
+  const share = (ofServers.has(name) || name === GROUP) && of === 'customer' ? shared[who] : undefined
+  // A group names all servers of its owner: whoever may operate these sees it.
+  if (name === GROUP) return !!share && !share.only && share.does.includes('servers:power')
   return !!share && (!share.only || label.endsWith(share.only))
 }
 
@@ -513,6 +516,8 @@ function sees(who: Name, name: string, { of, gone, never, label }: Thing): boole
 function counts(who: Name, name: string, { of }: Thing, right: string, by: By): boolean {
   if (kindOf(who) === 'staff' && by === 'token' && of && kindOf(of) === 'reseller' && ofAccounts.has(name))
     return right !== 'customers:write'
+  const isTheirs = of === who || resellerOf[of!] === who
+  if (name === GROUP && kindOf(who) !== 'staff' && !isTheirs) return shared[who]!.does.includes(right as Scope)
   if (kindOf(who) === 'staff' || !of || personal.has(name) || wholly.has(name)) return true
   if (ofServers.has(name)) return of === who || resellerOf[of] === who || shared[who]!.does.includes(right as Scope)
   if (kindOf(who) !== 'reseller') return true

@@ -233,6 +233,8 @@ const compared = new Set([
   'balance.apply moves.serverId',
   'balance.apply moves.nodeId',
   'cpu-baseline.adopt serverIds',
+  'placement-groups.mend serverId',
+  'placement-groups.mend nodeId',
   // Ids of another panel, which only the rows of one import have.
   ...['hypervisors', 'owners', 'packages', 'ranges'].map((part) => `imports.change-mapping ${part}.sourceId`),
   ...['hypervisors', 'packages', 'ranges'].map((part) => `imports.apply-to-${part} where.sourceIds`),
@@ -597,6 +599,15 @@ const ways: readonly Way[] = [
         return { serverId: server.customer }
       },
       may: () => [server.waiting],
+    },
+    {
+      field: 'placement-groups.add-instance instanceId',
+      who: () => of[who],
+      path: () => `/placement-groups/${placementGroup}/gpu-instances`,
+      body() {
+        p.db.$client.run('DELETE FROM placement_group_members')
+        return { instanceId: gpu.instance }
+      },
     },
     {
       field: 'networks.attach serverId',

@@ -2,9 +2,13 @@ import { placementGroupTarget, searchGroups } from '../../fleet/placement-group-
 import { areas } from '../../identity/account-records/areas.ts'
 import { mayCall } from '../../kernel/api/operation.ts'
 import { feature } from '../../kernel/feature.ts'
+import { event } from '../../kernel/jobs/outbox.ts'
 import { brokenGroups } from './attention.ts'
+import { changedData } from './events.ts'
 import { changeGroup, createGroup, getGroup, listGroups, removeGroup } from './groups.ts'
+import { addInstance, takeOutInstance } from './instances.ts'
 import { addToGroup, takeOutOfGroup } from './members.ts'
+import { mendGroup } from './mend.ts'
 import { visibleTo } from './queries.ts'
 
 const errors = {
@@ -13,13 +17,22 @@ const errors = {
     when: 'There is no such placement group, or it is not yours.',
     remedy: 'Check the id.',
   },
+  suggestion_changed: {
+    status: 409,
+    when: 'The move that mends the group is another one by now, or there is none.',
+    remedy: 'Read the group again.',
+  },
 } as const
+
+const events = {
+  'placement_group.changed': event('resellers', 'A placement group, or what is in it, changed', changedData),
+}
 
 const ids = { placementGroup: { prefix: 'plg', sample: 'databases' } } as const
 
 declare module '../../kernel/register.ts' {
   interface Names {
-    'placement-groups': { ids: typeof ids; errors: typeof errors }
+    'placement-groups': { ids: typeof ids; errors: typeof errors; events: typeof events }
   }
 }
 
@@ -39,8 +52,20 @@ export const placementGroupsFeature = feature({
   name: 'placement-groups',
   ids,
   errors,
+  events,
   samples: { violation: null, suggestion: null },
-  operations: [createGroup, listGroups, getGroup, changeGroup, removeGroup, addToGroup, takeOutOfGroup],
+  operations: [
+    createGroup,
+    listGroups,
+    getGroup,
+    changeGroup,
+    removeGroup,
+    addToGroup,
+    takeOutOfGroup,
+    addInstance,
+    takeOutInstance,
+    mendGroup,
+  ],
   attention: [brokenGroups],
   auditTargets: [{ ...placementGroupTarget, page: ({ id }, { kind }) => `${areas[kind]}/placement-groups/${id}` }],
   search: [
@@ -49,7 +74,7 @@ export const placementGroupsFeature = feature({
       position: 16,
       place: ({ actor }) => (mayCall(listGroups, actor) ? `${areas[actor.kind]}/placement-groups/` : undefined),
       find: ({ tx, actor }, text, most) =>
-        searchGroups(tx, visibleTo(actor), text, most).map(({ policy, ...found }) => ({
+        searchGroups(tx, visibleTo(tx, actor), text, most).map(({ policy, ...found }) => ({
           ...found,
           detail: policy === 'affinity' ? 'Keeps together' : 'Keeps apart',
         })),

@@ -18,6 +18,7 @@ import { described, done, fields, line, operation } from '../../kernel/api/opera
 import { idOf } from '../../kernel/api/query.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { placementGroup } from '../ordered-group.ts'
+import { tellChange } from './events.ts'
 import { groupResponse, MOST_GROUPS, showGroup } from './model.ts'
 import { visibleTo } from './queries.ts'
 
@@ -56,6 +57,7 @@ export const createGroup = operation({
         createdAt: clock(),
       }),
     )
+    tellChange(tx, clock(), made, { change: 'created' })
     return showGroup(call, made)
   },
 })
@@ -74,7 +76,7 @@ export const listGroups = operation({
   run(call) {
     const { tx, actor, query } = call
     const where = groupsWhere(tx, { ownerId: query['ownerId'], workloadId: query['serverId'] })
-    return pageOfGroups(call, and(visibleTo(actor), where), (group) => showGroup(call, group))
+    return pageOfGroups(call, and(visibleTo(tx, actor), where), (group) => showGroup(call, group))
   },
 })
 
@@ -101,11 +103,10 @@ export const changeGroup = operation({
   refuses: ['name_taken'],
   example: { hard: false },
   run(call) {
-    const { tx, target, body } = call
-    return showGroup(
-      call,
-      named('placement group', () => updateGroup(tx, target, body)),
-    )
+    const { tx, target, body, clock } = call
+    const changed = named('placement group', () => updateGroup(tx, target, body))
+    tellChange(tx, clock(), changed, { change: 'updated' })
+    return showGroup(call, changed)
   },
 })
 
@@ -118,8 +119,9 @@ export const removeGroup = operation({
   access: everybody('servers:settings'),
   on: placementGroup,
   response: done,
-  run({ tx, target }) {
+  run({ tx, target, clock }) {
     deleteGroup(tx, target.id)
+    tellChange(tx, clock(), target, { change: 'removed' })
     return {}
   },
 })

@@ -4,20 +4,24 @@ import { Type as t } from 'typebox'
 import { locationOf, locationReferred } from '../../fleet/locations/reference.ts'
 import { nodeById } from '../../fleet/node-records/queries.ts'
 import { groupPolicies, type PlacementGroup } from '../../fleet/placement-group-records/model.ts'
+import { workloadById } from '../../fleet/workloads/queries.ts'
 import { type MemberStay, memberStays } from '../../fleet/workloads/stays/queries.ts'
 import { accountById } from '../../identity/account-records/queries.ts'
+import { roleNames } from '../../identity/team/role.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { type AppContext, described, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { count } from '../../kernel/words.ts'
-import { load, type Server } from '../server-records/model.ts'
+import { groupAccess } from '../ordered-group.ts'
+import { load, type Server, serverKind } from '../server-records/model.ts'
 import { fits, judgeNodes } from '../transfers/nodes.ts'
 
 export const MOST_GROUPS = 50
 export const MOST_MEMBERS = 50
 
 const named = t.Object({ id: t.String(), name: t.String() })
+const accessField = t.Enum(['own', ...roleNames])
 export const groupResponse = namedSchema('PlacementGroup', {
   id: t.String(),
   name: t.String(),
@@ -32,7 +36,8 @@ export const groupResponse = namedSchema('PlacementGroup', {
   owner: named,
   members: t.Array(
     t.Object({
-      server: t.Object({ id: t.String(), hostname: t.String() }),
+      kind: t.Enum(['server', 'gpu_instance']),
+      server: described(t.Object({ id: t.String(), hostname: t.String() }), 'Or the GPU instance, as `kind` says.'),
       location: locationReferred,
       node: described(nullable(named), 'Staff only. While it moves, the node on which it still runs.'),
       misplaced: described(t.Boolean(), 'It breaks the rule with another one.'),
@@ -43,6 +48,7 @@ export const groupResponse = namedSchema('PlacementGroup', {
     nullable(t.Object({ server: t.Object({ id: t.String(), hostname: t.String() }), to: named })),
     'A move that mends it, or a part of it. Staff only; null where nothing is broken or no node fits.',
   ),
+  access: described(accessField, 'own, or the role in the team of its owner.'),
   createdAt: time,
 })
 
@@ -79,7 +85,8 @@ export function brokenRule(tx: Db, group: PlacementGroup) {
 type Showing = Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }
 /** The first move that mends a part of it. */
 export function mendingMove({ tx, nodes }: Omit<Showing, 'actor'>, misplaced: readonly MemberStay[]) {
-  for (const { workloadId } of misplaced) {
+  for (const { workloadId, kind } of misplaced) {
+    if (kind !== serverKind.kind) continue
     const server: Server = load(tx, workloadId)
     const to = judgeNodes(tx, nodes, server).find((node) => fits(node) && node.broken === undefined)
     if (to) return { server: { id: server.id, hostname: server.hostname }, to: { id: to.nodeId, name: to.name } }
@@ -99,14 +106,16 @@ export function showGroup(call: Showing, group: PlacementGroup) {
     policy: group.policy,
     hard: group.hard,
     owner: { id: group.ownerId, name: accountById(tx, group.ownerId)?.name ?? '' },
-    members: homes.map(({ workloadId, hostname, nodeId }) => ({
+    members: homes.map(({ workloadId, hostname, nodeId, kind }) => ({
+      kind: kind === serverKind.kind ? ('server' as const) : ('gpu_instance' as const),
       server: { id: workloadId, hostname },
-      location: locationOf(tx, load(tx, workloadId)),
+      location: locationOf(tx, workloadById(tx, workloadId)!),
       node: isStaff ? { id: nodeId, name: nodeById(tx, nodeId)?.name ?? '' } : null,
       misplaced: misplaced.has(workloadId),
     })),
     violation: broken?.words ?? null,
     suggestion: isStaff && broken ? mendingMove(call, broken.misplaced) : null,
+    access: groupAccess(tx, actor, group)!,
     createdAt: iso(group.createdAt),
   }
 }

@@ -11,7 +11,7 @@ type Owned = { ownerId: string; resellerId: string | null }
 type Names = Pick<Resource<unknown>, 'name' | 'notFound'>
 
 /** The owner, the owner's reseller, and staff who see all servers. */
-const isOwnedVisible = (actor: Actor, { ownerId, resellerId }: Owned): boolean =>
+export const isOwnedVisible = (actor: Actor, { ownerId, resellerId }: Owned): boolean =>
   actor.kind === 'staff'
     ? actor.permissions.has('servers.see_all')
     : ownerId === actor.accountId || (actor.kind === 'reseller' && resellerId === actor.accountId)

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, inArray, isNull } from 'drizzle-orm'
 import { newest } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
@@ -51,6 +51,20 @@ export function roleOn(tx: Db, accountId: string, workload: { id: string; ownerI
   const given = rolesOn(tx, accountId, workload)
   return given.length ? roleNames.findLast((name) => given.includes(name)) : undefined
 }
+
+/** The strongest role that an owner gave this account on all of its workloads; undefined when none. */
+export const accountRole = (tx: Db, accountId: string, ownerId: string): Role | undefined =>
+  roleOn(tx, accountId, { id: '', ownerId })
+/** The owners who gave this account one of these roles on all of their workloads. */
+export const ownersWith = (tx: Db, accountId: string, roles: readonly Role[]): string[] =>
+  tx
+    .select({ id: teamMembers.ownerId })
+    .from(teamMembers)
+    .where(
+      and(eq(teamMembers.memberId, accountId), isNull(teamMembers.workloadId), inArray(teamMembers.role, [...roles])),
+    )
+    .all()
+    .map(({ id }) => id)
 
 /** How many people besides this address are in the account's team; who has several workloads counts once. */
 export const countOthers = (tx: Db, ownerId: string, email: string): number =>

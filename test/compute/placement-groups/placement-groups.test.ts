@@ -1,6 +1,7 @@
 // Servers of a group on three nodes: orders, moves and restores keep its rule.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type World, world } from '../../support/world/panel.ts'
+import { share } from '../../support/world/team.ts'
 
 let p: World
 let nodes: World['node'][]
@@ -228,5 +229,89 @@ describe('a placement group', () => {
     expect(await html(`/admin/servers/new?ownerId=${p.customer.id}`, p.owner.cookie)).toContain(
       'databases: Each on its own host machine, always',
     )
+  })
+})
+
+const changes = () =>
+  p.db.$client
+    .query<{ data: string }, []>("SELECT data FROM events WHERE type = 'placement_group.changed' ORDER BY seq")
+    .all()
+    .map(({ data }) => JSON.parse(data))
+    .map(({ change, member }) => [change, member?.hostname ?? null])
+
+describe('a group that is broken', () => {
+  /** Two servers that share fra-01, in a hard group. */
+  async function sharing() {
+    const ids = [await order('db1', { nodeId: nodes[0]!.id }), await order('db2', { nodeId: nodes[0]!.id })]
+    const id = await made()
+    for (const one of ids) await add(id, one)
+    return { id, ids }
+  }
+  const mend = (id: string, body: object, who: object = p.owner) =>
+    p.call(who, 'POST', `/placement-groups/${id}/actions/mend`, body)
+
+  test('is mended by the move that it suggests, in one call', async () => {
+    const { id } = await sharing()
+    const { suggestion } = await read(id, p.owner)
+    const body = { serverId: suggestion.server.id, nodeId: suggestion.to.id }
+    const { status, body: answer } = await mend(id, body)
+    expect([status, answer.server, answer.to]).toEqual([202, suggestion.server, suggestion.to])
+    await p.settle()
+    expect([(await read(id)).violation, await nodeOf(suggestion.server.id)]).toEqual([null, suggestion.to.name])
+    const again = await mend(id, body)
+    expect([again.status, again.body.error.code]).toEqual([409, 'suggestion_changed'])
+  })
+  test('409 suggestion_changed: for another move than it suggests by now, and nothing moves', async () => {
+    const { id, ids } = await sharing()
+    const before = p.fingerprint()
+    const { status, body } = await mend(id, { serverId: ids[1], nodeId: nodes[2]!.id })
+    expect([status, body.error.code]).toEqual([409, 'suggestion_changed'])
+    expect(p.fingerprint()).toBe(before)
+  })
+  test('403: by its owner', async () => {
+    const { id, ids } = await sharing()
+    const { status } = await mend(id, { serverId: ids[0], nodeId: nodes[1]!.id }, p.customer)
+    expect(status).toBe(403)
+  })
+})
+
+test('each change of a group is told', async () => {
+  const id = await made()
+  const server = await order('db1')
+  await add(id, server)
+  await p.call(p.customer, 'PATCH', `/placement-groups/${id}`, { hard: false })
+  await p.call(p.customer, 'DELETE', `/placement-groups/${id}/servers/${server}`)
+  await p.call(p.customer, 'DELETE', `/placement-groups/${id}`)
+  expect(changes()).toEqual([
+    ['created', null],
+    ['member_added', 'db1'],
+    ['updated', null],
+    ['member_taken_out', 'db1'],
+    ['removed', null],
+  ])
+})
+
+describe('members of the team of its owner', () => {
+  const seen = async (who: object, id: string) => [
+    (await p.call(who, 'GET', `/placement-groups/${id}`)).status,
+    (await p.call(who, 'GET', '/placement-groups')).body.data.length,
+    (await p.call(who, 'PATCH', `/placement-groups/${id}`, { hard: false })).status,
+  ]
+  test('see it where they may operate all servers, and change it where they may manage them', async () => {
+    const id = await made()
+    const server = await order('db1')
+    await add(id, server)
+    const friend = (name: string) => p.account('customer', name)
+    const [viewer, operator, manager, single] = ['V', 'O', 'M', 'S'].map(friend)
+    await share(p, p.customer, viewer!, 'view')
+    await share(p, p.customer, operator!, 'operate')
+    await share(p, p.customer, manager!, 'manage')
+    await share(p, p.customer, single!, 'manage', server)
+    expect(await seen(viewer!, id)).toEqual([404, 0, 404])
+    expect(await seen(single!, id)).toEqual([404, 0, 404])
+    expect(await seen(operator!, id)).toEqual([200, 1, 403])
+    expect(await seen(manager!, id)).toEqual([200, 1, 200])
+    expect((await p.call(operator!, 'GET', `/placement-groups/${id}`)).body.access).toBe('operate')
+    expect((await p.call(manager!, 'DELETE', `/placement-groups/${id}/servers/${server}`)).status).toBe(200)
   })
 })

@@ -1,9 +1,12 @@
+import { listInstances } from '../../../src/compute/gpu-instances/list.ts'
+import { placementGroup } from '../../../src/compute/ordered-group.ts'
 import { changeGroup, getGroup, removeGroup } from '../../../src/compute/placement-groups/groups.ts'
+import { addInstance, takeOutInstance } from '../../../src/compute/placement-groups/instances.ts'
 import { addToGroup, takeOutOfGroup } from '../../../src/compute/placement-groups/members.ts'
+import { mendGroup } from '../../../src/compute/placement-groups/mend.ts'
 import { listServers } from '../../../src/compute/servers/list.ts'
-import { moveServer } from '../../../src/compute/transfers/move.ts'
 import { type Answers, ifAllowed } from '../../../src/kernel/web/page.ts'
-import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { inContext, useAt, usePageContext } from '../../../src/kernel/web/page-context.ts'
 import { Action, EditEntry, Menu, RemoveEntry } from '../../components/action.tsx'
 import { type Area, inEveryArea } from '../../components/area.ts'
 import { Select } from '../../components/field.tsx'
@@ -13,12 +16,14 @@ import { Live } from '../../components/live.tsx'
 import { Empty, Note, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
+import { narrowed } from '../workloads/frame.tsx'
 import { GroupState } from './list.tsx'
 import { type Group, GroupFields, ruleWords } from './words.tsx'
 
 const reads = {
   group: getGroup,
   servers: ifAllowed(listServers, () => ({ query: { limit: '100' } })),
+  instances: ifAllowed(listInstances, () => ({ query: { limit: '100' } })),
 }
 type Data = Answers<typeof reads>
 type Servers = NonNullable<Data['servers']>['data']
@@ -29,7 +34,14 @@ export const placementGroupPages = inEveryArea({
   reads,
   title: ({ group }) => group.name,
   nav: 'placement-groups',
-  view: ({ group, servers }, area) => (
+  view: (data, area) => <GroupPage {...data} area={area} />,
+})
+
+/** Buttons are drawn by the rights on this group. */
+function GroupPage({ group, servers, instances, area }: Data & { area: Area }) {
+  const context = usePageContext()
+  return inContext(
+    { ...context, at: narrowed(context.at, placementGroup, group) },
     <Live id="group" every={4}>
       <Head
         title={group.name}
@@ -41,7 +53,7 @@ export const placementGroupPages = inEveryArea({
             {area !== '' && <span>of {group.owner.name}</span>}
           </>
         }
-        actions={<Actions of={group} servers={servers?.data ?? []} />}
+        actions={<Actions of={group} servers={servers?.data ?? []} instances={instances?.data ?? []} />}
       />
       {group.violation !== null && <Violation of={group} area={area} />}
       <Section id="members" title="Servers" flush first>
@@ -56,9 +68,9 @@ export const placementGroupPages = inEveryArea({
           <Empty>No servers yet. Put one into it, or choose the group in an order.</Empty>
         )}
       </Section>
-    </Live>
-  ),
-})
+    </Live>,
+  )
+}
 
 /** Staff see the move that mends it; others are told whom to ask. */
 function Violation({ of: group, area }: { of: Group; area: Area }) {
@@ -74,10 +86,28 @@ function Violation({ of: group, area }: { of: Group; area: Area }) {
       level="warn"
       action={
         suggestion &&
-        useAt().may(moveServer) && (
-          <Link class="btn" to="/admin/servers/{id}/move" params={{ id: suggestion.server.id }}>
-            Look at the move
-          </Link>
+        useAt().may(mendGroup) && (
+          <>
+            <Action
+              op={mendGroup}
+              params={{ id: group.id }}
+              body={{ serverId: suggestion.server.id, nodeId: suggestion.to.id }}
+              label="Move it"
+              title={`Move ${suggestion.server.hostname} to ${suggestion.to.name}?`}
+              submit="Move"
+              done={`The move of ${suggestion.server.hostname} has begun`}
+              confirm={{
+                keep: 'Leave it',
+                consequences: [
+                  `Then ${group.name} is kept, or nearer to it.`,
+                  'It moves with its memory where nothing speaks against it, else with a short stop.',
+                ],
+              }}
+            />{' '}
+            <Link class="btn" to="/admin/servers/{id}/move" params={{ id: suggestion.server.id }}>
+              Look at the move
+            </Link>
+          </>
         )
       }
     >
@@ -93,7 +123,9 @@ const columnsFor = (group: Group, area: Area): Column<Member>[] => [
     title: 'Server',
     kind: 'name',
     width: 30,
-    cell: ({ server }) => <Link href={`${area}/servers/${server.id}`}>{server.hostname}</Link>,
+    cell: ({ server, kind }) => (
+      <Link href={`${area}/${kind === 'server' ? 'servers' : 'gpu-instances'}/${server.id}`}>{server.hostname}</Link>
+    ),
   },
   { title: 'Location', kind: 'a', width: 22, cell: ({ location }) => location.name },
   ...(area === '/admin'
@@ -117,11 +149,12 @@ const columnsFor = (group: Group, area: Area): Column<Member>[] => [
   {
     title: 'Actions',
     kind: 'more',
-    cell: ({ server }) => (
+    cell: ({ server, kind }) => (
       <Menu label={`Actions for ${server.hostname}`} small>
         <Action
-          op={takeOutOfGroup}
-          params={{ id: group.id, serverId: server.id }}
+          {...(kind === 'server'
+            ? { op: takeOutOfGroup, params: { id: group.id, serverId: server.id } }
+            : { op: takeOutInstance, params: { id: group.id, instanceId: server.id } })}
           label="Take out"
           of={server.hostname}
           icon="unplug"
@@ -136,12 +169,37 @@ const columnsFor = (group: Group, area: Area): Column<Member>[] => [
   },
 ]
 
-function Actions({ of: group, servers }: { of: Group; servers: Servers }) {
+type Instances = NonNullable<Data['instances']>['data']
+function Actions({ of: group, servers, instances }: { of: Group; servers: Servers; instances: Instances }) {
   const outside = servers.filter(
+    ({ id, owner }) => owner.id === group.owner.id && !group.members.some(({ server }) => server.id === id),
+  )
+  const others = instances.filter(
     ({ id, owner }) => owner.id === group.owner.id && !group.members.some(({ server }) => server.id === id),
   )
   return (
     <>
+      {others.length > 0 && (
+        <Action
+          op={addInstance}
+          params={{ id: group.id }}
+          label="Add GPU instance"
+          icon="gpu"
+          title={`Add a GPU instance to ${group.name}`}
+          submit="Add to group"
+          done="The GPU instance is in the group"
+          fields={
+            <Select
+              scope="instance"
+              name="instanceId"
+              label="GPU instance"
+              value={others[0]?.id ?? ''}
+              options={others.map(({ id, name }) => ({ value: id, label: name }))}
+              hint="It stays on its host; servers of the group keep the rule with it."
+            />
+          }
+        />
+      )}
       <Action
         op={addToGroup}
         params={{ id: group.id }}
