@@ -6,6 +6,7 @@ import { disksOf, type SourceServer } from '../../../agent/protocol/values/sourc
 import { temporary } from '../../agent/temporary.ts'
 import { bootDisk, cloudInitDrive, domainXml, usualOs } from '../../support/source-hypervisors/domains.ts'
 import { noSourceLab, ROOT_PASSWORD, type SourceHypervisor, sourceLab } from '../../support/source-hypervisors/lab.ts'
+import { installPanel } from '../../support/source-hypervisors/panels.ts'
 import { enterNetwork } from '../namespace.ts'
 import { note } from '../tools.ts'
 
@@ -24,6 +25,7 @@ describe.skipIf(note(await noSourceLab(), 'servers of source hypervisors'))('ser
     lab = await sourceLab(['a'])
     source = lab.hypervisors[0]!
     leave = enterNetwork(lab.nodes)
+    await source.must('mkdir', '-p', '/var/lib/vz', IMAGES)
     const keys = [{ nodeId: `nod_${'1'.repeat(26)}`, publicKey: await node.key(), from: [] }]
     await node.addKeys({ host: source.host, password: ROOT_PASSWORD, keys })
   }, 60_000)
@@ -105,7 +107,6 @@ describe.skipIf(note(await noSourceLab(), 'servers of source hypervisors'))('ser
       return definition!.drives[0]!
     }
     const image = (...words: string[]) => source.must('qemu-img', ...words)
-    await source.must('mkdir', '-p', '/var/lib/vz')
     await image('create', '-f', 'qcow2', '/var/lib/vz/base.qcow2', '20M')
     await image('create', '-f', 'qcow2', '-b', '/var/lib/vz/base.qcow2', '-F', 'qcow2', '/var/lib/vz/top.qcow2')
     await image('snapshot', '-c', 'before', '/var/lib/vz/base.qcow2')
@@ -179,7 +180,9 @@ describe.skipIf(note(await noSourceLab(), 'servers of source hypervisors'))('ser
     const names = Array.from({ length: 100 }, (_, n) => `v${4000 + n}`)
     const there = names.filter((_, n) => n % 10 < 3)
     await source.domain('define', ...there.map(manyOf))
+    for (const kind of ['solusvm2', 'virtualizor'] as const) await installPanel(source, kind)
     const before = await treeOf(source)
+    expect(before).toContain('/etc/cron.d/virtualizor')
     const { servers } = await node.servers(
       source.host,
       names.map((domain) => ({ domain })),
@@ -241,6 +244,26 @@ describe.skipIf(note(await noSourceLab(), 'servers of source hypervisors'))('ser
     }
   })
 
+  test('an answer without end is cut off, and greetings of the shell and the server are no answer', async () => {
+    await source.write('/usr/local/bin/virsh', '#!/bin/sh\nexec yes "State: running" >&2\n', '755')
+    try {
+      expect(await node.servers(source.host, [{ domain: 'v1' }]).catch((error) => error)).toMatchObject({
+        code: 'source_invalid',
+      })
+    } finally {
+      await source.must('rm', '/usr/local/bin/virsh')
+    }
+    await source.write('/root/.bashrc', 'echo "Welcome! #end#"; echo "Permission denied (password)." >&2\n')
+    await source.write('/etc/ssh/banner', 'Host key verification failed. Permission denied (publickey).\n')
+    try {
+      await source.configureSsh('Banner /etc/ssh/banner')
+      expect(await serverOf('v1')).toMatchObject({ state: 'absent', trouble: null })
+    } finally {
+      await source.must('rm', '/root/.bashrc')
+      await source.configureSsh()
+    }
+  })
+
   test('the source tells what it is: its tools, its clock and its free space', async () => {
     const { facts } = await node.look(source.host)
     expect(facts).toMatchObject({ libvirtAnswers: true, containers: [] })
@@ -259,5 +282,6 @@ const manyOf = (name: string) => domainXml({ name, drives: [{ path: '/var/lib/vz
 /** Every file of which servers are made, with its mode, its time of change, its size and its checksum. */
 const treeOf = (source: SourceHypervisor) => source.must('sh', '-c', FILES)
 const FILES = `
-find /var/lib/vz /etc /root/.ssh ${IMAGES} /usr/local -type f -exec stat -c "%n %a %Y %s" {} + | sort
+find /var/lib/vz /etc /root/.ssh ${IMAGES} /usr/local/solus /usr/local/virtualizor /usr/local/emps -type f \\
+  -exec stat -c "%n %a %Y %s" {} + | sort
 cksum /var/lib/vz/* /etc/libvirt/qemu/*.xml`

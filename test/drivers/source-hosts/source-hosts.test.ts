@@ -1,10 +1,20 @@
 // Source hypervisors that do not exist, as fake nodes reach them.
 import { afterAll, expect, test } from 'bun:test'
+import { generateKeyPairSync } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { handlers } from '../../../agent/commands/index.ts'
+import { handlers, parseCommand } from '../../../agent/commands/index.ts'
+import { openJournal } from '../../../agent/controller-link/journal.ts'
 import { FakeSourceHosts } from '../../../agent/drivers/source-host/fake.ts'
+import { openFakeHost } from '../../../agent/host/fake-host.ts'
 import type { Host } from '../../../agent/host/host.ts'
-import { disksOf, type SourceHost } from '../../../agent/protocol/values/source-hosts.ts'
+import { encryptFor } from '../../../agent/protocol/for-node.ts'
+import {
+  disksOf,
+  type ImportKey,
+  type SourceHost,
+  sourcePasswordPurpose,
+} from '../../../agent/protocol/values/source-hosts.ts'
 import { dataDir } from '../../agent/run.ts'
 
 const path = join(dataDir(), 'source-hosts.db')
@@ -93,4 +103,32 @@ test('an answer that is longer than a frame is refused and not sent', async () =
   const host = { sourceHosts: { servers: async () => ({ servers }) } } as unknown as Host
   const input = { host: newHost(), servers: [{ domain: 'v1' }] }
   expect(handlers['source-servers.look'](input, host)).rejects.toMatchObject({ code: 'source_invalid' })
+})
+
+test('the password comes encrypted for the node that signs in, and its journal does not have it', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const dir = dataDir()
+  const host = openFakeHost(dir, {}, undefined, privateKey)
+  const source = newHost()
+  const raw = publicKey.export({ format: 'jwk' }).x!
+  const adding = (about: string) => ({
+    ...{ host: source, password: encryptFor(raw, about, 'canary of root'), keys: [] as ImportKey[] },
+  })
+  const keys = await keysOf()
+  const journal = openJournal(join(dir, 'journal.db'))
+  const obey = (key: string, input: object) => {
+    const { name, kind, work } = parseCommand('source-host.add-keys', { ...input, keys })
+    return journal.obey({ key, name, kind }, () => work(host))
+  }
+  host.sourceHosts.describe(source.address, { password: 'canary of root' })
+  expect(await obey('job_1/other', adding('root password of 192.0.2.250'))).toMatchObject({
+    error: { code: 'encrypted_for_another' },
+  })
+  expect(host.sourceHosts.signInsAt(source.address)).toEqual([])
+  expect(await obey('job_1/add', adding(sourcePasswordPurpose(source.address)))).toMatchObject({ output: { added: 2 } })
+  expect(host.sourceHosts.signInsAt(source.address)).toEqual(['accepted'])
+  journal.close()
+  host.close()
+  for (const file of ['journal.db', 'journal.db-wal', 'state.db', 'state.db-wal'].map((name) => join(dir, name)))
+    if (existsSync(file)) expect(readFileSync(file).includes('canary of root')).toBeFalse()
 })
