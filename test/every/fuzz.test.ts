@@ -535,6 +535,8 @@ const neverDone: Readonly<Record<string, string>> = {
   'rolling.resume': 'none is paused: test/compute/drains/rolling.test.ts',
   'rolling.skip': 'none is paused: test/compute/drains/rolling.test.ts',
   'imports.trust': 'no certificate is asked for: test/imports/discovery.test.ts',
+  'imports.check-access': 'nothing is decided yet: test/imports/source-access/node-access.test.ts',
+  'imports.add-keys': 'nothing is decided yet: test/imports/source-access/node-access.test.ts',
   'setup.finish': 'there is staff already: test/end-to-end/pages/browser.test.ts',
   'sessions.begin-with-provider': 'there is no provider to ask: test/identity/auth/identity-provider/oidc.test.ts',
   'identities.begin-link': 'there is no provider to ask: test/identity/auth/identity-provider/oidc.test.ts',

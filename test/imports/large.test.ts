@@ -59,6 +59,11 @@ test('no query of an import reads a table from its beginning', async () => {
     '/mapping',
     '/changes',
     '/log',
+    '/dry-run',
+    '/access',
+    ...['result=ready', 'result=stays', 'finding=no_login', 'nodeId=nod_x', 'awayOver=5'].map(
+      (one) => `/servers?${one}`,
+    ),
     ...['packages', 'ranges', 'hypervisors', 'owners'].map((one) => `/mapping/${one}`),
     ...['undecided=true', 'conflict=customer', 'choice=create', 'q=many1'].map((one) => `/mapping/owners?${one}`),
     ...['state=waiting', 'hypervisorId=1', 'packageId=1', 'ownerId=1', 'rangeId=1', 'undecided=true'].map(
@@ -69,6 +74,11 @@ test('no query of an import reads a table from its beginning', async () => {
   await p.admin('GET', `/admin/migration-servers/${id}`)
   await map(p, p.id, { ranges: [{ sourceId: '1', choice: 'keep' }], owners: [{ sourceId: 'm1', choice: 'leave_out' }] })
   await settled(p, p.id)
+  await p.admin('POST', `${path}/actions/dry-run`)
+  p.controller.app.dryRuns.turn(p.controller.hub, p.db, p.controller.app)
+  await p.controller.app.dryRuns.settled()
+  p.controller.app.sourceLogins.turn(p.controller.hub, p.db, p.controller.app)
+  await p.controller.app.sourceLogins.settled()
   expect(asked.size).toBeGreaterThan(40)
   const scans = [...asked].flatMap((sql) =>
     query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`)

@@ -60,7 +60,7 @@ export async function survey(at: Surveying): Promise<void> {
 type Within = <T>(work: () => Promise<T>) => Promise<T>
 
 async function surveyGroup(at: Surveying, group: OpenGroup, within: Within): Promise<void> {
-  const { run, hub } = at
+  const { run } = at
   const refused = await within(() => logIn(at, group))
   if (refused) return endAll(run, group, refused)
   const questions = new Set<Promise<void>>()
@@ -70,7 +70,7 @@ async function surveyGroup(at: Surveying, group: OpenGroup, within: Within): Pro
     const batch = openServers(run.db, run.importId, group, after, AT_ONCE)
     if (!batch.length) break
     after = batch.at(-1)!.id
-    const question = within(() => askAbout(at, hub, group, batch))
+    const question = within(() => askAbout(at, group, batch))
       .then((found) => void (lost ??= found))
       .catch((error) => void (broken ??= error))
       .finally(() => questions.delete(question))
@@ -106,10 +106,14 @@ async function endAll(run: Run, group: OpenGroup, found: Finding): Promise<void>
   }
 }
 
+/** One server may be to blame for such a failure, so the others are asked about again without it. */
+const ofOneServer = ['bad_answer', 'source_invalid']
+const endOne = (run: Run, { id, importId }: ImportServer, found: Finding) =>
+  run.write((tx) => void endCheck(tx, { importId, serverId: id }, [found], { at: run.app.clock() }))
+
 /** Answers the finding of a question that failed for all of its servers, and that would fail for the others too. */
 async function askAbout(
-  { run, disks }: Surveying,
-  hub: NodeLink,
+  { run, hub, disks }: Surveying,
   group: OpenGroup,
   servers: readonly ImportServer[],
 ): Promise<Finding | undefined> {
@@ -138,7 +142,12 @@ async function askAbout(
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error
     if (error.failure === 'stopping') throw new Superseded()
-    return findingOfFailure(error.failure, name, error.message)
+    const found = findingOfFailure(error.failure, name, error.message)
+    if (!ofOneServer.includes(error.failure)) return found
+    if (servers.length === 1) return void endOne(run, servers[0]!, found)
+    const half = servers.length >> 1
+    const lost = await askAbout({ run, hub, disks }, group, servers.slice(0, half))
+    return lost ?? (await askAbout({ run, hub, disks }, group, servers.slice(half)))
   }
   run.write((tx, target) => {
     const facts = hostOf(tx, target.id, hypervisorId)?.facts

@@ -210,6 +210,23 @@ describe('answers of a hostile node', () => {
       expect(found.flat()).not.toContain('stays')
     })
 
+  test('that make no sense about one server cost only that server', async () => {
+    using p = await decided(many(40))
+    const { hub } = p.controller
+    const send = hub.send
+    let n = 0
+    hub.send = async (key, command) => {
+      const { servers = [] } = command.input as { servers?: { domain: string }[] }
+      n++
+      if (servers.some(({ domain }) => domain === 'v17')) throw new CommandFailed('bad_answer', 'It makes no sense.')
+      return send(key, command)
+    }
+    expect((await dryRun(p)).status).toBe('ready')
+    expect(await totals(p)).toMatchObject({ servers: { ready: 39, toFix: 1 } })
+    expect((await shown(p, '&finding=look_failed')).map(({ sourceId }) => sourceId)).toEqual(['17'])
+    expect(n).toBeLessThan(16)
+  })
+
   test('servers are matched by their domains, not by their order', async () => {
     using p = await decided(many(2), { servers: { v2: { definition: { firmware: 'uefi' } } } })
     await answering(p, (_, usual) => ({ ...usual, servers: usual.servers.toReversed() }))
