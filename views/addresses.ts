@@ -53,6 +53,7 @@ export const addresses = [
   '/reseller/reports/reconciliation',
   '/admin/brakes',
   '/admin/servers/{id}/move',
+  '/admin/servers/{id}/elsewhere',
   '/admin/transfers',
   '/admin/transfers/{id}',
   '/admin/servers/{id}/owner',
