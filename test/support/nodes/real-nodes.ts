@@ -108,10 +108,11 @@ export class RealNodes {
     })
   }
 
-  async order(more: object = {}): Promise<Ordered> {
+  /** `seconds`: for its installation, which waits minutes for a guest that answers nobody. */
+  async order(more: object = {}, seconds = SECONDS): Promise<Ordered> {
     const { status, body } = await this.live.api(this.token, 'POST', '/admin/servers', this.orderOf(more))
     if (status !== 201) throw new Error(JSON.stringify(body))
-    const job = await this.ended(body.jobId)
+    const job = await this.ended(body.jobId, seconds)
     if (job.state !== 'succeeded') throw new Error(JSON.stringify(job))
     return body
   }
@@ -277,14 +278,14 @@ export class RealNodes {
   cut = (name: NodeName, isCut: boolean) => this.spaces.ip(name, 'link', 'set', 'up0', isCut ? 'down' : 'up')
 
   api = (method: string, path: string, body?: object) => this.live.api(this.token, method, path, body)
-  ended = (jobId: string) =>
+  ended = (jobId: string, seconds = SECONDS) =>
     this.live.until(
       `the end of ${jobId}`,
       async () => {
         const { body } = await this.api('GET', `/jobs/${jobId}`)
         return (body.state === 'succeeded' || body.state === 'failed') && body
       },
-      SECONDS,
+      seconds,
     )
   async act(serverId: string, action: string, body: object = {}) {
     return this.ended((await this.api('POST', `/servers/${serverId}/actions/${action}`, body)).body.jobId)
