@@ -180,7 +180,7 @@ export function ScheduledNote({ of, node, links }: { of: Scheduled; node: Plan['
           <strong>
             Its drain begins by itself <Exact iso={of.startsAt} />,
           </strong>{' '}
-          as {of.by.name} chose.
+          as {of.by.name} chose.{of.reason && ` Reason: ${of.reason}`}
         </>
       ) : (
         <>
