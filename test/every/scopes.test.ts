@@ -30,6 +30,7 @@ const neighbours: Record<string, readonly string[]> = {
   'servers.get': ['usr', 'nod', 'img'],
   'servers.move': ['nod'],
   'servers.move-options': ['nod'],
+  'servers.elsewhere': ['nod'],
   'balance.get': ['nod'],
   'nodes.drain-plan': ['srv', 'gpu', 'usr'],
   'nodes.drain-plan-export': ['srv', 'gpu', 'usr'],

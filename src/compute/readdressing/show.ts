@@ -2,7 +2,7 @@ import { Type as t } from 'typebox'
 import { everybody } from '../../kernel/api/access.ts'
 import { described, namedSchema, nullable, operation, time } from '../../kernel/api/operation.ts'
 import { isoOrNull } from '../../kernel/db/clock.ts'
-import { server } from '../server-records/model.ts'
+import { endedServer } from '../server-records/model.ts'
 import { switchOf } from './queries.ts'
 import { switchStates } from './switch-states.ts'
 
@@ -12,7 +12,7 @@ export const getAddressChange = operation({
   path: '/servers/{id}/address-change',
   summary: 'Whether the system inside a server has the addresses that it got by a move or an import',
   access: everybody('servers:read'),
-  on: server,
+  on: endedServer,
   response: namedSchema('AddressChange', {
     state: described(
       nullable(t.Enum([...switchStates])),

@@ -2,12 +2,13 @@
 // records is left alone: what is there shows as a difference of that node.
 import { Type as t } from 'typebox'
 import { nodeCommand, type PortRules, type Vm } from '../../../../agent/protocol/wire.ts'
+import { node } from '../../../fleet/node-records/model.ts'
 import { nodeById } from '../../../fleet/node-records/queries.ts'
 import { withRefused } from '../../../fleet/nodes/addresses/platform.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import { closeStay, noteRules, openArriving, resize, switchHome } from '../../../fleet/workloads/stays/stays.ts'
 import { ApiError, invalid } from '../../../kernel/api/errors.ts'
-import { described, fields, namedSchema, nullable, operation } from '../../../kernel/api/operation.ts'
+import { described, fields, namedSchema, nullable, operation, see } from '../../../kernel/api/operation.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { isHeldByJob } from '../../../kernel/jobs/queries.ts'
@@ -85,17 +86,18 @@ export const adoptServer = operation({
   example: { nodeId: '<node_id>' },
   prepare: ({ nodes, db, target }) => ask(nodes, db, target),
   run({ tx, actor, nodes, target, body, clock, prepared: told }) {
+    see(tx, actor, node, body.nodeId, 'nodeId')
     if (isHeldByJob(tx, lockOfServer(target.id).holds)) throw lockOfServer(target.id).busy()
     const found = mustBeAdoptable(tx, nodes, target, told)
-    const { node } = found
-    if (body.nodeId !== node.id)
-      throw invalid({ field: 'nodeId', message: `must be the node that runs it: ${node.name}.` })
+    const runsOn = found.node
+    if (body.nodeId !== runsOn.id)
+      throw invalid({ field: 'nodeId', message: `must be the node that runs it: ${runsOn.name}.` })
     const now = clock()
     const from = nodeById(tx, target.nodeId)!
     follow(tx, target, found, now)
     const after = load(tx, target.id)
     const { concerning, data } = inEvent(tx, after)
-    const moved = { from: from.name, to: node.name, fromId: from.id, toId: node.id }
+    const moved = { from: from.name, to: runsOn.name, fromId: from.id, toId: runsOn.id }
     emit(tx, now, 'server.adopted', concerning, {
       server: { id: data.server.id, hostname: data.server.hostname },
       ...moved,
@@ -104,13 +106,13 @@ export const adoptServer = operation({
     const jobId = startJob(
       tx,
       adopting,
-      { serverId: target.id, nodeId: node.id, from: from.id },
+      { serverId: target.id, nodeId: runsOn.id, from: from.id },
       {
         ...serverJob(after, { by: actor, title: `Correct the record of ${target.hostname}`, now }),
         otherNodeId: from.id,
       },
     )
-    return { jobId, serverId: target.id, node: { id: node.id, name: node.name } }
+    return { jobId, serverId: target.id, node: { id: runsOn.id, name: runsOn.name } }
   },
 })
 
