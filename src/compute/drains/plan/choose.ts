@@ -37,11 +37,11 @@ export const chooseInPlan = operation({
   refuses: ['server_not_found'],
   example: { mode: 'live', nodeId: null },
   run({ tx, actor, target, body, params }) {
+    const { mode = null, nodeId = null, leave = false, place = null } = body
+    const to = nodeId === null ? null : see(tx, actor, node, nodeId, 'nodeId')
     const found = server.find(tx, actor, params['serverId'] ?? '')
     if (found?.nodeId !== target.id || found.terminatedAt !== null)
       throw new ApiError('server_not_found', `There is no such server on ${target.name}. Check the id.`)
-    const { mode = null, nodeId = null, leave = false, place = null } = body
-    const to = nodeId === null ? null : see(tx, actor, node, nodeId, 'nodeId')
     if (to?.id === target.id) throw invalid({ field: 'nodeId', message: `must be another node than ${to.name}.` })
     const of = { nodeId: target.id, workloadId: found.id }
     if (mode === null && to === null && !leave && place === null) {
