@@ -224,6 +224,8 @@ const names = new Set([
   'billingProductId',
   'billingServiceId',
   'clientId',
+  // True or false: whether a server has one.
+  'hasBillingId',
   'catalogueId',
 ])
 /** Lists that are only compared with what the caller sees: an id of another is one that is not there. */
@@ -235,9 +237,11 @@ const compared = new Set([
   'cpu-baseline.adopt serverIds',
   'placement-groups.mend serverId',
   'placement-groups.mend nodeId',
+  'servers.adopt nodeId',
   // Ids of another panel, which only the rows of one import have.
   ...['hypervisors', 'owners', 'packages', 'ranges'].map((part) => `imports.change-mapping ${part}.sourceId`),
-  ...['hypervisors', 'packages', 'ranges'].map((part) => `imports.apply-to-${part} where.sourceIds`),
+  ...['hypervisors', 'owners', 'packages', 'ranges'].map((part) => `imports.apply-to-${part} where.sourceIds`),
+  ...['add-keys', 'check-access'].map((action) => `imports.${action} hypervisorId`),
   'imports.apply-to-hypervisors where.exceptIds',
   ...['hypervisorId', 'ownerId', 'packageId', 'rangeId'].map((field) => `imports.leave-out where.${field}`),
 ])
@@ -688,6 +692,14 @@ const ways: readonly Way[] = [
     path: () => `/admin/node-groups/${p.location}/moves`,
     body: () => ({ locationIds: [there.elsewhere], offeredIds: [] }),
     may: () => [there.elsewhere],
+  },
+  {
+    field: 'nodes.choose-in-drain-plan nodeId',
+    who: () => of.staff,
+    path: () => `/admin/nodes/${p.node.id}/drain-plan/servers/${server.customer}`,
+    body: () => ({ mode: 'live', nodeId: there.near }),
+    may: () => there.nodes.filter((id) => id !== p.node.id),
+    otherwise: () => ({ [p.node.id]: 'validation_failed' }),
   },
   {
     field: 'drains.retry serverId',

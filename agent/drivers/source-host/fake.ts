@@ -52,7 +52,7 @@ export class FakeSourceHosts implements SourceHosts {
   constructor(
     path: string,
     private node: string,
-    private now: () => number = Date.now,
+    private now: () => number,
   ) {
     this.#db = new Database(path, { create: true, readwrite: true, strict: true })
     this.#db.run('PRAGMA busy_timeout = 5000')

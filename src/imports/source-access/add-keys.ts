@@ -99,7 +99,7 @@ type Adding = {
   unstored: { password: string }
 }
 
-/** Keys that were added stay: they let in only nodes that copy, and are removed with the end of the import. */
+/** Keys that were added stay, so that the next dry run needs no password; a person removes them by their mark. */
 export const addingKeys = saga<Adding>('import_keys', { cancelWith: 'imports:write' })
   .command('add', 'Signing in once and adding the keys', {
     do: ({ input }) =>

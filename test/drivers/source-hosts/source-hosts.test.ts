@@ -18,7 +18,10 @@ import {
 import { dataDir } from '../../agent/run.ts'
 
 const path = join(dataDir(), 'source-hosts.db')
-const [one, two] = [new FakeSourceHosts(path, 'one'), new FakeSourceHosts(path, 'two')]
+const [one, two] = ['one', 'two'].map((node) => new FakeSourceHosts(path, node, () => 1_800_000_000_000)) as [
+  FakeSourceHosts,
+  FakeSourceHosts,
+]
 afterAll(() => {
   one.close()
   two.close()

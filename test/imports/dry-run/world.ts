@@ -17,7 +17,7 @@ type Options = { lets?: FakeSourceHost['lets']; servers?: FakeSourceHost['server
 export async function decided(listed: Partial<Listed> = {}, { lets = 'everyone', servers, nodes = [] }: Options = {}) {
   const p = await imported(listed)
   const path = `${p.node.agent.home}/source-hosts.db`
-  const sources = new FakeSourceHosts(path, 'test')
+  const sources = new FakeSourceHosts(path, 'test', p.now)
   const close = closedAtEnd(() => sources.close())
   const more = nodes.map((name) => p.addNode(p.location, name, { sourceHosts: path }))
   const { data } = await p.admin('GET', `/admin/migrations/${p.id}/mapping/hypervisors`)
