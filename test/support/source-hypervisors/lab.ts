@@ -101,7 +101,8 @@ export async function sourceLab(names: readonly string[], prefix = 'sh') {
   }
 }
 
-async function startHypervisor(spaces: Spaces, name: string, address: string): Promise<SourceHypervisor> {
+/** In a namespace that is there already, at an address of its bridge. */
+export async function startHypervisor(spaces: Spaces, name: string, address: string): Promise<SourceHypervisor> {
   const dir = temporary(`source-${name}`)
   const libvirt = join(dir, 'libvirt')
   await runs(['mkdir', libvirt])
