@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { line } from '../bounds.ts'
 import { encryptedPassword } from '../values/guests.ts'
 import {
   ImportKey,
@@ -68,7 +69,7 @@ export const sourceHostCommands = {
     output: t.Object({
       hostKey: sshHostKey,
       login: t.Enum(['accepted', 'refused']),
-      refusal: t.Union([t.String({ maxLength: 300 }), t.Null()]),
+      refusal: t.Union([line(300), t.Null()]),
       facts: t.Union([SourceHostFacts, t.Null()]),
     }),
     failures: reachesSource,

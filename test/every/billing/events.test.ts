@@ -34,6 +34,8 @@ const beyond: Record<string, 'staff' | 'reseller' | 'both'> = {
   'node.lost': 'staff',
   'node.drain_started': 'staff',
   'node.drain_finished': 'staff',
+  'server.adopted': 'staff',
+  'placement_group.changed': 'reseller',
   'server.undeleted': 'reseller',
   'server.install_failed': 'both',
   'gpu_instance.undeleted': 'reseller',

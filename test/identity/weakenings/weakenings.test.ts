@@ -37,6 +37,7 @@ test('the settings that protect data, and no others, are weakened in one directi
     'backups.kept_after_termination_days': 'lower',
     'backups.kept_without_plan_days': 'lower',
     'backups.drill': 'off',
+    'nodes.address_hold_hours': 'lower',
   }))
 
 for (const setting of weakened)

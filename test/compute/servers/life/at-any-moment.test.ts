@@ -1,6 +1,7 @@
 // A suspension and a termination are recorded at once, whatever is going on, and come to their end by themselves.
 import { describe, expect, test } from 'bun:test'
 import { registry } from '../../../../src/app/features.ts'
+import { scenarios as importScenarios } from '../../../imports/source-access/scenarios.ts'
 import { scenarios } from '../../../support/crash-matrix/every-scenario.ts'
 import { invariants } from '../../../support/crash-matrix/invariants.ts'
 import { quickly } from '../../../support/quick.ts'
@@ -51,9 +52,10 @@ const gone = {
 }
 
 const ends = new Set(['terminate', 'purge'])
+const withoutServer = new Set([...instanceScenarios, ...importScenarios])
 /** Every moment of every job of a server, but for the terminations themselves. */
 const moments = scenarios
-  .filter((scenario) => !ends.has(scenario.kind) && !instanceScenarios.includes(scenario))
+  .filter((scenario) => !ends.has(scenario.kind) && !withoutServer.has(scenario))
   .flatMap((scenario) => {
     const { steps } = registry.jobs.find(({ kind }) => kind === scenario.kind)!
     return steps.flatMap(({ name }) =>
