@@ -10,6 +10,7 @@ import { Icon } from '../../components/icon.tsx'
 import { Section } from '../../components/section.tsx'
 import { list } from '../../components/words.ts'
 import { Credentials, type Panel, panelsRead } from './actions.tsx'
+import { Points } from './points.tsx'
 import { importFiles, importsTrail } from './words.tsx'
 
 export const newImportPage = page({
@@ -120,16 +121,6 @@ const before = [
 ] as const
 const BeforeYouStart = () => (
   <Section id="before" title="Before you start">
-    <ul class="rows">
-      {before.map(([icon, title, words]) => (
-        <li>
-          <Icon name={icon} class="muted" />
-          <div class="grow">
-            <b>{title}</b>
-            <small>{words}</small>
-          </div>
-        </li>
-      ))}
-    </ul>
+    <Points of={before} />
   </Section>
 )

@@ -8,6 +8,7 @@ import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { Facts, Section } from '../../components/section.tsx'
 import { count, gb, list } from '../../components/words.ts'
+import { Points } from './points.tsx'
 import type { Import } from './words.tsx'
 
 type Changes = Answers<{ changes: typeof listChanges }>['changes']
@@ -165,16 +166,6 @@ const notImported = [
 ] as const
 export const NotImported = () => (
   <Section id="not-imported" title="Not imported, and why">
-    <ul class="rows">
-      {notImported.map(([icon, title, words]) => (
-        <li>
-          <Icon name={icon} class="muted" />
-          <div class="grow">
-            <b>{title}</b>
-            <small>{words}</small>
-          </div>
-        </li>
-      ))}
-    </ul>
+    <Points of={notImported} />
   </Section>
 )

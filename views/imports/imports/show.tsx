@@ -4,7 +4,6 @@ import { getImport } from '../../../src/imports/imports/imports.ts'
 import { getMapping, getPlan, listMappedHypervisors } from '../../../src/imports/mapping/mapping.ts'
 import { type Answers, ifNamed, page, reading } from '../../../src/kernel/web/page.ts'
 import { Figure, Stats } from '../../components/figures.tsx'
-import { Icon } from '../../components/icon.tsx'
 import { Section } from '../../components/section.tsx'
 import { count, gb } from '../../components/words.ts'
 import { Discover, panelsRead } from './actions.tsx'
@@ -12,6 +11,7 @@ import { Certificate } from './certificate.tsx'
 import { Decided, Hypervisors, LeftToDecide } from './decisions.tsx'
 import { ImportFrame, type StepName } from './frame.tsx'
 import { NotImported, SentThere, SinceLastTime, WhatItWouldDo } from './outlook.tsx'
+import { Points } from './points.tsx'
 import { Reading } from './reading.tsx'
 import { comingOf, type Import, importFiles, titleOf } from './words.tsx'
 
@@ -115,17 +115,7 @@ const BeforeReading = ({ of }: { of: Import }) => (
     first
     words={`Berth signs in to ${of.panel} and reads these lists. It sends requests that read, and can send no others.`}
   >
-    <ul class="rows">
-      {readLists.map(([icon, title, words]) => (
-        <li>
-          <Icon name={icon} class="muted" />
-          <div class="grow">
-            <b>{title}</b>
-            <small>{words}</small>
-          </div>
-        </li>
-      ))}
-    </ul>
+    <Points of={readLists} />
     <div class="bar">
       <Discover of={of} isPrimary />
       <span class="muted">{`Nothing is changed on ${of.panel}. ${count(400, 'server')} take minutes.`}</span>
