@@ -33,4 +33,35 @@ export const sourceHost = {
   async 'own-servers.look'({ servers }, { sourceHosts }) {
     return fitting('this host', { servers: await sourceHosts.ownServers(servers) })
   },
+
+  'source-host.save': async (of, { sourceServers }) => sourceServers.save(of),
+
+  'source-host.stop': async ({ graceSeconds, ...of }, { sourceServers }) => sourceServers.stop(of, graceSeconds),
+
+  async 'source-host.start'({ definition, ...of }, { sourceServers }) {
+    await sourceServers.start(of, definition)
+    return {}
+  },
+
+  async 'source-host.forget'(of, { sourceServers }) {
+    await sourceServers.forget(of)
+    return {}
+  },
+
+  async 'source-host.copy'(input, { sourceCopies, storage }) {
+    return sourceCopies.copy({ ...input, pool: await storage.answering(input.volume.pool) })
+  },
+
+  async 'source-host.limit'({ copy, maxMbps }, { sourceCopies }) {
+    sourceCopies.limit(copy, maxMbps)
+    return {}
+  },
+
+  async 'source-host.discard'({ copy, volume }, { hypervisor, sourceCopies, storage }) {
+    // Its disk is somebody's by now.
+    if ((await hypervisor.power(volume.workload)) !== 'absent')
+      throw new Failure('volume_in_use', `${volume.workload} is defined on this node, and has the disk of this copy`)
+    await sourceCopies.discard(copy, volume, await storage.answering(volume.pool))
+    return {}
+  },
 } satisfies Handlers<typeof sourceHostCommands>

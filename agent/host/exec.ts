@@ -1,6 +1,6 @@
-// The only place where the agent starts processes. No shell: a program from the list below, an argument list, an
-// environment of three variables and those that a driver adds, a time limit and a cap on the output. Programs that run
-// for a command are written to its log.
+// The only place where the agent starts processes. No shell for words that vary: a program from the list below, an
+// argument list, an environment of three variables and those that a driver adds, a time limit and a cap on the output.
+// Programs that run for a command are written to its log.
 
 import { chmodSync, chownSync, closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,6 +11,8 @@ import { commandLine } from '../protocol/shell-quote.ts'
 /** The programs that the agent may start. A name that is not here does not compile. */
 const programs = [
   'virsh',
+  // For the fixed scripts of source hypervisors, on a node that is one itself.
+  'sh',
   'qemu-img',
   'qemu-system-x86_64',
   'xorriso',

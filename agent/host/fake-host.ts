@@ -22,6 +22,7 @@ import { FakeNetwork } from '../drivers/network/fake.ts'
 import { FakePrivateNetworks } from '../drivers/private-network/fake.ts'
 import { FakeSeeds } from '../drivers/seed/fake.ts'
 import { FakeSourceHosts } from '../drivers/source-host/fake.ts'
+import { FakeSourceCopies } from '../drivers/source-host/fake-copies.ts'
 import { FakePool, SHARED_SCHEMA } from '../drivers/storage/fake.ts'
 import { type Pool, Storage } from '../drivers/storage/storage.ts'
 import { FakeCounters } from '../drivers/traffic/fake.ts'
@@ -109,6 +110,7 @@ export type FakeHost = Host & {
   workspaces: FakeWorkspaces
   gpus: FakeGpus
   sourceHosts: FakeSourceHosts
+  sourceCopies: FakeSourceCopies
 }
 
 /** Opens the fake host in `dataDir`, in the state in which the last agent there left it, also after a crash. */
@@ -161,6 +163,8 @@ export function openFakeHost(
   const host = {
     transfers,
     sourceHosts,
+    sourceServers: sourceHosts.moving,
+    sourceCopies: new FakeSourceCopies(db, sourceHosts.moving),
     migration: transfers.migration,
     firmwareStates: new FakeFirmwareStates(db),
     counters,

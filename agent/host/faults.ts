@@ -175,5 +175,12 @@ const lies: { [N in CommandName]: Output<N> } = {
   'source-host.remove-keys': { removed: 1 },
   'source-host.look': { hostKey: `ssh-ed25519 ${'A'.repeat(68)}`, login: 'accepted', refusal: null, facts: null },
   'own-servers.look': { servers: [] },
+  'source-host.save': { hostKey: null, state: 'running', isPersistent: true, definition: '<domain/>' },
+  'source-host.stop': { wasRunning: true },
+  'source-host.start': {},
+  'source-host.copy': { totalBytes: 0, copiedBytes: 0, blocks: 0, changedBlocks: 0, ms: 0 },
+  'source-host.limit': {},
+  'source-host.discard': {},
+  'source-host.forget': {},
   'source-servers.look': { hostKey: `ssh-ed25519 ${'A'.repeat(68)}`, servers: [] },
 }

@@ -16,6 +16,7 @@ import type { Images } from '../drivers/images/images.ts'
 import type { Network } from '../drivers/network/network.ts'
 import type { Seeds } from '../drivers/seed/seed.ts'
 import type { SourceHosts } from '../drivers/source-host/source-hosts.ts'
+import type { SourceCopies, SourceServers } from '../drivers/source-host/source-servers.ts'
 import type { Storage } from '../drivers/storage/storage.ts'
 import type { Migration, Transfers } from '../drivers/transfer/transfer.ts'
 import type { Workspaces } from '../drivers/workspace/workspaces.ts'
@@ -57,6 +58,9 @@ export interface Host {
   firmwareStates: FirmwareStates
   /** Hypervisors of other panels, from which servers are imported. */
   sourceHosts: SourceHosts
+  /** One server of them at a time, which is brought here. */
+  sourceServers: SourceServers
+  sourceCopies: SourceCopies
   backupFiles: BackupFiles
   metering: Metering
   state: State

@@ -22,7 +22,9 @@ import { LibvirtMigration } from '../drivers/migration/libvirt.ts'
 import { Bridges } from '../drivers/network/bridge.ts'
 import { Vxlans } from '../drivers/private-network/vxlan.ts'
 import { IsoSeeds } from '../drivers/seed/iso.ts'
+import { SshSourceCopies } from '../drivers/source-host/ssh-source-copies.ts'
 import { SshSourceHosts } from '../drivers/source-host/ssh-source-hosts.ts'
+import { SshSourceServers } from '../drivers/source-host/ssh-source-servers.ts'
 import { openPools } from '../drivers/storage/pools-file.ts'
 import { Storage } from '../drivers/storage/storage.ts'
 import { NftCounters } from '../drivers/traffic/nftables.ts'
@@ -63,6 +65,8 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     state,
   )
   const transfers = new SshTransfers(() => state.transfers().map(({ transfer }) => transfer))
+  const sourceHosts = new SshSourceHosts(join(dataDir, 'source-hosts'))
+  const sourceServers = new SshSourceServers(sourceHosts)
   const storage = new Storage(openPools(dataDir), SILENT_AFTER_MS)
   const backups = new Restic(dataDir)
   const backupFiles = new ResticFiles(backups)
@@ -89,7 +93,9 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
   return {
     state,
     transfers,
-    sourceHosts: new SshSourceHosts(join(dataDir, 'source-hosts')),
+    sourceHosts,
+    sourceServers,
+    sourceCopies: new SshSourceCopies(sourceServers, join(dataDir, 'source-copies')),
     firmwareStates: new FirmwareFiles(join(dataDir, 'firmware')),
     migration: new LibvirtMigration({ hypervisor, network, portSecurity, state }, transfers),
     access,

@@ -13,6 +13,7 @@ import {
   type SourceServer,
   type WantedServer,
 } from '../../protocol/values/source-hosts.ts'
+import { type FakeMoving, FakeSourceServers } from './fake-servers.ts'
 import type { AddingKeys, SourceHosts } from './source-hosts.ts'
 
 const SCHEMA = `
@@ -38,15 +39,23 @@ export type FakeSourceHost = {
   /** Answers take so long. */
   ms?: number
 }
-export type FakeSourceServer = Partial<Omit<SourceServer, 'definition'>> & { definition?: Partial<SourceDefinition> }
+/** `moving`: how it goes when it is brought to a node. */
+export type FakeSourceServer = Partial<Omit<SourceServer, 'definition'>> & {
+  definition?: Partial<SourceDefinition>
+  moving?: FakeMoving
+}
 
 const GiB = 1024 ** 3
 const base64 = (text: string) => Buffer.from(text.padEnd(51, '.').slice(0, 51)).toString('base64')
 const DISK_GB = [20, 25, 80] as const
 const DEMO = /^00000000-0000-4000-8000-([0-9a-f]{12})$/
 
+/** The address under which tests describe this host itself. */
+export const OWN = 'own'
+
 export class FakeSourceHosts implements SourceHosts {
   #db: Database
+  readonly moving: FakeSourceServers
 
   /** `path`: of the database of the source hypervisors. `node`: a name for this node in it. */
   constructor(
@@ -57,6 +66,11 @@ export class FakeSourceHosts implements SourceHosts {
     this.#db = new Database(path, { create: true, readwrite: true, strict: true })
     this.#db.run('PRAGMA busy_timeout = 5000')
     this.#db.run(SCHEMA)
+    this.moving = new FakeSourceServers(
+      this.#db,
+      (host, domain) => this.#one(host, domain),
+      async (host) => void (await this.#mustBeIn(host)),
+    )
   }
 
   close = () => this.#db.close()
@@ -133,26 +147,43 @@ export class FakeSourceHosts implements SourceHosts {
   }
 
   async servers(host: SourceHost, asked: readonly WantedServer[]) {
-    const { described, hostKey, isIn } = await this.#contact(host)
-    if (!isIn) throw new Failure('source_login_refused', `${host.address}: Permission denied (publickey).`)
+    const { described, hostKey } = await this.#mustBeIn(host)
     if (described.fails === 'source_no_libvirt')
       throw new Failure('source_no_libvirt', `no libvirt answers at ${host.address}`)
-    return { hostKey, servers: serversOf(described, asked) }
+    return { hostKey, servers: this.#serversOf(host.address, described, asked) }
   }
 
   /** Those of the hypervisor that was described under the address `own`. */
   async ownServers(asked: readonly WantedServer[]) {
-    const described = this.#described('own')
+    const described = this.#described(OWN)
     if (described.ms) await Bun.sleep(described.ms)
     if (described.fails) throw new Failure('source_no_libvirt', 'no libvirt answers at this host')
-    return serversOf(described, asked)
+    return this.#serversOf(OWN, described, asked)
   }
+
+  /** One of them, as it was described and as it is by now. */
+  async #one(host: SourceHost | null, domain: string) {
+    const wanted = [{ domain }]
+    const { servers, hostKey } =
+      host === null ? { servers: await this.ownServers(wanted), hostKey: null } : await this.servers(host, wanted)
+    const moving = this.#described(host?.address ?? OWN).servers?.[domain]?.moving ?? {}
+    return { server: servers[0]!, hostKey, moving }
+  }
+
+  #serversOf = (address: string, described: FakeSourceHost, asked: readonly WantedServer[]) =>
+    serversOf(described, asked).map((server) => this.moving.asItIs(address, server))
 
   #described(address: string): FakeSourceHost {
     const row = this.#db
       .query<{ described: string }, [string]>('select described from source_hosts where address = ?')
       .get(address)
     return JSON.parse(row?.described ?? '{}')
+  }
+
+  async #mustBeIn(host: SourceHost) {
+    const contact = await this.#contact(host)
+    if (!contact.isIn) throw new Failure('source_login_refused', `${host.address}: Permission denied (publickey).`)
+    return contact
   }
 
   async #contact({ address, hostKey }: SourceHost) {
@@ -178,7 +209,8 @@ const serversOf = (described: FakeSourceHost, asked: readonly WantedServer[]) =>
     if (told === null) return absent(domain)
     if (!told) return usual
     const definition = usual.definition ?? usualDefinition(domain, 0)
-    return { ...usual, ...told, domain, definition: { ...definition, ...told.definition } }
+    const { moving: _, ...seen } = told
+    return { ...usual, ...seen, domain, definition: { ...definition, ...told.definition } }
   })
 
 const absent = (domain: string): SourceServer => ({

@@ -62,7 +62,7 @@ export class SshSourceHosts implements SourceHosts {
     // One that has a line feed, or nothing, would never be asked for.
     if (!/^[^\r\n\0]+$/.test(password))
       throw new Failure('source_password_refused', 'this is no password that an SSH server takes')
-    const signedIn = await this.#signIn(host, {
+    const signedIn = await this.signIn(host, {
       does: { script },
       password,
       limitSeconds: KEYS_SECONDS,
@@ -83,7 +83,7 @@ export class SshSourceHosts implements SourceHosts {
   async removeKeys(host: SourceHost, nodeIds: readonly string[]) {
     const nonce = newNonce()
     const script = removingScript(nonce, nodeIds)
-    const signedIn = await this.#signIn(host, { does: { script }, limitSeconds: KEYS_SECONDS, quietly: false })
+    const signedIn = await this.signIn(host, { does: { script }, limitSeconds: KEYS_SECONDS, quietly: false })
     if (signedIn.refusal !== null) return { removed: 0 }
     const [removed = 0] = keysIn(host, signedIn, nonce)
     return { removed }
@@ -91,7 +91,7 @@ export class SshSourceHosts implements SourceHosts {
 
   async look(host: SourceHost): Promise<LookedAt> {
     const nonce = newNonce()
-    const signedIn = await this.#signIn(host, { does: { script: hostScript(nonce) }, limitSeconds: LOOK_SECONDS })
+    const signedIn = await this.signIn(host, { does: { script: hostScript(nonce) }, limitSeconds: LOOK_SECONDS })
     const { hostKey, refusal } = signedIn
     if (refusal !== null) return { hostKey, login: 'refused', refusal, facts: null }
     const sections = sectionsOf(host, signedIn, nonce)
@@ -103,7 +103,7 @@ export class SshSourceHosts implements SourceHosts {
   async #linkSpeed(host: SourceHost): Promise<number | null> {
     const took = async (blocks: number) => {
       const command = `exec dd if=/dev/zero bs=${BLOCK_BYTES} count=${blocks}`
-      const { refusal, ran } = await this.#signIn(host, { does: { command }, limitSeconds: LOOK_SECONDS })
+      const { refusal, ran } = await this.signIn(host, { does: { command }, limitSeconds: LOOK_SECONDS })
       return refusal === null && ran.code === 0 ? ran.tookMs : undefined
     }
     const none = await took(0)
@@ -116,7 +116,7 @@ export class SshSourceHosts implements SourceHosts {
     let { hostKey } = host
     const sections = async (make: (nonce: string) => string) => {
       const nonce = newNonce()
-      const signedIn = await this.#signIn({ ...host, hostKey }, { does: { script: make(nonce) }, ...SERVERS_LIMITS })
+      const signedIn = await this.signIn({ ...host, hostKey }, { does: { script: make(nonce) }, ...SERVERS_LIMITS })
       mustBeIn(host, signedIn)
       hostKey = signedIn.hostKey
       return sectionsOf(host, signedIn, nonce)
@@ -131,7 +131,8 @@ export class SshSourceHosts implements SourceHosts {
   ownServers = (wanted: readonly WantedServer[]) =>
     serversOf('this host', wanted, { domains: ownDomains, drives: ownDrives })
 
-  async #signIn(host: SourceHost, signing: Omit<SigningIn, 'dir' | 'host'>): Promise<SignedIn> {
+  /** One session there, in its turn. Throws as every method does. */
+  async signIn(host: SourceHost, signing: Omit<SigningIn, 'dir' | 'host'>): Promise<SignedIn> {
     await this.key()
     // A killed agent leaves an empty pipe, and the host key of a source.
     if (!this.#isSwept) rmSync(sessionsDir(this.dir), { recursive: true, force: true })

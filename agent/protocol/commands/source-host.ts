@@ -1,16 +1,23 @@
 import { Type as t } from 'typebox'
 import { line } from '../bounds.ts'
+import { Volume } from '../values/disks.ts'
 import { encryptedPassword } from '../values/guests.ts'
 import {
+  domainName,
   ImportKey,
+  keptDefinition,
   MOST_SOURCE_SERVERS,
+  SourceCopied,
+  SourceDisk,
   SourceHost,
   SourceHostFacts,
   SourceServer,
+  sourceCopyId,
   WantedServer,
 } from '../values/source-hosts.ts'
-import { sshHostKey, sshPublicKey } from '../values/transfers.ts'
+import { maxMbps, sshHostKey, sshPublicKey } from '../values/transfers.ts'
 import { act, look } from './declare.ts'
+import { findsDisk, makesDisk } from './storage.ts'
 
 /**
  * Failures of a node that reaches a source hypervisor by SSH. `source_unreachable`: nothing answers, or the connection
@@ -23,6 +30,12 @@ const reachesSource = ['source_unreachable', 'source_host_key_changed', 'source_
 const keys = t.Array(ImportKey, { minItems: 1, maxItems: 200 })
 /** Of lines in root's `authorized_keys`. */
 const lines = t.Integer({ minimum: 0, maximum: 1000 })
+
+const nothing = t.Object({})
+/** A domain of a source hypervisor; `host` null: of this node, which is the hypervisor of another panel itself. */
+const ofDomain = { host: t.Union([SourceHost, t.Null()]), domain: domainName }
+/** `source_login_refused`: the key of this node is missing there. `source_no_libvirt`: no libvirt answers there. */
+const asksLibvirt = [...reachesSource, 'source_login_refused', 'source_no_libvirt'] as const
 
 /**
  * The hypervisors of another panel, from which servers are imported. Nothing is installed there. Those commands that
@@ -92,5 +105,94 @@ export const sourceHostCommands = {
     input: t.Object({ servers: t.Array(WantedServer, { minItems: 1, maxItems: MOST_SOURCE_SERVERS }) }),
     output: t.Object({ servers: t.Array(SourceServer, { maxItems: MOST_SOURCE_SERVERS }) }),
     failures: ['source_invalid', 'source_no_libvirt'],
+  }),
+  /**
+   * Keeps the definition of a domain at the source, with its secrets, in `/root/berth-import/<domain>.xml` for root
+   * alone. A transient domain can be started again from it. Answers it without its passwords. A domain that is absent,
+   * and was kept before, stays kept: `absent`. `source_no_domain`: libvirt knows no such domain, and none is kept.
+   * `source_definition_not_kept`: it cannot be written, or another domain's of this name is kept.
+   */
+  'source-host.save': act({
+    input: t.Object(ofDomain),
+    output: t.Object({
+      hostKey: t.Union([sshHostKey, t.Null()]),
+      state: SourceServer.properties.state,
+      isPersistent: SourceServer.properties.isPersistent,
+      definition: keptDefinition,
+    }),
+    failures: [...asksLibvirt, 'source_no_domain', 'source_definition_not_kept'],
+  }),
+  /**
+   * Asks the guest to shut down, and ends it after `graceSeconds`. One that is off or absent stays so. Refuses with
+   * `source_definition_not_kept` until `source-host.save` has kept its definition, because a transient domain vanishes.
+   */
+  'source-host.stop': act({
+    input: t.Object({ ...ofDomain, graceSeconds: t.Integer({ minimum: 0, maximum: 3600 }) }),
+    output: t.Object({ wasRunning: t.Boolean() }),
+    failures: [...asksLibvirt, 'source_definition_not_kept', 'source_not_stopped'],
+  }),
+  /**
+   * Starts the domain at its source again: one that is defined there as it is, another one from its kept definition; if
+   * that is gone, from `definition`. One that runs is left alone. `source_not_started`: libvirt does not start it.
+   */
+  'source-host.start': act({
+    input: t.Object({ ...ofDomain, definition: keptDefinition }),
+    output: nothing,
+    failures: [...asksLibvirt, 'source_not_started'],
+  }),
+  /**
+   * Brings the disk of a domain here. With `running` the server may run: its bytes are copied, and are no volume yet.
+   * With `off` what differs is fetched. All that has arrived is read back, compared with the checksums of the source,
+   * and becomes the volume of `sizeBytes`. Without `running` before, `off` copies all of it. A copy that broke off, or
+   * is sent again, goes on where it was. `source_started`: the domain is not off, or was written meanwhile.
+   * `source_read_error`: the source cannot read its disk, at the offset in the message. `source_disk_changed`: it has
+   * another size, format or backing file than `drive`. `checksum_differs`: what arrived is not what the source has.
+   * `source_copy_ended`: `source-host.discard` came.
+   */
+  'source-host.copy': act({
+    input: t.Object({
+      copy: sourceCopyId,
+      ...ofDomain,
+      drive: SourceDisk,
+      volume: Volume,
+      sizeBytes: t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+      pass: t.Enum(['running', 'off']),
+      maxMbps,
+    }),
+    output: SourceCopied,
+    failures: [
+      ...asksLibvirt,
+      ...makesDisk,
+      'source_started',
+      'source_read_error',
+      'source_disk_changed',
+      'source_copy_ended',
+      'checksum_differs',
+      'no_volume',
+    ],
+    outOfTurn: true,
+  }),
+  /** The limit of the copy that is under way, and of its later passes; of an unknown one it does nothing. */
+  'source-host.limit': act({
+    input: t.Object({ copy: sourceCopyId, maxMbps }),
+    output: nothing,
+    failures: [],
+    outOfTurn: true,
+  }),
+  /**
+   * Ends a copy, and deletes on this node all that it made: what has arrived, its checksums, and the volume.
+   * `volume_in_use`: a vm has it by now, so that it stays. Changes nothing at the source.
+   */
+  'source-host.discard': act({
+    input: t.Object({ copy: sourceCopyId, volume: Volume }),
+    output: nothing,
+    failures: [...findsDisk, 'volume_in_use', 'hypervisor_silent'],
+    outOfTurn: true,
+  }),
+  /** Deletes the kept definition at the source. Without one it does nothing. */
+  'source-host.forget': act({
+    input: t.Object(ofDomain),
+    output: nothing,
+    failures: [...reachesSource, 'source_login_refused', 'source_definition_not_kept'],
   }),
 }

@@ -1,7 +1,7 @@
 // Hypervisors of another panel, from which servers are imported, in the protocol. All that one of them says is its own
 // claim: it is bounded and shown, and nothing here is run because of it.
 import { type Static, Type as t } from 'typebox'
-import { counter, line, megabytes, timestamp } from '../bounds.ts'
+import { counter, line, megabytes, timestamp, WORKLOAD_ID } from '../bounds.ts'
 import { quoted } from '../shell-quote.ts'
 import { address, mac } from './ports.ts'
 import { sshHostKey, sshPublicKey } from './transfers.ts'
@@ -177,3 +177,30 @@ export type SourceServer = Static<typeof SourceServer>
 /** The drives that count as disks of the server. An import takes exactly one. */
 export const disksOf = ({ drives }: Pick<SourceDefinition, 'drives'>): SourceDrive[] =>
   drives.filter(({ device, isSeed }) => (device === 'disk' || device === 'lun') && !isSeed)
+
+/** The copy of one server's disk, by the id of whoever ordered it. A second attempt has another one. */
+export const sourceCopyId = t.String({ pattern: `^${WORKLOAD_ID}$` })
+export const MOST_DEFINITION_BYTES = 128 << 10
+/** The XML of a domain without its passwords. */
+export const keptDefinition = t.String({ minLength: 1, maxLength: MOST_DEFINITION_BYTES, title: 'any text' })
+/** The one disk of a server at its source, as it was looked at: the part of `SourceDrive` that a copy needs. */
+export const SourceDisk = t.Object({
+  path: t.String({ minLength: 1, maxLength: 512, pattern: '^/[^\\u0000-\\u001f]*$' }),
+  format: t.Enum(['raw', 'qcow2']),
+  holder: SourceDrive.properties.holder,
+  virtualBytes: t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+  backing: SourceDrive.properties.backing,
+})
+export type SourceDisk = Static<typeof SourceDisk>
+/**
+ * A pass of a copy. `totalBytes`: of the file or the device; `copiedBytes`: that came from the source in this pass;
+ * holes count as nothing. `blocks`: of all, `changedBlocks`: those that came in this pass. `ms`: the time that it took.
+ */
+export const SourceCopied = t.Object({
+  totalBytes: counter,
+  copiedBytes: counter,
+  blocks: counter,
+  changedBlocks: counter,
+  ms: counter,
+})
+export type SourceCopied = Static<typeof SourceCopied>

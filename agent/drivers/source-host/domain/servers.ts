@@ -16,6 +16,9 @@ const STATES: Readonly<Record<string, SourceServer['state']>> = {
   ...{ paused: 'paused', pmsuspended: 'paused', 'in shutdown': 'running' },
   ...{ 'shut off': 'off', crashed: 'off' },
 }
+/** A state in virsh's words; `absent` is of ours. */
+export const stateFrom = (words: string): SourceServer['state'] =>
+  words.trim() === 'absent' ? 'absent' : (STATES[words.trim().toLowerCase()] ?? 'unknown')
 const NOT_THERE = /Domain not found|no domain with matching|failed to get domain/i
 const MOST_WORDS = 300
 const NO_WORDS = 'virsh says nothing'
