@@ -7,6 +7,7 @@ import type { hypervisorCommands } from '../protocol/commands/hypervisor.ts'
 import { type Output, serialOf, type Vm, type Volume } from '../protocol/wire.ts'
 import { drills } from './vms/drill.ts'
 import { lookAtGuest } from './vms/look-at-guest.ts'
+import { reachGuest } from './vms/reach-guest.ts'
 
 const POLL_MS = 200
 const AGENT_EVERY_MS = 1000
@@ -14,6 +15,7 @@ const POWER_EVERY_MS = 5000
 
 export const hypervisor = {
   ...drills,
+  ...reachGuest,
 
   async 'vm.define'(vm, host) {
     await defineVm(vm, host)

@@ -132,6 +132,7 @@ const lies: { [N in CommandName]: Output<N> } = {
   'vm.stop': {},
   'vm.remove': {},
   'vm.await': { answered: 'agent' },
+  'reach.look': { power: 'running', addresses: [], inside: null, os: null },
   'guest.set-password': { set: true },
   'backup-target.test': { finding: 'works', detail: '', appendOnly: 'unknown', seconds: 0 },
   'backup.make': { snapshot: '0'.repeat(64), diskBytes: 0, addedBytes: 0, consistent: false, seconds: 0 },

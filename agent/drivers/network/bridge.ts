@@ -9,9 +9,11 @@ import type { Port } from '../../state.ts'
 import { announceOnBridge } from './announce.ts'
 import { answeringAt } from './neighbours.ts'
 import type { Network, RoutedPrefix, SshState } from './network.ts'
+import { pinged } from './ping.ts'
 import { setRoutes } from './routes.ts'
 
 const SSH_PORT = 22
+const CONNECT_LIMIT_MS = 1000
 const SSH_LIMIT_MS = 1000
 /** A bucket of 10 ms of traffic, never less than a few full frames with offloading. */
 const BURST_SECONDS = 0.01
@@ -80,6 +82,10 @@ export class Bridges implements Network {
 
   answering = (vm: { tap: string; mac: string }, addresses: readonly string[]) => answeringAt(vm, addresses)
 
+  pinged = (addresses: readonly string[]) => pinged(addresses)
+
+  accepts = (address: string, port: number) => accepts(address, port)
+
   sshAt = (address: string) => sshAt(address)
 }
 
@@ -113,6 +119,22 @@ async function interfaces(): Promise<Interface[]> {
       .filter(({ scope, local }) => scope === 'global' && local)
       .map(({ local, prefixlen }) => `${local}/${prefixlen}`),
   }))
+}
+
+/** True when a TCP connection to the port comes about within a second; it is closed at once. */
+export function accepts(address: string, port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => resolve(false), CONNECT_LIMIT_MS)
+  const opened = Bun.connect({
+    hostname: address,
+    port,
+    socket: { open: () => resolve(true), data() {}, connectError: () => resolve(false), error: () => resolve(false) },
+  })
+  opened.catch(() => resolve(false))
+  return promise.finally(() => {
+    clearTimeout(timer)
+    opened.then((socket) => socket.terminate()).catch(() => {})
+  })
 }
 
 /** True when a TCP connection is greeted with an SSH banner within a second. */

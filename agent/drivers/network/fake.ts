@@ -27,5 +27,9 @@ export class FakeNetwork implements Network {
   }
   /** A test takes an address away by replacing it. */
   answering = async (_vm: { tap: string; mac: string }, addresses: readonly string[]) => [...addresses]
+  /** Its vms answer to ping; a test takes an address away by replacing it. */
+  pinged = async (addresses: readonly string[]) => [...addresses]
+  /** A test opens a port by replacing it. */
+  accepts = async (_address: string, _port: number) => false
   sshAt = async () => 'silent' as const
 }

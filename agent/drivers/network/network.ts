@@ -31,6 +31,13 @@ export interface Network {
    * host cannot ask.
    */
   answering(vm: { tap: string; mac: string }, addresses: readonly string[]): Promise<string[]>
+  /**
+   * Those of the addresses that answer an ICMP echo within a second, by the host's own routes. Throws `ping_failed`
+   * where the host cannot ask.
+   */
+  pinged(addresses: readonly string[]): Promise<string[]>
+  /** Whether something accepts a TCP connection to the port of `address` within a second. */
+  accepts(address: string, port: number): Promise<boolean>
   /** Whether an SSH server greets at `address` within a second. */
   sshAt(address: string): Promise<SshState>
 }

@@ -3,8 +3,8 @@ import { drillProofs } from '../backup.ts'
 import { RestartPolicy, workloadId } from '../bounds.ts'
 import { isoId, Volume } from '../values/disks.ts'
 import { GuestLook, GuestSeen } from '../values/guests.ts'
-import { address } from '../values/ports.ts'
-import { Hardware, Power, Speed, Vm } from '../values/vms.ts'
+import { address, mac, tap } from '../values/ports.ts'
+import { Hardware, osFamilies, Power, Speed, Vm } from '../values/vms.ts'
 import { act, look } from './declare.ts'
 import { loadsRules } from './firewall.ts'
 
@@ -99,6 +99,35 @@ export const hypervisorCommands = {
     }),
     output: t.Object({ answered: t.Enum(['agent', 'ssh', 'no', 'off']), seen: t.Optional(GuestSeen) }),
     failures: ['hypervisor_silent'],
+  }),
+  /**
+   * How a vm is reached from this node now. `pinged`: an echo came back by the host's routes. `answering`: its card
+   * answers for the address, by ARP or neighbour discovery, so its system has it. `ports`: those of the input that
+   * accept a TCP connection. `inside` and `os` are what its guest agent says, null where none answers.
+   */
+  'reach.look': look({
+    input: t.Object({
+      workload: workloadId,
+      tap,
+      mac,
+      addresses: t.Array(address, { minItems: 1, maxItems: 8 }),
+      ports: t.Array(t.Integer({ minimum: 1, maximum: 65_535 }), { maxItems: 4 }),
+    }),
+    output: t.Object({
+      power: Power,
+      addresses: t.Array(
+        t.Object({
+          address,
+          pinged: t.Boolean(),
+          answering: t.Boolean(),
+          ports: t.Array(t.Integer({ minimum: 1, maximum: 65_535 }), { maxItems: 4 }),
+        }),
+        { maxItems: 8 },
+      ),
+      inside: t.Union([t.Array(address, { maxItems: 100 }), t.Null()]),
+      os: t.Union([t.Enum(osFamilies), t.Null()]),
+    }),
+    failures: ['hypervisor_silent', 'ping_failed'],
   }),
   /**
    * Defines a vm without any network card on a disk that was restored, and starts it. It is not started again when it

@@ -1,7 +1,7 @@
 // Asking a card for its addresses at its tap: here one end of a pair, whose other end is in a network of its own.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { $ } from 'bun'
-import { answerIn, answeringAt, question } from '../../agent/drivers/network/neighbours.ts'
+import { answerIn, answeringAt, question } from '../../../agent/drivers/network/neighbours.ts'
 
 const possible = process.getuid?.() === 0 && Bun.which('ip') !== null
 if (!possible) console.error('left out: ARP and neighbour discovery at a tap (needs root and iproute2)')
