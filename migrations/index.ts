@@ -97,6 +97,7 @@ import importClaims from './0170_import_claims.sql' with { type: 'text' }
 import sharedStorage from './0175_shared_storage.sql' with { type: 'text' }
 import addressesOfGoneNodes from './0180_addresses_of_gone_nodes.sql' with { type: 'text' }
 import drainPlans from './0181_drain_plans.sql' with { type: 'text' }
+import importMoves from './0182_import_moves.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -196,4 +197,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0175_shared_storage', sql: sharedStorage },
   { name: '0180_addresses_of_gone_nodes', sql: addressesOfGoneNodes },
   { name: '0181_drain_plans', sql: drainPlans },
+  { name: '0182_import_moves', sql: importMoves },
 ]

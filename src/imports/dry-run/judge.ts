@@ -65,10 +65,13 @@ export function judge(at: Judging, answer: SourceServer | undefined): Judged {
       isRunning,
       machine: definition.machine,
       mac: definition.nics[0]?.mac ?? null,
+      nicModel: definition.nics[0]?.model ?? null,
       ...(disk.drive && {
         diskPath: disk.drive.path,
         diskFormat: disk.drive.format,
         diskBus: disk.drive.bus,
+        diskHolder: disk.drive.holder,
+        diskBacking: disk.drive.backing,
         diskBytes: disk.drive.virtualBytes,
         usedBytes: disk.drive.allocatedBytes,
       }),

@@ -1,6 +1,7 @@
 import { feature } from '../../kernel/feature.ts'
 import { sources } from '../sources/panels.ts'
 import { checkTables } from './checks/queries.ts'
+import { encryptedDefinition, moveTables } from './moves/queries.ts'
 import { encryptedCredentials, importTarget } from './queries.ts'
 import {
   importAddresses,
@@ -47,6 +48,21 @@ const errors = {
     when: 'The import has not read the other panel yet.',
     remedy: 'Call discover, and wait for its end.',
   },
+  import_not_checked: {
+    status: 409,
+    when: 'The import has no dry run of what is decided now.',
+    remedy: 'Call dry-run, and wait for its end.',
+  },
+  import_not_migrating: {
+    status: 409,
+    when: 'The import moves no servers now.',
+    remedy: 'Call start first.',
+  },
+  import_not_moved: {
+    status: 409,
+    when: 'The import has not moved all of its servers yet.',
+    remedy: 'Wait for the end of its servers, or stop it after those that have begun.',
+  },
 } as const
 declare module '../../kernel/register.ts' {
   interface Names {
@@ -65,7 +81,7 @@ export const importRecordsFeature = feature({
   scopes,
   permissions,
   errors,
-  encrypted: [encryptedCredentials],
+  encrypted: [encryptedCredentials, encryptedDefinition],
   tables: [
     imports,
     importStaged,
@@ -78,6 +94,7 @@ export const importRecordsFeature = feature({
     importChanges,
     importLog,
     ...checkTables,
+    ...moveTables,
   ],
   auditTargets: [importTarget],
   services: () => ({ importPanels: sources }),

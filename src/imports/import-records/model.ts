@@ -14,6 +14,7 @@ import {
   type ImportServer,
   importServerStates,
   importStatuses,
+  moveMethods,
   type OwnerChoice,
   type OwnerConflict,
   ownerChoices,
@@ -66,6 +67,21 @@ export const usualBilling: BillingIds = {
   billingServiceId: 'billing_id',
   billingProductId: 'billing_id',
 }
+
+/** The limits within which servers move at once. */
+const limitsResponse = namedSchema('ImportLimits', {
+  perHypervisor: described(t.Integer(), 'Servers that leave one hypervisor at once.'),
+  perNode: described(t.Integer(), 'Servers that come to one node at once.'),
+  maxMbps: described(nullable(t.Integer()), 'Of each copy. Null: as fast as it goes.'),
+  window: described(
+    nullable(t.Object({ from: t.String(), to: t.String(), timeZone: t.String() })),
+    'Servers begin within these hours alone; those at work come to their end. Null: at any time.',
+  ),
+  method: described(
+    t.Enum([...moveMethods]),
+    'short_stop: copied while it runs, and what has changed once it is off. plain: copied while it is off.',
+  ),
+})
 
 const decisions = t.Object({ rows: t.Integer(), servers: t.Integer() })
 const counts = (names: readonly string[]) => t.Object(Object.fromEntries(names.map((name) => [name, t.Integer()])))
@@ -133,6 +149,11 @@ export const importResponse = namedSchema('Import', {
   checkedAt: nullable(time),
   startedAt: nullable(time),
   endedAt: nullable(time),
+  limits: limitsResponse,
+  emailsOwners: described(t.Boolean(), 'Owners are mailed the new addresses of their servers.'),
+  pausedAt: described(nullable(time), 'No further server begins; those at work come to their end.'),
+  stopsAfter: described(nullable(time), 'Servers that had not begun by then stay at the source.'),
+  migratedAt: described(nullable(time), 'When the last of its servers came to an end.'),
 })
 
 /** `7a410c…` as `7A:41:0C:…`. */
@@ -191,6 +212,11 @@ export function showImport({ tx, importPanels }: Showing, row: ImportRecord): St
     checkedAt: isoOrNull(row.checkedAt),
     startedAt: isoOrNull(row.startedAt),
     endedAt: isoOrNull(row.endedAt),
+    limits: row.limits,
+    emailsOwners: row.emailsOwners,
+    pausedAt: isoOrNull(row.pausedAt),
+    stopsAfter: isoOrNull(row.stopsAfter),
+    migratedAt: isoOrNull(row.migratedAt),
   }
 }
 export { titleOf }

@@ -2,12 +2,30 @@
 import { ApiError, type Code } from '../../kernel/api/errors.ts'
 import type { ImportRecord, ImportStatus } from './tables.ts'
 
-type Verdict = 'import_busy' | 'import_started' | 'import_ended' | 'import_not_discovered'
+type Verdict =
+  | 'import_busy'
+  | 'import_started'
+  | 'import_ended'
+  | 'import_not_discovered'
+  | 'import_not_checked'
+  | 'import_not_migrating'
+  | 'import_not_moved'
 type Row = Readonly<Record<ImportStatus, 'allowed' | Verdict>>
 
 const ended = { finished: 'import_ended', cancelled: 'import_ended' } as const
 const started = { migrating: 'import_started', verifying: 'import_started' } as const
 const busy = { discovering: 'import_busy', checking: 'import_busy' } as const
+const before = <V extends Verdict>(verdict: V) =>
+  ({ draft: verdict, discovering: verdict, mapping: verdict, checking: verdict, ready: verdict }) as const
+/** While servers begin to move. */
+const migrating = {
+  ...before('import_not_migrating'),
+  migrating: 'allowed',
+  verifying: 'import_not_migrating',
+  ...ended,
+} as const
+/** From the first server that moves until the import is finished. */
+const moving = { ...before('import_not_migrating'), migrating: 'allowed', verifying: 'allowed', ...ended } as const
 
 /** Renaming is not here: it is allowed in every status. */
 const rows = {
@@ -45,6 +63,37 @@ const rows = {
     verifying: 'allowed',
     ...ended,
   },
+  start: {
+    draft: 'import_not_discovered',
+    mapping: 'import_not_checked',
+    ready: 'allowed',
+    ...busy,
+    ...started,
+    ...ended,
+  },
+  pause: migrating,
+  continue: migrating,
+  'stop-after': migrating,
+  limit: migrating,
+  retry: moving,
+  'cancel-server': moving,
+  check: moving,
+  accept: moving,
+  'roll-back': moving,
+  finish: {
+    ...before('import_not_moved'),
+    migrating: 'import_not_moved',
+    verifying: 'allowed',
+    ...ended,
+  },
+  // Asked per node, once an import is finished.
+  'remove-source': {
+    ...before('import_not_moved'),
+    migrating: 'import_not_moved',
+    verifying: 'import_not_moved',
+    finished: 'allowed',
+    cancelled: 'import_ended',
+  },
   cancel: {
     draft: 'allowed',
     discovering: 'allowed',
@@ -65,6 +114,9 @@ const words: Readonly<Record<Verdict, string>> = {
   import_started: 'has begun to migrate servers.',
   import_ended: 'has ended. Start a new import.',
   import_not_discovered: 'has not read the other panel yet. Let it do so first.',
+  import_not_checked: 'has no dry run of what is decided now. Run it first.',
+  import_not_migrating: 'moves no servers now.',
+  import_not_moved: 'has not moved all of its servers yet. Wait for their end, or stop it.',
 }
 
 /** The name of an import in sentences. */

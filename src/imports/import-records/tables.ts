@@ -30,6 +30,19 @@ export type ReadProgress = Partial<Record<string, { read: number; total: number 
 /** The requests to the other panel since the import was begun; `refused`: those that failed. */
 export type Sent = { requests: number; refused: number; longestMs: number }
 
+/** So many servers move at once: of one hypervisor, to one node. `maxMbps`: of each copy; null: as fast as it goes. */
+export type ImportLimits = {
+  perHypervisor: number
+  perNode: number
+  maxMbps: number | null
+  /** Servers begin within these hours alone, as `HH:MM`, in a time zone such as `Europe/Berlin`. */
+  window: { from: string; to: string; timeZone: string } | null
+  /** `short_stop`: a disk is copied while its server runs, and what has changed meanwhile once it is off. */
+  method: MoveMethod
+}
+export const moveMethods = ['short_stop', 'plain'] as const
+export type MoveMethod = (typeof moveMethods)[number]
+
 /** The id of the one row for everything that the other panel does not name, such as servers of unknown owners. */
 export const UNNAMED = 'unknown'
 
@@ -70,6 +83,18 @@ export const imports = sqliteTable('imports', {
   checkedVersion: integer('checked_version'),
   startedAt: integer('started_at'),
   endedAt: integer('ended_at'),
+  limits: text({ mode: 'json' })
+    .$type<ImportLimits>()
+    .notNull()
+    .default({ perHypervisor: 2, perNode: 2, maxMbps: null, window: null, method: 'short_stop' }),
+  /** Owners are mailed the new addresses of their servers. */
+  emailsOwners: integer('emails_owners', { mode: 'boolean' }).notNull().default(false),
+  /** No further server begins. */
+  pausedAt: integer('paused_at'),
+  /** Those that had not begun by then stay at the source. */
+  stopsAfter: integer('stops_after'),
+  /** When the last of its servers came to an end. */
+  migratedAt: integer('migrated_at'),
 })
 export type ImportRecord = typeof imports.$inferSelect
 

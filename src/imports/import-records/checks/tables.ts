@@ -1,5 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { SourceHostFacts } from '../../../../agent/protocol/values/source-hosts.ts'
+import type { SourceDrive, SourceHostFacts } from '../../../../agent/protocol/values/source-hosts.ts'
+import { moveMethods } from '../tables.ts'
 import { type FindingCode, findingLevels } from './findings.ts'
 
 /** The key with which a node logs in to source hypervisors. */
@@ -68,10 +69,16 @@ export const importChecks = sqliteTable('import_checks', {
   diskPath: text('disk_path'),
   diskFormat: text('disk_format'),
   diskBus: text('disk_bus'),
+  diskHolder: text('disk_holder').$type<SourceDrive['holder']>(),
+  /** The file that a qcow2 disk continues. */
+  diskBacking: text('disk_backing'),
   diskBytes: integer('disk_bytes'),
   usedBytes: integer('used_bytes'),
   machine: text(),
   mac: text(),
+  nicModel: text('nic_model'),
+  /** How its disk is copied; null: it is adopted. */
+  method: text({ enum: moveMethods }),
   copySeconds: integer('copy_seconds'),
   awaySeconds: integer('away_seconds'),
   at: integer().notNull(),
