@@ -26,9 +26,11 @@ is_built() { note='nothing has changed since the last time'; }
 compile() {
   (
     cd "$here"
-    # cpu-features is a native add-on that ssh2 does without.
+    # cpu-features is a native add-on that ssh2 does without. ssh2 asks for the folder of its own sources, which would
+    # make two builds in two folders differ.
     "$bun" build --compile --minify --bytecode --format=esm --splitting --sourcemap=none \
       --no-compile-autoload-bunfig --no-compile-autoload-dotenv --external cpu-features \
+      --define '__dirname="/"' --define '__filename="/"' \
       ./src/main.ts --outfile dist/berth.new
     ./dist/berth.new version
     ./dist/berth.new licences >dist/NOTICE

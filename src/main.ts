@@ -15,7 +15,8 @@ const usage = `Berth ${VERSION}: virtual servers and GPU instances, for hosting 
   berth backup-server …       an append-only place for backups of servers (berth backup-server --help)
   berth host …                prepare this machine, and keep its services without systemd (berth host --help)
   berth secrets rotate        encrypt the secrets in the database with a new key
-  berth version               print the version
+  berth release …             make, sign and verify releases (berth release --help)
+  berth version [--json]      print the version; with --json also protocol, schema and platform
   berth licences              print the licences of Berth and of all that it carries
 `
 
@@ -60,9 +61,12 @@ async function run(args: readonly string[]): Promise<number> {
       return (await import('./app/commands/secrets.ts')).secrets(rest)
     case 'licences':
       return (await import('./app/commands/licences.ts')).licences(rest)
+    case 'release':
+      return (await import('./app/commands/release.ts')).release(rest)
     case 'version':
     case '--version':
-      console.log(VERSION)
+      if (rest[0] === '--json') console.log(JSON.stringify((await import('./app/release/described.ts')).described()))
+      else console.log(VERSION)
       return 0
     case 'help':
     case '--help':
