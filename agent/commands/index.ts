@@ -12,6 +12,7 @@ import { guestAgent } from './guest-agent.ts'
 import { httpNames } from './http-names.ts'
 import { hypervisor } from './hypervisor.ts'
 import { images } from './images.ts'
+import { sourceRemoval } from './imports/source-removal.ts'
 import { privateNetwork } from './private-network.ts'
 import { seed } from './seed.ts'
 import { sourceHost } from './source-host.ts'
@@ -35,6 +36,7 @@ export const handlers: Handlers<typeof commands> = {
   ...httpNames,
   ...transfer,
   ...sourceHost,
+  ...sourceRemoval,
 }
 
 const checks = new Map(Object.entries(commands).map(([name, { input }]) => [name, Compile(input as TSchema)]))

@@ -62,6 +62,12 @@ const programs = [
   'dropbearkey',
   'debugfs',
   'fusermount',
+  // Services and containers of another panel, which are stopped when it is removed.
+  'systemctl',
+  'service',
+  'docker',
+  'cp',
+  'sync',
 ] as const
 export type Program = (typeof programs)[number]
 

@@ -23,6 +23,7 @@ import { FakePrivateNetworks } from '../drivers/private-network/fake.ts'
 import { FakeSeeds } from '../drivers/seed/fake.ts'
 import { FakeSourceHosts } from '../drivers/source-host/fake.ts'
 import { FakeSourceCopies } from '../drivers/source-host/fake-copies.ts'
+import { FakeSourceRemovals } from '../drivers/source-removal/fake.ts'
 import { FakePool, SHARED_SCHEMA } from '../drivers/storage/fake.ts'
 import { type Pool, Storage } from '../drivers/storage/storage.ts'
 import { FakeCounters } from '../drivers/traffic/fake.ts'
@@ -111,6 +112,7 @@ export type FakeHost = Host & {
   gpus: FakeGpus
   sourceHosts: FakeSourceHosts
   sourceCopies: FakeSourceCopies
+  sourceRemovals: FakeSourceRemovals
 }
 
 /** Opens the fake host in `dataDir`, in the state in which the last agent there left it, also after a crash. */
@@ -165,6 +167,7 @@ export function openFakeHost(
     sourceHosts,
     sourceServers: sourceHosts.moving,
     sourceCopies: new FakeSourceCopies(db, sourceHosts.moving),
+    sourceRemovals: new FakeSourceRemovals(db, settings.bridge, now),
     migration: transfers.migration,
     firmwareStates: new FakeFirmwareStates(db),
     counters,

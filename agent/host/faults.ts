@@ -183,5 +183,11 @@ const lies: { [N in CommandName]: Output<N> } = {
   'source-host.limit': {},
   'source-host.discard': {},
   'source-host.forget': {},
+  'source-removal.look': {
+    ...{ items: [], left: [], bridges: [], networkStays: false, foreign: [], foreignCount: 0, runningServers: 0 },
+    ...{ panelRunsHere: false, rootKeys: [], commands: null },
+  },
+  'source-removal.run': { folder: '/root/removed', items: [], left: [], verified: { servers: 0, bridges: 0 } },
+  'source-removal.restore': { restored: 0, left: [] },
   'source-servers.look': { hostKey: `ssh-ed25519 ${'A'.repeat(68)}`, servers: [] },
 }

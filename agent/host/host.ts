@@ -17,6 +17,7 @@ import type { Network } from '../drivers/network/network.ts'
 import type { Seeds } from '../drivers/seed/seed.ts'
 import type { SourceHosts } from '../drivers/source-host/source-hosts.ts'
 import type { SourceCopies, SourceServers } from '../drivers/source-host/source-servers.ts'
+import type { SourceRemovals } from '../drivers/source-removal/source-removals.ts'
 import type { Storage } from '../drivers/storage/storage.ts'
 import type { Migration, Transfers } from '../drivers/transfer/transfer.ts'
 import type { Workspaces } from '../drivers/workspace/workspaces.ts'
@@ -61,6 +62,8 @@ export interface Host {
   /** One server of them at a time, which is brought here. */
   sourceServers: SourceServers
   sourceCopies: SourceCopies
+  /** The software of another panel on this host, whose servers were adopted. */
+  sourceRemovals: SourceRemovals
   backupFiles: BackupFiles
   metering: Metering
   state: State

@@ -25,7 +25,8 @@ import { IsoSeeds } from '../drivers/seed/iso.ts'
 import { SshSourceCopies } from '../drivers/source-host/ssh-source-copies.ts'
 import { SshSourceHosts } from '../drivers/source-host/ssh-source-hosts.ts'
 import { SshSourceServers } from '../drivers/source-host/ssh-source-servers.ts'
-import { openPools } from '../drivers/storage/pools-file.ts'
+import { HostSourceRemovals, ownFolders } from '../drivers/source-removal/host-removals.ts'
+import { openPools, poolsFile } from '../drivers/storage/pools-file.ts'
 import { Storage } from '../drivers/storage/storage.ts'
 import { NftCounters } from '../drivers/traffic/nftables.ts'
 import { SshTransfers } from '../drivers/transfer/ssh/ssh-transfers.ts'
@@ -96,6 +97,10 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     sourceHosts,
     sourceServers,
     sourceCopies: new SshSourceCopies(sourceServers, join(dataDir, 'source-copies')),
+    sourceRemovals: new HostSourceRemovals({
+      dir: join(dataDir, 'source-removals'),
+      protectedPaths: () => ownFolders(dataDir, poolsFile(dataDir)),
+    }),
     firmwareStates: new FirmwareFiles(join(dataDir, 'firmware')),
     migration: new LibvirtMigration({ hypervisor, network, portSecurity, state }, transfers),
     access,

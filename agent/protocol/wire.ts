@@ -11,6 +11,7 @@ import { guestAgentCommands } from './commands/guest-agent.ts'
 import { httpNamesCommands } from './commands/http-names.ts'
 import { hypervisorCommands } from './commands/hypervisor.ts'
 import { imageCommands } from './commands/images.ts'
+import { sourceRemovalCommands } from './commands/imports/source-removal.ts'
 import { privateNetworkCommands } from './commands/private-network.ts'
 import { seedCommands } from './commands/seed.ts'
 import { sourceHostCommands } from './commands/source-host.ts'
@@ -112,6 +113,7 @@ export const commands = {
   ...httpNamesCommands,
   ...transferCommands,
   ...sourceHostCommands,
+  ...sourceRemovalCommands,
 }
 
 /** The names of the commands that this program knows: an agent sends them with its facts. */

@@ -45,7 +45,7 @@ test('a command that looks takes no turn among those of its workload', () => {
 })
 
 test('a file of commands declares those of one driver, and its handlers are in the file of the same name', async () => {
-  const files = (of: string) => [...new Bun.Glob('*.ts').scanSync(of)].sort()
+  const files = (of: string) => [...new Bun.Glob('**/*.ts').scanSync(of)].sort()
   const declared = files('agent/protocol/commands').filter((file) => file !== 'declare.ts')
   const handled = files('agent/commands')
   expect(handled).toEqual(expect.arrayContaining(declared))
