@@ -43,8 +43,21 @@ export const sourceHost = {
     return {}
   },
 
-  async 'source-host.forget'(of, { sourceServers }) {
+  async 'source-host.adopt'(input, { adoptions, storage }) {
+    return adoptions.adopt({ ...input, pool: await storage.answering(input.volume.pool) })
+  },
+
+  async 'source-host.give-back'(input, { adoptions, hypervisor, storage }) {
+    const power = await hypervisor.power(input.volume.workload)
+    if (power === 'running' || power === 'paused')
+      throw new Failure('volume_in_use', `${input.volume.workload} is ${power} on this node, and has the disk open`)
+    await adoptions.giveBack({ ...input, pool: await storage.answering(input.volume.pool) })
+    return {}
+  },
+
+  async 'source-host.forget'(of, { adoptions, sourceServers }) {
     await sourceServers.forget(of)
+    if (of.host === null) await adoptions.forget(of.domain)
     return {}
   },
 

@@ -22,6 +22,7 @@ import { FakeNetwork } from '../drivers/network/fake.ts'
 import { FakePrivateNetworks } from '../drivers/private-network/fake.ts'
 import { FakeSeeds } from '../drivers/seed/fake.ts'
 import { FakeSourceHosts } from '../drivers/source-host/fake.ts'
+import { FakeAdoptions } from '../drivers/source-host/fake-adoptions.ts'
 import { FakeSourceCopies } from '../drivers/source-host/fake-copies.ts'
 import { FakeSourceRemovals } from '../drivers/source-removal/fake.ts'
 import { FakePool, SHARED_SCHEMA } from '../drivers/storage/fake.ts'
@@ -168,6 +169,7 @@ export function openFakeHost(
     sourceServers: sourceHosts.moving,
     sourceCopies: new FakeSourceCopies(db, sourceHosts.moving),
     sourceRemovals: new FakeSourceRemovals(db, settings.bridge, now),
+    adoptions: new FakeAdoptions(db, sourceHosts.moving),
     migration: transfers.migration,
     firmwareStates: new FakeFirmwareStates(db),
     counters,

@@ -182,6 +182,8 @@ const lies: { [N in CommandName]: Output<N> } = {
   'source-host.copy': { totalBytes: 0, copiedBytes: 0, blocks: 0, changedBlocks: 0, ms: 0 },
   'source-host.limit': {},
   'source-host.discard': {},
+  'source-host.adopt': { format: 'qcow2', sizeBytes: 1 },
+  'source-host.give-back': {},
   'source-host.forget': {},
   'source-removal.look': {
     ...{ items: [], left: [], bridges: [], networkStays: false, foreign: [], foreignCount: 0, runningServers: 0 },

@@ -16,7 +16,7 @@ import type { Images } from '../drivers/images/images.ts'
 import type { Network } from '../drivers/network/network.ts'
 import type { Seeds } from '../drivers/seed/seed.ts'
 import type { SourceHosts } from '../drivers/source-host/source-hosts.ts'
-import type { SourceCopies, SourceServers } from '../drivers/source-host/source-servers.ts'
+import type { Adoptions, SourceCopies, SourceServers } from '../drivers/source-host/source-servers.ts'
 import type { SourceRemovals } from '../drivers/source-removal/source-removals.ts'
 import type { Storage } from '../drivers/storage/storage.ts'
 import type { Migration, Transfers } from '../drivers/transfer/transfer.ts'
@@ -64,6 +64,7 @@ export interface Host {
   sourceCopies: SourceCopies
   /** The software of another panel on this host, whose servers were adopted. */
   sourceRemovals: SourceRemovals
+  adoptions: Adoptions
   backupFiles: BackupFiles
   metering: Metering
   state: State

@@ -22,6 +22,7 @@ import { LibvirtMigration } from '../drivers/migration/libvirt.ts'
 import { Bridges } from '../drivers/network/bridge.ts'
 import { Vxlans } from '../drivers/private-network/vxlan.ts'
 import { IsoSeeds } from '../drivers/seed/iso.ts'
+import { OwnAdoptions } from '../drivers/source-host/own-adoptions.ts'
 import { SshSourceCopies } from '../drivers/source-host/ssh-source-copies.ts'
 import { SshSourceHosts } from '../drivers/source-host/ssh-source-hosts.ts'
 import { SshSourceServers } from '../drivers/source-host/ssh-source-servers.ts'
@@ -101,6 +102,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
       dir: join(dataDir, 'source-removals'),
       protectedPaths: () => ownFolders(dataDir, poolsFile(dataDir)),
     }),
+    adoptions: new OwnAdoptions(sourceServers, join(dataDir, 'adoptions')),
     firmwareStates: new FirmwareFiles(join(dataDir, 'firmware')),
     migration: new LibvirtMigration({ hypervisor, network, portSecurity, state }, transfers),
     access,

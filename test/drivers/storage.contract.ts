@@ -9,7 +9,9 @@ const MiB = 2 ** 20
 
 /**
  * A pool, an image for it, and ways to write one character to the beginning of a disk and to read it again. `io`: runs
- * commands of qemu-io on the disk, which a fake one does not have. `contentOf`: all its bytes.
+ * commands of qemu-io on the disk, which a fake one does not have. `contentOf`: all its bytes. `outside`: makes a disk
+ * beside the pool on the same storage, which begins with the character; `exists`: whether one is at a path; a pool
+ * without them takes no disk in. `elsewhere`: the path of a disk on other storage.
  */
 export type StorageRig = {
   pool: Pool
@@ -18,6 +20,9 @@ export type StorageRig = {
   read(disk: Disk): Promise<string>
   io?(disk: Disk, commands: readonly string[]): Promise<unknown>
   contentOf?(disk: Disk): Promise<Buffer>
+  outside?(character: string, sizeBytes: number, format: Volume['format']): Promise<string>
+  exists?(path: string): Promise<boolean>
+  elsewhere(format: Volume['format']): Promise<string>
 }
 /** `formats`: of its disks. `independent`: no layer needs another one. `fake`: a disk has a text and no bytes. */
 type Kind = { formats: readonly Volume['format'][]; independent?: boolean; fake?: boolean }
@@ -91,6 +96,83 @@ export function storageContract(make: () => Promise<StorageRig>, { formats, inde
         expect(await read(await pool.disk(volume))).toBe('\0')
       }
     })
+  for (const format of formats) {
+    const volume = volumeOf(1, format)
+    /** The pool with a disk beside it. */
+    const beside = async () => {
+      const rig = await make()
+      const { outside, exists } = rig
+      if (!outside || !exists) return undefined
+      const from = await outside('o', 64 * MiB, format)
+      const seen = async () => ({ isOutside: await exists(from), sizeBytes: await rig.pool.sizeBytes(volume) })
+      return { ...rig, from, seen, outside }
+    }
+    const taken = { isOutside: false, sizeBytes: 64 * MiB }
+    const outsideOnly = { isOutside: true, sizeBytes: undefined }
+
+    test(`a ${format} disk beside the pool becomes a volume as it is, lives as others do, and goes back`, async () => {
+      const rig = await beside()
+      if (!rig) return
+      const { from, pool, read, seen, write } = rig
+      expect(await seen()).toEqual(outsideOnly)
+      for (const _ of [1, 2]) await pool.takeIn(volume, from)
+      expect(await seen()).toEqual(taken)
+      expect(await read(await pool.disk(volume))).toBe('o')
+      expect(await pool.list()).toEqual([volume])
+      await write(await pool.disk(volume), 'w')
+      for (const _ of [1, 2]) await pool.giveBack(volume, from)
+      expect([await seen(), await pool.list()]).toEqual([outsideOnly, []])
+      await pool.takeIn(volume, from)
+      expect(await read(await pool.disk(volume))).toBe('w')
+      await pool.grow(volume, 96 * MiB)
+      await pool.fork({ ...volume, layer: 1 }, 0, 96 * MiB)
+      await expect(pool.giveBack({ ...volume, layer: 1 }, from)).rejects.toMatchObject({ code: 'layer_in_use' })
+      await pool.merge(volume, 1, 0)
+      await pool.removeLayer(volume, 1)
+      await pool.giveBack(volume, from)
+      expect(await seen()).toEqual(outsideOnly)
+      await pool.takeIn(volume, from)
+      await pool.remove(volume)
+      expect(await seen()).toEqual({ isOutside: false, sizeBytes: undefined })
+    })
+    test(`a ${format} disk is neither taken in over a volume nor given back over a disk`, async () => {
+      const rig = await beside()
+      if (!rig) return
+      const { from, pool, read, seen, outside } = rig
+      await pool.receive(volume, 64 * MiB, async () => {})
+      await expect(pool.takeIn(volume, from)).rejects.toMatchObject({ code: 'volume_differs' })
+      await expect(pool.giveBack(volume, from)).rejects.toMatchObject({ code: 'volume_differs' })
+      expect(await seen()).toEqual({ isOutside: true, sizeBytes: 64 * MiB })
+      expect(await read(await pool.disk(volume))).toBe('\0')
+      const other = volumeOf(2, format)
+      await pool.takeIn(other, from)
+      expect(await outside('n', 64 * MiB, format)).toBe(from)
+      await expect(pool.giveBack(other, from)).rejects.toMatchObject({ code: 'volume_differs' })
+      expect(await read(await pool.disk(other))).toBe('o')
+      await pool.remove(other)
+      await pool.takeIn(other, from)
+      expect(await read(await pool.disk(other))).toBe('n')
+    })
+    test(`a ${format} disk that is gone, or on other storage, is not taken in`, async () => {
+      const rig = await make()
+      const elsewhere = await rig.elsewhere(format)
+      await expect(rig.pool.takeIn(volume, elsewhere)).rejects.toMatchObject({ code: 'source_disk_elsewhere' })
+      expect(await rig.pool.list()).toEqual([])
+      await rig.pool.receive(volume, 64 * MiB, async () => {})
+      await expect(rig.pool.giveBack(volume, elsewhere)).rejects.toMatchObject({
+        code: expect.stringMatching(/^(source_disk_elsewhere|volume_differs)$/),
+      })
+      expect(await rig.pool.list()).toEqual([volume])
+      const { outside } = rig
+      if (!outside) return
+      const gone = await outside('o', 64 * MiB, format)
+      const other = volumeOf(2, format)
+      await rig.pool.takeIn(other, gone)
+      await rig.pool.remove(other)
+      await expect(rig.pool.takeIn(other, gone)).rejects.toMatchObject({ code: 'no_volume' })
+      await expect(rig.pool.giveBack(other, gone)).rejects.toMatchObject({ code: 'no_volume' })
+    })
+  }
   test('removing one disk leaves the others', async () => {
     const { pool, image } = await make()
     await pool.create(volumeOf(1), image, 64 * MiB)

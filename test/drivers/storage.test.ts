@@ -1,13 +1,24 @@
 import { Database } from 'bun:sqlite'
-import { describe, expect, test } from 'bun:test'
-import { existsSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'bun:test'
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { FakePool } from '../../agent/drivers/storage/fake.ts'
 import { FakeLayers } from '../../agent/drivers/storage/fake-layers.ts'
 import { FilePool } from '../../agent/drivers/storage/file.ts'
 import { type Disk, Storage } from '../../agent/drivers/storage/storage.ts'
 import { run } from '../../agent/host/exec.ts'
 import { openRealHost } from '../../agent/host/real-host.ts'
+import type { Volume } from '../../agent/protocol/wire.ts'
 import { volumeOf } from '../agent/examples.ts'
 import { temporary } from '../agent/temporary.ts'
 import { contentOf, qemuIo, qemuIoAll, readCharacter } from './blocks/rig.ts'
@@ -25,8 +36,20 @@ describe('a pool of the fake host', () => {
       const layers = new FakeLayers(db)
       const imageOf = (path: string) =>
         db.query<{ image: string }, [string]>('select image from volumes where path = ?').get(path)?.image
+      const pool = new FakePool(db, 'local', 2e12)
+      const placed = { path: '/source/disk', sizeBytes: 64 * MiB }
+      const rows = db.query<{ n: number }, [string]>('select count(*) n from outside_disks where path = ?')
       return {
-        pool: new FakePool(db, 'local', 2e12),
+        pool,
+        async outside(content, sizeBytes, format) {
+          pool.placeDisk({ ...placed, content, sizeBytes, format })
+          return placed.path
+        },
+        exists: async (path) => rows.get(path)!.n > 0,
+        async elsewhere(format) {
+          pool.placeDisk({ ...placed, path: '/other/disk', format, isInReach: false })
+          return '/other/disk'
+        },
         image: { id: 'img_1', format: 'qcow2', path: '/fake', virtualSizeBytes: 32 * MiB },
         write: async ({ path }, character) => layers.write(path, character),
         // The fake does not copy the image.
@@ -51,16 +74,77 @@ describe.skipIf(note(await missing('qemu-img'), 'pools of files'))('a pool of fi
   }
   const onDisk = ({ path, format }: Pick<Disk, 'path' | 'format'>, command: string, ...args: string[]) =>
     qemuIo(format, path, command, ...args)
-  storageContract(
-    async () => ({
-      ...(await make()),
+  storageContract(async () => {
+    const made = await make()
+    return {
+      ...made,
+      outside: (character, sizeBytes, format) => sourceDisk(made.dir, character, sizeBytes, format),
+      exists: async (path) => existsSync(path),
+      async elsewhere(format) {
+        // tmpfs.
+        const path = join(mkdtempSync('/dev/shm/berth-test-'), 'disk')
+        onTestFinished(() => rmSync(dirname(path), { recursive: true }))
+        await run('qemu-img', ['create', '-q', '-f', format, '--', path, String(64 * MiB)])
+        return path
+      },
       write: async (disk, character) => void (await onDisk(disk, `write -P ${character.charCodeAt(0)} 0 64k`)),
       read: ({ format, path }) => readCharacter(path, format),
       io: ({ format, path }, commands) => qemuIoAll(format, path, commands),
       contentOf: ({ format, path }) => contentOf(format, path),
-    }),
-    fileFormats,
-  )
+    }
+  }, fileFormats)
+  /** A disk in a folder of another panel. */
+  const sourceDisk = async (dir: string, character: string, sizeBytes: number, format: Volume['format']) => {
+    const path = join(dir, 'source/41/0')
+    mkdirSync(dirname(path), { recursive: true })
+    await run('qemu-img', ['create', '-q', '-f', format, '--', path, String(sizeBytes)])
+    await onDisk({ path, format }, `write -P ${character.charCodeAt(0)} 0 64k`)
+    return path
+  }
+
+  test('a disk behind a link is taken in itself, and the link leads to it again when it is given back', async () => {
+    const { dir, pool } = await make()
+    const path = await sourceDisk(dir, 'o', 64 * MiB, 'qcow2')
+    const before = readFileSync(path)
+    const ways = [join(dir, 'link'), join(dir, 'source/folder-link/0')]
+    symlinkSync('source/41/0', ways[0]!)
+    symlinkSync('41', dirname(ways[1]!))
+    for (const way of ways) {
+      await pool.takeIn(volumeOf(1), way)
+      expect([existsSync(path), await pool.sizeBytes(volumeOf(1))]).toEqual([false, 64 * MiB])
+      await pool.giveBack(volumeOf(1), way)
+      expect(readFileSync(path).equals(before)).toBe(true)
+      expect(readFileSync(way).equals(before)).toBe(true)
+    }
+  })
+  test('a file that a crash left with both names loses the old one, in each direction', async () => {
+    const { dir, pool } = await make()
+    const path = await sourceDisk(dir, 'o', 64 * MiB, 'raw')
+    const volume = volumeOf(1, 'raw')
+    await pool.list()
+    linkSync(path, (await pool.disk(volume)).path)
+    await pool.takeIn(volume, path)
+    expect([existsSync(path), await pool.list()]).toEqual([false, [volume]])
+    linkSync((await pool.disk(volume)).path, path)
+    await pool.giveBack(volume, path)
+    expect([existsSync(path), await pool.list()]).toEqual([true, []])
+    rmSync(dirname(path), { recursive: true })
+    const second = await sourceDisk(dir, 'p', 64 * MiB, 'raw')
+    await pool.takeIn(volume, second)
+    rmSync(dirname(second), { recursive: true })
+    await pool.giveBack(volume, second)
+    expect(existsSync(second)).toBe(true)
+  })
+  test('a file that continues another one, or holds snapshots, stays where it is', async () => {
+    const { dir, pool, image } = await make()
+    const path = await sourceDisk(dir, 'o', 64 * MiB, 'qcow2')
+    await run('qemu-img', ['snapshot', '-c', 'one', '--', path])
+    await expect(pool.takeIn(volumeOf(1), path)).rejects.toMatchObject({ code: 'image_refused' })
+    rmSync(path)
+    await run('qemu-img', ['create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', image.path, '--', path])
+    await expect(pool.takeIn(volumeOf(1), path)).rejects.toMatchObject({ code: 'image_refused' })
+    expect([existsSync(path), await pool.list()]).toEqual([true, []])
+  })
 
   test('has a directory that the hypervisor’s user can pass through and not list', async () => {
     const { dir, pool } = await make()

@@ -10,7 +10,9 @@ import type { OfDomain, Saved, SourceServers } from './source-servers.ts'
  * it, once, when a copy with `off` has come so far. `readErrorAt`: the source cannot read its disk at this offset.
  * `cutAtPercent`: the connection breaks there and is not made again, `cuts` times, or always. `ms`: of each pass.
  * `content`: of its disk. `writtenSince`: the content that its guest gives it between the two passes.
- * `arrivesDifferent`: what arrives is not what the source has.
+ * `arrivesDifferent`: what arrives is not what the source has. Of an adoption: `diskIsElsewhere`: on other storage than
+ * the pool; `diskIsGone`; `startsBeforeUndefining`: the other panel starts it, once, while it is adopted;
+ * `staysDefined`, `isNotDefined`: libvirt does not undefine it, or not define it again.
  */
 export type FakeMoving = {
   isNotKept?: boolean
@@ -25,6 +27,11 @@ export type FakeMoving = {
   content?: string
   writtenSince?: string
   arrivesDifferent?: boolean
+  diskIsElsewhere?: boolean
+  diskIsGone?: boolean
+  startsBeforeUndefining?: boolean
+  staysDefined?: boolean
+  isNotDefined?: boolean
 }
 
 const SCHEMA = `
@@ -136,6 +143,16 @@ export class FakeSourceServers implements SourceServers {
     if (before >= times) return false
     this.#note(address, domain, what)
     return true
+  }
+
+  /** A persistent one of this host is gone until it is defined again. */
+  undefine(domain: string) {
+    this.#note('own', domain, 'undefine')
+    this.setPower('own', domain, 'absent')
+  }
+  define(domain: string) {
+    this.#note('own', domain, 'define')
+    this.setPower('own', domain, 'off')
   }
 
   /** The other panel starts it. */

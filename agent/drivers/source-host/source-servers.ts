@@ -24,6 +24,27 @@ export interface SourceServers {
   forget(of: OfDomain): Promise<void>
 }
 
+/** `pool`: of `volume`. */
+export type Adopting = Input<'source-host.adopt'> & { pool: Pool }
+export type GivingBack = Input<'source-host.give-back'> & { pool: Pool }
+export type Adopted = Output<'source-host.adopt'>
+
+/** Servers of another panel on this host itself, whose disks stay where they are. */
+export interface Adoptions {
+  /**
+   * See `source-host.adopt`. Throws `source_invalid`, `source_no_libvirt`, `source_started`,
+   * `source_definition_not_kept`, `source_not_undefined`, and as `Pool.takeIn`.
+   */
+  adopt(adopting: Adopting): Promise<Adopted>
+  /**
+   * See `source-host.give-back`. Throws `source_invalid`, `source_no_libvirt`, `source_not_defined`, and as
+   * `Pool.giveBack`.
+   */
+  giveBack(giving: GivingBack): Promise<void>
+  /** From now on the adoption of this domain stays. */
+  forget(domain: string): Promise<void>
+}
+
 /** Copies of disks from source hypervisors into the pools of this node. They tell their progress to the log. */
 export interface SourceCopies {
   /**

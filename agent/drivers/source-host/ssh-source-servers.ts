@@ -20,7 +20,7 @@ export class SshSourceServers implements SourceServers {
   constructor(private hosts: SshSourceHosts) {}
 
   async save({ host, domain }: OfDomain): Promise<Saved> {
-    const { sections, hostKey } = await this.#ask(host, (nonce) => saveScript(nonce, domain))
+    const { sections, hostKey } = await this.ask(host, (nonce) => saveScript(nonce, domain))
     const where = placeOf(host)
     const kept = sections.get('kept')?.trim() ?? 'no'
     const state = stateFrom(sections.get('state before') ?? '')
@@ -39,13 +39,13 @@ export class SshSourceServers implements SourceServers {
 
   async stop({ host, domain }: OfDomain, graceSeconds: number) {
     const where = placeOf(host)
-    const { sections: asked, hostKey } = await this.#ask(host, (nonce) => shutdownScript(nonce, domain))
+    const { sections: asked, hostKey } = await this.ask(host, (nonce) => shutdownScript(nonce, domain))
     if (asked.get('kept')?.trim() === 'no') throw notKept(where, domain, 'no', undefined)
     const before = stateFrom(asked.get('state before') ?? '')
     if (before === 'absent' || before === 'off') return { wasRunning: false }
     const known = host && { ...host, hostKey }
     say('info', `Waiting up to ${graceSeconds} s for the guest to shut down`)
-    const { sections } = await this.#ask(known, (nonce) => waitScript(nonce, domain, graceSeconds), graceSeconds)
+    const { sections } = await this.ask(known, (nonce) => waitScript(nonce, domain, graceSeconds), graceSeconds)
     if (ranThere(sections, 'destroy'))
       say('warning', `${domain} did not shut down within ${graceSeconds} s, and was ended`)
     const after = stateFrom(sections.get('state after') ?? '')
@@ -58,7 +58,7 @@ export class SshSourceServers implements SourceServers {
   }
 
   async start({ host, domain }: OfDomain, definition: string) {
-    const { sections } = await this.#ask(host, (nonce) => startScript(nonce, domain, definition))
+    const { sections } = await this.ask(host, (nonce) => startScript(nonce, domain, definition))
     const after = stateFrom(sections.get('state after') ?? '')
     if (after === 'running' || after === 'paused') return
     const ran = ranThere(sections, 'start') ?? ranThere(sections, 'create')
@@ -76,12 +76,12 @@ export class SshSourceServers implements SourceServers {
 
   /** The state of its domain now. Throws `source_no_libvirt`, and as every method. */
   async state({ host, domain }: OfDomain) {
-    const { sections } = await this.#ask(host, (nonce) => stateScript(nonce, domain))
+    const { sections } = await this.ask(host, (nonce) => stateScript(nonce, domain))
     return stateFrom(sections.get('state now') ?? '')
   }
 
-  /** As `#answer`, of a script that asks libvirt. */
-  async #ask(host: SourceHost | null, make: (nonce: string) => string, moreSeconds = 0) {
+  /** Runs a script that asks libvirt. Throws `source_no_libvirt`, and as every method. */
+  async ask(host: SourceHost | null, make: (nonce: string) => string, moreSeconds = 0) {
     const answer = await this.#answer(host, make, LIMIT_SECONDS + moreSeconds)
     const version = ranThere(answer.sections, 'version')
     if (version?.code !== 0)

@@ -16,7 +16,7 @@ import {
   type Point,
   pointsOn,
 } from './block-layers.ts'
-import { atLayer, type Disk, type Pool } from './storage.ts'
+import { atLayer, type Disk, mustMove, type Pool } from './storage.ts'
 
 /** From here on a pool takes no new disks and snapshots: what is left is for those that it has. */
 export const FULL_PERCENT = 90
@@ -36,6 +36,8 @@ export interface BlockDriver {
   entries(name: string): Promise<Entries>
   /** Makes the disk of layer 0, all zeros until `fill` writes it, and there only when that is done. */
   create(name: string, sizeBytes: number, fill: (disk: Disk) => Promise<void>): Promise<void>
+  /** See `TakesIn`; without it no disk from outside can get a name in the pool. */
+  readonly outside?: TakesIn
   /** Writes the image to a disk that is all zeros. */
   fill(disk: Disk, image: Image, sizeBytes: number): Promise<void>
   grow(name: string, disk: DiskEntry, sizeBytes: number): Promise<void>
@@ -60,6 +62,19 @@ export interface BlockDriver {
   /** The addresses of other hosts that have the disk of this name in `names` open for writing. */
   openedBy?(entry: string): Promise<string[]>
   readonly forgetsMs?: number
+}
+
+/** Disks of the same storage that lie outside of the pool, and get a name in it. */
+export interface TakesIn {
+  /**
+   * Is one at this path? Throws `source_disk_elsewhere` where one there could get no name in the pool, and
+   * `source_disk_has_snapshots`.
+   */
+  isAt(path: string): Promise<boolean>
+  /** Gives the one at the path the name of the disk of layer 0. */
+  takeIn(name: string, path: string): Promise<void>
+  /** Gives the disk the path. */
+  giveBack(name: string, disk: DiskEntry, path: string): Promise<void>
 }
 
 export const nameOf = ({ workload, generation }: Volume) => `${workload}-${generation}`
@@ -117,6 +132,32 @@ export class BlockPool implements Pool {
     const { disk } = (await this.find(volume)) ?? {}
     if (!disk) throw new Failure('no_volume', `there is no disk ${(await this.disk(volume)).path}`)
     if (disk.sizeBytes < sizeBytes) await this.driver.grow(nameOf(volume), disk, sizeBytes)
+  }
+
+  async takeIn(volume: Volume, from: string) {
+    const name = nameOf(volume)
+    const outside = this.mustTakeIn(from)
+    const source = { path: from, isThere: await outside.isAt(from) }
+    const isThere = (await this.sizeBytes(atLayer(volume, 0))) !== undefined
+    if (mustMove(source, { path: this.driver.disk(name, { start: 0 }).path, isThere })) await outside.takeIn(name, from)
+  }
+
+  async giveBack(volume: Volume, to: string) {
+    const name = nameOf(volume)
+    const outside = this.mustTakeIn(to)
+    const { disks, points } = await this.tidy(name)
+    const [disk, another] = disks
+    const { path } = this.driver.disk(name, { start: disk?.start ?? 0 })
+    if (!mustMove({ path, isThere: disk !== undefined }, { path: to, isThere: await outside.isAt(to) })) return
+    if (another || points.length)
+      throw new Failure('layer_in_use', `${name} has snapshots in pool ${this.name}, and is left as it is`)
+    await outside.giveBack(name, disk!, to)
+  }
+
+  private mustTakeIn(path: string): TakesIn {
+    const { outside, kind } = this.driver
+    if (outside) return outside
+    throw new Failure('source_disk_elsewhere', `no name in pool ${this.name} of ${kind} is given to ${path}`)
   }
 
   async remove(volume: Volume) {

@@ -53,6 +53,11 @@ export class FakeLayers {
       if (!open.includes(path)) this.db.run('update layers set base = ? where path = ?', [lower, path])
   }
 
+  /** The disk has another path from now on. */
+  rename(from: string, to: string) {
+    this.db.run('update or replace disk_contents set path = ? where path = ?', [to, from])
+  }
+
   /** For tests: writes the disk. */
   write(path: string, content: string) {
     this.db.run('insert or replace into disk_contents values (?, ?)', [path, content])

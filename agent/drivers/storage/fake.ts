@@ -5,13 +5,19 @@ import { Failure } from '../../failure.ts'
 import type { PoolCapacity, Volume } from '../../protocol/wire.ts'
 import type { Image } from '../images/images.ts'
 import { FakeLayers, fakeName } from './fake-layers.ts'
-import { atLayer, type Disk, type Pool } from './storage.ts'
+import { atLayer, type Disk, mustMove, type Pool } from './storage.ts'
 
 type Row = Volume & { sizeBytes: number }
 
 const SCHEMA = `create table if not exists volumes (
   path text primary key, workload text not null, generation integer not null, pool text not null, format text not null,
-  sizeBytes integer not null, image text not null) strict`
+  sizeBytes integer not null, image text not null) strict;
+  create table if not exists outside_disks (
+    path text primary key, format text not null, sizeBytes integer not null, pool text) strict`
+type Outside = { path: string; format: string; sizeBytes: number; pool: string | null }
+
+/** A disk outside of a fake pool. */
+export type PlacedDisk = { path: string; format: string; sizeBytes: number; isInReach?: boolean; content?: string }
 
 /** Of a pool that other hosts reach too. */
 export const SHARED_SCHEMA = `create table if not exists hosts (path text primary key) strict;
@@ -114,6 +120,55 @@ export class FakePool implements Pool {
     this.layers.grow(path, sizeBytes)
     this.db.run('update volumes set sizeBytes = max(sizeBytes, ?) where path = ?', [sizeBytes, path])
   }
+
+  /**
+   * There is a disk outside of the pool; one that is there already stays as it is. `isInReach`: a name brings it into
+   * the pool.
+   */
+  placeDisk({ path, format, sizeBytes, isInReach = true, content }: PlacedDisk) {
+    const pool = isInReach ? this.place : null
+    const { changes } = this.db.run('insert or ignore into outside_disks values (?, ?, ?, ?)', [
+      path,
+      format,
+      sizeBytes,
+      pool,
+    ])
+    if (changes && content !== undefined) this.layers.write(path, content)
+  }
+
+  async takeIn(volume: Volume, from: string) {
+    const { path } = this.diskOf(volume)
+    const source = this.outsideDisk(from)
+    const sizeBytes = await this.sizeBytes(volume)
+    if (!mustMove({ path: from, isThere: source !== undefined }, { path, isThere: sizeBytes !== undefined })) return
+    if (source!.pool !== this.place || this.shared)
+      throw new Failure('source_disk_elsewhere', `${from} is not on the storage of pool ${this.name}`)
+    if (source!.format !== volume.format)
+      throw new Failure('image_refused', `the image is refused: ${from} is ${source!.format}`)
+    this.db.transaction(() => {
+      this.insert(volume, '', source!.sizeBytes)
+      this.layers.rename(from, path)
+      this.db.run('delete from outside_disks where path = ?', [from])
+    })()
+  }
+
+  async giveBack(volume: Volume, to: string) {
+    const base = atLayer(volume, 0)
+    const { path } = this.diskOf(base)
+    const sizeBytes = await this.sizeBytes(base)
+    const target = { path: to, isThere: this.outsideDisk(to) !== undefined }
+    if (!mustMove({ path, isThere: sizeBytes !== undefined }, target)) return
+    const [layer] = this.layers.standingOn(path)
+    if (layer) throw new Failure('layer_in_use', `${layer.path} stands on ${path}, which is left as it is`)
+    this.db.transaction(() => {
+      this.placeDisk({ path: to, format: volume.format, sizeBytes: sizeBytes! })
+      this.layers.rename(path, to)
+      this.db.run('delete from volumes where path = ?', [path])
+    })()
+  }
+
+  private outsideDisk = (path: string) =>
+    this.db.query<Outside, [string]>('select * from outside_disks where path = ?').get(path) ?? undefined
 
   async remove(volume: Volume) {
     const { path } = this.diskOf(atLayer(volume, 0))

@@ -2,14 +2,14 @@
 // file that is not finished has the suffix .part and is no volume: after a crash at most such a file is left, and the
 // next attempt replaces it.
 import { chownSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { open, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { link, lstat, mkdir, open, readlink, realpath, rm, stat, unlink } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { Failure } from '../../failure.ts'
 import { run } from '../../host/exec.ts'
 import { readQcow2 } from '../../protocol/qcow2.ts'
 import { type PoolCapacity, type Volume, WORKLOAD_ID } from '../../protocol/wire.ts'
 import type { Image } from '../images/images.ts'
-import { atLayer, type Disk, type Pool } from './storage.ts'
+import { atLayer, type Disk, mustMove, type Pool } from './storage.ts'
 
 const COPY_LIMIT_SECONDS = 3600
 /** Of questions that a report asks again. */
@@ -94,6 +94,29 @@ export class FilePool implements Pool {
     if (there >= sizeBytes) return
     await run('qemu-img', ['resize', '-f', format, '--', path, String(sizeBytes)])
     await toDisk(path)
+  }
+
+  async takeIn(volume: Volume, from: string) {
+    await this.mustBeMade()
+    const { path, format } = this.diskOf(volume)
+    const source = await behindLinks(from)
+    if (!(await mustMoveFile(source, path))) return
+    if (!(await stat(source)).isFile())
+      throw new Failure('source_disk_elsewhere', `${from} is no file, and pool ${this.name} has only files`)
+    if (format === 'qcow2') await readQcow2(source)
+    await toDisk(source)
+    await moveFile(source, path, this.name)
+  }
+
+  async giveBack(volume: Volume, to: string) {
+    await this.mustBeMade()
+    const { path } = this.diskOf(atLayer(volume, 0))
+    const target = await behindLinks(to)
+    if (!(await mustMoveFile(path, target))) return
+    const [layer] = (await this.layersOf(volume)).filter((file) => !file.endsWith('.part'))
+    if (layer) throw new Failure('layer_in_use', `${layer} stands on ${path}, which is left as it is`)
+    await mkdir(dirname(target), { recursive: true })
+    await moveFile(path, target, this.name)
   }
 
   async remove(volume: Volume) {
@@ -212,6 +235,48 @@ export class FilePool implements Pool {
     renameSync(part, path)
     await toDisk(this.root)
   }
+}
+
+const MOST_LINKS = 40
+
+/** The path of the file itself, which need not exist: a link there keeps pointing to it. */
+async function behindLinks(path: string): Promise<string> {
+  let at = path
+  for (let left = MOST_LINKS; left > 0; left--) {
+    const found = await lstat(at).catch(() => undefined)
+    if (!found?.isSymbolicLink()) break
+    at = resolve(dirname(at), await readlink(at))
+  }
+  const dir = await realpath(dirname(at)).catch(() => dirname(at))
+  return join(dir, basename(at))
+}
+
+/** As `mustMove`. A file with both names is one whose move was interrupted: it loses the old one. */
+async function mustMoveFile(source: string, target: string): Promise<boolean> {
+  const [from, to] = await Promise.all([source, target].map((path) => stat(path).catch(() => undefined)))
+  if (from && to && from.ino === to.ino && from.dev === to.dev) {
+    await dropName(source)
+    return false
+  }
+  return mustMove({ path: source, isThere: from !== undefined }, { path: target, isThere: to !== undefined })
+}
+
+/** By a second name, because a rename would overwrite what somebody makes at the target meanwhile. */
+async function moveFile(source: string, target: string, pool: string) {
+  await link(source, target).catch((error) => {
+    if (error.code === 'EXDEV')
+      throw new Failure('source_disk_elsewhere', `${source} and ${target} of pool ${pool} are on two file systems`)
+    if (error.code === 'EEXIST')
+      throw new Failure('volume_differs', `${source} and ${target} both exist; they are left as they are`)
+    throw error
+  })
+  await toDisk(dirname(target))
+  await dropName(source)
+}
+
+async function dropName(path: string) {
+  await unlink(path)
+  await toDisk(dirname(path))
 }
 
 /** The largest file that a disk of this size can be: its tables take less than a hundredth. */

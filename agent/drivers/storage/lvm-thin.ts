@@ -1,19 +1,30 @@
 // Disks as thin volumes of LVM. A snapshot is a thin volume too, which is not active; each lives for itself. Labels are
 // tags: a change of tags is one change of the volume group's metadata.
+//
+// A thick volume of the group that is taken in stays thick, and has the pool's name in a tag. It is listed, read,
+// written, backed up and deleted as others are. It has no snapshots, because LVM would have to reserve space for each;
+// and it does not grow, because LVM does not clear what it adds, and that was another server's. Whatever makes a new
+// disk of it (a restored backup, a move, a reinstallation) makes a thin one.
 import { Failure } from '../../failure.ts'
 import { run } from '../../host/exec.ts'
 import type { Image } from '../images/images.ts'
 import type { DiskEntry, Entries, Found, Point } from './block-layers.ts'
-import { type BlockDriver, diskName, FULL_PERCENT, startIn, WARN_PERCENT } from './block-pool.ts'
-import { fillDevice } from './device.ts'
+import { type BlockDriver, diskName, FULL_PERCENT, startIn, type TakesIn, WARN_PERCENT } from './block-pool.ts'
+import { appears, fillDevice } from './device.ts'
+import { volumeOfPath } from './device-paths.ts'
 import type { Disk } from './storage.ts'
 
 /** On a host with many volumes every change writes all metadata. */
 const LIMIT_SECONDS = 120
 const LABEL = 'berth.layer='
+/** Of a thick volume: the thin pool as whose disk it counts. */
+const POOL = 'berth.pool='
+/** Plain and thin volumes, and those of several devices; by the first letter of their attributes. */
+const DISKS = '-VrRmM'
 /** LVM makes no thin volume while less of the metadata is free than this, or than a quarter of it. */
 const LVM_KEEPS_BYTES = 4 << 20
 type Row = { lv_name: string; lv_size: string; data_percent: string; lv_tags: string; pool_lv: string }
+type Outside = Row & { lv_attr: string }
 type PoolRow = {
   lv_size: string
   data_percent: string
@@ -72,11 +83,64 @@ export class LvmThin implements BlockDriver {
 
   fill = ({ path }: Disk, image: Image, sizeBytes: number) => fillDevice(path, image, sizeBytes)
 
-  async grow(name: string, { start }: DiskEntry, sizeBytes: number) {
+  readonly outside: TakesIn = {
+    isAt: async (path) => (await this.outsider(path)) !== undefined,
+    takeIn: async (name, path) => {
+      const { lv_name, pool_lv } = (await this.outsider(path))!
+      if (pool_lv === '') await this.lvm('lvchange', ['--addtag', `${POOL}${this.thinPool}`, this.named(lv_name)])
+      await this.lvm('lvrename', [this.group, lv_name, name])
+      await appears(this.at(name).path)
+    },
+    giveBack: async (name, { start }, path) => {
+      const entry = diskName(name, start)
+      const lv = volumeOfPath(path)!.split('/')[1]!
+      const tags = (await this.rows()).find(({ lv_name }) => lv_name === entry)?.lv_tags ?? ''
+      await this.lvm('lvrename', [this.group, entry, lv])
+      const own = tags.split(',').filter((tag) => tag.startsWith('berth.'))
+      if (own.length) await this.lvm('lvchange', [...own.flatMap((tag) => ['--deltag', tag]), this.named(lv)])
+      await appears(path)
+    },
+  }
+
+  private async outsider(path: string): Promise<Outside | undefined> {
+    const [group, lv] = volumeOfPath(path)?.split('/') ?? []
+    if (group !== this.group)
+      throw new Failure('source_disk_elsewhere', `${path} is no volume of the volume group ${this.group}`)
+    const rows = await this.report<Outside>('lv_name,lv_size,data_percent,lv_tags,pool_lv,lv_attr', this.group)
+    const found = rows.find(({ lv_name }) => lv_name === lv)
+    if (!found) return undefined
+    if (found.pool_lv !== '' && found.pool_lv !== this.thinPool)
+      throw new Failure(
+        'source_disk_elsewhere',
+        `${path} is in the thin pool ${found.pool_lv}, not in ${this.thinPool}`,
+      )
+    if (/^o/i.test(found.lv_attr))
+      throw new Failure('source_disk_has_snapshots', `${path} has snapshots of LVM, which would go with it`)
+    if (!DISKS.includes(found.lv_attr[0]!))
+      throw new Failure('source_disk_elsewhere', `${path} is no disk of its own for LVM: ${found.lv_attr}`)
+    return found
+  }
+
+  private async mustBeThin(name: string, { start }: DiskEntry) {
+    const entry = diskName(name, start)
+    const row = (await this.rows()).find(({ lv_name }) => lv_name === entry)
+    if (row?.pool_lv === '')
+      throw new Failure(
+        'disk_is_thick',
+        `${this.named(entry)} is a thick volume of LVM, as it was before it was adopted: it does not grow and has no ` +
+          'snapshots. A move, or a backup that is restored, makes a thin one of it',
+      )
+  }
+
+  async grow(name: string, disk: DiskEntry, sizeBytes: number) {
+    const { start } = disk
+    await this.mustBeThin(name, disk)
     await this.lvm('lvextend', ['-L', `${sizeBytes}b`, this.named(diskName(name, start))])
   }
 
-  async take(name: string, { start }: DiskEntry, { taken, layer }: Pick<Point, 'taken' | 'layer'>) {
+  async take(name: string, disk: DiskEntry, { taken, layer }: Pick<Point, 'taken' | 'layer'>) {
+    const { start } = disk
+    await this.mustBeThin(name, disk)
     const what = ['-n', `${name}.s${taken}`, '--addtag', `${LABEL}${layer}`, this.named(diskName(name, start))]
     await this.lvm('lvcreate', ['-y', '-s', '-pr', ...what])
   }
@@ -104,6 +168,7 @@ export class LvmThin implements BlockDriver {
     const entry = this.entryOf(name, found)
     const used = async () => (await this.rows()).find(({ lv_name }) => lv_name === entry)
     let row = await used()
+    if (row?.pool_lv === '') return Number(row.lv_size)
     if (row?.data_percent === '') {
       await this.lvm('lvchange', ['-ay', '-K', this.named(entry)])
       row = await used()
@@ -163,7 +228,9 @@ export class LvmThin implements BlockDriver {
 
   private async rows(): Promise<Row[]> {
     const rows = await this.report<Row>('lv_name,lv_size,data_percent,lv_tags,pool_lv', this.group)
-    return rows.filter(({ pool_lv }) => pool_lv === this.thinPool)
+    const isOwn = ({ pool_lv, lv_tags }: Row) =>
+      pool_lv === this.thinPool || (pool_lv === '' && lv_tags.split(',').includes(`${POOL}${this.thinPool}`))
+    return rows.filter(isOwn)
   }
 
   private async pool(): Promise<PoolRow> {

@@ -53,14 +53,28 @@ export interface Pool {
   receive(volume: Volume, sizeBytes: number, fill: (disk: Disk) => Promise<void>): Promise<void>
   /**
    * Enlarges a disk; a file only while no vm has it open. One that is that large or larger stays as it is. Throws
-   * `no_volume`.
+   * `no_volume`, and `disk_is_thick` for one that was taken in as a thick volume of LVM.
    */
   grow(volume: Volume, sizeBytes: number): Promise<void>
+  /**
+   * Makes the disk at the path `from`, which lies outside of the pool on the same storage, the volume, by a new name;
+   * no byte is copied, and nothing is left at `from`. Where only the volume exists, that was done before. No vm has it
+   * open. Throws `source_disk_elsewhere` where a new name does not bring it into the pool, `image_refused` for a qcow2
+   * file that is no disk of its own, `source_disk_has_snapshots`, `volume_differs` where both exist, and `no_volume`
+   * where neither does.
+   */
+  takeIn(volume: Volume, from: string): Promise<void>
+  /**
+   * The way back: the volume gets the path `to`, and is no volume any more. Where only `to` exists, nothing is done.
+   * Throws `source_disk_elsewhere`, `layer_in_use` while the disk has snapshots, `volume_differs` where both exist, and
+   * `no_volume` where neither does.
+   */
+  giveBack(volume: Volume, to: string): Promise<void>
   /** Deletes the disk with all its layers, and what an interrupted change left of it; without one it does nothing. */
   remove(volume: Volume): Promise<void>
   /**
    * Makes the layer of `volume` on the layer `from`, which nothing may write from then on. One that exists on it stays
-   * as it is. Throws `no_volume` without `from`, and `pool_full`.
+   * as it is. Throws `no_volume` without `from`, `pool_full`, and `disk_is_thick`.
    */
   fork(volume: Volume, from: number, sizeBytes: number): Promise<void>
   /**
@@ -89,6 +103,18 @@ export interface Pool {
   readonly forgetsMs?: number
   /** The reasons why vms cannot open its disks although it answers, with the remedy; for `berth agent doctor`. */
   problems?(): Promise<string[]>
+}
+
+/**
+ * Whether a disk has still to change its name from `source` to `target`, by which of them exists. Throws
+ * `volume_differs` where both do, and `no_volume` where neither does.
+ */
+export function mustMove(source: { path: string; isThere: boolean }, target: { path: string; isThere: boolean }) {
+  if (source.isThere && target.isThere)
+    throw new Failure('volume_differs', `${source.path} and ${target.path} both exist; they are left as they are`)
+  if (!source.isThere && !target.isThere)
+    throw new Failure('no_volume', `there is neither ${source.path} nor ${target.path}`)
+  return source.isThere
 }
 
 /** The same disk with another of its layers in use. */

@@ -1,10 +1,12 @@
 // Disks as volumes of ZFS (zvol) below one data set. A snapshot stays while a clone of it is there; a clone can take it
 // over. Labels are user properties.
+import { Failure } from '../../failure.ts'
 import { run } from '../../host/exec.ts'
 import type { Image } from '../images/images.ts'
 import type { DiskEntry, Entries, Found, Point } from './block-layers.ts'
-import { type BlockDriver, diskName, FULL_PERCENT, startIn, WARN_PERCENT } from './block-pool.ts'
+import { type BlockDriver, diskName, FULL_PERCENT, startIn, type TakesIn, WARN_PERCENT } from './block-pool.ts'
 import { appears, fillDevice, isGone } from './device.ts'
+import { zvolOfPath } from './device-paths.ts'
 import type { Disk } from './storage.ts'
 
 const LIMIT_SECONDS = 120
@@ -15,7 +17,8 @@ const BLOCK_BYTES = 16_384
  * The host neither looks for partitions in a guest's disk nor snapshots it: a volume group of the guest's that the host
  * takes up, and a snapshot of a tool for all of a pool's data sets, keep a disk from being deleted.
  */
-const OWN = ['-o', 'volmode=dev', '-o', 'com.sun:auto-snapshot=false']
+const OWN = ['volmode=dev', 'com.sun:auto-snapshot=false']
+const WITH_OWN = OWN.flatMap((property) => ['-o', property])
 /** udev looks at a new device and keeps it open for a moment. */
 const BUSY_TRIES = 20
 const BUSY_PAUSE_MS = 250
@@ -51,7 +54,7 @@ export class Zfs implements BlockDriver {
     const part = `${name}.part`
     await this.removeRest(name)
     for (const entry of [part, name]) await isGone(this.device(entry))
-    const how = ['-s', '-V', rounded(sizeBytes), '-o', `volblocksize=${BLOCK_BYTES}`, ...OWN]
+    const how = ['-s', '-V', rounded(sizeBytes), '-o', `volblocksize=${BLOCK_BYTES}`, ...WITH_OWN]
     await this.zfs(['create', ...how, this.named(part)])
     await appears(this.device(part))
     await fill(this.at(part))
@@ -60,6 +63,46 @@ export class Zfs implements BlockDriver {
   }
 
   fill = ({ path }: Disk, image: Image, sizeBytes: number) => fillDevice(path, image, sizeBytes)
+
+  readonly outside: TakesIn = {
+    isAt: async (path) => {
+      const zvol = this.zvolAt(path)
+      const ran = await run('zfs', ['list', '-H', '-r', '-t', 'volume,snapshot', '-o', 'name', zvol], {
+        quietly: true,
+        limitSeconds: LIMIT_SECONDS,
+        mayFail: true,
+      })
+      if (ran.code !== 0 && !/does not exist/.test(ran.err)) await this.ask(['list', '-H', zvol])
+      const found = ran.out.split('\n').filter(Boolean)
+      if (found.length > 1)
+        throw new Failure('source_disk_has_snapshots', `${zvol} has snapshots of ZFS, such as ${found[1]}`)
+      return found.length === 1
+    },
+    takeIn: async (name, path) => {
+      const zvol = this.zvolAt(path)
+      await isGone(this.device(name))
+      await this.zfs(['set', ...OWN, zvol])
+      await this.whenFree(['rename', zvol, this.named(name)])
+      await appears(this.device(name))
+    },
+    giveBack: async (name, disk, path) => {
+      const zvol = this.zvolAt(path)
+      await isGone(`/dev/zvol/${zvol}`)
+      const entry = this.entryOf(name, { disk })
+      for (const property of [...OWN.map((one) => one.split('=')[0]!), LABEL])
+        await this.zfs(['inherit', property, entry])
+      await this.whenFree(['rename', entry, zvol])
+      await appears(path)
+    },
+  }
+
+  private zvolAt(path: string): string {
+    const zvol = zvolOfPath(path)
+    const pool = this.path.split('/')[0]!
+    if (!zvol?.startsWith(`${pool}/`))
+      throw new Failure('source_disk_elsewhere', `${path} is no volume of the ZFS pool ${pool}`)
+    return zvol
+  }
 
   grow = (name: string, { start }: DiskEntry, sizeBytes: number) =>
     this.zfs(['set', `volsize=${rounded(sizeBytes)}`, this.named(diskName(name, start))])
@@ -70,7 +113,7 @@ export class Zfs implements BlockDriver {
   async clone(name: string, point: Point, start: number) {
     const clone = diskName(name, start)
     await isGone(this.device(clone))
-    await this.zfs(['clone', ...OWN, this.entryOf(name, { point }), this.named(clone)])
+    await this.zfs(['clone', ...WITH_OWN, this.entryOf(name, { point }), this.named(clone)])
     await appears(this.device(clone))
   }
 

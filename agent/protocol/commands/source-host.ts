@@ -37,6 +37,10 @@ const ofDomain = { host: t.Union([SourceHost, t.Null()]), domain: domainName }
 /** `source_login_refused`: the key of this node is missing there. `source_no_libvirt`: no libvirt answers there. */
 const asksLibvirt = [...reachesSource, 'source_login_refused', 'source_no_libvirt'] as const
 
+const sizeBytes = t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+/** Of a disk that gets another name on the same storage. */
+const movesDisk = [...findsDisk, 'no_volume', 'volume_differs', 'source_disk_elsewhere'] as const
+
 /**
  * The hypervisors of another panel, from which servers are imported. Nothing is installed there. Those commands that
  * look change nothing there; `source-host.add-keys` and `source-host.remove-keys` change one file.
@@ -155,7 +159,7 @@ export const sourceHostCommands = {
       ...ofDomain,
       drive: SourceDisk,
       volume: Volume,
-      sizeBytes: t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+      sizeBytes,
       pass: t.Enum(['running', 'off']),
       maxMbps,
     }),
@@ -188,6 +192,48 @@ export const sourceHostCommands = {
     output: nothing,
     failures: [...findsDisk, 'volume_in_use', 'hypervisor_silent'],
     outOfTurn: true,
+  }),
+  /**
+   * Adopts the disk of a domain of this node, which is the hypervisor of another panel: it becomes the volume by a new
+   * name, grown to `sizeBytes` where its pool can do that, and the domain is undefined, so that the other panel cannot
+   * start it. `source-host.save` has kept its definition. The domain is off, or absent when it was transient. Answers
+   * the size that the disk has. `source_started`: the domain is on; the disk is where it was. `no_volume`: its disk is
+   * gone. `source_disk_elsewhere`: the disk is on other storage than the pool. `source_disk_has_snapshots`: they would
+   * go with it. `source_not_undefined`: libvirt keeps the domain. `source_not_defined`: it was on, and
+   * libvirt does not define it again.
+   */
+  'source-host.adopt': act({
+    input: t.Object({ domain: domainName, drive: SourceDisk, volume: Volume, sizeBytes }),
+    output: t.Object({ format: Volume.properties.format, sizeBytes }),
+    failures: [
+      ...asksLibvirt,
+      ...movesDisk,
+      'source_started',
+      'source_definition_not_kept',
+      'source_disk_has_snapshots',
+      'source_not_undefined',
+      'source_not_defined',
+      'layer_in_use',
+    ],
+  }),
+  /**
+   * Undoes an adoption: the disk has its old path again, and a domain that was persistent is defined again, and off. A
+   * disk that was not adopted is left alone. `definition`: where none is kept. `volume_in_use`: the vm with this disk
+   * is on. `layer_in_use`: the disk has snapshots, which go first. `volume_differs`: something else has its old path by
+   * now, or the volume was never adopted. `source_not_defined`: libvirt refuses the definition.
+   */
+  'source-host.give-back': act({
+    input: t.Object({ domain: domainName, drive: SourceDisk, volume: Volume, definition: keptDefinition }),
+    output: nothing,
+    failures: [
+      ...asksLibvirt,
+      ...movesDisk,
+      'layer_in_use',
+      'volume_in_use',
+      'hypervisor_silent',
+      'source_disk_has_snapshots',
+      'source_not_defined',
+    ],
   }),
   /** Deletes the kept definition at the source. Without one it does nothing. */
   'source-host.forget': act({

@@ -32,12 +32,13 @@ export const storageCommands = {
   }),
   /**
    * Enlarges the disk, also under a running vm, which sees it at once. A disk that is that large or larger stays as it
-   * is: none ever shrinks. Of an extra volume the vm is the one that has it.
+   * is: none ever shrinks. Of an extra volume the vm is the one that has it. `disk_is_thick`: it was adopted as a thick
+   * volume of LVM, which does not grow and has no snapshots.
    */
   'volume.grow': act({
     input: t.Object({ volume: Volume, sizeBytes }),
     output: nothing,
-    failures: [...findsDisk, 'no_volume', 'no_vm', 'hypervisor_silent'],
+    failures: [...findsDisk, 'no_volume', 'no_vm', 'hypervisor_silent', 'disk_is_thick'],
   }),
   /**
    * Makes an empty disk, which shows zeros everywhere. One that exists stays as it is; `volume_differs`: that is
@@ -80,7 +81,7 @@ export const storageCommands = {
   'volume.snapshot': act({
     input: t.Object({ vm: Vm, from: layerNumber }),
     output: t.Object({ consistent: t.Boolean(), usedBytes: counter }),
-    failures: [...definesVm, 'image_refused', 'no_volume', 'pool_full', 'no_vm'],
+    failures: [...definesVm, 'image_refused', 'no_volume', 'pool_full', 'no_vm', 'disk_is_thick'],
   }),
   /**
    * Makes the layer of `volume` on the layer `from`, whose state it has, with `sizeBytes` as its size. No vm uses it
@@ -89,7 +90,7 @@ export const storageCommands = {
   'volume.fork': act({
     input: t.Object({ volume: Volume, from: layerNumber, sizeBytes }),
     output: nothing,
-    failures: [...findsDisk, 'no_volume', 'pool_full'],
+    failures: [...findsDisk, 'no_volume', 'pool_full', 'disk_is_thick'],
   }),
   /**
    * Writes the layer `from` into the layer `into` below it and deletes it, also under a running vm, and defines the vm

@@ -35,6 +35,12 @@ for (const bond of bonds)
           image,
           write: async ({ path }, character) => driver.write(path, character),
           read: async ({ path }) => driver.read(path),
+          async outside(content, sizeBytes) {
+            driver.beside.set('/beside/disk', { sizeBytes, content })
+            return '/beside/disk'
+          },
+          exists: async (path) => driver.beside.has(path),
+          elsewhere: async () => '/other/disk',
         }
       },
       { formats: ['raw'], independent: bond === 'none', fake: true },

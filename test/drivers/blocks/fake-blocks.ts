@@ -2,8 +2,9 @@
 // without any of them, and to break off at every command.
 
 import type { Bond, DiskEntry, Entries, Found, Point } from '../../../agent/drivers/storage/block-layers.ts'
-import { type BlockDriver, diskName } from '../../../agent/drivers/storage/block-pool.ts'
+import { type BlockDriver, diskName, type TakesIn } from '../../../agent/drivers/storage/block-pool.ts'
 import type { Disk } from '../../../agent/drivers/storage/storage.ts'
+import { Failure } from '../../../agent/failure.ts'
 
 type Content = { content: string }
 type Stored = { name: string; disks: (DiskEntry & Content)[]; points: (Point & Content)[] }
@@ -90,6 +91,25 @@ export class FakeBlocks implements BlockDriver {
     }
   }
   async removeRest() {}
+  /** Disks beside the pool, by their paths. */
+  readonly beside = new Map<string, { sizeBytes: number; content: string }>()
+  readonly outside: TakesIn = {
+    isAt: async (path) => {
+      if (path.startsWith('/other/')) throw new Failure('source_disk_elsewhere', path)
+      return this.beside.has(path)
+    },
+    takeIn: async (name, path) => {
+      this.command()
+      this.volume(name).disks.push({ start: 0, layer: 0, ...this.beside.get(path)! })
+      this.beside.delete(path)
+    },
+    giveBack: async (name, { start }, path) => {
+      this.command()
+      const { sizeBytes, content } = this.diskOf(name, start)
+      this.beside.set(path, { sizeBytes, content })
+      this.volume(name).disks = []
+    },
+  }
   usedBytes = async (_: string, { disk, point }: Found) => (disk ?? point).sizeBytes
   disk = (name: string, found: { start: number } | Point): Disk => ({
     kind: 'block',

@@ -1,5 +1,6 @@
 // Pools on a device of this machine, whose content is lost: what docs/storage.md tells a host's owner to type.
-import { qemuIoAll } from './rig.ts'
+import { appears } from '../../../agent/drivers/storage/device.ts'
+import { type Beside, qemuIoAll } from './rig.ts'
 
 async function call(...words: string[]) {
   const child = Bun.spawn(words, { stdout: 'pipe', stderr: 'pipe' })
@@ -11,6 +12,12 @@ async function call(...words: string[]) {
   if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${err}`)
   return out.trim()
 }
+
+const succeeds = (...words: string[]) =>
+  call(...words).then(
+    () => true,
+    () => false,
+  )
 
 const GROUP = 'berthtest'
 const ZPOOL = 'berthtest'
@@ -67,4 +74,35 @@ export async function makeZpool(device: string, ...options: string[]) {
     leave: (bytes: number) => call('zfs', 'set', `reservation=${available - bytes}`, `${ZPOOL}/other`),
     remove: () => call('zpool', 'destroy', '-f', ZPOOL),
   }
+}
+
+/** A thin volume of another panel in the same thin pool. */
+const thinBeside: Beside = {
+  async make(sizeBytes) {
+    await call('lvcreate', '-y', '-V', `${sizeBytes}b`, '-T', `${GROUP}/pool`, '-n', 'vsv1000-disk')
+    return `/dev/${GROUP}/vsv1000-disk`
+  },
+  exists: (path) => succeeds('lvs', path.slice('/dev/'.length)),
+  async clear() {
+    for (const lv of ['vsv1000-disk', 'vsv1001'])
+      if (await succeeds('lvs', `${GROUP}/${lv}`)) await call('lvremove', '-y', '-f', `${GROUP}/${lv}`)
+  },
+}
+export const lvmBeside = { beside: thinBeside, call }
+
+/** A volume of another panel in the same pool of ZFS. */
+export const zfsBeside: Beside = {
+  async make(sizeBytes) {
+    await call('zfs', 'create', '-s', '-V', String(sizeBytes), `${ZPOOL}/vsv1000`)
+    await appears(`/dev/zvol/${ZPOOL}/vsv1000`)
+    return `/dev/zvol/${ZPOOL}/vsv1000`
+  },
+  exists: (path) => succeeds('zfs', 'list', path.slice('/dev/zvol/'.length)),
+  async clear() {
+    for (let left = 20; await succeeds('zfs', 'list', `${ZPOOL}/vsv1000`); left--) {
+      if (await succeeds('zfs', 'destroy', '-r', `${ZPOOL}/vsv1000`)) return
+      if (left === 0) throw new Error('the volume beside the pool does not go')
+      await Bun.sleep(250)
+    }
+  },
 }

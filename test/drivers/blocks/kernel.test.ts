@@ -10,8 +10,8 @@ import { run } from '../../../agent/host/exec.ts'
 import { volumeOf } from '../../agent/examples.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import { storageContract } from '../storage.contract.ts'
-import { makeThinPool, makeZpool } from './kernel-pools.ts'
-import { empty, makeImage, qemuIo, rigOf } from './rig.ts'
+import { lvmBeside, makeThinPool, makeZpool, zfsBeside } from './kernel-pools.ts'
+import { empty, makeImage, qemuIo, readCharacter, rigOf } from './rig.ts'
 
 const MiB = 2 ** 20
 const LIMIT_MS = 600_000
@@ -36,7 +36,39 @@ describe.skipIf(!lvmDevice)('a thin pool of LVM', () => {
     await appears(path)
     return { path, close: () => run('lvchange', ['-an', path.slice('/dev/'.length)]) }
   }
-  storageContract(() => rigOf(driver, image, undefined, opened), { formats: ['raw'], independent: true })
+  const { beside, call } = lvmBeside
+  storageContract(() => rigOf(driver, image, undefined, opened, beside), { formats: ['raw'], independent: true })
+
+  test(
+    'a thick volume that is taken in is listed, written and deleted, and neither grows nor has snapshots',
+    async () => {
+      const pool = new BlockPool('local', driver)
+      await empty(pool)
+      await beside.clear()
+      const volume = volumeOf(1, 'raw')
+      const thick = '/dev/berthtest/vsv1001'
+      await call('lvcreate', '-y', '-L', '64M', '-n', 'vsv1001', 'berthtest')
+      await qemuIo('raw', thick, 'write -P 111 0 64k')
+      const before = await call('sha256sum', thick)
+      await pool.takeIn(volume, '/dev/mapper/berthtest-vsv1001')
+      expect([await pool.list(), await pool.sizeBytes(volume)]).toEqual([[volume], 64 * MiB])
+      expect(await pool.usedBytes(volume)).toBe(64 * MiB)
+      expect(await readCharacter((await pool.disk(volume)).path)).toBe('o')
+      for (const tried of [pool.grow(volume, 96 * MiB), pool.fork(atLayer(volume, 1), 0, 64 * MiB)])
+        await expect(tried).rejects.toMatchObject({ code: 'disk_is_thick' })
+      expect(await pool.sizeBytes(volume)).toBe(64 * MiB)
+      await pool.giveBack(volume, thick)
+      expect(await call('sha256sum', thick)).toBe(before)
+      expect(await call('lvs', '--noheadings', '-o', 'lv_tags', 'berthtest/vsv1001')).toBe('')
+      await call('lvcreate', '-y', '-s', '-L', '16M', '-n', 'snapshot', 'berthtest/vsv1001')
+      await expect(pool.takeIn(volume, thick)).rejects.toMatchObject({ code: 'source_disk_has_snapshots' })
+      await call('lvremove', '-y', '-f', 'berthtest/snapshot')
+      await pool.takeIn(volume, thick)
+      await pool.remove(volume)
+      expect(await beside.exists(thick)).toBe(false)
+    },
+    LIMIT_MS,
+  )
 
   test(
     'a pool without zeroing makes no disk, and says why',
@@ -103,5 +135,20 @@ describe.skipIf(!zfsDevice)('volumes of ZFS', () => {
       )
     return { path: `/dev/zvol/${copy}`, close }
   }
-  storageContract(() => rigOf(driver, image, undefined, opened), { formats: ['raw'] })
+  storageContract(() => rigOf(driver, image, undefined, opened, zfsBeside), { formats: ['raw'] })
+
+  test(
+    'a volume with snapshots of another panel stays where it is',
+    async () => {
+      const pool = new BlockPool('local', driver)
+      await empty(pool)
+      await zfsBeside.clear()
+      const path = await zfsBeside.make(64 * MiB)
+      await zpool!.call('zfs', 'snapshot', `${path.slice('/dev/zvol/'.length)}@daily`)
+      await expect(pool.takeIn(volumeOf(1, 'raw'), path)).rejects.toMatchObject({ code: 'source_disk_has_snapshots' })
+      expect([await zfsBeside.exists(path), await pool.list()]).toEqual([true, []])
+      await zfsBeside.clear()
+    },
+    LIMIT_MS,
+  )
 })

@@ -46,18 +46,37 @@ export async function readCharacter(path: string, format = 'raw'): Promise<strin
 export type Opened = { path: string; close(): Promise<unknown> }
 const asItIs = async (path: string): Promise<Opened> => ({ path, close: async () => {} })
 
+/** Ways to disks of the same storage outside of the pool; without them its pool takes none in. */
+export type Beside = {
+  /** Makes a device at the same path each time, after that of before is gone. */
+  make(sizeBytes: number): Promise<string>
+  exists(path: string): Promise<boolean>
+  clear(): Promise<void>
+}
+
 /** The rig of a pool that is emptied for each test. `opened`: makes a snapshot readable. */
 export async function rigOf(
   driver: BlockDriver,
   image: StorageRig['image'],
   address: (path: string) => string = (path) => path,
   opened: (path: string) => Promise<Opened> = asItIs,
+  beside?: Beside,
 ): Promise<StorageRig> {
   const pool = new BlockPool('local', driver)
   await empty(pool)
+  await beside?.clear()
   return {
     pool,
     image,
+    elsewhere: async () => '/dev/vda',
+    ...(beside && {
+      exists: beside.exists,
+      async outside(character, sizeBytes) {
+        const path = await beside.make(sizeBytes)
+        await qemuIo('raw', path, `write -P ${character.charCodeAt(0)} 0 64k`)
+        return path
+      },
+    }),
     write: async ({ path }, character) =>
       void (await qemuIo('raw', address(path), `write -P ${character.charCodeAt(0)} 0 64k`)),
     read: async (disk) => {

@@ -1,6 +1,7 @@
 // Reads what a drive of a server is: its holder, its format and sizes, and whether it counts as a disk of the server.
 import { basename } from 'node:path'
 import type { SourceDrive } from '../../../protocol/values/source-hosts.ts'
+import { volumeOfPath, zvolOfPath } from '../../storage/device-paths.ts'
 import type { NamedDrive } from './definition.ts'
 import { type Header, qcow2Header } from './qcow2-header.ts'
 import { MOST_SEED_BYTES } from './script.ts'
@@ -62,8 +63,8 @@ function heldAt(path: string | null, real: string | undefined, found: Found, { l
     return { ...nowhere, holder: 'file', bytes: size, usedBytes }
   }
   for (const [holder, volumes, name] of [
-    ['zfs', zfs, /^\/dev\/(?:zvol\/)?(.+)$/.exec(path)?.[1]],
-    ['lvm', lvm, volumeName(path)],
+    ['zfs', zfs, zvolOfPath(path)],
+    ['lvm', lvm, volumeOfPath(path)],
   ] as const) {
     const volume = name === undefined ? undefined : volumes.get(name)
     if (volume)
@@ -78,17 +79,6 @@ function heldAt(path: string | null, real: string | undefined, found: Found, { l
   }
   const isRbd = /^\/dev\/rbd(\/|\d)/.test(path) || /^\/dev\/rbd\d/.test(real ?? '')
   return { ...nowhere, holder: isRbd ? 'rbd' : 'device', bytes: size, usedBytes: null }
-}
-
-/** `group/volume` of a path such as `/dev/group/volume` and `/dev/mapper/group-volume`, where a dash is doubled. */
-function volumeName(path: string): string | undefined {
-  const mapped = /^\/dev\/mapper\/((?:[^-]|--)+)-((?:[^-]|--)+)$/.exec(path)
-  if (mapped)
-    return mapped
-      .slice(1)
-      .map((part) => part.replaceAll('--', '-'))
-      .join('/')
-  return /^\/dev\/([^/]+\/[^/]+)$/.exec(path)?.[1]
 }
 
 type Checked = { format: string | null; header?: Header; trouble: string | null }

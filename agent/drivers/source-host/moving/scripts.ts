@@ -90,13 +90,40 @@ ${withMain(`  waited=0
   if is_on; then run destroy virsh destroy --domain "$target"; fi
   state_of after`)}`
 
-/** Starts it. `definition`: where none is kept. */
-export const startScript = (nonce: string, domain: string, definition: string) => `${about(nonce, domain)}
-put_back() {
+/** Section `kept`: whether its definition is. `out info`: of dominfo, unless it is absent. */
+export const lookScript = (nonce: string, domain: string) => `${about(nonce, domain)}
+${withMain(`  mark kept
+  if is_kept; then printf 'yes\\n'; else printf 'no\\n'; fi
+  state_of now
+  [ "$state" = absent ] || run info virsh dominfo --domain "$target"`)}`
+
+/** Undefines it. One that is on goes on, and is transient from then on: `state after`. */
+export const undefineScript = (nonce: string, domain: string) => `${about(nonce, domain)}
+${withMain(`  state_of before
+  [ "$state" = absent ] || run undefine virsh undefine --domain "$target"
+  state_of after`)}`
+
+/** Defines it from its kept definition unless it is persistent. `definition`: where none is kept. */
+export const defineScript = (nonce: string, domain: string, definition: string, isAutostarted: boolean) =>
+  `${about(nonce, domain)}
+${putBack(nonce, definition)}
+${withMain(`  state_of before
+  if ! virsh dominfo --domain "$target" | grep -q '^Persistent: *yes'; then
+    is_kept || { mark words; put_back 2>&1; }
+    run define virsh define "$file"
+  fi
+${isAutostarted ? '  run autostart virsh autostart --domain "$target"' : ''}
+  state_of after`)}`
+
+const putBack = (nonce: string, definition: string) => `put_back() {
   mkdir -p -m 700 "$dir" && chmod 700 "$dir" && cat >"$file.new" <<'definition-${nonce}' && mv -f "$file.new" "$file"
 ${definition}
 definition-${nonce}
-}
+}`
+
+/** Starts it. `definition`: where none is kept. */
+export const startScript = (nonce: string, domain: string, definition: string) => `${about(nonce, domain)}
+${putBack(nonce, definition)}
 ${withMain(`  state_of before
   case $state in
   'shut off'* | crashed*) run start virsh start --domain "$target" ;;

@@ -3,13 +3,15 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { parseCommand } from '../../../../agent/commands/index.ts'
 import { openDatabase } from '../../../../agent/database.ts'
+import { type FakeSourceServer, OWN } from '../../../../agent/drivers/source-host/fake.ts'
 import type { FakeMoving } from '../../../../agent/drivers/source-host/fake-servers.ts'
 import { FakeLayers } from '../../../../agent/drivers/storage/fake-layers.ts'
 import { openFakeHost } from '../../../../agent/host/fake-host.ts'
 import type { SourceDisk, SourceDrive, SourceHost } from '../../../../agent/protocol/values/source-hosts.ts'
 import type { CommandName, Input, Output } from '../../../../agent/protocol/wire.ts'
-import { vmOf, volumeOf } from '../../../agent/examples.ts'
+import { portRulesOf, vmOf, volumeOf } from '../../../agent/examples.ts'
 import { dataDir } from '../../../agent/run.ts'
+import { adoptionsContract } from './adoptions-contract.ts'
 import { serversContract } from './servers-contract.ts'
 
 const GiB = 1024 ** 3
@@ -181,5 +183,81 @@ describe('a copy from a fake source', () => {
     await cut.off()
     await cut.pass('off')
     expect(await cut.content()).toBe('first')
+  })
+})
+
+describe('an adoption on a fake hypervisor of another panel', () => {
+  let adoptions = 0
+  const pool = node.storage.pool('local')
+  const layers = new FakeLayers(contents)
+  const all: Record<string, FakeSourceServer> = {}
+  const server = (isPersistent: boolean, moving: FakeMoving = {}) => {
+    const n = ++adoptions
+    const domain = `own${n}`
+    all[domain] = { isPersistent, moving: { content: `disk ${n}`, ...moving } }
+    node.sourceHosts.describe(OWN, { servers: all })
+    const path = `/var/lib/own/${n}`
+    const drive: SourceDisk = { path, format: 'qcow2', holder: 'file', virtualBytes: 20 * GiB, backing: null }
+    return { domain, drive, volume: volumeOf(20 + n) }
+  }
+  const state = async (domain: string) => (await node.sourceHosts.ownServers([{ domain }]))[0]!.state
+  const isThere = contents.query<{ n: number }, [string]>('select count(*) n from outside_disks where path = ?')
+  adoptionsContract(() => ({
+    node: node.adoptions,
+    servers: node.sourceServers,
+    pool,
+    server: async (kind) => server(kind === 'persistent'),
+    state,
+    content: async ({ domain, drive, volume }) =>
+      layers.read((await pool.disk(volume)).path) ?? layers.read(drive.path) ?? all[domain]!.moving!.content!,
+    isAtSource: async ({ drive, volume }) =>
+      isThere.get(drive.path)!.n > 0 || !layers.read((await pool.disk(volume)).path),
+    power: async (domain) => node.sourceHosts.moving.setPower(OWN, domain, 'running'),
+  }))
+
+  const offOf = async (moving: FakeMoving) => {
+    const { domain, drive, volume } = server(true, moving)
+    const of = { host: null, domain }
+    const { definition } = await obey('source-host.save', of)
+    await obey('source-host.stop', { ...of, graceSeconds: 1 })
+    const input = { domain, drive, volume }
+    const adopt = () => obey('source-host.adopt', { ...input, sizeBytes: 20 * GiB })
+    const giveBack = () => obey('source-host.give-back', { ...input, definition })
+    return { ...input, of, definition, adopt, giveBack }
+  }
+
+  test('its troubles are told apart, and what was done goes back', async () => {
+    const cases = [
+      [{ diskIsElsewhere: true }, 'source_disk_elsewhere', 'off'],
+      [{ diskIsGone: true }, 'no_volume', 'off'],
+      [{ startsBeforeUndefining: true }, 'source_started', 'running'],
+      [{ staysDefined: true }, 'source_not_undefined', 'off'],
+    ] as const
+    for (const [moving, code, after] of cases) {
+      const { adopt, domain, giveBack, volume } = await offOf(moving)
+      expect(await adopt().catch((error) => error)).toMatchObject({ code })
+      await giveBack()
+      expect([await pool.sizeBytes(volume), await state(domain)]).toEqual([undefined, after])
+    }
+    const { adopt, giveBack, domain } = await offOf({ isNotDefined: true })
+    await adopt()
+    expect(await giveBack().catch((error) => error)).toMatchObject({ code: 'source_not_defined' })
+    expect(await state(domain)).toBe('absent')
+  })
+
+  test('a disk with which a vm runs, or that has snapshots, is not given back', async () => {
+    const { adopt, giveBack, volume } = await offOf({})
+    await adopt()
+    const vm = vmOf(Number(volume.workload.slice(4)), { volume, seeded: false })
+    await obey('vm.define', vm)
+    await obey('firewall.allow', portRulesOf(Number(volume.workload.slice(4))))
+    await obey('vm.start', { workload: volume.workload })
+    expect(await giveBack().catch((error) => error)).toMatchObject({ code: 'volume_in_use' })
+    await obey('vm.stop', { workload: volume.workload, graceSeconds: 0 })
+    await obey('volume.snapshot', { vm: { ...vm, volume: { ...volume, layer: 1 } }, from: 0 })
+    expect(await giveBack().catch((error) => error)).toMatchObject({ code: 'layer_in_use' })
+    await obey('volume.merge', { vm, from: 1, into: 0 })
+    await giveBack()
+    expect(await pool.sizeBytes(volume)).toBeUndefined()
   })
 })
