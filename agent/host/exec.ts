@@ -90,10 +90,11 @@ export type Options = {
 }
 /**
  * For a program that reads what a stranger made. It runs as `nobody`, without capabilities and without network, and
- * reaches two files alone, which are open before it starts: `reads`, and `writes`, which exists. Both are among its
- * arguments. `mostFileBytes` is the size to which it may write a file.
+ * reaches these files alone, which are open before it starts: `reads`, `alsoReads`, and `writes`, which exists. All are
+ * among its arguments; those of `alsoReads` also as a part of one. `mostFileBytes` is the size to which it may write a
+ * file.
  */
-export type Confinement = { reads?: string; writes: string; mostFileBytes: number }
+export type Confinement = { reads?: string; alsoReads?: readonly string[]; writes: string; mostFileBytes: number }
 export type Ran = { code: number; out: string; err: string; tookMs: number }
 
 const pathsFound = new Map<Program, string>()
@@ -208,7 +209,7 @@ function spawn<const In extends SpawnIn, const Out extends SpawnOut, const Err e
     detached: true,
   })
 }
-type SpawnIn = 'ignore' | number | Uint8Array
+type SpawnIn = 'ignore' | 'pipe' | number | Uint8Array
 type SpawnOut = 'pipe' | number
 
 const start = (program: Program, args: string[], stdin?: string, more: Options['env'] = {}) =>
@@ -245,6 +246,39 @@ export function begin(
     return { code, out, err, tookMs: Math.round(performance.now() - began) }
   }
   return { pid: child.pid, ended: all(), stop: (signal = 'SIGKILL') => killGroup(child.pid, signal) }
+}
+
+/** A program that is asked and answers while it runs. `ended`: its end, with whatever code. */
+export type Conversation = {
+  pid: number
+  write(text: string): void
+  /** It is asked no more. */
+  finish(): void
+  answers: ReadableStream<Uint8Array>
+  ended: Promise<Omit<Ran, 'out'>>
+  stop(): void
+}
+
+/** Starts a program that is asked and answers while it runs. It stays out of the job's log. */
+export function converse(program: Program, args: string[]): Conversation {
+  const began = performance.now()
+  const child = spawn([...commandOf(program), ...args], { stdio: ['pipe', 'pipe', 'pipe'] })
+  const all = async () => {
+    const [err, code] = await Promise.all([capped(child.stderr, 64 << 10), child.exited])
+    return { code, err, tookMs: Math.round(performance.now() - began) }
+  }
+  const { stdin } = child
+  return {
+    pid: child.pid,
+    write(text) {
+      stdin.write(text)
+      stdin.flush()
+    },
+    finish: () => void stdin.end(),
+    answers: child.stdout,
+    ended: all(),
+    stop: () => killGroup(child.pid),
+  }
 }
 
 /**
@@ -326,7 +360,7 @@ export function beginConfined(program: Program, args: string[], options: Confine
 /** An agent that is not root has no rights to give up: there the limits alone hold. */
 function startConfined(program: Program, args: string[], confined: Confinement, limitSeconds: number) {
   const isRoot = process.getuid?.() === 0
-  const { reads, writes } = confined
+  const { reads, alsoReads = [], writes } = confined
   const opened: number[] = []
   const open = (path: string, flags: string) => {
     opened.push(openSync(path, flags))
@@ -335,17 +369,22 @@ function startConfined(program: Program, args: string[], confined: Confinement, 
   try {
     // The program opens its descriptors anew, so that the rights of the files count and those of their directories do
     // not.
-    if (isRoot && reads !== undefined) {
-      chownSync(reads, 0, NOBODY)
-      chmodSync(reads, 0o640)
+    for (const path of isRoot ? [...(reads === undefined ? [] : [reads]), ...alsoReads] : []) {
+      chownSync(path, 0, NOBODY)
+      chmodSync(path, 0o640)
     }
     if (isRoot) chownSync(writes, NOBODY, NOBODY)
     const given = reads === undefined ? ('ignore' as const) : open(reads, 'r')
     const made = open(writes, 'r+')
-    const words = args.map((word) => (word === reads ? '/proc/self/fd/0' : word === writes ? '/proc/self/fd/3' : word))
+    const others = alsoReads.map((path) => open(path, 'r'))
+    const within = (word: string) =>
+      alsoReads.reduce((text, path, i) => text.replaceAll(`"${path}"`, `"/proc/self/fd/${4 + i}"`), word)
+    const words = args.map((word) =>
+      word === reads ? '/proc/self/fd/0' : word === writes ? '/proc/self/fd/3' : within(word),
+    )
     return spawn([mustFind(program), ...words], {
       wrapped: [...(isRoot ? withoutRights : []), 'prlimit', ...limitsFor(confined, limitSeconds), '--'],
-      stdio: [given, 'pipe', 'pipe', made],
+      stdio: [given, 'pipe', 'pipe', made, ...others],
     })
   } finally {
     for (const fd of opened) closeSync(fd)

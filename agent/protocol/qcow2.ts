@@ -19,14 +19,20 @@ const INCOMPATIBLE_ZSTD = 1n << 3n
 const AUTOCLEAR_RAW_DATA = 1n << 1n
 const extensions = { end: 0, backingFormat: 0xe2792aca, encryption: 0x0537be77, dataFile: 0x44415441 }
 
+/**
+ * Lets pass what a disk that is only read may have: snapshots, an end without being closed, or also a backing file,
+ * which its reader is told by somebody else.
+ */
+export type Lenience = { unclosed?: true; backed?: true }
+
 /** Reads and checks the header of the file. Throws `image_refused` with the reason. */
-export async function readQcow2(path: string): Promise<Qcow2> {
+export async function readQcow2(path: string, lenience: Lenience = {}): Promise<Qcow2> {
   const handle = await open(path, 'r')
   try {
     const { size } = await handle.stat()
     const bytes = Buffer.alloc(Math.min(size, HEADER_CAP_BYTES))
     await handle.read(bytes, 0, bytes.length, 0)
-    return parseQcow2(bytes, BigInt(size))
+    return parseQcow2(bytes, BigInt(size), lenience)
   } finally {
     await handle.close()
   }
@@ -35,22 +41,22 @@ export async function readQcow2(path: string): Promise<Qcow2> {
 /**
  * Checks a header: `head` is the first 64 KiB or the whole file, `fileBytes` the file's length. Throws `image_refused`.
  */
-export function parseQcow2(head: Buffer, fileBytes: bigint): Qcow2 {
+export function parseQcow2(head: Buffer, fileBytes: bigint, { unclosed, backed }: Lenience = {}): Qcow2 {
   must(head.length >= V2_HEADER_BYTES, 'it is too short for a header')
   must(head.readUInt32BE(0) === MAGIC, 'it does not begin like a qcow2 file')
   const version = head.readUInt32BE(4)
   must(version === 2 || version === 3, `its version is ${version}, known are 2 and 3`)
-  must(head.readBigUInt64BE(8) === 0n && head.readUInt32BE(16) === 0, 'it names a backing file')
+  must(backed || (head.readBigUInt64BE(8) === 0n && head.readUInt32BE(16) === 0), 'it names a backing file')
   const clusterBits = head.readUInt32BE(20)
   must(clusterBits >= 9 && clusterBits <= 21, `its clusters are 2^${clusterBits} bytes`)
   const clusterBytes = 1n << BigInt(clusterBits)
   const virtualSizeBytes = head.readBigUInt64BE(24)
   must(virtualSizeBytes > 0n && virtualSizeBytes <= LARGEST_DISK_BYTES, `its disk would have ${virtualSizeBytes} bytes`)
   must(head.readUInt32BE(32) === 0, 'it is encrypted')
-  must(head.readUInt32BE(60) === 0, 'it holds snapshots')
+  must(unclosed || head.readUInt32BE(60) === 0, 'it holds snapshots')
   mustHaveSaneTables(head, { clusterBytes, virtualSizeBytes, fileBytes })
-  const headerBytes = version === 3 ? v3Header(head, clusterBytes) : V2_HEADER_BYTES
-  mustHaveHarmlessExtensions(head, headerBytes, Number(clusterBytes))
+  const headerBytes = version === 3 ? v3Header(head, clusterBytes, unclosed) : V2_HEADER_BYTES
+  mustHaveHarmlessExtensions(head, headerBytes, Number(clusterBytes), backed)
   return { version, virtualSizeBytes: Number(virtualSizeBytes), clusterBytes: Number(clusterBytes) }
 }
 
@@ -76,12 +82,13 @@ function mustHaveSaneTables(head: Buffer, { clusterBytes, virtualSizeBytes, file
 /** Checks the fields that version 3 adds. Returns the header's length in bytes. */
 /** Dirty and corrupt. */
 const UNCLEAN = 3n
+const DIRTY = 1n
 const REPAIR = 'it was not closed properly. Repair it with qemu-img check -r all'
 const CONVERT = 'convert it with qemu-img convert -O qcow2, without options'
 
-function v3Header(head: Buffer, clusterBytes: bigint): number {
+function v3Header(head: Buffer, clusterBytes: bigint, unclosed = false): number {
   must(head.length >= V3_HEADER_BYTES, 'it is too short for a header')
-  const incompatible = head.readBigUInt64BE(72)
+  const incompatible = head.readBigUInt64BE(72) & ~(unclosed ? DIRTY : 0n)
   // Refused: dirty, corrupt, external data file, extended tables. zstd is accepted; it only changes the compression.
   must(
     (incompatible & ~INCOMPATIBLE_ZSTD) === 0n,
@@ -105,13 +112,13 @@ function v3Header(head: Buffer, clusterBytes: bigint): number {
  * Extensions follow the header up to the end of the first cluster. Unknown ones are harmless; these three move the
  * data.
  */
-function mustHaveHarmlessExtensions(head: Buffer, start: number, clusterBytes: number) {
+function mustHaveHarmlessExtensions(head: Buffer, start: number, clusterBytes: number, backed = false) {
   const limit = Math.min(head.length, clusterBytes)
   for (let at = start; at + 8 <= limit; ) {
     const kind = head.readUInt32BE(at)
     const bytes = head.readUInt32BE(at + 4)
     if (kind === extensions.end) return
-    must(kind !== extensions.backingFormat, 'it names the format of a backing file')
+    must(backed || kind !== extensions.backingFormat, 'it names the format of a backing file')
     must(kind !== extensions.dataFile, 'it keeps its data in another file')
     must(kind !== extensions.encryption, 'it is encrypted')
     must(at + 8 + bytes <= clusterBytes, 'its header extensions do not end')

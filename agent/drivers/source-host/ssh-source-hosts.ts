@@ -133,14 +133,20 @@ export class SshSourceHosts implements SourceHosts {
 
   /** One session there, in its turn. Throws as every method does. */
   async signIn(host: SourceHost, signing: Omit<SigningIn, 'dir' | 'host'>): Promise<SignedIn> {
-    await this.key()
-    // A killed agent leaves an empty pipe, and the host key of a source.
-    if (!this.#isSwept) rmSync(sessionsDir(this.dir), { recursive: true, force: true })
-    this.#isSwept = true
+    await this.ready()
     const outputCapBytes = signing.outputCapBytes ?? MOST_SHORT_ANSWER_BYTES
     return this.#sessions.take(`${host.address} ${host.port}`, () =>
       signIn({ dir: this.dir, host, ...signing, outputCapBytes }),
     )
+  }
+
+  /** The directory of the key and of sessions, in which a session can begin. */
+  async ready(): Promise<string> {
+    await this.key()
+    // A killed agent leaves an empty pipe, and the host key of a source.
+    if (!this.#isSwept) rmSync(sessionsDir(this.dir), { recursive: true, force: true })
+    this.#isSwept = true
+    return this.dir
   }
 }
 

@@ -6,6 +6,7 @@ import { run } from '../../host/exec.ts'
 import { MOST_DEFINITION_BYTES, type SourceHost } from '../../protocol/values/source-hosts.ts'
 import { seenServers, stateFrom } from './domain/servers.ts'
 import { type RanThere, ranThere, tellCommands } from './moving/commands.ts'
+import { type Opening, SourceReader } from './moving/reader.ts'
 import { forgetScript, saveScript, shutdownScript, startScript, stateScript, waitScript } from './moving/scripts.ts'
 import type { OfDomain, Saved, SourceServers } from './source-servers.ts'
 import { newNonce, sectionsIn } from './ssh/marks.ts'
@@ -74,10 +75,20 @@ export class SshSourceServers implements SourceServers {
       )
   }
 
-  /** The state of its domain now. Throws `source_no_libvirt`, and as every method. */
-  async state({ host, domain }: OfDomain) {
-    const { sections } = await this.ask(host, (nonce) => stateScript(nonce, domain))
-    return stateFrom(sections.get('state now') ?? '')
+  /**
+   * The state of its domain now, when the file of its disk was written last, as text, and the bytes that it takes.
+   * Throws `source_no_libvirt`, and as every method.
+   */
+  async look({ host, domain }: OfDomain, path: string) {
+    const { sections, hostKey } = await this.ask(host, (nonce) => stateScript(nonce, domain, path))
+    const written = (sections.get('written') ?? '').trim()
+    const blocks = Number(/ (\d{1,15})$/.exec(written)?.[1] ?? 0)
+    return { state: stateFrom(sections.get('state now') ?? ''), written, takesBytes: blocks * 512, hostKey }
+  }
+
+  /** Begins to read a disk there. Throws as `SourceReader.open` does. */
+  async read(opening: Omit<Opening, 'dir'>): Promise<SourceReader> {
+    return SourceReader.open({ dir: await this.hosts.ready(), ...opening })
   }
 
   /** Runs a script that asks libvirt. Throws `source_no_libvirt`, and as every method. */

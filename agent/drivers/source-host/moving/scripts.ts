@@ -146,6 +146,12 @@ main() {
 main </dev/null 2>/dev/null
 `
 
-/** Section `state now`. */
-export const stateScript = (nonce: string, domain: string) => `${about(nonce, domain)}
-${withMain('  state_of now')}`
+/**
+ * Section `state now`. Section `written`: of a file, when it was written last, its size, and what it takes in blocks of
+ * 512 bytes.
+ */
+export const stateScript = (nonce: string, domain: string, path: string) => `${about(nonce, domain)}
+path=${quoted(path)}
+${withMain(`  state_of now
+  mark written
+  [ ! -f "$path" ] || stat -L -c '%y %s %b' -- "$path"`)}`
