@@ -3282,6 +3282,8 @@ export type OfferedImagePage = {
 
 export type OneLineOfText0To100 = string
 
+export type OneLineOfText0To1024 = string
+
 export type OneLineOfText0To20 = string
 
 export type OneLineOfText0To200 = string
@@ -4375,6 +4377,109 @@ export type SoldPackage = {
   billingProductId: string | null
 }
 
+export type SourceRemoval = {
+  node: {
+    id: string
+    name: string
+  }
+  hypervisor: {
+    id: string
+    name: string
+    address: string
+  }
+  /** That the import adopted there. */
+  servers: number
+  /** The panel itself has its address. */
+  isMaster: boolean
+  /** Null: nobody has chosen yet. It can be changed. */
+  choice: "keep" | "agent" | "manual" | null
+  chosenAt: string | null
+  state: "idle" | "removing" | "removed" | "restoring" | "restored" | "failed"
+  jobId: string | null
+  warnings: ({
+    code: "servers_at_source" | "panel_runs_here" | "roll_back_open"
+    words: string
+  })[]
+  /** Why the agent removes nothing now. */
+  blocked: (string)[]
+  /** Null: the node does not answer; see previewProblem. */
+  preview: SourceRemovalPreview | null
+  previewProblem: string | null
+  /** Of the last removal: where everything is now. */
+  result: {
+    folder: string
+    items: (SourceRemovalItem)[]
+    left: (SourceRemovalLeft)[]
+  } | null
+  removedAt: string | null
+  restoredAt: string | null
+  failure: {
+    code: string
+    words: string
+  } | null
+  canRestore: boolean
+}
+
+export type SourceRemovalBridge = {
+  name: OneLineOfText0To60
+  servers: number
+  exists: boolean
+  definedIn: OneLineOfText0To1024 | null
+  why: OneLineOfText0To500
+  settings: OneLineOfText0To60 | null
+  commands: string | null
+}
+
+export type SourceRemovalItem = {
+  kind: "service" | "processes" | "container" | "cron_file" | "cron_lines" | "key_line" | "folder"
+  name: OneLineOfText0To1024
+  now: OneLineOfText0To300
+  becomes: OneLineOfText0To1024
+  files: number | null
+  bytes: number | null
+}
+
+export type SourceRemovalJob = {
+  jobId: string
+  /** Always null: the job is about a node. */
+  serverId: string | null
+  nodeId: string
+}
+
+export type SourceRemovalLeft = {
+  name: OneLineOfText0To1024
+  why: OneLineOfText0To500
+}
+
+export type SourceRemovalPreview = {
+  /** Every file and service that a removal touches. */
+  items: (SourceRemovalItem)[]
+  /** What looks like the panel’s and stays, and why. */
+  left: (SourceRemovalLeft)[]
+  bridges: (SourceRemovalBridge)[]
+  /** The network service and the folders stay until each bridge is defined. */
+  networkStays: boolean
+  /** Domains of libvirt that are none of Berth: nothing is changed while one is. */
+  foreign: (string)[]
+  runningServers: number
+  /** Keys of root on the node, to compare: nothing is decided about them but for the control server’s. */
+  rootKeys: ({
+    type: string
+    comment: string
+    fingerprint: string
+    isOurs: boolean
+  })[]
+  /** Run as root they do the same as the agent. */
+  commands: string | null
+}
+
+export type SourceRemovals = {
+  nodes: (SourceRemoval)[]
+  neverTouched: string
+  /** The import is finished, so it can be chosen. */
+  isAsked: boolean
+}
+
 export type SshKey = {
   id: string
   ownerId: string
@@ -5202,17 +5307,17 @@ export interface Operations {
   }
   /** The audit log as a spreadsheet, newest first */
   'audit.export-csv': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** The audit log as a file of JSON lines, newest first */
   'audit.export-jsonl': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** Every change, who made it, from where, and every refused sign-in */
   'audit.list': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
     result: AuditLinePage
   }
   /** Check that the audit log is as it was written and ends where it ended; names the first line that is not */
@@ -8647,6 +8752,47 @@ export interface Operations {
     }
     result: Snapshot
   }
+  /** Choose what becomes of the other panel’s software on a node; it can be changed, and nothing happens by it */
+  'source-removal.choose': {
+    path: { id: string }
+    body: {
+      /** Of a node whose servers were adopted. */
+      nodeId: string
+      /** agent: call run then. manual: run the commands of the preview as root. */
+      choice: "keep" | "agent" | "manual"
+    }
+    result: SourceRemoval
+  }
+  /** Every file and service that a removal would touch on the adopted nodes, as a spreadsheet */
+  'source-removal.export': {
+    path: { id: string }
+    query?: { nodeId?: string }
+    result: Response
+  }
+  /** What becomes of the other panel’s software on each adopted node, and all that a removal would touch there */
+  'source-removal.get': {
+    path: { id: string }
+    query?: { nodeId?: string }
+    result: SourceRemovals
+  }
+  /** Put back everything that a removal moved and stopped on a node */
+  'source-removal.restore': {
+    path: { id: string }
+    body: {
+      /** Of a node whose servers were adopted. */
+      nodeId: string
+    }
+    result: SourceRemovalJob
+  }
+  /** Let the agent of a node stop and move the other panel’s software; nothing is deleted, and all can be put back */
+  'source-removal.run': {
+    path: { id: string }
+    body: {
+      /** Of a node whose servers were adopted. */
+      nodeId: string
+    }
+    result: SourceRemovalJob
+  }
   /** Add a public key to a customer's account */
   'ssh-keys.create': {
     path: { id: string }
@@ -9668,6 +9814,11 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'snapshots.remove': ['DELETE', '/servers/{id}/snapshots/{snapshotId}', true],
   'snapshots.restore': ['POST', '/servers/{id}/snapshots/{snapshotId}/actions/restore', true],
   'snapshots.update': ['PATCH', '/servers/{id}/snapshots/{snapshotId}', false],
+  'source-removal.choose': ['POST', '/admin/migrations/{id}/source-removal', false],
+  'source-removal.export': ['GET', '/admin/migrations/{id}/source-removal.csv', false],
+  'source-removal.get': ['GET', '/admin/migrations/{id}/source-removal', false],
+  'source-removal.restore': ['POST', '/admin/migrations/{id}/source-removal/restore', true],
+  'source-removal.run': ['POST', '/admin/migrations/{id}/source-removal/run', true],
   'ssh-keys.create': ['POST', '/customers/{id}/ssh-keys', false],
   'ssh-keys.list': ['GET', '/customers/{id}/ssh-keys', false],
   'ssh-keys.remove': ['DELETE', '/ssh-keys/{id}', false],

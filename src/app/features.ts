@@ -106,6 +106,7 @@ import { importPackagesPage } from '../../views/imports/mapping/packages.tsx'
 import { importRangesPage } from '../../views/imports/mapping/ranges.tsx'
 import { importServersPage } from '../../views/imports/mapping/servers.tsx'
 import { importServerPage } from '../../views/imports/mapping/show-server.tsx'
+import { cleanUpPage } from '../../views/imports/source-removal/clean-up.tsx'
 import { firewallsPage } from '../../views/network/firewalls/list.tsx'
 import { floatingIpsPages } from '../../views/network/floating-ips/list.tsx'
 import { poolsPage } from '../../views/network/ip-pools/list.tsx'
@@ -200,6 +201,7 @@ import { importRecordsFeature } from '../imports/import-records/feature.ts'
 import { importsFeature } from '../imports/imports/feature.ts'
 import { mappingFeature } from '../imports/mapping/feature.ts'
 import { sourceAccessFeature } from '../imports/source-access/feature.ts'
+import { sourceRemovalFeature } from '../imports/source-removal/feature.ts'
 import { apiFeature } from '../kernel/api/feature.ts'
 import { auditLogFeature } from '../kernel/audit/feature.ts'
 import { settingsStoreFeature } from '../kernel/db/feature.ts'
@@ -381,6 +383,7 @@ export const features: readonly Feature[] = [
   },
   { ...sourceAccessFeature, pages: [importAccessPage] },
   { ...dryRunFeature, pages: [dryRunPage] },
+  { ...sourceRemovalFeature, pages: [cleanUpPage] },
   controllerBackupsFeature,
   replicaFeature,
 ]
