@@ -21,6 +21,8 @@ CREATE TABLE import_moves (
   state TEXT NOT NULL CHECK (state IN ('waiting', 'moving', 'moved', 'failed', 'rolling_back', 'rolled_back')),
   way TEXT NOT NULL CHECK (way IN ('copy', 'adopt')),
   method TEXT NOT NULL CHECK (method IN ('short_stop', 'plain')),
+  -- When somebody asked for it alone, also after the import was stopped.
+  asked_at INTEGER,
   -- A node that staff asked for; null: the rule of the location chooses.
   wanted_node_id TEXT,
   -- Of the last attempt.
@@ -37,8 +39,8 @@ CREATE TABLE import_moves (
   is_persistent INTEGER,
   -- JSON: its disk at the source, as the dry run found it.
   drive TEXT,
-  -- Its definition at the source without its passwords, encrypted.
-  encrypted_definition TEXT,
+  -- Its definition at the source, without its passwords.
+  definition TEXT,
   bytes_total INTEGER,
   bytes_copied INTEGER,
   began_at INTEGER,

@@ -2203,6 +2203,70 @@ export type ImportMapping = {
   }
 }
 
+export type ImportMove = {
+  serverId: string
+  hostname: string
+  /** waiting: it begins when the limits of the import let it. */
+  state: "waiting" | "moving" | "moved" | "failed" | "rolling_back" | "rolled_back"
+  /** What happens now, in words. */
+  phase: string | null
+  /** Of its job. */
+  percent: number | null
+  /** nowhere: it is off on its way. unknown: its node is away. */
+  whereItRuns: "source" | "here" | "nowhere" | "unknown"
+  hypervisor: {
+    id: string
+    name: string
+  }
+  /** The node that takes it. */
+  node: {
+    id: string
+    name: string
+  } | null
+  way: "copy" | "adopt"
+  method: "short_stop" | "plain"
+  /** The server here. */
+  workloadId: string | null
+  /** Of the last attempt; its log has every command at the source. */
+  jobId: string | null
+  /** Of all attempts, the first one first. */
+  jobIds: (string)[]
+  /** As the other panel says it. */
+  osName: string | null
+  /** Why the last attempt failed. It runs at its source as before, unless whereItRuns says otherwise. */
+  failure: {
+    code: string
+    words: string
+    nextStep: string
+  } | null
+  /** Of its disk at the source. */
+  bytesTotal: number | null
+  bytesCopied: number | null
+  /** Now. */
+  bytesPerSecond: number | null
+  /** Of the copy, an estimate. */
+  secondsLeft: number | null
+  /** As the dry run said. */
+  expectedAwaySeconds: number | null
+  /** How long it was off; while it is off, so far. */
+  downtimeMs: number | null
+  beganAt: string | null
+  /** When it was shut down at its source. */
+  stoppedAt: string | null
+  /** When it was started here. */
+  startedAt: string | null
+  movedAt: string | null
+  failedAt: string | null
+}
+
+export type ImportMovePage = {
+  data: (ImportMove)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
 export type ImportOwner = {
   /** The id in the other panel; `unknown` for everything that it does not name. */
   sourceId: string
@@ -2390,6 +2454,35 @@ export type ImportPlan = {
       isLocked: boolean
     })[]
   }
+}
+
+export type ImportProgress = {
+  servers: {
+    total: number
+    waiting: number
+    moving: number
+    moved: number
+    failed: number
+    rollingBack: number
+    rolledBack: number
+  }
+  /** No server begins before the window opens again. */
+  isWaitingForWindow: boolean
+  /** Of the disks of all servers that move. */
+  bytesTotal: number
+  bytesCopied: number
+  /** Of all copies together, now. */
+  bytesPerSecond: number
+  medianDowntimeMs: number | null
+  longestDowntimeMs: number | null
+  /** Servers that have moved and of which a time away was estimated. */
+  announced: number
+  /** Of these, those that were not away longer. */
+  announcedKept: number
+  /** An estimate, no promise. Null: nothing has moved yet. */
+  secondsLeft: number | null
+  startedAt: string | null
+  migratedAt: string | null
 }
 
 export type ImportRange = {
@@ -5307,17 +5400,17 @@ export interface Operations {
   }
   /** The audit log as a spreadsheet, newest first */
   'audit.export-csv': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** The audit log as a file of JSON lines, newest first */
   'audit.export-jsonl': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** Every change, who made it, from where, and every refused sign-in */
   'audit.list': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
     result: AuditLinePage
   }
   /** Check that the audit log is as it was written and ends where it ended; names the first line that is not */
@@ -6461,6 +6554,22 @@ export interface Operations {
     }
     result: Image
   }
+  /** Take a server back before it has moved: it runs at its source as before */
+  'import-servers.cancel': {
+    path: { id: string }
+    result: ImportMove
+  }
+  /** Try a server again that failed or was rolled back: a new job, from the beginning */
+  'import-servers.retry': {
+    path: { id: string }
+    body: {
+      /** The node that takes a copy. Null: by the rule. */
+      nodeId?: string | null
+      /** plain: its disk is copied while it is off. */
+      method?: "short_stop" | "plain"
+    }
+    result: ImportMove
+  }
   /** Whether the copying nodes can log in to each hypervisor, and the command that lets them in */
   'imports.access': {
     path: { id: string }
@@ -6560,6 +6669,27 @@ export interface Operations {
     path: { id: string }
     result: Import
   }
+  /** Change the limits of an import; what is not sent stays, and copies at work follow their limit at once */
+  'imports.change-limits': {
+    path: { id: string }
+    body: {
+      /** Servers that leave one hypervisor at once. Usually 2. */
+      perHypervisor?: number
+      /** Servers that come to one node at once. Usually 2. */
+      perNode?: number
+      /** Of each copy. Null: as fast as it goes. */
+      maxMbps?: number | null
+      /** Servers begin within these hours alone. Null: at any time. */
+      window?: {
+        from: string
+        to: string
+        timeZone: string
+      } | null
+      /** short_stop: copied while it runs, and what has changed once it is off. plain: copied while it is off. */
+      method?: "short_stop" | "plain"
+    }
+    result: Import
+  }
   /** Decide: what is not sent stays as it is. Hypervisors are decided first, then packages, ranges and owners */
   'imports.change-mapping': {
     path: { id: string }
@@ -6642,6 +6772,11 @@ export interface Operations {
     }
     result: ImportAccess
   }
+  /** Go on after a pause or a stop: the servers that have not begun follow */
+  'imports.continue': {
+    path: { id: string }
+    result: Import
+  }
   /** Begin an import from another panel: nothing is sent there before discover */
   'imports.create': {
     body: {
@@ -6719,6 +6854,12 @@ export interface Operations {
     query?: { status?: "draft" | "discovering" | "mapping" | "checking" | "ready" | "migrating" | "verifying" | "finished"; kind?: "solusvm2" | "virtualizor" | "demo"; q?: string; cursor?: string; limit?: number }
     result: ImportPage
   }
+  /** The servers of an import that move: how far each is, and where it runs */
+  'imports.list-moves': {
+    path: { id: string }
+    query?: { state?: "waiting" | "moving" | "moved" | "failed" | "rolling_back" | "rolled_back"; hypervisorId?: string; nodeId?: string; failure?: string; whereItRuns?: "source" | "here" | "nowhere" | "unknown"; q?: string; cursor?: string; limit?: number }
+    result: ImportMovePage
+  }
   /** An import's log lines; ask again with the last number */
   'imports.log': {
     path: { id: string }
@@ -6746,10 +6887,20 @@ export interface Operations {
   'imports.panels': {
     result: ImportPanels
   }
+  /** Begin no further server; those at work come to their end */
+  'imports.pause': {
+    path: { id: string }
+    result: Import
+  }
   /** What the import would do as things are decided now */
   'imports.plan': {
     path: { id: string }
     result: ImportPlan
+  }
+  /** How far an import is: servers, bytes, downtimes, and the time that is left */
+  'imports.progress': {
+    path: { id: string }
+    result: ImportProgress
   }
   /** The ranges of addresses of the other panel, and what happens to each */
   'imports.ranges': {
@@ -6775,6 +6926,34 @@ export interface Operations {
       /** What the panel asks for, by name: `panels` of this API lists the fields. Stored encrypted, and deleted when the import is finished or deleted. */
       credentials: Record<string, string>
     }
+    result: Import
+  }
+  /** Move the servers that are ready: each is stopped at its source once, and started here */
+  'imports.start': {
+    path: { id: string }
+    body: {
+      /** Servers that leave one hypervisor at once. Usually 2. */
+      perHypervisor?: number
+      /** Servers that come to one node at once. Usually 2. */
+      perNode?: number
+      /** Of each copy. Null: as fast as it goes. */
+      maxMbps?: number | null
+      /** Servers begin within these hours alone. Null: at any time. */
+      window?: {
+        from: string
+        to: string
+        timeZone: string
+      } | null
+      /** short_stop: copied while it runs, and what has changed once it is off. plain: copied while it is off. */
+      method?: "short_stop" | "plain"
+      /** Owners are mailed the new addresses of their servers. Usually false. */
+      emailsOwners?: boolean
+    }
+    result: Import
+  }
+  /** End after the servers at work: those that have not begun stay on the source */
+  'imports.stop-after': {
+    path: { id: string }
     result: Import
   }
   /** Trust the certificate that the panel showed: compare its fingerprint there first */
@@ -9362,6 +9541,7 @@ export type ListId =
   | 'imports.changes'
   | 'imports.hypervisors'
   | 'imports.list'
+  | 'imports.list-moves'
   | 'imports.owners'
   | 'imports.packages'
   | 'imports.ranges'
@@ -9565,6 +9745,8 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'images.refresh': ['POST', '/admin/images/{id}/actions/refresh', false],
   'images.remove': ['DELETE', '/admin/images/{id}', false],
   'images.update': ['PATCH', '/admin/images/{id}', false],
+  'import-servers.cancel': ['POST', '/admin/migration-servers/{id}/actions/cancel', false],
+  'import-servers.retry': ['POST', '/admin/migration-servers/{id}/actions/retry', false],
   'imports.access': ['GET', '/admin/migrations/{id}/access', false],
   'imports.add-keys': ['POST', '/admin/migrations/{id}/actions/add-keys', false],
   'imports.apply-to-hypervisors': ['POST', '/admin/migrations/{id}/mapping/actions/apply-to-hypervisors', false],
@@ -9572,9 +9754,11 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'imports.apply-to-packages': ['POST', '/admin/migrations/{id}/mapping/actions/apply-to-packages', false],
   'imports.apply-to-ranges': ['POST', '/admin/migrations/{id}/mapping/actions/apply-to-ranges', false],
   'imports.cancel': ['POST', '/admin/migrations/{id}/actions/cancel', false],
+  'imports.change-limits': ['PATCH', '/admin/migrations/{id}/limits', false],
   'imports.change-mapping': ['PATCH', '/admin/migrations/{id}/mapping', true],
   'imports.changes': ['GET', '/admin/migrations/{id}/changes', false],
   'imports.check-access': ['POST', '/admin/migrations/{id}/actions/check-access', false],
+  'imports.continue': ['POST', '/admin/migrations/{id}/actions/continue', false],
   'imports.create': ['POST', '/admin/migrations', true],
   'imports.discover': ['POST', '/admin/migrations/{id}/actions/discover', false],
   'imports.dry-run': ['POST', '/admin/migrations/{id}/actions/dry-run', false],
@@ -9585,16 +9769,21 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'imports.hypervisors': ['GET', '/admin/migrations/{id}/mapping/hypervisors', false],
   'imports.leave-out': ['POST', '/admin/migrations/{id}/mapping/actions/leave-out', false],
   'imports.list': ['GET', '/admin/migrations', false],
+  'imports.list-moves': ['GET', '/admin/migrations/{id}/moves', false],
   'imports.log': ['GET', '/admin/migrations/{id}/log', false],
   'imports.mapping': ['GET', '/admin/migrations/{id}/mapping', false],
   'imports.owners': ['GET', '/admin/migrations/{id}/mapping/owners', false],
   'imports.packages': ['GET', '/admin/migrations/{id}/mapping/packages', false],
   'imports.panels': ['GET', '/admin/migration-panels', false],
+  'imports.pause': ['POST', '/admin/migrations/{id}/actions/pause', false],
   'imports.plan': ['GET', '/admin/migrations/{id}/plan', false],
+  'imports.progress': ['GET', '/admin/migrations/{id}/progress', false],
   'imports.ranges': ['GET', '/admin/migrations/{id}/mapping/ranges', false],
   'imports.server': ['GET', '/admin/migration-servers/{id}', false],
   'imports.servers': ['GET', '/admin/migrations/{id}/servers', false],
   'imports.set-credentials': ['POST', '/admin/migrations/{id}/actions/set-credentials', false],
+  'imports.start': ['POST', '/admin/migrations/{id}/actions/start', false],
+  'imports.stop-after': ['POST', '/admin/migrations/{id}/actions/stop-after', false],
   'imports.trust': ['POST', '/admin/migrations/{id}/actions/trust', false],
   'imports.update': ['PATCH', '/admin/migrations/{id}', false],
   'imports.upload-mapping': ['POST', '/admin/migrations/{id}/mapping/actions/upload', false],

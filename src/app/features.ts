@@ -200,6 +200,7 @@ import { dryRunFeature } from '../imports/dry-run/feature.ts'
 import { importRecordsFeature } from '../imports/import-records/feature.ts'
 import { importsFeature } from '../imports/imports/feature.ts'
 import { mappingFeature } from '../imports/mapping/feature.ts'
+import { migrateFeature } from '../imports/migrate/feature.ts'
 import { sourceAccessFeature } from '../imports/source-access/feature.ts'
 import { sourceRemovalFeature } from '../imports/source-removal/feature.ts'
 import { apiFeature } from '../kernel/api/feature.ts'
@@ -383,6 +384,7 @@ export const features: readonly Feature[] = [
   },
   { ...sourceAccessFeature, pages: [importAccessPage] },
   { ...dryRunFeature, pages: [dryRunPage] },
+  migrateFeature,
   { ...sourceRemovalFeature, pages: [cleanUpPage] },
   controllerBackupsFeature,
   replicaFeature,

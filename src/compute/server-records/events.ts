@@ -7,10 +7,15 @@ import { limitFields } from './limits.ts'
 import { serverData } from './model.ts'
 
 const about = { server: serverData, customer: customerData }
+const imported = t.Optional(described(t.Literal(true), 'It came from another panel. Left out for any other.'))
 
 export const serverEvents = {
-  'server.created': event('resellers', 'An order is accepted', t.Object({ ...about, image: nullable(t.String()) })),
-  'server.provisioned': event('resellers and customers', 'Built and booted', t.Object(about)),
+  'server.created': event(
+    'resellers',
+    'An order is accepted',
+    t.Object({ ...about, image: nullable(t.String()), imported }),
+  ),
+  'server.provisioned': event('resellers and customers', 'Built and booted', t.Object({ ...about, imported })),
   'server.install_failed': event(
     'resellers and customers',
     'An installation failed; the server has no system',

@@ -42,6 +42,8 @@ export type Identity = { mac?: string; addresses?: readonly string[] }
 
 type Reservation = {
   kind: WorkloadKind
+  /** Its id, where that is known before; left out: it gets one. */
+  id?: string | undefined
   owner: { id: string; resellerId: string | null }
   location: Location
   held: Held
@@ -111,7 +113,7 @@ export function insertPlaced(
   }: Omit<Reservation, 'hardware' | 'nodeId' | 'namesNodes' | 'usesReserve' | 'group'>,
   now: number,
 ): Reserved {
-  const id = newId(kind.idPrefix as IdPrefix)
+  const id = given.id ?? newId(kind.idPrefix as IdPrefix)
   const number = nextNumber(tx)
   const size = { vcpus: held.vcpus, memoryMb: held.memoryMb, diskGb: held.diskGb }
   const mac = identity.mac === undefined ? newMac() : checkedMac(identity.mac)

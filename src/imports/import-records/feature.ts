@@ -1,7 +1,7 @@
 import { feature } from '../../kernel/feature.ts'
 import { sources } from '../sources/panels.ts'
 import { checkTables } from './checks/queries.ts'
-import { encryptedDefinition, moveTables } from './moves/queries.ts'
+import { moveTables } from './moves/queries.ts'
 import { encryptedCredentials, importTarget } from './queries.ts'
 import {
   importAddresses,
@@ -81,7 +81,7 @@ export const importRecordsFeature = feature({
   scopes,
   permissions,
   errors,
-  encrypted: [encryptedCredentials, encryptedDefinition],
+  encrypted: [encryptedCredentials],
   tables: [
     imports,
     importStaged,

@@ -11,9 +11,11 @@ import { type ImportRecord, importById } from './queries.ts'
 import { disabledReasonOf, importActions, titleOf } from './states.ts'
 import {
   type BillingIds,
+  type ImportLimits,
   type ImportServer,
   importServerStates,
   importStatuses,
+  type MoveMethod,
   moveMethods,
   type OwnerChoice,
   type OwnerConflict,
@@ -25,8 +27,19 @@ import {
   UNNAMED,
 } from './tables.ts'
 
-export type { BillingIds, ImportRecord, ImportServer, OwnerChoice, OwnerConflict, PackageChanges, ReadProgress, Sent }
-export { importServerStates, importStatuses, ownerChoices, ownerConflicts, UNNAMED }
+export type {
+  BillingIds,
+  ImportLimits,
+  ImportRecord,
+  ImportServer,
+  MoveMethod,
+  OwnerChoice,
+  OwnerConflict,
+  PackageChanges,
+  ReadProgress,
+  Sent,
+}
+export { importServerStates, importStatuses, moveMethods, ownerChoices, ownerConflicts, UNNAMED }
 
 export const importRecord: Resource<ImportRecord> = {
   name: 'import',

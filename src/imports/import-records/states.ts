@@ -72,7 +72,7 @@ const rows = {
     ...ended,
   },
   pause: migrating,
-  continue: migrating,
+  continue: moving,
   'stop-after': migrating,
   limit: migrating,
   retry: moving,

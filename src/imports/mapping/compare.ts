@@ -15,6 +15,7 @@ import {
   serversInConflict,
   settle,
 } from '../import-records/choices/queries.ts'
+import { isHeldForImport } from '../import-records/held-addresses.ts'
 import {
   everyRow,
   hypervisorRows,
@@ -184,7 +185,11 @@ async function conflictsIn(db: Db, importId: string, slices: Slices): Promise<Ma
       const text = range.version === 6 && row.prefixLength !== null ? `${row.address}/${row.prefixLength}` : row.address
       const place = places.get(row.hypervisorId)
       const use = usesOfAddress(db, range).find(
-        (one) => (place === undefined || canMeet(one.scope, place)) && one.workloadId !== (row.workloadId ?? ''),
+        (one) =>
+          (place === undefined || canMeet(one.scope, place)) &&
+          one.workloadId !== (row.workloadId ?? '') &&
+          // The server itself has it, in this import or in an earlier one.
+          !(one.workloadId === null && one.holderId === null && isHeldForImport(one.reservedFor)),
       )
       if (use)
         found.set(

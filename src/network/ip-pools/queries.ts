@@ -280,3 +280,12 @@ export function usesOfAddress(tx: Db, { version, first, last }: Network): Addres
     return end >= first ? [found] : []
   })
 }
+
+const rowsWith = prepared(({ $client }) =>
+  $client.prepare<Pick<Address, 'id' | 'poolId' | 'workloadId' | 'holderId' | 'reservedFor'>, [string]>(
+    `SELECT id, pool_id AS poolId, workload_id AS workloadId, holder_id AS holderId, reserved_for AS reservedFor
+     FROM addresses WHERE version = 4 AND address = ?`,
+  ),
+)
+/** The rows of an IPv4 address: one, or one in each scope of a private range. */
+export const rowsOfIpv4 = (tx: Db, address: string) => rowsWith(tx).all(address)

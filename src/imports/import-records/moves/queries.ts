@@ -2,7 +2,6 @@
 import { and, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { ended, paginate } from '../../../kernel/api/list.ts'
 import type { ReadContext } from '../../../kernel/api/operation.ts'
-import { encryptedColumn } from '../../../kernel/db/encrypted.ts'
 import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
 import { columnList, decoding, inserting, rowBy, updating } from '../../../kernel/db/rows.ts'
 import { changeServer } from '../inventory/queries.ts'
@@ -12,28 +11,40 @@ import {
   type ImportMove,
   importAttempts,
   importMoves,
+  type MovedDrive,
   type MoveState,
   type MoveWay,
   moveStates,
+  moveWays,
   places,
 } from './tables.ts'
 
-export type { ImportAttempt, ImportMove, MoveState, MoveWay }
-export { moveStates, places }
-
-export const encryptedDefinition = encryptedColumn(
-  importMoves,
-  'encryptedDefinition',
-  ({ serverId }: { serverId: string }) => `${serverId} definition`,
-)
+export type { ImportAttempt, ImportMove, MovedDrive, MoveState, MoveWay }
+export { moveStates, moveWays, places }
 
 const columns = columnList(getTableColumns(importMoves))
 const decodeMove = decoding<ImportMove>(getTableColumns(importMoves))
 const isOpen = "state IN ('moving', 'rolling_back')"
 
+export type MoveFigures = {
+  waiting: number
+  moving: number
+  moved: number
+  failed: number
+  rollingBack: number
+  rolledBack: number
+  bytesTotal: number
+  bytesCopied: number
+  medianDowntimeMs: number | null
+  longestDowntimeMs: number | null
+  /** Those that have moved and of which a time away was estimated, and those of them that were not away longer. */
+  announced: number
+  announcedKept: number
+}
 const statements = prepared(({ $client }) => ({
-  waiting: $client.prepare<unknown, [string, number]>(
-    `SELECT ${columns} FROM import_moves WHERE import_id = ? AND state = 'waiting' ORDER BY position LIMIT ?`,
+  waiting: $client.prepare<unknown, [string, number | null, number]>(
+    `SELECT ${columns} FROM import_moves WHERE import_id = ?1 AND state = 'waiting' AND (?2 IS NULL OR asked_at >= ?2)
+     ORDER BY position LIMIT ?3`,
   ),
   withJobs: $client.prepare<unknown, [string]>(
     `SELECT ${columns} FROM import_moves WHERE import_id = ? AND ${isOpen} ORDER BY position`,
@@ -48,8 +59,30 @@ const statements = prepared(({ $client }) => ({
     `SELECT import_id AS importId, hypervisor_id AS hypervisorId, node_id AS nodeId, count(*) AS n
      FROM import_moves WHERE state IN ('moving', 'rolling_back') GROUP BY 1, 2, 3`,
   ),
+  figures: $client.prepare<Omit<MoveFigures, 'medianDowntimeMs'>, [string]>(
+    `SELECT coalesce(sum(state = 'waiting'), 0) AS waiting, coalesce(sum(state = 'moving'), 0) AS moving,
+       coalesce(sum(state = 'moved'), 0) AS moved, coalesce(sum(state = 'failed'), 0) AS failed,
+       coalesce(sum(state = 'rolling_back'), 0) AS rollingBack, coalesce(sum(state = 'rolled_back'), 0) AS rolledBack,
+       cast(total(coalesce(bytes_total, drive ->> 'virtualBytes',
+         (SELECT disk_bytes FROM import_checks c WHERE c.server_id = import_moves.server_id))) AS INTEGER)
+         AS bytesTotal,
+       cast(total(iif(state = 'moved', bytes_copied, 0)) AS INTEGER) AS bytesCopied,
+       max(iif(state = 'moved', downtime_ms, NULL)) AS longestDowntimeMs,
+       coalesce(sum(state = 'moved' AND downtime_ms IS NOT NULL AND expected_away_seconds IS NOT NULL), 0) AS announced,
+       coalesce(sum(state = 'moved' AND downtime_ms <= expected_away_seconds * 1000), 0) AS announcedKept
+     FROM import_moves WHERE import_id = ?`,
+  ),
+  median: $client.prepare<{ ms: number }, [string, string]>(
+    `SELECT downtime_ms AS ms FROM import_moves WHERE import_id = ?1 AND state = 'moved' AND downtime_ms IS NOT NULL
+     ORDER BY downtime_ms LIMIT 1 OFFSET (SELECT count(*) FROM import_moves
+       WHERE import_id = ?2 AND state = 'moved' AND downtime_ms IS NOT NULL) / 2`,
+  ),
   ofWorkload: $client.prepare<unknown, [string]>(`SELECT ${columns} FROM import_moves WHERE workload_id = ?`),
   ofJob: $client.prepare<unknown, [string]>(`SELECT ${columns} FROM import_moves WHERE job_id = ?`),
+  elsewhere: $client.prepare<{ n: number }, [string, string]>(
+    `SELECT count(*) AS n FROM import_servers s JOIN import_moves m ON m.server_id = s.id
+     WHERE s.identity = ? AND s.import_id <> ? AND m.state IN ('moving', 'moved', 'rolling_back')`,
+  ),
   attempts: $client.prepare<ImportAttempt, [string]>(
     `SELECT server_id AS serverId, n, job_id AS jobId, workload_id AS workloadId, at FROM import_attempts
      WHERE server_id = ? ORDER BY n`,
@@ -79,9 +112,15 @@ const decoded = (rows: readonly unknown[]): ImportMove[] => rows.map((row) => de
 export const moveOfWorkload = (tx: Db, workloadId: string): ImportMove | undefined =>
   decodeMove(statements(tx).ofWorkload.get(workloadId))
 export const moveOfJob = (tx: Db, jobId: string): ImportMove | undefined => decodeMove(statements(tx).ofJob.get(jobId))
-/** Servers that have not begun, in the order in which they begin. */
-export const waitingMoves = (tx: Db, importId: string, limit: number): ImportMove[] =>
-  decoded(statements(tx).waiting.all(importId, limit))
+/**
+ * Servers that are to begin, in the order in which they do. `stopsAfter`: only those that somebody has asked for since
+ * then.
+ */
+export const waitingMoves = (
+  tx: Db,
+  { id, stopsAfter }: { id: string; stopsAfter: number | null },
+  limit: number,
+): ImportMove[] => decoded(statements(tx).waiting.all(id, stopsAfter, limit))
 /** Those at which a job works. */
 export const openMoves = (tx: Db, importId: string): ImportMove[] => decoded(statements(tx).withJobs.all(importId))
 /** The moves of an import behind this server, in the order of the ids of servers. */
@@ -94,12 +133,21 @@ export const moveStateCounts = (tx: Db, importId: string): Partial<Record<MoveSt
       .states.all(importId)
       .map(({ state, n }) => [state, n]),
   )
+/** The figures of all of them together. */
+export const moveFigures = (tx: Db, importId: string): MoveFigures => ({
+  ...statements(tx).figures.get(importId)!,
+  medianDowntimeMs: statements(tx).median.get(importId, importId)?.ms ?? null,
+})
 /** How many are at work over all imports, by hypervisor and node. */
 export const movesAtWork = (tx: Db) => statements(tx).atWork.all()
 export const importsMigrating = (tx: Db): string[] =>
   statements(tx)
     .migrating.all()
     .map(({ id }) => id)
+
+/** Is another import moving this server, or has it? `identity`: of the server among those of all panels. */
+export const isMovedElsewhere = (tx: Db, identity: string, importId: string): boolean =>
+  statements(tx).elsewhere.get(identity, importId)!.n > 0
 
 const insertAttempt = inserting(importAttempts)
 /** Notes the job of the next attempt; answers its number. */

@@ -36,6 +36,8 @@ export const importMoves = sqliteTable('import_moves', {
   state: text({ enum: moveStates }).notNull(),
   way: text({ enum: moveWays }).notNull(),
   method: text({ enum: moveMethods }).notNull(),
+  /** When somebody asked for it alone, also after the import was stopped. */
+  askedAt: integer('asked_at'),
   /** A node that staff asked for; null: the rule of the location chooses. */
   wantedNodeId: text('wanted_node_id'),
   /** Of the last attempt, as the next three. */
@@ -52,7 +54,7 @@ export const importMoves = sqliteTable('import_moves', {
   isPersistent: integer('is_persistent', { mode: 'boolean' }),
   drive: text({ mode: 'json' }).$type<MovedDrive>(),
   /** Its definition at the source, without its passwords. */
-  encryptedDefinition: text('encrypted_definition'),
+  definition: text(),
   bytesTotal: integer('bytes_total'),
   bytesCopied: integer('bytes_copied'),
   beganAt: integer('began_at'),

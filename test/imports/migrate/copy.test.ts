@@ -1,0 +1,28 @@
+// Servers are copied from their hypervisors to nodes, with everything that is decided about them.
+import { expect, test } from 'bun:test'
+import { eventsOf, KVM_1, moveAll, moves, onNodes, ready, start } from './world.ts'
+
+test('A server is shut down at its source once, and started here with its MAC and its address', async () => {
+  using p = await ready()
+  await start(p)
+  expect((await moveAll(p)).status).toBe('verifying')
+  const all = await moves(p)
+  expect(all.map(({ state, whereItRuns }) => [state, whereItRuns])).toEqual([
+    ['moved', 'here'],
+    ['moved', 'here'],
+  ])
+  expect(await onNodes(p)).toEqual({ running: 2, vms: 2, volumes: 2 })
+  expect(p.sources.moving.eventsAt(KVM_1).toSorted()).toEqual(['stop v1', 'stop v2'])
+  const { ipv4, hostname } = await p.admin('GET', `/servers/${all[0]!['workloadId']}`).then((one) => ({
+    ipv4: one.ipv4,
+    hostname: one.hostname,
+  }))
+  expect([hostname, ipv4]).toEqual(['server1.source.test', '198.51.100.11'])
+  const told = eventsOf(p).filter(({ type }) => type.startsWith('server.'))
+  expect(told.map(({ type, data }) => [type, data['imported']])).toEqual([
+    ['server.created', true],
+    ['server.provisioned', true],
+    ['server.created', true],
+    ['server.provisioned', true],
+  ])
+})
