@@ -71,9 +71,9 @@ export const sourceHost = {
   },
 
   async 'source-host.discard'({ copy, volume }, { hypervisor, sourceCopies, storage }) {
-    // Its disk is somebody's by now.
-    if ((await hypervisor.power(volume.workload)) !== 'absent')
-      throw new Failure('volume_in_use', `${volume.workload} is defined on this node, and has the disk of this copy`)
+    const power = await hypervisor.power(volume.workload)
+    if (power === 'running' || power === 'paused')
+      throw new Failure('volume_in_use', `${volume.workload} is ${power} on this node, and has the disk of this copy`)
     await sourceCopies.discard(copy, volume, await storage.answering(volume.pool))
     return {}
   },

@@ -38,9 +38,9 @@ export class FakeSourceCopies implements SourceCopies {
     const { copy, volume, pool, pass, drive, sizeBytes } = copying
     const kept = this.#find(copy)
     if (kept?.finished) return JSON.parse(kept.finished) as SourceCopied
-    const { server, moving } = await this.servers.find(copying)
+    const { drives, moving } = await this.servers.find(copying)
     if (pass === 'off') await this.#mustBeOff(copying)
-    const size = server.definition?.drives.find(({ path }) => path === drive.path)?.virtualBytes
+    const size = drives.find(({ path }) => path === drive.path)?.virtualBytes
     if (size !== undefined && size !== null && size !== drive.virtualBytes)
       throw new Failure('source_disk_changed', `${drive.path} has ${size} bytes by now, not ${drive.virtualBytes}`)
     if (!kept && (await pool.sizeBytes(volume)) !== undefined)

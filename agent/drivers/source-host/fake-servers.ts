@@ -2,7 +2,7 @@
 // kept definitions are rows beside the hypervisors, so that every fake node sees the same ones.
 import type { Database } from 'bun:sqlite'
 import { Failure } from '../../failure.ts'
-import type { SourceHost, SourceServer } from '../../protocol/values/source-hosts.ts'
+import type { SourceDrive, SourceHost, SourceServer } from '../../protocol/values/source-hosts.ts'
 import type { OfDomain, Saved, SourceServers } from './source-servers.ts'
 
 /**
@@ -42,7 +42,8 @@ const SCHEMA = `
   create table if not exists source_events (
     n integer primary key, address text not null, domain text not null, event text not null) strict`
 
-type Seen = { server: SourceServer; hostKey: string | null; moving: FakeMoving }
+/** `drives`: also of one that is absent by now. */
+type Seen = { server: SourceServer; hostKey: string | null; moving: FakeMoving; drives: SourceDrive[] }
 const addressOf = (host: SourceHost | null) => host?.address ?? 'own'
 
 export class FakeSourceServers implements SourceServers {

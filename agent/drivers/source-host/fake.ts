@@ -167,7 +167,8 @@ export class FakeSourceHosts implements SourceHosts {
     const { servers, hostKey } =
       host === null ? { servers: await this.ownServers(wanted), hostKey: null } : await this.servers(host, wanted)
     const moving = this.#described(host?.address ?? OWN).servers?.[domain]?.moving ?? {}
-    return { server: servers[0]!, hostKey, moving }
+    const before = serversOf(this.#described(host?.address ?? OWN), wanted)[0]!
+    return { server: servers[0]!, hostKey, moving, drives: before.definition?.drives ?? [] }
   }
 
   #serversOf = (address: string, described: FakeSourceHost, asked: readonly WantedServer[]) =>

@@ -14,7 +14,16 @@ import { PartCopy, type PartCopying } from './moving/copy-part.ts'
 import { KeptCopies, type KeptCopy, type KeptPart, newPart } from './moving/kept-copy.ts'
 import { SessionBroken, type SourceReader } from './moving/reader.ts'
 import { type Sink, whileOpen, whileWritten } from './moving/sink.ts'
-import { isStaged, MOST_LAYERS, makeVolume, mustBeAsSeen, stagedFile, stagingPath } from './moving/staged.ts'
+import {
+  isStaged,
+  type Layer,
+  MOST_LAYERS,
+  makeVolume,
+  mustBeAsSeen,
+  type StagedFile,
+  stagedFile,
+  stagingPath,
+} from './moving/staged.ts'
 import type { SourceCopied, SourceCopies, SourceCopying } from './source-servers.ts'
 import { placeOf, type SshSourceServers } from './ssh-source-servers.ts'
 
@@ -41,6 +50,7 @@ export class SshSourceCopies implements SourceCopies {
 
   async copy(copying: SourceCopying): Promise<SourceCopied> {
     const { copy, maxMbps } = copying
+    this.#kept.prune()
     // A command that was sent under another key.
     for (let before = this.#runs.get(copy); before; before = this.#runs.get(copy)) await before.ended
     const told = this.#kept.read(copy).maxMbps
@@ -54,8 +64,8 @@ export class SshSourceCopies implements SourceCopies {
 
   limit(copy: string, maxMbps: number | null) {
     const run = this.#runs.get(copy)
-    if (!run && !this.#kept.has(copy)) return
     if (run) run.pace.maxMbps = maxMbps
+    if (!this.#kept.has(copy)) return
     this.#kept.write(copy, { ...this.#kept.read(copy), maxMbps })
   }
 
@@ -63,9 +73,10 @@ export class SshSourceCopies implements SourceCopies {
     const run = this.#runs.get(copy)
     run?.stop.abort()
     await run?.ended
-    if (!this.#kept.has(copy)) return
+    // A volume that was there before it began is not its own.
+    const { parts, finished } = this.#kept.read(copy)
     this.#kept.clear(copy)
-    await pool.remove(volume)
+    if (parts.length || finished) await pool.remove(volume)
     this.#kept.forget(copy)
   }
 
@@ -82,6 +93,8 @@ class CopyRun {
   #toldAt = performance.now()
   #toldBytes = 0
   #wasConnected = false
+  /** The staged files, the highest first. */
+  #layers: Layer[] = []
   #copied = { totalBytes: 0, copiedBytes: 0, blocks: 0, changedBlocks: 0 }
 
   constructor(
@@ -102,7 +115,7 @@ class CopyRun {
     if (done) return done
     try {
       const before = await this.#look()
-      if (!this.copies.has(this.at.copy)) await this.#begin(before.takesBytes)
+      if (!this.#kept.parts.length) await this.#begin(before.takesBytes)
       await this.#copyParts()
       const ms = () => Math.round(performance.now() - this.#began)
       if (pass === 'running') {
@@ -157,17 +170,20 @@ class CopyRun {
   async #copyParts() {
     const { copy, drive, pool, volume } = this.at
     const { parts } = this.#kept
+    let told: StagedFile['backingFormat'] = drive.format
     for (let n = 0; n < parts.length; n++) {
       const part = parts[n]!
       await this.#copyPart(part, n)
       if (!isStaged(part)) continue
-      const found = await stagedFile(part.staged, part.path, n === 0)
+      const found = await stagedFile(part.staged, part.path, told)
       if (n === 0) mustBeAsSeen(found, drive)
+      this.#layers[n] = { ...found, staged: part.staged }
+      told = found.backingFormat
       if (found.backing === null || parts[n + 1]) continue
       if (n + 1 === MOST_LAYERS)
         throw new Failure(
           'image_refused',
-          `the image is refused: more than ${MOST_LAYERS} files stand behind ${drive.path}`,
+          `the image is refused: more than ${MOST_LAYERS} files are behind ${drive.path}`,
         )
       parts.push(newPart(found.backing, await stagingPath(pool, volume, copy, n + 1, this.copies.directory(copy))))
       this.#keep()
@@ -283,11 +299,8 @@ class CopyRun {
   /** Makes the volume of what was staged, as large as it shall be. */
   async #finish() {
     const { pool, volume, sizeBytes, drive } = this.at
-    const staged = this.#kept.parts.filter(isStaged)
-    const layers = await Promise.all(
-      staged.map(async ({ staged, path }, n) => ({ staged, format: (await stagedFile(staged, path, n === 0)).format })),
-    )
-    if (layers.length) await makeVolume(pool, volume, Math.max(sizeBytes, drive.virtualBytes), layers)
+    const largest = Math.max(sizeBytes, drive.virtualBytes)
+    if (this.#layers.length) await makeVolume(pool, volume, largest, this.#layers)
     await pool.grow(volume, sizeBytes)
   }
 

@@ -185,7 +185,7 @@ export const sourceHostCommands = {
   }),
   /**
    * Ends a copy, and deletes on this node all that it made: what has arrived, its checksums, and the volume.
-   * `volume_in_use`: a vm has it by now, so that it stays. Changes nothing at the source.
+   * `volume_in_use`: a vm runs on it by now, so that it stays. Changes nothing at the source.
    */
   'source-host.discard': act({
     input: t.Object({ copy: sourceCopyId, volume: Volume }),

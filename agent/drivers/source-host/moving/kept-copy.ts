@@ -1,5 +1,5 @@
 // The copies of this node, each in a directory of its own: how far it is, and the hashes of what has arrived.
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceFile } from '../../../host/directories.ts'
 import type { SourceCopied } from '../../../protocol/values/source-hosts.ts'
@@ -32,6 +32,10 @@ export const newPart = (path: string, staged: string | null): KeptPart => ({
   ...{ path, staged, sizeBytes: 0, blockBytes: 0, arrivedBytes: 0, reachedBytes: 0, isMapped: false },
 })
 
+/** As long as the journal keeps the answers of commands. */
+const KEPT_DAYS = 14
+const DAY_MS = 86_400_000
+
 const NONE: KeptCopy = { parts: [], running: null, finished: null }
 
 export class KeptCopies {
@@ -55,6 +59,14 @@ export class KeptCopies {
     for (const [n, { staged }] of this.read(copy).parts.entries()) {
       if (staged) rmSync(staged, { force: true })
       rmSync(this.mapOf(copy, n), { force: true })
+    }
+  }
+
+  /** Forgets those that have ended long ago: nobody sends their commands again. */
+  prune(now = Date.now()) {
+    for (const copy of existsSync(this.root) ? readdirSync(this.root) : []) {
+      if (!this.has(copy) || now - statSync(this.#file(copy)).mtimeMs < KEPT_DAYS * DAY_MS) continue
+      if (this.read(copy).finished) this.forget(copy)
     }
   }
 

@@ -14,20 +14,27 @@ import type { KeptPart } from './kept-copy.ts'
 const CONVERT_LIMIT_SECONDS = 6 * 3600
 const MOST_NAME_BYTES = 1023
 const MAGIC = 0x514649fb
+const V2_HEADER_BYTES = 72
+/** The extension of a header with the format of the backing file. */
+const BACKING_FORMAT = 0xe2792aca
 export const MOST_LAYERS = 8
 
-/** A staged file, and the one at its source that it continues. */
-export type StagedFile = { format: 'raw' | 'qcow2'; virtualBytes: number; backing: string | null }
+type Format = 'raw' | 'qcow2'
+/** A staged file, and the one at its source that it continues, with the format that it names for that. */
+export type StagedFile = { format: Format; virtualBytes: number; backing: string | null; backingFormat: Format | null }
 
-/** Throws `image_refused` for a qcow2 file that no reader should be given. */
-export async function stagedFile(path: string, sourcePath: string, isFirst: boolean): Promise<StagedFile> {
+/**
+ * `told`: the format that the file before it names; null: none. Throws `image_refused` for a qcow2 file that no reader
+ * should be given.
+ */
+export async function stagedFile(path: string, sourcePath: string, told: Format | null): Promise<StagedFile> {
   const head = await headOf(path)
-  // A file behind another one may have either format; its own begin decides, as QEMU does for old files.
-  if (!isFirst && (head.length < 4 || head.readUInt32BE(0) !== MAGIC))
-    return { format: 'raw', virtualBytes: Bun.file(path).size, backing: null }
-  const { virtualSizeBytes } = await readQcow2(path, { unclosed: true, backed: true })
+  const isRaw = told === 'raw' || (told === null && (head.length < 4 || head.readUInt32BE(0) !== MAGIC))
+  if (isRaw) return { format: 'raw', virtualBytes: Bun.file(path).size, backing: null, backingFormat: null }
+  // A guest may have written a file that nobody calls a qcow2 disk: it does not choose what is read next.
+  const { virtualSizeBytes } = await readQcow2(path, { unclosed: true, ...(told && { backed: true }) })
   const [at, bytes] = [Number(head.readBigUInt64BE(8)), head.readUInt32BE(16)]
-  if (at === 0) return { format: 'qcow2', virtualBytes: virtualSizeBytes, backing: null }
+  if (at === 0) return { format: 'qcow2', virtualBytes: virtualSizeBytes, backing: null, backingFormat: null }
   const name = head.subarray(at, at + bytes).toString()
   if (bytes > MOST_NAME_BYTES || at + bytes > head.length || /^[A-Za-z0-9+.-]+:|\p{Cc}/u.test(name) || !name)
     throw new Failure('image_refused', `the image is refused: ${sourcePath} continues something that is no file`)
@@ -35,7 +42,23 @@ export async function stagedFile(path: string, sourcePath: string, isFirst: bool
     format: 'qcow2',
     virtualBytes: virtualSizeBytes,
     backing: isAbsolute(name) ? normalize(name) : join(dirname(sourcePath), name),
+    backingFormat: backingFormatIn(head),
   }
+}
+
+function backingFormatIn(head: Buffer): Format | null {
+  const start = head.readUInt32BE(4) === 3 ? head.readUInt32BE(100) : V2_HEADER_BYTES
+  for (let at = start; at + 8 <= head.length; ) {
+    const [kind, bytes] = [head.readUInt32BE(at), head.readUInt32BE(at + 4)]
+    if (kind === 0) return null
+    const text = head.subarray(at + 8, at + 8 + bytes).toString()
+    if (kind === BACKING_FORMAT) {
+      if (text === 'raw' || text === 'qcow2') return text
+      throw new Failure('image_refused', 'the image is refused: it continues a file of another format')
+    }
+    at += 8 + Math.ceil(bytes / 8) * 8
+  }
+  return null
 }
 
 async function headOf(path: string): Promise<Buffer> {
@@ -60,13 +83,22 @@ export function mustBeAsSeen({ virtualBytes, backing }: StagedFile, drive: Sourc
     throw new Failure('source_disk_changed', `${drive.path} has ${backing === null ? 'no' : 'a'} backing file by now`)
 }
 
-type Layer = { staged: string; format: 'raw' | 'qcow2' }
+export type Layer = { staged: string; format: Format; virtualBytes: number }
 /**
  * Makes the volume of what was staged, which stays. A volume that is there stays too. Throws as `Pool.receive` does.
  */
-export async function makeVolume(pool: Pool, volume: Volume, sizeBytes: number, layers: readonly Layer[]) {
+export async function makeVolume(
+  pool: Pool,
+  volume: Volume,
+  sizeBytes: number,
+  layers: readonly Layer[],
+): Promise<void> {
   if ((await pool.sizeBytes(volume)) !== undefined) return
   const [first, ...others] = layers as [Layer, ...Layer[]]
+  if ((await pool.disk(volume)).kind === 'network' && !others.length) {
+    const image = { id: '', format: first.format, path: first.staged, virtualSizeBytes: first.virtualBytes }
+    return pool.create(volume, image, sizeBytes)
+  }
   const isAsItIs = volume.format === 'qcow2' && !others.length && (await isPlain(first.staged))
   await pool.receive(volume, sizeBytes, async (disk) => {
     if (disk.kind !== 'file' || !isAsItIs) return fillFrom(disk, layers, sizeBytes)
@@ -90,7 +122,7 @@ const isPlain = (path: string) =>
 /** With formats and files that are given, so that no header decides what is read. */
 async function fillFrom(disk: Disk, layers: readonly Layer[], sizeBytes: number) {
   if (disk.kind === 'network')
-    throw new Failure('image_refused', 'a qcow2 disk cannot be converted into a pool of Ceph by this node')
+    throw new Failure('image_refused', 'a disk with backing files cannot be copied into a pool of Ceph')
   const paths = layers.map(({ staged }) => staged)
   const image = layers.reduceRight<object | undefined>(
     (backing, { staged, format }) => ({

@@ -8,6 +8,7 @@ import { volumeOf } from '../../../agent/examples.ts'
 import { bootDisk, cloudInitDrive, domainXml } from '../../../support/source-hypervisors/domains.ts'
 import { noSourceLab } from '../../../support/source-hypervisors/lab.ts'
 import { note } from '../../tools.ts'
+import { copiesContract } from './copies-contract.ts'
 import { type CopyLab, copyLab } from './copy-lab.ts'
 
 const MiB = 1 << 20
@@ -67,6 +68,21 @@ describe.skipIf(note(await noSourceLab(), 'copies from source hypervisors'))('co
     expect(readdirSync(lab.copiesDir)).toEqual([])
   })
 
+  let contracted = 50
+  copiesContract(() => ({
+    copies: lab.copies,
+    servers: lab.servers,
+    pool: lab.pool,
+    async server() {
+      const n = ++contracted
+      const server = await solusServer(n, 8)
+      return { ...server, host: lab.source.host, volume: volumeOf(n), sizeBytes: 64 * MiB }
+    },
+    write: ({ drive }) => lab.write(drive.path, drive.format, 3 * MiB, 'guest'),
+    isSame: async ({ drive, volume }) =>
+      (await lab.contentHere(volume, 64 * MiB)) === (await lab.contentThere(drive.path, drive.format)),
+  }))
+
   const same = async (volume: Volume, path: string, format = 'raw') =>
     expect(await lab.contentHere(volume, 64 * MiB)).toBe(await lab.contentThere(path, format))
 
@@ -114,35 +130,6 @@ describe.skipIf(note(await noSourceLab(), 'copies from source hypervisors'))('co
       await copy.discard()
     } finally {
       await source.must('losetup', '-d', device)
-    }
-  })
-
-  test('a qcow2 file with a backing file, and one with snapshots, become one disk that stands alone', async () => {
-    const { source } = lab
-    const folder = '/var/lib/vz/chain'
-    await source.must('mkdir', '-p', `${folder}/below`)
-    const base = await lab.rawDisk('base.raw', 8)
-    const image = (...words: string[]) => source.must('qemu-img', ...words)
-    await image('create', '-f', 'qcow2', '-b', base, '-F', 'raw', `${folder}/below/middle.qcow2`)
-    await lab.write(`${folder}/below/middle.qcow2`, 'qcow2', 3 * MiB, 'middle')
-    await image('create', '-f', 'qcow2', '-b', 'below/middle.qcow2', '-F', 'qcow2', `${folder}/top.qcow2`, '64M')
-    await lab.write(`${folder}/top.qcow2`, 'qcow2', 30 * MiB, 'top')
-    await image('convert', '-f', 'raw', '-O', 'qcow2', base, `${folder}/snapshots.qcow2`)
-    await image('snapshot', '-c', 'one', `${folder}/snapshots.qcow2`)
-    await lab.write(`${folder}/snapshots.qcow2`, 'qcow2', 2 * MiB, 'later')
-    for (const [path, backing] of [
-      [`${folder}/top.qcow2`, `${folder}/below/middle.qcow2`],
-      [`${folder}/snapshots.qcow2`, null],
-    ] as const) {
-      const { given, volume } = await lab.offServer({ path, format: 'qcow2', backing })
-      for (const format of ['qcow2', 'raw'] as const) {
-        const copy = lab.copyOf({ ...given, volume: volume(format), sizeBytes: 70 * MiB })
-        await copy.pass('off')
-        expect(await lab.pool.sizeBytes(volume(format))).toBe(70 * MiB)
-        await same(volume(format), path, 'qcow2')
-        expect(readdirSync(lab.poolDir)).toEqual([`${volume(format).workload}-0.${format}`])
-        await copy.discard()
-      }
     }
   })
 })

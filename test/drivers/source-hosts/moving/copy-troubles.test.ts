@@ -139,4 +139,14 @@ describe.skipIf(note(await noSourceLab(), 'copies that do not go well'))('a copy
     expect(await lab.pool.sizeBytes(volume('raw'))).toBe(MiB)
     await lab.pool.remove(volume('raw'))
   })
+
+  test('a node that is the source itself reads with its own shell, and signs in nowhere', async () => {
+    const reader = await lab.servers.read({
+      ...{ host: null, path: '/etc/hostname', blockBytes: 65_536, isOff: false, signal: new AbortController().signal },
+    })
+    const parts: Buffer[] = []
+    for await (const { data } of reader.read([{ first: 0, count: reader.blocks }])) parts.push(data!)
+    expect(await reader.close()).toMatchObject({ code: 0 })
+    expect(Buffer.concat(parts)).toEqual(Buffer.from(await Bun.file('/etc/hostname').arrayBuffer()))
+  })
 })

@@ -12,6 +12,7 @@ import type { CommandName, Input, Output } from '../../../../agent/protocol/wire
 import { portRulesOf, vmOf, volumeOf } from '../../../agent/examples.ts'
 import { dataDir } from '../../../agent/run.ts'
 import { adoptionsContract } from './adoptions-contract.ts'
+import { copiesContract } from './copies-contract.ts'
 import { serversContract } from './servers-contract.ts'
 
 const GiB = 1024 ** 3
@@ -29,15 +30,23 @@ const host: SourceHost = { address: '192.0.2.10', port: 22, hostKey: null }
 node.sourceHosts.describe(host.address, { lets: 'everyone', servers: { v404: null } })
 
 let servers = 0
-const describedServer = (kind: 'transient' | 'persistent', moving: FakeMoving = {}) => {
+const describedServer = (
+  kind: 'transient' | 'persistent',
+  moving: FakeMoving = {},
+  definition: FakeSourceServer['definition'] = {},
+) => {
   const domain = `v${1000 + ++servers}`
   const all = Object.fromEntries(described.map(({ name, ...one }) => [name, one]))
-  described.push({ name: domain, isPersistent: kind === 'persistent', moving })
-  all[domain] = { isPersistent: kind === 'persistent', moving }
+  described.push({ name: domain, isPersistent: kind === 'persistent', moving, definition })
+  all[domain] = { isPersistent: kind === 'persistent', moving, definition }
   node.sourceHosts.describe(host.address, { lets: 'everyone', servers: { ...all, v404: null } })
   return domain
 }
-const described: { name: string; isPersistent: boolean; moving: FakeMoving }[] = []
+const described: (Pick<FakeSourceServer, 'definition'> & {
+  name: string
+  isPersistent: boolean
+  moving: FakeMoving
+})[] = []
 
 describe('one server of a fake source', () => {
   const state = async (domain: string) => (await node.sourceHosts.servers(host, [{ domain }])).servers[0]!.state
@@ -75,6 +84,31 @@ describe('one server of a fake source', () => {
     expect(obey('source-host.start', { ...of, definition })).rejects.toMatchObject({ code: 'source_not_started' })
     expect(await state(of.domain)).toBe('absent')
   })
+})
+
+describe('copies from a fake source', () => {
+  const path = '/var/lib/libvirt/images/2/0'
+  const virtualBytes = 20 * GiB
+  copiesContract(() => ({
+    copies: node.sourceCopies,
+    servers: node.sourceServers,
+    pool: node.storage.pool('local'),
+    server: async () => {
+      const drives: SourceDrive[] = [
+        {
+          ...{ target: 'vda', device: 'disk', bus: 'virtio', holder: 'file', path, format: 'qcow2', virtualBytes },
+          ...{ isReadOnly: false, isSeed: false, allocatedBytes: GiB, pool: null, backing: null, snapshots: 0 },
+          trouble: null,
+        },
+      ]
+      const domain = describedServer('transient', { content: 'first', writtenSince: 'second' }, { drives })
+      const drive: SourceDisk = { path, format: 'qcow2', holder: 'file', virtualBytes, backing: null }
+      return { host, domain, drive, volume: volumeOf(900 + servers), sizeBytes: 25 * GiB }
+    },
+    write: async () => {},
+    isSame: async ({ volume }) =>
+      new FakeLayers(contents).read((await node.storage.pool('local').disk(volume)).path) === 'second',
+  }))
 })
 
 describe('a copy from a fake source', () => {
@@ -164,9 +198,15 @@ describe('a copy from a fake source', () => {
     const two = copyOf({})
     await two.off()
     await two.pass('off')
-    await obey('vm.define', vmOf(1, { workload: two.volume.workload, volume: two.volume, seeded: false }))
-    expect(two.discard()).rejects.toMatchObject({ code: 'volume_in_use' })
+    const { workload } = two.volume
+    await obey('vm.define', vmOf(1, { workload, volume: two.volume, seeded: false }))
+    await obey('firewall.allow', { ...portRulesOf(1), workload })
+    await obey('vm.start', { workload })
+    expect(await two.discard().catch((error) => error)).toMatchObject({ code: 'volume_in_use' })
     expect(await two.size()).toBe(25 * GiB)
+    await obey('vm.remove', { workload })
+    await two.discard()
+    expect(await two.size()).toBeUndefined()
   })
 
   test('a copy is ended by its discarding, goes on after a cut, and has the limit that it is told', async () => {
