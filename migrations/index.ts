@@ -98,6 +98,7 @@ import sharedStorage from './0175_shared_storage.sql' with { type: 'text' }
 import addressesOfGoneNodes from './0180_addresses_of_gone_nodes.sql' with { type: 'text' }
 import drainPlans from './0181_drain_plans.sql' with { type: 'text' }
 import importMoves from './0182_import_moves.sql' with { type: 'text' }
+import guestDevices from './0185_guest_devices.sql' with { type: 'text' }
 import sourceRemovals from './0189_source_removals.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -199,5 +200,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0180_addresses_of_gone_nodes', sql: addressesOfGoneNodes },
   { name: '0181_drain_plans', sql: drainPlans },
   { name: '0182_import_moves', sql: importMoves },
+  { name: '0185_guest_devices', sql: guestDevices },
   { name: '0189_source_removals', sql: sourceRemovals },
 ]

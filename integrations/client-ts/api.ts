@@ -1889,7 +1889,7 @@ export type ImportAccess = {
     /** Its key is known; a node makes it when it connects. */
     hasKey: boolean
     /** What its last log-in came to: works, or the code of a finding. Null: none was tried. */
-    login: "works" | "uefi" | "other_machine" | "disks" | "disk_format" | "bad_domain" | "backing_file_adopted" | "undecided" | "address_conflict" | "claim_conflict" | "domain_twice" | "no_login" | "host_key_changed" | "hypervisor_unreachable" | "ssh_too_old" | "libvirt_silent" | "look_failed" | "node_away" | "agent_outdated" | "not_running" | "paused" | "no_such_domain" | "disk_unreadable" | "disk_too_large" | "no_room" | "no_addresses" | "stopped" | "suspended" | "in_rescue" | "backing_file" | "no_mac" | "more_cards" | "other_mac" | "other_cpu" | "other_bus" | "host_devices" | "snapshots" | "maybe_windows" | "no_guest_agent" | null
+    login: "works" | "uefi" | "other_machine" | "disks" | "disk_format" | "bad_domain" | "snapshots_adopted" | "backing_file_adopted" | "undecided" | "address_conflict" | "claim_conflict" | "domain_twice" | "no_login" | "host_key_changed" | "hypervisor_unreachable" | "ssh_too_old" | "libvirt_silent" | "look_failed" | "node_away" | "agent_outdated" | "not_running" | "paused" | "no_such_domain" | "disk_unreadable" | "disk_too_large" | "no_room" | "no_addresses" | "stopped" | "suspended" | "in_rescue" | "backing_file" | "no_mac" | "more_cards" | "other_mac" | "other_cpu" | "other_bus" | "no_such_device" | "host_devices" | "snapshots" | "maybe_windows" | "no_guest_agent" | null
     words: string | null
     at: string | null
     /** It tries to log in now. */
@@ -4344,6 +4344,10 @@ export type ServerHardware = {
   networkConfig: "v1" | "v2"
   /** It has a TPM 2.0. */
   tpm: boolean
+  /** The bus of its disk. A server that was imported keeps the one that its system knows. */
+  diskBus: "virtio" | "scsi" | "sata" | "ide"
+  /** The model of its public network card. A server that was imported keeps its own. */
+  nicModel: "virtio" | "e1000" | "rtl8139"
   /** The device that it tries first when it starts; the other follows. */
   bootFirst: "disk" | "cd"
   /** In its CD drive; null: it is empty. */
@@ -6803,7 +6807,7 @@ export interface Operations {
   /** The result of the dry run for each server as a spreadsheet, with the filters of the list of servers */
   'imports.export-dry-run': {
     path: { id: string }
-    query?: { hypervisorId?: string; packageId?: string; ownerId?: string; rangeId?: string; refusal?: string; undecided?: "true"; conflict?: "true"; result?: "ready" | "remark" | "to_fix" | "stays"; finding?: "uefi" | "other_machine" | "disks" | "disk_format" | "bad_domain" | "backing_file_adopted" | "undecided" | "address_conflict" | "claim_conflict" | "domain_twice" | "no_login" | "host_key_changed" | "hypervisor_unreachable" | "ssh_too_old" | "libvirt_silent" | "look_failed" | "node_away" | "agent_outdated" | "not_running" | "paused" | "no_such_domain" | "disk_unreadable" | "disk_too_large" | "no_room" | "no_addresses" | "stopped" | "suspended" | "in_rescue" | "backing_file" | "no_mac" | "more_cards" | "other_mac" | "other_cpu" | "other_bus" | "host_devices" | "snapshots" | "maybe_windows" | "no_guest_agent"; nodeId?: string; awayOver?: number; q?: string }
+    query?: { hypervisorId?: string; packageId?: string; ownerId?: string; rangeId?: string; refusal?: string; undecided?: "true"; conflict?: "true"; result?: "ready" | "remark" | "to_fix" | "stays"; finding?: "uefi" | "other_machine" | "disks" | "disk_format" | "bad_domain" | "snapshots_adopted" | "backing_file_adopted" | "undecided" | "address_conflict" | "claim_conflict" | "domain_twice" | "no_login" | "host_key_changed" | "hypervisor_unreachable" | "ssh_too_old" | "libvirt_silent" | "look_failed" | "node_away" | "agent_outdated" | "not_running" | "paused" | "no_such_domain" | "disk_unreadable" | "disk_too_large" | "no_room" | "no_addresses" | "stopped" | "suspended" | "in_rescue" | "backing_file" | "no_mac" | "more_cards" | "other_mac" | "other_cpu" | "other_bus" | "no_such_device" | "host_devices" | "snapshots" | "maybe_windows" | "no_guest_agent"; nodeId?: string; awayOver?: number; q?: string }
     result: Response
   }
   /** What is decided as a spreadsheet: edit choice and target, and upload it again */
@@ -6916,7 +6920,7 @@ export interface Operations {
   /** The servers of an import: what each becomes, or why it stays */
   'imports.servers': {
     path: { id: string }
-    query?: { state?: "waiting" | "left_out" | "refused" | "ready" | "moving" | "moved" | "failed" | "rolled_back" | "already_moved"; hypervisorId?: string; packageId?: string; ownerId?: string; rangeId?: string; refusal?: string; undecided?: "true"; conflict?: "true"; result?: "ready" | "remark" | "to_fix" | "stays"; finding?: "uefi" | "other_machine" | "disks" | "disk_format" | "bad_domain" | "backing_file_adopted" | "undecided" | "address_conflict" | "claim_conflict" | "domain_twice" | "no_login" | "host_key_changed" | "hypervisor_unreachable" | "ssh_too_old" | "libvirt_silent" | "look_failed" | "node_away" | "agent_outdated" | "not_running" | "paused" | "no_such_domain" | "disk_unreadable" | "disk_too_large" | "no_room" | "no_addresses" | "stopped" | "suspended" | "in_rescue" | "backing_file" | "no_mac" | "more_cards" | "other_mac" | "other_cpu" | "other_bus" | "host_devices" | "snapshots" | "maybe_windows" | "no_guest_agent"; nodeId?: string; awayOver?: number; q?: string; sort?: "hostname" | "-hostname" | "disk" | "-disk" | "state" | "-state"; cursor?: string; limit?: number }
+    query?: { state?: "waiting" | "left_out" | "refused" | "ready" | "moving" | "moved" | "failed" | "rolled_back" | "already_moved"; hypervisorId?: string; packageId?: string; ownerId?: string; rangeId?: string; refusal?: string; undecided?: "true"; conflict?: "true"; result?: "ready" | "remark" | "to_fix" | "stays"; finding?: "uefi" | "other_machine" | "disks" | "disk_format" | "bad_domain" | "snapshots_adopted" | "backing_file_adopted" | "undecided" | "address_conflict" | "claim_conflict" | "domain_twice" | "no_login" | "host_key_changed" | "hypervisor_unreachable" | "ssh_too_old" | "libvirt_silent" | "look_failed" | "node_away" | "agent_outdated" | "not_running" | "paused" | "no_such_domain" | "disk_unreadable" | "disk_too_large" | "no_room" | "no_addresses" | "stopped" | "suspended" | "in_rescue" | "backing_file" | "no_mac" | "more_cards" | "other_mac" | "other_cpu" | "other_bus" | "no_such_device" | "host_devices" | "snapshots" | "maybe_windows" | "no_guest_agent"; nodeId?: string; awayOver?: number; q?: string; sort?: "hostname" | "-hostname" | "disk" | "-disk" | "state" | "-state"; cursor?: string; limit?: number }
     result: ImportServerPage
   }
   /** Give other credentials for the panel, such as a new token; the old ones are erased */

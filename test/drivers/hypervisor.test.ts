@@ -302,6 +302,44 @@ describe('the definition of a vm', () => {
     expect(old).toContain('machine="pc"')
     for (const part of ['pcie-root-port', '<address', 'bus="sata"', '<loader']) expect(old).not.toContain(part)
   })
+  test('has its own disk and public card as its system knows them, and everything else on virtio', () => {
+    const drives = { volumes: [{ disk: { ...disk, path: '/extra.qcow2' }, serial: 'extra' }] }
+    const of = (hardware: Partial<Vm['hardware']>, rescue: Vm['rescue'] = null, more: object = {}) =>
+      domainXml(
+        vmOf(1, { hardware: { ...usualMachine.hardware, ...hardware }, rescue }),
+        disk,
+        '/some/seed.iso',
+        'kvm',
+        { ...drives, ...more },
+      )
+    const targets = (text: string) =>
+      [...text.matchAll(/<target dev="(\w+)" bus="(\w+)"\/>/g)].map(([, dev, bus]) => `${dev} ${bus}`)
+    const usual = of({})
+    expect(of({ diskBus: 'virtio', nicModel: 'virtio' })).toBe(usual)
+    for (const [machine, diskBus, target, cd] of [
+      ['pc', 'ide', 'hda ide', 'sdb ide'],
+      ['q35', 'ide', 'sdc sata', 'sdb sata'],
+      ['pc', 'sata', 'sdc sata', 'sdb ide'],
+      ['q35', 'sata', 'sdc sata', 'sdb sata'],
+      ['pc', 'scsi', 'sdc scsi', 'sdb ide'],
+      ['q35', 'scsi', 'sdc scsi', 'sdb sata'],
+    ] as const) {
+      const text = of({ machine, diskBus })
+      expect(targets(text)).toEqual([target, 'vdc virtio', 'sda scsi', cd])
+      expect(text).toMatch(
+        new RegExp(`<target dev="${target.split(' ')[0]}"[^>]*>\\s*<serial>system</serial>\\s*<boot`),
+      )
+    }
+    for (const nicModel of ['e1000', 'rtl8139'] as const) {
+      const text = of({ nicModel })
+      expect(text.replace(`<model type="${nicModel}"/>`, '<model type="virtio"/>').replace(/\s+/g, ' ')).toBe(
+        usual.replace(/<address type="pci" domain="0" bus="1" slot="0" function="0"\/>/, '').replace(/\s+/g, ' '),
+      )
+    }
+    // A rescue system has drivers for virtio.
+    const rescued = of({ ...usualMachine.hardware }, volumeOf(1, 'qcow2', 1), { rescue: { ...disk, path: '/rescue' } })
+    expect(targets(rescued).slice(0, 2)).toEqual(['vda virtio', 'vdb virtio'])
+  })
   test('for Windows has its clock, a tablet, and the seed where Windows needs no driver for it', () => {
     const hardware = { machine: 'q35', firmware: 'uefi', tpm: true, os: 'windows' } as const
     const of = (acceleration: 'kvm' | 'emulation', more: Partial<Vm['hardware']> = {}) =>

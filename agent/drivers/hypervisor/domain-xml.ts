@@ -121,10 +121,10 @@ const devices = (
   serialLine: SerialLine | undefined,
 ) => ({
   disk: [
-    ...(drives.rescue
-      ? rescueDisks(drives.rescue, disk)
-      : [virtioDisk(disk, 'vda', 'system', orderOf(vm, 'disk'))]
-    ).map((drive) => ({ ...drive, ...diskLimits(vm.speed.disk) })),
+    ...(drives.rescue ? rescueDisks(drives.rescue, disk) : [systemDisk(vm, disk)]).map((drive) => ({
+      ...drive,
+      ...diskLimits(vm.speed.disk),
+    })),
     ...(drives.volumes ?? []).map((volume, i) => volumeXml(volume, volumeTargets[i]!, vm.speed.disk)),
     ...(seedPath ? [seedDisk(vm, seedPath)] : []),
     isoDrive(vm, drives),
@@ -135,7 +135,10 @@ const devices = (
     placed(vm, { '@type': 'virtio-serial', '@index': 0, ...at('serialChannel') }),
     ...(vm.hardware.machine === 'q35' ? rootPorts : []),
   ],
-  interface: [...(vm.network ? [placed(vm, networkCard(vm.network))] : []), ...(drives.nics ?? []).map(nicXml)],
+  interface: [
+    ...(vm.network ? [placed(vm, networkCard(vm.network, vm.hardware))] : []),
+    ...(drives.nics ?? []).map(nicXml),
+  ],
   serial: serial(serialLine),
   channel: { '@type': 'unix', target: { '@type': 'virtio', '@name': 'org.qemu.guest_agent.0' } },
   // A socket file that only root can open, not a TCP port.
@@ -154,13 +157,14 @@ const devices = (
   memballoon: placed(vm, { '@model': 'virtio', stats: { '@period': 5 }, ...at('balloon') }),
 })
 
-const networkCard = ({ mac, bridge, tap }: Vm['network']) => ({
+/** The older models are no devices of PCI Express, so that libvirt has to find them a place. */
+const networkCard = ({ mac, bridge, tap }: Vm['network'], { nicModel = 'virtio' }: Machine['hardware']) => ({
   '@type': 'bridge',
   mac: { '@address': mac },
   source: { '@bridge': bridge },
   target: { '@dev': tap },
-  model: { '@type': 'virtio' },
-  ...at('network'),
+  model: { '@type': nicModel },
+  ...(nicModel === 'virtio' && at('network')),
 })
 
 /** virtlogd keeps four files of 2 MiB at most, so the output of a guest does not fill the host's disk. */
@@ -206,6 +210,20 @@ export const nicXml = ({ tap, mac, bridge, mtu }: Nic) => ({
 /** The place of a device in the boot order; a rescue system is the only one that boots. */
 function orderOf(vm: Machine, device: Vm['bootFirst']) {
   return vm.rescue ? {} : { boot: { '@order': vm.bootFirst === device ? 1 : 2 } }
+}
+
+/**
+ * The names of a system's disk for libvirt, which gives it the place on its bus by them: beside the CD drives, and the
+ * first of IDE, because old systems name disks by their places.
+ */
+const diskTargets = { virtio: 'vda', scsi: 'sdc', sata: 'sdc', ide: 'hda' }
+
+function systemDisk(vm: Machine, disk: Disk) {
+  const { machine, diskBus = 'virtio' } = vm.hardware
+  const bus = diskBus === 'ide' && machine === 'q35' ? 'sata' : diskBus
+  const drive = virtioDisk(disk, diskTargets[bus], 'system', orderOf(vm, 'disk'))
+  if (bus === 'virtio') return drive
+  return { ...drive, target: { ...drive.target, '@bus': bus }, address: undefined }
 }
 
 /**

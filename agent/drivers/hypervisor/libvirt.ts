@@ -26,8 +26,8 @@ const OURS = new RegExp(`^${WORKLOAD_ID}$`)
 const EVENT = new RegExp(`^(\\S+ \\S+): event 'lifecycle' for domain '(${WORKLOAD_ID})': (\\S+) (.*)$`)
 /** A line of `domiflist`: the tap of a card on a private network, and its MAC address. */
 const PRIVATE_CARD = /^\s*(btp\d+)\s+bridge\s+\S+\s+\S+\s+([0-9a-f:]{17})\s*$/gm
-/** A line of `domblklist`; CD drives are no virtio disks. */
-const VIRTIO_DISK = /^\s*(vd[a-z])\s/gm
+/** A line of `domblklist` about a disk; CD drives have other names. */
+const DISK = /^\s*(vd[a-z]|sdc|hda)\s/gm
 const POLL_MS = 300
 /** `--nowait`: libvirt itself waits for no vm. */
 const POWER_LIMIT_SECONDS = 30
@@ -190,8 +190,7 @@ export class Libvirt implements Hypervisor {
     ] as const
     const values = given.flatMap(([name, limit]) => [name, String(limit ?? 0)])
     const { out } = await virsh(['domblklist', uuid], { quietly: true })
-    for (const [, target = ''] of out.matchAll(VIRTIO_DISK))
-      await virsh(['blkdeviotune', uuid, target, ...values, '--live'])
+    for (const [, target = ''] of out.matchAll(DISK)) await virsh(['blkdeviotune', uuid, target, ...values, '--live'])
   }
 
   async eject(workload: string) {

@@ -10,12 +10,26 @@ export const firmwares = ['bios', 'uefi', 'uefi_secure'] as const
 /** Windows expects another clock and other devices than Linux, and reads another seed. */
 export const osFamilies = ['linux', 'windows'] as const
 export type OsFamily = (typeof osFamilies)[number]
+/** The buses of a system's disk, and the models of its network card. A system has drivers for those that it knew. */
+export const diskBuses = ['virtio', 'scsi', 'sata', 'ide'] as const
+export type DiskBus = (typeof diskBuses)[number]
+export const nicModels = ['virtio', 'e1000', 'rtl8139'] as const
+export type NicModel = (typeof nicModels)[number]
 /**
  * The machine that a system was installed on. UEFI needs `q35`, the newer machine. `tpm`: it has a TPM 2.0. `os` is the
- * family of the system, Linux where it is left out.
+ * family of the system, Linux where it is left out. `diskBus` and `nicModel` are of its own disk and its public card,
+ * virtio where they are left out; everything else that a vm is given is virtio. `scsi` is virtio-scsi. IDE, whose four
+ * places the CD drive shares, is a part of the machine `pc`: on `q35` it is SATA.
  */
 export const Hardware = t.Object(
-  { machine: t.Enum(machines), firmware: t.Enum(firmwares), tpm: t.Boolean(), os: t.Optional(t.Enum(osFamilies)) },
+  {
+    machine: t.Enum(machines),
+    firmware: t.Enum(firmwares),
+    tpm: t.Boolean(),
+    os: t.Optional(t.Enum(osFamilies)),
+    diskBus: t.Optional(t.Enum(diskBuses)),
+    nicModel: t.Optional(t.Enum(nicModels)),
+  },
   { title: 'Hardware' },
 )
 export type Hardware = Static<typeof Hardware>

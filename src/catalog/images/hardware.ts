@@ -1,6 +1,14 @@
 // The machine that an image needs, and what may be chosen for one.
 import { Type as t } from 'typebox'
-import { firmwares, type Hardware, machines, type OsFamily, osFamilies } from '../../../agent/protocol/wire.ts'
+import {
+  diskBuses,
+  firmwares,
+  type Hardware,
+  machines,
+  nicModels,
+  type OsFamily,
+  osFamilies,
+} from '../../../agent/protocol/wire.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { choice, usually, valuesOf, yesOrNo } from '../../kernel/fields/field-list.ts'
 
@@ -52,9 +60,25 @@ export const hardware = {
     ...describedInBoth('It has a TPM 2.0.'),
   }),
 }
+/** The devices with which a system was installed elsewhere. What an image installs has virtio. */
+export const devices = {
+  diskBus: usually('virtio', choice(t.Enum(diskBuses), { virtio: 'virtio', scsi: 'SCSI', sata: 'SATA', ide: 'IDE' }), {
+    label: 'Disk',
+    ...describedInBoth('The bus of its disk. A server that was imported keeps the one that its system knows.'),
+  }),
+  nicModel: usually('virtio', choice(t.Enum(nicModels), { virtio: 'virtio', e1000: 'e1000', rtl8139: 'rtl8139' }), {
+    label: 'Network card',
+    ...describedInBoth('The model of its public network card. A server that was imported keeps its own.'),
+  }),
+}
+type Devices = Required<Pick<Hardware, keyof typeof devices>>
 export type SystemHardware = Required<Hardware> & { networkConfig: NetworkConfigVersion }
-/** The fields of the list in a row. */
-export const hardwareOf = (row: SystemHardware): SystemHardware => valuesOf(hardware, row)
+/** The machine in a row: of a server or its backup with its own devices, of an image with virtio. */
+export const hardwareOf = (row: Omit<SystemHardware, keyof Devices> & Partial<Devices>): SystemHardware => ({
+  ...valuesOf(hardware, row),
+  diskBus: row.diskBus ?? devices.diskBus.usual,
+  nicModel: row.nicModel ?? devices.nicModel.usual,
+})
 
 /** The user whose password an order sets. */
 export const administratorOf = (os: OsFamily) => (os === 'windows' ? 'Administrator' : 'root')

@@ -3,11 +3,11 @@ import type { ImageSource } from '../../../agent/protocol/wire.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
-import { responseOf } from '../../kernel/fields/field-list.ts'
+import { responseOf, valuesOf } from '../../kernel/fields/field-list.ts'
 import { type UseContext, useOfImage } from '../in-use.ts'
 import { entryOf } from './distributions/catalogue.ts'
 import { signingKeys } from './distributions/signing-keys.ts'
-import { hardware, hardwareOf } from './hardware.ts'
+import { hardware } from './hardware.ts'
 import { imageById } from './queries.ts'
 import type { Image } from './tables.ts'
 
@@ -104,7 +104,7 @@ export const showImage = (call: UseContext, image: Image) => ({
   published: image.published,
   isDefault: image.isDefault,
   isRescue: image.isRescue,
-  ...hardwareOf(image),
+  ...valuesOf(hardware, image),
   createdAt: iso(image.createdAt),
   checkedAt: isoOrNull(image.checkedAt),
   checkFailure: image.checkFailure,

@@ -1,7 +1,8 @@
 import { integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { DrillProof } from '../../../agent/protocol/backup.ts'
 import type { Hardware, OsFamily } from '../../../agent/protocol/wire.ts'
-import type { NetworkConfigVersion } from '../../catalog/images/hardware.ts'
+import { devices, type NetworkConfigVersion } from '../../catalog/images/hardware.ts'
+import { columnsOf } from '../../kernel/fields/field-list.ts'
 
 /** The key of an account's repositories, under the id of the account. */
 export const backupKeys = sqliteTable('backup_keys', {
@@ -37,6 +38,7 @@ export const backups = sqliteTable('backups', {
   tpm: integer({ mode: 'boolean' }).notNull(),
   os: text().$type<OsFamily>().notNull(),
   networkConfig: text('network_config').$type<NetworkConfigVersion>().notNull().default('v1'),
+  ...columnsOf(devices),
   /** The id of the snapshot in the repository; null until it is made, and when it failed. */
   snapshot: text(),
   diskBytes: integer('disk_bytes'),

@@ -1,6 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { BootFirst, Hardware } from '../../../agent/protocol/wire.ts'
-import { hardware } from '../../catalog/images/hardware.ts'
+import { devices, hardware } from '../../catalog/images/hardware.ts'
 import { columnsOf } from '../../kernel/fields/field-list.ts'
 
 /**
@@ -45,6 +45,7 @@ export const servers = sqliteTable('servers', {
   protected: integer({ mode: 'boolean' }).notNull().default(false),
   /** The machine on which the system on its disk was installed. */
   ...columnsOf(hardware),
+  ...columnsOf(devices),
   /** The CPU model of its vm; null: all that its node has. */
   cpuModel: text('cpu_model'),
   /** It runs with the one before until it was off. */

@@ -43,8 +43,12 @@ export function vmOf(tx: Tx, server: Server, volume: Volume, seeded: boolean): V
   }
 }
 
-/** The part of it that the node needs. */
-const machineOf = ({ machine, firmware, tpm, os }: Hardware): Hardware => ({ machine, firmware, tpm, os })
+/** The part of it that the node needs. The usual devices are left out, which agents of earlier releases do not know. */
+const machineOf = ({ machine, firmware, tpm, os, diskBus, nicModel }: Hardware): Hardware => ({
+  ...{ machine, firmware, tpm, os },
+  ...(diskBus !== 'virtio' && { diskBus }),
+  ...(nicModel !== 'virtio' && { nicModel }),
+})
 
 /** The rules of its port for the addresses that belong to the server itself; floating ones have their own command. */
 export function portRulesOf(server: Server, held: readonly HeldAddress[]): PortRules {

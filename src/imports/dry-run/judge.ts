@@ -6,6 +6,7 @@ import {
   type SourceServer,
 } from '../../../agent/protocol/values/source-hosts.ts'
 import { bytes, count, exactGb } from '../../kernel/words.ts'
+import { devicesFrom } from '../import-records/checks/devices.ts'
 import { type Finding, finding } from '../import-records/checks/findings.ts'
 import type { ImportCheck } from '../import-records/checks/queries.ts'
 import type { ImportServer } from '../import-records/model.ts'
@@ -117,12 +118,32 @@ function judgeDisk({ way, diskGb }: Judging, definition: SourceDefinition): Judg
       ? [finding('disk_too_large', `${bytes(virtualBytes)}, and its package ${exactGb(diskGb)}`)]
       : []),
     ...(backing !== null ? [finding(way === 'adopt' ? 'backing_file_adopted' : 'backing_file')] : []),
-    ...(bus !== null && bus !== 'virtio' ? [finding('other_bus', bus)] : []),
+    ...devices(bus, definition.nics[0]),
     ...(snapshots + definition.snapshots > 0
-      ? [finding('snapshots', count(Math.max(snapshots, definition.snapshots), 'snapshot'))]
+      ? [
+          finding(
+            way === 'adopt' ? 'snapshots_adopted' : 'snapshots',
+            count(Math.max(snapshots, definition.snapshots), 'snapshot'),
+          ),
+        ]
       : []),
   ]
   return { drive, found }
+}
+
+function devices(bus: string | null, nic: SourceDefinition['nics'][number] | undefined): Finding[] {
+  const kept = devicesFrom({ diskBus: bus, nicModel: nic ? nic.model : 'virtio' })
+  const bySource = [
+    [bus, kept.diskBus, kept.diskBus === 'scsi' ? 'its disk on SCSI, which is virtio-scsi here' : `its disk on ${bus}`],
+    [nic?.model ?? kept.nicModel, kept.nicModel, `its network card, a model ${nic?.model ?? kept.nicModel}`],
+  ] as const
+  const told = bySource.filter(([there, here]) => there !== null && (there !== 'virtio' || here !== 'virtio'))
+  const [same, other] = [told.filter(([, here]) => here !== 'virtio'), told.filter(([, here]) => here === 'virtio')]
+  const wordsOf = (some: typeof told) => some.map(([, , words]) => words).join(' and ')
+  return [
+    ...(same.length ? [finding('other_bus', wordsOf(same))] : []),
+    ...(other.length ? [finding('no_such_device', wordsOf(other))] : []),
+  ]
 }
 
 function network({ server, newIpv4 }: Judging, { nics, hasGuestAgent }: SourceDefinition): Finding[] {

@@ -6,8 +6,8 @@ import { type World, world } from '../../support/world/panel.ts'
 
 const secure = { machine: 'q35', firmware: 'uefi_secure', tpm: true } as const
 /** The definition on the fake host. */
-function definitionOf(p: World, id: string): Vm {
-  const db = new Database(`${p.node.agent.home}/fake.db`, { readonly: true })
+function definitionOf(p: World, id: string, home = p.node.agent.home): Vm {
+  const db = new Database(`${home}/fake.db`, { readonly: true })
   const row = db.query('select definition from vms where workload = ?').get(id) as { definition: string }
   db.close()
   return JSON.parse(row.definition)
@@ -60,6 +60,70 @@ describe('the machine of an image', () => {
     expect(await rescue()).toEqual([other])
     await p.admin('DELETE', `/admin/images/${other}`)
     expect(await rescue()).toEqual([])
+  })
+})
+
+describe('a server that was imported', () => {
+  const kept = { machine: 'pc', diskBus: 'ide', nicModel: 'e1000' } as const
+  const onNode = { ...kept, firmware: 'bios', tpm: false, os: 'linux' } as const
+  const imported = async (p: World): Promise<string> => {
+    const { serverId } = await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    p.db.$client.run("UPDATE servers SET machine = 'pc', disk_bus = 'ide', nic_model = 'e1000' WHERE id = ?", [
+      serverId,
+    ])
+    return serverId
+  }
+  const done = async (p: World, path: string, body: object = {}) => {
+    const answer = await p.admin('POST', path, body)
+    await p.settle()
+    return answer
+  }
+
+  test('keeps the devices of its system over every change and a move, until it is reinstalled', async () => {
+    using p = await world()
+    const second = p.addNode(p.location, 'fra-02')
+    p.attach(p.pool, second.id)
+    const id = await imported(p)
+    expect(await p.admin('GET', `/servers/${id}/hardware`)).toMatchObject(kept)
+    const { id: packageId } = await p.admin('POST', '/admin/packages', {
+      ...{ name: 'L', vcpus: 4, memoryMb: 4096, diskGb: 30 },
+    })
+    await done(p, `/servers/${id}/actions/change-package`, { packageId })
+    expect(definitionOf(p, id)).toMatchObject({ vcpus: 4, hardware: onNode })
+    await done(p, `/admin/servers/${id}/actions/move`, { nodeId: second.id })
+    expect(p.db.$client.query('SELECT node_id AS at FROM workloads WHERE id = ?').get(id)).toEqual({ at: second.id })
+    expect(definitionOf(p, id, second.agent.home).hardware).toEqual(onNode)
+    await done(p, `/servers/${id}/actions/reinstall`, { imageId: p.image, access: { mode: 'password' } })
+    const usual = { machine: 'q35', firmware: 'bios', tpm: false, os: 'linux' }
+    expect(definitionOf(p, id, second.agent.home).hardware).toEqual(usual as never)
+    expect(await p.admin('GET', `/servers/${id}/hardware`)).toMatchObject({
+      ...{ machine: 'q35', diskBus: 'virtio', nicModel: 'virtio' },
+    })
+  })
+
+  test('has them again after rescue, whose system has its own, and after a restore', async () => {
+    using p = await world()
+    const rescue = p.addImage('Rescue', 2)
+    await p.admin('PATCH', `/admin/images/${rescue}`, { isRescue: true, published: false })
+    const target = await p.admin('POST', '/admin/backup-targets/local', { name: 'disk', address: '/srv/backups' })
+    await p.admin('POST', `/admin/backup-targets/${target.id}/actions/make-default`)
+    const id = await imported(p)
+    await done(p, `/servers/${id}/actions/rescue`)
+    expect(definitionOf(p, id).hardware).toEqual({ machine: 'q35', firmware: 'bios', tpm: false, os: 'linux' })
+    await done(p, `/servers/${id}/actions/rescue/exit`)
+    expect(definitionOf(p, id).hardware).toEqual(onNode)
+    const { backupId } = await done(p, `/servers/${id}/backups`)
+    await done(p, `/servers/${id}/actions/reinstall`, { imageId: p.image, access: { mode: 'password' } })
+    expect(definitionOf(p, id).hardware).not.toEqual(onNode)
+    await done(p, `/servers/${id}/backups/${backupId}/actions/restore`)
+    expect(definitionOf(p, id).hardware).toEqual(onNode)
+    expect(await p.admin('GET', `/servers/${id}/hardware`)).toMatchObject(kept)
+    const { packageId, nodeGroupId } = p.order
+    const body = { packageId, nodeGroupId, hostname: 'copy' }
+    const { serverId } = await done(p, `/backups/${backupId}/actions/restore-to-new-server`, body)
+    expect(definitionOf(p, serverId).hardware).toEqual(onNode)
+    expect(await p.admin('GET', `/servers/${serverId}/hardware`)).toMatchObject(kept)
   })
 })
 

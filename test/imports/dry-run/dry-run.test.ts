@@ -205,10 +205,16 @@ describe('every server is checked from the node that will do the work', () => {
 
   test('what is worth knowing is a remark, and does not stop it', async () => {
     using p = await decided(
-      { servers: [server(1, { isSuspended: true, isInRescue: true }), server(2)] },
+      { servers: [server(1, { isSuspended: true, isInRescue: true }), server(2), server(3)] },
       {
         servers: {
           v1: withDrives(drive({ bus: 'scsi', snapshots: 2 })),
+          v3: {
+            definition: {
+              drives: [drive({ bus: 'usb' })],
+              nics: [{ mac: '02:00:5e:10:00:03', model: 'rtl8139', bridge: 'br0' }],
+            },
+          },
           v2: {
             definition: { cpuMode: 'custom', cpuModel: 'Cascadelake-Server', hostDevices: 1, looksLikeWindows: true },
           },
@@ -216,7 +222,14 @@ describe('every server is checked from the node that will do the work', () => {
       },
     )
     expect((await dryRun(p)).status).toBe('ready')
-    const [one, two] = await results(p)
+    const [one, two, three] = await results(p)
+    expect(three!.toSorted()).toEqual(['no_such_device', 'other_bus', 'remark'])
+    const words = (await shown(p)).flatMap(({ check }) => check['findings'] as { code: string; words: string }[])
+    expect(words.flatMap(({ code, words }) => (/other_bus|no_such_device/.test(code) ? [words] : []))).toEqual([
+      'keeps its disk on SCSI, which is virtio-scsi here',
+      'has its disk on usb there, and virtio here',
+      'keeps its network card, a model rtl8139',
+    ])
     expect(one!.toSorted()).toEqual(['in_rescue', 'other_bus', 'remark', 'snapshots', 'suspended'])
     expect(two!.toSorted()).toEqual(['host_devices', 'maybe_windows', 'other_cpu', 'remark'])
   })

@@ -57,7 +57,7 @@ export class NodeProcess {
     this.lines = lines(this.child.stdout)
   }
 
-  /** Throws the words of a command that failed. */
+  /** Throws the words of a command that failed, with its code. */
   obey<N extends CommandName>(name: N, input: Input<N>): Promise<Output<N>> {
     const turn = this.last
       .catch(() => {})
@@ -65,8 +65,8 @@ export class NodeProcess {
         this.child.stdin.write(`${JSON.stringify({ name, input })}\n`)
         this.child.stdin.flush()
         const { value } = await this.lines.next()
-        const { output, error } = JSON.parse(value ?? '{"error":"the node has ended"}')
-        if (error) throw new Error(`${name}: ${error}`)
+        const { output, error, code } = JSON.parse(value ?? '{"error":"the node has ended"}')
+        if (error) throw Object.assign(new Error(`${name}: ${error}`), { code })
         return output as Output<N>
       })
     this.last = turn

@@ -24,7 +24,7 @@ const work = (name: string, input: unknown) =>
     .work(host)
     .then(
       (output) => ({ output }),
-      (error) => ({ error: `${error}` }),
+      (error) => ({ error: `${error}`, code: error?.code }),
     )
 let turn: Promise<unknown> = Promise.resolve()
 for await (const line of createInterface({ input: process.stdin })) {

@@ -25,7 +25,7 @@ export class SourceHypervisor {
   constructor(
     readonly address: string,
     readonly dir: string,
-    private inside: readonly string[],
+    readonly inside: readonly string[],
     private child: Bun.Subprocess,
   ) {}
 

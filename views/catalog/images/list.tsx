@@ -1,4 +1,4 @@
-import { firmwareWords, hardware, type SystemHardware } from '../../../src/catalog/images/hardware.ts'
+import { firmwareWords, hardware } from '../../../src/catalog/images/hardware.ts'
 import {
   addCatalogueImage,
   changeImage,
@@ -159,7 +159,7 @@ const Import = () => (
 )
 
 /** The unusual parts of the machine that it needs. */
-const machineWords = ({ machine, firmware, tpm, os }: SystemHardware) =>
+const machineWords = ({ machine, firmware, tpm, os }: Pick<Image, keyof typeof hardware>) =>
   [
     os === 'windows' && 'Windows',
     firmware !== 'bios' && firmwareWords[firmware],

@@ -1,7 +1,7 @@
 // The machine of a server: the one on which it was installed, its CD drive, and the device that it tries first.
 import { Type as t } from 'typebox'
 import { type BootFirst, bootFirsts, nodeCommand, type Vm } from '../../../../agent/protocol/wire.ts'
-import { hardware, hardwareOf } from '../../../catalog/images/hardware.ts'
+import { devices, hardware, hardwareOf } from '../../../catalog/images/hardware.ts'
 import { everybody } from '../../../kernel/api/access.ts'
 import { described, fields, namedSchema, nullable, operation } from '../../../kernel/api/operation.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
@@ -24,7 +24,7 @@ export const getHardware = operation({
   access: everybody('servers:read'),
   on: server,
   response: namedSchema('ServerHardware', {
-    ...responseOf(hardware),
+    ...responseOf({ ...hardware, ...devices }),
     bootFirst,
     iso: described(nullable(t.Object({ id: t.String(), name: t.String() })), 'In its CD drive; null: it is empty.'),
   }),

@@ -31,6 +31,11 @@ export const findings = {
     words: refusals.bad_domain,
     remedy: '',
   },
+  snapshots_adopted: {
+    level: 'to_fix',
+    words: 'has {detail} there, with which its disk cannot be adopted',
+    remedy: 'Delete them there, or copy the servers of this hypervisor instead, and run the dry run again.',
+  },
   backing_file_adopted: {
     level: 'stays',
     words: 'its disk is only the changes over another file, so it cannot be adopted where it is',
@@ -147,7 +152,12 @@ export const findings = {
   other_cpu: { level: 'remark', words: '{detail}', remedy: '' },
   other_bus: {
     level: 'remark',
-    words: 'its disk is on {detail} there, and on virtio here',
+    words: 'keeps {detail}',
+    remedy: 'Its system boots from it as before. A reinstallation brings virtio, which is faster.',
+  },
+  no_such_device: {
+    level: 'remark',
+    words: 'has {detail} there, and virtio here',
     remedy: 'Look before the move whether its system has the driver.',
   },
   host_devices: { level: 'remark', words: 'has {detail} of the hypervisor there, which do not come over', remedy: '' },

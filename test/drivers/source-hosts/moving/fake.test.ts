@@ -11,7 +11,7 @@ import type { SourceDisk, SourceDrive, SourceHost } from '../../../../agent/prot
 import type { CommandName, Input, Output } from '../../../../agent/protocol/wire.ts'
 import { portRulesOf, vmOf, volumeOf } from '../../../agent/examples.ts'
 import { dataDir } from '../../../agent/run.ts'
-import { adoptionsContract } from './adoptions-contract.ts'
+import { adoptionsContract } from '../adopting/adoptions-contract.ts'
 import { copiesContract } from './copies-contract.ts'
 import { serversContract } from './servers-contract.ts'
 
@@ -243,9 +243,7 @@ describe('an adoption on a fake hypervisor of another panel', () => {
   const state = async (domain: string) => (await node.sourceHosts.ownServers([{ domain }]))[0]!.state
   const isThere = contents.query<{ n: number }, [string]>('select count(*) n from outside_disks where path = ?')
   adoptionsContract(() => ({
-    node: node.adoptions,
-    servers: node.sourceServers,
-    pool,
+    obey,
     server: async (kind) => server(kind === 'persistent'),
     state,
     content: async ({ domain, drive, volume }) =>
