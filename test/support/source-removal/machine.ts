@@ -39,33 +39,25 @@ export class Machine {
     private pid: string,
   ) {}
 
-  static async start(): Promise<Machine> {
+  /** `systemd`: a real one runs in it; otherwise a stand-in answers. */
+  static async start(how: 'plain' | 'systemd' = 'plain'): Promise<Machine> {
     const dir = temporary('machine')
     const kept = [REPOSITORY, dirname(process.execPath)].filter((path, n, all) => all.indexOf(path) === n)
     const script = join(import.meta.dir, 'machine.sh')
-    const child = Bun.spawn(['unshare', '-m', '-p', '-n', '-f', '--kill-child', script, dir, ...kept], {
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'inherit',
+    const child = Bun.spawn(['unshare', '-m', '-p', '-n', '-f', '--kill-child', script, how, dir, ...kept], {
+      ...{ stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' },
     })
-    const reader = child.stdout.getReader()
-    for (let said = ''; !said.includes('ready'); ) {
-      const { value, done } = await Promise.race([
-        reader.read(),
-        Bun.sleep(START_MS).then(() => ({ value: undefined, done: true })),
-      ])
-      if (done) throw new Error('the machine did not start')
-      said += new TextDecoder().decode(value)
-    }
-    const pid = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ')[0]!
-    for (let n = 0; readlinkSync(`/proc/${pid}/root`) === '/'; n++) {
-      if (n > 1000) throw new Error('the machine did not enter its files')
-      await Bun.sleep(5)
-    }
+    const program = how === 'systemd' ? 'systemd' : 'sleep'
+    const pid = await inTime(() => childNamed(String(child.pid), program), `the machine does not start ${program}`)
     const machine = new Machine(child, pid)
-    for (const name of ['systemd/system', 'units', 'hooks', 'domains', 'networks', 'containers'])
+    if (how === 'systemd') {
+      const isUp = async () => (await machine.run('systemctl', 'is-active', '--quiet', 'basic.target')).code === 0
+      await inTime(isUp, 'systemd does not start')
+    } else mkdirSync(machine.at('/run/systemd/system'), { recursive: true })
+    for (const name of ['units', 'hooks', 'domains', 'networks', 'containers'])
       mkdirSync(machine.at(`/run/${name}`), { recursive: true })
-    cpSync(join(import.meta.dir, 'programs'), machine.at('/usr/local/sbin'), { recursive: true })
+    for (const program of how === 'systemd' ? ['virsh', 'docker'] : ['virsh', 'docker', 'systemctl', 'service'])
+      cpSync(join(import.meta.dir, 'programs', program), machine.at(`/usr/local/sbin/${program}`))
     return machine
   }
 
@@ -202,9 +194,31 @@ export class Machine {
   }
 }
 
+/** The answer once there is one. */
+async function inTime<T>(ask: () => T | Promise<T>, otherwise: string): Promise<NonNullable<T>> {
+  for (const end = performance.now() + START_MS; ; await Bun.sleep(10)) {
+    const answer = await ask()
+    if (answer) return answer
+    if (performance.now() > end) throw new Error(otherwise)
+  }
+}
+/** The process of this program below another one. */
+function childNamed(pid: string, program: string): string | undefined {
+  const read = (path: string) => {
+    try {
+      return readFileSync(path, 'utf8').trim()
+    } catch {
+      return ''
+    }
+  }
+  const children = read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean)
+  const own = children.find((child) => read(`/proc/${child}/comm`) === program)
+  return own ?? children.map((child) => childNamed(child, program)).find(Boolean)
+}
+
 /** A machine for one test, which ends with it. */
-export async function withMachine(work: (machine: Machine) => Promise<void>) {
-  const machine = await Machine.start()
+export async function withMachine(work: (machine: Machine) => Promise<void>, how?: 'plain' | 'systemd') {
+  const machine = await Machine.start(how)
   try {
     await work(machine)
   } finally {
