@@ -100,6 +100,7 @@ import drainPlans from './0181_drain_plans.sql' with { type: 'text' }
 import importMoves from './0182_import_moves.sql' with { type: 'text' }
 import guestDevices from './0185_guest_devices.sql' with { type: 'text' }
 import sourceRemovals from './0189_source_removals.sql' with { type: 'text' }
+import controlKeys from './0190_control_keys.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -202,4 +203,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0182_import_moves', sql: importMoves },
   { name: '0185_guest_devices', sql: guestDevices },
   { name: '0189_source_removals', sql: sourceRemovals },
+  { name: '0190_control_keys', sql: controlKeys },
 ]

@@ -4491,6 +4491,8 @@ export type SourceRemoval = {
   /** Null: nobody has chosen yet. It can be changed. */
   choice: "keep" | "agent" | "manual" | null
   chosenAt: string | null
+  /** The key of the control server, where a person has named it. */
+  controlKey: string | null
   state: "idle" | "removing" | "removed" | "restoring" | "restored" | "failed"
   jobId: string | null
   warnings: ({
@@ -8943,6 +8945,8 @@ export interface Operations {
       nodeId: string
       /** agent: call run then. manual: run the commands of the preview as root. */
       choice: "keep" | "agent" | "manual"
+      /** Of the control server, where several of `rootKeys` could be its own. */
+      controlKey?: string | null
     }
     result: SourceRemoval
   }
@@ -10010,8 +10014,8 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'source-removal.choose': ['POST', '/admin/migrations/{id}/source-removal', false],
   'source-removal.export': ['GET', '/admin/migrations/{id}/source-removal.csv', false],
   'source-removal.get': ['GET', '/admin/migrations/{id}/source-removal', false],
-  'source-removal.restore': ['POST', '/admin/migrations/{id}/source-removal/restore', true],
-  'source-removal.run': ['POST', '/admin/migrations/{id}/source-removal/run', true],
+  'source-removal.restore': ['POST', '/admin/migrations/{id}/source-removal/restore', false],
+  'source-removal.run': ['POST', '/admin/migrations/{id}/source-removal/run', false],
   'ssh-keys.create': ['POST', '/customers/{id}/ssh-keys', false],
   'ssh-keys.list': ['GET', '/customers/{id}/ssh-keys', false],
   'ssh-keys.remove': ['DELETE', '/ssh-keys/{id}', false],

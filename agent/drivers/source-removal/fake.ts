@@ -9,6 +9,7 @@ import type {
   RemovalScope,
   Removed,
   Restored,
+  RootKey,
 } from '../../protocol/values/source-removal.ts'
 import { ANY_FOLDER } from './plan.ts'
 import type { SourceRemovals } from './source-removals.ts'
@@ -25,6 +26,8 @@ export type FakeInstallation = {
   undefinedBridges?: string[]
   panelRunsHere?: boolean
   runningServers?: number
+  rootKeys?: RootKey[]
+  commands?: string
 }
 
 const MiB = 1024 ** 2
@@ -96,8 +99,8 @@ export class FakeSourceRemovals implements SourceRemovals {
       foreignCount: holds.length,
       runningServers: described.runningServers ?? 2,
       panelRunsHere: described.panelRunsHere ?? false,
-      rootKeys: [],
-      commands: items.length ? items.map(({ name }) => `# ${name}`).join('\n') : null,
+      rootKeys: described.rootKeys ?? [],
+      commands: described.commands ?? (items.length ? items.map(({ name }) => `# ${name}`).join('\n') : null),
     }
   }
 

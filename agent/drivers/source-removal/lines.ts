@@ -73,15 +73,15 @@ export type KeysFound = {
 /** The control server's key among root's keys: exactly one, or none is decided on. */
 export async function keysOf({ keyComment, keptKey }: Leftovers, scope: RemovalScope): Promise<KeysFound> {
   const lines = await keyLines()
-  const named = new Set(scope.publicKeys.map((key) => key.split(' ')[1]))
+  const named = new Set(scope.controlKeys)
   const isTheirs = ({ blob, comment, options }: KeyLine) =>
     !OURS.test(comment) &&
     !keptKey?.test(comment) &&
-    (named.has(blob) ||
+    (named.has(fingerprintOf(blob)) ||
       (keyComment?.test(comment) ?? false) ||
       (keyComment !== null && fromOf(options).some((from) => scope.panelAddresses.includes(from))))
   const theirs = lines.filter(isTheirs)
-  const certain = named.size ? theirs.filter(({ blob }) => named.has(blob)) : theirs
+  const certain = named.size ? theirs.filter(({ blob }) => named.has(fingerprintOf(blob))) : theirs
   const chosen = certain.length ? certain : theirs
   const isOne = new Set(chosen.map(({ blob }) => blob)).size === 1 && new Set(chosen.map(({ path }) => path)).size === 1
   return {

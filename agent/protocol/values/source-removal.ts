@@ -2,7 +2,6 @@
 import { type Static, Type as t } from 'typebox'
 import { anyText, counter, line } from '../bounds.ts'
 import { address } from './ports.ts'
-import { sshHostKey } from './transfers.ts'
 
 /** The panels whose software is known: what it leaves on a hypervisor is a table of the agent. */
 export const removalPanels = ['solusvm2', 'virtualizor'] as const
@@ -11,14 +10,17 @@ export type RemovalPanel = (typeof removalPanels)[number]
 /** The id of one removal. A node keeps its journal under it. */
 export const removalId = t.String({ pattern: '^[a-z0-9_-]{1,60}$' })
 
+/** As `ssh-keygen -l` shows it. */
+export const keyFingerprint = t.String({ pattern: '^SHA256:[A-Za-z0-9+/]{43}$' })
+
 /**
- * `panelAddresses`: those of the panel itself. `publicKeys`: keys by which the control server signs in, where somebody
- * knows them.
+ * `panelAddresses`: those of the panel itself. `controlKeys`: fingerprints of the keys by which the control server
+ * signs in, where a person has named them.
  */
 export const RemovalScope = t.Object({
   panel: t.Enum([...removalPanels]),
   panelAddresses: t.Array(address, { maxItems: 40 }),
-  publicKeys: t.Array(sshHostKey, { maxItems: 20 }),
+  controlKeys: t.Array(keyFingerprint, { maxItems: 20 }),
 })
 export type RemovalScope = Static<typeof RemovalScope>
 

@@ -1,9 +1,18 @@
 // The choice for each adopted node, and a look at everything that a removal would touch there.
 import { Type as t } from 'typebox'
+import { keyFingerprint } from '../../../agent/protocol/values/source-removal.ts'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { idOf, nameOf } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
-import { described, fields, namedSchema, operation, type PrepareContext, stream } from '../../kernel/api/operation.ts'
+import {
+  described,
+  fields,
+  namedSchema,
+  nullable,
+  operation,
+  type PrepareContext,
+  stream,
+} from '../../kernel/api/operation.ts'
 import { text } from '../../kernel/api/query.ts'
 import { csvPages } from '../../kernel/csv.ts'
 import { CommandFailed } from '../../kernel/jobs/failures.ts'
@@ -33,7 +42,6 @@ async function lookAt({ db, target, query, nodes }: PrepareContext<ImportRecord>
   if (target.status !== 'finished') return looked
   const asked = adoptedNodes(db, target.id).filter(({ nodeId }) => !query['nodeId'] || nodeId === query['nodeId'])
   if (!isKnown(target)) return new Map(asked.map(({ nodeId }) => [nodeId, UNKNOWN_PANEL]))
-  const scope = scopeOf(db, target)
   await Promise.all(
     asked.map(async ({ nodeId }) => {
       looked.set(nodeId, await look(nodeId))
@@ -43,7 +51,10 @@ async function lookAt({ db, target, query, nodes }: PrepareContext<ImportRecord>
 
   async function look(nodeId: string): Promise<RemovalLook> {
     try {
-      return (await nodes.read(nodeCommand(nodeId, 'source-removal.look', scope))) ?? 'The node does not answer.'
+      return (
+        (await nodes.read(nodeCommand(nodeId, 'source-removal.look', scopeOf(db, target, nodeId)))) ??
+        'The node does not answer.'
+      )
     } catch (error) {
       if (error instanceof ApiError) return error.message
       if (error instanceof CommandFailed) return wordsOf[error.failure] ?? 'The node could not look.'
@@ -139,6 +150,9 @@ export const chooseSourceRemoval = operation({
       t.Enum([...removalChoices]),
       'agent: call run then. manual: run the commands of the preview as root.',
     ),
+    controlKey: t.Optional(
+      described(nullable(keyFingerprint), 'Of the control server, where several of `rootKeys` could be its own.'),
+    ),
   }),
   response: removalResponse,
   refuses: ['import_not_moved', 'import_ended', 'in_use'],
@@ -158,6 +172,7 @@ export const chooseSourceRemoval = operation({
       { importId: target.id, nodeId: body.nodeId },
       {
         ...{ choice: body.choice, chosenBy: { id: idOf(actor), name: nameOf(actor) }, chosenAt: clock() },
+        ...(body.controlKey !== undefined && { controlKey: body.controlKey }),
       },
     )
     const shown = showRemoval(tx, target, adopted)

@@ -1,6 +1,7 @@
 // The software of the other panel on the nodes whose servers an import adopted: what is chosen, what stands against it.
 
 import { type Static, Type as t } from 'typebox'
+import { escapedLines } from '../../../agent/protocol/text.ts'
 import {
   LeftAlone,
   RemovalBridge,
@@ -54,6 +55,7 @@ export const removalResponse = namedSchema('SourceRemoval', {
   isMaster: described(t.Boolean(), 'The panel itself has its address.'),
   choice: described(nullable(t.Enum([...removalChoices])), 'Null: nobody has chosen yet. It can be changed.'),
   chosenAt: nullable(time),
+  controlKey: described(nullable(t.String()), 'The key of the control server, where a person has named it.'),
   state: t.Enum([...removalStates]),
   jobId: nullable(t.String()),
   warnings: t.Array(t.Object({ code: t.Enum([...warningCodes]), words: t.String() })),
@@ -96,6 +98,7 @@ export function showRemoval(
     isMaster: hypervisor?.isPanel ?? false,
     choice: row?.choice ?? null,
     chosenAt: isoOrNull(row?.chosenAt ?? null),
+    controlKey: row?.controlKey ?? null,
     state: row?.state ?? 'idle',
     jobId: row?.jobId ?? null,
     warnings: warningsOf(tx, target, adopted, preview),
@@ -109,7 +112,12 @@ export function showRemoval(
     canRestore: canRestore(row),
   }
 }
-const withoutCounts = ({ foreignCount: _, panelRunsHere: __, ...preview }: RemovalPreview) => preview
+/** Commands are lines of the node's own making: characters that nobody can read are shown as their codes. */
+const withoutCounts = ({ foreignCount: _, panelRunsHere: __, ...preview }: RemovalPreview) => ({
+  ...preview,
+  bridges: preview.bridges.map((one) => ({ ...one, commands: one.commands && escapedLines(one.commands) })),
+  commands: preview.commands && escapedLines(preview.commands),
+})
 
 /** The state of a removal that a restore can undo. */
 export const canRestore = (row: SourceRemoval | undefined): boolean =>
@@ -168,16 +176,17 @@ export function adoptedNode(tx: Db, target: ImportRecord, nodeId: string): Adopt
 export function mustBeRemovable(tx: Db, target: ImportRecord, adopted: AdoptedNode) {
   const [words] = blockedBy(tx, target, adopted)
   if (words) throw new ApiError('source_still_needed', `${words} Move them first: the master is the last.`)
-  scopeOf(tx, target)
+  scopeOf(tx, target, adopted.nodeId)
 }
 
 /** The panel, as its node is told about it. Throws `source_unknown` for a panel that leaves nothing that is known. */
-export function scopeOf(tx: Db, target: ImportRecord): RemovalScope {
+export function scopeOf(tx: Db, target: ImportRecord, nodeId: string): RemovalScope {
   if (!isKnown(target)) throw new ApiError('source_unknown', UNKNOWN_PANEL)
   const panels = [...hypervisorRows.from(tx, target.id, '', 1000)].filter(({ isPanel }) => isPanel)
   const own = [hostOf(target.address), ...panels.flatMap(({ addresses }) => addresses)]
   const panelAddresses = [...new Set(own.filter((address) => /^[0-9a-fA-F.:]+$/.test(address)))].slice(0, 40)
-  return { panel: target.kind, panelAddresses, publicKeys: [] }
+  const key = removalOf(tx, target.id, nodeId)?.controlKey
+  return { panel: target.kind, panelAddresses, controlKeys: key ? [key] : [] }
 }
 export const UNKNOWN_PANEL = 'What this panel leaves on a hypervisor is not known. Remove it by hand.'
 export const isKnown = (target: ImportRecord): target is ImportRecord & { kind: RemovalPanel } =>

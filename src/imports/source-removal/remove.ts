@@ -35,7 +35,6 @@ export const runRemoval = operation({
   body: fields({ nodeId }),
   response: started,
   status: 202,
-  idempotent: true,
   refuses: [
     ...(['import_not_moved', 'import_ended', 'source_removal_not_chosen', 'source_removed'] as const),
     ...(['source_still_needed', 'source_unknown', 'in_use'] as const),
@@ -51,7 +50,7 @@ export const runRemoval = operation({
     if (row.state === 'removed')
       throw new ApiError('source_removed', `The other panel’s software is removed from ${name} already.`)
     mustBeRemovable(tx, target, adopted)
-    const input = { importId: target.id, nodeId: body.nodeId, name, scope: scopeOf(tx, target) }
+    const input = { importId: target.id, nodeId: body.nodeId, name, scope: scopeOf(tx, target, body.nodeId) }
     const jobId = startJob(tx, removing, input, {
       ...{ by: actor, title: `Remove the other panel from ${name}`, nodeId: body.nodeId, now: clock() },
       ...{ holds: lockOf(body.nodeId), subject: { type: 'import', id: target.id }, busy: busy(name) },
@@ -72,7 +71,6 @@ export const runRestore = operation({
   body: fields({ nodeId }),
   response: started,
   status: 202,
-  idempotent: true,
   refuses: ['import_not_moved', 'import_ended', 'source_not_removed', 'in_use'],
   example: { nodeId: '<node_id>' },
   run({ tx, target, body, actor, clock }) {

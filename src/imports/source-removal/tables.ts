@@ -16,6 +16,8 @@ export const sourceRemovals = sqliteTable(
     choice: text({ enum: removalChoices }),
     chosenBy: text('chosen_by', { mode: 'json' }).$type<NotedActor>(),
     chosenAt: integer('chosen_at'),
+    /** The fingerprint of the control server's key, where a person has named it. */
+    controlKey: text('control_key'),
     state: text({ enum: removalStates }).notNull(),
     jobId: text('job_id'),
     /** The removal whose journal is on the node. */

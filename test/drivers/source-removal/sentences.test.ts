@@ -298,7 +298,8 @@ describe.skipIf(note(noMachines(), 'removals on real files'))('source removal', 
         },
       ])
       expect(output!.rootKeys.map(({ comment, isOurs }) => [comment, isOurs])).toContainEqual(['solus-backup', false])
-      const named = scopeOf('solusvm2', { publicKeys: [second.split(' ').slice(0, 2).join(' ')] })
+      const { fingerprint } = output!.rootKeys.find(({ comment }) => comment === 'solus-backup')!
+      const named = scopeOf('solusvm2', { controlKeys: [fingerprint] })
       await machine.remove(named)
       expect(machine.read('/root/.ssh/authorized_keys')).toBe(text.replace(`${second}\n`, ''))
     }))

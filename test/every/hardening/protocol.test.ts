@@ -154,6 +154,8 @@ describe('S52: a text that a node sends', () => {
       'FromAgent(failed).error.message',
       'guest.look output.script.output',
       'container.logs output.text',
+      'source-removal.look output.bridges[].commands',
+      'source-removal.look output.commands',
     ])
   })
   test('of every kind is looked at', () => expect(texts.length).toBeGreaterThan(30))

@@ -6,7 +6,7 @@ import { addImport } from '../record.ts'
 import { giveAddresses } from '../world.ts'
 import { adopt, finish } from './finished.ts'
 
-const scope = { panel: 'virtualizor' as const, panelAddresses: [], publicKeys: [] }
+const scope = { panel: 'virtualizor' as const, panelAddresses: [], controlKeys: [] }
 const nodeOf = (p: World) => [...p.agents.keys()][0]!
 
 async function finishedImport(p: World): Promise<string> {

@@ -187,6 +187,27 @@ describe('source removal', () => {
     }
   })
 
+  test('A person can name the control server’s key by its fingerprint, and take that back', async () => {
+    using p = await finished({ kind: 'solusvm2', listed: { servers } })
+    const controlKey = `SHA256:${'k'.repeat(43)}`
+    const body = { nodeId: p.node.id, choice: 'agent' }
+    expect(await refused(p, 'POST', p.path, { ...body, controlKey: 'ssh-rsa AAAA' })).toEqual([
+      422,
+      'validation_failed',
+    ])
+    expect((await p.admin('POST', p.path, { ...body, controlKey })).controlKey).toBe(controlKey)
+    expect((await choose(p, 'agent')).controlKey).toBe(controlKey)
+    const { id } = await ran(p)
+    expect(JSON.stringify(p.job(id).input)).toContain(controlKey)
+    expect((await p.admin('POST', p.path, { ...body, controlKey: null })).controlKey).toBeNull()
+  })
+
+  test('Commands of a node are shown without characters that nobody can read', async () => {
+    using p = await finished({ listed: { servers } })
+    p.node.agent.host.sourceRemovals.describe({ commands: 'mv a b\u202e\n\tmv c d\x1b[31m' })
+    expect((await look(p)).preview.commands).toBe('mv a b\\u202e\n\tmv c d\\x1b[31m')
+  })
+
   test('A preview lists every file and service that would be touched, as a spreadsheet too', async () => {
     using p = await finished({ listed: { servers } })
     const { preview } = await look(p)

@@ -29,7 +29,7 @@ export function noMachines(): string | undefined {
 
 export type Answer<T> = { output?: T; error?: { code: string; message: string }; log: string[] }
 export const scopeOf = (panel: RemovalScope['panel'], more: Partial<RemovalScope> = {}): RemovalScope => ({
-  ...{ panel, panelAddresses: [], publicKeys: [] },
+  ...{ panel, panelAddresses: [], controlKeys: [] },
   ...more,
 })
 

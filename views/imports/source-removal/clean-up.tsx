@@ -12,7 +12,7 @@ import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { count } from '../../components/words.ts'
 import { type Import, ImportState, importFiles, importsTrail, titleOf } from '../imports/words.tsx'
-import { ByHand, Checked, NeverTouched, Touched } from './node.tsx'
+import { ByHand, Checked, NeverTouched, RootKeys, Touched } from './node.tsx'
 import { choiceWords, lookOf, type Removal, whyOf } from './words.ts'
 
 const reads = {
@@ -66,6 +66,7 @@ function Nodes({ of, removal }: { of: Import; removal: Data['removal'] }) {
       <div class="split">
         <div>
           <Touched of={of} removal={one} />
+          <RootKeys of={of} removal={one} isAsked={isAsked} />
           <NeverTouched of={of} removal={one} words={neverTouched} isAsked={isAsked} />
         </div>
         <div>

@@ -1,5 +1,5 @@
 // One adopted node: what a removal touches there, what it never touches, and what a person does by hand.
-import { exportSourceRemoval } from '../../../src/imports/source-removal/choose.ts'
+import { chooseSourceRemoval, exportSourceRemoval } from '../../../src/imports/source-removal/choose.ts'
 import { runRemoval, runRestore } from '../../../src/imports/source-removal/remove.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, pathOf } from '../../components/action.tsx'
@@ -196,6 +196,56 @@ export function ByHand({ removal }: { removal: Removal }) {
         </Section>
       )}
     </>
+  )
+}
+
+type RootKey = NonNullable<Removal['preview']>['rootKeys'][number]
+const KEY_WORDS = {
+  solusvm2:
+    'The line of the control server is taken out where exactly one can be its own. Another one is never decided on.',
+  virtualizor: 'To compare: nothing is decided about them. A key that nobody knows is worth a question.',
+} as const
+
+/** The keys of root there. Of SolusVM 2 a person can say which is the control server's. */
+export function RootKeys({ of, removal, isAsked }: { of: Import; removal: Removal; isAsked: boolean }) {
+  const { node, preview, controlKey, choice } = removal
+  if (!preview?.rootKeys.length) return null
+  const canName = isAsked && of.kind === 'solusvm2'
+  const name = ({ fingerprint, isOurs, comment }: RootKey) =>
+    fingerprint === controlKey ? (
+      <span>the control server’s</span>
+    ) : isOurs ? (
+      <span class="muted">Berth’s</span>
+    ) : canName ? (
+      <Action
+        op={chooseSourceRemoval}
+        params={{ id: of.id }}
+        body={{ nodeId: node.id, choice: choice ?? 'keep', controlKey: fingerprint }}
+        label="It is the control server’s"
+        of={comment || fingerprint}
+        small
+        done="Saved"
+      />
+    ) : null
+  const columns: readonly Column<RootKey>[] = [
+    {
+      title: 'Key',
+      kind: 'name',
+      width: 62,
+      cell: ({ comment, fingerprint }) => (
+        <>
+          <b>{comment || 'without a comment'}</b>
+          <small class="mono">{fingerprint}</small>
+        </>
+      ),
+    },
+    { title: 'Whose', kind: 'wide', width: 38, cell: name },
+  ]
+  const words = of.kind === 'solusvm2' ? KEY_WORDS.solusvm2 : KEY_WORDS.virtualizor
+  return (
+    <Section id="keys" title="Keys of root" count={count(preview.rootKeys.length, 'key')} words={words} flush>
+      <Table label={`Keys of root on ${node.name}`} rows={preview.rootKeys} columns={columns} />
+    </Section>
   )
 }
 

@@ -19,7 +19,10 @@ beforeAll(async () => {
   write(p.db, (tx) => changeImport(tx, p.id, { name: 'Helsinki, Virtualizor' }))
   const [first, second, third] = p.adopting
   second!.agent.host.sourceRemovals.describe({ undefinedBridges: ['viifbr1'] })
-  third!.agent.host.sourceRemovals.describe({ holds: ['vps-901'] })
+  const rootKeys = ['anna@laptop', '', 'berth-import:nod_1'].map((comment, n) => ({
+    ...{ type: 'ssh-ed25519', comment, fingerprint: `SHA256:${'a1b'[n]!.repeat(43)}`, isOurs: n === 2 },
+  }))
+  third!.agent.host.sourceRemovals.describe({ holds: ['vps-901'], rootKeys })
   await choose(p, 'agent', first!.id)
   await choose(p, 'manual', second!.id)
   await choose(p, 'keep', third!.id)
