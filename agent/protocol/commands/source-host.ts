@@ -173,6 +173,7 @@ export const sourceHostCommands = {
       'source_copy_ended',
       'checksum_differs',
       'no_volume',
+      'disk_is_thick',
     ],
     outOfTurn: true,
   }),
