@@ -108,6 +108,7 @@ export const addresses = [
   '/admin/imports/{id}/servers',
   '/admin/imports/{id}/dry-run',
   '/admin/imports/{id}/access',
+  '/admin/imports/{id}/migrate',
   '/admin/imports/{id}/clean-up',
   '/admin/import-servers/{id}',
   '/admin/audit',

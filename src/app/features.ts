@@ -106,6 +106,7 @@ import { importPackagesPage } from '../../views/imports/mapping/packages.tsx'
 import { importRangesPage } from '../../views/imports/mapping/ranges.tsx'
 import { importServersPage } from '../../views/imports/mapping/servers.tsx'
 import { importServerPage } from '../../views/imports/mapping/show-server.tsx'
+import { migratePage } from '../../views/imports/migrate/show.tsx'
 import { cleanUpPage } from '../../views/imports/source-removal/clean-up.tsx'
 import { firewallsPage } from '../../views/network/firewalls/list.tsx'
 import { floatingIpsPages } from '../../views/network/floating-ips/list.tsx'
@@ -384,7 +385,7 @@ export const features: readonly Feature[] = [
   },
   { ...sourceAccessFeature, pages: [importAccessPage] },
   { ...dryRunFeature, pages: [dryRunPage] },
-  migrateFeature,
+  { ...migrateFeature, pages: [migratePage] },
   { ...sourceRemovalFeature, pages: [cleanUpPage] },
   controllerBackupsFeature,
   replicaFeature,

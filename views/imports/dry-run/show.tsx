@@ -5,16 +5,16 @@ import { listImportServers } from '../../../src/imports/mapping/servers.ts'
 import { type Answers, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Figure, Stats } from '../../components/figures.tsx'
-import type { IconName } from '../../components/icon.tsx'
+import { Link } from '../../components/link.tsx'
 import { Download, List } from '../../components/list.tsx'
 import { Empty, Note, Section } from '../../components/section.tsx'
-import { State, type Tone } from '../../components/state.tsx'
 import { addressWith, Table } from '../../components/table.tsx'
 import { Moment } from '../../components/time.tsx'
 import { bytes, count } from '../../components/words.ts'
 import { duration } from '../../compute/transfers/words.tsx'
 import { RunDryRun } from '../imports/actions.tsx'
 import { ImportFrame } from '../imports/frame.tsx'
+import { Mix, type Share } from '../imports/mix.tsx'
 import { type Import, importFiles, titleOf } from '../imports/words.tsx'
 import { listed } from '../mapping/frame.tsx'
 import { FixFirst } from './fix-first.tsx'
@@ -51,7 +51,12 @@ function DryRunPage({ import: of, dryRun, servers }: Data) {
           {dryRun.endedAt && (
             <Download op={exportDryRun} params={{ id: of.id }} label="CSV" query={withoutPlace(useAt().query)} />
           )}
-          <RunDryRun of={of} isPrimary />
+          <RunDryRun of={of} isPrimary={!of.actions.includes('start') || dryRun.isOutdated} />
+          {of.actions.includes('start') && !dryRun.isOutdated && (
+            <Link class="btn pri" to="/admin/imports/{id}/migrate" params={{ id: of.id }}>
+              Migrate
+            </Link>
+          )}
         </>
       }
     >
@@ -155,7 +160,6 @@ function HowFar({ of, dryRun }: { of: Import; dryRun: DryRun }) {
   )
 }
 
-type Share = { name: string; n: number; tone: Tone; shape: IconName }
 const sharesOf = ({ servers: s }: DryRun): Share[] =>
   (
     [
@@ -169,37 +173,11 @@ const sharesOf = ({ servers: s }: DryRun): Share[] =>
     ] as const
   ).filter(({ n }) => n > 0)
 
-function Result({ dryRun }: { dryRun: DryRun }) {
-  const shares = sharesOf(dryRun)
-  let at = 0
-  return (
-    <Section id="result" title="Result" quiet first>
-      <svg
-        class="mix"
-        viewBox={`0 0 ${Math.max(1, dryRun.servers.total)} 10`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={shares.map(({ name, n }) => `${n} ${name.toLowerCase()}`).join(', ')}
-      >
-        {shares.map(({ n, tone }) => {
-          const x = at
-          at += n
-          return <rect class={tone} x={x} y={0} width={n} height={10} />
-        })}
-      </svg>
-      <div class="legend">
-        {shares.map(({ name, n, tone, shape }) => (
-          <span>
-            <State tone={tone} shape={shape}>
-              {name}
-            </State>
-            <b>{n.toLocaleString('en')}</b>
-          </span>
-        ))}
-      </div>
-    </Section>
-  )
-}
+const Result = ({ dryRun }: { dryRun: DryRun }) => (
+  <Section id="result" title="Result" quiet first>
+    <Mix shares={sharesOf(dryRun)} />
+  </Section>
+)
 
 const Counts = ({ dryRun }: { dryRun: DryRun }) => {
   const { usedBytes, diskBytes, copySeconds, hypervisors, longest, newIpv4 } = dryRun

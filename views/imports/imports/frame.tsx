@@ -19,13 +19,21 @@ type FrameProps = {
   step: StepName
   /** In place of the button that reads the panel. */
   actions?: ComponentChildren
+  /** Entries of the menu before the others. */
+  more?: ComponentChildren
   /** Everything is fetched again while the import is at work, not the header alone. */
   isWhole?: boolean
   children: ComponentChildren
 }
 /** It changes by itself while it is at work, and while decisions are compared. */
 const everyOf = ({ status, isCompared }: Import) =>
-  status === 'discovering' ? 1 : status === 'checking' || !isCompared ? 2 : undefined
+  status === 'discovering'
+    ? 1
+    : status === 'migrating' || status === 'checking' || (status === 'mapping' && !isCompared)
+      ? 2
+      : status === 'verifying'
+        ? 5
+        : undefined
 
 export function ImportFrame({ isWhole, children, ...header }: FrameProps) {
   const { of } = header
@@ -40,7 +48,7 @@ export function ImportFrame({ isWhole, children, ...header }: FrameProps) {
   )
 }
 
-const Header = ({ of, panel, step, actions }: Omit<FrameProps, 'children' | 'isWhole'>) => (
+const Header = ({ of, panel, step, actions, more }: Omit<FrameProps, 'children' | 'isWhole'>) => (
   <>
     <Head
       title={titleOf(of)}
@@ -53,6 +61,7 @@ const Header = ({ of, panel, step, actions }: Omit<FrameProps, 'children' | 'isW
           {!actions && <Discover of={of} isPrimary={of.discoveredAt === null} />}
           {!actions && of.discoveredAt && <RunDryRun of={of} />}
           <Menu label="More actions">
+            {more}
             <Rename of={of} inMenu />
             {of.discoveredAt && <MappingFile of={of} />}
             <OtherCredentials of={of} panel={panel} inMenu />
@@ -89,7 +98,7 @@ function MappingFile({ of: { id } }: { of: Import }) {
   ) : null
 }
 
-export type StepName = 'connect' | 'discover' | 'decide' | 'dry-run'
+export type StepName = 'connect' | 'discover' | 'decide' | 'dry-run' | 'migrate' | 'clean-up'
 type Step = {
   name: StepName
   title: string
@@ -100,6 +109,7 @@ function stepsOf(of: Import): Step[] {
   const { asksFor, trouble, status, discoveredAt, checkedAt, servers, left } = of
   const isReading = status === 'discovering'
   const isConnected = discoveredAt !== null && !asksFor
+  const hasStarted = of.startedAt !== null
   return [
     {
       name: 'connect',
@@ -136,12 +146,41 @@ function stepsOf(of: Import): Step[] {
       ...(status === 'checking'
         ? { look: 'run', words: 'under way' }
         : checkedAt && {
-            look: servers['ready'] === comingOf(of) ? 'done' : 'part',
-            words: `${servers['ready']!.toLocaleString('en')} of ${servers['total']!.toLocaleString('en')} ready`,
+            look: hasStarted || servers['ready'] === comingOf(of) ? 'done' : 'part',
+            words: hasStarted
+              ? `${toMoveOf(of).toLocaleString('en')} were ready`
+              : `${servers['ready']!.toLocaleString('en')} of ${servers['total']!.toLocaleString('en')} ready`,
           }),
     },
+    ...stepsOfMoving(of),
   ]
 }
+
+/** How many were started: each of them waits, moves, has moved or has failed. */
+export const toMoveOf = ({ servers: s }: Pick<Import, 'servers'>) =>
+  s['ready']! + s['moving']! + s['moved']! + s['failed']! + s['rolled_back']!
+
+function stepsOfMoving(of: Import): Step[] {
+  const { status, startedAt, servers } = of
+  const isOver = status === 'finished'
+  const moved = servers['moved']!
+  const all = toMoveOf(of)
+  const movedWords = moved === all ? '' : ` of ${all.toLocaleString('en')}`
+  return [
+    {
+      name: 'migrate',
+      title: 'Migrate',
+      ...(startedAt !== null && {
+        look: status === 'migrating' ? 'run' : moved === all || isOver ? 'done' : 'part',
+        words: `${moved.toLocaleString('en')}${movedWords} moved`,
+      }),
+    },
+    { name: 'clean-up', title: 'Clean up' },
+  ]
+}
+
+const ofFirstPage: ReadonlySet<StepName> = new Set(['connect', 'discover', 'decide'])
+const addressOfStep = (id: string, name: StepName) => `/admin/imports/${id}${ofFirstPage.has(name) ? '' : `/${name}`}`
 
 const Steps = ({ of, current }: { of: Import; current: StepName }) => (
   <nav aria-label="Steps of the import">
@@ -149,7 +188,7 @@ const Steps = ({ of, current }: { of: Import; current: StepName }) => (
       {stepsOf(of).map(({ name, title, words, look }) => (
         <li>
           <Link
-            href={`/admin/imports/${of.id}${name === 'dry-run' ? '/dry-run' : ''}`}
+            href={addressOfStep(of.id, name)}
             class={look ?? ''}
             {...(name === current && { 'aria-current': 'step' as const })}
           >

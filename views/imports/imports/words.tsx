@@ -38,8 +38,8 @@ export const statusWords = {
 } as const
 
 /** Its need of a person goes before its progress. */
-export function lookOf(of: Pick<Import, 'status' | 'asksFor' | 'trouble' | 'left' | 'servers'>): Look {
-  const { status, asksFor, trouble, left, servers } = of
+export function lookOf(of: Pick<Import, 'status' | 'asksFor' | 'trouble' | 'left' | 'servers' | 'pausedAt'>): Look {
+  const { status, asksFor, trouble, left, servers, pausedAt } = of
   if (asksFor) return { words: 'Asks for you', tone: 'warn', shape: 'away' }
   if (trouble && status !== 'discovering') return { words: 'Stopped', tone: 'bad', shape: 'fail' }
   if (status === 'mapping' && left.decisions > 0)
@@ -48,6 +48,7 @@ export function lookOf(of: Pick<Import, 'status' | 'asksFor' | 'trouble' | 'left
     const words = `${servers['ready']!.toLocaleString('en')} of ${servers['total']!.toLocaleString('en')} ready`
     return servers['ready'] === comingOf(of) ? { ...statuses.ready, words } : { words, tone: 'warn', shape: 'wait' }
   }
+  if (status === 'migrating' && pausedAt !== null) return { words: 'Paused', tone: 'warn', shape: 'hold' }
   return statuses[status]
 }
 export function ImportState({ of, tag }: { of: Import; tag?: boolean }) {

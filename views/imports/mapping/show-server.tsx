@@ -20,6 +20,8 @@ import { type Column, Table } from '../../components/table.tsx'
 import { list } from '../../components/words.ts'
 import { CheckSection } from '../dry-run/servers.tsx'
 import { type Import, importFiles, importsTrail, titleOf } from '../imports/words.tsx'
+import { MoveActions, MoveBar, MoveLog, MoveSide, moveIn, moveReads } from '../migrate/move.tsx'
+import { MoveState } from '../migrate/words.tsx'
 import { effectOf } from './choice.tsx'
 import { useMayMap } from './frame.tsx'
 import { ServerFinding, type SourceServer, waitsWords } from './servers.tsx'
@@ -35,6 +37,7 @@ const reads = {
   hypervisors: ifNamed(listMappedHypervisors, rowOf('hypervisorId')),
   packages: ifNamed(listMappedPackages, rowOf('packageId')),
   owners: ifNamed(listMappedOwners, rowOf('ownerId')),
+  ...moveReads,
 }
 type Data = Answers<typeof reads>
 
@@ -43,15 +46,17 @@ export const importServerPage = page({
   reads,
   title: ({ server }) => server.hostname,
   nav: 'imports',
-  files: importFiles,
+  files: [...importFiles, 'alpine.js'],
   // Everybody who sees the server sees its import.
   view: ({ import: of, ...data }) => <ServerPage {...data} of={of!} />,
 })
 
+type PageProps = Omit<Data, 'import'> & { of: Import }
 const findIn = <Row extends { sourceId: string }>(rows: { data: readonly Row[] } | undefined, id: string) =>
   rows?.data.find(({ sourceId }) => sourceId === id)
 
-function ServerPage({ server: s, of, hypervisors, packages, owners }: Omit<Data, 'import'> & { of: Import }) {
+function ServerPage({ server: s, of, hypervisors, packages, owners, moves, ...more }: PageProps) {
+  const move = moveIn(moves, s)
   const hypervisor = findIn(hypervisors, s.hypervisorId)
   const pack = findIn(packages, s.packageId)
   const owner = findIn(owners, s.ownerId)
@@ -64,7 +69,7 @@ function ServerPage({ server: s, of, hypervisors, packages, owners }: Omit<Data,
           [titleOf(of), `/admin/imports/${of.id}`],
           ['Servers', `/admin/imports/${of.id}/servers`],
         ]}
-        state={<ServerFinding of={s} tag />}
+        state={move ? <MoveState of={move} tag /> : <ServerFinding of={s} tag />}
         sub={
           <>
             <span>{of.panel}</span>
@@ -72,11 +77,17 @@ function ServerPage({ server: s, of, hypervisors, packages, owners }: Omit<Data,
             <span>{s.os}</span>
           </>
         }
-        actions={<LeaveOut of={of} server={s} />}
+        actions={
+          <>
+            <LeaveOut of={of} server={s} />
+            {move && <MoveActions of={of} move={move} />}
+          </>
+        }
       />
-      <Reason of={of} server={s} />
+      {move ? <MoveBar move={move} {...more} /> : <Reason of={of} server={s} />}
       <div class="split">
         <div>
+          {move && <MoveLog move={move} {...more} />}
           <Section id="becomes" title="What it becomes" flush>
             <ul class="rows wrap">
               <Decision
@@ -143,7 +154,10 @@ function ServerPage({ server: s, of, hypervisors, packages, owners }: Omit<Data,
             />
           </Section>
         </div>
-        <AtTheSource server={s} names={[hypervisor?.name, pack?.name, owner?.name ?? owner?.email]} />
+        <div>
+          {move && <MoveSide move={move} {...more} />}
+          <AtTheSource server={s} names={[hypervisor?.name, pack?.name, owner?.name ?? owner?.email]} />
+        </div>
       </div>
     </>
   )
