@@ -17,6 +17,7 @@ import type { AppContext } from '../../../kernel/api/operation.ts'
 import { newId } from '../../../kernel/db/ids.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
+import { devicesFrom } from '../../import-records/checks/devices.ts'
 import { checkOf, type ImportCheck } from '../../import-records/checks/queries.ts'
 import { hypervisorRows, importServerById } from '../../import-records/inventory/queries.ts'
 import type { ImportRecord, ImportServer } from '../../import-records/model.ts'
@@ -199,8 +200,9 @@ function ownPlace({ tx, nodes: _ }: At, { locationId, nodeIds: [nodeId] }: Place
   return { node, pool, reason: `${node.name}: where it stood` }
 }
 
-/** The machine with which its system was installed. */
-const hardwareOf = ({ machine }: ImportCheck): Hardware => ({
+/** The machine with which its system was installed. One without a card gets the usual one. */
+const hardwareOf = ({ machine, diskBus, mac, nicModel }: ImportCheck): Hardware => ({
   ...{ firmware: 'bios', tpm: false, os: 'linux' },
   machine: machine?.includes('q35') ? 'q35' : 'pc',
+  ...devicesFrom({ diskBus, nicModel: mac === null ? 'virtio' : nicModel }),
 })
