@@ -1977,6 +1977,8 @@ export type ImportCheck = {
   machine: string | null
   /** Of the network card that comes over. */
   mac: string | null
+  /** short_stop: copied while it runs, and what has changed once it is off. plain: copied while it is off. */
+  method: "short_stop" | "plain" | null
   /** An estimate, no promise. */
   copySeconds: number | null
   /** How long it would be away. An estimate, no promise. */

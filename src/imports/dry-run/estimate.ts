@@ -1,6 +1,7 @@
 // How long a copy takes, and how long its server is away. The speed is the one that was measured to the hypervisor, or
 // the usual one; both are said, and none is a promise.
 import type { SourceHostFacts } from '../../../agent/protocol/values/source-hosts.ts'
+import type { MoveMethod } from '../import-records/model.ts'
 
 /** Roughly one minute for 6 GB. */
 export const USUAL_BYTES_PER_SECOND = 100_000_000
@@ -18,10 +19,53 @@ export const speedOf = (facts: Pick<SourceHostFacts, 'linkMbps'> | null | undefi
     ? { bytesPerSecond: facts.linkMbps * BYTES_PER_MBIT, isMeasured: true }
     : { bytesPerSecond: USUAL_BYTES_PER_SECOND, isMeasured: false }
 
-type Copied = { way: 'copy' | 'adopt'; bytes: number; runs: boolean; speed: Speed }
-export function estimate({ way, bytes, runs, speed }: Copied): { copySeconds: number; awaySeconds: number } {
-  if (way === 'adopt') return { copySeconds: 0, awaySeconds: runs ? RESTART_SECONDS + ADOPT_SECONDS : 0 }
-  const copySeconds = Math.ceil(bytes / speed.bytesPerSecond + bytes / READ_BYTES_PER_SECOND)
-  // It is off while its disk is copied.
-  return { copySeconds, awaySeconds: runs ? copySeconds + RESTART_SECONDS : 0 }
+/** Of a disk, the part that usually changes while it is copied. */
+const CHANGED_PART = 0.01
+
+type Facts = Pick<SourceHostFacts, 'hashMbps' | 'tools'>
+type Copied = {
+  way: 'copy' | 'adopt'
+  bytes: number
+  runs: boolean
+  speed: Speed
+  /** A disk that continues another file is copied once, while it is off. */
+  hasBacking?: boolean
+  facts?: Facts | undefined
 }
+
+/** How its disk is copied; null: it is adopted. An old hypervisor has nothing with which changes can be found. */
+export function methodOf({ way, runs, hasBacking, facts }: Copied): MoveMethod | null {
+  if (way === 'adopt') return null
+  const findsChanges = !facts || facts.tools.python !== null || facts.tools.sha1sum !== null
+  return runs && !hasBacking && findsChanges ? 'short_stop' : 'plain'
+}
+
+export type Estimate = { method: MoveMethod | null; copySeconds: number; awaySeconds: number }
+export function estimate(copied: Copied): Estimate {
+  const { way, bytes, runs, speed, facts } = copied
+  const method = methodOf(copied)
+  if (way === 'adopt') return { method, copySeconds: 0, awaySeconds: runs ? RESTART_SECONDS + ADOPT_SECONDS : 0 }
+  const copySeconds = Math.ceil(bytes / speed.bytesPerSecond + bytes / READ_BYTES_PER_SECOND)
+  if (!runs) return { method, copySeconds, awaySeconds: 0 }
+  return {
+    method,
+    copySeconds,
+    awaySeconds: awaySeconds(method, { bytes, copySeconds, speed, facts }) + RESTART_SECONDS,
+  }
+}
+
+/** So long it is off for its copy, without shutting down and starting. */
+function awaySeconds(
+  method: MoveMethod | null,
+  { bytes, copySeconds, speed, facts }: Pick<Copied, 'bytes' | 'speed' | 'facts'> & { copySeconds: number },
+): number {
+  // It is off while its disk is copied.
+  if (method === 'plain') return copySeconds
+  const mapped = facts?.hashMbps ? facts.hashMbps * BYTES_PER_MBIT : READ_BYTES_PER_SECOND
+  // Its whole disk is read at its source, what changed is fetched, and what arrived is read.
+  const slowest = Math.min(mapped, READ_BYTES_PER_SECOND)
+  return Math.ceil(bytes / slowest + (CHANGED_PART * bytes) / speed.bytesPerSecond)
+}
+
+/** How long it is away when its disk is copied while it is off. */
+export const plainAwaySeconds = (copySeconds: number): number => copySeconds + RESTART_SECONDS

@@ -3,6 +3,7 @@ import {
   disksOf,
   type SourceDefinition,
   type SourceDrive,
+  type SourceHostFacts,
   type SourceServer,
 } from '../../../agent/protocol/values/source-hosts.ts'
 import { bytes, count, exactGb } from '../../kernel/words.ts'
@@ -20,6 +21,7 @@ export type Judging = {
   diskGb: number
   newIpv4: number
   speed: Speed
+  facts?: SourceHostFacts | undefined
   node: string
   /** The node does not offer this CPU model. */
   lacksCpu(model: string): boolean
@@ -59,7 +61,12 @@ export function judge(at: Judging, answer: SourceServer | undefined): Judged {
     ...remarks(at, definition),
   ]
   const size = disk.drive && { bytes: disk.drive.virtualBytes!, used: disk.drive.allocatedBytes }
-  const times = size && estimate({ way: at.way, bytes: size.used ?? size.bytes, runs: isRunning, speed: at.speed })
+  const times =
+    size &&
+    estimate({
+      ...{ way: at.way, bytes: size.used ?? size.bytes, runs: isRunning, speed: at.speed, facts: at.facts },
+      hasBacking: disk.drive?.backing !== null,
+    })
   return {
     found,
     seen: {

@@ -162,6 +162,7 @@ async function askAbout(
           diskGb: check.diskGb,
           newIpv4: check.newIpv4,
           speed: speedOf(facts),
+          facts: facts ?? undefined,
           node: name,
           lacksCpu: (model) => !nodesWithCpuModel(tx, model).has(nodeId),
         },

@@ -4,6 +4,7 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { described, fields, operation, type PrepareContext } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { count } from '../../kernel/words.ts'
+import { plainAwaySeconds } from '../dry-run/estimate.ts'
 import { checkOf } from '../import-records/checks/queries.ts'
 import { serversAfter } from '../import-records/inventory/queries.ts'
 import {
@@ -88,6 +89,12 @@ function queueAll(tx: Tx, { id }: ImportRecord, method: ImportRecord['limits']['
   }
 }
 
+/** In seconds, by the way that it takes. */
+const awayOf = (check: ReturnType<typeof checkOf>, method: ImportRecord['limits']['method']): number | null =>
+  method === 'plain' && check?.method === 'short_stop' && check.copySeconds !== null
+    ? plainAwaySeconds(check.copySeconds)
+    : (check?.awaySeconds ?? null)
+
 function queue(tx: Tx, server: ImportServer, method: ImportRecord['limits']['method'], position: number) {
   const check = checkOf(tx, server.id)
   // No order gets an address that answers at the source.
@@ -96,6 +103,6 @@ function queue(tx: Tx, server: ImportServer, method: ImportRecord['limits']['met
     ...{ serverId: server.id, importId: server.importId, hypervisorId: server.hypervisorId },
     ...{ position, state: 'waiting', way: check?.way ?? 'copy' },
     method: check?.method === 'plain' ? 'plain' : method,
-    expectedAwaySeconds: check?.awaySeconds ?? null,
+    expectedAwaySeconds: awayOf(check, method),
   })
 }

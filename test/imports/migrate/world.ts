@@ -1,9 +1,11 @@
 // Imports whose servers move: their hypervisors are fake ones that all nodes of a panel share.
 import { expect } from 'bun:test'
-import type { FakeSourceHost, FakeSourceServer } from '../../../agent/drivers/source-host/fake.ts'
+import { type FakeSourceHost, FakeSourceHosts, type FakeSourceServer } from '../../../agent/drivers/source-host/fake.ts'
+import { closedAtEnd } from '../../support/opened.ts'
 import type { World } from '../../support/world/panel.ts'
-import { decided, dryRun, KVM_1 } from '../dry-run/world.ts'
+import { decide, dryRun, KVM_1 } from '../dry-run/world.ts'
 import { type Listed, small } from '../panel-in-memory.ts'
+import { begin, discovered, type Importing, map, open } from '../world.ts'
 
 export { KVM_1 }
 
@@ -21,26 +23,53 @@ export const there = (n: number, values: FakeSourceServer = {}): FakeSourceServe
 export const domains = (numbers: readonly number[], values: Record<number, FakeSourceServer> = {}) =>
   Object.fromEntries(numbers.map((n) => [`v${n}`, there(n, values[n])])) as NonNullable<FakeSourceHost['servers']>
 
-type Options = Parameters<typeof decided>[1] & {
-  /** By the number of a server. */
+type Options = {
+  nodes?: readonly string[]
+  kind?: 'virtualizor'
+  /** Specialities of servers, by their numbers. */
   special?: Record<number, FakeSourceServer>
+  /** Work before anything is decided. */
+  first?: (p: World) => Promise<void>
+  /** Choices that are made before the others get the usual ones. */
+  before?: object
+  /** The choice for every range that `before` leaves out. */
+  ranges?: 'new'
 }
 /** An import that is decided and checked. */
-export async function ready(listed: Partial<Listed> = {}, { special = {}, ...options }: Options = {}) {
-  const { servers } = { ...small(), ...listed }
-  const p = await decided({ ...small(), ...listed }, options)
-  const byAddress = Map.groupBy(servers, ({ hypervisorId }) => hypervisorId)
-  for (const [id, all] of byAddress)
-    p.sources.describe(`192.0.2.${10 + Number(id)}`, {
-      lets: 'everyone',
-      servers: domains(
-        all.map((one) => Number(one.id)),
-        special,
-      ),
-    })
-  const row = await dryRun(p)
-  expect(row.status).toBe('ready')
-  return p
+export async function ready(listed: Partial<Listed> = {}, { special = {}, nodes = [], ...options }: Options = {}) {
+  const whole = { ...small(), ...listed }
+  const p = await open(whole)
+  const id = await begin(p, options.kind && { kind: options.kind })
+  await discovered(p, id)
+  Object.assign(p, { id })
+  return await readied(p as Importing & { id: string }, whole, { special, nodes, ...options })
+}
+async function readied(
+  p: Importing & { id: string },
+  whole: Listed,
+  { special = {}, nodes = [], ...options }: Options,
+) {
+  await options.first?.(p)
+  if (options.before) await map(p, p.id, options.before)
+  if (options.ranges)
+    await map(p, p.id, { ranges: whole.ranges.map(({ id }) => ({ sourceId: id, choice: options.ranges })) })
+  const path = `${p.node.agent.home}/source-hosts.db`
+  const sources = new FakeSourceHosts(path, 'test', p.now)
+  const close = closedAtEnd(() => sources.close())
+  for (const name of nodes) p.addNode(p.location, name, { sourceHosts: path })
+  for (const [id, all] of Map.groupBy(whole.servers, ({ hypervisorId }) => hypervisorId)) {
+    const numbers = all.map((one) => Number(one.id))
+    sources.describe(`192.0.2.${10 + Number(id)}`, { lets: 'everyone', servers: domains(numbers, special) })
+  }
+  await decide(p, p.id, p.location)
+  expect((await dryRun(p)).status).toBe('ready')
+  return Object.assign(p, {
+    sources,
+    [Symbol.dispose]() {
+      close()
+      p.close()
+    },
+  })
 }
 export type Ready = Awaited<ReturnType<typeof ready>>
 

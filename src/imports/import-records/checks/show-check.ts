@@ -3,6 +3,7 @@ import { type Static, Type as t } from 'typebox'
 import { described, namedSchema, nullable, time } from '../../../kernel/api/operation.ts'
 import { iso } from '../../../kernel/db/clock.ts'
 import type { Db } from '../../../kernel/db/open.ts'
+import { moveMethods } from '../tables.ts'
 import { findingLevels, findings } from './findings.ts'
 import { checkOf, checkResults, findingsOf } from './queries.ts'
 
@@ -41,6 +42,10 @@ export const checkResponse = namedSchema('ImportCheck', {
   ),
   machine: nullable(t.String()),
   mac: described(nullable(t.String()), 'Of the network card that comes over.'),
+  method: described(
+    nullable(t.Enum([...moveMethods])),
+    'short_stop: copied while it runs, and what has changed once it is off. plain: copied while it is off.',
+  ),
   copySeconds: described(nullable(t.Integer()), 'An estimate, no promise.'),
   awaySeconds: described(nullable(t.Integer()), 'How long it would be away. An estimate, no promise.'),
   at: time,
@@ -62,7 +67,13 @@ export function showCheck(
     node: node ? { id: node.id, name: node.name } : null,
     ...{ pool: check.pool, reason: check.reason, newIpv4: check.newIpv4, isRunning: check.isRunning },
     disk: diskBytes === null ? null : { format: diskFormat, bus: diskBus, path: diskPath, bytes: diskBytes, usedBytes },
-    ...{ machine: check.machine, mac: check.mac, copySeconds: check.copySeconds, awaySeconds: check.awaySeconds },
+    ...{
+      machine: check.machine,
+      mac: check.mac,
+      method: check.method,
+      copySeconds: check.copySeconds,
+      awaySeconds: check.awaySeconds,
+    },
     at: iso(check.at),
   }
 }

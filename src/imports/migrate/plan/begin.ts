@@ -163,7 +163,8 @@ function hold(at: At, held: Holding): string {
   insertServer(tx, {
     id,
     ...takenOver(pack, pool),
-    ...(planned.way === 'adopt' && pool.kind === 'file' && { format: drive.format }),
+    // A file keeps its format; a volume has none.
+    ...(planned.way === 'adopt' && !/^(lvm|zfs)/.test(pool.kind) && { format: drive.format }),
     ...hardwareOf(check),
     imageId: null,
     cpuModel: location.cpuModel,
@@ -190,11 +191,13 @@ function ownPlace({ tx, nodes: _ }: At, { locationId, nodeIds: [nodeId] }: Place
   const node = capacityIn(tx, locationId).find(({ id }) => id === nodeId)
   const known = new Map(poolsOn(tx, nodeId!).map((one) => [one.name, one]))
   const kinds: Partial<Record<MovedDrive['holder'], RegExp>> = { file: /^file/, lvm: /^lvm/, zfs: /^zfs/ }
-  const fitting = (node?.pools ?? []).filter(({ kind }) => kinds[holder]?.test(kind))
-  const within = fitting
-    .filter(({ name }) => path.startsWith(known.get(name)?.path ?? '\0'))
-    .toSorted((a, b) => known.get(b.name)!.path.length - known.get(a.name)!.path.length)
-  const pool = within[0] ?? fitting[0]
+  const pathOf = (name: string) => known.get(name)?.path ?? ''
+  const pools = node?.pools ?? []
+  const within = pools
+    .filter(({ name }) => pathOf(name) !== '' && path.startsWith(pathOf(name)))
+    .toSorted((a, b) => pathOf(b.name).length - pathOf(a.name).length)
+  // The agent looks whether its disk can have a name there; it says so before it changes anything.
+  const pool = within[0] ?? pools.find(({ kind }) => kinds[holder]?.test(kind))
   if (!node || !pool)
     throw new CannotMove('source_disk_elsewhere', 'The node has no storage pool of the kind of its disk.')
   return { node, pool, reason: `${node.name}: where it stood` }
