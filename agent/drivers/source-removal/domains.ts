@@ -10,6 +10,9 @@ const OURS = new RegExp(`^${WORKLOAD_ID}$`)
 /** The bridges of private networks, which Berth makes itself. */
 const PRIVATE = /^bpb[0-9]+$/
 
+/** Definitions that are read at once. */
+const AT_ONCE = 8
+
 export type DomainFound = {
   name: string
   isOurs: boolean
@@ -26,28 +29,32 @@ export async function domains(): Promise<DomainFound[]> {
   const all = namesOf(await virsh('list', '--all', '--name'))
   const running = new Set(namesOf(await virsh('list', '--name')))
   const found: DomainFound[] = []
-  for (const name of all) {
-    const { code, out: xml } = await virsh('dumpxml', '--domain', name)
-    // It was removed between the two questions.
-    if (code !== 0 && !namesOf(await virsh('list', '--all', '--name')).includes(name)) continue
-    if (code !== 0) throw silent('')
-    const cards = [...xml.matchAll(/<interface\b[^>]*>.*?<\/interface>/gs)].map(([card]) => card)
-    const networks = new Set(cards.flatMap((card) => attribute(card, 'source', 'network') ?? []))
-    const bridges = new Set(
-      cards.flatMap((card) =>
-        attribute(card, 'source', 'network') ? [] : (attribute(card, 'source', 'bridge') ?? []),
-      ),
-    )
-    const paths = [...xml.matchAll(/(?:=\s*["']|>)(\/[^"'<>]+)/g)].map((hit) => unescaped(hit[1]!))
-    const real = await Promise.all(paths.map((path) => realpath(path).catch(() => path)))
-    found.push({
-      ...{ name, isOurs: OURS.test(name), isRunning: running.has(name) },
-      bridges: [...bridges].filter((bridge) => !PRIVATE.test(bridge)),
-      networks: [...networks],
-      paths: [...new Set([...paths, ...real])],
-    })
+  for (let n = 0; n < all.length; n += AT_ONCE) {
+    const some = await Promise.all(all.slice(n, n + AT_ONCE).map((name) => domain(name, running.has(name))))
+    found.push(...some.flatMap((one) => one ?? []))
   }
   return found
+}
+
+/** Undefined: it was removed meanwhile. */
+async function domain(name: string, isRunning: boolean): Promise<DomainFound | undefined> {
+  const { code, out: xml } = await virsh('dumpxml', '--domain', name)
+  if (code !== 0) {
+    if (namesOf(await virsh('list', '--all', '--name')).includes(name)) throw silent(name)
+    return undefined
+  }
+  const cards = [...xml.matchAll(/<interface\b[^>]*>.*?<\/interface>/gs)].map(([card]) => card)
+  const networks = new Set(cards.flatMap((card) => attribute(card, 'source', 'network') ?? []))
+  const own = cards.filter((card) => attribute(card, 'source', 'network') === undefined)
+  const bridges = new Set(own.flatMap((card) => attribute(card, 'source', 'bridge') ?? []))
+  const paths = [...xml.matchAll(/(?:=\s*["']|>)(\/[^"'<>]+)/g)].map((hit) => unescaped(hit[1]!))
+  const real = await Promise.all(paths.map((path) => realpath(path).catch(() => path)))
+  return {
+    ...{ name, isOurs: OURS.test(name), isRunning },
+    bridges: [...bridges].filter((bridge) => !PRIVATE.test(bridge)),
+    networks: [...networks],
+    paths: [...new Set([...paths, ...real])],
+  }
 }
 
 /** The bridge of a network of libvirt, and whether libvirt makes it. */

@@ -9,8 +9,8 @@ import { run } from '../../host/exec.ts'
 import { commandLine } from '../../protocol/shell-quote.ts'
 
 const COPY_LIMIT_SECONDS = 3600
-/** A folder of more entries is counted up to here. */
-const MOST_COUNTED = 200_000
+/** A folder of more files is counted up to here: somebody waits for the look. */
+const MOST_COUNTED = 50_000
 
 export const statOf = (path: string): Promise<Stats | undefined> =>
   lstat(path).catch((error) => {
@@ -36,12 +36,14 @@ export const textOf = (path: string): Promise<string | undefined> =>
 /** Is the path this folder, or does it lie below it? */
 export const isBelow = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`)
 
-export type Size = { files: number; bytes: number }
+/** `isWhole`: there are no more than these. */
+export type Size = { files: number; bytes: number; isWhole: boolean }
 /** The number of files below a path, and what they take on the disk. */
 export async function sizeOf(path: string): Promise<Size> {
-  const size = { files: 0, bytes: 0 }
+  const size = { files: 0, bytes: 0, isWhole: true }
   const left = [path]
-  for (let at = left.pop(); at !== undefined && size.files < MOST_COUNTED; at = left.pop()) {
+  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    if (size.files >= MOST_COUNTED) return { ...size, isWhole: false }
     const found = await statOf(at)
     if (!found) continue
     size.bytes += found.blocks * 512

@@ -128,7 +128,7 @@ export async function planOf(scope: RemovalScope, protectedPaths: readonly strin
     const size = await sizeOf(path)
     const now = (await statOf(path))?.isSymbolicLink()
       ? `a link to ${await readlink(path)}`
-      : `${bytesInWords(size.bytes)}, ${countable(size.files, 'file')}`
+      : `${size.isWhole ? '' : 'more than '}${bytesInWords(size.bytes)}, ${countable(size.files, 'file')}`
     add({ type: 'file', path }, { kind: 'folder', name: path, now, becomes: placeIn(ANY_FOLDER, path) }, size)
   }
 

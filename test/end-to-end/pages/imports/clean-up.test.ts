@@ -74,6 +74,14 @@ test('a person reads what would be touched, removes it, and puts everything back
   expect(await look(p, node!.id)).toMatchObject({ state: 'restored', preview })
 })
 
+test('the steps of the finished import lead there', async () => {
+  await walk(async (page) => {
+    await page.goto(`/admin/imports/${p.id}`)
+    await page.getByRole('link', { name: 'Clean up' }).click()
+    await page.getByRole('heading', { name: 'Clean up' }).waitFor()
+  })
+})
+
 test('a choice is saved as soon as it is made, and changes what can be done', async () => {
   const [node] = p.adopting
   await walk(async (page) => {
